@@ -1,0 +1,160 @@
+"""The winner of a noisy contest: argmax of weight·score + noise, exactly, for three kinds of noise.
+
+Gumbel noise gives the exponential mechanism, exponential noise gives permute-and-flip (Ding et al. 2021), Laplace noise
+gives report-noisy-max. The noise is a continuous variable of which more bits are drawn when needed, so there are no
+ties and no rounding: floats only sort out the candidates that cannot win, and the few left are compared exactly.
+"""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Sequence
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.errors import ArgumentError
+from dither.noise import stream
+from dither.noise.exact import LOG_ERROR, Interval, Uniform, context, decimal_of, widen
+from dither.noise.stream import Source, Words
+
+__all__ = ["Noise", "noisy_argmax"]
+
+Floats = NDArray[np.float64]
+Scores = NDArray[np.float64] | NDArray[np.int64]
+
+CHUNK = 1 << 14
+BITS = 63  # of the uniform number; the 64th bit is the Laplace sign
+SPARE = 40  # a uniform number below 2^-40 has too few known bits for floats
+RIM = 20  # and, for Gumbel noise, so has one above 1 − 2^-20
+LIMIT = 1 << 62
+
+
+class Noise(Enum):
+    """The noise added to each score, of scale 1."""
+
+    GUMBEL = "gumbel"
+    EXPONENTIAL = "exponential"
+    LAPLACE = "laplace"
+
+
+def noisy_argmax(scores: Scores, weight: float, noise: Noise) -> int:
+    """The index of the largest weight·score + noise, for finite scores; integers beyond ±2^62 count as that.
+
+    Guarantee: that of the mechanism that calls it, with the weight as its calibration.
+    Why: the comparison is exact, so the winner's law is that of ideal noise (docs/proofs/noise.md).
+    Assumes: AES-256-CTR is indistinguishable from uniform bits; log and log1p within 2^-45 on this platform (tested).
+    """
+    if scores.ndim != 1 or scores.size == 0:
+        raise ArgumentError("scores", "must hold one number for each candidate, and at least one candidate")
+    cut: Scores = np.clip(scores, -LIMIT, LIMIT).astype(np.int64) if scores.dtype.kind == "i" else scores
+    return contest(cut, weight, noise, stream.current())
+
+
+def contest(scores: Scores, weight: float, noise: Noise, source: Source, bits: int = BITS) -> int:
+    """Tests shorten `bits`, which makes contenders many; the winner stays the same in law."""
+    words: Words = np.empty(scores.size, np.uint64)
+    source.fill(words)
+    low, high = bounds(scores, weight, noise, words, bits)
+    contenders = np.flatnonzero(high >= low.max())
+    if contenders.size == 1:
+        return int(contenders[0])
+    best = Fraction(scores.max().item())
+    leads = [Fraction(weight) * (Fraction(scores[i].item()) - best) for i in contenders]
+    picked = [Contender(lead, noise, int(words[i]), bits, source) for i, lead in zip(contenders, leads, strict=True)]
+    return int(contenders[winner(picked)])
+
+
+def bounds(scores: Scores, weight: float, noise: Noise, words: Words, bits: int) -> tuple[Floats, Floats]:
+    """Float ends between which weight·(score − best) + noise lies; infinitely far apart where floats do not know."""
+    best = scores.max()
+    low, high = np.empty(scores.size), np.empty(scores.size)
+    for start in range(0, scores.size, CHUNK):
+        part = slice(start, start + CHUNK)
+        with np.errstate(over="ignore"):
+            lead = (scores[part] - best).astype(np.float64)
+            lead *= weight
+        value, unsure = noise_values(words[part], noise, bits)
+        value += lead
+        # What floats got wrong in the lead is relative to it; one cut at 1e300 loses to the best score anyway.
+        error = np.minimum(np.abs(lead, out=lead), 1e300, out=lead)
+        error *= 2.0**-51
+        error += noise_error(bits)
+        np.subtract(value, error, out=low[part])
+        np.add(value, error, out=high[part])
+        low[part][unsure] = -np.inf
+        high[part][unsure] = np.inf
+    return low, high
+
+
+def noise_error(bits: int) -> float:
+    """How far float noise may be off where it counts as known; term by term in docs/proofs/noise.md."""
+    return 2.0 ** (SPARE + 1 - bits) + 2.0**-36 + 32 * LOG_ERROR
+
+
+def noise_values(words: Words, noise: Noise, bits: int) -> tuple[Floats, NDArray[np.intp]]:
+    """Float noise of these words, and the places where it is not known well."""
+    heads = np.bitwise_and(words, np.uint64((1 << BITS) - 1))
+    if bits < BITS:
+        heads = heads >> np.uint64(BITS - bits) << np.uint64(BITS - bits)
+    unsure = heads < np.uint64(1 << (BITS - SPARE))
+    if noise is Noise.GUMBEL:
+        unsure |= heads > np.uint64((1 << BITS) - (1 << (BITS - RIM)))
+    places = np.flatnonzero(unsure)
+    heads[places] = np.uint64(1 << (BITS - 1))
+    value = heads.view(np.int64).astype(np.float64)
+    value *= 2.0**-BITS
+    if noise is Noise.GUMBEL:
+        np.log1p(np.negative(value, out=value), out=value)
+        np.log(np.negative(value, out=value), out=value)
+    else:
+        np.log(value, out=value)
+    if noise is Noise.LAPLACE:
+        np.copysign(value, words.view(np.int64), out=value)
+    else:
+        np.negative(value, out=value)
+    return value, places
+
+
+class Contender:
+    """A candidate that may win: its exact lead (weight·score less that of the best score) and its noise."""
+
+    def __init__(self, lead: Fraction, noise: Noise, word: int, bits: int, source: Source) -> None:
+        self.lead, self.noise = lead, noise
+        self.negative = noise is Noise.LAPLACE and word >> BITS == 1
+        self.uniform = Uniform((word & (1 << BITS) - 1) >> (BITS - bits), bits, source)
+
+    def ends(self) -> Interval:
+        """The ends between which lead + noise lies."""
+        ctx = context(self.uniform.bits)
+        known = self._noise_ends(ctx)
+        if known is None:
+            return Decimal("-Infinity"), Decimal("Infinity")
+        lead = decimal_of(ctx, self.lead)
+        return widen(ctx, *(ctx.add(lead, end) for end in known))
+
+    def _noise_ends(self, ctx: decimal.Context) -> Interval | None:
+        head, unit = self.uniform.head, 1 << self.uniform.bits
+        if self.noise is Noise.GUMBEL:
+            head = unit - 1 - head
+        if head == 0:
+            return None
+        whole = ctx.ln(Decimal(unit))
+        least, most = widen(ctx, *(ctx.subtract(whole, ctx.ln(Decimal(end))) for end in (head + 1, head)))
+        if self.noise is Noise.GUMBEL:
+            return None if least <= 0 else widen(ctx, *(ctx.ln(end).copy_negate() for end in (most, least)))
+        return (most.copy_negate(), least.copy_negate()) if self.negative else (least, most)
+
+
+def winner(contenders: Sequence[Contender]) -> int:
+    """Which contender is ahead, with as many bits as it takes."""
+    while True:
+        ends = [contender.ends() for contender in contenders]
+        ahead = max(range(len(ends)), key=lambda i: ends[i][0])
+        if all(high < ends[ahead][0] for i, (_, high) in enumerate(ends) if i != ahead):
+            return ahead
+        for contender in contenders:
+            contender.uniform.refine()
