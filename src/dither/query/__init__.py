@@ -1,1 +1,8 @@
-""""""
+"""The trusted curator: private answers from data that one side holds.
+
+`arrays` answers from an array in hand.
+"""
+
+from dither.query.arrays import count, histogram, mean, quantile, sum, variance
+
+__all__ = ["count", "histogram", "mean", "quantile", "sum", "variance"]

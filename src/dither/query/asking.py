@@ -1,0 +1,151 @@
+"""The steps every array function takes: settle the cost, charge it, and only then read the data (rule R1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.dataset import Account, Column, Kind, kind_of
+from dither.errors import ArgumentError
+from dither.mechanisms import Additive, Gaussian, Laplace
+from dither.mechanisms.values import numbers
+from dither.privacy import ROW, Guarantee, Relation, Unit, epsilon_for_error
+from dither.release import Release, Source, Spread
+
+__all__ = ["Ask", "Cost", "check_bounds", "check_numeric", "declared_kind"]
+
+PLAIN = "pass a list or a one-dimensional array with one value for each unit"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a question may cost, stated in one of four ways."""
+
+    epsilon: float | None = None
+    rho: float | None = None
+    share: float | None = None
+    error: float | None = None
+
+    def __post_init__(self) -> None:
+        stated = [name for name in ("epsilon", "rho", "share", "error") if getattr(self, name) is not None]
+        if len(stated) != 1:
+            raise ArgumentError("epsilon", "state what this may cost in one way: epsilon, rho, share or error")
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question about one column: what it may cost, for which unit, and who pays."""
+
+    what: str
+    data: Any
+    cost: Cost
+    unit: Unit
+    account: Account | None
+
+    @classmethod
+    def of(cls, what: str, data: Any, cost: Cost, budget: Account | None, unit: Unit | None) -> Ask:
+        if isinstance(data, Column):
+            if data.dataset.owner is not None:
+                way_out = f"make one row for each {data.dataset.unit.name} first"
+                raise ArgumentError("x", f"the dataset may hold many rows of one {data.dataset.unit.name}; {way_out}")
+            return cls(what, data, cost, unit or data.dataset.unit, budget or data.dataset.account)
+        _check_type(data)
+        return cls(what, data, cost, unit or ROW, budget)
+
+    @property
+    def replacing(self) -> bool:
+        return self.unit.relation is Relation.REPLACE
+
+    @property
+    def epsilon(self) -> float | None:
+        """The ε to spend, where the cost is stated so; None where it is stated as rho."""
+        if self.cost.share is not None:
+            if self.account is None:
+                raise ArgumentError("share", "is a share of a budget; pass budget=, or state epsilon")
+            if not 0 < self.cost.share <= 1:
+                raise ArgumentError("share", "must lie in (0, 1]; pass a part of the budget such as 0.1")
+            return self.account.epsilon * self.cost.share
+        if self.cost.error is not None:
+            raise ArgumentError("error", f"of a {self.what} depends on the data; state epsilon, rho or share instead")
+        return self.cost.epsilon
+
+    def additive(self, l1: float, l2: float | None = None) -> Additive:
+        """The mechanism for integers of these sensitivities that costs what was stated."""
+        if self.cost.rho is not None:
+            return Gaussian(sensitivity=l1 if l2 is None else l2, rho=self.cost.rho, unit=self.unit)
+        return Laplace(sensitivity=l1, epsilon=self.epsilon or 0.0, unit=self.unit)
+
+    def for_error(self, sensitivity: float, step: float = 1.0) -> Ask:
+        """The same question with a wanted error turned into the ε that reaches it, for integers in steps."""
+        if self.cost.error is None:
+            return self
+        if not (math.isfinite(self.cost.error) and self.cost.error > 0):
+            raise ArgumentError("error", "must be positive and finite; pass the ± you can live with, such as 10")
+        epsilon = epsilon_for_error(self.cost.error / step, 0.95, sensitivity, integer=True)
+        return Ask(self.what, self.data, Cost(epsilon=epsilon), self.unit, self.account)
+
+    def pay(self, guarantee: Guarantee) -> Source:
+        """Charge the account, if there is one. Nothing was read before; if this raises, nothing was spent."""
+        receipt = self.account.charge(guarantee, purpose=self.what) if self.account is not None else None
+        return Source(guarantee, receipt)
+
+    def read(self) -> Any:
+        return self.data.fetch() if isinstance(self.data, Column) else self.data
+
+    def numbers(self) -> NDArray[Any]:
+        """The column as int64 or float64; what is no number is NaN, and nothing makes this fail."""
+        column = self.read()
+        if kind_of(column) is Kind.OTHER:
+            return np.full(len(column), math.nan)
+        return np.asarray(numbers(column, "x", missing=math.nan)).reshape(-1)
+
+    def items(self) -> list[Any]:
+        """The column as plain Python objects."""
+        column = self.read()
+        convert = getattr(column, "tolist", getattr(column, "to_list", None))
+        return list(convert() if convert is not None else column)
+
+    def release(self, value: Any, source: Source, spread: Spread, **more: Any) -> Release:
+        return Release(self.what, value, (source,), spread, **more)
+
+
+def _check_type(data: Any) -> None:
+    """What can be refused by looking at types and dimensions alone."""
+    if isinstance(data, str | bytes) or not hasattr(data, "__len__"):
+        raise ArgumentError("x", f"must be a column of values, not {type(data).__name__}; {PLAIN}")
+    if len(getattr(data, "shape", (0,))) != 1 or isinstance(data, dict):
+        raise ArgumentError("x", f"must be one column; {PLAIN}")
+
+
+def declared_kind(data: Any) -> Kind:
+    return data.kind if isinstance(data, Column) else kind_of(data)
+
+
+def check_numeric(data: Any) -> None:
+    """Refuse a column that is declared to hold something else than numbers."""
+    if declared_kind(data) is Kind.OTHER:
+        raise ArgumentError(
+            "x", "must be a column of numbers, but it is declared to hold something else; convert it first"
+        )
+
+
+def check_bounds(data: Any, bounds: tuple[float, float] | None) -> tuple[float, float]:
+    """Public, finite limits of the values, low before high; those declared for the column if none are given."""
+    if bounds is None and isinstance(data, Column):
+        bounds = data.bounds
+    if bounds is None:
+        raise ArgumentError(
+            "bounds", "are missing; pass public limits of the values, such as (0, 110), not read off the data"
+        )
+    try:
+        low, high = bounds
+        usable = math.isfinite(low) and math.isfinite(high) and low < high and math.isfinite(float(high) - float(low))
+    except (TypeError, ValueError, OverflowError):
+        usable = False
+    if not usable:
+        raise ArgumentError("bounds", "must be two finite numbers, low before high, such as (0, 110)")
+    return low, high

@@ -1,0 +1,71 @@
+"""Values of a sum, counted in whole public steps so that the sum is exact and its sensitivity is an integer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.errors import ArgumentError
+from dither.noise import Grid
+from dither.query.moments import exact_sum
+
+__all__ = ["Steps"]
+
+FINENESS = 1 << 12  # on top of the grid's own 2^20: even a billion roundings of half a step stay below the noise
+WIDEST = 1 << 56
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Values from `low` to `low + width`, both counted in steps of `size`."""
+
+    low: int
+    width: int
+    size: Fraction
+    integer: bool
+    replacing: bool
+
+    @classmethod
+    def between(cls, low: float, high: float, *, integer: bool, replacing: bool) -> Steps:
+        """Steps of 1 for integers; otherwise at most 2^-32 of what one value can move the sum by."""
+        if integer:
+            return cls(_within(int(low)), _within(int(high)) - int(low), Fraction(1), True, replacing)
+        moved = Fraction(high) - Fraction(low) if replacing else max(abs(Fraction(low)), abs(Fraction(high)))
+        grid = Grid.finer_than(moved / FINENESS)
+        first = round(Fraction(low) / grid.step)
+        return cls(first, round(Fraction(high) / grid.step) - first, grid.step, False, replacing)
+
+    @property
+    def sensitivity(self) -> int:
+        """How many steps one element can move the sum."""
+        return self.width if self.replacing else max(abs(self.low), abs(self.low + self.width))
+
+    def total(self, values: NDArray[Any]) -> int:
+        """The exact sum in steps. A missing value adds nothing; where neighbours replace one, the value nearest 0."""
+        known = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+        total = known.size * self.low + exact_sum(self._above_low(known))
+        if self.replacing:
+            total += (values.size - known.size) * max(self.low, min(0, self.low + self.width))
+        return total
+
+    def _above_low(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        """How many steps each value lies above the lowest, clipped as integers."""
+        if self.integer and values.dtype == np.int64:
+            whole: NDArray[np.int64] = np.clip(values, self.low, self.low + self.width) - self.low
+            return whole
+        low, high = float(self.low * self.size), float((self.low + self.width) * self.size)
+        steps = np.rint((np.clip(values.astype(np.float64), low, high) - low) / float(self.size))
+        return np.clip(steps.astype(np.int64), 0, self.width)
+
+    def value(self, steps: int) -> int | float:
+        return steps if self.integer else float(steps * self.size)
+
+
+def _within(bound: int) -> int:
+    if abs(bound) > WIDEST:
+        raise ArgumentError("bounds", "must lie within ±2**56 for integers; measure in larger steps")
+    return bound

@@ -1,0 +1,258 @@
+"""A private result with its guarantee: the one type that every function of the work floor returns.
+
+What is done to a release afterwards costs nothing more: its intervals follow it through arithmetic.
+"""
+
+from __future__ import annotations
+
+import html
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from dither.errors import ArgumentError
+from dither.ledger import Receipt
+from dither.privacy import Composed, Guarantee
+
+__all__ = ["Around", "Release", "Source", "Spread"]
+
+Ends = tuple[Any, Any]
+
+
+class Spread(Protocol):
+    """Where the true value lies, as far as the noise tells."""
+
+    def ends(self, confidence: float) -> Ends:
+        """Low and high ends of an interval that holds the true value with at least this probability."""
+
+
+class Noisy(Protocol):
+    """A mechanism that says how large its noise is."""
+
+    def error(self, confidence: float = 0.95, *, integer: bool = False) -> float: ...
+
+
+@dataclass(frozen=True)
+class Around:
+    """A noisy value plus or minus its mechanism's error, cut to the range the true value is known to lie in."""
+
+    value: Any
+    mechanism: Noisy
+    integer: bool = False
+    step: float = 1.0
+    within: tuple[float, float] = (-np.inf, np.inf)
+
+    def ends(self, confidence: float) -> Ends:
+        width = self.mechanism.error(confidence, integer=self.integer) * self.step
+        return np.clip(self.value - width, *self.within), np.clip(self.value + width, *self.within)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The result of an operation on two spreads. Both hold together with the wanted probability (union bound)."""
+
+    operation: Callable[[Any, Any], Any]
+    left: Spread
+    right: Spread
+
+    def ends(self, confidence: float) -> Ends:
+        public = isinstance(self.left, Constant) or isinstance(self.right, Constant)
+        each = confidence if public else (1 + confidence) / 2
+        low, high = self.right.ends(each)
+        if self.operation is _divide and np.any((low <= 0) & (high >= 0)):
+            return -np.inf, np.inf
+        return _corners(self.operation, self.left.ends(each), (low, high))
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A spread seen through a function that never turns back: rising all along, or falling all along."""
+
+    function: Callable[[Any], Any]
+    inner: Spread
+
+    def ends(self, confidence: float) -> Ends:
+        low, high = (self.function(end) for end in self.inner.ends(confidence))
+        return np.minimum(low, high), np.maximum(low, high)
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A public number: it is where it is."""
+
+    value: Any
+
+    def ends(self, confidence: float) -> Ends:  # noqa: ARG002
+        return self.value, self.value
+
+
+def _divide(left: Any, right: Any) -> Any:
+    """Division that answers with infinity or NaN where it has no other answer."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result = np.true_divide(left, right)
+    return result if np.ndim(result) else float(result)
+
+
+def _corners(operation: Callable[[Any, Any], Any], left: Ends, right: Ends) -> Ends:
+    values = [operation(a, b) for a in left for b in right]
+    low, high = values[0], values[0]
+    for value in values[1:]:
+        low, high = np.minimum(low, value), np.maximum(high, value)
+    return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One use of a mechanism: what it promised, and the receipt if it was charged to an account.
+
+    Two uses with the same promise are two sources: only the very same one counts once when releases are combined.
+    """
+
+    guarantee: Guarantee
+    receipt: Receipt | None = None
+
+    def __str__(self) -> str:
+        charged = self.receipt if self.receipt is not None else "not charged to any account"
+        return f"{self.guarantee}; {charged}"
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A private result: a number or an array in `value`, with what it cost and how far off it may be.
+
+    `keys` names the entries of an array. The value, its intervals and its guarantee are safe to publish; intervals
+    cover the noise around the *clipped* answer.
+    """
+
+    what: str
+    value: Any
+    sources: tuple[Source, ...]
+    spread: Spread | None = None
+    keys: tuple[Any, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+    __array_ufunc__ = None  # so that an array times a release is a release
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What all that went into this value promises together."""
+        guarantees = [source.guarantee for source in self.sources]
+        return guarantees[0] if len(guarantees) == 1 else Composed(tuple(guarantees))
+
+    @property
+    def receipt(self) -> Receipt | None:
+        """The receipt, if this came from one charge."""
+        return self.sources[0].receipt if len(self.sources) == 1 else None
+
+    def interval(self, confidence: float = 0.95) -> Ends:
+        """The ends between which the clipped answer lies with this probability, entry by entry for an array."""
+        if not 0 < confidence < 1:
+            raise ArgumentError("confidence", "must lie strictly between 0 and 1; pass a probability such as 0.95")
+        if self.spread is None:
+            raise ArgumentError(
+                "interval", "was lost in a map; pass monotone=True to map if the function never turns back"
+            )
+        low, high = self.spread.ends(confidence)
+        return (low, high) if np.ndim(self.value) else (np.asarray(low).item(), np.asarray(high).item())
+
+    def map(self, function: Callable[[Any], Any], *, monotone: bool = False) -> Release:
+        """Any function of the value; free. The interval survives if the function is monotone and said to be."""
+        spread = Mapped(function, self.spread) if monotone and self.spread is not None else None
+        return replace(self, value=function(self.value), spread=spread)
+
+    def round(self, digits: int = 0) -> Release:
+        """The value rounded to that many digits; the interval stays as it is."""
+        if isinstance(self.value, int):
+            return replace(self, value=round(self.value, min(digits, 0)))
+        rounded = np.round(self.value, digits)
+        return replace(self, value=rounded if np.ndim(rounded) else float(rounded))
+
+    def _with(self, other: Any, operation: Callable[[Any, Any], Any], *, swapped: bool = False) -> Release:
+        if isinstance(other, Release):
+            sources = tuple(dict.fromkeys(self.sources + other.sources))
+            right: Spread | None = other.spread
+            value = other.value
+        else:
+            sources, right, value = self.sources, Constant(other), other
+        left = self.spread
+        both = (right, left) if swapped else (left, right)
+        spread = Pair(operation, both[0], both[1]) if both[0] is not None and both[1] is not None else None
+        result = operation(value, self.value) if swapped else operation(self.value, value)
+        return replace(self, value=result, sources=sources, spread=spread)
+
+    def __add__(self, other: Any) -> Release:
+        return self._with(other, operator.add)
+
+    def __radd__(self, other: Any) -> Release:
+        return self._with(other, operator.add, swapped=True)
+
+    def __sub__(self, other: Any) -> Release:
+        return self._with(other, operator.sub)
+
+    def __rsub__(self, other: Any) -> Release:
+        return self._with(other, operator.sub, swapped=True)
+
+    def __mul__(self, other: Any) -> Release:
+        return self._with(other, operator.mul)
+
+    def __rmul__(self, other: Any) -> Release:
+        return self._with(other, operator.mul, swapped=True)
+
+    def __truediv__(self, other: Any) -> Release:
+        return self._with(other, _divide)
+
+    def __rtruediv__(self, other: Any) -> Release:
+        return self._with(other, _divide, swapped=True)
+
+    def __neg__(self) -> Release:
+        return self._with(-1, operator.mul)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def rows(self, confidence: float = 0.95) -> list[tuple[Any, Any, Any, Any]]:
+        """(key, value, low, high) for each entry; one row with an empty key for a number."""
+        low, high = self.interval(confidence) if self.spread is not None else (None, None)
+        if not np.ndim(self.value):
+            return [("", self.value, low, high)]
+        keys = self.keys or tuple(range(len(self.value)))
+        columns = (np.broadcast_to(np.asarray(column), len(self.value)).tolist() for column in (self.value, low, high))
+        return list(zip(keys, *columns, strict=True))
+
+    def _lines(self) -> list[str]:
+        lines = []
+        for key, value, low, high in self.rows():
+            name = f"{self.what} {key}".rstrip()
+            lines.append(
+                f"{name}: {_short(value)}" + ("" if low is None else f" ({_short(low)} to {_short(high)}, 95 %)")
+            )
+        return lines
+
+    def __str__(self) -> str:
+        return "\n".join([*self._lines(), *(str(source) for source in self.sources), *self.notes])
+
+    def __repr__(self) -> str:
+        return f"<Release {self.what}: {_short(self.value)}>"
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(_short(cell))}</td>" for cell in row) + "</tr>" for row in self.rows()
+        )
+        about = "<br>".join(html.escape(str(line)) for line in (*self.sources, *self.notes))
+        head = f"<tr><th></th><th>{html.escape(self.what)}</th><th>from</th><th>to</th></tr>"
+        return f"<table>{head}{cells}</table><small>{about}</small>"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, float | np.floating):
+        return f"{value:.6g}"
+    return "" if value is None else str(value)

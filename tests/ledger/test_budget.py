@@ -1,0 +1,82 @@
+import copy
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import dither
+
+
+def test_sums_are_exact():
+    """Numbers count as they are written: ten times 0.1 is 1, and not a billionth more."""
+    budget = dither.Budget(epsilon=1.0)
+    for _ in range(10):
+        budget.charge(dither.PureDP(0.1))
+    with pytest.raises(dither.BudgetExceeded, match="left"):
+        budget.charge(dither.PureDP(1e-9))
+    assert len(budget.history()) == 10
+    assert budget.history()[-1].number == 10
+
+
+def test_delta_is_counted_too():
+    budget = dither.Budget(epsilon=10, delta=1e-6)
+    budget.charge(dither.ApproxDP(1, 1e-6))
+    with pytest.raises(dither.BudgetExceeded):
+        budget.charge(dither.ApproxDP(1, 1e-9))
+    budget.charge(dither.PureDP(1))
+    assert budget.remaining == (8, 0)
+
+
+def test_units_are_not_mixed():
+    budget = dither.Budget(epsilon=1)
+    with pytest.raises(dither.UnitMismatch):
+        budget.charge(dither.PureDP(0.1, unit=dither.Unit("patient")))
+    with pytest.raises(dither.UnitMismatch):
+        dither.mean([1.0], bounds=(0, 1), n=1, epsilon=0.1, budget=budget)
+    assert budget.spent == (0, 0)
+
+
+def test_kinds_without_epsilon_are_refused_with_a_way_out():
+    with pytest.raises(dither.ArgumentError, match="approx"):
+        dither.Budget(epsilon=1, delta=1e-6).charge(dither.GaussianDP(0.1))
+
+
+def test_threads_never_overspend():
+    budget = dither.Budget(epsilon=100)
+    granted = []
+
+    def spend():
+        for _ in range(50):
+            try:
+                granted.append(budget.charge(dither.PureDP(1)))
+            except dither.BudgetExceeded:
+                return
+
+    threads = [threading.Thread(target=spend) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(granted) == 100
+    assert sorted(receipt.number for receipt in granted) == list(range(1, 101))
+
+
+def test_a_budget_cannot_be_copied():
+    budget = dither.Budget(epsilon=1)
+    for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError):
+            attempt(budget)
+
+
+@pytest.mark.parametrize("total", [0, -1, np.nan, np.inf])
+def test_bad_totals(total):
+    with pytest.raises(dither.ArgumentError, match="epsilon"):
+        dither.Budget(epsilon=total)
+
+
+def test_it_prints():
+    budget = dither.Budget(epsilon=2)
+    budget.charge(dither.PureDP(1), purpose="count")
+    assert "50% spent" in str(budget)
+    assert "this process only" in str(budget)

@@ -1,0 +1,126 @@
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import dither
+from dither.mechanisms import Gaussian, Geometric, Laplace
+
+BOTH = [Laplace(sensitivity=1, epsilon=0.5), Gaussian(sensitivity=1, epsilon=0.5, delta=1e-6)]
+
+
+@pytest.mark.parametrize("mechanism", BOTH)
+def test_types_and_shapes(mechanism):
+    assert type(mechanism.release(500)) is int
+    assert type(mechanism.release(500.0)) is float
+    assert mechanism.release(np.zeros((2, 3), np.int32)).dtype == np.int64
+    assert mechanism.release(np.zeros((2, 3))).shape == (2, 3)
+    assert mechanism.release([1, 2, 3]).dtype == np.int64
+    assert mechanism.release([1.0, 2]).dtype == np.float64
+    assert mechanism.release([]).size == 0
+    assert mechanism.release(np.zeros((0, 4))).shape == (0, 4)
+    assert type(mechanism.release(np.array(5))) is int
+
+
+@pytest.mark.parametrize("mechanism", BOTH)
+def test_any_int_and_any_float(mechanism):
+    assert abs(mechanism.release(2**200) - 2**200) < 1000
+    assert mechanism.release(1e300) == 1e300
+    assert mechanism.release(np.full(3, -1e300)).tolist() == [-1e300] * 3
+    assert abs(mechanism.release(math.nan)) < 1000
+    assert mechanism.release(math.inf) == np.finfo(float).max
+    assert (np.abs(mechanism.release(np.array([2**63 - 1, -(2**63)])).astype(float)) > 2**62).all()
+
+
+def test_the_noise_has_the_promised_scale():
+    for mechanism, spread in ((BOTH[0], math.sqrt(2) * 2), (BOTH[1], BOTH[1].scale)):
+        for zeros in (np.zeros(200_000), np.zeros(200_000, np.int64)):
+            assert mechanism.release(zeros).std() == pytest.approx(spread, rel=0.02)
+
+
+@pytest.mark.parametrize("mechanism", [*BOTH, Geometric(sensitivity=3, epsilon=0.2), Laplace(sensitivity=1, epsilon=5)])
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+def test_errors_cover_what_they_say(mechanism, confidence):
+    draws = 100_000
+    noise = np.abs(mechanism.release(np.zeros(draws, np.int64)))
+    slack = 6 * math.sqrt(confidence * (1 - confidence) / draws)
+    assert (noise <= mechanism.error(confidence, integer=True)).mean() >= confidence - slack
+    tighter = mechanism.error(confidence, integer=True) - 1
+    assert (noise <= tighter).mean() < confidence + slack
+    if not isinstance(mechanism, Geometric):
+        noise = np.abs(mechanism.release(np.zeros(draws)))
+        assert (noise <= mechanism.error(confidence)).mean() == pytest.approx(confidence, abs=slack)
+
+
+def test_a_single_count_within_eight_at_999_for_epsilon_one():
+    assert Laplace(sensitivity=1, epsilon=1).error(0.999, integer=True) <= 8
+
+
+def test_gaussian_promises():
+    by_epsilon = Gaussian(sensitivity=2, epsilon=1, delta=1e-6)
+    assert by_epsilon.guarantee.delta_at(1) <= 1e-6
+    assert by_epsilon.guarantee.epsilon_at(1e-6) == pytest.approx(1, rel=1e-6)
+    assert Gaussian(sensitivity=1, rho=0.125).mu == pytest.approx(0.5, rel=1e-12)
+    assert Gaussian(sensitivity=1, rho=0.125).mu <= 0.5
+    assert Gaussian(sensitivity=3, mu=0.5).scale == 6
+
+
+def test_vectors_need_no_more_noise_than_scalars():
+    grid, scale = Laplace(sensitivity=1, epsilon=0.1).scale_on(1_000_000)
+    assert scale * float(grid.step) == pytest.approx(10, rel=2e-6)
+    tiny = Laplace(sensitivity=1, epsilon=1e-8).scale_on(1000)
+    assert tiny[1] * float(tiny[0].step) == pytest.approx(1e8, rel=1e-3)
+
+
+def test_changes_says_how_many_entries_one_unit_moves():
+    few, all_of_them = (Laplace(sensitivity=1, epsilon=1, changes=c).scale_on(1000)[0] for c in (1, None))
+    assert few.exponent == all_of_them.exponent + 10
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "x", None, -math.inf])
+def test_bad_epsilon(epsilon):
+    with pytest.raises(dither.ArgumentError, match="epsilon"):
+        Laplace(sensitivity=1, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("delta", [-0.1, 1, 1.5, math.nan, math.inf])
+def test_bad_delta(delta):
+    with pytest.raises(dither.ArgumentError, match="delta"):
+        Gaussian(sensitivity=1, epsilon=1, delta=delta)
+
+
+@pytest.mark.parametrize("sensitivity", [0, -1, math.nan, math.inf, "x", None])
+@pytest.mark.parametrize("make", [lambda s: Laplace(sensitivity=s, epsilon=1), lambda s: Gaussian(sensitivity=s, mu=1)])
+def test_bad_sensitivity(make, sensitivity):
+    with pytest.raises(dither.ArgumentError, match="sensitivity"):
+        make(sensitivity)
+
+
+@pytest.mark.parametrize(
+    "promise",
+    [{}, {"epsilon": 1}, {"delta": 1e-6}, {"epsilon": 1, "delta": 1e-6, "rho": 1}, {"rho": 1, "mu": 1}, {"rho": -1}],
+)
+def test_gaussian_wants_one_promise(promise):
+    with pytest.raises(dither.ArgumentError):
+        Gaussian(sensitivity=1, **promise)
+
+
+def test_noise_too_wide_for_64_bits_is_refused_by_its_declared_scale():
+    with pytest.raises(dither.ArgumentError, match="larger steps"):
+        Laplace(sensitivity=1e18, epsilon=1e-3).release(5)
+
+
+def test_geometric_refuses_reals():
+    for value in (1.5, [1.5], np.zeros(3)):
+        with pytest.raises(dither.ArgumentError, match="Laplace"):
+            Geometric(sensitivity=1, epsilon=1).release(value)
+
+
+def test_mechanisms_are_values():
+    mechanism = Laplace(sensitivity=1, epsilon=0.5)
+    mechanism.release(1.0)
+    assert mechanism == Laplace(sensitivity=1, epsilon=0.5)
+    assert pickle.loads(pickle.dumps(mechanism)) == mechanism
+    with pytest.raises(AttributeError):
+        mechanism.epsilon = 3

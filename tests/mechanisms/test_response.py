@@ -1,0 +1,87 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+import dither
+from dither.mechanisms import RandomizedResponse
+
+
+def test_reports_follow_the_stated_probabilities():
+    """A false alarm once in a million."""
+    mechanism = RandomizedResponse(epsilon=1.0, categories=5)
+    seen = np.bincount(mechanism.release(np.full(100_000, 2)), minlength=5)
+    lie = float(1 - mechanism.truth) / 4
+    expected = 100_000 * np.array([lie, lie, float(mechanism.truth), lie, lie])
+    assert ((seen - expected) ** 2 / expected).sum() < chi2.isf(1e-6, 4)
+
+
+def test_labels_and_types():
+    mechanism = RandomizedResponse(epsilon=20, categories=["red", "green", "blue"])
+    assert mechanism.release("green") == "green"
+    assert mechanism.release(["red", "blue"]).tolist() == ["red", "blue"]
+    binary = RandomizedResponse(epsilon=30)
+    assert binary.release(True) is True
+    assert binary.release(1) == 1
+    assert binary.release(np.array([True, False])).dtype == np.bool_
+    assert binary.release(np.array([[0, 1]])).tolist() == [[0, 1]]
+    assert binary.release([]).size == 0
+
+
+def test_answers_outside_the_categories_are_answered_uniformly():
+    mechanism = RandomizedResponse(epsilon=20, categories=4)
+    seen = np.bincount(mechanism.release(np.full(40_000, 17)), minlength=4)
+    assert ((seen - 10_000) ** 2 / 10_000).sum() < chi2.isf(1e-6, 3)
+    assert mechanism.release([None, "x", [1]]).shape == (3,)
+
+
+@pytest.mark.parametrize("categories", [2, 6])
+def test_the_estimate_is_unbiased_and_its_interval_covers(categories):
+    mechanism = RandomizedResponse(epsilon=1.0, categories=categories)
+    truth = np.repeat(np.arange(categories), np.arange(categories) * 300 + 100)
+    counts = np.bincount(truth)
+    runs, covered, total = 300, 0, np.zeros(categories)
+    for _ in range(runs):
+        estimate = mechanism.estimate(mechanism.release(truth))
+        low, high = estimate.interval(0.95)
+        covered += ((low <= counts) & (counts <= high)).mean()
+        total += estimate.counts
+        errors = estimate.standard_errors
+    assert np.abs(total / runs - counts).max() < 6 * errors.max() / math.sqrt(runs)
+    assert 0.92 < covered / runs < 0.98
+    assert estimate.frequencies.sum() == pytest.approx(1)
+    assert "95 % intervals" in str(estimate)
+
+
+def test_foreign_reports_are_ignored():
+    estimate = RandomizedResponse(epsilon=1).estimate([0, 1, 1, 7, None])
+    assert estimate.reports == 3
+    assert RandomizedResponse(epsilon=1).estimate([]).counts.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"epsilon": 1, "truth": 0.75},
+        {"epsilon": 0},
+        {"epsilon": math.inf},
+        {"truth": 0.5},
+        {"truth": 1},
+        {"truth": math.nan},
+        {"epsilon": 1, "categories": 1},
+        {"epsilon": 1, "categories": []},
+        {"epsilon": 1, "categories": ["a", "a"]},
+        {"epsilon": 1, "categories": 0},
+    ],
+)
+def test_bad_questions(arguments):
+    with pytest.raises(dither.ArgumentError):
+        RandomizedResponse(**arguments)
+
+
+def test_a_stated_probability_is_exact():
+    assert RandomizedResponse(truth=Fraction(2, 3), categories=3).truth == Fraction(2, 3)
+    assert RandomizedResponse(truth=Fraction(2, 3), categories=3).epsilon == pytest.approx(math.log(4))

@@ -1,0 +1,66 @@
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+import dither
+from dither.mechanisms import Exponential, NoisyMax, PermuteAndFlip
+from tests.privacy.test_mechanisms import permute_and_flip_law
+
+ALL = [Exponential, PermuteAndFlip, NoisyMax]
+
+
+def test_permute_and_flip_follows_its_law():
+    """Permutations and coins, enumerated, against the maximum under exponential noise; a false alarm in a million."""
+    scores, draws = [0, 1, 2, 2], 40_000
+    mechanism = PermuteAndFlip(sensitivity=1, epsilon=1.5)
+    seen = np.bincount([mechanism.release(scores) for _ in range(draws)], minlength=4)
+    expected = draws * np.array(permute_and_flip_law(scores, 0.75))
+    assert ((seen - expected) ** 2 / expected).sum() < chi2.isf(1e-6, 3)
+
+
+def test_noisy_max_of_two_follows_its_law():
+    """P(X₁ − X₂ > −g) for two Laplace variables: 1 − e^(−g)(1/2 + g/4)."""
+    gap, draws = 1.0, 60_000
+    wins = sum(NoisyMax(sensitivity=1, epsilon=2).release([gap, 0]) == 0 for _ in range(draws)) / draws
+    assert wins == pytest.approx(1 - math.exp(-gap) * (0.5 + gap / 4), abs=6 * math.sqrt(0.25 / draws))
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_the_error_covers_what_it_says(kind):
+    mechanism = kind(sensitivity=1, epsilon=1)
+    scores = -np.arange(100)
+    bound = mechanism.error(0.9, candidates=100)
+    assert np.mean([-scores[mechanism.release(scores)] <= bound for _ in range(3000)]) > 0.88
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_odd_scores_get_an_answer(kind):
+    mechanism = kind(sensitivity=1, epsilon=1)
+    assert mechanism.release([5]) == 0
+    assert mechanism.release([math.nan, 0.0]) in (0, 1)
+    assert mechanism.release([math.inf, 0.0]) == 0
+    assert mechanism.release([-math.inf, 0.0]) == 1
+    assert mechanism.release([2**70, 0]) == 0
+    assert mechanism.release([-(2**63), 2**63 - 1]) == 1
+    assert mechanism.release(np.array([True, False])) in (0, 1)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_bad_questions(kind):
+    mechanism = kind(sensitivity=1, epsilon=1)
+    for scores in ([], np.zeros((2, 2)), 5):
+        with pytest.raises(dither.ArgumentError, match="scores"):
+            mechanism.release(scores)
+    with pytest.raises(dither.ArgumentError, match="sensitivity"):
+        kind(sensitivity=0, epsilon=1)
+    with pytest.raises(dither.ArgumentError, match="epsilon"):
+        kind(sensitivity=1, epsilon=math.nan)
+    with pytest.raises(dither.ArgumentError, match="monotone"):
+        kind(sensitivity=1, epsilon=1, monotone=True, unit=dither.ROW.replacing())
+
+
+def test_monotone_scores_need_half_the_noise():
+    assert Exponential(sensitivity=2, epsilon=1).scale == 4
+    assert Exponential(sensitivity=2, epsilon=1, monotone=True).scale == 2

@@ -1,0 +1,282 @@
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import dither
+
+GENERATOR = np.random.default_rng(7)  # allowed: test data, not noise
+AGES = GENERATOR.integers(0, 100, 20_000)
+
+QUESTIONS = {
+    "count": dither.count,
+    "sum": lambda x, **more: dither.sum(x, bounds=(0, 110), **more),
+    "mean": lambda x, **more: dither.mean(x, bounds=(0, 110), **more),
+    "variance": lambda x, **more: dither.variance(x, bounds=(0, 110), **more),
+    "quantile": lambda x, **more: dither.quantile(x, 0.5, bounds=(0, 110), **more),
+    "histogram": lambda x, **more: dither.histogram(x, bins=11, bounds=(0, 110), **more),
+}
+TRUTHS = {
+    "count": AGES.size,
+    "sum": AGES.sum(),
+    "mean": AGES.mean(),
+    "variance": AGES.var(),
+    "quantile": np.median(AGES),
+    "histogram": np.histogram(AGES, bins=11, range=(0, 110))[0],
+}
+everything = pytest.mark.parametrize("name", QUESTIONS)
+
+
+@everything
+@pytest.mark.parametrize("cost", [{"epsilon": 1.0}, {"rho": 0.5}])
+def test_answers_are_close_and_intervals_cover(name, cost):
+    covered = []
+    for _ in range(60):
+        release = QUESTIONS[name](AGES, **cost)
+        low, high = release.interval(0.95)
+        covered.append(np.mean((low <= TRUTHS[name]) & (TRUTHS[name] <= high)))
+        assert np.all(low <= high)
+    assert np.mean(covered) > 0.8
+    assert np.allclose(np.asarray(release.value, float), TRUTHS[name], rtol=0.02, atol=40)
+
+
+@everything
+@pytest.mark.parametrize(
+    "column",
+    [
+        [],
+        [None, None],
+        [math.nan],
+        np.array([math.inf, -math.inf]),
+        [1e308, -1e308],
+        ["text", object(), [1]],
+        np.array([2**64 - 1], np.uint64),
+        [2**70, -(2**70)],
+        [0.0],
+        np.zeros(0, np.int64),
+        pd.Series([1, None], dtype="Int64"),
+    ],
+    ids=str,
+)
+def test_odd_data_gets_a_normal_answer_of_the_same_shape(name, column):
+    release = QUESTIONS[name](column, epsilon=1)
+    assert np.shape(release.value) == np.shape(QUESTIONS[name](AGES, epsilon=1).value)
+    assert np.all(np.isfinite(np.asarray(release.value, float)))
+    assert str(release.guarantee) == str(dither.PureDP(1))
+
+
+@everything
+def test_all_kinds_of_columns(name):
+    values = AGES[:2000]
+    for column in (values, values.tolist(), tuple(values), pd.Series(values), pl.Series(values), pa.array(values)):
+        release = QUESTIONS[name](column, epsilon=50)
+        expected = np.asarray(QUESTIONS[name](values, epsilon=1000).value, float)
+        assert np.allclose(np.asarray(release.value, float), expected, rtol=0.02, atol=5)
+
+
+@everything
+def test_the_charge_comes_first_and_exactly_once(name):
+    budget = dither.Budget(epsilon=1)
+    release = QUESTIONS[name](AGES, epsilon=0.75, budget=budget)
+    assert budget.spent == (0.75, 0)
+    assert release.receipt.number == 1
+    assert "this process only" in str(release)
+    with pytest.raises(dither.BudgetExceeded):
+        QUESTIONS[name](AGES, epsilon=0.5, budget=budget)
+    assert budget.spent == (0.75, 0)
+
+
+@everything
+def test_data_is_not_read_before_it_is_paid_for(name):
+    def unreadable(_names):
+        raise AssertionError("read before the charge")
+
+    dataset = dither.Dataset(unreadable, ("age",), bounds={"age": (0, 110)}, account=dither.Budget(epsilon=0.1))
+    with pytest.raises(dither.BudgetExceeded):
+        QUESTIONS[name](dataset["age"], epsilon=0.2)
+
+
+@everything
+@pytest.mark.parametrize("cost", [{}, {"epsilon": 0}, {"epsilon": math.nan}, {"rho": -1}, {"epsilon": 1, "rho": 1}])
+def test_bad_costs_are_refused_and_not_charged(name, cost):
+    budget = dither.Budget(epsilon=1)
+    with pytest.raises(dither.ArgumentError):
+        QUESTIONS[name](AGES, budget=budget, **cost)
+    assert budget.spent == (0, 0)
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "variance", "quantile"])
+@pytest.mark.parametrize("bounds", [None, (0,), (1, 0), (0, 0), (0, math.inf), (math.nan, 1), "ab", (-1e308, 1e308)])
+def test_bad_bounds(name, bounds):
+    arguments = (AGES, 0.5) if name == "quantile" else (AGES,)
+    with pytest.raises(dither.ArgumentError, match="bounds"):
+        getattr(dither, name)(*arguments, bounds=bounds, epsilon=1)
+
+
+@everything
+@pytest.mark.parametrize("column", ["text", 5, None, np.zeros((2, 2)), pd.DataFrame({"a": [1]}), {"a": 1}], ids=str)
+def test_what_is_no_column_is_refused(name, column):
+    with pytest.raises(dither.ArgumentError, match="x:"):
+        QUESTIONS[name](column, epsilon=1)
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "variance", "quantile"])
+def test_declared_text_is_refused_before_the_charge(name):
+    budget = dither.Budget(epsilon=1)
+    for column in (np.array(["a"]), pl.Series(["a"]), pa.array(["a"])):
+        with pytest.raises(dither.ArgumentError, match="numbers"):
+            QUESTIONS[name](column, epsilon=1, budget=budget)
+    assert budget.spent == (0, 0)
+
+
+def test_a_condition_counts_where_it_holds():
+    assert dither.count(AGES >= 50, epsilon=1e3).value == (AGES >= 50).sum()
+    assert dither.count([True, False, None, 3, math.nan, "x", 0, pd.NA], epsilon=1e3).value == 4
+    assert dither.count(pa.array([1, None]), epsilon=1e3).value == 1
+    assert dither.count(pl.Series([True, False]), epsilon=1e3).value == 1
+
+
+def test_integers_stay_integers_and_only_by_declaration():
+    assert isinstance(dither.sum(AGES, bounds=(0, 110), epsilon=1).value, int)
+    assert isinstance(dither.sum(AGES, bounds=(0, 110.5), epsilon=1).value, float)
+    assert isinstance(dither.sum([1, 2], bounds=(0, 110), epsilon=1).value, float)
+    assert isinstance(dither.sum([1, None], bounds=(0, 110), epsilon=1).value, float)
+    assert isinstance(dither.quantile(AGES, 0.5, bounds=(0, 110), epsilon=1).value, int)
+
+
+def test_wide_integers_never_wrap():
+    column = np.full(1000, 2**62)
+    noisy = dither.sum(column, bounds=(0, 2**50), epsilon=1)
+    assert noisy.value == pytest.approx(1000 * 2**50, rel=0.1)
+    with pytest.raises(dither.ArgumentError, match="bounds"):
+        dither.sum(column, bounds=(0, 2**62), epsilon=1)
+
+
+def test_the_wanted_error_sets_the_cost():
+    release = dither.count(AGES, error=10)
+    low, high = release.interval(0.95)
+    assert high - low <= 20
+    assert release.guarantee.epsilon == pytest.approx(math.log(20) / 10, rel=0.1)
+    total = dither.sum(AGES.astype(float), bounds=(0, 110), error=1000)
+    low, high = total.interval(0.95)
+    assert high - low == pytest.approx(2000, rel=0.01)
+    for bad in (0, -1, math.nan, math.inf):
+        with pytest.raises(dither.ArgumentError, match="error"):
+            dither.count(AGES, error=bad)
+
+
+def test_a_share_of_the_budget():
+    budget = dither.Budget(epsilon=2)
+    dither.count(AGES, share=0.25, budget=budget)
+    assert budget.spent == (0.5, 0)
+    for bad in ({"share": 0.1}, {"share": 2, "budget": budget}, {"share": 0, "budget": budget}):
+        with pytest.raises(dither.ArgumentError, match="share"):
+            dither.count(AGES, **bad)
+
+
+def test_public_n():
+    release = dither.mean(AGES, bounds=(0, 110), n=AGES.size, epsilon=1)
+    assert str(release.guarantee.unit) == "one row, replace"
+    assert release.value == pytest.approx(AGES.mean(), abs=0.2)
+    short = dither.mean([110.0] * 10, bounds=(0, 110), n=20, epsilon=1e6)
+    assert short.value == pytest.approx((10 * 110 + 10 * 55) / 20, abs=1e-3)
+    assert dither.variance(AGES, bounds=(0, 110), n=AGES.size, epsilon=1).value == pytest.approx(AGES.var(), rel=0.05)
+    for bad in (0, -1, 2.5):
+        with pytest.raises(dither.ArgumentError, match="n:"):
+            dither.mean(AGES, bounds=(0, 110), n=bad, epsilon=1)
+    with pytest.raises(dither.ArgumentError, match="n:"):
+        dither.mean(AGES, bounds=(0, 110), epsilon=1, unit=dither.ROW.replacing())
+
+
+def test_replacing_doubles_a_histogram_and_narrows_a_sum():
+    replacing = dither.ROW.replacing()
+    wide = dither.histogram(["a"], keys="ab", epsilon=1, unit=replacing).interval()
+    narrow = dither.histogram(["a"], keys="ab", epsilon=1).interval()
+    assert (wide[1] - wide[0]).sum() > (narrow[1] - narrow[0]).sum()
+    low, high = dither.sum([15.0], bounds=(10, 20), epsilon=1, unit=replacing).interval()
+    assert (high - low) / 2 == pytest.approx(10 * math.log(20), rel=0.01)
+
+
+def test_histograms_answer_every_key_and_no_other():
+    release = dither.histogram(["a", "b", "b", "zebra", None, ["x"]], keys=["a", "b", "absent"], epsilon=1e3)
+    assert release.keys == ("a", "b", "absent")
+    assert release.value.tolist() == [1, 2, 0]
+    edges = dither.histogram([-5, 0, 1, 2, 99, math.nan], edges=[0, 1, 2, 4], epsilon=1e3)
+    assert edges.value.tolist() == [2, 1, 2]
+    assert edges.keys == ("0 to 1", "1 to 2", "2 to 4")
+    assert len(release) == 3
+
+
+@pytest.mark.parametrize(
+    "bins",
+    [
+        {},
+        {"bins": 3},
+        {"bins": 0, "bounds": (0, 1)},
+        {"keys": []},
+        {"keys": ["a", "a"]},
+        {"keys": [["a"]]},
+        {"edges": [1]},
+        {"edges": [1, 0]},
+        {"edges": [0, math.inf]},
+        {"keys": ["a"], "bins": 2},
+    ],
+)
+def test_bad_bins(bins):
+    with pytest.raises(dither.ArgumentError):
+        dither.histogram([1], epsilon=1, **bins)
+
+
+@pytest.mark.parametrize("q", [-0.1, 1.1, math.nan, "x", None])
+def test_bad_levels(q):
+    with pytest.raises(dither.ArgumentError, match="q:"):
+        dither.quantile(AGES, q, bounds=(0, 110), epsilon=1)
+
+
+@pytest.mark.parametrize("q", [0, 0.05, 0.25, 0.9, 1])
+def test_quantile_levels(q):
+    release = dither.quantile(AGES, q, bounds=(0, 110), epsilon=1)
+    low, high = release.interval()
+    assert low <= release.value <= high
+    assert np.mean(release.value > AGES) <= q + 0.02
+    assert np.mean(release.value >= AGES) >= q - 0.02
+
+
+def test_quantiles_of_tied_values_and_other_confidences():
+    tied = np.full(5000, 42)
+    release = dither.quantile(tied, 0.5, bounds=(0, 110), epsilon=1, confidence=0.99)
+    assert release.value == 42
+    assert release.interval(0.99) == (42, 42)
+    with pytest.raises(dither.ArgumentError, match="confidence"):
+        release.interval(0.999)
+    with pytest.raises(dither.ArgumentError, match="confidence"):
+        dither.quantile(tied, 0.5, bounds=(0, 110), epsilon=1, confidence=1)
+
+
+def test_the_mean_spends_less_than_a_sum_and_a_count_apart():
+    """The noise of both sums together: 4/ε² on the count, where halving ε would give 8/ε²."""
+    values, runs = np.full(1000, 0.5), 2000
+    means = [dither.mean(values, bounds=(0, 1), epsilon=0.5).value for _ in range(runs)]
+    # B − A carries the error: its variance is 2·2/ε², over (2n)²
+    expected = 4 / 0.5**2 / (2 * 1000) ** 2
+    assert np.var(means) == pytest.approx(expected, rel=0.2)
+
+
+def test_columns_of_a_dataset():
+    budget = dither.Budget(epsilon=2)
+    people = dither.Dataset.of(
+        {"age": AGES, "sex": ["f", "m"] * 10_000}, bounds={"age": (0, 110)}, keys={"sex": ("f", "m")}, account=budget
+    )
+    assert dither.mean(people["age"], epsilon=1).value == pytest.approx(AGES.mean(), abs=1)
+    assert dither.histogram(people["sex"], epsilon=1).value == pytest.approx([10_000, 10_000], abs=20)
+    assert budget.remaining[0] == 0
+    assert isinstance(dither.sum(people["age"], epsilon=1, budget=dither.Budget(epsilon=1)).value, int)
+
+
+def test_datasets_with_many_rows_of_one_unit_are_refused():
+    visits = dither.Dataset.of({"patient": [1, 1], "age": [3, 4]}, unit=dither.Unit("patient"), owner="patient")
+    with pytest.raises(dither.ArgumentError, match="one row for each patient"):
+        dither.mean(visits["age"], bounds=(0, 110), epsilon=1)

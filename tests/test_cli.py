@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from dither import __version__
+from dither.cli import Commands, demo, doctor, main
+from dither.errors import ArgumentError, DitherError, MissingExtra
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-W", "error", "-m", "dither.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_version() -> None:
+    done = run("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"dither {__version__}\n", "")
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["completion", "zsh"], ["doctor", "--json"]])
+def test_looking_around_imports_nothing_heavy(arguments: list[str]) -> None:
+    code = (
+        "import sys; from dither.cli import main\n"
+        f"try: main({arguments!r}, prog_name='dither')\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'duckdb', 'scipy', 'sqlglot', 'torch', 'pyspark', 'rich'} & set(sys.modules)\n"
+        "print(heavy, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "set()\n"
+
+
+def test_help_names_every_command() -> None:
+    shown = CliRunner().invoke(main, ["--help"])
+    assert shown.exit_code == 0
+    assert all(name in shown.output for name in ("completion", "demo", "doctor"))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script(shell: str) -> None:
+    done = run("completion", shell)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "_DITHER_COMPLETE" in done.stdout
+
+
+def test_completion_knows_its_shells() -> None:
+    assert run("completion", "cmd").returncode == 2
+
+
+def test_doctor_as_data() -> None:
+    found = json.loads(run("doctor", "--json").stdout)
+    assert found["dither"] == __version__
+    assert None not in found["base"].values()
+    assert [part["name"] for part in found["parts"]] == list(doctor.EXTRAS)
+    for part in found["parts"]:
+        assert part["works"] == (part["missing"] == [])
+        assert part["works"] or part["install"] or "Java 17+" in part["missing"]
+
+
+def test_doctor_as_a_table() -> None:
+    done = run("doctor")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(name in done.stdout for name in ("base", "duckdb", "AES-256-CTR", *doctor.EXTRAS))
+
+
+def test_doctor_says_how_to_get_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "version_of", lambda distribution, module: None if module == "torch" else "1.0")  # noqa: ARG005
+    shown = CliRunner().invoke(main, ["doctor"])
+    assert "pip install 'dither[learn]'" in shown.output
+    assert "pip install 'dither[science]'" not in shown.output
+
+
+def test_doctor_fails_where_the_base_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "version_of", lambda distribution, module: None if module == "numpy" else "1.0")  # noqa: ARG005
+    assert CliRunner().invoke(main, ["doctor", "--json"]).exit_code == 1
+
+
+@pytest.mark.parametrize("java", [None, 11, 17, 21])
+def test_spark_needs_java(monkeypatch: pytest.MonkeyPatch, java: int | None) -> None:
+    monkeypatch.setattr(doctor, "version_of", lambda *_: "4.0")
+    monkeypatch.setattr(doctor, "java_version", lambda: java)
+    part = doctor.optional_part("spark")
+    assert part.works is (java is not None and java >= 17)
+    assert (part.install, doctor.advice(part)) == (None, "" if part.works else "install Java 17+")
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ('openjdk version "17.0.15" 2025-04-15', 17),
+        ('java version "1.8.0_281"', 8),
+        ('openjdk version "21"', 21),
+        ("no Java here", None),
+    ],
+)
+def test_java_versions_are_understood(text: str, version: int | None) -> None:
+    assert doctor.parse_java(text) == version
+
+
+def test_a_java_that_does_not_start_is_no_java(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    assert doctor.java_version() is None
+
+
+def test_a_module_without_metadata_still_counts() -> None:
+    assert doctor.version_of("no-such-distribution", "json") == "unknown version"
+    assert doctor.version_of("no-such-distribution", "no_such_module") is None
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ArgumentError("epsilon", "must be above 0;\npass a number such as 0.5"), MissingExtra("scipy", "accounting")],
+)
+def test_a_refusal_is_one_line(error: DitherError) -> None:
+    @click.group(cls=Commands)
+    def group() -> None:
+        pass
+
+    @group.command()
+    def ask() -> None:
+        raise error
+
+    shown = CliRunner().invoke(group, ["ask"])
+    assert shown.exit_code == 2
+    assert shown.stdout == ""
+    assert shown.stderr == f"Error: {' '.join(str(error).split())}\n"
+
+
+def test_demo_data_has_one_row_per_patient() -> None:
+    ages, wards = demo.load()
+    assert len(ages) == len(wards) == 1750
+    assert set(wards) == set(demo.WARDS)
+    assert demo.AGE[0] <= min(ages) <= max(ages) <= demo.AGE[1]
+
+
+def test_demo_answers_and_is_quiet() -> None:
+    done = run("demo")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(word in done.stdout for word in ("synthetic", *demo.WARDS))

@@ -1,0 +1,152 @@
+"""Promises of the project itself: a light and silent import, one source of randomness, versions that agree."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dither import __version__
+from dither.cli import doctor
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "dither"
+MODULES = sorted(SOURCE.rglob("*.py"))
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def in_fresh_python(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, check=True)
+
+
+def test_import_is_silent() -> None:
+    done = in_fresh_python("import dither")
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_import_needs_the_standard_library_only() -> None:
+    code = "import sys; before = set(sys.modules); import dither; print('\\n'.join(set(sys.modules) - before))"
+    roots = {name.partition(".")[0] for name in in_fresh_python(code).stdout.split()}
+    assert roots - {"dither"} <= sys.stdlib_module_names
+
+
+def test_every_public_name_exists() -> None:
+    dither = importlib.import_module("dither")
+    assert [name for name in dither.__all__ if not hasattr(dither, name)] == []
+
+
+def test_no_public_name_hides_a_room() -> None:
+    rooms = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    assert not rooms & set(importlib.import_module("dither").__all__)
+
+
+FORBIDDEN = re.compile(
+    r"\bimport\s+(?:random|secrets)\b|\bfrom\s+(?:random|secrets)\b|\b(?:np|numpy)\.random\b|\bfrom\s+numpy\s+import\s.*\brandom\b"
+    r"|\burandom\b|\bgetrandom\b|\buuid[14]\b|\bSystemRandom\b|\bdefault_rng\b"
+)
+
+
+def strays(text: str) -> list[int]:
+    """The lines that draw randomness without giving a reason."""
+    lines = enumerate(text.splitlines(), start=1)
+    return [number for number, line in lines if FORBIDDEN.search(line) and not re.search(r"# allowed: \S", line)]
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in MODULES if "noise" not in path.parts], ids=lambda path: str(path.relative_to(SOURCE))
+)
+def test_only_noise_draws_randomness(path: Path) -> None:
+    assert strays(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import random",
+        "from random import Random",
+        "x = np.random.normal()",
+        "os.urandom(8)",
+        "uuid.uuid4()",
+        "import secrets  # allowed:",
+    ],
+)
+def test_a_stray_generator_is_seen(line: str) -> None:
+    assert strays(line) == [1]
+
+
+@pytest.mark.parametrize(
+    "line", ["import random  # allowed: shuffles public names", "randomized = 1", "uuid5(space, name)"]
+)
+def test_a_reason_or_another_word_is_fine(line: str) -> None:
+    assert strays(line) == []
+
+
+UNFINISHED = re.compile("TO" + "DO|FIX" + "ME|XX" + "X")
+
+
+@pytest.mark.parametrize("folder", ["src", "tests", "bench", "tools", "docs"])
+def test_nothing_is_left_unfinished(folder: str) -> None:
+    files = [
+        path
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in {".py", ".md", ".sql"} and ".venv" not in path.parts
+    ]
+    assert [path for path in files if UNFINISHED.search(path.read_text(encoding="utf-8"))] == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_every_module_says_what_it_is(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def test_versions_agree() -> None:
+    citation = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    changes = re.search(r"^## \[(\d\S*)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert citation is not None
+    assert changes is not None
+    assert __version__ == citation.group(1) == changes.group(1)
+    assert PROJECT["dynamic"] == ["version"]
+
+
+def test_ci_can_be_run() -> None:
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+    assert "bash .ci/run" in (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+
+
+def requirement_names(requirements: list[str]) -> set[str]:
+    return {re.split(r"[\[<>=!~ ;]", requirement, maxsplit=1)[0].lower() for requirement in requirements}
+
+
+@pytest.mark.parametrize("extra", ["accounting", "serve", "postgres", "spark", "learn", "science"])
+def test_the_doctor_knows_every_extra(extra: str) -> None:
+    assert requirement_names(PROJECT["optional-dependencies"][extra]) == set(doctor.EXTRAS[extra])
+
+
+def test_the_doctor_knows_the_base() -> None:
+    assert requirement_names(PROJECT["dependencies"]) == set(doctor.BASE)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "bench" / "results").glob("*.json")), ids=lambda path: path.stem)
+def test_bench_results_have_their_shape(path: Path) -> None:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    assert content["rows"]
+    assert content["goals"]
+    assert all(set(row) == {"case", "system", "metric", "value"} for row in content["rows"])
+    assert all(set(goal) == {"goal", "want", "got", "met"} for goal in content["goals"])
+    assert all(isinstance(goal["met"], bool) for goal in content["goals"])
+
+
+def test_bundled_data_is_what_its_maker_writes() -> None:
+    done = subprocess.run([sys.executable, str(ROOT / "tools" / "make_visits.py")], capture_output=True, check=True)
+    shipped = (SOURCE / "data" / "visits.csv").read_bytes()
+    assert done.stdout == shipped
+    assert len(shipped) < 120_000
