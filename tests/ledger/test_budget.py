@@ -1,4 +1,5 @@
 import copy
+import os
 import pickle
 import threading
 
@@ -60,6 +61,18 @@ def test_threads_never_overspend():
         thread.join()
     assert len(granted) == 100
     assert sorted(receipt.number for receipt in granted) == list(range(1, 101))
+
+
+def test_a_forked_process_cannot_spend_it_again():
+    budget = dither.Budget(epsilon=1)
+    child = os.fork()
+    if child == 0:
+        try:
+            budget.charge(dither.PureDP(1))
+        except dither.BudgetExceeded:
+            os._exit(7)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
 def test_a_budget_cannot_be_copied():

@@ -58,6 +58,10 @@ def test_answers_are_close_and_intervals_cover(name, cost):
         [0.0],
         np.zeros(0, np.int64),
         pd.Series([1, None], dtype="Int64"),
+        {1, 2},
+        range(3),
+        [([1],), {}],
+        np.ma.array([1, 2], mask=[True, False]),
     ],
     ids=str,
 )
@@ -106,6 +110,18 @@ def test_bad_costs_are_refused_and_not_charged(name, cost):
     with pytest.raises(dither.ArgumentError):
         QUESTIONS[name](AGES, budget=budget, **cost)
     assert budget.spent == (0, 0)
+
+
+@everything
+def test_a_cost_too_small_for_64_bits_is_refused_before_the_charge(name):
+    for cost in ({"epsilon": 1e-300}, {"epsilon": 5e-324}, {"rho": 1e-300}):
+        budget = dither.Budget(epsilon=1)
+        try:
+            QUESTIONS[name](AGES, budget=budget, **cost)
+        except dither.ArgumentError:
+            assert budget.spent == (0, 0)
+    huge_n = {"n": 10**15} if name in ("mean", "variance") else {}
+    assert np.all(np.isfinite(QUESTIONS[name](AGES, epsilon=1e6, **huge_n).value))
 
 
 @pytest.mark.parametrize("name", ["sum", "mean", "variance", "quantile"])

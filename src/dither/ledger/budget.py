@@ -6,6 +6,7 @@ of all ε and of all δ never exceed the totals (Rogers, Roth, Ullman & Vadhan 2
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,7 +14,7 @@ from typing import NoReturn
 
 from dither.errors import ArgumentError, BudgetExceeded, UnitMismatch
 from dither.privacy import ROW, ApproxDP, BoundedRange, Guarantee, PureDP, Unit
-from dither.privacy._numbers import written
+from dither.privacy.numbers import written
 
 __all__ = ["Budget", "Receipt"]
 
@@ -45,6 +46,7 @@ class Budget:
         self._spent = Fraction(0), Fraction(0)
         self._history: list[Receipt] = []
         self._lock = threading.Lock()
+        self._pid = os.getpid()
 
     @property
     def epsilon(self) -> float:
@@ -72,6 +74,8 @@ class Budget:
                 "budget", f"is for {self.unit}, but the charge is for {guarantee.unit}; use its own budget"
             )
         epsilon, delta = _cost(guarantee)
+        if os.getpid() != self._pid:
+            raise BudgetExceeded("this budget belongs to the process that made it; a forked one cannot spend it again")
         with self._lock:
             spent = self._spent[0] + epsilon, self._spent[1] + delta
             if spent[0] > written(self.total.epsilon) or spent[1] > written(self.total.delta):

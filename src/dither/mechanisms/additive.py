@@ -22,11 +22,12 @@ from dither.mechanisms.values import Integers, numbers, plus
 from dither.noise import Grid, discrete_laplace, rounded_gaussian
 from dither.noise.shapes import Shape, check_scale
 from dither.privacy import ROW, GaussianDP, Guarantee, PureDP, Unit, gaussian_mu
-from dither.privacy._numbers import at_most, confidence_level, float_down, float_up, positive, whole
+from dither.privacy.numbers import at_most, confidence_level, float_down, float_up, positive, whole
 
 __all__ = ["Additive", "Gaussian", "Geometric", "Laplace"]
 
 SENSITIVITY = "pass how far one unit can move the value, such as 1 for a count"
+SMALLEST = 2.0**-1000
 FINEST = Fraction(1, 1 << 54)
 """The grid is never finer than this share of the noise, so that noise on it fits 64-bit integers."""
 
@@ -49,6 +50,14 @@ class Additive(ABC):
             object.__setattr__(
                 self, "changes", whole("changes", self.changes, "pass how many entries one unit can move")
             )
+
+    def _check_scale(self) -> None:
+        try:
+            usable = self.scale >= SMALLEST
+        except OverflowError:
+            usable = False
+        if not usable:
+            raise ArgumentError("sensitivity", "and the promise together give a noise scale beyond the range of floats")
 
     @property
     @abstractmethod
@@ -137,6 +146,7 @@ class Laplace(Additive):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "epsilon", self.guarantee.epsilon)
+        self._check_scale()
 
     @property
     def guarantee(self) -> PureDP:
@@ -199,6 +209,7 @@ class Gaussian(Additive):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "mu", _mu(self.epsilon, self.delta, self.rho, self.mu))
+        self._check_scale()
 
     @property
     def guarantee(self) -> GaussianDP:

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
+from dither.mechanisms.values import as_objects, place_of
 from dither.noise import bernoulli, uniform_integers
 from dither.noise.exact import decimal_of
 from dither.privacy import PureDP, Relation, Unit
-from dither.privacy._numbers import at_most, confidence_level, fraction, up, whole
+from dither.privacy.numbers import at_most, confidence_level, fraction, up, whole
 
 __all__ = ["Estimate", "RandomizedResponse"]
 
@@ -97,8 +98,8 @@ class RandomizedResponse:
             known = (answers >= 0) & (answers < self.categories)
             return np.where(known, answers, -1).astype(np.int64)
         places = {label: i for i, label in enumerate(self.labels)}
-        items = np.asarray(answers, dtype=object)
-        flat = [places.get(item, -1) if isinstance(item, Hashable) else -1 for item in items.reshape(-1).tolist()]
+        items = as_objects(answers)
+        flat = [place_of(item, places) for item in items.reshape(-1).tolist()]
         return np.array(flat, np.int64).reshape(items.shape)
 
     def _randomize(self, places: NDArray[np.int64]) -> NDArray[np.int64]:

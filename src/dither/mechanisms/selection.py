@@ -15,7 +15,7 @@ from dither.errors import ArgumentError
 from dither.mechanisms.values import numbers
 from dither.noise import Noise, noisy_argmax
 from dither.privacy import ROW, BoundedRange, Guarantee, PureDP, Relation, Unit
-from dither.privacy._numbers import at_most, confidence_level, float_down, positive, whole
+from dither.privacy.numbers import at_most, confidence_level, float_down, positive, whole
 
 __all__ = ["Exponential", "NoisyMax", "PermuteAndFlip"]
 
@@ -39,6 +39,8 @@ class Selection(ABC):
         way_out = "pass how far one unit can move any one score, such as 1 when scores are counts"
         object.__setattr__(self, "sensitivity", positive("sensitivity", self.sensitivity, way_out))
         object.__setattr__(self, "epsilon", PureDP(self.epsilon).epsilon)
+        if not 2.0**-1000 < Fraction(self.epsilon) / Fraction(self.sensitivity) < 2.0**1000:
+            raise ArgumentError("sensitivity", "and epsilon together give a noise scale beyond the range of floats")
         if self.monotone and self.unit.relation is Relation.REPLACE:
             raise ArgumentError("monotone", "replacing a unit moves scores both ways; leave it out, or use add/remove")
 

@@ -8,7 +8,7 @@ a sensitivity. NaN, and what is no number at all, counts as 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 
-__all__ = ["Integers", "Reals", "as_objects", "numbers", "plus"]
+__all__ = ["Integers", "Reals", "as_objects", "numbers", "place_of", "plus"]
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -36,7 +36,7 @@ def numbers(value: Any, argument: str = "value", *, missing: float = 0.0) -> int
     if isinstance(value, list | tuple):
         return _from_objects(as_objects(value), missing)
     if not isinstance(value, np.ndarray) and hasattr(value, "__float__") and not hasattr(value, "__len__"):
-        return float(value)
+        return _real(value, missing)
     array = np.asarray(value)
     plain = _from_array(array, argument, missing)
     return plain if array.ndim else plain.item()
@@ -81,6 +81,14 @@ def _real(item: Any, missing: float) -> float:
         return math.inf if item > 0 else -math.inf
     except (TypeError, ValueError):
         return missing
+
+
+def place_of(item: Any, places: Mapping[Any, int]) -> int:
+    """Where an item stands in a list of public ones; −1 if it does not, or is of a type that cannot be looked up."""
+    try:
+        return places.get(item, -1)
+    except TypeError:
+        return -1
 
 
 def plus(values: Integers, noise: Integers) -> Integers:

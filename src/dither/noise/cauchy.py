@@ -30,7 +30,7 @@ RIM = 2.0**-20
 
 
 class Plan(NamedTuple):
-    """What a γ needs: cells of 2^r integers, γ and shift of the coarse draw, its relative error, bits of a word."""
+    """What a γ needs: cells of 2^r integers, γ and shift of the coarse draw, its error, bits of a word."""
 
     gamma: float
     r: int
@@ -44,7 +44,8 @@ class Plan(NamedTuple):
 def plan(gamma: float, bits: int = BITS) -> Plan:
     """Prepare a γ. Tests shorten `bits`, which makes the exact path common; samples stay the same in law."""
     r = halvings(gamma)
-    # Both coordinates are off by at most 2^-53 of themselves plus their unseen bits, and |V| is at least RIM.
+    # Both coordinates are off by at most 2^-53 of themselves plus their unseen bits, and |V| is at least RIM. The
+    # unseen bits of U move γU/V by γ/RIM of them however small U is: so the margin grows with γ, not only with |γU/V|.
     error = 2.0**-49 + 2.0 ** (3 - bits) / RIM
     return Plan(gamma, r, math.ldexp(gamma, -r), math.ldexp(0.5, -r), error, bits)
 
@@ -62,7 +63,7 @@ def rounded_cauchy(scale: float, size: Shape | None = None) -> int | NDArray[np.
     """
     prepared = plan(check_scale("scale", scale))
     if size is None:
-        return int(draw(prepared, 1, stream.current())[0])
+        return int(rounded_cauchy(scale, 1)[0])
     return shaped(size, lambda count: draw(prepared, count, stream.current()))
 
 
@@ -105,7 +106,7 @@ def floors(plan: Plan, words: Words) -> tuple[NDArray[np.float64], NDArray[np.bo
     u /= v
     u *= plan.coarse
     margin = np.abs(u)
-    margin += 1
+    margin += plan.coarse + 1
     margin *= plan.error
     u += plan.shift
     values = np.floor(u)
@@ -145,9 +146,10 @@ def ratio(plan: Plan) -> Ratio:
 
     def density(ctx: decimal.Context, cell: int, low: Decimal, high: Decimal) -> Interval:
         least, most, nearest = squares_inside(ctx, cell, plan.r, low, high)
-        gamma = ctx.multiply(Decimal(plan.gamma), Decimal(plan.gamma))
-        top = ctx.add(gamma, nearest)
-        ends = (ctx.divide(top, ctx.add(gamma, x)) for x in (most, least))
+        gamma = Decimal.from_float(plan.gamma)
+        square = ctx.multiply(gamma, gamma)
+        top = ctx.add(square, nearest)
+        ends = (ctx.divide(top, ctx.add(square, x)) for x in (most, least))
         return widen(ctx, *ends)
 
     return density

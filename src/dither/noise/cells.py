@@ -51,20 +51,22 @@ def saturate(value: int) -> int:
 
 def spread(cells: Integers, r: int, unsure: NDArray[np.bool_], ratio: Ratio, source: Source) -> Integers:
     """One place in each cell. `unsure` marks cells whose ratio may be small: these are always decided exactly."""
+    edge = LARGEST >> r
+    cells = np.clip(cells, -edge - 1, edge)
     words: Words = np.empty(2 * cells.size, np.uint64)
     source.fill(words)
     where, chance = words[: cells.size], words[cells.size :]
     values = (cells << r) + (where >> np.uint64(64 - r)).astype(np.int64)
     for i in np.flatnonzero(unsure | (chance >= SURE)):
         values[i] = settle(int(cells[i]), r, int(where[i]), int(chance[i]), ratio, source)
-    return values
+    return np.clip(values, -LARGEST, LARGEST, out=values)
 
 
 def place(cell: int, r: int, sure: bool, ratio: Ratio, source: Source) -> int:
     """`spread` for one cell."""
     where, chance = source.word(), source.word()
     if sure and chance < SURE:
-        return (cell << r) + (where >> (64 - r))
+        return saturate((cell << r) + (where >> (64 - r)))
     return settle(cell, r, where, chance, ratio, source)
 
 

@@ -40,7 +40,7 @@ def discrete_gaussian(sigma: float, size: Shape | None = None) -> int | NDArray[
     """
     sigma = check_scale("sigma", sigma)
     if size is None:
-        return int(draw(sigma, 1, stream.current())[0])
+        return int(discrete_gaussian(sigma, 1)[0])
     return shaped(size, lambda count: draw(sigma, count, stream.current()))
 
 
@@ -85,8 +85,8 @@ def exact_coin(sigma: float, t: float, value: int, coin: Uniform) -> bool:
     """Whether a coin accepts a proposal."""
 
     def bound(ctx: decimal.Context) -> Interval:
-        s = Decimal(sigma)
-        off = ctx.subtract(Decimal(abs(value)), ctx.divide(ctx.multiply(s, s), Decimal(t)))
+        s = Decimal.from_float(sigma)
+        off = ctx.subtract(Decimal(abs(value)), ctx.divide(ctx.multiply(s, s), Decimal.from_float(t)))
         ratio = ctx.divide(off, s)
         chance = ctx.exp(ctx.divide(ctx.multiply(ratio, ratio), Decimal(-2)))
         return widen(ctx, chance, chance)

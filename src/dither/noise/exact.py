@@ -1,6 +1,8 @@
 """What decides when floats cannot: uniform numbers with as many bits as a decision needs, and decimal intervals.
 
-The decimal contexts here are private; the thread's own decimal context is neither read nor changed.
+The decimal contexts here are private; the thread's own decimal context is neither read nor changed. That is why floats
+become decimals by `Decimal.from_float`: `Decimal(0.5)` raises a flag in the thread's context, and an error where that
+flag is trapped.
 """
 
 from __future__ import annotations
@@ -43,10 +45,6 @@ class Uniform:
     def __init__(self, head: int, bits: int, source: Source) -> None:
         self.head, self.bits, self._source = head, bits, source
 
-    @classmethod
-    def fresh(cls, source: Source) -> Uniform:
-        return cls(source.word(), WORD, source)
-
     def refine(self) -> None:
         self.head = self.head << WORD | self._source.word()
         self.bits += WORD
@@ -88,7 +86,7 @@ def _slack(ctx: decimal.Context, value: Decimal) -> Decimal:
 def decimal_of(ctx: decimal.Context, value: Fraction | float) -> Decimal:
     """A number as a decimal, rounded once."""
     if isinstance(value, float):
-        return ctx.create_decimal(Decimal(value))
+        return ctx.create_decimal_from_float(value)
     return ctx.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 

@@ -1,4 +1,4 @@
-"""Rounded Gaussian noise ⌊σZ + ½⌋, and the discrete Gaussian P(k) proportional to exp(−k² / 2σ²); both exact.
+"""Rounded Gaussian noise ⌊σZ + ½⌋, exactly.
 
 For an integer x, x + ⌊σZ + ½⌋ = ⌊x + σZ + ½⌋: adding rounded Gaussian noise is rounding the true Gaussian mechanism,
 so its guarantee is exactly the Gaussian one, in any dimension.
@@ -58,7 +58,7 @@ def z_error(bits: int) -> float:
     unit = 2.0 ** (1 - bits)
     s_relative = 2.0**-50 + 3 * unit / math.sqrt(RIM)
     own = unit * WIDEST / math.sqrt(RIM)
-    log = WIDEST * (2.0**-49 + s_relative + LOG_ERROR)
+    log = WIDEST * (2.0**-49 + s_relative + 2 * LOG_ERROR)
     rim = s_relative / math.sqrt(RIM)
     return own + log + rim
 
@@ -151,7 +151,7 @@ def exact_side(plan: Plan, point: Point, side: int) -> int:
             return None
         low, high = _normal(ctx, point, side)
         cell = Decimal(1 << plan.r)
-        ends = (ctx.divide(ctx.fma(Decimal(plan.sigma), end, Decimal("0.5")), cell) for end in (low, high))
+        ends = (ctx.divide(ctx.fma(Decimal.from_float(plan.sigma), end, Decimal("0.5")), cell) for end in (low, high))
         return floor_of(widen(ctx, *ends))
 
     return decide(attempt, point)
@@ -202,7 +202,8 @@ def ratio(plan: Plan) -> Ratio:
 
     def density(ctx: decimal.Context, cell: int, low: Decimal, high: Decimal) -> Interval:
         least, most, nearest = squares_inside(ctx, cell, plan.r, low, high)
-        double = ctx.multiply(Decimal(-2), ctx.multiply(Decimal(plan.sigma), Decimal(plan.sigma)))
+        sigma = Decimal.from_float(plan.sigma)
+        double = ctx.multiply(Decimal(-2), ctx.multiply(sigma, sigma))
         ends = (ctx.exp(ctx.divide(ctx.subtract(x, nearest), double)) for x in (most, least))
         return widen(ctx, *ends)
 

@@ -23,7 +23,7 @@ class Grid:
 
     @classmethod
     def finer_than(cls, length: Fraction) -> Grid:
-        """The coarsest grid whose step is at most 2^-20 of a length."""
+        """The coarsest grid whose step is at most 2^-20 of a length, but never finer than the smallest float."""
         exponent = length.numerator.bit_length() - length.denominator.bit_length()
         exponent -= Fraction(2) ** exponent > length
         return cls(max(exponent - FINENESS, -1074))
@@ -36,26 +36,30 @@ class Grid:
         """The index of the grid point nearest to a number; NaN is taken as 0, infinities as the largest float."""
         if math.isnan(value):
             return 0
-        return round(Fraction(max(-MAX, min(MAX, value))) / self.step)
+        try:
+            return round(math.ldexp(value, -self.exponent))
+        except OverflowError:
+            return round(Fraction(max(-MAX, min(MAX, value))) / self.step)
 
     def real(self, index: int) -> float:
-        """The grid point of an index, as the nearest float."""
-        exact = index * self.step
-        if abs(exact) > MAX:
-            return MAX if index > 0 else -MAX
-        return exact.numerator / exact.denominator
+        """The grid point of an index as a float; beyond the largest float, that one."""
+        try:
+            return math.ldexp(float(index), self.exponent)
+        except OverflowError:
+            exact = max(-Fraction(MAX), min(Fraction(MAX), index * self.step))
+            return exact.numerator / exact.denominator
 
     def add(self, values: NDArray[np.float64], noise: NDArray[np.int64]) -> NDArray[np.float64]:
         """Round to the grid, add whole steps of noise, and go back: the floats nearest to the exact result."""
-        with np.errstate(over="ignore", under="ignore"):
-            steps = np.rint(np.ldexp(np.nan_to_num(values), -self.exponent))
+        reals, whole = np.ravel(values).astype(np.float64), np.ravel(noise)
+        with np.errstate(all="ignore"):
+            steps = np.rint(np.ldexp(np.nan_to_num(reals), -self.exponent))
             wide = np.abs(steps) > SAFE
-            small = np.where(wide, 0.0, steps).astype(np.int64) + noise
+            small = np.where(wide, 0.0, steps).astype(np.int64) + whole
             result = np.nan_to_num(np.ldexp(small.astype(np.float64), self.exponent))
-        for i in np.argwhere(wide):
-            at = tuple(i)
-            result[at] = self.real(self.nearest(float(values[at])) + int(noise[at]))
-        return result
+        for i in np.flatnonzero(wide):
+            result[i] = self.real(self.nearest(float(reals[i])) + int(whole[i]))
+        return result.reshape(np.shape(values))
 
 
 MAX = float(np.finfo(np.float64).max)

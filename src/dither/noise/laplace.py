@@ -57,7 +57,7 @@ def plan(scale: float, bits: int = BITS) -> Plan:
 
 def kappa(ctx: decimal.Context, scale: float) -> Interval:
     """t·ln(2 / (1 + e^(−1/t)))."""
-    t = Decimal(scale)
+    t = Decimal.from_float(scale)
     tail = ctx.exp(ctx.divide(Decimal(-1), t))
     log = ctx.ln(ctx.divide(Decimal(2), ctx.add(Decimal(1), tail)))
     low, high = widen(ctx, log, log)
@@ -134,12 +134,13 @@ def exact_magnitude(plan: Plan, head: int, source: Source) -> int:
             return None
         unit = ctx.ln(Decimal(1 << v.bits))
         least, most = (ctx.subtract(unit, ctx.ln(Decimal(end))) for end in (v.head + 1, v.head))
-        scale, cell = Decimal(plan.scale), Decimal(1 << plan.r)
+        scale, cell = Decimal.from_float(plan.scale), Decimal(1 << plan.r)
         low, high = (
             ctx.divide(ctx.fma(scale, end, shift), cell)
             for end, shift in zip(widen(ctx, least, most), kappa(ctx, plan.scale), strict=True)
         )
-        return floor_of(widen(ctx, low, high))
+        low, high = widen(ctx, low, high)
+        return floor_of((max(low, Decimal(0)), high))
 
     return decide(attempt, v)
 
@@ -161,7 +162,7 @@ def ratio(scale: float) -> Ratio:
     """Inside a cell of |X| the density falls by e^(−x/t); the first cell begins only at κ."""
 
     def density(ctx: decimal.Context, cell: int, low: Decimal, high: Decimal) -> Interval:
-        least, most = (ctx.exp(ctx.divide(x.copy_negate(), Decimal(scale))) for x in (high, low))
+        least, most = (ctx.exp(ctx.divide(x.copy_negate(), Decimal.from_float(scale))) for x in (high, low))
         begin, certain = kappa(ctx, scale) if cell == 0 else (Decimal(0), Decimal(0))
         if high <= begin:
             return Decimal(0), Decimal(0)

@@ -8,10 +8,12 @@ ties and no rounding: floats only sort out the candidates that cannot win, and t
 from __future__ import annotations
 
 import decimal
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,8 +52,23 @@ def noisy_argmax(scores: Scores, weight: float, noise: Noise) -> int:
     """
     if scores.ndim != 1 or scores.size == 0:
         raise ArgumentError("scores", "must hold one number for each candidate, and at least one candidate")
-    cut: Scores = np.clip(scores, -LIMIT, LIMIT).astype(np.int64) if scores.dtype.kind == "i" else scores
-    return contest(cut, weight, noise, stream.current())
+    if not (math.isfinite(weight) and weight >= 0):
+        raise ArgumentError("weight", "must be 0 or more, and finite")
+    # Noise that underflows must not decide whether a call succeeds, so the caller's `np.seterr` is set aside.
+    with np.errstate(all="ignore"):
+        return contest(_plain(scores), float(weight), noise, stream.current())
+
+
+def _plain(scores: NDArray[Any]) -> Scores:
+    """Scores as float64 or int64, so that differences neither wrap round nor lose bits."""
+    kind, whole = scores.dtype.kind, scores
+    if kind == "u":
+        whole = np.minimum(scores, np.array(LIMIT, np.uint64))
+    if kind in "bui":
+        return whole.astype(np.int64).clip(-LIMIT, LIMIT)
+    if kind == "f" and scores.dtype.itemsize <= 8:
+        return scores.astype(np.float64, copy=False)
+    raise ArgumentError("scores", f"must be numbers of at most 64 bits, not {scores.dtype}")
 
 
 def contest(scores: Scores, weight: float, noise: Noise, source: Source, bits: int = BITS) -> int:
@@ -63,8 +80,8 @@ def contest(scores: Scores, weight: float, noise: Noise, source: Source, bits: i
     if contenders.size == 1:
         return int(contenders[0])
     best = Fraction(scores.max().item())
-    leads = [Fraction(weight) * (Fraction(scores[i].item()) - best) for i in contenders]
-    picked = [Contender(lead, noise, int(words[i]), bits, source) for i, lead in zip(contenders, leads, strict=True)]
+    exact = [Fraction(weight) * (Fraction(scores[i].item()) - best) for i in contenders]
+    picked = [Contender(lead, noise, int(words[i]), bits, source) for i, lead in zip(contenders, exact, strict=True)]
     return int(contenders[winner(picked)])
 
 
@@ -74,20 +91,34 @@ def bounds(scores: Scores, weight: float, noise: Noise, words: Words, bits: int)
     low, high = np.empty(scores.size), np.empty(scores.size)
     for start in range(0, scores.size, CHUNK):
         part = slice(start, start + CHUNK)
-        with np.errstate(over="ignore"):
-            lead = (scores[part] - best).astype(np.float64)
-            lead *= weight
+        lead = leads(scores[part], best, weight)
         value, unsure = noise_values(words[part], noise, bits)
         value += lead
         # What floats got wrong in the lead is relative to it; one cut at 1e300 loses to the best score anyway.
         error = np.minimum(np.abs(lead, out=lead), 1e300, out=lead)
-        error *= 2.0**-51
+        error *= 2.0**-50
         error += noise_error(bits)
         np.subtract(value, error, out=low[part])
         np.add(value, error, out=high[part])
         low[part][unsure] = -np.inf
         high[part][unsure] = np.inf
     return low, high
+
+
+def leads(scores: Scores, best: np.int64 | np.float64, weight: float) -> Floats:
+    """weight·(score − best) by floats; −∞ only where it is below −1e307.
+
+    Floats are halved first, so that a difference of huge scores stays finite until a small weight has shrunk it.
+    """
+    if scores.dtype.kind == "i":
+        lead = (scores - best).astype(np.float64)
+        lead *= weight
+        return lead
+    half = scores * 0.5
+    half -= best * 0.5
+    half *= weight
+    half += half
+    return half
 
 
 def noise_error(bits: int) -> float:

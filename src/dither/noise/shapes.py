@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from numbers import Real
 from typing import TypeVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 
-__all__ = ["Shape", "check_scale", "count_of", "shaped"]
+__all__ = ["Shape", "check_scale", "shaped", "sides_of"]
 
 Shape = int | tuple[int, ...]
 Item = TypeVar("Item", bound=np.generic)
@@ -20,11 +21,15 @@ LARGEST_SCALE = 2.0**56
 
 
 def check_scale(name: str, scale: float) -> float:
-    """A scale that every sampler can work with, as a float."""
+    """A scale that every sampler can work with, as a float; rounded up where it is not one."""
+    if not isinstance(scale, Real):
+        raise ArgumentError(name, "must be a number; pass a positive float")
     try:
         value = float(scale)
-    except (TypeError, ValueError, OverflowError):
-        raise ArgumentError(name, "must be a number; pass a positive float") from None
+    except OverflowError:
+        value = math.inf
+    if value < scale:  # a fraction or a long integer, rounded down: less noise than was asked for
+        value = math.nextafter(value, math.inf)
     if not (math.isfinite(value) and value > 0):
         raise ArgumentError(name, "must be positive and finite; more noise needs a larger scale, less a smaller one")
     if value > LARGEST_SCALE:
@@ -34,14 +39,22 @@ def check_scale(name: str, scale: float) -> float:
     return value
 
 
-def count_of(size: Shape) -> int:
-    """How many items a shape holds."""
-    sides = (size,) if isinstance(size, int | np.integer) else tuple(size)
-    if any(not isinstance(side, int | np.integer) or side < 0 for side in sides):
+def sides_of(size: Shape) -> tuple[int, ...]:
+    """A shape as a tuple."""
+    try:
+        sides = (size,) if isinstance(size, int | np.integer) else tuple(size)
+    except TypeError:
+        sides = (-1,)
+    if any(not isinstance(side, int | np.integer) or isinstance(side, bool) or side < 0 for side in sides):
         raise ArgumentError("size", "must be a whole number or a tuple of whole numbers, none negative")
-    return math.prod(int(side) for side in sides)
+    return tuple(int(side) for side in sides)
 
 
 def shaped(size: Shape, draw: Callable[[int], NDArray[Item]]) -> NDArray[Item]:
-    """Draw as many items as a shape holds, in that shape."""
-    return draw(count_of(size)).reshape(size)
+    """Draw as many items as a shape holds, in that shape.
+
+    Whether noise underflows must not decide whether a call succeeds, so the caller's `np.seterr` is set aside.
+    """
+    sides = sides_of(size)
+    with np.errstate(all="ignore"):
+        return draw(math.prod(sides)).reshape(sides)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import itertools
+import math
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -59,12 +60,9 @@ def bernoulli(probability: float | Fraction, size: None = None) -> bool: ...
 def bernoulli(probability: float | Fraction, size: Shape) -> NDArray[np.bool_]: ...
 def bernoulli(probability: float | Fraction, size: Shape | None = None) -> bool | NDArray[np.bool_]:
     """Coins that are true with exactly this probability, a float taken as the fraction it is."""
-    try:
-        exact = Fraction(probability)
-    except (TypeError, ValueError, OverflowError):
-        raise ArgumentError("probability", "must be a number from 0 to 1") from None
-    if not 0 <= exact <= 1:
-        raise ArgumentError("probability", "must lie from 0 to 1")
+    exact = _fraction(probability)
+    if exact is None or not 0 <= exact <= 1:
+        raise ArgumentError("probability", "must be a number from 0 to 1")
 
     def bound(ctx: decimal.Context) -> Interval:
         value = decimal_of(ctx, exact)
@@ -79,12 +77,9 @@ def bernoulli_exp(loss: float | Fraction, size: None = None) -> bool: ...
 def bernoulli_exp(loss: float | Fraction, size: Shape) -> NDArray[np.bool_]: ...
 def bernoulli_exp(loss: float | Fraction, size: Shape | None = None) -> bool | NDArray[np.bool_]:
     """Coins that are true with probability exactly e^(−loss)."""
-    try:
-        exact = Fraction(loss)
-    except (TypeError, ValueError, OverflowError):
-        raise ArgumentError("loss", "must be a finite number, 0 or more") from None
-    if exact < 0:
-        raise ArgumentError("loss", "must be 0 or more: e to a positive power is no probability")
+    exact = _fraction(loss)
+    if exact is None or exact < 0:
+        raise ArgumentError("loss", "must be a finite number, 0 or more: e to a positive power is no probability")
     if exact == 0:
         return bernoulli(1, size) if size is not None else True
 
@@ -93,6 +88,14 @@ def bernoulli_exp(loss: float | Fraction, size: Shape | None = None) -> bool | N
         return widen(ctx, value, value)
 
     return _coins(_whole(bound), False, bound, size)
+
+
+def _fraction(value: object) -> Fraction | None:
+    """A finite number as the fraction it is."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, int | Fraction):
+        return Fraction(plain)
+    return Fraction(plain) if isinstance(plain, float) and math.isfinite(plain) else None
 
 
 def _whole(bound: Bound) -> int:

@@ -16,12 +16,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dither.dataset import Account, Kind
 from dither.errors import ArgumentError
 from dither.privacy import Unit
-from dither.privacy._numbers import whole
+from dither.privacy.numbers import whole
 from dither.query import moments, quantiles
 from dither.query.asking import Ask, Cost, check_bounds, check_numeric, declared_kind
 from dither.query.bins import binning
@@ -53,11 +52,15 @@ def _moment(
     return ask, limits
 
 
-def _exactly(values: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """n values of [0, 1]: the first n, missing ones and those that are not there as one half."""
-    padded = np.full(n, 0.5)
-    padded[: values.size] = np.nan_to_num(values[:n], nan=0.5)
-    return padded
+def _part_sums(ask: Ask, low: float, high: float, degree: int, n: int | None) -> list[int]:
+    """The exact sums of all records' parts. With a public n it is the first n records, missing ones in the middle."""
+    values = moments.scaled(ask.numbers(), low, high)
+    if n is None:
+        return [moments.exact_sum(part) for part in moments.parts(values[~np.isnan(values)], degree)]
+    present = np.nan_to_num(values[:n], nan=0.5)
+    middle = moments.parts(np.array([0.5]), degree)
+    parts = zip(moments.parts(present, degree), middle, strict=True)
+    return [moments.exact_sum(part) + (n - present.size) * int(half[0]) for part, half in parts]
 
 
 def count(
@@ -84,7 +87,8 @@ def count(
 
 
 def _count(ask: Ask) -> int:
-    if isinstance(array := ask.read(), np.ndarray) and array.dtype.kind in "biuf":
+    array = ask.read()
+    if type(array) is np.ndarray and array.dtype.kind in "biuf":
         return array.size - int(np.isnan(array).sum()) if array.dtype.kind != "b" else int(array.sum())
     return builtins.sum(not _absent(item) for item in ask.items())
 
@@ -125,7 +129,7 @@ def sum(
     mechanism = ask.additive(steps.sensitivity)
     source = ask.pay(mechanism.guarantee)
     noisy = steps.value(mechanism.release(steps.total(ask.numbers())))
-    return ask.release(noisy, source, Around(noisy, mechanism, integer=True, step=float(steps.size)))
+    return ask.clipped(noisy, source, Around(noisy, mechanism, integer=True, step=float(steps.size)))
 
 
 def mean(
@@ -153,19 +157,17 @@ def mean(
         return _mean_of_n(ask, low, high, n)
     mechanism = ask.additive(*moments.sensitivities(replacing=False))
     source = ask.pay(mechanism.guarantee)
-    values = moments.scaled(ask.numbers(), low, high)
-    zeros, ones = (mechanism.release(moments.exact_sum(part)) for part in moments.parts(values[~np.isnan(values)], 1))
+    zeros, ones = map(mechanism.release, _part_sums(ask, low, high, 1, None))
     value = low + (high - low) * moments.mean_of(zeros, ones)
-    return ask.release(value, source, moments.MeanSpread((zeros, ones), mechanism, low, high))
+    return ask.clipped(value, source, moments.MeanSpread((zeros, ones), mechanism, low, high))
 
 
 def _mean_of_n(ask: Ask, low: float, high: float, n: int) -> Release:
     mechanism = ask.additive(moments.STEPS)
     source = ask.pay(mechanism.guarantee)
-    top = moments.parts(_exactly(moments.scaled(ask.numbers(), low, high), n), 1)[1]
     step = (high - low) / (n * moments.STEPS)
-    value = low + step * mechanism.release(moments.exact_sum(top))
-    return ask.release(value, source, Around(value, mechanism, integer=True, step=step, within=(low, high)))
+    value = low + step * mechanism.release(_part_sums(ask, low, high, 1, n)[1])
+    return ask.clipped(value, source, Around(value, mechanism, integer=True, step=step, within=(low, high)))
 
 
 def variance(
@@ -189,13 +191,11 @@ def variance(
     ask, (low, high) = _moment("variance", x, bounds, n, Cost(epsilon, rho, share), budget, unit)
     mechanism = ask.additive(*moments.sensitivities(replacing=n is not None))
     source = ask.pay(mechanism.guarantee)
-    values = moments.scaled(ask.numbers(), low, high)
-    values = values[~np.isnan(values)] if n is None else _exactly(values, n)
-    first, middle, last = (mechanism.release(moments.exact_sum(part)) for part in moments.parts(values, 2))
+    first, middle, last = map(mechanism.release, _part_sums(ask, low, high, 2, n))
     total = None if n is None else n * moments.STEPS
     value = moments.variance_of(first, middle, last, first + middle + last if total is None else total)
     spread = moments.VarianceSpread((first, middle, last), mechanism, high - low, total)
-    return ask.release((high - low) ** 2 * value, source, spread)
+    return ask.clipped((high - low) ** 2 * value, source, spread)
 
 
 def quantile(
@@ -228,7 +228,7 @@ def quantile(
     choices = quantiles.mechanisms(ask.epsilon, rho, wanted, ask.replacing, ask.unit)
     source = ask.pay(quantiles.promise(ask.epsilon, rho, ask.unit))
     value, least, most = map(grid.point, quantiles.choose(grid.counts(ask.numbers()), wanted, choices, confidence))
-    return ask.release(value, source, quantiles.QuantileSpread(least, most, confidence))
+    return ask.clipped(value, source, quantiles.QuantileSpread(least, most, confidence))
 
 
 def histogram(

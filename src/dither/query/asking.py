@@ -13,6 +13,7 @@ from dither.dataset import Account, Column, Kind, kind_of
 from dither.errors import ArgumentError
 from dither.mechanisms import Additive, Gaussian, Laplace
 from dither.mechanisms.values import numbers
+from dither.noise.shapes import LARGEST_SCALE
 from dither.privacy import ROW, Guarantee, Relation, Unit, epsilon_for_error
 from dither.release import Release, Source, Spread
 
@@ -75,9 +76,14 @@ class Ask:
 
     def additive(self, l1: float, l2: float | None = None) -> Additive:
         """The mechanism for integers of these sensitivities that costs what was stated."""
+        mechanism: Additive
         if self.cost.rho is not None:
-            return Gaussian(sensitivity=l1 if l2 is None else l2, rho=self.cost.rho, unit=self.unit)
-        return Laplace(sensitivity=l1, epsilon=self.epsilon or 0.0, unit=self.unit)
+            mechanism = Gaussian(sensitivity=l1 if l2 is None else l2, rho=self.cost.rho, unit=self.unit)
+        else:
+            mechanism = Laplace(sensitivity=l1, epsilon=self.epsilon or 0.0, unit=self.unit)
+        if mechanism.scale > LARGEST_SCALE:
+            raise ArgumentError("epsilon", "is too small: the noise would not fit 64-bit integers; ask for more")
+        return mechanism
 
     def for_error(self, sensitivity: float, step: float = 1.0) -> Ask:
         """The same question with a wanted error turned into the ε that reaches it, for integers in steps."""
@@ -101,7 +107,8 @@ class Ask:
         column = self.read()
         if kind_of(column) is Kind.OTHER:
             return np.full(len(column), math.nan)
-        return np.asarray(numbers(column, "x", missing=math.nan)).reshape(-1)
+        plain = hasattr(column, "__array__") and not isinstance(column, np.ma.MaskedArray)
+        return np.asarray(numbers(column if plain else self.items(), "x", missing=math.nan)).reshape(-1)
 
     def items(self) -> list[Any]:
         """The column as plain Python objects."""
@@ -111,6 +118,12 @@ class Ask:
 
     def release(self, value: Any, source: Source, spread: Spread, **more: Any) -> Release:
         return Release(self.what, value, (source,), spread, **more)
+
+    def clipped(self, value: Any, source: Source, spread: Spread) -> Release:
+        """A release of values that were clipped to bounds, which says so."""
+        return self.release(
+            value, source, spread, notes=("values were clipped to their bounds; the interval covers noise only",)
+        )
 
 
 def _check_type(data: Any) -> None:

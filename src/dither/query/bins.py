@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from dither.dataset import Column
 from dither.errors import ArgumentError
-from dither.privacy._numbers import whole
+from dither.mechanisms.values import place_of
+from dither.privacy.numbers import whole
 from dither.query.asking import Ask, check_bounds, check_numeric
 
 __all__ = ["Binning", "binning"]
@@ -38,8 +39,8 @@ class Keys:
 
     def counts(self, ask: Ask) -> Counts:
         places = {key: i for i, key in enumerate(self.names)}
-        found = (places.get(item) for item in ask.items() if isinstance(item, Hashable))
-        return np.bincount(np.array([i for i in found if i is not None], np.int64), minlength=len(self.names))
+        found = (place_of(item, places) for item in ask.items())
+        return np.bincount(np.array([i for i in found if i >= 0], np.int64), minlength=len(self.names))
 
 
 @dataclass(frozen=True)

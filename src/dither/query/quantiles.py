@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from dither.errors import ArgumentError
 from dither.mechanisms import Exponential, PermuteAndFlip
 from dither.privacy import PureDP, Unit, ZeroConcentratedDP
-from dither.privacy._numbers import at_most, down, float_down
+from dither.privacy.numbers import at_most, down, float_down
 
 __all__ = ["Grid", "QuantileSpread", "choose", "mechanisms", "promise"]
 
 POINTS = 1 << 14
+FARTHEST = 1 << 60  # a choice that may miss by more than any rank tells nothing about where the quantile lies
 SHARES = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 4))
 
 
@@ -103,6 +104,8 @@ def choose(
     """The grid points chosen for the quantile itself and for the ends of its interval."""
     middle = choices[0].release(-penalties(counts, q, 0))
     miss = math.ceil(choices[1].error((1 + confidence) / 2, candidates=counts.size))
+    if miss > FARTHEST:
+        return middle, 0, counts.size - 1
     low = choices[1].release(-penalties(counts, q, -miss))
     high = choices[2].release(-penalties(counts, q, miss))
     return middle, min(low, middle), max(high, middle)

@@ -1,0 +1,1 @@
+"""Modules that run inside a peer's environment, one process each."""

@@ -1,0 +1,39 @@
+"""The `dither` command. Each command is a module; heavy parts are imported only by the command that needs them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dither._version import __version__
+from dither.cli import completion, demo, doctor
+from dither.errors import DitherError
+
+__all__ = ["main"]
+
+
+class Refused(click.ClickException):
+    """A refusal on purpose: one line on stderr, no traceback."""
+
+    exit_code = 2
+
+
+class Commands(click.Group):
+    """A group that turns Dither's own errors into refusals."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except DitherError as error:
+            raise Refused(" ".join(str(error).split())) from error
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="dither", message="%(prog)s %(version)s")
+def main() -> None:
+    """Answers from sensitive data that are safe to publish."""
+
+
+for module in (completion, demo, doctor):
+    main.add_command(module.command)

@@ -1,0 +1,25 @@
+"""`dither completion`: the script that teaches a shell the commands and options."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+__all__ = ["command"]
+
+
+@click.command("completion", short_help="Print the completion script of a shell.")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def command(shell: str) -> None:
+    """Print the completion script of SHELL.
+
+    \b
+    bash: eval "$(dither completion bash)"      in ~/.bashrc
+    zsh:  eval "$(dither completion zsh)"       in ~/.zshrc
+    fish: dither completion fish | source       in ~/.config/fish/config.fish
+    """
+    root = click.get_current_context().find_root().command
+    found = get_completion_class(shell)
+    if found is None:
+        raise click.ClickException(f"click knows no completion for {shell}")
+    click.echo(found(root, {}, "dither", "_DITHER_COMPLETE").source())

@@ -1,0 +1,199 @@
+"""`dither doctor`: which parts work here, and how to get the others. It looks without importing what it looks for."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import shutil
+import subprocess
+from dataclasses import asdict, dataclass, field
+from importlib import metadata, util
+from os import environ
+from pathlib import Path
+
+import click
+
+from dither._version import __version__
+
+__all__ = ["BASE", "EXTRAS", "command"]
+
+JAVA_NEEDED = 17
+
+BASE = {
+    "numpy": "numpy",
+    "cryptography": "cryptography",
+    "duckdb": "duckdb",
+    "sqlglot": "sqlglot",
+    "rich": "rich",
+    "click": "click",
+}
+"""Distribution to module: metadata knows the one, the import system the other."""
+
+EXTRAS = {
+    "accounting": {"scipy": "scipy", "dp-accounting": "dp_accounting"},
+    "serve": {"starlette": "starlette", "uvicorn": "uvicorn", "jinja2": "jinja2", "pygwire": "pygwire"},
+    "postgres": {"psycopg": "psycopg"},
+    "spark": {"pyspark": "pyspark"},
+    "learn": {"torch": "torch", "scikit-learn": "sklearn"},
+    "science": {"scipy": "scipy"},
+}
+
+PURPOSE = {
+    "accounting": "tight composition",
+    "serve": "web page and psql",
+    "postgres": "engine and ledger",
+    "spark": "engine",
+    "learn": "private training",
+    "science": "graphs, trials, …",
+}
+
+AES = {
+    True: "AES-256-CTR\nin hardware",
+    False: "AES-256-CTR\nin software",
+    None: "AES-256-CTR",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One optional part: what was found of it (None: absent) and what is still missing."""
+
+    name: str
+    purpose: str
+    found: dict[str, str | None]
+    missing: tuple[str, ...] = field(default=())
+    install: str | None = None
+
+    @property
+    def works(self) -> bool:
+        return not self.missing
+
+
+def version_of(distribution: str, module: str) -> str | None:
+    """The installed version, or None where the module cannot be found."""
+    if util.find_spec(module) is None:
+        return None
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "unknown version"
+
+
+def java_version() -> int | None:
+    """The major version of the Java that Spark would start, or None."""
+    home = environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    if java is None:
+        return None
+    try:
+        answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return parse_java(answer.stderr + answer.stdout)
+
+
+def parse_java(text: str) -> int | None:
+    """The major version in the output of `java -version`; up to Java 8 it read 1.8."""
+    found = re.search(r'version "(?:1\.)?(\d+)', text)
+    return int(found.group(1)) if found else None
+
+
+def optional_part(name: str) -> Part:
+    found = {distribution: version_of(distribution, module) for distribution, module in EXTRAS[name].items()}
+    missing = [distribution for distribution, version in found.items() if version is None]
+    install = f"pip install 'dither[{name}]'" if missing else None
+    if name == "spark":
+        java = java_version()
+        found["java"] = None if java is None else str(java)
+        if java is None or java < JAVA_NEEDED:
+            missing.append(f"Java {JAVA_NEEDED}+")
+    return Part(name, PURPOSE[name], found, tuple(missing), install)
+
+
+def hardware_aes() -> bool | None:
+    """Whether the processor encrypts in hardware; None where the system does not say."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    flags = re.search(r"^(?:flags|Features)\s*:(.*)$", text, re.MULTILINE)
+    return None if flags is None else "aes" in flags.group(1).split()
+
+
+@dataclass(frozen=True)
+class Checkup:
+    """Everything the command shows."""
+
+    base: dict[str, str | None]
+    hardware_aes: bool | None
+    parts: tuple[Part, ...]
+
+    @property
+    def healthy(self) -> bool:
+        return None not in self.base.values()
+
+
+def look() -> Checkup:
+    base = {distribution: version_of(distribution, module) for distribution, module in BASE.items()}
+    return Checkup(base, hardware_aes(), tuple(map(optional_part, EXTRAS)))
+
+
+def as_data(checkup: Checkup) -> dict[str, object]:
+    return {
+        "dither": __version__,
+        "python": platform.python_version(),
+        "base": checkup.base,
+        "random_bytes": {
+            "source": "AES-256-CTR, keyed by the operating system",
+            "cryptography": checkup.base["cryptography"],
+            "hardware_aes": checkup.hardware_aes,
+        },
+        "parts": [asdict(part) | {"works": part.works} for part in checkup.parts],
+    }
+
+
+def advice(part: Part) -> str:
+    steps = [part.install] if part.install else []
+    steps += [f"install {need}" for need in part.missing if need.startswith("Java")]
+    return "\n".join(steps)
+
+
+def versions(found: dict[str, str | None]) -> str:
+    return "\n".join(f"{name} {version}" for name, version in found.items() if version is not None)
+
+
+def show(checkup: Checkup) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=f"Dither {__version__} on Python {platform.python_version()}", title_justify="left")
+    for heading in ("part", "works", "found"):
+        table.add_column(heading)
+    table.add_column("to get it", no_wrap=True)
+    table.add_row(
+        "base", mark(checkup.healthy), versions(checkup.base), "" if checkup.healthy else "pip install dither"
+    )
+    table.add_row("random bytes", mark(checkup.base["cryptography"] is not None), AES[checkup.hardware_aes], "")
+    for part in checkup.parts:
+        name = f"{part.name}\n[dim]{part.purpose}[/dim]"
+        table.add_row(name, mark(part.works), versions(part.found), escape(advice(part)))
+    Console().print(table)
+
+
+def mark(works: bool) -> str:
+    return "[green]yes[/green]" if works else "[yellow]no[/yellow]"
+
+
+@click.command("doctor", short_help="Show which parts work here and how to get the others.")
+@click.option("--json", "as_json", is_flag=True, help="Print plain data instead of a table.")
+def command(as_json: bool) -> None:
+    """Show which parts of Dither work here, and how to get the others."""
+    checkup = look()
+    if as_json:
+        click.echo(json.dumps(as_data(checkup), indent=2))
+    else:
+        show(checkup)
+    if not checkup.healthy:
+        raise SystemExit(1)

@@ -1,0 +1,200 @@
+"""Several guarantees about the same data: every theorem that applies is tried, and the best valid bound is returned.
+
+Advanced composition is not better by nature: for few or large parts the plain sum is smaller, so `compose` takes the
+minimum. The parts are fixed in advance; where each cost is chosen after the last answer, the ledger's filter decides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from dither.errors import ArgumentError
+from dither.privacy import advanced, pld
+from dither.privacy.composite import flatten
+from dither.privacy.gaussian import gaussian_delta, gaussian_epsilon
+from dither.privacy.guarantees import SMALLEST_EPSILON, ApproxDP, Guarantee, PureDP
+from dither.privacy.numbers import Number, float_down, float_up, small_probability, written, written_up
+from dither.privacy.optimal import repeated_delta, repeated_epsilon
+from dither.privacy.pile import Pile, pile_of
+from dither.privacy.renyi import best_delta, best_epsilon
+from dither.privacy.units import Unit, common_unit
+
+BASIC = "basic composition: the ε and δ add up (Dwork, McSherry, Nissim, Smith 2006)"
+ADVANCED = "advanced composition (Dwork, Rothblum, Vadhan 2010)"
+HETEROGENEOUS = "advanced composition for different parts (Kairouz, Oh, Viswanath 2015, theorem 3.5)"
+OPTIMAL = "optimal composition of equal parts (Kairouz, Oh, Viswanath 2015, theorem 3.3)"
+CONCENTRATED = "zero-concentrated composition (Bun & Steinke 2016; Canonne, Kamath, Steinke 2020)"
+RENYI = "Rényi composition (Mironov 2017; Canonne, Kamath, Steinke 2020)"
+GAUSSIAN = "Gaussian composition, μ² adds up (Dong, Roth, Su 2022; Balle & Wang 2018)"
+DISTRIBUTION = "numerical composition of privacy loss distributions (Koskela, Jälkö, Honkela 2020; dp-accounting)"
+
+_PURE_IS_WORTH = 1e-3
+"""A pure guarantee is the stronger promise, so it is kept when δ would buy less than this share of its ε."""
+
+
+@dataclass(frozen=True)
+class Composition:
+    """What the parts promise together, the theorem that says so, and what the other theorems gave."""
+
+    guarantee: PureDP | ApproxDP
+    theorem: str
+    candidates: Mapping[str, float] = field(hash=False)
+
+    @property
+    def epsilon(self) -> float:
+        return self.guarantee.epsilon
+
+    @property
+    def delta(self) -> float:
+        return self.guarantee.delta_part
+
+    def __str__(self) -> str:
+        others = sorted((epsilon, name) for name, epsilon in self.candidates.items() if name != self.theorem)
+        lines = [str(self.guarantee), f"  by {self.theorem}"]
+        return "\n".join(lines + [f"  ε = {epsilon:.6g} by {name}" for epsilon, name in others])
+
+
+def compose(guarantees: Iterable[Guarantee], delta: Number | None = None, *, tight: bool = True) -> Composition:
+    """The best valid bound on what the guarantees promise together.
+
+    Guarantee: (ε, δ)-DP with the δ asked for (or the sum of the parts' own, if that exceeds it by rounding alone), or
+    ε-DP where that is as good. Without `delta`, every part must be pure and the result is the exact sum, rounded up.
+    Why: each candidate is a theorem named in the result; all of them hold, so their minimum does.
+    Assumes: the parts' guarantees were fixed before the first was run. `tight=False` never uses dp-accounting.
+    """
+    parts = flatten(guarantees, "guarantees")
+    unit = common_unit((part.unit for part in parts), "guarantees")
+    pile = pile_of(parts)
+    if delta is None:
+        return _pure_sum(pile, unit)
+    wanted = small_probability("delta", delta, zero=True, rounding=float_down)
+    free, total = _free_delta(pile, wanted)
+    candidates = _candidates(pile, free, tight)
+    if not candidates:
+        raise ArgumentError(
+            "delta", f"{wanted:g} leaves no δ to state an ε with; pass a larger δ such as {_larger(pile):.1g}"
+        )
+    return _choose(pile, unit, candidates, total)
+
+
+def epsilon_of(parts: Iterable[Guarantee], delta: Number) -> float:
+    """The ε of `compose`, but exactly 0 where the δ alone covers everything."""
+    epsilon = compose(parts, delta).epsilon
+    return 0.0 if epsilon <= SMALLEST_EPSILON else epsilon
+
+
+def delta_of(parts: Iterable[Guarantee], epsilon: float, *, tight: bool = True) -> float:
+    """The smallest δ known at an ε, beside the δ that the parts carry."""
+    pile = pile_of(parts)
+    if pile.only_bounded and pile.basic_epsilon() <= written(epsilon):
+        return 0.0
+    found = [best_delta(pile.loss, epsilon, pile.orders(), refine=not pile.sampled)]
+    if pile.has_gaussian_form:
+        found.append(gaussian_delta(pile.total_mu(), epsilon))
+    if pile.only_bounded and len(pile.bounded) == 1:
+        found.extend(repeated_delta(each, count, epsilon) for each, count in pile.bounded.items())
+    elif tight and epsilon > 0.0 and _numerical_helps(pile, min(found)):
+        numerical = pld.pld_delta(pld.dominated(pile.mu, pile.sampled, pile.bounded), epsilon, epsilon)
+        found.append(1.0 if numerical is None else numerical)
+    return min(found)
+
+
+def _pure_sum(pile: Pile, unit: Unit) -> Composition:
+    if not pile.only_bounded or pile.carried:
+        raise ArgumentError("delta", "some parts hold only with a δ; pass the δ of the whole, such as delta=1e-6")
+    guarantee = PureDP(written_up(pile.basic_epsilon()), unit=unit)
+    return Composition(guarantee, BASIC, {BASIC: guarantee.epsilon})
+
+
+def _free_delta(pile: Pile, wanted: float) -> tuple[float, float]:
+    """What is left of δ for the theorems, rounded down, and the δ of the result."""
+    left = written(wanted) - pile.carried
+    if left >= 0:
+        return float_down(left), wanted
+    if pile.carried > Fraction(wanted) * (1 + Fraction(1, 10**12)):
+        raise ArgumentError(
+            "delta", f"{wanted:g} is below the δ = {float(pile.carried):g} that the parts carry; pass a larger δ"
+        )
+    return 0.0, written_up(pile.carried)
+
+
+def _larger(pile: Pile) -> float:
+    return max(2.0 * float(pile.carried), 1e-6)
+
+
+def _candidates(pile: Pile, delta: float, tight: bool) -> dict[str, float]:
+    if pile.only_bounded:
+        found = _bounded_candidates(pile, delta)
+    elif delta > 0.0:
+        found = _curve_candidates(pile, delta)
+    else:
+        return {}
+    guess = min(found.values())
+    if tight and delta > 0.0 and _numerical_helps(pile, delta):
+        numerical = pld.pld_epsilon(pld.dominated(pile.mu, pile.sampled, pile.bounded), delta, guess)
+        found |= {} if numerical is None else {DISTRIBUTION: numerical}
+    return found
+
+
+def _bounded_candidates(pile: Pile, delta: float) -> dict[str, float]:
+    found = {BASIC: written_up(pile.basic_epsilon())}
+    if pile.parts == 1 or delta <= 0.0:
+        return found
+    found[ADVANCED] = advanced.advanced_epsilon(pile.bounded, delta)
+    found[HETEROGENEOUS] = advanced.heterogeneous_epsilon(pile.bounded, delta)
+    for epsilon, count in pile.bounded.items() if len(pile.bounded) == 1 else ():
+        found[OPTIMAL] = repeated_epsilon(epsilon, count, delta)
+    return found | _curve_candidates(pile, delta)
+
+
+def _curve_candidates(pile: Pile, delta: float) -> dict[str, float]:
+    if pile.only_gaussian:
+        return {GAUSSIAN: gaussian_epsilon(pile.mu, delta)}
+    found = {RENYI: best_epsilon(pile.loss, delta, pile.orders(), refine=not pile.sampled)}
+    if pile.has_rho:
+        rho = pile.total_rho()
+        found[CONCENTRATED] = best_epsilon(lambda order: rho * order * (1.0 + 2.0**-50), delta)
+    if pile.has_gaussian_form:
+        found[GAUSSIAN] = gaussian_epsilon(pile.total_mu(), delta)
+    if not pile.only_bounded and pile.bounded:
+        found[BASIC] = _split_epsilon(pile, delta)
+    return found
+
+
+def _split_epsilon(pile: Pile, delta: float) -> float:
+    """The bounded parts' ε added to the ε of all others at the whole δ."""
+    rest = Pile(pile.parts, pile.gaussians, sampled=pile.sampled, listed=pile.listed, rho=pile.rho)
+    others = (
+        gaussian_epsilon(rest.mu, delta)
+        if rest.has_gaussian_form
+        else best_epsilon(rest.loss, delta, rest.orders(), False)
+    )
+    return float_up(pile.basic_epsilon() + Fraction(others))
+
+
+def _numerical_helps(pile: Pile, delta: float) -> bool:
+    """Whether a privacy loss distribution could improve the answer, and can be computed."""
+    if not pile.has_dominating_pairs or delta < pld.SMALLEST_DELTA or pile.only_gaussian:
+        return False
+    if pile.only_bounded and (len(pile.bounded) == 1 or delta < _PURE_IS_WORTH * math.exp(_log_all_truthful(pile))):
+        return False
+    return pld.available()
+
+
+def _log_all_truthful(pile: Pile) -> float:
+    """ln of the probability of the largest loss Σε: if δ is far below it, no theorem lowers ε by more than δ/that."""
+    return sum(-count * math.log1p(math.exp(-epsilon)) for epsilon, count in pile.bounded.items())
+
+
+def _choose(pile: Pile, unit: Unit, candidates: dict[str, float], delta: float) -> Composition:
+    theorem = min(candidates, key=candidates.__getitem__)
+    basic = candidates.get(BASIC, math.inf)
+    if pile.only_bounded and basic * (1.0 - _PURE_IS_WORTH) <= candidates[theorem]:
+        guarantee: PureDP | ApproxDP = PureDP(basic, unit=unit)
+        if pile.carried:
+            guarantee = ApproxDP(basic, written_up(pile.carried), unit=unit)
+        return Composition(guarantee, BASIC, candidates)
+    return Composition(ApproxDP(max(candidates[theorem], SMALLEST_EPSILON), delta, unit=unit), theorem, candidates)

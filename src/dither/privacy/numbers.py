@@ -1,0 +1,143 @@
+"""Arguments checked, and floats rounded towards safety.
+
+Every figure of this room is an upper bound on a cost or a lower bound on a permitted parameter, in floats as well as on
+paper. The functions of the C library (`exp`, `log1p`, `erfc`, …) are assumed to be within a relative `LIBM`; a test
+checks that on the running platform. A formula of at most 32 such steps that subtracts no like quantities is then
+within `SLACK` of the truth, and `up`/`down` move it past that. Formulas that do subtract carry their own bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import SupportsFloat, SupportsIndex
+
+from dither.errors import ArgumentError
+
+LIBM = 2.0**-46
+SLACK = 2.0**-40
+TINY = 5e-324
+
+Number = SupportsFloat | SupportsIndex
+Rounding = Callable[[Fraction], float]
+
+
+def up(value: float) -> float:
+    """The value, moved up past the accumulated rounding of a short formula."""
+    return math.nextafter(value + abs(value) * SLACK, math.inf)
+
+
+def down(value: float) -> float:
+    """The value, moved down past the accumulated rounding of a short formula."""
+    return math.nextafter(value - abs(value) * SLACK, -math.inf)
+
+
+def float_up(exact: Fraction) -> float:
+    """The smallest float that is at least the fraction."""
+    near = float(exact)
+    return near if exact <= Fraction(near) else math.nextafter(near, math.inf)
+
+
+def float_down(exact: Fraction) -> float:
+    """The largest float that is at most the fraction."""
+    near = float(exact)
+    return near if exact >= Fraction(near) else math.nextafter(near, -math.inf)
+
+
+def written(value: float) -> Fraction:
+    """A float as people write it: 0.1 is a tenth. Budgets count so, or ten charges of 0.1 would not fit into 1."""
+    return Fraction(repr(float(value)))
+
+
+def written_up(exact: Fraction) -> float:
+    """The smallest float that, as written, is at least the fraction."""
+    near = float(exact)
+    return near if exact <= written(near) else math.nextafter(near, math.inf)
+
+
+def at_most(value: float) -> Fraction:
+    """What a mechanism may lose so that neither the float nor the number as written is exceeded."""
+    return min(Fraction(value), written(value))
+
+
+def fraction(argument: str, value: Number, way_out: str = "pass a finite number") -> Fraction:
+    """The argument as an exact fraction, or an `ArgumentError` that names it."""
+    if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
+        raise ArgumentError(argument, f"must be a number, not {type(value).__name__}; {way_out}")
+    try:
+        return Fraction(value) if isinstance(value, int | float | Fraction) else Fraction(float(value))
+    except (OverflowError, ValueError, TypeError):
+        raise ArgumentError(argument, f"must be a finite number, not {value}; {way_out}") from None
+
+
+def positive(argument: str, value: Number, way_out: str, rounding: Rounding = float_up) -> float:
+    """A finite float above zero; a value between two floats goes up, which only weakens a promise that is made.
+
+    Of a promise that is asked for, the value goes down: pass `float_down`.
+    """
+    exact = fraction(argument, value, way_out)
+    if exact <= 0:
+        raise ArgumentError(argument, f"must be above 0, not {value}; {way_out}")
+    return _finite(argument, exact, value, way_out, rounding)
+
+
+def not_negative(argument: str, value: Number, way_out: str, rounding: Rounding = float_up) -> float:
+    exact = fraction(argument, value, way_out)
+    if exact < 0:
+        raise ArgumentError(argument, f"must be 0 or more, not {value}; {way_out}")
+    return _finite(argument, exact, value, way_out, rounding)
+
+
+def _finite(argument: str, exact: Fraction, value: Number, way_out: str, rounding: Rounding) -> float:
+    try:
+        rounded = rounding(exact)
+    except OverflowError:
+        rounded = math.inf
+    if math.isinf(rounded):
+        raise ArgumentError(argument, f"is beyond the range of floats ({value}); {way_out}")
+    return rounded
+
+
+def small_probability(argument: str, value: Number, *, zero: bool, rounding: Rounding = float_up) -> float:
+    """A δ: in [0, 1), or in (0, 1) where the question has no answer at 0."""
+    way_out = "pass a small probability such as 1e-6"
+    exact = fraction(argument, value, way_out)
+    if not 0 <= exact < 1 or (exact == 0 and not zero):
+        raise ArgumentError(argument, f"must lie in {'[' if zero else '('}0, 1), not {value}; {way_out}")
+    return min(rounding(exact), 1.0 - 2.0**-53)
+
+
+def share(argument: str, value: Number, way_out: str) -> float:
+    """A sampling rate: in (0, 1]."""
+    exact = fraction(argument, value, way_out)
+    if not 0 < exact <= 1:
+        raise ArgumentError(argument, f"must lie in (0, 1], not {value}; {way_out}")
+    return float_up(exact)
+
+
+def confidence_level(argument: str, value: Number) -> Fraction:
+    exact = fraction(argument, value, "pass a probability such as 0.95")
+    if not 0 < exact < 1:
+        raise ArgumentError(
+            argument, f"must lie strictly between 0 and 1, not {value}; pass a probability such as 0.95"
+        )
+    return exact
+
+
+def whole(argument: str, value: SupportsIndex, way_out: str) -> int:
+    """An integer of at least 1."""
+    try:
+        count = value.__index__()
+    except AttributeError:
+        raise ArgumentError(argument, f"must be a whole number, not {value!r}; {way_out}") from None
+    if count < 1:
+        raise ArgumentError(argument, f"must be at least 1, not {count}; {way_out}")
+    return count
+
+
+def renyi_order(value: Number, rounding: Rounding = float_up) -> float:
+    exact = fraction("order", value, "pass a number above 1, such as 2 or 8")
+    if exact <= 1:
+        raise ArgumentError("order", f"must be above 1, not {value}; pass a number such as 2 or 8")
+    return _finite("order", exact, value, "pass a number such as 2 or 8", rounding)

@@ -1,0 +1,76 @@
+"""The exact composition of identical pure guarantees, in one pass and without a grid.
+
+Guarantee: the k-fold composition of ε₀-DP mechanisms is (ε, δ)-DP with the figures below, and no smaller ones hold for
+all such mechanisms.
+Why: Kairouz, Oh, Viswanath 2015, theorem 3.3: randomized response is the worst case, and its k-fold loss is
+(k − 2i)·ε₀ with the binomial weight of i lies. δ is summed from the largest loss downwards, so every term is positive
+and the relative rounding error is at most the number of steps times a few units; the losses themselves go up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from dither.privacy.numbers import LIBM, TINY, up
+
+_LOG_NEGLIGIBLE = -700.0
+
+
+def repeated_epsilon(epsilon: float, times: int, delta: float) -> float:
+    """The smallest ε at which `times` ε₀-DP mechanisms together are (ε, δ)-DP, rounded up."""
+    target = delta / _rounding(times)
+    for loss, reached, weight in _losses(epsilon, times):
+        step = (target - reached) / weight if weight else 0.0
+        if step < -math.expm1(-2.0 * epsilon):
+            # A negative step means the untracked far tail alone exceeds δ; the loss it starts at is still valid.
+            return max(up(loss + math.log1p(-max(step, 0.0))), 0.0)
+    return 0.0
+
+
+def repeated_delta(epsilon: float, times: int, wanted: float) -> float:
+    """δ at the wanted ε for `times` ε₀-DP mechanisms together, rounded up."""
+    last = 0.0
+    for loss, reached, weight in _losses(epsilon, times):
+        if loss <= wanted:
+            break
+        last = reached + weight * -math.expm1(max(wanted - loss, -2.0 * epsilon))
+    return min(up(last * _rounding(times)), 1.0)
+
+
+def _losses(epsilon: float, times: int) -> Iterator[tuple[float, float, float]]:
+    """Loss, δ at that loss, and the slope weight below it, from the largest loss that matters down to 0.
+
+    Between one loss and the next, 2ε₀ lower, δ(ε) = reached + weight·(1 − e^(ε − loss)).
+    """
+    lies = _first_visible(epsilon, times)
+    mass = math.exp(_log_weight(epsilon, times, lies))
+    shrink, step = math.exp(-2.0 * epsilon), -math.expm1(-2.0 * epsilon)
+    reached, weight = lies * mass, mass
+    while (loss := math.nextafter((times - 2 * lies) * epsilon, math.inf)) > TINY:
+        yield loss, reached, weight
+        reached += step * weight
+        mass *= (times - lies) / (lies + 1.0) * math.exp(-epsilon)
+        weight = shrink * weight + mass
+        lies += 1
+
+
+def _first_visible(epsilon: float, times: int) -> int:
+    """The smallest number of lies whose weight is not negligible; the weights below it are smaller still."""
+    low, high = 0, times // 2
+    if _log_weight(epsilon, times, 0) > _LOG_NEGLIGIBLE:
+        return 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _log_weight(epsilon, times, middle) > _LOG_NEGLIGIBLE else (middle, high)
+    return high
+
+
+def _log_weight(epsilon: float, times: int, lies: int) -> float:
+    ways = math.lgamma(times + 1) - math.lgamma(lies + 1) - math.lgamma(times - lies + 1)
+    return ways - lies * epsilon - times * math.log1p(math.exp(-epsilon))
+
+
+def _rounding(times: int) -> float:
+    """Every step multiplies a handful of roundings; lgamma(k+1) ≤ k·ln k loses that many units once."""
+    return 1.0 + 4.0 * LIBM * times * (2.0 + math.log(times + 1.0))

@@ -1,0 +1,132 @@
+"""A list of guarantees sorted into what composes with what: the Gaussians in one, equal mechanisms counted."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+from dither.errors import ArgumentError
+from dither.privacy.composite import PoissonSampled
+from dither.privacy.concentrated import GaussianDP, RenyiDP, ZeroConcentratedDP
+from dither.privacy.conversions import pure_rho
+from dither.privacy.gaussian import pure_mu
+from dither.privacy.guarantees import ApproxDP, BoundedRange, Guarantee, PureDP
+from dither.privacy.losses import bounded_range_loss, gaussian_loss, pure_loss, sampled_gaussian_loss
+from dither.privacy.numbers import float_up, up, written
+from dither.privacy.renyi import SAMPLED_ORDERS, WIDE_ORDERS
+
+
+@dataclass
+class Pile:
+    """Sums and counts of the parts; δs that parts carry are kept apart and exact."""
+
+    parts: int = 0
+    gaussians: list[float] = field(default_factory=list)
+    pure: Counter[float] = field(default_factory=Counter)
+    ranges: Counter[float] = field(default_factory=Counter)
+    sampled: Counter[tuple[float, float]] = field(default_factory=Counter)
+    listed: list[RenyiDP] = field(default_factory=list)
+    rho: Fraction = Fraction(0)
+    carried: Fraction = Fraction(0)
+
+    def add(self, part: Guarantee) -> None:
+        self.parts += 1
+        match part:
+            case GaussianDP():
+                self.gaussians.append(part.mu)
+            case PureDP() | ApproxDP():
+                self.pure[part.epsilon] += 1
+            case BoundedRange():
+                self.ranges[part.epsilon] += 1
+            case PoissonSampled():
+                self._add_steps(part.of.mu, part.rate, part.steps)
+            case ZeroConcentratedDP():
+                self.rho += Fraction(part.rho)
+            case RenyiDP():
+                self.listed.append(part)
+            case _:
+                raise ArgumentError(
+                    "guarantees", f"{type(part).__name__} cannot be composed; convert it with .approx(delta)"
+                )
+        if part.delta_part:
+            self.carried += written(part.delta_part)
+
+    def _add_steps(self, mu: float, rate: float, steps: int) -> None:
+        if rate < 1.0:
+            self.sampled[mu, rate] += steps
+        else:
+            self.gaussians.append(up(mu * math.sqrt(steps)))
+
+    @cached_property
+    def mu(self) -> float:
+        """Gaussians compose exactly: μ² adds up (Dong, Roth, Su 2022, corollary 2). Asked for once all are added."""
+        return up(math.hypot(*self.gaussians)) if len(self.gaussians) > 1 else sum(self.gaussians)
+
+    @property
+    def bounded(self) -> Counter[float]:
+        """All parts with an ε of their own; a bounded range counts as pure."""
+        return self.pure + self.ranges
+
+    @property
+    def only_gaussian(self) -> bool:
+        return len(self.gaussians) == self.parts
+
+    @property
+    def only_bounded(self) -> bool:
+        return not (self.gaussians or self.sampled or self.listed or self.rho)
+
+    @property
+    def has_gaussian_form(self) -> bool:
+        """Whether every part is μ-GDP for some μ."""
+        return not (self.sampled or self.listed or self.rho)
+
+    @property
+    def has_rho(self) -> bool:
+        """Whether every part is ρ-zCDP for some ρ."""
+        return not (self.sampled or self.listed)
+
+    @property
+    def has_dominating_pairs(self) -> bool:
+        return not (self.listed or self.rho)
+
+    def basic_epsilon(self) -> Fraction:
+        """The sum of the ε as they are written."""
+        return sum((count * written(epsilon) for epsilon, count in self.bounded.items()), Fraction(0))
+
+    def total_mu(self) -> float:
+        squares = [count * pure_mu(epsilon) ** 2 for epsilon, count in self.bounded.items()]
+        return up(math.sqrt(math.fsum([self.mu**2, *squares])))
+
+    def total_rho(self) -> float:
+        exact = self.rho + Fraction(self.mu) ** 2 / 2
+        exact += sum((count * Fraction(pure_rho(epsilon)) for epsilon, count in self.pure.items()), Fraction(0))
+        exact += sum((count * Fraction(epsilon) ** 2 / 8 for epsilon, count in self.ranges.items()), Fraction(0))
+        return float_up(exact)
+
+    def loss(self, order: float) -> float:
+        """The Rényi loss of all parts together: losses at one order add up."""
+        terms = [gaussian_loss(self.mu, order) if self.gaussians else 0.0, float(self.rho) * order]
+        terms += [count * pure_loss(epsilon, order) for epsilon, count in self.pure.items()]
+        terms += [count * bounded_range_loss(epsilon, order) for epsilon, count in self.ranges.items()]
+        terms += [steps * sampled_gaussian_loss(mu, rate, order) for (mu, rate), steps in self.sampled.items()]
+        terms += [part.renyi(order) for part in self.listed]
+        return up(math.fsum(terms))
+
+    def orders(self) -> tuple[float, ...]:
+        orders = SAMPLED_ORDERS if self.sampled else WIDE_ORDERS
+        if not self.listed:
+            return orders
+        highest = min(part.orders[-1] for part in self.listed)
+        listed = {order for part in self.listed for order in part.orders if order <= highest}
+        return tuple(sorted(listed | {order for order in orders if order <= highest}))
+
+
+def pile_of(parts: Iterable[Guarantee]) -> Pile:
+    pile = Pile()
+    for part in parts:
+        pile.add(part)
+    return pile

@@ -1,0 +1,74 @@
+"""The low-bits attack (Mironov 2012; Haney and others 2022): floats tell which value the noise was added to.
+
+A float near 0 has bits far below 2^-53, a float near 1 has none. So noise added to 1.0 gives multiples of 2^-53 only,
+noise added to 0.0 often gives something else: one such answer is proof that the value was not 1, whatever
+ε was claimed.
+"""
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+
+from bench.peers import InstallError, interpreter
+from dither.mechanisms import Gaussian, Laplace
+from tests.noise.support import LEVEL, p_value
+
+DRAWS = 100_000
+
+
+def off_grid(answers):
+    """The share of answers that are no multiple of 2^-53."""
+    scaled = np.ldexp(np.asarray(answers), 53)
+    return float(np.mean(scaled != np.rint(scaled)))
+
+
+def test_numpy_is_separated_completely():
+    noise = np.random.default_rng().laplace(0, 1, (2, DRAWS))
+    assert off_grid(0.0 + noise[0]) > 0.2
+    assert off_grid(1.0 + noise[1]) == 0
+
+
+def product_of_logs_and_cosines(count):
+    """Laplace noise as diffprivlib makes it: exact in law for real numbers, on floats as leaky as the plain formula."""
+    a, b, c, d = np.random.default_rng().uniform(size=(4, count))
+    return np.log(1 - a) * np.cos(np.pi * b) + np.log(1 - c) * np.cos(np.pi * d)
+
+
+def test_a_sum_of_products_is_separated_completely():
+    assert off_grid(0.0 + product_of_logs_and_cosines(DRAWS)) > 0.1
+    assert off_grid(1.0 + product_of_logs_and_cosines(DRAWS)) == 0
+
+
+@pytest.mark.full
+def test_diffprivlib_is_separated_completely():
+    try:
+        python = interpreter("diffprivlib")
+    except InstallError as error:
+        pytest.skip(f"diffprivlib does not install here: {error}")
+    code = (
+        "import json; from diffprivlib.mechanisms import Laplace; m = Laplace(epsilon=1, sensitivity=1)\n"
+        "print(json.dumps([[m.randomise(x) for _ in range(5000)] for x in (0.0, 1.0)]))"
+    )
+    done = subprocess.run([str(python), "-W", "ignore", "-c", code], capture_output=True, check=True)
+    zero, one = json.loads(done.stdout)
+    assert off_grid(zero) > 0.1
+    assert off_grid(one) == 0
+
+
+OURS = [Laplace(sensitivity=1, epsilon=1), Gaussian(sensitivity=1, epsilon=1, delta=1e-6)]
+
+
+@pytest.mark.parametrize("mechanism", OURS, ids=lambda m: type(m).__name__)
+def test_ours_is_not_separated(mechanism):
+    """Every answer is a multiple of the same public step for both values, and its low bits are uniform for both."""
+    for value in (0.0, 1.0):
+        grid, _ = mechanism.scale_on(DRAWS)
+        answers = mechanism.release(np.full(DRAWS, value))
+        assert off_grid(answers) == 0
+        steps = np.ldexp(answers, -grid.exponent)
+        assert (steps == np.rint(steps)).all()
+        counts = np.bincount(steps.astype(np.int64) & 15, minlength=16)
+        assert p_value(counts, np.full(16, 1 / 16)) > LEVEL
+        assert off_grid([mechanism.release(value) for _ in range(2000)]) == 0

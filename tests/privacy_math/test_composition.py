@@ -1,0 +1,261 @@
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dither.errors import ArgumentError, UnitMismatch
+from dither.privacy import (
+    ROW,
+    ApproxDP,
+    BoundedRange,
+    Composed,
+    GaussianDP,
+    Guarantee,
+    PoissonSampled,
+    PureDP,
+    RenyiDP,
+    Unit,
+    ZeroConcentratedDP,
+    compose,
+    pld,
+)
+from dither.privacy import composition as theorems
+
+from .support import (
+    discrete_laplace,
+    exponential_mechanism,
+    hockey_stick,
+    randomized_response,
+    together,
+    true_gaussian_delta,
+    written,
+)
+
+
+def test_three_queries_cost_their_sum() -> None:
+    for delta in (None, 1e-6):
+        total = compose([PureDP(0.25), PureDP(0.5), PureDP(0.125)], delta)
+        assert total.guarantee == PureDP(0.875)
+        assert (total.epsilon, total.delta, total.theorem) == (0.875, 0.0, theorems.BASIC)
+
+
+def test_advanced_is_worse_for_few_parts() -> None:
+    five = compose([PureDP(0.1)] * 5, 1e-6)
+    assert five.epsilon == pytest.approx(0.5)
+    assert five.candidates[theorems.ADVANCED] == pytest.approx(1.23, abs=5e-3)
+    assert five.theorem == theorems.BASIC
+
+
+def test_exact_sums_round_up() -> None:
+    """As written: three tenths are 0.3, where adding floats gives 0.30000000000000004."""
+    assert compose([PureDP(0.1)] * 3).epsilon == 0.3
+    assert compose([PureDP(0.1), PureDP(1e-25)]).epsilon == math.nextafter(0.1, 1)
+
+
+@pytest.mark.parametrize(("parts", "mu", "epsilon"), [(1000, 1 / 50, 2.921601), (10_000, 1 / 150, 3.097640)])
+def test_gaussians_in_closed_form(parts: int, mu: float, epsilon: float) -> None:
+    total = compose([GaussianDP(mu)] * parts, 1e-6)
+    assert total.epsilon == pytest.approx(epsilon, abs=2e-6)
+    assert total.theorem == theorems.GAUSSIAN
+
+
+def test_200_different_gaussians_take_less_than_a_millisecond() -> None:
+    parts = [GaussianDP(0.01 * (1 + i / 200)) for i in range(200)]
+    took = []
+    for _ in range(20):
+        began = time.process_time()
+        total = compose(parts, 1e-6)
+        took.append(time.process_time() - began)
+    assert min(took) < 1e-3
+    mu = sum(part.mu**2 for part in parts) ** 0.5
+    assert true_gaussian_delta(mu, total.epsilon) <= 1e-6 < true_gaussian_delta(mu, total.epsilon * (1 - 1e-9))
+
+
+@pytest.mark.parametrize(("parts", "scale", "pld_of_laplace"), [(1000, 100, 1.362925), (10_000, 300, 1.447039)])
+def test_many_laplaces(parts: int, scale: float, pld_of_laplace: float) -> None:
+    """The optimum over all ε-DP mechanisms lies a little above that of the Laplace, and below its Rényi bound."""
+    total = compose([PureDP(1 / scale)] * parts, 1e-6)
+    assert total.theorem == theorems.OPTIMAL
+    assert pld_of_laplace <= total.epsilon <= pld_of_laplace * 1.003
+
+
+def test_sampled_gaussians_by_their_loss_distribution() -> None:
+    total = compose([PoissonSampled(0.01, GaussianDP(1.0), 1000)], 1e-6)
+    assert total.epsilon == pytest.approx(2.1245, abs=2e-4)
+    assert total.theorem == theorems.DISTRIBUTION
+    rough = compose(
+        [PoissonSampled(0.01, GaussianDP(1.0), 400)] * 2 + [PoissonSampled(0.01, GaussianDP(1.0), 200)],
+        1e-6,
+        tight=False,
+    )
+    assert rough.theorem == theorems.RENYI
+    assert rough.epsilon <= 2.436695
+
+
+mixtures = st.lists(
+    st.one_of(
+        st.tuples(st.just(PureDP), st.floats(0.05, 1.5)),
+        st.tuples(st.just(BoundedRange), st.floats(0.05, 1.5)),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(mixtures, st.floats(-7.0, -0.5))
+def test_bounds_hold_on_exact_mechanisms(mixture: list[tuple[type[Any], float]], power: float) -> None:
+    """Pure parts as randomized responses, bounded ranges as exponential mechanisms."""
+    delta = 10.0**power
+    pairs = [
+        randomized_response(e)
+        if kind is PureDP
+        else exponential_mechanism([0, 0, 0], [written(e) / 2, -written(e) / 2, 0])
+        for kind, e in mixture
+    ]
+    pair = together(*pairs)
+    total = compose([kind(e) for kind, e in mixture], delta, tight=False)
+    assert hockey_stick(pair, total.epsilon) <= max(delta * (total.delta > 0), 1e-30)
+    for epsilon in total.candidates.values():
+        assert hockey_stick(pair, epsilon) <= delta
+    composed = Composed([kind(e) for kind, e in mixture])
+    assert hockey_stick(pair, 0.4) <= composed.delta_at(0.4) + 1e-30
+
+
+def test_numerical_bound_holds_on_different_laplaces() -> None:
+    epsilons = (0.9, 0.7, 0.5)
+    pair = together(*(discrete_laplace(e, reach=12) for e in epsilons))
+    total = compose([PureDP(e) for e in epsilons], 0.05)
+    assert hockey_stick(pair, total.epsilon) <= 0.05
+
+
+def test_a_mixture_with_gaussians_is_covered_by_each_theorem() -> None:
+    """Σ of a Gaussian and responses, integrated: δ(ε) = E over the responses' losses of the Gaussian's δ(ε − loss)."""
+    from itertools import product
+    from math import exp
+
+    epsilons, mu, delta = (0.4, 0.3, 0.3), 0.5, 1e-4
+    total = compose([GaussianDP(mu), *map(PureDP, epsilons)], delta)
+    assert total.theorem == theorems.DISTRIBUTION
+
+    def truth(epsilon: float) -> float:
+        found = 0.0
+        for signs in product((1, -1), repeat=3):
+            loss = sum(s * e for s, e in zip(signs, epsilons, strict=True))
+            weight = 1.0
+            for s, e in zip(signs, epsilons, strict=True):
+                weight /= 1.0 + exp(-s * e)
+            found += weight * float(true_gaussian_delta(mu, epsilon - loss))
+        return found
+
+    for epsilon in total.candidates.values():
+        assert truth(epsilon) <= delta
+    assert truth(total.epsilon * 0.999) > delta
+
+
+def test_carried_deltas_add_up() -> None:
+    two = compose([ApproxDP(0.5, 1e-6)] * 2, 2e-6)
+    assert two.guarantee == ApproxDP(1.0, 2e-6)
+    three = compose([ApproxDP(0.5, 1e-6)] * 3, 3e-6)
+    assert three.delta == pytest.approx(3e-6, rel=1e-12)
+    assert three.delta >= 3e-6
+    many = compose([ApproxDP(0.01, 1e-9)] * 500, 1e-6)
+    assert many.delta == 1e-6
+    assert many.epsilon < 1.5
+    with pytest.raises(ArgumentError, match=r"^delta: .*that the parts carry; pass a larger δ"):
+        compose([ApproxDP(0.5, 1e-6)] * 2, 1e-6)
+
+
+def test_every_kind_composes() -> None:
+    everything: list[Guarantee] = [
+        PureDP(0.1),
+        ApproxDP(0.1, 1e-8),
+        BoundedRange(0.2),
+        GaussianDP(0.1),
+        ZeroConcentratedDP(0.01),
+        RenyiDP({4: 0.01, 16: 0.05, 64: 0.3}),
+        PoissonSampled(0.01, GaussianDP(0.5), 10),
+    ]
+    total = compose(everything, 1e-6)
+    assert set(total.candidates) == {theorems.RENYI, theorems.BASIC}
+    assert 0.5 < total.epsilon < 5.0
+    assert compose([Composed(everything)], 1e-6) == total
+
+
+def test_the_numerical_bound_is_only_tried_where_it_can_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> float:
+        raise AssertionError("dp-accounting was asked")
+
+    monkeypatch.setattr(pld, "pld_epsilon", never)
+    compose([GaussianDP(0.1), GaussianDP(0.2)], 1e-6)
+    compose([PureDP(0.1), PureDP(0.2), PureDP(0.3)], 1e-6)
+    compose([PureDP(0.01)] * 1000, 1e-6)
+    compose([ZeroConcentratedDP(0.1), PureDP(0.2)], 1e-6)
+    compose([PoissonSampled(0.1, GaussianDP(1.0), 3)], 1e-12)
+    with pytest.raises(AssertionError):
+        compose([PoissonSampled(0.1, GaussianDP(1.0), 3)], 1e-6)
+
+
+def test_without_dp_accounting_the_closed_forms_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pld, "available", lambda: False)
+    assert compose([PoissonSampled(0.01, GaussianDP(1.0), 100)], 1e-6).theorem == theorems.RENYI
+
+
+def test_bad_lists_are_refused() -> None:
+    with pytest.raises(ArgumentError, match=r"^guarantees: is empty; pass at least one"):
+        compose([])
+    with pytest.raises(ArgumentError, match=r"^guarantees: must hold guarantees, not float"):
+        compose([0.5])  # type: ignore[list-item]
+    with pytest.raises(ArgumentError, match=r"^guarantees: must be a list"):
+        compose(PureDP(1.0))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("part", [GaussianDP(1.0), ApproxDP(1.0, 1e-9), ZeroConcentratedDP(0.1)])
+def test_without_delta_only_pure_parts_compose(part: Guarantee) -> None:
+    with pytest.raises(ArgumentError, match=r"^delta: .*delta=1e-6"):
+        compose([PureDP(1.0), part])
+
+
+def test_a_curve_at_delta_zero_is_refused() -> None:
+    with pytest.raises(ArgumentError, match=r"^delta: .*pass a larger δ"):
+        compose([GaussianDP(1.0)], 0.0)
+
+
+def test_units_and_relations_never_mix() -> None:
+    with pytest.raises(UnitMismatch, match=r"\.for_replacement\(\)"):
+        compose([PureDP(1.0), PureDP(1.0, unit=ROW.replacing())])
+    with pytest.raises(UnitMismatch, match=r"own account"):
+        compose([PureDP(1.0), PureDP(1.0, unit=Unit("node"))])
+    patients = Unit("patient_id")
+    assert compose([PureDP(1.0, unit=patients)] * 2).guarantee == PureDP(2.0, unit=patients)
+
+
+def test_words() -> None:
+    lines = str(compose([PureDP(0.1)] * 5, 1e-6)).splitlines()
+    assert lines[0] == "ε = 0.5 (pure), one row, add/remove"
+    assert lines[1].startswith("  by basic composition")
+    assert any("advanced composition (Dwork" in line for line in lines)
+
+
+def test_never_above_the_rdp_of_dp_accounting() -> None:
+    import dp_accounting
+    from dp_accounting.rdp import RdpAccountant
+
+    for mu, rate, steps in ((1.0, 0.01, 1000), (2.5, 0.02, 50), (0.5, 0.3, 20), (5.0, 0.001, 10), (0.05, 0.5, 500)):
+        event = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(1 / mu))
+        theirs = RdpAccountant().compose(event, steps).get_epsilon(1e-6)
+        ours = compose([PoissonSampled(rate, GaussianDP(mu), steps)], 1e-6, tight=False)
+        assert ours.epsilon <= theirs * (1 + 1e-9)
+
+
+def test_only_the_standard_library_is_imported() -> None:
+    code = "import sys, dither.privacy; print([m for m in ('numpy', 'scipy', 'dp_accounting') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import mp, mpf
+
+from dither.privacy.optimal import repeated_delta, repeated_epsilon
+
+from .support import EXACT, hockey_stick, randomized_response, together
+
+
+def exact_delta(epsilon: float, times: int, wanted: float) -> mpf:
+    """The binomial sum with many digits."""
+    e, w = mpf(epsilon), mpf(wanted)
+    truth = 1 / (1 + mp.e**-e)
+    total = mpf(0)
+    for lies in range(times + 1):
+        loss = (times - 2 * lies) * e
+        if loss <= w:
+            break
+        total += mp.binomial(times, lies) * truth ** (times - lies) * (1 - truth) ** lies * (1 - mp.e ** (w - loss))
+    return total
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.floats(0.001, 3.0), st.integers(1, 60), st.floats(-14.0, -0.1))
+def test_epsilon_is_exact_and_safe(epsilon: float, times: int, power: float) -> None:
+    delta = 10.0**power
+    found = repeated_epsilon(epsilon, times, delta)
+    assert exact_delta(epsilon, times, found) <= delta
+    if found > 1e-9:
+        assert exact_delta(epsilon, times, found * (1 - 1e-8) - 1e-9) > delta
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.floats(0.001, 3.0), st.integers(1, 60), st.floats(0.0, 1.1))
+def test_delta_is_exact_and_safe(epsilon: float, times: int, share: float) -> None:
+    wanted = epsilon * times * share
+    truth, found = exact_delta(epsilon, times, wanted), repeated_delta(epsilon, times, wanted)
+    assert truth <= found + EXACT
+    assert found <= truth * (1 + mpf(1e-9)) + mpf(1e-13)
+
+
+def test_the_formula_is_that_of_composed_responses() -> None:
+    pair = together(*[randomized_response(0.625)] * 6)
+    for wanted in (0.0, 0.5, 1.25, 3.0):
+        assert abs(exact_delta(0.625, 6, wanted) - hockey_stick(pair, wanted)) < EXACT
+
+
+@pytest.mark.parametrize(("epsilon", "times"), [(0.01, 1000), (1 / 300, 10_000)])
+def test_many_parts(epsilon: float, times: int) -> None:
+    found = repeated_epsilon(epsilon, times, 1e-6)
+    assert exact_delta(epsilon, times, found) <= 1e-6 < exact_delta(epsilon, times, found * (1 - 1e-7))
+
+
+def test_tiny_delta_and_far_tails_stay_safe() -> None:
+    found = repeated_epsilon(0.5, 3000, 1e-200)
+    assert exact_delta(0.5, 3000, found) <= mpf(1e-200)
+    assert repeated_epsilon(0.5, 20_000, 1e-305) <= 10_000.0
+    assert repeated_epsilon(0.1, 3, 0.9) == 0.0
