@@ -84,10 +84,10 @@ def _real(item: Any, missing: float) -> float:
 
 
 def place_of(item: Any, places: Mapping[Any, int]) -> int:
-    """Where an item stands in a list of public ones; −1 if it does not, or is of a type that cannot be looked up."""
+    """Where an item stands in a list of public ones; −1 if it does not, or cannot be looked up, for whatever reason."""
     try:
         return places.get(item, -1)
-    except TypeError:
+    except Exception:  # noqa: BLE001
         return -1
 
 
