@@ -87,7 +87,7 @@ def place_of(item: Any, places: Mapping[Any, int]) -> int:
     """Where an item stands in a list of public ones; −1 if it does not, or cannot be looked up, for whatever reason."""
     try:
         return places.get(item, -1)
-    except Exception:  # noqa: BLE001
+    except Exception:
         return -1
 
 

@@ -15,8 +15,8 @@ from dither.dataset import Column
 from dither.errors import ArgumentError
 from dither.mechanisms.values import place_of
 from dither.privacy.numbers import whole
-from dither.query.columns import items_of
 from dither.query.asking import Ask, check_bounds, check_numeric
+from dither.query.columns import items_of
 
 __all__ = ["Binning", "binning"]
 

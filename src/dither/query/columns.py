@@ -1,7 +1,7 @@
 """Private columns, read record by record: what becomes of one never depends on another (rule R1).
 
-Missing records (None, NaN, masked, null, and what is no number) are taken out first, so that they cannot change the type
-in which the others are read.
+Missing records (None, NaN, masked, null, and what is no number) are taken out first, so that they cannot change the
+type in which the others are read.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def real(item: Any) -> float:
         return float(item)
     except OverflowError:
         return math.inf if item > 0 else -math.inf
-    except Exception:  # noqa: BLE001
+    except Exception:
         return math.nan
 
 
