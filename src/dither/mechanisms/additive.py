@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
-from dither.mechanisms.values import Integers, numbers, plus
+from dither.mechanisms.values import Integers, Reals, numbers, plus
 from dither.noise import Grid, discrete_laplace, rounded_gaussian
 from dither.noise.shapes import Shape, check_scale
 from dither.privacy import ROW, GaussianDP, Guarantee, PureDP, Unit, gaussian_mu
@@ -112,9 +112,9 @@ class Additive(ABC):
             grid, scale = self._single
             return grid.real(grid.nearest(clean) + self._draw(scale, None))
         if clean.dtype == np.int64:
-            return plus(clean.astype(np.int64), self._draw(self.integer_scale, clean.shape))
+            return plus(cast("Integers", clean), self._draw(self.integer_scale, clean.shape))
         grid, scale = self.scale_on(clean.size)
-        return grid.add(clean.astype(np.float64), self._draw(scale, clean.shape))
+        return grid.add(cast("Reals", clean), self._draw(scale, clean.shape))
 
     @cached_property
     def integer_scale(self) -> float:

@@ -48,10 +48,10 @@ def _from_array(array: NDArray[Any], argument: str, missing: float) -> Integers 
         held: Integers = np.minimum(array, np.array(HIGH, np.uint64)).astype(np.int64)
         return held
     if kind in "bi":
-        return array.astype(np.int64)
+        return array.astype(np.int64, copy=False)
     if kind == "f":
         with np.errstate(over="ignore"):
-            return array.astype(np.float64)
+            return array.astype(np.float64, copy=False)
     if kind == "O":
         return _from_objects(array, missing)
     raise ArgumentError(argument, f"must be numbers, but the array holds {array.dtype}; convert it first")
