@@ -150,3 +150,12 @@ def test_bundled_data_is_what_its_maker_writes() -> None:
     shipped = (SOURCE / "data" / "visits.csv").read_bytes()
     assert done.stdout == shipped
     assert len(shipped) < 120_000
+
+
+def test_figures_in_the_pages_are_the_measured_ones():
+    from tools.figures import PAGES, ROOT, filled
+
+    for page in PAGES:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert "| measured |" in text
+        assert filled(text) == text, "run python tools/figures.py"

@@ -100,3 +100,11 @@ def test_bad_confidence(total, confidence):
 def test_it_survives_pickling(total):
     copy = pickle.loads(pickle.dumps(total / 2))
     assert copy.interval() == (total / 2).interval()
+
+
+def test_shapes_that_do_not_fit_still_print():
+    histogram = dither.histogram(["a", "b"], keys="ab", epsilon=5)
+    assert "count 0:" in str(histogram.map(lambda value: value[:1]))
+    ratio = dither.count(range(10), epsilon=1) / dither.count([], epsilon=1)
+    assert (ratio * 0).interval() == (-math.inf, math.inf)
+    assert bool(dither.count(range(1000), epsilon=1))

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import html
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from dither.errors import ArgumentError
 from dither.ledger import Receipt
 from dither.privacy import Composed, Guarantee
+from dither.privacy.numbers import fraction
 
 __all__ = ["Around", "Release", "Source", "Spread"]
 
@@ -101,7 +103,8 @@ def _corners(operation: Callable[[Any, Any], Any], left: Ends, right: Ends) -> E
     low, high = values[0], values[0]
     for value in values[1:]:
         low, high = np.minimum(low, value), np.maximum(high, value)
-    return low, high
+    unknown = np.isnan(low)  # infinity times zero: nothing is known
+    return np.where(unknown, -np.inf, low), np.where(unknown, np.inf, high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +152,7 @@ class Release:
 
     def interval(self, confidence: float = 0.95) -> Ends:
         """The ends between which the clipped answer lies with this probability, entry by entry for an array."""
-        if not 0 < confidence < 1:
+        if not 0 < fraction("confidence", confidence) <= 1 - Fraction(1, 10**9):
             raise ArgumentError("confidence", "must lie strictly between 0 and 1; pass a probability such as 0.95")
         if self.spread is None:
             raise ArgumentError(
@@ -216,25 +219,32 @@ class Release:
     def __int__(self) -> int:
         return int(self.value)
 
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
     def __len__(self) -> int:
         return len(self.value)
 
     def rows(self, confidence: float = 0.95) -> list[tuple[Any, Any, Any, Any]]:
         """(key, value, low, high) for each entry; one row with an empty key for a number."""
-        low, high = self.interval(confidence) if self.spread is not None else (None, None)
+        try:
+            low, high = self.interval(confidence)
+        except ArgumentError:
+            low, high = None, None
         if not np.ndim(self.value):
             return [("", self.value, low, high)]
-        keys = self.keys or tuple(range(len(self.value)))
+        keys: Sequence[Any] = self.keys or ()
+        keys = keys if len(keys) == len(self.value) else range(len(self.value))
         columns = (np.broadcast_to(np.asarray(column), len(self.value)).tolist() for column in (self.value, low, high))
         return list(zip(keys, *columns, strict=True))
 
     def _lines(self) -> list[str]:
+        level = getattr(self.spread, "confidence", 0.95)
         lines = []
-        for key, value, low, high in self.rows():
+        for key, value, low, high in self.rows(level):
             name = f"{self.what} {key}".rstrip()
-            lines.append(
-                f"{name}: {_short(value)}" + ("" if low is None else f" ({_short(low)} to {_short(high)}, 95 %)")
-            )
+            ends = "" if low is None else f" ({_short(low)} to {_short(high)}, {100 * level:.4g} %)"
+            lines.append(f"{name}: {_short(value)}{ends}")
         return lines
 
     def __str__(self) -> str:

@@ -23,11 +23,36 @@ def test_labels_and_types():
     assert mechanism.release("green") == "green"
     assert mechanism.release(["red", "blue"]).tolist() == ["red", "blue"]
     binary = RandomizedResponse(epsilon=30)
-    assert binary.release(True) is True
     assert binary.release(1) == 1
-    assert binary.release(np.array([True, False])).dtype == np.bool_
+    assert binary.release(np.array([True, False])).tolist() == [1, 0]
+    assert RandomizedResponse(epsilon=30, categories=[(0, 1), (1, 0)]).release([(0, 1)]).tolist() == [(0, 1)]
     assert binary.release(np.array([[0, 1]])).tolist() == [[0, 1]]
     assert binary.release([]).size == 0
+
+
+@pytest.mark.parametrize(
+    "answer", [True, np.True_, 1, np.int64(0), 1.0, None, "x", (0, 1), b"", bytearray(2), math.nan]
+)
+def test_a_report_never_shows_what_kind_of_answer_it_hides(answer):
+    assert type(RandomizedResponse(epsilon=1).release(answer)) is int
+    assert RandomizedResponse(epsilon=1).release([answer, [1, 0]]).shape == (2,)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "categories"), [(1e-3, 10**17 + 3), (0.1, int(0.9 * 2**63)), (1e-9, 10**12 + 39), (1e-20, 3)]
+)
+def test_many_categories_do_not_round_the_promise_away(epsilon, categories):
+    mechanism = RandomizedResponse(epsilon=epsilon, categories=categories)
+    lie = (1 - mechanism.truth) / (categories - 1)
+    assert mechanism.truth >= lie
+    assert mechanism.truth / lie - 1 <= Fraction(math.expm1(epsilon)) * Fraction(1 + 1e-12)
+
+
+def test_a_stated_truth_is_not_understated():
+    close = RandomizedResponse(truth=Fraction(500000000000000027, 10**18))
+    assert close.epsilon >= 1.08e-16
+    with pytest.raises(dither.ArgumentError, match="truth"):
+        RandomizedResponse(truth=1 - Fraction(1, 10**400))
 
 
 def test_answers_outside_the_categories_are_answered_uniformly():

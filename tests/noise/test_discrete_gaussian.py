@@ -99,11 +99,11 @@ def test_fast_and_exact_agree_on_many_words():
 
 
 def test_draws_are_the_accepted_proposals_in_order():
-    words = random_words(200)
-    proposals = module.laplace.draw(module.laplace.plan(8.0), 46, Replay(words[:46], [3] * 99))
-    keep = module.accepted(7.5, 8.0, proposals, words[46:92], 64, always(3))
-    assert keep.sum() >= 20
-    assert module.draw(7.5, 20, Replay(words, [3] * 99)).tolist() == proposals[keep][:20].tolist()
+    for _ in range(30):
+        words = random_words(46)
+        proposals = module.laplace.draw(module.laplace.plan(8.0), 23, Replay(words[:23], [3] * 99))
+        keep = module.accepted(7.5, 8.0, proposals, words[23:], 64, always(3))  # keeps three of four
+        assert module.draw(7.5, 5, Replay(words, [3] * 99)).tolist() == proposals[keep][:5].tolist()
 
 
 def test_extreme_scales():

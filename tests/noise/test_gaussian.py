@@ -241,6 +241,9 @@ def test_z_error_covers_the_derivation():
             own = unit * z / math.sqrt(s)
             worst = max(worst, own + slope + z * (1.5 * 2.0**-45 + 8 * 2.0**-53))
         assert z_error(bits) >= worst * 1.01
+        for sigma in (1e-6, 1.0, 2.0**20, 2.0**40):
+            p = plan(sigma, bits)
+            assert p.margin >= p.coarse * worst + 2.0**-52
 
 
 def test_a_point_knows_its_bounds():

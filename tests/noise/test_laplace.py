@@ -26,7 +26,7 @@ from tests.noise.support import (
 
 REST = (1 << 63) - 1
 MIXED = 0x9E3779B97F4A7C15
-SHORT = [(1.0, 24), (100.0, 29), (12345.678, 36)]
+SHORT = [(1.0, 23), (100.0, 29), (12345.678, 36)]
 
 
 def tail(scale):

@@ -95,7 +95,7 @@ def test_float_bounds_hold_what_exact_bounds_hold(noise, bits, weight):
     words = special_words(bits)
     scores = np.random.default_rng().uniform(-1, 1, words.size) * (1.7e308 if weight < 1e-300 else 2)
     with np.errstate(all="ignore"):
-        low, high = select.bounds(scores, weight, noise, words, bits)
+        low, high = select.bounds(scores, weight, noise, words, bits, scores.max())
     best = Fraction(scores.max())
     for i, word in enumerate(words.tolist()):
         lead = Fraction(weight) * (Fraction(scores[i]) - best)
@@ -180,3 +180,26 @@ def test_bad_input_draws_nothing(scores, weight, monkeypatch):
     monkeypatch.setattr(select.stream, "current", lambda: Replay([]))
     with pytest.raises(ArgumentError):
         noisy_argmax(scores, weight, Noise.GUMBEL)
+
+
+@pytest.mark.parametrize("noise", Noise)
+@pytest.mark.parametrize("scores", ["equal", "rising", "falling", "random", "far"])
+def test_sorting_out_by_words_never_loses_the_winner(noise, scores):
+    """Several chunks, against the maximum over all candidates at once."""
+    size, weight = 3 * select.CHUNK + 17, 0.1
+    made = {
+        "equal": np.zeros(size),
+        "rising": np.arange(size),
+        "falling": -np.arange(size),
+        "random": np.random.default_rng().normal(size=size) * 50,  # allowed: test inputs
+        "far": np.linspace(-1e300, 0, size),
+    }[scores]
+    for _ in range(5):
+        words = random_words(size)
+        first = int(made.argmax()) // select.CHUNK
+        order = [first, *(i for i in range(4) if i != first)]
+        chunks = [words[i * select.CHUNK : (i + 1) * select.CHUNK] for i in order]
+        winner = contest(made, weight, noise, Replay(np.concatenate(chunks), itertools.repeat(1 << 63)))
+        with np.errstate(all="ignore"):
+            low, high = select.bounds(made, weight, noise, words, BITS, made.max())
+        assert high[winner] >= low.max()

@@ -145,3 +145,22 @@ def test_values_between_floats_round_up() -> None:
 def test_an_epsilon_of_zero_is_stated_as_a_tiny_one() -> None:
     assert PureDP(0.1).epsilon_at(0.5) == 0.0
     assert 0.0 < PureDP(0.1).approx(0.5).epsilon <= 1e-12
+
+
+def test_small_bounded_ranges_are_not_understated() -> None:
+    """Absolute rounding errors once made ε(δ) 4e-4 too small here."""
+    from mpmath import mp, mpf
+
+    for epsilon, delta in ((1.189e-12, 1.975e-13), (1e-6, 1e-8), (1.3e-4, 3e-6), (1e-9, 2e-10)):
+        eta = mpf(epsilon)
+        truth = eta + 2 * mp.log1p(-mp.sqrt(mpf(delta) * -mp.expm1(-eta)))
+        assert mpf(BoundedRange(epsilon).epsilon_at(delta)) >= truth
+
+
+def test_numbers_of_other_types_are_not_rounded_down() -> None:
+    from decimal import Decimal
+
+    import numpy as np
+
+    for number in (np.int64(2**53 + 1), Decimal(2**53 + 1), 2**53 + 1):
+        assert PureDP(number).epsilon == 2.0**53 + 2

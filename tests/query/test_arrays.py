@@ -1,4 +1,6 @@
 import math
+from decimal import Context, Decimal, Inexact, localcontext
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -209,8 +211,9 @@ def test_public_n():
 
 def test_replacing_doubles_a_histogram_and_narrows_a_sum():
     replacing = dither.ROW.replacing()
-    wide = dither.histogram(["a"], keys="ab", epsilon=1, unit=replacing).interval()
-    narrow = dither.histogram(["a"], keys="ab", epsilon=1).interval()
+    column = ["a", "b"] * 500
+    wide = dither.histogram(column, keys="ab", epsilon=1, unit=replacing).interval()
+    narrow = dither.histogram(column, keys="ab", epsilon=1).interval()
     assert (wide[1] - wide[0]).sum() > (narrow[1] - narrow[0]).sum()
     low, high = dither.sum([15.0], bounds=(10, 20), epsilon=1, unit=replacing).interval()
     assert (high - low) / 2 == pytest.approx(10 * math.log(20), rel=0.01)
@@ -296,3 +299,108 @@ def test_datasets_with_many_rows_of_one_unit_are_refused():
     visits = dither.Dataset.of({"patient": [1, 1], "age": [3, 4]}, unit=dither.Unit("patient"), owner="patient")
     with pytest.raises(dither.ArgumentError, match="one row for each patient"):
         dither.mean(visits["age"], bounds=(0, 110), epsilon=1)
+
+
+def test_a_record_never_changes_how_another_is_read():
+    """Found by review: one None, or one list among lists, once changed what all other records counted."""
+    huge = dither.sum([10**29] * 100, bounds=(0, 10**29), epsilon=1e9).value
+    assert dither.sum([10**29] * 100 + [None], bounds=(0, 10**29), epsilon=1e9).value == pytest.approx(huge, rel=1e-3)
+    assert dither.sum([[1, 1, 1]] * 1000, bounds=(0, 1), epsilon=1e9).value == pytest.approx(0, abs=1e-3)
+    wide = pl.Series([2**64 - 1] * 100, dtype=pl.UInt64)
+    with_null = pl.Series([2**64 - 1] * 100 + [None], dtype=pl.UInt64)
+    answers = [dither.mean(column, bounds=(0, 2.0**64), epsilon=1e9).value for column in (wide, with_null)]
+    assert answers[0] == pytest.approx(answers[1], rel=1e-3)
+
+
+class Odd:
+    def __float__(self):
+        raise RuntimeError("secret 42")
+
+    def __eq__(self, other):
+        raise RuntimeError("secret 42")
+
+    def __hash__(self):
+        return 1
+
+
+@everything
+def test_no_record_makes_a_question_fail(name):
+    loop = [1]
+    loop.append(loop)
+    odd = [
+        Odd(),
+        Decimal("sNaN"),
+        np.timedelta64(5, "s"),
+        np.complex128(1),
+        np.ma.masked,
+        loop,
+        1e-310,
+        np.longdouble(1),
+    ]
+    with np.errstate(all="raise"), localcontext(Context(prec=1, traps=[Inexact])):
+        assert np.all(np.isfinite(np.asarray(QUESTIONS[name](odd, epsilon=1).value, float)))
+        assert np.all(np.isfinite(np.asarray(QUESTIONS[name](np.array([1e-310, 1e-200]), epsilon=1).value, float)))
+    assert dither.histogram(odd, keys=[1, 2], epsilon=1).value.shape == (2,)
+
+
+def test_sums_of_huge_values_are_answered():
+    assert dither.sum([1e307] * 300, bounds=(0, 1e307), epsilon=5).value == np.finfo(float).max
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "variance", "quantile"])
+@pytest.mark.parametrize(
+    "bounds", [(Decimal(0), Decimal(110)), (Fraction(0), Fraction(110)), (np.int8(0), np.int8(110)), np.array([0, 110])]
+)
+def test_bounds_of_any_number_type(name, bounds):
+    arguments = (AGES, 0.5) if name == "quantile" else (AGES,)
+    release = getattr(dither, name)(*arguments, bounds=bounds, epsilon=10)
+    assert release.value == pytest.approx(float(TRUTHS[name]), rel=0.02)
+
+
+@pytest.mark.parametrize("n", [np.int32(20_000), np.int64(20_000), np.uint16(20_000)])
+def test_n_of_any_integer_type(n):
+    assert dither.variance(AGES, bounds=(0, 110), n=n, epsilon=10).value == pytest.approx(AGES.var(), rel=0.02)
+    with pytest.raises(dither.ArgumentError, match="n:"):
+        dither.mean(AGES, bounds=(0, 110), n=10**400, epsilon=1)
+
+
+def test_questions_that_cannot_be_answered_are_refused_before_the_charge():
+    budget = dither.Budget(epsilon=1)
+    for ask in (
+        lambda: dither.variance(AGES, bounds=(-1e300, 1e300), epsilon=1, budget=budget),
+        lambda: dither.quantile(AGES, 0.5, bounds=(0, 1), confidence=1 - 2**-53, epsilon=1, budget=budget),
+        lambda: dither.count(AGES, share="x", budget=budget),
+        lambda: dither.count(AGES, error="x", budget=budget),
+        lambda: dither.histogram(AGES, edges=["a", 2], epsilon=1, budget=budget),
+        lambda: dither.quantile(AGES, 0.5, bounds=(0, 1), confidence="x", epsilon=1, budget=budget),
+    ):
+        with pytest.raises(dither.ArgumentError):
+            ask()
+    assert len(budget.history()) == 0
+
+
+def test_chunked_arrow_columns():
+    column = pa.chunked_array([[True, False], [None, True]])
+    assert dither.count(column, epsilon=1e3).value == 2
+    words = pa.chunked_array([["a", "b"], ["b"]])
+    assert dither.histogram(words, keys=["a", "b"], epsilon=1e3).value.tolist() == [1, 2]
+    assert dither.sum(pa.chunked_array([[1, None], [5]]), bounds=(0, 9), epsilon=1e3).value == 6
+
+
+def test_a_column_is_fetched_once():
+    fetched = []
+    dataset = dither.Dataset(lambda names: fetched.append(names) or {"age": AGES}, ("age",), bounds={"age": (0, 110)})
+    for ask in QUESTIONS.values():
+        ask(dataset["age"], epsilon=1)
+    assert len(fetched) == len(QUESTIONS)
+
+
+def test_quantiles_print_with_their_own_confidence():
+    release = dither.quantile(AGES, 0.5, bounds=(0, 110), confidence=0.9, epsilon=1)
+    assert "90 %" in str(release)
+    spread = release - dither.quantile(AGES, 0.25, bounds=(0, 110), epsilon=1)
+    assert "quantile:" in str(spread)
+
+
+def test_the_mean_of_n_stays_inside_its_bounds():
+    assert all(0 <= dither.mean([1.0], bounds=(0, 1), n=1, epsilon=0.1).value <= 1 for _ in range(50))

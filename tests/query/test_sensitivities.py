@@ -5,52 +5,78 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
+from dither.dataset import Kind
 from dither.query import moments, quantiles
+from dither.query.columns import numbers_of
 from dither.query.steps import Steps
 
 VALUES = [-math.inf, -1.5, 0.0, 0.3, 1.0, 2.0, 1e300, math.nan]
+RECORDS = [None, math.nan, 3, 2**70, -(2**70), 1.5, "7", [1, 2], (1,), True, np.timedelta64(5, "s"), 1j, np.ma.masked]
+INTEGERS = [None, 0, 1, 3, 2**56 - 3, 2**63 - 1, -(2**63)]
 
 
-def datasets(size):
-    return [np.array(values, float) for n in range(size + 1) for values in itertools.product(VALUES, repeat=n)]
+def datasets(values, size):
+    return [list(chosen) for n in range(size + 1) for chosen in itertools.product(values, repeat=n)]
 
 
-def neighbours_by_removal(data):
-    return [np.delete(data, i) for i in range(data.size)]
+def neighbours(data, values, replacing):
+    for i in range(len(data)):
+        rest = data[:i] + data[i + 1 :]
+        yield from ([[*data[:i], value, *data[i + 1 :]] for value in values] if replacing else [rest])
 
 
-def neighbours_by_replacement(data):
-    for i, value in itertools.product(range(data.size), VALUES):
-        other = data.copy()
-        other[i] = value
-        yield other
+COLUMNS = [
+    ("float array", VALUES, Kind.REALS, lambda data: np.array(data, float)),
+    ("list", RECORDS, Kind.ANYTHING, list),
+    ("pandas Int64", INTEGERS, Kind.INTEGERS, lambda data: pd.Series(data, dtype="Int64")),
+    ("polars Int64", INTEGERS, Kind.INTEGERS, lambda data: pl.Series(data, dtype=pl.Int64)),
+    ("arrow int64", INTEGERS, Kind.INTEGERS, lambda data: pa.array(data, pa.int64())),
+    ("polars UInt64", [None, 0, 5, 2**64 - 1], Kind.INTEGERS, lambda data: pl.Series(data, dtype=pl.UInt64)),
+    ("polars Float64", [None, 1.0, math.nan], Kind.REALS, lambda data: pl.Series(data, dtype=pl.Float64)),
+]
 
 
-@pytest.mark.parametrize("bounds", [(0, 1), (-1, 2), (-3, -1), (0.1, 0.7), (5, 9)])
-@pytest.mark.parametrize("integer", [False, True])
-def test_sum(bounds, integer):
-    if integer and not float(bounds[0]).is_integer():
-        bounds = (0, 3)
-    for replacing, neighbours in ((False, neighbours_by_removal), (True, neighbours_by_replacement)):
-        steps = Steps.between(*bounds, integer=integer, replacing=replacing)
-        worst = 0
-        for data in datasets(2):
-            here = steps.total(data)
-            worst = max([worst, *(abs(here - steps.total(other)) for other in neighbours(data))])
-        assert worst == steps.sensitivity or (bounds[0] > 0 and worst <= steps.sensitivity)
+@pytest.mark.parametrize("bounds", [(0, 1), (-1, 2), (-3, -1), (0.1, 0.7), (5, 9), (2**56 - 10, 2**56)])
+@pytest.mark.parametrize("replacing", [False, True])
+@pytest.mark.parametrize(("values", "kind", "make"), [c[1:] for c in COLUMNS], ids=[c[0] for c in COLUMNS])
+def test_sum(values, kind, make, replacing, bounds):
+    integer = kind is Kind.INTEGERS and float(bounds[0]).is_integer()
+    steps = Steps.between(*bounds, integer=integer, replacing=replacing)
+
+    def total(data):
+        with np.errstate(all="ignore"):
+            return steps.total(*numbers_of(make(data), kind))
+
+    for data in datasets(values, 2):
+        here = total(data)
+        for other in neighbours(data, values, replacing):
+            assert abs(here - total(other)) <= steps.sensitivity, (data, other)
+
+
+@pytest.mark.parametrize("bounds", [(0, 1), (-1, 2), (-3, -1)])
+def test_the_sensitivity_of_a_sum_is_reached(bounds):
+    for replacing in (False, True):
+        steps = Steps.between(*bounds, integer=False, replacing=replacing)
+        totals = [steps.total(np.array([value]), 0) for value in bounds] + [0] * (not replacing)
+        assert max(totals) - min(totals) >= steps.sensitivity
 
 
 @pytest.mark.parametrize("degree", [1, 2])
-def test_moments(degree):
+@pytest.mark.parametrize(("values", "kind", "make"), [c[1:] for c in COLUMNS], ids=[c[0] for c in COLUMNS])
+def test_moments(degree, values, kind, make):
     def sums(data):
-        values = moments.scaled(data, -1, 2)
-        return np.array([moments.exact_sum(part) for part in moments.parts(values[~np.isnan(values)], degree)])
+        with np.errstate(all="ignore"):
+            scaled = moments.scaled(numbers_of(make(data), kind)[0], -1, 2)
+        return np.array([moments.exact_sum(part) for part in moments.parts(scaled, degree)])
 
     worst = 0
-    for data in datasets(2):
-        for other in neighbours_by_removal(data):
+    for data in datasets(values, 2):
+        for other in neighbours(data, values, replacing=False):
             worst = max(worst, np.abs(sums(data) - sums(other)).sum())
     assert worst == moments.STEPS == moments.sensitivities(replacing=False)[0]
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
-from dither.mechanisms.values import Integers, numbers, plus
+from dither.mechanisms.values import Integers, Reals, numbers, plus
 from dither.noise import Grid, discrete_laplace, rounded_gaussian
 from dither.noise.shapes import Shape, check_scale
 from dither.privacy import ROW, GaussianDP, Guarantee, PureDP, Unit, gaussian_mu
@@ -66,12 +66,16 @@ class Additive(ABC):
 
     @property
     def scale(self) -> float:
-        """The scale of the noise on integers; on reals it is larger, by a millionth at most (`scale_on` says)."""
+        """The scale of the noise on integers. On reals it is larger by a millionth, or more if `scale_on` says so."""
         return float_up(self._exact_scale(Fraction(self.sensitivity)))
 
     @abstractmethod
-    def error(self, confidence: float = 0.95, *, integer: bool = False) -> float:
-        """The ± that each entry's noise stays within, with this probability."""
+    def error(self, confidence: float = 0.95, *, integer: bool = False, size: int = 1) -> float:
+        """The ± that each entry's noise stays within, with this probability, in an array of `size` numbers."""
+
+    def _scale_of_reals(self, size: int) -> float:
+        grid, scale = self._single if size == 1 else self.scale_on(size)
+        return float(Fraction(scale) * grid.step)
 
     @abstractmethod
     def _exact_scale(self, sensitivity: Fraction) -> Fraction:
@@ -108,9 +112,9 @@ class Additive(ABC):
             grid, scale = self._single
             return grid.real(grid.nearest(clean) + self._draw(scale, None))
         if clean.dtype == np.int64:
-            return plus(clean.astype(np.int64), self._draw(self.integer_scale, clean.shape))
+            return plus(cast("Integers", clean), self._draw(self.integer_scale, clean.shape))
         grid, scale = self.scale_on(clean.size)
-        return grid.add(clean.astype(np.float64), self._draw(scale, clean.shape))
+        return grid.add(cast("Reals", clean), self._draw(scale, clean.shape))
 
     @cached_property
     def integer_scale(self) -> float:
@@ -152,10 +156,10 @@ class Laplace(Additive):
     def guarantee(self) -> PureDP:
         return PureDP(self.epsilon, unit=self.unit)
 
-    def error(self, confidence: float = 0.95, *, integer: bool = False) -> float:
+    def error(self, confidence: float = 0.95, *, integer: bool = False, size: int = 1) -> float:
         tail = -math.log(float(1 - confidence_level("confidence", confidence)))
         if not integer:
-            return self.scale * tail * (1 + 2.0**-19)
+            return self._scale_of_reals(size) * tail + float(self.scale_on(size)[0].step)
         # P(|X| > k) = 2q^(k+1) / (1+q) with q = e^(-1/t)
         excess = math.log(2) - math.log1p(math.exp(-1 / self.scale))
         return max(0, math.ceil(self.scale * (tail + excess) - 1))
@@ -185,8 +189,8 @@ class Geometric(Laplace):
             raise ArgumentError("value", "must be whole numbers for geometric noise; use Laplace for reals")
         return super().release(clean)
 
-    def error(self, confidence: float = 0.95, *, integer: bool = True) -> float:
-        return super().error(confidence, integer=integer)
+    def error(self, confidence: float = 0.95, *, integer: bool = True, size: int = 1) -> float:
+        return super().error(confidence, integer=integer, size=size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,10 +220,12 @@ class Gaussian(Additive):
         assert self.mu is not None
         return GaussianDP(self.mu, unit=self.unit)
 
-    def error(self, confidence: float = 0.95, *, integer: bool = False) -> float:
+    def error(self, confidence: float = 0.95, *, integer: bool = False, size: int = 1) -> float:
         level = float(confidence_level("confidence", confidence))
-        width = self.scale * NormalDist().inv_cdf((1 + level) / 2)
-        return max(0, math.ceil(width - 0.5)) if integer else width * (1 + 2.0**-19)
+        normal = NormalDist().inv_cdf((1 + level) / 2)
+        if integer:
+            return max(0, math.ceil(self.scale * normal - 0.5))
+        return self._scale_of_reals(size) * normal + float(self.scale_on(size)[0].step)
 
     def _exact_scale(self, sensitivity: Fraction) -> Fraction:
         return sensitivity / Fraction(self.guarantee.mu)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
-from dither.mechanisms.values import as_objects, place_of
+from dither.mechanisms.values import place_of
 from dither.noise import bernoulli, uniform_integers
-from dither.noise.exact import decimal_of
+from dither.noise.exact import context, decimal_of
 from dither.privacy import PureDP, Relation, Unit
-from dither.privacy.numbers import at_most, confidence_level, fraction, up, whole
+from dither.privacy.numbers import at_most, confidence_level, float_up, fraction, up, whole
 
 __all__ = ["Estimate", "RandomizedResponse"]
 
@@ -55,7 +55,7 @@ class RandomizedResponse:
             truth = fraction("truth", self.truth, "pass a probability such as 0.75")
             if not Fraction(1, labels) < truth < 1:
                 raise ArgumentError("truth", f"must lie between 1/{labels} (a random answer) and 1 (no privacy)")
-            epsilon = up(math.log(truth / (1 - truth) * (labels - 1)))
+            epsilon = _epsilon(truth, labels)
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "truth", truth)
 
@@ -86,11 +86,15 @@ class RandomizedResponse:
         return (1 - Fraction(self.truth or 0)) / (len(self.labels) - 1)
 
     def release(self, answers: Any) -> Any:
-        """The report for one answer, or the reports for a list or an array of answers."""
-        if isinstance(answers, np.ndarray | list | tuple) or hasattr(answers, "__array__"):
-            return self._name(self._randomize(self._places(answers)), answers)
-        report = self.labels[int(self._randomize(self._places([answers]))[0])]
-        return bool(report) if isinstance(answers, bool | np.bool_) and isinstance(self.categories, int) else report
+        """The report for one answer, or the reports for a list, an array or a column of answers.
+
+        A report is always one of the categories (0 … k − 1 if these were given as a number), whatever the answer was.
+        """
+        if isinstance(answers, list | range | np.ndarray) or (
+            hasattr(answers, "__array__") and hasattr(answers, "__len__")
+        ):
+            return self._name(self._randomize(self._places(answers)))
+        return self.labels[int(self._randomize(self._places([answers]))[0])]
 
     def _places(self, answers: Any) -> NDArray[np.int64]:
         """The number of each answer's category; −1 for an answer outside the categories."""
@@ -98,9 +102,9 @@ class RandomizedResponse:
             known = (answers >= 0) & (answers < self.categories)
             return np.where(known, answers, -1).astype(np.int64)
         places = {label: i for i, label in enumerate(self.labels)}
-        items = as_objects(answers)
-        flat = [place_of(item, places) for item in items.reshape(-1).tolist()]
-        return np.array(flat, np.int64).reshape(items.shape)
+        shape = answers.shape if isinstance(answers, np.ndarray) else (len(answers),)
+        items = answers.reshape(-1).tolist() if isinstance(answers, np.ndarray) else list(answers)
+        return np.array([place_of(item, places) for item in items], np.int64).reshape(shape)
 
     def _randomize(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         count = len(self.labels)
@@ -110,11 +114,13 @@ class RandomizedResponse:
         anything = uniform_integers(count, places.shape)
         return np.where(places < 0, anything, np.where(keep, places, other))
 
-    def _name(self, places: NDArray[np.int64], answers: Any) -> NDArray[Any]:
+    def _name(self, places: NDArray[np.int64]) -> NDArray[Any]:
         if isinstance(self.categories, int):
-            boolean = isinstance(answers, np.ndarray) and answers.dtype == np.bool_
-            return places.astype(np.bool_) if boolean else places
-        return np.array(self.labels, dtype=object)[places]
+            return places
+        names = np.empty(len(self.labels), dtype=object)
+        for i, label in enumerate(self.labels):
+            names[i] = label
+        return names[places]
 
     def estimate(self, reports: Any) -> Estimate:
         """How many of the individuals behind these reports gave each answer: unbiased, with intervals."""
@@ -124,11 +130,19 @@ class RandomizedResponse:
 
 
 def _truth(epsilon: float, categories: int) -> Fraction:
-    """e^ε / (e^ε + k − 1), rounded down to a multiple of 2^-64: less truth, less loss."""
-    ctx = Context(prec=60)
+    """e^ε / (e^ε + k − 1), rounded down to a multiple of 2^-64 (less truth, less loss), but not below 1/k."""
+    ctx = context(64)
     lies = ctx.multiply(Decimal(categories - 1), ctx.exp(decimal_of(ctx, -at_most(epsilon))))
     exact = ctx.divide(Decimal(RANGE), ctx.add(Decimal(1), lies))
-    return Fraction(min(int(ctx.subtract(exact, Decimal("1e-30"))), RANGE - 1), RANGE)
+    return max(Fraction(int(ctx.subtract(exact, Decimal("1e-30"))), RANGE), Fraction(1, categories))
+
+
+def _epsilon(truth: Fraction, categories: int) -> float:
+    """ln(truth / lie), from the exact fraction by which the ratio exceeds 1."""
+    excess = truth * (categories - 1) / (1 - truth) - 1
+    if excess > 1 << 1000:
+        raise ArgumentError("truth", "is so close to 1 that there is no privacy; pass a smaller probability")
+    return up(math.log1p(float_up(excess)))
 
 
 @dataclass(frozen=True)

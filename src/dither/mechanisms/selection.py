@@ -66,9 +66,9 @@ class Selection(ABC):
             raise ArgumentError(
                 "scores", "must be a list with one number for each candidate, and at least one candidate"
             )
-        if clean.dtype == np.int64:
-            return noisy_argmax(clean.astype(np.int64), self.weight, self.noise)
-        return noisy_argmax(np.nan_to_num(clean.astype(np.float64)), self.weight, self.noise)
+        if clean.dtype != np.int64 and not np.isfinite(clean).all():
+            clean = np.nan_to_num(clean.astype(np.float64))
+        return noisy_argmax(clean, self.weight, self.noise)
 
     def error(self, confidence: float = 0.95, *, candidates: int) -> float:
         """How far below the best score the chosen one may lie, at most, with this probability."""

@@ -48,10 +48,10 @@ def _from_array(array: NDArray[Any], argument: str, missing: float) -> Integers 
         held: Integers = np.minimum(array, np.array(HIGH, np.uint64)).astype(np.int64)
         return held
     if kind in "bi":
-        return array.astype(np.int64)
+        return array.astype(np.int64, copy=False)
     if kind == "f":
         with np.errstate(over="ignore"):
-            return array.astype(np.float64)
+            return array.astype(np.float64, copy=False)
     if kind == "O":
         return _from_objects(array, missing)
     raise ArgumentError(argument, f"must be numbers, but the array holds {array.dtype}; convert it first")
@@ -84,10 +84,10 @@ def _real(item: Any, missing: float) -> float:
 
 
 def place_of(item: Any, places: Mapping[Any, int]) -> int:
-    """Where an item stands in a list of public ones; −1 if it does not, or is of a type that cannot be looked up."""
+    """Where an item stands in a list of public ones; −1 if it does not, or cannot be looked up, for whatever reason."""
     try:
         return places.get(item, -1)
-    except TypeError:
+    except Exception:
         return -1
 
 

@@ -13,6 +13,8 @@ __all__ = ["Grid"]
 
 FINENESS = 20  # the step is at most 2^-20 of the noise and of a coordinate's share of the sensitivity
 SAFE = 2.0**61
+PLAIN = 900  # powers of two up to this one can be multiplied with, and no product of interest is subnormal
+CHUNK = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -51,15 +53,28 @@ class Grid:
 
     def add(self, values: NDArray[np.float64], noise: NDArray[np.int64]) -> NDArray[np.float64]:
         """Round to the grid, add whole steps of noise, and go back: the floats nearest to the exact result."""
-        reals, whole = np.ravel(values).astype(np.float64), np.ravel(noise)
+        reals, whole = np.ravel(values).astype(np.float64, copy=False), np.ravel(noise)
+        result = np.empty(reals.size)
         with np.errstate(all="ignore"):
-            steps = np.rint(np.ldexp(np.nan_to_num(reals), -self.exponent))
-            wide = np.abs(steps) > SAFE
-            small = np.where(wide, 0.0, steps).astype(np.int64) + whole
-            result = np.nan_to_num(np.ldexp(small.astype(np.float64), self.exponent))
-        for i in np.flatnonzero(wide):
-            result[i] = self.real(self.nearest(float(reals[i])) + int(whole[i]))
+            for start in range(0, reals.size, CHUNK):
+                part = slice(start, start + CHUNK)
+                self._add_chunk(reals[part], whole[part], result[part])
         return result.reshape(np.shape(values))
+
+    def _add_chunk(self, reals: NDArray[np.float64], noise: NDArray[np.int64], result: NDArray[np.float64]) -> None:
+        steps = np.rint(_times_power(reals, -self.exponent))
+        np.abs(steps, out=result)
+        if not result.max() <= SAFE or abs(self.exponent) > PLAIN:  # too wide for 64 bits, or NaN
+            for i in range(reals.size):
+                result[i] = self.real(self.nearest(float(reals[i])) + int(noise[i]))
+            return
+        small = steps.astype(np.int64)
+        small += noise
+        np.multiply(small, 2.0**self.exponent, out=result)
+
+
+def _times_power(reals: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
+    return reals * 2.0**exponent if abs(exponent) <= PLAIN else np.ldexp(reals, exponent)
 
 
 MAX = float(np.finfo(np.float64).max)

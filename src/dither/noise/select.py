@@ -28,7 +28,7 @@ __all__ = ["Noise", "noisy_argmax"]
 Floats = NDArray[np.float64]
 Scores = NDArray[np.float64] | NDArray[np.int64]
 
-CHUNK = 1 << 14
+CHUNK = 1 << 15
 BITS = 63  # of the uniform number; the 64th bit is the Laplace sign
 SPARE = 40  # a uniform number below 2^-40 has too few known bits for floats
 RIM = 20  # and, for Gumbel noise, so has one above 1 − 2^-20
@@ -73,35 +73,72 @@ def _plain(scores: NDArray[Any]) -> Scores:
 
 def contest(scores: Scores, weight: float, noise: Noise, source: Source, bits: int = BITS) -> int:
     """Tests shorten `bits`, which makes contenders many; the winner stays the same in law."""
-    words: Words = np.empty(scores.size, np.uint64)
-    source.fill(words)
-    low, high = bounds(scores, weight, noise, words, bits)
-    contenders = np.flatnonzero(high >= low.max())
+    best = scores.max()
+    picked = [np.empty(0, np.intp)]
+    drawn = [np.empty(0, np.uint64)]
+    floor = -np.inf  # some candidate reaches at least this
+    first = int(scores.argmax()) // CHUNK
+    for chunk in (first, *(i for i in range(-(-scores.size // CHUNK)) if i != first)):
+        start = chunk * CHUNK
+        part = scores[start : start + CHUNK]
+        words: Words = np.empty(part.size, np.uint64)
+        source.fill(words)
+        wanted = floor - leads(part.max(keepdims=True), best, weight).item() if floor > -np.inf else -np.inf
+        near = possible(words, wanted, bits)
+        low, high = bounds(part[near], weight, noise, words[near], bits, best)
+        floor = max(floor, low.max(initial=-np.inf))
+        near = near[high >= floor]
+        picked.append(near + start)
+        drawn.append(words[near])
+    return _decide(scores, weight, noise, np.concatenate(picked), np.concatenate(drawn), floor, source, bits)
+
+
+def possible(words: Words, wanted: float, bits: int) -> NDArray[np.intp]:
+    """The candidates whose noise reaches what the best of their chunk needs, or may: the others lose.
+
+    Noise of a uniform number u is at most −ln u, for all three kinds. The slack covers what floats get wrong, in the
+    lead too: where 2^-50 of it is more than that, only a number whose known bits are all 0 can make up for it.
+    """
+    reach = math.exp(min(0.0, noise_error(bits) + 1e-3 - wanted))
+    heads = np.bitwise_and(words, np.uint64((1 << BITS) - 1))
+    return np.flatnonzero(heads <= np.uint64(min((1 << BITS) - 1, math.ceil(reach * 2.0**BITS))))
+
+
+def _decide(
+    scores: Scores,
+    weight: float,
+    noise: Noise,
+    near: NDArray[np.intp],
+    words: Words,
+    floor: float,
+    source: Source,
+    bits: int,
+) -> int:
+    """The winner among those that may win."""
+    best = scores.max()
+    _, high = bounds(scores[near], weight, noise, words, bits, best)
+    contenders = near[high >= floor]
     if contenders.size == 1:
         return int(contenders[0])
-    best = Fraction(scores.max().item())
-    exact = [Fraction(weight) * (Fraction(scores[i].item()) - best) for i in contenders]
-    picked = [Contender(lead, noise, int(words[i]), bits, source) for i, lead in zip(contenders, exact, strict=True)]
-    return int(contenders[winner(picked)])
+    exact = [Fraction(weight) * (Fraction(scores[i].item()) - Fraction(best.item())) for i in contenders]
+    left = zip(exact, words[high >= floor], strict=True)
+    return int(contenders[winner([Contender(lead, noise, int(word), bits, source) for lead, word in left])])
 
 
-def bounds(scores: Scores, weight: float, noise: Noise, words: Words, bits: int) -> tuple[Floats, Floats]:
+def bounds(
+    scores: Scores, weight: float, noise: Noise, words: Words, bits: int, best: np.int64 | np.float64
+) -> tuple[Floats, Floats]:
     """Float ends between which weight·(score − best) + noise lies; infinitely far apart where floats do not know."""
-    best = scores.max()
-    low, high = np.empty(scores.size), np.empty(scores.size)
-    for start in range(0, scores.size, CHUNK):
-        part = slice(start, start + CHUNK)
-        lead = leads(scores[part], best, weight)
-        value, unsure = noise_values(words[part], noise, bits)
-        value += lead
-        # What floats got wrong in the lead is relative to it; one cut at 1e300 loses to the best score anyway.
-        error = np.minimum(np.abs(lead, out=lead), 1e300, out=lead)
-        error *= 2.0**-50
-        error += noise_error(bits)
-        np.subtract(value, error, out=low[part])
-        np.add(value, error, out=high[part])
-        low[part][unsure] = -np.inf
-        high[part][unsure] = np.inf
+    lead = leads(scores, best, weight)
+    value, unsure = noise_values(words, noise, bits)
+    value += lead
+    # What floats got wrong in the lead is relative to it; one cut at 1e300 loses to the best score anyway.
+    error = np.minimum(np.abs(lead, out=lead), 1e300, out=lead)
+    error *= 2.0**-50
+    error += noise_error(bits)
+    low, high = value - error, value + error
+    low[unsure] = -np.inf
+    high[unsure] = np.inf
     return low, high
 
 

@@ -203,10 +203,11 @@ class BoundedRange(Guarantee):
         return bounded_range_loss(self.epsilon, order)
 
     def _epsilon(self, delta: float) -> float:
-        kept = 1.0 - math.sqrt(delta * -math.expm1(-self.epsilon)) * (1.0 - 8.0 * LIBM)
-        if delta == 0.0 or kept <= 0.0:
+        lost = math.sqrt(delta * -math.expm1(-self.epsilon)) * (1.0 - 8.0 * LIBM)
+        if delta == 0.0 or lost >= 1.0:
             return self.epsilon if delta == 0.0 else 0.0
-        return min(max(up(self.epsilon + 2.0 * math.log(kept)) + self.epsilon * LIBM, 0.0), self.epsilon)
+        # Where the result is above 0 both terms are at most ε₀, so this covers their rounding however small it is.
+        return min(max(up(self.epsilon + 2.0 * math.log1p(-lost)) + 4.0 * self.epsilon * LIBM, 0.0), self.epsilon)
 
     def _delta(self, epsilon: float) -> float:
         # The worst two-point ratio {e^t, e^(t−ε₀)} has t halfway between ε and ε₀: docs/proofs/conversions.md.

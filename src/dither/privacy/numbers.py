@@ -66,9 +66,16 @@ def fraction(argument: str, value: Number, way_out: str = "pass a finite number"
     if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
         raise ArgumentError(argument, f"must be a number, not {type(value).__name__}; {way_out}")
     try:
-        return Fraction(value) if isinstance(value, int | float | Fraction) else Fraction(float(value))
+        return _exactly(value)
     except (OverflowError, ValueError, TypeError):
         raise ArgumentError(argument, f"must be a finite number, not {value}; {way_out}") from None
+
+
+def _exactly(value: Number) -> Fraction:
+    """The number itself, of whatever type, without rounding it to a float first."""
+    if hasattr(value, "as_integer_ratio"):
+        return Fraction(*value.as_integer_ratio())
+    return Fraction(value.__index__()) if hasattr(value, "__index__") else Fraction(float(value))
 
 
 def positive(argument: str, value: Number, way_out: str, rounding: Rounding = float_up) -> float:

@@ -9,7 +9,6 @@ depend on the data, the wanted `error` (± at 95 %). It is charged to `budget` b
 
 from __future__ import annotations
 
-import builtins
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,14 +21,18 @@ from dither.errors import ArgumentError
 from dither.privacy import Unit
 from dither.privacy.numbers import whole
 from dither.query import moments, quantiles
-from dither.query.asking import Ask, Cost, check_bounds, check_numeric, declared_kind
+from dither.query.asking import Ask, Cost, check_bounds, check_confidence, check_numeric, declared_kind
 from dither.query.bins import binning
+from dither.query.columns import count_present
 from dither.query.steps import Steps
 from dither.release import Around, Release
 
 __all__ = ["count", "histogram", "mean", "quantile", "sum", "variance"]
 
 Bounds = tuple[float, float]
+
+WIDEST = 1e150  # bounds this far apart still have a square among the floats
+MOST = 1 << 62
 
 
 def _whole(x: Any, low: float, high: float) -> bool:
@@ -39,28 +42,32 @@ def _whole(x: Any, low: float, high: float) -> bool:
 
 def _moment(
     what: str, x: Any, bounds: Bounds | None, n: int | None, cost: Cost, budget: Account | None, unit: Unit | None
-) -> tuple[Ask, Bounds]:
+) -> tuple[Ask, float, float, int | None]:
     """What mean and variance check before anything is charged. A public n means that neighbours replace an element."""
     ask = Ask.of(what, x, cost, budget, unit)
     check_numeric(x)
-    limits = check_bounds(x, bounds)
+    low, high = check_bounds(x, bounds)
+    if high - low > WIDEST:
+        raise ArgumentError("bounds", f"must not lie farther apart than {WIDEST:g}; measure in larger units")
     if n is not None:
-        whole("n", n, "pass the public number of elements, or leave it out")
+        n = whole("n", n, "pass the public number of elements, or leave it out")
+        if n > MOST:
+            raise ArgumentError("n", "is beyond 2**62; pass the public number of elements")
         ask = replace(ask, unit=ask.unit.replacing())
     elif ask.replacing:
         raise ArgumentError("n", "is missing: where neighbours replace one element, their number is public; pass it")
-    return ask, limits
+    return ask, low, high, n
 
 
 def _part_sums(ask: Ask, low: float, high: float, degree: int, n: int | None) -> list[int]:
     """The exact sums of all records' parts. With a public n it is the first n records, missing ones in the middle."""
-    values = moments.scaled(ask.numbers(), low, high)
+    with np.errstate(all="ignore"):
+        values, _ = ask.numbers(n)
+        sums = [moments.exact_sum(part) for part in moments.parts(moments.scaled(values, low, high), degree)]
     if n is None:
-        return [moments.exact_sum(part) for part in moments.parts(values[~np.isnan(values)], degree)]
-    present = np.nan_to_num(values[:n], nan=0.5)
+        return sums
     middle = moments.parts(np.array([0.5]), degree)
-    parts = zip(moments.parts(present, degree), middle, strict=True)
-    return [moments.exact_sum(part) + (n - present.size) * int(half[0]) for part, half in parts]
+    return [total + (n - values.size) * int(half[0]) for total, half in zip(sums, middle, strict=True)]
 
 
 def count(
@@ -82,25 +89,8 @@ def count(
     ask = Ask.of("count", x, Cost(epsilon, rho, share, error), budget, unit).for_error(1)
     mechanism = ask.additive(1)
     source = ask.pay(mechanism.guarantee)
-    noisy = mechanism.release(_count(ask))
+    noisy = mechanism.release(count_present(ask.read()))
     return ask.release(noisy, source, Around(noisy, mechanism, integer=True, within=(0, math.inf)))
-
-
-def _count(ask: Ask) -> int:
-    array = ask.read()
-    if type(array) is np.ndarray and array.dtype.kind in "biuf":
-        return array.size - int(np.isnan(array).sum()) if array.dtype.kind != "b" else int(array.sum())
-    return builtins.sum(not _absent(item) for item in ask.items())
-
-
-def _absent(item: Any) -> bool:
-    """None, False and whatever does not equal itself (NaN, NaT) or cannot tell (pandas' NA)."""
-    if item is None or item is False or isinstance(item, np.bool_ | bool):
-        return not item
-    try:
-        return bool(item != item)  # noqa: PLR0124
-    except (TypeError, ValueError):
-        return not isinstance(item, list | tuple | dict | np.ndarray)
 
 
 def sum(
@@ -128,7 +118,9 @@ def sum(
     ask = ask.for_error(steps.sensitivity, float(steps.size))
     mechanism = ask.additive(steps.sensitivity)
     source = ask.pay(mechanism.guarantee)
-    noisy = steps.value(mechanism.release(steps.total(ask.numbers())))
+    with np.errstate(all="ignore"):
+        total = steps.total(*ask.numbers())
+    noisy = steps.value(mechanism.release(total))
     return ask.clipped(noisy, source, Around(noisy, mechanism, integer=True, step=float(steps.size)))
 
 
@@ -152,7 +144,7 @@ def mean(
     Why: two sums that together have the sensitivity of one count give both the sum and the count (`query/moments.py`).
     Assumes: each unit has one element.
     """
-    ask, (low, high) = _moment("mean", x, bounds, n, Cost(epsilon, rho, share), budget, unit)
+    ask, low, high, n = _moment("mean", x, bounds, n, Cost(epsilon, rho, share), budget, unit)
     if n is not None:
         return _mean_of_n(ask, low, high, n)
     mechanism = ask.additive(*moments.sensitivities(replacing=False))
@@ -166,7 +158,7 @@ def _mean_of_n(ask: Ask, low: float, high: float, n: int) -> Release:
     mechanism = ask.additive(moments.STEPS)
     source = ask.pay(mechanism.guarantee)
     step = (high - low) / (n * moments.STEPS)
-    value = low + step * mechanism.release(_part_sums(ask, low, high, 1, n)[1])
+    value = min(high, max(low, low + step * mechanism.release(_part_sums(ask, low, high, 1, n)[1])))
     return ask.clipped(value, source, Around(value, mechanism, integer=True, step=step, within=(low, high)))
 
 
@@ -188,7 +180,7 @@ def variance(
     (`query/moments.py`); twice that where neighbours replace one.
     Assumes: each unit has one element.
     """
-    ask, (low, high) = _moment("variance", x, bounds, n, Cost(epsilon, rho, share), budget, unit)
+    ask, low, high, n = _moment("variance", x, bounds, n, Cost(epsilon, rho, share), budget, unit)
     mechanism = ask.additive(*moments.sensitivities(replacing=n is not None))
     source = ask.pay(mechanism.guarantee)
     first, middle, last = map(mechanism.release, _part_sums(ask, low, high, 2, n))
@@ -222,12 +214,13 @@ def quantile(
     check_numeric(x)
     low, high = check_bounds(x, bounds)
     wanted = quantiles.level(q)
-    if not 0 < confidence < 1:
-        raise ArgumentError("confidence", "must lie strictly between 0 and 1; pass a probability such as 0.95")
+    confidence = check_confidence(confidence)
     grid = quantiles.Grid(low, high, _whole(x, low, high))
     choices = quantiles.mechanisms(ask.epsilon, rho, wanted, ask.replacing, ask.unit)
     source = ask.pay(quantiles.promise(ask.epsilon, rho, ask.unit))
-    value, least, most = map(grid.point, quantiles.choose(grid.counts(ask.numbers()), wanted, choices, confidence))
+    with np.errstate(all="ignore"):
+        counts = grid.counts(ask.numbers()[0])
+    value, least, most = map(grid.point, quantiles.choose(counts, wanted, choices, confidence))
     return ask.clipped(value, source, quantiles.QuantileSpread(least, most, confidence))
 
 
@@ -261,6 +254,8 @@ def histogram(
     l2 = math.nextafter(math.sqrt(2), 2) if ask.replacing else 1
     mechanism = ask.additive(2 if ask.replacing else 1, l2)
     source = ask.pay(mechanism.guarantee)
-    noisy = mechanism.release(sorted_by.counts(ask))
+    with np.errstate(all="ignore"):
+        counts = sorted_by.counts(ask)
+    noisy = mechanism.release(counts)
     spread = Around(noisy, mechanism, integer=True, within=(0, math.inf))
     return ask.release(noisy, source, spread, keys=sorted_by.names)

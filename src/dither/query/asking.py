@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from numpy.typing import NDArray
 from dither.dataset import Account, Column, Kind, kind_of
 from dither.errors import ArgumentError
 from dither.mechanisms import Additive, Gaussian, Laplace
-from dither.mechanisms.values import numbers
 from dither.noise.shapes import LARGEST_SCALE
 from dither.privacy import ROW, Guarantee, Relation, Unit, epsilon_for_error
+from dither.privacy.numbers import float_down, fraction, positive, written
+from dither.query.columns import numbers_of
 from dither.release import Release, Source, Spread
 
 __all__ = ["Ask", "Cost", "check_bounds", "check_numeric", "declared_kind"]
@@ -67,9 +69,10 @@ class Ask:
         if self.cost.share is not None:
             if self.account is None:
                 raise ArgumentError("share", "is a share of a budget; pass budget=, or state epsilon")
-            if not 0 < self.cost.share <= 1:
+            part = fraction("share", self.cost.share, "pass a part of the budget such as 0.1")
+            if not 0 < part <= 1:
                 raise ArgumentError("share", "must lie in (0, 1]; pass a part of the budget such as 0.1")
-            return self.account.epsilon * self.cost.share
+            return float_down(part * written(self.account.epsilon))
         if self.cost.error is not None:
             raise ArgumentError("error", f"of a {self.what} depends on the data; state epsilon, rho or share instead")
         return self.cost.epsilon
@@ -89,9 +92,8 @@ class Ask:
         """The same question with a wanted error turned into the ε that reaches it, for integers in steps."""
         if self.cost.error is None:
             return self
-        if not (math.isfinite(self.cost.error) and self.cost.error > 0):
-            raise ArgumentError("error", "must be positive and finite; pass the ± you can live with, such as 10")
-        epsilon = epsilon_for_error(self.cost.error / step, 0.95, sensitivity, integer=True)
+        wanted = positive("error", self.cost.error, "pass the ± you can live with, such as 10")
+        epsilon = epsilon_for_error(wanted / step, 0.95, sensitivity, integer=True)
         return Ask(self.what, self.data, Cost(epsilon=epsilon), self.unit, self.account)
 
     def pay(self, guarantee: Guarantee) -> Source:
@@ -102,19 +104,12 @@ class Ask:
     def read(self) -> Any:
         return self.data.fetch() if isinstance(self.data, Column) else self.data
 
-    def numbers(self) -> NDArray[Any]:
-        """The column as int64 or float64; what is no number is NaN, and nothing makes this fail."""
+    def numbers(self, first: int | None = None) -> tuple[NDArray[Any], int]:
+        """The numbers that are there, and how many are not, of all records or of the first so many."""
         column = self.read()
-        if kind_of(column) is Kind.OTHER:
-            return np.full(len(column), math.nan)
-        plain = hasattr(column, "__array__") and not isinstance(column, np.ma.MaskedArray)
-        return np.asarray(numbers(column if plain else self.items(), "x", missing=math.nan)).reshape(-1)
-
-    def items(self) -> list[Any]:
-        """The column as plain Python objects."""
-        column = self.read()
-        convert = getattr(column, "tolist", getattr(column, "to_list", None))
-        return list(convert() if convert is not None else column)
+        if not hasattr(column, "__getitem__") or isinstance(column, dict | set):
+            column = list(column)
+        return numbers_of(column if first is None else column[:first], declared_kind(self.data))
 
     def release(self, value: Any, source: Source, spread: Spread, **more: Any) -> Release:
         return Release(self.what, value, (source,), spread, **more)
@@ -155,10 +150,26 @@ def check_bounds(data: Any, bounds: tuple[float, float] | None) -> tuple[float, 
             "bounds", "are missing; pass public limits of the values, such as (0, 110), not read off the data"
         )
     try:
-        low, high = bounds
-        usable = math.isfinite(low) and math.isfinite(high) and low < high and math.isfinite(float(high) - float(low))
+        low, high = (_plain(bound) for bound in bounds)
     except (TypeError, ValueError, OverflowError):
-        usable = False
-    if not usable:
+        low, high = 0, 0
+    if not (low < high and math.isfinite(float(high) - float(low))):
         raise ArgumentError("bounds", "must be two finite numbers, low before high, such as (0, 110)")
     return low, high
+
+
+def _plain(bound: Any) -> int | float:
+    """A bound as a Python int or float; integers too wide for floats to count in are floats."""
+    if isinstance(bound, int | np.integer) and abs(int(bound)) <= 1 << 62:
+        return int(bound)
+    number = float(bound)
+    if not math.isfinite(number):
+        raise ValueError("not finite")
+    return number
+
+
+def check_confidence(confidence: float) -> float:
+    exact = fraction("confidence", confidence, "pass a probability such as 0.95")
+    if not 0 < exact <= 1 - Fraction(1, 10**9):
+        raise ArgumentError("confidence", "must lie strictly between 0 and 1; pass a probability such as 0.95")
+    return float(exact)

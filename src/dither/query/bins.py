@@ -16,6 +16,7 @@ from dither.errors import ArgumentError
 from dither.mechanisms.values import place_of
 from dither.privacy.numbers import whole
 from dither.query.asking import Ask, check_bounds, check_numeric
+from dither.query.columns import items_of
 
 __all__ = ["Binning", "binning"]
 
@@ -39,7 +40,7 @@ class Keys:
 
     def counts(self, ask: Ask) -> Counts:
         places = {key: i for i, key in enumerate(self.names)}
-        found = (place_of(item, places) for item in ask.items())
+        found = (place_of(item, places) for item in items_of(ask.read()))
         return np.bincount(np.array([i for i in found if i >= 0], np.int64), minlength=len(self.names))
 
 
@@ -51,11 +52,11 @@ class Edges:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(f"{low:g} to {high:g}" for low, high in itertools.pairwise(self.edges))
+        return tuple(f"{low:.12g} to {high:.12g}" for low, high in itertools.pairwise(self.edges))
 
     def counts(self, ask: Ask) -> Counts:
-        values = ask.numbers()
-        places = np.searchsorted(np.array(self.edges), values[~np.isnan(values)], side="right") - 1
+        values, _ = ask.numbers()
+        places = np.searchsorted(np.array(self.edges), values, side="right") - 1
         bins = len(self.edges) - 1
         return np.bincount(np.clip(places, 0, bins - 1), minlength=bins)
 
@@ -79,7 +80,7 @@ def binning(
         return _edges(edges)
     number = whole("bins", bins or 0, "pass how many bins there are, such as 10")
     low, high = check_bounds(x, bounds)
-    return Edges(tuple(np.linspace(low, high, number + 1).tolist()))
+    return Edges(tuple(np.linspace(float(low), float(high), number + 1).tolist()))
 
 
 def _keys(keys: tuple[Any, ...]) -> Keys:
@@ -89,7 +90,10 @@ def _keys(keys: tuple[Any, ...]) -> Keys:
 
 
 def _edges(edges: Sequence[float]) -> Edges:
-    numbers = tuple(float(edge) for edge in edges)
+    try:
+        numbers = tuple(float(edge) for edge in edges)
+    except (TypeError, ValueError, OverflowError):
+        numbers = ()
     rising = all(a < b for a, b in itertools.pairwise(numbers))
     if len(numbers) < 2 or not rising or not all(math.isfinite(edge) for edge in numbers):
         raise ArgumentError("edges", "must be at least two finite numbers in rising order")

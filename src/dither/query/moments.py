@@ -39,7 +39,7 @@ Integers = NDArray[np.int64]
 
 
 def scaled(values: NDArray[Any], low: float, high: float) -> Floats:
-    """Values clipped to the bounds and mapped to [0, 1]; NaN stays NaN."""
+    """Values clipped to the bounds and mapped to [0, 1]."""
     clipped = np.clip(values.astype(np.float64), low, high)
     return np.clip((clipped - low) / (float(high) - float(low)), 0.0, 1.0)
 

@@ -42,9 +42,9 @@ class Grid:
         return int(width) if self.integer and width <= POINTS else POINTS
 
     def counts(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """How many values are nearest to each point; values outside count at the ends, NaN nowhere."""
-        known = values[~np.isnan(values)].astype(np.float64)
-        place = np.rint((np.clip(known, self.low, self.high) - self.low) / (float(self.high) - self.low) * self.steps)
+        """How many values are nearest to each point; values outside count at the ends."""
+        inside = np.clip(values.astype(np.float64), self.low, self.high)
+        place = np.rint((inside - self.low) / (float(self.high) - self.low) * self.steps)
         return np.bincount(np.clip(place, 0, self.steps).astype(np.int64), minlength=self.steps + 1)
 
     def point(self, i: int) -> float:

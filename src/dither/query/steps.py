@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -44,17 +45,16 @@ class Steps:
         """How many steps one element can move the sum."""
         return self.width if self.replacing else max(abs(self.low), abs(self.low + self.width))
 
-    def total(self, values: NDArray[Any]) -> int:
+    def total(self, values: NDArray[Any], missing: int) -> int:
         """The exact sum in steps. A missing value adds nothing; where neighbours replace one, the value nearest 0."""
-        known = values[~np.isnan(values)] if values.dtype.kind == "f" else values
-        total = known.size * self.low + exact_sum(self._above_low(known))
+        total = values.size * self.low + exact_sum(self._above_low(values))
         if self.replacing:
-            total += (values.size - known.size) * max(self.low, min(0, self.low + self.width))
+            total += missing * max(self.low, min(0, self.low + self.width))
         return total
 
     def _above_low(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """How many steps each value lies above the lowest, clipped as integers."""
-        if self.integer and values.dtype == np.int64:
+        if self.integer:
             whole: NDArray[np.int64] = np.clip(values, self.low, self.low + self.width) - self.low
             return whole
         low, high = float(self.low * self.size), float((self.low + self.width) * self.size)
@@ -62,7 +62,11 @@ class Steps:
         return np.clip(steps.astype(np.int64), 0, self.width)
 
     def value(self, steps: int) -> int | float:
-        return steps if self.integer else float(steps * self.size)
+        """A number of steps as a value; beyond the largest float, that one."""
+        return steps if self.integer else float(max(-MAX, min(MAX, steps * self.size)))
+
+
+MAX = Fraction(sys.float_info.max)
 
 
 def _within(bound: int) -> int:
