@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from dither._version import __version__
-from dither.cli import completion, demo, doctor
+from dither.cli import budget, completion, demo, doctor, log
 from dither.errors import DitherError
 
 __all__ = ["main"]
@@ -35,5 +35,5 @@ def main() -> None:
     """Answers from sensitive data that are safe to publish."""
 
 
-for module in (completion, demo, doctor):
+for module in (budget, completion, demo, doctor, log):
     main.add_command(module.command)

@@ -5,28 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import AccountFrozen, ArgumentError, BudgetExceeded, LedgerError, UnitMismatch
 from dither.ledger.left import Remaining, State
 from dither.ledger.policy import Policy
+from dither.ledger.store import ADD, SPEND, SPEND_SHARE
 from dither.ledger.terms import Cost, Terms
 from dither.ledger.wire import Entry, from_json, to_json
-from dither.privacy import Guarantee, Unit
-from dither.privacy.numbers import fraction
+from dither.privacy import Composed, Guarantee, Unit
+from dither.privacy.numbers import fraction, written
 
 if TYPE_CHECKING:
     from dither.ledger.ledger import Ledger
     from dither.ledger.store import Run
 
 __all__ = ["Account", "Receipt"]
-
-# Whether the charge fits is decided by the statement that spends it, so that no two charges can both see room for one.
-FITS = """((impure + ? = 0 AND pure_spent + ? <= pure_cap)
-    OR (loss_cap > 0 AND loss_spent + ? <= loss_cap AND delta_spent + ? <= delta_cap))"""
-ADD = """pure_spent = pure_spent + ?, loss_spent = loss_spent + ?, delta_spent = delta_spent + ?, impure = impure + ?"""
-SPEND = f"UPDATE account SET {ADD} WHERE name = ? AND frozen = '' AND {FITS}"
-SPEND_SHARE = f"UPDATE share SET {ADD} WHERE account = ? AND analyst = ? AND {FITS}"
 
 
 @dataclass(frozen=True)
@@ -45,6 +40,7 @@ class Receipt:
     by: str | None
     time: str
     head: str
+    disjoint: bool = False
 
     def __str__(self) -> str:
         return f"receipt {self.number} ({self.book})"
@@ -56,6 +52,7 @@ class Account:
     def __init__(self, ledger: Ledger, name: str, terms: Terms, policy: Policy) -> None:
         self.name, self.terms, self.policy = name, terms, policy
         self._ledger = ledger
+        self._cost = lru_cache(maxsize=256)(terms.cost)
 
     @property
     def unit(self) -> Unit:
@@ -69,7 +66,7 @@ class Account:
     def charge(self, guarantee: Guarantee, *, by: str | None = None, purpose: str = "") -> Receipt:
         """Spend a guarantee, or raise `BudgetExceeded` and spend nothing."""
         self._check(guarantee)
-        return self._charge(self.terms.cost(guarantee), guarantee, to_json(guarantee), by, purpose)
+        return self._charge(self._cost(guarantee), guarantee, to_json(guarantee), by, purpose)
 
     def charge_disjoint(self, guarantees: Sequence[Guarantee], *, by: str | None = None, purpose: str = "") -> Receipt:
         """Spend what answers about disjoint keys of *one* plan cost together (rule R13); separate questions add up."""
@@ -77,7 +74,7 @@ class Account:
             self._check(guarantee)
         cost = self.terms.disjoint(guarantees)
         body = {"kind": "disjoint", "parts": [to_json(guarantee) for guarantee in guarantees]}
-        return self._charge(cost, guarantees[0], body, by, purpose)
+        return self._charge(cost, Composed(guarantees), body, by, purpose)
 
     def _check(self, guarantee: Guarantee) -> None:
         if not isinstance(guarantee, Guarantee):
@@ -88,13 +85,17 @@ class Account:
 
     def _charge(self, cost: Cost, guarantee: Guarantee, body: dict[str, Any], by: str | None, purpose: str) -> Receipt:
         self.policy.check(cost, self.terms)
-        with self._ledger.store.writing() as run:
-            if run(SPEND, (*_added(cost), self.name, *_tested(cost))) != 1:
-                self._refuse(run, guarantee)
-            if by is not None:
-                self._charge_share(run, by, cost, guarantee)
-            details = {"guarantee": body, "cost": [cost.pure, cost.loss, cost.delta], "by": by, "purpose": purpose}
-            entry = self._ledger.append(run, "charge", self.name, details)
+        for argument, text in (("purpose", purpose), ("by", by or "")):
+            check_text(argument, text)
+        details = {"guarantee": body, "cost": [cost.pure, cost.loss, cost.delta], "by": by, "purpose": purpose}
+        entry = self._ledger.charge(self.name, by, _added(cost), details)
+        if entry is None:
+            with self._ledger.store.writing() as run:
+                if run(SPEND, (*_added(cost), self.name, *_tested(cost))) != 1:
+                    self._refuse(run, guarantee)
+                if by is not None:
+                    self._charge_share(run, by, cost, guarantee)
+                entry = self._ledger.append(run, "charge", self.name, details)
         self._ledger.store.note(entry.seq, entry.hash)
         return self._receipt(entry, guarantee)
 
@@ -124,7 +125,8 @@ class Account:
 
     def _receipt(self, entry: Entry, guarantee: Guarantee) -> Receipt:
         book, body = self._ledger.store.place, entry.body
-        return Receipt(entry.seq, guarantee, body["purpose"], book, self.name, body["by"], entry.time, entry.hash)
+        about = (body["purpose"], book, self.name, body["by"], entry.time, entry.hash)
+        return Receipt(entry.seq, guarantee, *about, disjoint=body["guarantee"]["kind"] == "disjoint")
 
     @contextmanager
     def spending(self, guarantee: Guarantee, *, by: str | None = None, purpose: str = "") -> Iterator[Receipt]:
@@ -139,66 +141,77 @@ class Account:
 
     def settle(self, receipt: Receipt) -> None:
         """Note that the answer was given."""
-        with self._ledger.store.writing() as run:
+        self._check_receipt(receipt)
+        with self._ledger.changing() as run:
             self._ledger.append(run, "settle", self.name, {"charge": receipt.number})
 
     def fail(self, receipt: Receipt, reason: str) -> None:
         """Note that there was no answer after data was read. Too many of these freeze the account (rule R5)."""
-        with self._ledger.store.writing() as run:
+        self._check_receipt(receipt)
+        check_text("reason", reason, needed=True)
+        with self._ledger.changing() as run:
             run("UPDATE account SET failures = failures + 1 WHERE name = ?", (self.name,))
             self._ledger.append(run, "fail", self.name, {"charge": receipt.number, "reason": reason})
             failures = run("SELECT failures FROM account WHERE name = ?", (self.name,))[0][0]
             if failures >= self.policy.failures:
                 self._freeze(run, f"{failures} failures after data was read")
 
+    def _check_receipt(self, receipt: Receipt) -> None:
+        if receipt.account != self.name:
+            raise ArgumentError("receipt", f"belongs to the account {receipt.account}, not to {self.name}")
+
     def freeze(self, reason: str) -> None:
         """Grant nothing more until thawed."""
-        with self._ledger.store.writing() as run:
+        check_text("reason", reason, needed=True)
+        with self._ledger.changing() as run:
             self._freeze(run, reason)
 
     def _freeze(self, run: Run, reason: str) -> None:
-        if not reason:
-            raise ArgumentError("reason", "is empty; say why, for whoever thaws the account")
         run("UPDATE account SET frozen = ? WHERE name = ?", (reason, self.name))
         self._ledger.append(run, "freeze", self.name, {"reason": reason})
 
     def thaw(self, reason: str) -> None:
         """The curator has looked: grant charges again, and count failures anew."""
-        with self._ledger.store.writing() as run:
+        check_text("reason", reason, needed=True)
+        with self._ledger.changing() as run:
             run("UPDATE account SET frozen = '', failures = 0 WHERE name = ?", (self.name,))
-            entry = self._ledger.append(run, "thaw", self.name, {"reason": reason})
-        self._ledger.store.note(entry.seq, entry.hash)
+            self._ledger.append(run, "thaw", self.name, {"reason": reason})
 
     def recover(self, receipts: Sequence[Receipt]) -> None:
-        """Enter charges that a restored book has lost. They count even where they exceed the account."""
-        with self._ledger.store.writing() as run:
+        """Enter charges that a restored book has lost, each once. They count even where they exceed the account."""
+        for receipt in receipts:
+            self._check_receipt(receipt)
+        known = {entry.body["head"] for entry in self._ledger.entries(account=self.name, kind="recover")}
+        with self._ledger.changing() as run:
             for receipt in receipts:
-                if receipt.account != self.name:
-                    raise ArgumentError(
-                        "receipts", f"receipt {receipt.number} belongs to the account {receipt.account}"
-                    )
-                if run("SELECT 1 FROM log WHERE hash = ?", (receipt.head,)):
+                if receipt.head in known or run("SELECT 1 FROM log WHERE hash = ?", (receipt.head,)):
                     continue
-                cost = self.terms.cost(receipt.guarantee)
+                known.add(receipt.head)
+                cost = self._cost_again(receipt)
                 run(f"UPDATE account SET {ADD} WHERE name = ?", (*_added(cost), self.name))
-                details = {"guarantee": to_json(receipt.guarantee), "cost": [cost.pure, cost.loss, cost.delta]}
-                lost = {"number": receipt.number, "head": receipt.head, "by": receipt.by, "purpose": receipt.purpose}
-                self._ledger.append(run, "recover", self.name, details | lost)
+                self._ledger.append(run, "recover", self.name, _lost(receipt, cost))
+
+    def _cost_again(self, receipt: Receipt) -> Cost:
+        if receipt.disjoint and isinstance(receipt.guarantee, Composed):
+            return self.terms.disjoint(receipt.guarantee.parts)
+        return self.terms.cost(receipt.guarantee)
 
     def write_off(self, reason: str) -> None:
         """Give up what is left: nothing more can be charged."""
-        with self._ledger.store.writing() as run:
+        check_text("reason", reason, needed=True)
+        with self._ledger.changing() as run:
             all_of_it = "pure_spent = pure_cap, loss_spent = loss_cap, delta_spent = delta_cap"
             run(f"UPDATE account SET {all_of_it}, impure = impure + 1 WHERE name = ?", (self.name,))
             self._ledger.append(run, "write off", self.name, {"reason": reason})
 
     def share(self, analyst: str, part: float) -> None:
         """Let an analyst spend at most this part of the account; all together never spend more than the account."""
-        exact = fraction("part", part, "pass a part of the account such as 0.25")
-        if not 0 <= exact <= 1 or not analyst:
-            raise ArgumentError("part", "must lie from 0 to 1, for a named analyst; pass for example ('ana', 0.25)")
-        caps = [int(cap * exact) for cap in (self.terms.pure_cap, self.terms.loss_cap, self.terms.delta_cap)]
-        with self._ledger.store.writing() as run:
+        check_text("analyst", analyst, needed=True)
+        exact = written(float(fraction("part", part, "pass a part of the account such as 0.25")))
+        if not 0 <= exact <= 1:
+            raise ArgumentError("part", "must lie from 0 to 1; pass a part of the account such as 0.25")
+        with self._ledger.changing() as run:
+            caps = self._state(run)[1].share_caps(exact)
             known = (
                 "UPDATE share SET part = ?, pure_cap = ?, loss_cap = ?, delta_cap = ? WHERE account = ? AND analyst = ?"
             )
@@ -227,7 +240,7 @@ class Account:
     def history(self) -> tuple[Receipt, ...]:
         """All charges, oldest first."""
         entries = self._ledger.entries(account=self.name, kind="charge")
-        return tuple(self._receipt(entry, _first(entry.body["guarantee"])) for entry in entries)
+        return tuple(self._receipt(entry, _promised(entry.body["guarantee"])) for entry in entries)
 
     def burn_down(self) -> list[float]:
         """The share left at the beginning and after each charge of this period."""
@@ -251,7 +264,10 @@ class Account:
 
     def store(self, receipt: Receipt, key: str, release: str) -> None:
         """Keep a release for replay. It is durable when this returns, so show it only then."""
-        with self._ledger.store.writing() as run:
+        self._check_receipt(receipt)
+        check_text("key", key, needed=True)
+        check_text("release", release)
+        with self._ledger.changing() as run:
             self._ledger.keep(run, self.name, receipt.number, key, release)
 
     def _periods(self) -> int:
@@ -283,5 +299,19 @@ def _tested(cost: Cost) -> tuple[int, int, int, int]:
     return int(cost.pure is None), cost.pure or 0, cost.loss, cost.delta
 
 
-def _first(body: dict[str, Any]) -> Guarantee:
-    return from_json(body["parts"][0] if body["kind"] == "disjoint" else body)
+def _promised(body: dict[str, Any]) -> Guarantee:
+    """What a line of the log promised; for disjoint keys, the promises of all of them."""
+    return Composed([from_json(part) for part in body["parts"]]) if body["kind"] == "disjoint" else from_json(body)
+
+
+def _lost(receipt: Receipt, cost: Cost) -> dict[str, Any]:
+    about = {"number": receipt.number, "head": receipt.head, "by": receipt.by, "purpose": receipt.purpose}
+    return {"guarantee": to_json(receipt.guarantee), "cost": [cost.pure, cost.loss, cost.delta], **about}
+
+
+def check_text(argument: str, text: str, *, needed: bool = False) -> None:
+    """A text that every book can hold."""
+    if not isinstance(text, str) or "\0" in text or text != text.encode(errors="replace").decode():
+        raise ArgumentError(argument, "must be a text without odd characters; pass plain words")
+    if needed and not text:
+        raise ArgumentError(argument, "is empty; say it in a few words, for whoever reads the log")

@@ -5,22 +5,25 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from dither.errors import ArgumentError, LedgerError
-from dither.ledger.account import Account
+from dither.ledger.account import Account, check_text
+from dither.ledger.left import State
 from dither.ledger.policy import Policy
 from dither.ledger.sqlite import copy_book
 from dither.ledger.store import Store, connect, prepare
 from dither.ledger.terms import Accounting, Terms
-from dither.ledger.wire import Entry, canonical
+from dither.ledger.wire import Entry, canonical, digest
 from dither.noise import token
 from dither.privacy import ROW, ApproxDP, Unit
 
 if TYPE_CHECKING:
-    from dither.ledger.store import Run
+    from dither.ledger.store import Run, Units
 
 __all__ = ["Ledger"]
 
@@ -33,8 +36,12 @@ class Ledger:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._closed = False
-        prepare(store)
-        self._begin()
+        try:
+            prepare(store)
+            self._begin()
+        except BaseException:
+            self.close()
+            raise
 
     @classmethod
     def open(cls, place: str | Path) -> Self:
@@ -42,24 +49,17 @@ class Ledger:
         return cls(connect(str(place)))
 
     def _begin(self) -> None:
+        # The note is read before the book: a charge made in between is then in the book, and not only noted.
+        anchor = self.store.anchor()
         with self.store.reading() as run:
-            begun = bool(run("SELECT 1 FROM log LIMIT 1"))
-            older = begun and self._is_older(run)
-        if begun and not older:
-            return
+            if run("SELECT 1 FROM log LIMIT 1") and not _is_older(run, anchor):
+                return
+        anchor = self.store.anchor()
         with self.store.writing() as run:
             if not run("SELECT 1 FROM log LIMIT 1"):
                 self.append(run, "book", "", {"id": token(16)})
-            elif older:
+            elif _is_older(run, anchor):
                 self.freeze_all(run, "the book is older than the head noted beside it")
-
-    def _is_older(self, run: Run) -> bool:
-        """Whether the head noted beside the book is missing in it: then this is an older or another copy (rule R20)."""
-        anchor = self.store.anchor()
-        if anchor is None:
-            return False
-        rows = run("SELECT hash FROM log WHERE seq = ?", (anchor[0],))
-        return not rows or rows[0][0] != anchor[1]
 
     def freeze_all(self, run: Run, reason: str) -> None:
         for (name,) in run("SELECT name FROM account WHERE frozen = '' ORDER BY name"):
@@ -92,22 +92,37 @@ class Ledger:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @contextmanager
+    def changing(self) -> Iterator[Run]:
+        """A transaction that changes the book; the new head is noted outside when it is durable."""
+        with self.store.writing() as run:
+            yield run
+        self.store.note(*self.head)
+
     def append(self, run: Run, kind: str, account: str, body: Mapping[str, Any]) -> Entry:
         """Write the next line of the log. Time never runs backwards in it, whatever the clock does."""
         rows = run("SELECT seq, time, hash FROM log ORDER BY seq DESC LIMIT 1")
-        seq, last, previous = rows[0] if rows else (0, "", "")
-        entry = Entry.after(seq + 1, previous, max(_now(), last), kind, account, body)
-        values = (entry.seq, entry.time, kind, account, canonical(body), entry.hash)
+        last, latest, previous = rows[0] if rows else (0, "", "")
+        seq, time, text = last + 1, max(_now(), latest), canonical(body)
+        line = digest(previous, seq, time, kind, account, text)
+        values = (seq, time, kind, account, text, line)
         run("INSERT INTO log (seq, time, kind, account, body, hash) VALUES (?, ?, ?, ?, ?, ?)", values)
-        return entry
+        return Entry(seq, time, kind, account, body, line)
+
+    def charge(self, account: str, by: str | None, units: Units, body: Mapping[str, Any]) -> Entry | None:
+        """Spend and write the log line in one step, where the store has one and the charge fits."""
+        if self.store.charge is None:
+            return None
+        found = self.store.charge(account, by, units, _now(), body)
+        return None if found is None else Entry(found[0], found[1], "charge", account, body, found[2])
 
     def entries(self, account: str | None = None, kind: str | None = None) -> Iterator[Entry]:
         """The log, oldest line first."""
         with self.store.reading() as run:
             rows = run("SELECT seq, time, kind, account, body, hash FROM log ORDER BY seq")
-        for seq, time, what, whose, body, digest in rows:
+        for seq, time, what, whose, body, line in rows:
             if account in (None, whose) and kind in (None, what):
-                yield Entry(seq, time, what, whose, json.loads(body), digest)
+                yield Entry(seq, time, what, whose, json.loads(body), line)
 
     @property
     def head(self) -> tuple[int, str]:
@@ -135,9 +150,9 @@ class Ledger:
         if epsilon is not None:
             kind = _accounting(accounting, delta)
             wanted = Terms.of(kind, ApproxDP(epsilon, delta, unit=unit))
-        if not name or not isinstance(name, str):
-            raise ArgumentError("name", "must be a text that names the account, such as 'clinic'")
-        with self.store.writing() as run:
+        check_text("name", name, needed=True)
+        check_text("dataset", dataset or "")
+        with self.changing() as run:
             found = self._find(run, name)
             if found is None:
                 if wanted is None:
@@ -181,36 +196,38 @@ class Ledger:
         return dataset, terms, policy
 
     def amend(self, name: str, *, epsilon: float, delta: float = 0.0, reason: str) -> Account:
-        """Change an account's total. This is a new promise, and the log keeps both (rule R21)."""
-        with self.store.writing() as run:
+        """Change an account's total: a new promise, and the log keeps both (rule R21). Shares keep their part."""
+        check_text("reason", reason, needed=True)
+        with self.changing() as run:
             found = self._find(run, name)
             if found is None:
                 raise LedgerError(f"there is no account {name!r} in {self.store.place}")
             old = found[1]
-            total = ApproxDP(epsilon, delta, unit=old.unit)
-            terms = Terms.of(old.accounting, total, old.order or None)
-            caps = (terms.pure_cap, terms.loss_cap, terms.delta_cap)
-            change = (
-                "UPDATE account SET epsilon = ?, delta = ?, pure_cap = ?, loss_cap = ?, delta_cap = ? WHERE name = ?"
-            )
-            run(change, (repr(epsilon), repr(delta), *caps, name))
-            body = {
-                "epsilon": repr(epsilon),
-                "delta": repr(delta),
-                **dict(zip(CAPS, caps, strict=True)),
-                "reason": reason,
-            }
-            self.append(run, "amend", name, body)
+            terms = Terms.of(old.accounting, ApproxDP(epsilon, delta, unit=old.unit), old.order or None)
+            self._change_caps(run, name, terms, reason)
         return Account(self, name, terms, found[2])
+
+    def _change_caps(self, run: Run, name: str, terms: Terms, reason: str) -> None:
+        caps = (terms.pure_cap, terms.loss_cap, terms.delta_cap)
+        total = {"epsilon": repr(terms.total.epsilon), "delta": repr(terms.total.delta)}
+        change = "UPDATE account SET epsilon = ?, delta = ?, pure_cap = ?, loss_cap = ?, delta_cap = ? WHERE name = ?"
+        run(change, (*total.values(), *caps, name))
+        for analyst, part in run("SELECT analyst, part FROM share WHERE account = ?", (name,)):
+            new = State(*caps).share_caps(Fraction(part))
+            share = "UPDATE share SET pure_cap = ?, loss_cap = ?, delta_cap = ? WHERE account = ? AND analyst = ?"
+            run(share, (*new, name, analyst))
+        self.append(run, "amend", name, {**total, **dict(zip(CAPS, caps, strict=True)), "reason": reason})
 
     def renew(self, name: str, *, reason: str) -> Account:
         """Begin a new period with the whole budget, once the policy's window has passed: one more promise."""
+        check_text("reason", reason, needed=True)
         account = self.account(name)
         if account.policy.renew_days is None:
             raise LedgerError(f"{name} has no renewal window; its total is for ever")
         window = timedelta(days=account.policy.renew_days)
-        began = [entry.time for entry in self.entries(account=name) if entry.kind in ("open", "renew")][-1]
-        with self.store.writing() as run:
+        with self.changing() as run:
+            since = "SELECT max(time) FROM log WHERE account = ? AND kind IN ('open', 'renew')"
+            began = str(run(since, (name,))[0][0])
             if datetime.fromisoformat(max(_now(), began)) < datetime.fromisoformat(began) + window:
                 raise LedgerError(f"{name} can be renewed {account.policy.renew_days:g} days after {began}")
             nothing = "pure_spent = 0, loss_spent = 0, delta_spent = 0, impure = 0"
@@ -226,6 +243,14 @@ class Ledger:
         run("INSERT INTO replay VALUES (?, ?, ?, ?)", (account, key, seq, release))
         body = {"charge": seq, "key": key, "sha256": hashlib.sha256(release.encode()).hexdigest()}
         self.append(run, "store", account, body)
+
+
+def _is_older(run: Run, anchor: tuple[int, str] | None) -> bool:
+    """Whether the head noted beside the book is missing in it: then this is an older or another copy (rule R20)."""
+    if anchor is None:
+        return False
+    rows = run("SELECT hash FROM log WHERE seq = ?", (anchor[0],))
+    return not rows or rows[0][0] != anchor[1]
 
 
 Facts = tuple[str, Terms, Policy]

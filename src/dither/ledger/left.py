@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 from dither.errors import ArgumentError
-from dither.ledger.terms import NANO, Accounting, Cost, Terms
+from dither.ledger.terms import ATTO, NANO, Accounting, Cost, Terms
 from dither.privacy import GaussianDP, Guarantee, PureDP, epsilon_for_error, mu_for_error
 
 __all__ = ["Remaining", "State"]
@@ -33,6 +34,10 @@ class State:
         pure = cost.pure is not None and self.impure == 0 and self.pure_spent + cost.pure <= self.pure_cap
         loss = self.loss_cap > 0 and self.loss_spent + cost.loss <= self.loss_cap
         return pure or (loss and self.delta_spent + cost.delta <= self.delta_cap)
+
+    def share_caps(self, part: Fraction) -> list[int]:
+        """The caps of an analyst's part."""
+        return [int(cap * part) for cap in (self.pure_cap, self.loss_cap, self.delta_cap)]
 
     def plus(self, cost: Cost) -> State:
         return State(
@@ -106,9 +111,16 @@ class Remaining:
             times = max(times, (state.loss_cap - state.loss_spent) // max(cost.loss, 1))
         return max(0, times)
 
+    @property
+    def delta(self) -> float:
+        """The δ that answers which carry one may still use."""
+        return max(0, self.state.delta_cap - self.state.delta_spent) / ATTO
+
     def in_words(self) -> str:
         left = math.floor(self.share * 1000) / 10
-        return f"{left:g} % is left, enough for one answer of ε = {self.epsilon:.6g} at most."
+        words = f"{left:g} % is left, enough for one pure answer of ε = {self.epsilon:.6g} at most"
+        carried = f" (δ = {self.delta:g} for answers that carry one)" if self.state.delta_cap else ""
+        return f"{words}{carried}."
 
     def __str__(self) -> str:
         return f"{self.in_words()} Or for {self.counts():,} counts within ±10."

@@ -5,50 +5,53 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from dither.errors import LedgerError
-from dither.ledger.store import APPLICATION, Run
+from dither.ledger.store import APPLICATION, Run, schema_of
 
 __all__ = ["SQLiteStore", "copy_book"]
 
 PATIENCE = 60.0  # seconds to wait for other writers
+INHERITED: list[sqlite3.Connection] = []  # a forked process must not close these: that could undo its parent's writing
 
 
 class SQLiteStore:
     """One file in write-ahead mode with full synchronisation: a commit is on the disk when it returns."""
 
+    charge = None  # the statements of a transaction cost next to nothing here
+    extras: tuple[str, ...] = ()
+
     def __init__(self, place: str) -> None:
         self.memory = place == ":memory:"
         self.place = "this process only" if self.memory else place
         self._path = Path(place)
+        self._beside = place + "-anchor"
         self._lock = threading.RLock()
         self._pid = os.getpid()
-        self._connection: sqlite3.Connection | None = None
-        self._connected()
+        self._connection: sqlite3.Connection | None = _open(place, self.memory)
 
     def _connected(self) -> sqlite3.Connection:
         """The connection of this process; a forked one opens its own, for SQLite's locks do not survive a fork."""
+        if self._connection is None:
+            raise LedgerError(f"the book is closed ({self.place}); open it again with Ledger.open")
         if self._pid != os.getpid():
             if self.memory:
                 raise LedgerError("this budget belongs to the process that made it; a forked one cannot spend it again")
-            self._pid, self._lock, self._connection = os.getpid(), threading.RLock(), None
-        if self._connection is None:
-            self._connection = _open(str(self._path) if not self.memory else ":memory:", self.memory)
+            INHERITED.append(self._connection)
+            self._pid, self._lock = os.getpid(), threading.RLock()
+            self._connection = _open(str(self._path), self.memory)
         return self._connection
 
-    @contextmanager
-    def writing(self) -> Iterator[Run]:
-        with self._transaction("BEGIN IMMEDIATE") as run:
-            yield run
+    def writing(self) -> AbstractContextManager[Run]:
+        return self._transaction("BEGIN IMMEDIATE")
 
-    @contextmanager
-    def reading(self) -> Iterator[Run]:
-        with self._transaction("BEGIN") as run:
-            yield run
+    def reading(self) -> AbstractContextManager[Run]:
+        return self._transaction("BEGIN")
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[Run]:
@@ -75,25 +78,30 @@ class SQLiteStore:
             if not tables:
                 connection.execute(f"PRAGMA application_id = {APPLICATION}")
                 return None
-            return int(connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()[0])
+            return schema_of(connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchall(), self.place)
         except sqlite3.Error as error:
             raise LedgerError(_explain(error, self.place)) from error
 
-    @property
-    def _beside(self) -> Path:
-        return self._path.with_name(self._path.name + "-anchor")
-
     def anchor(self) -> tuple[int, str] | None:
-        if self.memory or not self._beside.exists():
+        beside = Path(self._beside)
+        if self.memory or not beside.exists():
             return None
-        seq, _, digest = self._beside.read_text().partition(" ")
-        return (int(seq), digest.strip()) if seq.isdigit() else None
+        seq, _, digest = beside.read_text().partition("\n")[0].partition(" ")
+        return (int(seq), digest) if seq.isdigit() else None
 
     def note(self, seq: int, digest: str) -> None:
-        """Beside the file, and not forced to the disk: it may lag behind the book, but is never ahead of it."""
-        if not self.memory:
-            with suppress(OSError):
-                self._beside.write_text(f"{seq:020d} {digest}\n")
+        """Beside the file, and not forced to the disk: it may lag behind the book, but is never ahead of it.
+
+        Written over the last note, which is as long: a file that is emptied first is forced to the disk by ext4.
+        """
+        if self.memory:
+            return
+        with suppress(OSError):
+            beside = os.open(self._beside, os.O_WRONLY | os.O_CREAT, 0o644)
+            try:
+                os.pwrite(beside, f"{seq:020d} {digest}\n".encode(), 0)
+            finally:
+                os.close(beside)
 
     def close(self) -> None:
         with self._lock:
@@ -106,12 +114,26 @@ def _open(place: str, memory: bool) -> sqlite3.Connection:
     try:
         connection = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         if not memory:
-            connection.execute("PRAGMA journal_mode = WAL")
+            _write_ahead(connection)
             connection.execute("PRAGMA synchronous = FULL")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.Error as error:
         raise LedgerError(_explain(error, place)) from error
     return connection
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Switch to write-ahead mode. SQLite waits for other writers by itself, but not for others that switch too."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def copy_book(source: str, target: str) -> None:

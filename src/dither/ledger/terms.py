@@ -16,7 +16,7 @@ from typing import Self
 from dither.errors import ArgumentError, NoConversion
 from dither.privacy import ApproxDP, BoundedRange, Composed, GaussianDP, Guarantee, PureDP, Relation, Unit, gaussian_mu
 from dither.privacy.gaussian import pure_mu
-from dither.privacy.numbers import float_down, written
+from dither.privacy.numbers import LIBM, float_down, written
 
 __all__ = ["ATTO", "NANO", "Accounting", "Cost", "Terms", "loss_cap"]
 
@@ -26,6 +26,8 @@ ATTO = 10**18
 """δ is counted in units of 1e-18."""
 LARGEST = 1 << 62
 """No column of a book ever holds more, so that sums stay inside 64 bits."""
+LARGEST_GDP = 1 << 58
+"""The largest ε of a gdp account: the μ² of a pure charge is up to eight times its ε, and counts even past its cap."""
 
 
 class Accounting(StrEnum):
@@ -78,6 +80,7 @@ class Terms:
         half = written(total.delta) / 2
         reserved = _units(half, ATTO)
         if accounting is Accounting.GDP:
+            _checked(pure, LARGEST_GDP)
             mu = Fraction(gaussian_mu(total.epsilon, float_down(half)))
             return cls(accounting, total, 0, pure, _units(mu**2, NANO), reserved)
         order = best_order(total.epsilon, float_down(half)) if order is None else order
@@ -91,17 +94,22 @@ class Terms:
         """What a guarantee costs here; refused if it has no finite loss."""
         if isinstance(guarantee, Composed):
             costs = [self.cost(part) for part in guarantee.parts]
-            return sum(costs[1:], costs[0])
+            return _countable(sum(costs[1:], costs[0]))
         pure = _pure_epsilon(guarantee)
         if self.accounting is Accounting.PURE:
             if pure is None:
                 raise NoConversion("guarantee", f"{guarantee} is not pure; use an account with a δ (renyi or gdp)")
             return Cost(pure, 0, 0)
         delta = _units_up(written(guarantee.delta_part), ATTO)
-        return Cost(pure, _units_up(Fraction(self._loss(guarantee)), NANO), delta)
+        return Cost(pure, max(1, _units_up(Fraction(self._loss(guarantee)), NANO)), delta)
 
     def _loss(self, guarantee: Guarantee) -> float:
-        loss = _squared_mu(guarantee) if self.accounting is Accounting.GDP else guarantee.renyi(self.order)
+        if self.accounting is Accounting.GDP:
+            return _squared_mu(guarantee)
+        try:
+            loss = guarantee.renyi(self.order)
+        except ArgumentError:
+            loss = math.inf
         if not loss * NANO < LARGEST:
             way_out = "charge it as (ε, δ) with .approx(delta), or add noise"
             raise NoConversion("guarantee", f"{guarantee} has no usable loss at order {self.order}; {way_out}")
@@ -111,7 +119,7 @@ class Terms:
         """What answers about disjoint keys of one plan cost together (rule R13).
 
         A unit that is added or removed is in one key, so the largest cost covers all. A unit that is replaced may leave
-        one key and enter another, so the two largest add up.
+        one key and enter another, so twice the largest covers both.
         """
         costs = [self.cost(guarantee) for guarantee in guarantees]
         if not costs:
@@ -119,23 +127,28 @@ class Terms:
         covering = costs[0]
         for cost in costs[1:]:
             covering = covering.largest_with(cost)
-        return covering + covering if self.unit.relation is Relation.REPLACE and len(costs) > 1 else covering
+        twice = self.unit.relation is Relation.REPLACE and len(costs) > 1
+        return _countable(covering + covering) if twice else covering
 
 
 def loss_cap(epsilon: float, delta: float, order: int) -> int:
     """B with ε = B + ln((α−1)/α) − (ln δ + ln α)/(α−1) (Canonne, Kamath & Steinke 2020), in units, rounded down."""
-    exact = epsilon - math.log1p(-1 / order) + (math.log(delta) + math.log(order)) / (order - 1)
-    return max(0, math.floor((exact - abs(epsilon) * 2e-12 - 1e-12) * NANO))
+    parts = _loss_parts(epsilon, delta, order)
+    return max(0, math.floor((sum(parts) - 16 * LIBM * sum(map(abs, parts))) * NANO))
+
+
+def _loss_parts(epsilon: float, delta: float, order: int) -> tuple[float, ...]:
+    return epsilon, -math.log1p(-1 / order), math.log(delta) / (order - 1), math.log(order) / (order - 1)
 
 
 def best_order(epsilon: float, delta: float) -> int:
     """The integer order at which Gaussian releases fit in best: the largest B(α)/α."""
-    guess = 1 + 2 * math.log(1 / delta) / epsilon
-    rough = max(2, min(int(guess), 1 << 40))
-    span = range(max(2, rough // 4), max(8, rough * 2), max(1, rough // 200))
-    best = max(span, key=lambda order: loss_cap(epsilon, delta, order) / order)
-    near = range(max(2, best - rough // 100 - 2), best + rough // 100 + 3, max(1, rough // 20_000))
-    return max(near, key=lambda order: loss_cap(epsilon, delta, order) / order)
+    # Without the two terms that help, the best order is 1 + 2·ln(1/δ)/ε at most; they only move it down.
+    highest = max(8, min(int(2 + 4 * math.log(1 / delta) / epsilon), 1 << 40))
+    span = {min(highest, math.floor(2 * 1.02**step)) for step in range(2 + int(math.log(highest / 2, 1.02)))}
+    best = max(sorted(span), key=lambda order: sum(_loss_parts(epsilon, delta, order)) / order)
+    near = range(max(2, best - best // 40 - 2), best + best // 40 + 3, max(1, best // 2000))
+    return max(near, key=lambda order: sum(_loss_parts(epsilon, delta, order)) / order)
 
 
 def _pure_epsilon(guarantee: Guarantee) -> int | None:
@@ -164,7 +177,15 @@ def _units_up(exact: Fraction, unit: int) -> int:
     return _checked(math.ceil(exact * unit))
 
 
-def _checked(units: int) -> int:
-    if units > LARGEST:
-        raise ArgumentError("epsilon", "is beyond what a book can count (4e9); a promise that weak is none")
+def _checked(units: int, largest: int = LARGEST) -> int:
+    if units > largest:
+        raise ArgumentError(
+            "epsilon", f"is beyond what a book can count ({largest / NANO:.0e}); a promise that weak is none"
+        )
     return units
+
+
+def _countable(cost: Cost) -> Cost:
+    if max(cost.pure or 0, cost.loss, cost.delta) > LARGEST:
+        raise ArgumentError("guarantee", "costs more than any book can count; ask for less at once")
+    return cost

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import LedgerError
 from dither.ledger.left import State
+from dither.ledger.sqlite import SQLiteStore
 from dither.ledger.terms import Cost
 from dither.ledger.wire import Entry, canonical
 
@@ -27,9 +30,10 @@ def verify(ledger: Ledger, anchors: Iterable[Receipt | tuple[int, str]] = ()) ->
     Anchors are receipts, or (sequence number, hash) pairs, that were kept outside the book: without one, a book that
     was cut *and* made to agree with itself again cannot be told from a true one.
     """
-    with ledger.store.reading() as run:
-        rows = run("SELECT seq, time, kind, account, body, hash FROM log ORDER BY seq")
-        entries = _chain(rows)
+    with ledger.store.reading() as run, _only_book_errors():
+        if isinstance(ledger.store, SQLiteStore):
+            _whole(run)
+        entries = _chain(run("SELECT seq, time, kind, account, body, hash FROM log ORDER BY seq"))
         _compare(_fold(entries), run)
     hashes = {entry.seq: entry.hash for entry in entries}
     for anchor in anchors:
@@ -37,6 +41,21 @@ def verify(ledger: Ledger, anchors: Iterable[Receipt | tuple[int, str]] = ()) ->
         if hashes.get(seq) != digest:
             raise LedgerError(f"line {seq} is missing or was changed: the book was cut, or replaced by an older copy")
     return len(entries)
+
+
+@contextmanager
+def _only_book_errors() -> Iterator[None]:
+    """A value of another type, or a line that refers to nothing, is a changed book like any other."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise LedgerError("the book was changed: it holds something that no charge writes") from error
+
+
+def _whole(run: Run) -> None:
+    """Whether the indices of a SQLite file agree with its tables: lookups read the one, sums the other."""
+    if run("PRAGMA integrity_check") != [("ok",)]:
+        raise LedgerError("the file is damaged; restore it from a copy with `Ledger.restore`")
 
 
 def _chain(rows: Iterable[tuple[Any, ...]]) -> list[Entry]:
@@ -115,6 +134,7 @@ def _apply(told: Told, entry: Entry) -> None:
             told.shares[name, body["analyst"]] = (body["part"], _with_caps(old, body["caps"]))
         case "amend":
             facts = _amended(facts, body)
+            told.shares |= {k: _rescaled(p, s, facts.state) for k, (p, s) in told.shares.items() if k[0] == name}
         case "renew":
             facts = replace(facts, state=_emptied(facts.state), period=facts.period + 1)
             told.shares |= {k: (p, _emptied(s)) for k, (p, s) in told.shares.items() if k[0] == name}
@@ -144,6 +164,10 @@ def _apply_share(told: Told, name: str, by: str | None, cost: Cost) -> None:
 def _with_caps(state: State, caps: Iterable[int]) -> State:
     pure, loss, delta = caps
     return replace(state, pure_cap=pure, loss_cap=loss, delta_cap=delta)
+
+
+def _rescaled(part: str, share: State, account: State) -> tuple[str, State]:
+    return part, _with_caps(share, account.share_caps(Fraction(part)))
 
 
 def _emptied(state: State) -> State:

@@ -31,6 +31,7 @@ _SIMPLE: dict[str, tuple[type[Guarantee], tuple[str, ...]]] = {
     "zero-concentrated": (ZeroConcentratedDP, ("rho", "delta")),
     "gaussian": (GaussianDP, ("mu", "delta")),
 }
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 _NAMES = {kind: name for name, (kind, _) in _SIMPLE.items()}
 
 
@@ -68,7 +69,7 @@ def from_json(data: Mapping[str, Any]) -> Guarantee:
 
 def canonical(data: Any) -> str:
     """The one way to write data as text, so that its hash is the same everywhere."""
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(data)
 
 
 @dataclass(frozen=True)
