@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from typing import Any
 
 import click
@@ -33,6 +35,9 @@ class Commands(click.Group):
 @click.version_option(__version__, prog_name="dither", message="%(prog)s %(version)s")
 def main() -> None:
     """Answers from sensitive data that are safe to publish."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without ε shows a question mark instead of failing
+            stream.reconfigure(errors="replace")
 
 
 for module in (budget, completion, demo, doctor, log):

@@ -279,11 +279,14 @@ class Account:
         bar = "█" * int(20 * (1 - left.share))
         lines = [
             f"{self.name}: {self.terms.total}, {self.terms.accounting} accounting ({self._ledger.store.place})",
-            f"{bar:·<20} {1 - left.share:.0%} spent in {len(self.history())} charges; {left.in_words()}",
+            f"{bar:·<20} {1 - left.share:.0%} spent, charges: {len(self.history())}; {left.in_words()}",
         ]
         if periods > 1:
             lines.append(f"period {periods}: whoever was there in all periods was promised this {periods} times over")
         return "\n".join([*lines, *([f"frozen: {self.frozen}"] if self.frozen else [])])
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}: {self.spent:.0%} spent>"
 
     def _repr_html_(self) -> str:
         from dither.ledger.picture import burn_down
