@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,9 +25,37 @@ class NoServer(Exception):
 class Server:
     """A running server. `database()` makes an empty database and returns its address."""
 
-    def __init__(self, folder: Path, port: int) -> None:
-        self._folder, self._port = folder, port
+    def __init__(self, folder: Path, settings: tuple[str, ...] = ()) -> None:
+        self._folder, self._port = folder, _free_port()
+        self._settings = ("listen_addresses=", "fsync=on", "synchronous_commit=on", *settings)
         self._numbers = itertools.count(1)
+        _call(
+            [
+                _binary("initdb"),
+                "-D",
+                folder / "data",
+                "-U",
+                "postgres",
+                "--auth=trust",
+                "--encoding=UTF8",
+                "--locale=C",
+            ]
+        )
+        self.start()
+
+    def start(self) -> None:
+        where = ["-D", self._folder / "data", "-k", self._folder, "-p", self._port]
+        settings = [word for setting in self._settings for word in ("-c", setting)]
+        with (self._folder / "log").open("ab") as log:
+            command = _as_user([_binary("postgres"), *where, *settings])
+            self._process = subprocess.Popen(command, stdout=log, stderr=log, cwd="/")
+        self._wait()
+
+    def crash(self) -> None:
+        """End it at once, without writing what is still in its memory; a later start recovers from its log."""
+        # To the server itself and not to `runuser`, which would leave it behind.
+        os.kill(int((self._folder / "data" / "postmaster.pid").read_text().split()[0]), signal.SIGQUIT)
+        self._process.wait(30)
 
     def address(self, database: str) -> str:
         return f"postgresql://postgres@/{database}?host={self._folder}&port={self._port}"
@@ -39,33 +68,38 @@ class Server:
             connection.execute(f"CREATE DATABASE {name}".encode())
         return self.address(name)
 
+    def _wait(self) -> None:
+        import psycopg
+
+        for _ in range(300):
+            if self._process.poll() is not None:
+                break
+            try:
+                psycopg.connect(self.address("postgres")).close()
+            except psycopg.OperationalError:
+                time.sleep(0.1)
+            else:
+                return
+        raise NoServer(f"PostgreSQL did not start: {(self._folder / 'log').read_text()[-500:]}")
+
 
 @contextmanager
-def serving() -> Iterator[Server]:
-    """Start a server in a folder that only its own user can enter, and stop it at the end."""
+def serving(*settings: str) -> Iterator[Server]:
+    """A server in a folder that only its own user can enter, until the end of the block."""
     try:
         import psycopg  # noqa: F401
     except ImportError:
         raise NoServer("psycopg is not installed: pip install 'psycopg[binary]'") from None
-    initdb, postgres = _binary("initdb"), _binary("postgres")
     # Not pytest's folder for temporary files: PostgreSQL's user may not enter that.
     folder = Path(tempfile.mkdtemp(prefix="dither-pg-"))
     try:
         if os.getuid() == 0:
-            shutil.chown(folder, "postgres")
-        data, port = folder / "data", _free_port()
-        _call([initdb, "-D", data, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C"])
-        with (folder / "log").open("wb") as log:
-            command = [postgres, "-D", data, "-k", folder, "-p", port, "-c", "listen_addresses=", "-c", "fsync=on"]
-            process = subprocess.Popen(_as_user(command), stdout=log, stderr=log, cwd="/")
+            shutil.chown(folder, _user())
+        server = Server(folder, settings)
         try:
-            server = Server(folder, port)
-            _wait(server, process, folder / "log")
             yield server
         finally:
-            # To the server itself and not to `runuser`, which would leave it behind; nothing of it is to be kept.
-            os.kill(int((data / "postmaster.pid").read_text().split()[0]), signal.SIGQUIT)
-            process.wait(30)
+            server.crash()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -78,16 +112,17 @@ def _binary(name: str) -> str:
     return found
 
 
+def _user() -> str:
+    try:
+        return pwd.getpwnam("postgres").pw_name
+    except KeyError:
+        raise NoServer("there is no user postgres to run the server as: install postgresql") from None
+
+
 def _as_user(command: list[object]) -> list[str]:
     """PostgreSQL refuses to run as root, so root runs it as the user `postgres`."""
     words = [str(word) for word in command]
-    if os.getuid() != 0:
-        return words
-    try:
-        pwd.getpwnam("postgres")
-    except KeyError:
-        raise NoServer("there is no user postgres to run the server as: install postgresql") from None
-    return ["runuser", "-u", "postgres", "--", *words]
+    return ["runuser", "-u", _user(), "--", *words] if os.getuid() == 0 else words
 
 
 def _call(command: list[object]) -> None:
@@ -101,20 +136,3 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-def _wait(server: Server, process: subprocess.Popen[bytes], log: Path) -> None:
-    import time
-
-    import psycopg
-
-    for _ in range(300):
-        if process.poll() is not None:
-            break
-        try:
-            psycopg.connect(server.address("postgres")).close()
-        except psycopg.OperationalError:
-            time.sleep(0.1)
-        else:
-            return
-    raise NoServer(f"PostgreSQL did not start: {log.read_text()[-500:]}")

@@ -535,7 +535,7 @@ class TestLooking:
     def test_it_prints(self, ledger):
         account = ledger.account("clinic <b>", epsilon=1)
         account.charge(PureDP(0.5))
-        assert "50% spent in 1 charges" in str(account)
+        assert "50% spent, charges: 1" in str(account)
         assert "ε = 0.5 at most" in str(account)
         page = account._repr_html_()
         assert "<svg" in page

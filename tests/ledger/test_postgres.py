@@ -1,13 +1,17 @@
 """What can be wrong with a server."""
 
+import contextlib
+import os
 import sys
 import threading
+import time
 
 import pytest
 
 from dither.errors import LedgerError, MissingExtra
 from dither.ledger import Ledger, postgres, verify
 from dither.privacy import PureDP
+from tests.ledger.server import serving
 
 
 @pytest.fixture
@@ -88,3 +92,65 @@ def test_without_psycopg(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(MissingExtra, match=r"dither\[postgres\]"):
         postgres.PostgresStore("postgresql:///none")
+
+
+def release_until_it_fails(address, path):
+    """Charge, and write down each receipt once the charge has returned."""
+    with Ledger.open(address) as book, path.open("a", buffering=1) as out:
+        account = book.account("clinic")
+        while True:
+            receipt = account.charge(PureDP(1))
+            out.write(f"{receipt.number} {receipt.head}\n")
+
+
+@pytest.mark.usefixtures("server")  # to skip, or to fail, as the others do
+def test_a_server_that_crashes_forgets_no_charge(tmp_path):
+    """Every charge that has returned is in the book after recovery."""
+    with serving() as own:
+        address = own.database()
+        with Ledger.open(address) as book:
+            book.account("clinic", epsilon=1e6)
+        for round_ in range(3):
+            children = []
+            for number in range(4):
+                children.append(os.fork())
+                if children[-1] == 0:
+                    with contextlib.suppress(LedgerError):
+                        release_until_it_fails(address, tmp_path / f"{round_}-{number}")
+                    os._exit(0)
+            time.sleep(0.4)
+            own.crash()
+            for child in children:
+                os.waitpid(child, 0)
+            own.start()
+        lines = [line.split() for path in tmp_path.iterdir() for line in path.read_text().splitlines()]
+        assert len(lines) > 30
+        with Ledger.open(address) as book:
+            verify(book, [(int(number), head) for number, head in lines])
+            book.account("clinic").charge(PureDP(1))
+
+
+@pytest.mark.usefixtures("server")
+def test_a_charge_that_waited_for_others_is_durable_too():
+    """Such a charge commits without waiting for the disk; nothing but `charge` itself then takes it there."""
+    with serving("wal_writer_delay=10s", "autovacuum=off") as own:
+        address = own.database()
+        with Ledger.open(address) as book, Ledger.open(address) as other:
+            account = book.account("clinic", epsilon=1)
+            held = threading.Event()
+
+            def hold():
+                with other.store.reading() as run:
+                    run("SELECT pg_advisory_xact_lock(?)", (postgres.LOCK,))
+                    held.set()
+                    time.sleep(0.2)
+
+            thread = threading.Thread(target=hold)
+            thread.start()
+            held.wait()
+            receipt = account.charge(PureDP(0.1))
+            thread.join()
+            own.crash()
+        own.start()
+        with Ledger.open(address) as book:
+            verify(book, [receipt])

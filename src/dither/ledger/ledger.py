@@ -152,12 +152,14 @@ class Ledger:
             wanted = Terms.of(kind, ApproxDP(epsilon, delta, unit=unit))
         check_text("name", name, needed=True)
         check_text("dataset", dataset or "")
-        with self.changing() as run:
+        with self.store.reading() as run:
             found = self._find(run, name)
-            if found is None:
-                if wanted is None:
-                    raise LedgerError(f"there is no account {name!r} in {self.store.place}; pass epsilon= to open one")
-                found = self._create(run, name, dataset or name, wanted, policy or Policy())
+        if found is None and wanted is None:
+            raise LedgerError(f"there is no account {name!r} in {self.store.place}; pass epsilon= to open one")
+        if found is None and wanted is not None:
+            with self.changing() as run:
+                found = self._find(run, name) or self._create(run, name, dataset or name, wanted, policy or Policy())
+        assert found is not None
         if wanted is not None:
             _same(found, wanted, dataset)
         return Account(self, name, found[1], found[2])
