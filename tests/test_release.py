@@ -59,7 +59,7 @@ def test_division_by_what_may_be_zero():
 
 
 def test_an_array_of_releases_and_constants():
-    histogram = dither.histogram(["a", "b", "b"], keys="ab", epsilon=5)
+    histogram = dither.histogram(["a", "b", "b"], keys=["a", "b"], epsilon=5)
     share = histogram / 3
     assert share.keys == ("a", "b")
     assert np.asarray(share.interval()).shape == (2, 2)
@@ -103,8 +103,16 @@ def test_it_survives_pickling(total):
 
 
 def test_shapes_that_do_not_fit_still_print():
-    histogram = dither.histogram(["a", "b"], keys="ab", epsilon=5)
+    histogram = dither.histogram(["a", "b"], keys=["a", "b"], epsilon=5)
     assert "count 0:" in str(histogram.map(lambda value: value[:1]))
     ratio = dither.count(range(10), epsilon=1) / dither.count([], epsilon=1)
     assert (ratio * 0).interval() == (-math.inf, math.inf)
     assert bool(dither.count(range(1000), epsilon=1))
+
+
+def test_one_entry_of_many():
+    histogram = dither.histogram(["a", "b", "b"], keys=["a", "b"], epsilon=5)
+    assert histogram["b"].value == histogram[1].value == histogram.value[1]
+    assert histogram["b"].interval() == tuple(ends[1] for ends in histogram.interval())
+    assert f"{histogram['b'] / 2:.1f}" == f"{histogram.value[1] / 2:.1f}"
+    assert "ε = 1 (2 pure" in str((dither.count([1], epsilon=0.5) + dither.count([1], epsilon=0.5)).guarantee)

@@ -13,14 +13,16 @@ from dither._version import __version__
 if TYPE_CHECKING:
     from dither.dataset import Dataset
     from dither.errors import (
+        AccountFrozen,
         ArgumentError,
         BudgetExceeded,
         DitherError,
+        LedgerError,
         MissingExtra,
         NoConversion,
         UnitMismatch,
     )
-    from dither.ledger import Budget, Receipt
+    from dither.ledger import Account, Budget, Ledger, Policy, Receipt
     from dither.mechanisms import (
         Exponential,
         Gaussian,
@@ -55,14 +57,16 @@ if TYPE_CHECKING:
 _HOMES = {
     "dither.dataset": ("Dataset",),
     "dither.errors": (
+        "AccountFrozen",
         "ArgumentError",
         "BudgetExceeded",
         "DitherError",
+        "LedgerError",
         "MissingExtra",
         "NoConversion",
         "UnitMismatch",
     ),
-    "dither.ledger": ("Budget", "Receipt"),
+    "dither.ledger": ("Account", "Budget", "Ledger", "Policy", "Receipt"),
     "dither.mechanisms": (
         "Exponential",
         "Gaussian",
@@ -98,6 +102,8 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "ROW",
+    "Account",
+    "AccountFrozen",
     "ApproxDP",
     "ArgumentError",
     "BoundedRange",
@@ -111,11 +117,14 @@ __all__ = [
     "GaussianDP",
     "Geometric",
     "Laplace",
+    "Ledger",
+    "LedgerError",
     "MissingExtra",
     "NoConversion",
     "NoisyMax",
     "PermuteAndFlip",
     "PoissonSampled",
+    "Policy",
     "PureDP",
     "RandomizedResponse",
     "Receipt",

@@ -5,6 +5,8 @@
     │   ├── UnitMismatch     guarantees for different units or relations were mixed
     │   └── NoConversion     the wanted kind of guarantee does not follow from this one
     ├── BudgetExceeded       the account cannot afford the charge; nothing was spent
+    ├── LedgerError          the book cannot be used as it is: missing, locked, foreign, tampered with; says what to do
+    │   └── AccountFrozen    the account waits for its curator
     └── MissingExtra         an optional part is not installed; says which to install (is an ImportError)
 
 Errors speak of the question, never of the data: no message carries a value taken from private rows, and whether
@@ -13,7 +15,16 @@ one is raised depends on public information only (rule R1).
 
 from __future__ import annotations
 
-__all__ = ["ArgumentError", "BudgetExceeded", "DitherError", "MissingExtra", "NoConversion", "UnitMismatch"]
+__all__ = [
+    "AccountFrozen",
+    "ArgumentError",
+    "BudgetExceeded",
+    "DitherError",
+    "LedgerError",
+    "MissingExtra",
+    "NoConversion",
+    "UnitMismatch",
+]
 
 
 class DitherError(Exception):
@@ -42,6 +53,14 @@ class NoConversion(ArgumentError):
 
 class BudgetExceeded(DitherError):
     """The account cannot afford the charge. Nothing was spent and nothing was read."""
+
+
+class LedgerError(DitherError):
+    """The book cannot be used as it is. Nothing was spent."""
+
+
+class AccountFrozen(LedgerError):
+    """The account grants nothing until its curator has looked at it."""
 
 
 class MissingExtra(DitherError, ImportError):

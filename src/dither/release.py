@@ -82,6 +82,18 @@ class Mapped:
 
 
 @dataclass(frozen=True)
+class One:
+    """One entry of a spread."""
+
+    inner: Spread
+    index: int
+
+    def ends(self, confidence: float) -> Ends:
+        low, high = self.inner.ends(confidence)
+        return low[self.index], high[self.index]
+
+
+@dataclass(frozen=True)
 class Constant:
     """A public number: it is where it is."""
 
@@ -184,7 +196,7 @@ class Release:
         both = (right, left) if swapped else (left, right)
         spread = Pair(operation, both[0], both[1]) if both[0] is not None and both[1] is not None else None
         result = operation(value, self.value) if swapped else operation(self.value, value)
-        return replace(self, value=result, sources=sources, spread=spread)
+        return replace(self, what="result", value=result, sources=sources, spread=spread)
 
     def __add__(self, other: Any) -> Release:
         return self._with(other, operator.add)
@@ -218,6 +230,15 @@ class Release:
 
     def __int__(self) -> int:
         return int(self.value)
+
+    def __getitem__(self, key: Any) -> Release:
+        """One entry, by its key or its number."""
+        index = self.keys.index(key) if self.keys is not None and key in self.keys else key
+        spread = One(self.spread, index) if self.spread is not None else None
+        return replace(self, what=f"{self.what} {key}", value=self.value[index].item(), spread=spread, keys=None)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec) if spec else str(self)
 
     def __bool__(self) -> bool:
         return bool(self.value)

@@ -165,7 +165,7 @@ ARRAYS = [
     ("variance", lambda x: dither.variance(x, bounds=(0, 1), epsilon=1), [0.0] * 3, [0.0] * 3 + [1.0]),
     ("variance of n", lambda x: dither.variance(x, bounds=(0, 1), n=3, epsilon=1), [0.0] * 3, [0.0, 0.0, 1.0]),
     ("median", lambda x: dither.quantile(x, 0.5, bounds=(0, 4), epsilon=1), np.array([0, 0]), np.array([0, 0, 4])),
-    ("histogram", lambda x: dither.histogram(x, keys="ab", epsilon=1), ["a", "b"], ["a", "b", "b"]),
+    ("histogram", lambda x: dither.histogram(x, keys=["a", "b"], epsilon=1), ["a", "b"], ["a", "b", "b"]),
     ("empty", lambda x: dither.mean(x, bounds=(0, 1), epsilon=1), [], [1.0]),
     ("missing", lambda x: dither.sum(x, bounds=(1, 2), epsilon=1), [1.0], [1.0, None]),
 ]

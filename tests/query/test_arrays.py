@@ -87,12 +87,12 @@ def test_all_kinds_of_columns(name):
 def test_the_charge_comes_first_and_exactly_once(name):
     budget = dither.Budget(epsilon=1)
     release = QUESTIONS[name](AGES, epsilon=0.75, budget=budget)
-    assert budget.spent == (0.75, 0)
-    assert release.receipt.number == 1
+    assert budget.spent == pytest.approx(0.75)
+    assert release.receipt.account == "budget"
     assert "this process only" in str(release)
     with pytest.raises(dither.BudgetExceeded):
         QUESTIONS[name](AGES, epsilon=0.5, budget=budget)
-    assert budget.spent == (0.75, 0)
+    assert budget.spent == pytest.approx(0.75)
 
 
 @everything
@@ -111,7 +111,7 @@ def test_bad_costs_are_refused_and_not_charged(name, cost):
     budget = dither.Budget(epsilon=1)
     with pytest.raises(dither.ArgumentError):
         QUESTIONS[name](AGES, budget=budget, **cost)
-    assert budget.spent == (0, 0)
+    assert budget.spent == 0
 
 
 @everything
@@ -121,13 +121,15 @@ def test_a_cost_too_small_for_64_bits_is_refused_before_the_charge(name):
         try:
             QUESTIONS[name](AGES, budget=budget, **cost)
         except dither.ArgumentError:
-            assert budget.spent == (0, 0)
+            assert budget.spent == 0
     huge_n = {"n": 10**15} if name in ("mean", "variance") else {}
     assert np.all(np.isfinite(QUESTIONS[name](AGES, epsilon=1e6, **huge_n).value))
 
 
 @pytest.mark.parametrize("name", ["sum", "mean", "variance", "quantile"])
-@pytest.mark.parametrize("bounds", [None, (0,), (1, 0), (0, 0), (0, math.inf), (math.nan, 1), "ab", (-1e308, 1e308)])
+@pytest.mark.parametrize(
+    "bounds", [None, (0,), (1, 0), (0, 0), (0, math.inf), (math.nan, 1), "ab", ("0", "1"), (-1e308, 1e308)]
+)
 def test_bad_bounds(name, bounds):
     arguments = (AGES, 0.5) if name == "quantile" else (AGES,)
     with pytest.raises(dither.ArgumentError, match="bounds"):
@@ -147,7 +149,7 @@ def test_declared_text_is_refused_before_the_charge(name):
     for column in (np.array(["a"]), pl.Series(["a"]), pa.array(["a"])):
         with pytest.raises(dither.ArgumentError, match="numbers"):
             QUESTIONS[name](column, epsilon=1, budget=budget)
-    assert budget.spent == (0, 0)
+    assert budget.spent == 0
 
 
 def test_a_condition_counts_where_it_holds():
@@ -189,7 +191,7 @@ def test_the_wanted_error_sets_the_cost():
 def test_a_share_of_the_budget():
     budget = dither.Budget(epsilon=2)
     dither.count(AGES, share=0.25, budget=budget)
-    assert budget.spent == (0.5, 0)
+    assert budget.spent == pytest.approx(0.25)
     for bad in ({"share": 0.1}, {"share": 2, "budget": budget}, {"share": 0, "budget": budget}):
         with pytest.raises(dither.ArgumentError, match="share"):
             dither.count(AGES, **bad)
@@ -212,8 +214,8 @@ def test_public_n():
 def test_replacing_doubles_a_histogram_and_narrows_a_sum():
     replacing = dither.ROW.replacing()
     column = ["a", "b"] * 500
-    wide = dither.histogram(column, keys="ab", epsilon=1, unit=replacing).interval()
-    narrow = dither.histogram(column, keys="ab", epsilon=1).interval()
+    wide = dither.histogram(column, keys=["a", "b"], epsilon=1, unit=replacing).interval()
+    narrow = dither.histogram(column, keys=["a", "b"], epsilon=1).interval()
     assert (wide[1] - wide[0]).sum() > (narrow[1] - narrow[0]).sum()
     low, high = dither.sum([15.0], bounds=(10, 20), epsilon=1, unit=replacing).interval()
     assert (high - low) / 2 == pytest.approx(10 * math.log(20), rel=0.01)
@@ -238,6 +240,7 @@ def test_histograms_answer_every_key_and_no_other():
         {"keys": []},
         {"keys": ["a", "a"]},
         {"keys": [["a"]]},
+        {"keys": "ab"},
         {"edges": [1]},
         {"edges": [1, 0]},
         {"edges": [0, math.inf]},
@@ -291,7 +294,7 @@ def test_columns_of_a_dataset():
     )
     assert dither.mean(people["age"], epsilon=1).value == pytest.approx(AGES.mean(), abs=1)
     assert dither.histogram(people["sex"], epsilon=1).value == pytest.approx([10_000, 10_000], abs=20)
-    assert budget.remaining[0] == 0
+    assert budget.remaining.epsilon == 0
     assert isinstance(dither.sum(people["age"], epsilon=1, budget=dither.Budget(epsilon=1)).value, int)
 
 
@@ -399,7 +402,7 @@ def test_quantiles_print_with_their_own_confidence():
     release = dither.quantile(AGES, 0.5, bounds=(0, 110), confidence=0.9, epsilon=1)
     assert "90 %" in str(release)
     spread = release - dither.quantile(AGES, 0.25, bounds=(0, 110), epsilon=1)
-    assert "quantile:" in str(spread)
+    assert "result:" in str(spread)
 
 
 def test_the_mean_of_n_stays_inside_its_bounds():

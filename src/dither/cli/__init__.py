@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from typing import Any
 
 import click
 
 from dither._version import __version__
-from dither.cli import completion, demo, doctor
+from dither.cli import budget, completion, demo, doctor, log
 from dither.errors import DitherError
 
 __all__ = ["main"]
@@ -33,7 +35,10 @@ class Commands(click.Group):
 @click.version_option(__version__, prog_name="dither", message="%(prog)s %(version)s")
 def main() -> None:
     """Answers from sensitive data that are safe to publish."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without ε shows a question mark instead of failing
+            stream.reconfigure(errors="replace")
 
 
-for module in (completion, demo, doctor):
+for module in (budget, completion, demo, doctor, log):
     main.add_command(module.command)

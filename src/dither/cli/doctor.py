@@ -41,11 +41,11 @@ EXTRAS = {
 
 PURPOSE = {
     "accounting": "tight composition",
-    "serve": "web page and psql",
-    "postgres": "engine and ledger",
-    "spark": "engine",
-    "learn": "private training",
-    "science": "graphs, trials, …",
+    "serve": "planned: web page, psql",
+    "postgres": "shared ledger",
+    "spark": "planned: engine",
+    "learn": "planned: training",
+    "science": "planned: graphs, trials, …",
 }
 
 AES = {

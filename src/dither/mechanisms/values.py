@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 
-__all__ = ["Integers", "Reals", "as_objects", "numbers", "place_of", "plus"]
+__all__ = ["Integers", "Reals", "as_objects", "numbers", "place_of", "plus", "real"]
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -36,7 +36,7 @@ def numbers(value: Any, argument: str = "value", *, missing: float = 0.0) -> int
     if isinstance(value, list | tuple):
         return _from_objects(as_objects(value), missing)
     if not isinstance(value, np.ndarray) and hasattr(value, "__float__") and not hasattr(value, "__len__"):
-        return _real(value, missing)
+        return real(value, missing)
     array = np.asarray(value)
     plain = _from_array(array, argument, missing)
     return plain if array.ndim else plain.item()
@@ -69,17 +69,23 @@ def as_objects(items: Sequence[Any]) -> NDArray[Any]:
 
 def _from_objects(array: NDArray[Any], missing: float) -> Integers | Reals:
     items: Iterable[Any] = array.reshape(-1).tolist()
-    if all(isinstance(item, int | np.integer) for item in items):
+    if all(isinstance(item, int | np.integer) and not isinstance(item, ODD) for item in items):
         return np.array([max(LOW, min(HIGH, int(item))) for item in items], np.int64).reshape(array.shape)
-    return np.array([_real(item, missing) for item in items], np.float64).reshape(array.shape)
+    return np.array([real(item, missing) for item in items], np.float64).reshape(array.shape)
 
 
-def _real(item: Any, missing: float) -> float:
+ODD = (str, bytes, complex, np.complexfloating, np.timedelta64, np.datetime64, type(np.ma.masked))
+
+
+def real(item: Any, missing: float = math.nan) -> float:
+    """One item as a float; `missing` if it is no number, whatever it is instead."""
+    if isinstance(item, ODD) or not (hasattr(type(item), "__float__") or hasattr(type(item), "__index__")):
+        return missing
     try:
         return float(item)
     except OverflowError:
         return math.inf if item > 0 else -math.inf
-    except (TypeError, ValueError):
+    except Exception:
         return missing
 
 

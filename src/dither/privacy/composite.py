@@ -9,9 +9,9 @@ from typing import SupportsIndex
 
 from dither.errors import ArgumentError
 from dither.privacy.concentrated import GaussianDP
-from dither.privacy.guarantees import Guarantee
+from dither.privacy.guarantees import Guarantee, PureDP
 from dither.privacy.losses import sampled_gaussian_loss
-from dither.privacy.numbers import Number, float_up, share, up, whole
+from dither.privacy.numbers import Number, float_up, share, up, whole, written
 from dither.privacy.units import Relation, Unit, common_unit
 
 
@@ -94,6 +94,9 @@ class Composed(Guarantee):
         return Composed([part.for_replacement() for part in self.parts])
 
     def __str__(self) -> str:
+        if all(isinstance(part, PureDP) for part in self.parts):
+            total = sum((written(part.epsilon) for part in self.parts if isinstance(part, PureDP)), Fraction(0))
+            return f"ε = {float(total):.6g} ({len(self.parts)} pure guarantees together), {self.unit}"
         return f"{len(self.parts)} guarantees together, {self.unit}"
 
 

@@ -36,7 +36,10 @@ class Cost:
     def __post_init__(self) -> None:
         stated = [name for name in ("epsilon", "rho", "share", "error") if getattr(self, name) is not None]
         if len(stated) != 1:
-            raise ArgumentError("epsilon", "state what this may cost in one way: epsilon, rho, share or error")
+            raise ArgumentError(
+                "epsilon",
+                "state what this may cost in one way: epsilon, rho or share (or error, where a function takes it)",
+            )
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class Ask:
 
     @classmethod
     def of(cls, what: str, data: Any, cost: Cost, budget: Account | None, unit: Unit | None) -> Ask:
+        if budget is not None and not hasattr(budget, "charge"):
+            raise ArgumentError("budget", f"must be a budget, not {type(budget).__name__}; pass Budget(epsilon=1.0)")
         if isinstance(data, Column):
             if data.dataset.owner is not None:
                 way_out = f"make one row for each {data.dataset.unit.name} first"
@@ -137,7 +142,7 @@ def check_numeric(data: Any) -> None:
     """Refuse a column that is declared to hold something else than numbers."""
     if declared_kind(data) is Kind.OTHER:
         raise ArgumentError(
-            "x", "must be a column of numbers, but it is declared to hold something else; convert it first"
+            "x", "must be a column of numbers, but is declared as something else; convert it to numbers first"
         )
 
 
@@ -160,6 +165,8 @@ def check_bounds(data: Any, bounds: tuple[float, float] | None) -> tuple[float, 
 
 def _plain(bound: Any) -> int | float:
     """A bound as a Python int or float; integers too wide for floats to count in are floats."""
+    if isinstance(bound, str | bytes):
+        raise TypeError("a text is no bound")
     if isinstance(bound, int | np.integer) and abs(int(bound)) <= 1 << 62:
         return int(bound)
     number = float(bound)

@@ -73,6 +73,8 @@ def binning(
         keys = x.keys
     if [keys is None, bins is None, edges is None].count(False) != 1:
         raise ArgumentError("keys", "say what to count in one way: keys, bins (with bounds), or edges")
+    if isinstance(keys, str | bytes):
+        raise ArgumentError("keys", f"must be a list of keys, not one text; pass [{keys!r}] or the keys one by one")
     if keys is not None:
         return _keys(tuple(keys))
     check_numeric(x)

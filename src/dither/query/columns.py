@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.dataset import Kind
-from dither.mechanisms.values import HIGH, LOW
+from dither.mechanisms.values import HIGH, LOW, ODD, real
 
 __all__ = ["count_present", "items_of", "numbers_of"]
 
@@ -76,21 +76,6 @@ def _reals(items: Iterable[Any]) -> NDArray[np.float64]:
 def _integers(items: Iterable[Any]) -> NDArray[np.int64]:
     found = [item for item in items if isinstance(item, int | np.integer | np.bool_) and not isinstance(item, ODD)]
     return np.array([max(LOW, min(HIGH, int(item))) for item in found], np.int64)
-
-
-ODD = (str, bytes, complex, np.complexfloating, np.timedelta64, np.datetime64, type(np.ma.masked))
-
-
-def real(item: Any) -> float:
-    """One record as a float; NaN if it is no number, whatever it is instead."""
-    if isinstance(item, ODD) or not (hasattr(type(item), "__float__") or hasattr(type(item), "__index__")):
-        return math.nan
-    try:
-        return float(item)
-    except OverflowError:
-        return math.inf if item > 0 else -math.inf
-    except Exception:
-        return math.nan
 
 
 def count_present(column: Any) -> int:

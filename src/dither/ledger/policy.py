@@ -1,0 +1,49 @@
+"""What an organisation rules about an account, beside its total."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from dither.errors import ArgumentError, BudgetExceeded
+from dither.ledger.terms import Cost, Terms
+from dither.privacy import PureDP
+
+__all__ = ["Policy"]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A ceiling for one release (in ε), the days after which a budget may be renewed, the failures that freeze it."""
+
+    ceiling: float | None = None
+    renew_days: float | None = None
+    failures: int = 3
+
+    def __post_init__(self) -> None:
+        for name in ("ceiling", "renew_days"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value > 0):
+                raise ArgumentError(name, "must be positive and finite; leave it out for no such rule")
+        if self.failures < 1:
+            raise ArgumentError("failures", "must be at least 1; pass how many failures freeze an account")
+
+    @classmethod
+    def of(cls, data: dict[str, Any]) -> Self:
+        return cls(**data)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def check(self, cost: Cost, terms: Terms) -> None:
+        """Refuse a release that costs more than the ceiling."""
+        if self.ceiling is None:
+            return
+        most = terms.cost(PureDP(self.ceiling, unit=terms.unit))
+        pure = cost.pure is not None and cost.pure <= (most.pure or 0)
+        loss = terms.loss_cap > 0 and cost.loss <= most.loss
+        if not (pure or loss):
+            raise BudgetExceeded(
+                f"one release may cost at most ε = {self.ceiling:g} here; ask for less. Nothing was spent."
+            )

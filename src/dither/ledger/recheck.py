@@ -1,0 +1,322 @@
+"""An exported book added up again with Google's dp-accounting, and nothing of Dither but its errors.
+
+Every charge is replayed: its cost is computed anew from the guarantee that it names, and the total must stay within
+what was promised at that moment. A pure ε counts as ε-randomized response, which no ε-DP mechanism exceeds; counted as
+Laplace noise, charges for anything else would look cheaper than they are. For a bounded range and for listed Rényi
+losses dp-accounting 0.6 has no event, and a simpler upper bound stands in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Any
+
+from dither.errors import LedgerError, MissingExtra
+
+__all__ = ["FORMAT", "Total", "recheck"]
+
+FORMAT = 1
+NEARLY = 1e-7
+"""How far two accountants' floats may differ; a book counts in units of 1e-9."""
+NANO, ATTO = 10**9, 10**18
+
+
+@dataclass(frozen=True)
+class Loss:
+    """One charge, as computed here: its ε if it is pure, its Rényi loss or μ², its δ, and whether the loss is exact."""
+
+    pure: Fraction | None
+    loss: float
+    delta: Fraction
+    exact: bool = True
+
+    def __add__(self, other: Loss) -> Loss:
+        return self._with(other, lambda one, two: one + two)
+
+    def largest_with(self, other: Loss) -> Loss:
+        return self._with(other, max)
+
+    def _with(self, other: Loss, both: Callable[[Any, Any], Any]) -> Loss:
+        pure = None if self.pure is None or other.pure is None else both(self.pure, other.pure)
+        exact = self.exact and other.exact
+        return Loss(pure, both(self.loss, other.loss), both(self.delta, other.delta), exact)
+
+
+NOTHING = Loss(Fraction(0), 0.0, Fraction(0))
+
+
+@dataclass(frozen=True)
+class Total:
+    """An account, re-added: what was promised, and what its charges of this period come to."""
+
+    account: str
+    accounting: str
+    order: int
+    relation: str
+    epsilon: Fraction
+    delta: Fraction
+    caps: tuple[int, int, int]
+    charges: int = 0
+    spent: Loss = NOTHING
+    booked: tuple[int, int, int] = (0, 0, 0)
+    written_off: bool = False
+
+    @property
+    def recomputed(self) -> float:
+        """The ε that all charges together have: the plain sum or, at half of the promised δ, that of their losses."""
+        plain = math.inf if self.spent.pure is None else float(self.spent.pure)
+        if plain <= self.epsilon or self.accounting == "pure":
+            return plain
+        return min(plain, _epsilon(self.accounting, self.order, self.spent.loss, float(self.delta / 2)))
+
+    @property
+    def fits(self) -> bool:
+        """Whether the charges are within the promise by either of the two ways an account may grant."""
+        if self.spent.pure is not None and self.spent.pure <= self.epsilon:
+            return True
+        if self.accounting == "pure" or self.spent.delta > self.delta / 2:
+            return False
+        lost = _epsilon(self.accounting, self.order, self.spent.loss, float(self.delta / 2))
+        return lost <= float(self.epsilon) * (1 + NEARLY)
+
+    @property
+    def granted(self) -> bool:
+        """Whether the whole numbers in the book say the same."""
+        pure, loss, delta = (spent <= cap for spent, cap in zip(self.booked, self.caps, strict=True))
+        plain = pure and self.spent.pure is not None and not self.written_off
+        return plain or (self.caps[1] > 0 and loss and delta)
+
+    def __str__(self) -> str:
+        promised = f"ε = {float(self.epsilon):g}" + (f", δ = {float(self.delta):g}" if self.delta else "")
+        return f"{self.account}: {self.charges} charges, ε = {self.recomputed:.6g} re-added; promised {promised}"
+
+
+def recheck(lines: Iterable[str], anchors: Iterable[tuple[int, str]] = ()) -> tuple[Total, ...]:
+    """Add an exported book up again; raises `LedgerError` at the first thing that is not as it says.
+
+    Anchors are (number, hash) pairs of receipts that were kept elsewhere: without one, an export whose writer left
+    charges out and made all of it agree again cannot be told from a true one.
+    """
+    parsed = [_parsed(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    if not parsed or parsed[0].get("line") != "book" or parsed[0].get("format") != FORMAT:
+        raise LedgerError(f"this is not an exported book of format {FORMAT}; write one with `dither log export`")
+    try:
+        log = [line for line in parsed if line["line"] in ("charge", "note")]
+        _chain(parsed[0], log, anchors)
+        totals = _replay(log)
+        _compare(totals, [line for line in parsed if line["line"] == "account"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise LedgerError(f"the export was changed: {type(error).__name__} in a line") from error
+    return tuple(totals.values())
+
+
+def _parsed(number: int, line: str) -> dict[str, Any]:
+    try:
+        parsed = json.loads(line)
+    except ValueError:
+        parsed = None
+    if not isinstance(parsed, dict) or "line" not in parsed:
+        raise LedgerError(f"line {number} of the export is not one that `dither log export` writes")
+    return parsed
+
+
+def _chain(book: Mapping[str, Any], log: list[dict[str, Any]], anchors: Iterable[tuple[int, str]]) -> None:
+    previous = ""
+    for expected, line in enumerate(log, 1):
+        kind = "charge" if line["line"] == "charge" else line["kind"]
+        text = _canonical([previous, expected, line["time"], kind, line["account"], _canonical(_body(line))])
+        previous = hashlib.sha256(text.encode()).hexdigest()
+        if (line["number"], line["hash"]) != (expected, previous):
+            raise LedgerError(f"line {expected} of the log was changed, moved or removed")
+    if (book["lines"], book["head"]) != (len(log), previous):
+        raise LedgerError("the end of the log was removed")
+    for number, digest in anchors:
+        if not 1 <= number <= len(log) or log[number - 1]["hash"] != digest:
+            raise LedgerError(f"line {number} is missing or was changed: this is not the book the receipt came from")
+
+
+def _body(line: Mapping[str, Any]) -> Any:
+    if line["line"] == "note":
+        return line["body"]
+    return {name: line[name] for name in ("guarantee", "cost", "by", "purpose")}
+
+
+def _canonical(data: Any) -> str:
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def _replay(log: list[dict[str, Any]]) -> dict[str, Total]:
+    totals: dict[str, Total] = {}
+    for line in log:
+        name = line["account"]
+        if line["line"] == "charge":
+            totals[name] = _charged(totals[name], line["number"], line)
+            if not (totals[name].fits and totals[name].granted):
+                raise LedgerError(f"line {line['number']} spends more than {name} had left: {totals[name]}")
+        elif line["kind"] == "open":
+            totals[name] = _opened(name, line["body"])
+        elif line["kind"] == "recover":
+            totals[name] = _charged(totals[name], line["number"], line["body"])
+        elif name:
+            totals[name] = _noted(totals[name], line["kind"], line["body"])
+    return totals
+
+
+def _opened(name: str, body: Mapping[str, Any]) -> Total:
+    promised = Fraction(body["epsilon"]), Fraction(body["delta"])
+    return Total(name, body["accounting"], body["order"], body["relation"], *promised, _caps(body))
+
+
+def _caps(body: Mapping[str, Any]) -> tuple[int, int, int]:
+    return int(body["pure_cap"]), int(body["loss_cap"]), int(body["delta_cap"])
+
+
+def _noted(total: Total, kind: str, body: Mapping[str, Any]) -> Total:
+    if kind == "amend":
+        return replace(total, epsilon=Fraction(body["epsilon"]), delta=Fraction(body["delta"]), caps=_caps(body))
+    if kind == "renew":
+        return replace(total, charges=0, spent=NOTHING, booked=(0, 0, 0), written_off=False)
+    return replace(total, booked=total.caps, written_off=True) if kind == "write off" else total
+
+
+def _charged(total: Total, number: int, line: Mapping[str, Any]) -> Total:
+    lost = _loss(_canonical(line["guarantee"]), total.accounting, total.order, total.relation)
+    pure, loss, delta = line["cost"]
+    cheaper = (
+        (pure is not None and (lost.pure is None or pure < lost.pure * NANO))
+        or delta < lost.delta * ATTO
+        or (lost.exact and total.accounting != "pure" and loss < lost.loss * NANO * (1 - NEARLY) - 1)
+    )
+    if cheaper:
+        raise LedgerError(f"line {number} costs less than its guarantee does")
+    before = total.booked
+    booked = (before[0] + (pure or 0), before[1] + loss, before[2] + delta)
+    return replace(total, charges=total.charges + 1, spent=total.spent + lost, booked=booked)
+
+
+def _compare(totals: Mapping[str, Total], accounts: list[dict[str, Any]]) -> None:
+    said = {line["name"]: line for line in accounts}
+    if said.keys() != totals.keys() or len(said) != len(accounts):
+        raise LedgerError("the accounts and the log do not agree")
+    for name, line in said.items():
+        total = totals[name]
+        terms = (
+            line["accounting"],
+            line["order"],
+            line["relation"],
+            Fraction(line["epsilon"]),
+            Fraction(line["delta"]),
+        )
+        if terms != (total.accounting, total.order, total.relation, total.epsilon, total.delta):
+            raise LedgerError(f"the terms of {name} are not those in the log")
+        if tuple(line["spent"]) != total.booked:
+            raise LedgerError(f"what {name} says is spent is not the sum of its charges")
+
+
+@lru_cache(maxsize=4096)
+def _loss(guarantee: str, accounting: str, order: int, relation: str) -> Loss:
+    return _loss_of(json.loads(guarantee), accounting, order, relation)
+
+
+def _loss_of(data: Mapping[str, Any], accounting: str, order: int, relation: str) -> Loss:
+    kind = data["kind"]
+    if kind in ("composed", "disjoint"):
+        losses = [_loss_of(part, accounting, order, relation) for part in data["parts"]]
+        return _together(losses, doubled=relation == "replace") if kind == "disjoint" else _added(losses)
+    delta = _written(data.get("delta", 0.0))
+    pure = None
+    if kind in ("pure", "bounded range") or (kind == "approximate" and not delta):
+        pure = _written(data["epsilon"])
+    if accounting == "pure":
+        if pure is None:
+            raise LedgerError("a charge that is not pure was granted by pure accounting")
+        return Loss(pure, 0.0, Fraction(0))
+    loss, exact = _squared_mu(data) if accounting == "gdp" else _renyi(data, order)
+    return Loss(pure, loss, delta, exact)
+
+
+def _added(losses: list[Loss]) -> Loss:
+    return sum(losses[1:], losses[0])
+
+
+def _together(losses: list[Loss], doubled: bool) -> Loss:
+    largest = losses[0]
+    for other in losses[1:]:
+        largest = largest.largest_with(other)
+    return largest + largest if doubled and len(losses) > 1 else largest
+
+
+def _written(number: float) -> Fraction:
+    return Fraction(repr(float(number)))
+
+
+def _squared_mu(data: Mapping[str, Any]) -> tuple[float, bool]:
+    if data["kind"] == "gaussian":
+        return float(data["mu"]) ** 2, True
+    if data["kind"] in ("pure", "approximate", "bounded range"):
+        mu = -2 * NormalDist().inv_cdf(1 / (1 + math.exp(min(data["epsilon"], 700.0))))
+        return mu * mu, True
+    raise LedgerError(f"a {data['kind']} charge was granted by Gaussian accounting")
+
+
+def _renyi(data: Mapping[str, Any], order: int) -> tuple[float, bool]:
+    dp = _accounting()
+    match data["kind"]:
+        case "pure" | "approximate":
+            return _response(data["epsilon"], order), True
+        case "gaussian":
+            return _rdp(dp.GaussianDpEvent(1 / data["mu"]), order), True
+        case "zero-concentrated":
+            return _rdp(dp.ZCDpEvent(data["rho"]), order), True
+        case "poisson sampled":
+            step = dp.PoissonSampledDpEvent(data["rate"], dp.GaussianDpEvent(1 / data["mu"]))
+            return _rdp(dp.SelfComposedDpEvent(step, data["steps"]), order), True
+        case "bounded range":
+            concentrated = _rdp(dp.ZCDpEvent(data["epsilon"] ** 2 / 8), order)
+            return min(concentrated, _response(data["epsilon"], order)), False
+        case "renyi":
+            listed = min((pair for pair in data["losses"] if pair[0] >= order), default=None)
+            return math.inf if listed is None else _rdp(dp.ZCDpEvent(0.0, listed[1]), order), False
+    raise LedgerError(f"a guarantee of the kind {data['kind']!r} is not known")
+
+
+def _response(epsilon: float, order: int) -> float:
+    """Randomized response between two answers; above ε = 30 its truth is certain in floats, and ε is its loss."""
+    if epsilon > 30:
+        return epsilon
+    dp = _accounting()
+    event = dp.RandomizedResponseDpEvent(2 / (1 + math.exp(epsilon)), 2)
+    return _rdp(event, order, dp.NeighboringRelation.REPLACE_ONE)
+
+
+def _rdp(event: Any, order: int, relation: Any = None) -> float:
+    from dp_accounting.rdp import RdpAccountant
+
+    relation = _accounting().NeighboringRelation.ADD_OR_REMOVE_ONE if relation is None else relation
+    return float(RdpAccountant([order], relation).compose(event).rdp[0])
+
+
+def _epsilon(accounting: str, order: int, loss: float, delta: float) -> float:
+    dp = _accounting()
+    if loss == 0:
+        return 0.0
+    if accounting == "gdp":
+        return float(dp.get_epsilon_gaussian(1 / math.sqrt(loss), delta))
+    from dp_accounting.rdp import compute_epsilon
+
+    return float(compute_epsilon([order], [loss], delta)[0])
+
+
+def _accounting() -> Any:
+    try:
+        import dp_accounting
+    except ImportError:
+        raise MissingExtra("dp-accounting", "accounting") from None
+    return dp_accounting

@@ -1,0 +1,131 @@
+"""Kill the process that charges, at a random moment, many times; then look whether the book still tells the truth.
+
+Each victim is forked from a warm parent, opens the book, charges in a loop, and after every charge that returned it
+"releases": it appends the receipt's number and hash to a file. The parent sends SIGKILL after a random short delay.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from dither.errors import BudgetExceeded
+from dither.ledger import Account, Ledger, verify
+from dither.privacy import PureDP
+
+__all__ = ["Outcome", "campaign"]
+
+ONE = PureDP(1)
+SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was found after all kills."""
+
+    kills: int
+    charges: int
+    releases: int
+    seconds: float
+
+    @property
+    def unreleased(self) -> int:
+        """Charges whose process was killed before it released anything: the cost of being safe."""
+        return self.charges - self.releases
+
+
+def campaign(place: str, releases: Path, kills: int, longest: float = 0.006, seed: int | None = None) -> Outcome:
+    """Kill so many victims; raises AssertionError if anything that must hold does not."""
+    chance = random.Random(seed)
+    began = time.monotonic()
+    cap = 12 * kills
+    with Ledger.open(place) as book:
+        account = book.account("crash", epsilon=cap)
+        account.share("ana", SHARE)
+    for number in range(kills):
+        if number % 50 == 49:
+            _check(place, releases, cap)
+        _kill_one(lambda: _charge_for_ever(place, releases), chance.uniform(0, longest))
+    charges, shown = _check(place, releases, cap)
+    _still_works(place, cap)
+    return Outcome(kills, charges, shown, time.monotonic() - began)
+
+
+def _kill_one(victim: Callable[[], None], delay: float) -> None:
+    """The delay begins when the victim has opened the book, so that most kills hit a charge and not the start."""
+    ready, tell = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(ready)
+            os.dup2(tell, 3)
+            victim()
+        finally:
+            os._exit(1)
+    os.close(tell)
+    os.read(ready, 1)
+    time.sleep(delay)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    os.close(ready)
+
+
+def _charge_for_ever(place: str, releases: Path) -> None:
+    book = Ledger.open(place)
+    account = book.account("crash")
+    with releases.open("a", buffering=1, encoding="ascii") as out:
+        os.write(3, b".")
+        while True:
+            for by in (None, "ana"):
+                _release(account, by, out.write)
+
+
+def _release(account: Account, by: str | None, write: Callable[[str], object]) -> None:
+    try:
+        receipt = account.charge(ONE, by=by)
+    except BudgetExceeded:
+        time.sleep(0.001)
+    else:
+        write(f"{receipt.number} {receipt.head}\n")
+
+
+def _check(place: str, releases: Path, cap: int) -> tuple[int, int]:
+    """No release without a charge, no overspending, and a log that verifies with every release as an anchor."""
+    shown = _released(releases)
+    with Ledger.open(place) as book:
+        account = book.account("crash")
+        assert account.frozen == "", f"the book opened frozen: {account.frozen}"
+        charged = {(receipt.number, receipt.head) for receipt in account.history()}
+        missing = [release for release in shown if release not in charged]
+        assert not missing, f"released without a charge: {missing}"
+        assert len(charged) <= cap
+        assert sum(receipt.by == "ana" for receipt in account.history()) <= cap * SHARE
+        assert account.remaining.epsilon == cap - len(charged)
+        verify(book, shown)
+    return len(charged), len(shown)
+
+
+def _released(releases: Path) -> list[tuple[int, str]]:
+    """A line cut off by the kill was not released."""
+    text = releases.read_text(encoding="ascii") if releases.exists() else ""
+    lines = [line.split() for line in text.split("\n")[:-1]]
+    return [(int(number), head) for number, head in lines]
+
+
+def _still_works(place: str, cap: int) -> None:
+    """What is left can be charged, to the last unit and no further."""
+    with Ledger.open(place) as book:
+        account = book.account("crash")
+        while account.remaining.epsilon >= 1:
+            account.charge(ONE)
+        assert len(account.history()) == cap
+        try:
+            account.charge(ONE)
+        except BudgetExceeded:
+            return
+        raise AssertionError("more was granted than the account has")

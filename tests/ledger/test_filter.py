@@ -1,0 +1,460 @@
+"""The filter of an account against brute force: every path of an adaptive adversary, enumerated."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import random  # allowed: test inputs
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from statistics import NormalDist
+
+import pytest
+from mpmath import mp, mpf
+
+import dither
+from dither.errors import ArgumentError, BudgetExceeded, NoConversion
+from dither.ledger.left import Remaining, State
+from dither.ledger.terms import ATTO, LARGEST, NANO, Accounting, Cost, Terms, best_order, loss_cap
+from dither.privacy import (
+    ApproxDP,
+    BoundedRange,
+    Composed,
+    GaussianDP,
+    Guarantee,
+    PoissonSampled,
+    PureDP,
+    RenyiDP,
+    Unit,
+    ZeroConcentratedDP,
+)
+
+PHI = NormalDist().cdf
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A guarantee, and the probabilities of each outcome on two neighbours of something that has it."""
+
+    guarantee: Guarantee
+    here: tuple[float, ...]
+    there: tuple[float, ...]
+
+
+def response(epsilon: float, kind: Callable[[float], Guarantee] = PureDP) -> Mechanism:
+    truth = 1 / (1 + math.exp(-epsilon))
+    return Mechanism(kind(epsilon), (truth, 1 - truth), (1 - truth, truth))
+
+
+def exponential(epsilon: float, tops: Sequence[float]) -> Mechanism:
+    """The exponential mechanism on scores that one unit raises by at most 1, all in one direction."""
+    here = [math.exp(epsilon * top) for top in tops]
+    there = [1.0 for _ in tops]
+    return Mechanism(BoundedRange(epsilon), normal(here), normal(there))
+
+
+def normal(weights: Sequence[float]) -> tuple[float, ...]:
+    return tuple(weight / math.fsum(weights) for weight in weights)
+
+
+def gaussian(mu: float, cuts: Sequence[float], kind: Callable[[float], Guarantee] = GaussianDP) -> Mechanism:
+    """N(0, 1) against N(μ, 1), seen only through which interval the value lies in."""
+    edges = [-math.inf, *sorted(cuts), math.inf]
+
+    def bins(shift: float) -> tuple[float, ...]:
+        return tuple(PHI(high - shift) - PHI(low - shift) for low, high in pairwise(edges))
+
+    return Mechanism(kind(mu), bins(0.0), bins(mu))
+
+
+def revealing(mechanism: Mechanism, delta: float) -> Mechanism:
+    """With probability δ the dataset itself, otherwise the mechanism."""
+    guarantee = mechanism.guarantee
+    if isinstance(guarantee, GaussianDP):
+        carried: Guarantee = replace(guarantee, delta=delta)
+    else:
+        assert isinstance(guarantee, PureDP)
+        carried = ApproxDP(guarantee.epsilon, delta)
+    here = (delta, 0.0, *((1 - delta) * p for p in mechanism.here))
+    there = (0.0, delta, *((1 - delta) * p for p in mechanism.there))
+    return Mechanism(carried, here, there)
+
+
+def concentrated(mu: float) -> Guarantee:
+    return ZeroConcentratedDP(math.nextafter(mu * mu / 2, 1.0))
+
+
+def drawn(source: random.Random, terms: Terms) -> Mechanism:
+    """A mechanism that costs between a tenth and all of the account."""
+    epsilon, part = terms.total.epsilon, source.choice((0.1, 0.25, 1 / 3, 0.5, 0.8, 1.0))
+    mu = math.sqrt(part * terms.loss_cap / NANO * (2 / terms.order if terms.order else 1)) * 0.999_999
+    kinds = [
+        lambda: response(part * epsilon),
+        lambda: response(part * epsilon * 0.999, lambda e: ApproxDP(e, 0.0)),
+        lambda: exponential(part * epsilon, [source.random() for _ in range(3)]),
+        lambda: gaussian(mu, [mu / 2 + source.uniform(-1.5, 1.5) for _ in range(2)]),
+        lambda: revealing(gaussian(mu / 2, [mu / 4]), terms.total.delta / 2 * part),
+        lambda: revealing(response(part * epsilon / 2), terms.total.delta / 2 * part),
+    ]
+    if terms.accounting is Accounting.RENYI:
+        kinds.append(lambda: gaussian(mu, [mu / 2 + 0.5], concentrated))
+    return source.choice(kinds)()
+
+
+Fits = Callable[[State, Cost], bool]
+Priced = tuple[Mechanism, Cost]
+
+
+def priced(pool: Sequence[Mechanism], terms: Terms) -> list[Priced]:
+    return [(mechanism, terms.cost(mechanism.guarantee)) for mechanism in pool]
+
+
+def opened(terms: Terms) -> State:
+    return State(terms.pure_cap, terms.loss_cap, terms.delta_cap)
+
+
+def worst(state: State, here: float, there: float, pool: list[Priced], epsilon: float, depth: int, fits: Fits) -> float:
+    """The largest Σ(P − e^ε·Q)₊ that any strategy reaches from here: at each point it takes the best next question."""
+    best = max(0.0, here - math.exp(epsilon) * there)
+    if depth == 0 or here == 0.0 or there == 0.0:
+        return best
+    for mechanism, cost in pool:
+        if fits(state, cost):
+            after = state.plus(cost)
+            outcomes = zip(mechanism.here, mechanism.there, strict=True)
+            parts = (worst(after, here * p, there * q, pool, epsilon, depth - 1, fits) for p, q in outcomes)
+            best = max(best, math.fsum(parts))
+    return best
+
+
+def followed(state: State, here: float, there: float, strategy: Strategy, past: tuple[int, ...]) -> float:
+    """Σ(P − e^ε·Q)₊ of one strategy, which also asks for what will be refused, and learns that it was."""
+    mechanism, cost = strategy.next(past)
+    if len(past) == strategy.depth:
+        return max(0.0, here - math.exp(strategy.epsilon) * there)
+    if not state.fits(cost):
+        return followed(state, here, there, strategy, (*past, -1))
+    after, outcomes = state.plus(cost), zip(mechanism.here, mechanism.there, strict=True)
+    return math.fsum(followed(after, here * p, there * q, strategy, (*past, k)) for k, (p, q) in enumerate(outcomes))
+
+
+@dataclass
+class Strategy:
+    """What to ask next, as a function of everything seen so far: drawn at random once for each past."""
+
+    source: random.Random
+    terms: Terms
+    depth: int
+    chosen: dict[tuple[int, ...], Priced]
+
+    @property
+    def epsilon(self) -> float:
+        return self.terms.total.epsilon
+
+    def next(self, past: tuple[int, ...]) -> Priced:
+        if past not in self.chosen:
+            self.chosen[past] = priced([drawn(self.source, self.terms)], self.terms)[0]
+        return self.chosen[past]
+
+    def reversed(self) -> Strategy:
+        flipped = {past: (replace(m, here=m.there, there=m.here), cost) for past, (m, cost) in self.chosen.items()}
+        return replace(self, chosen=flipped)
+
+
+TOTALS = [(1.0, 0.1), (1.0, 0.02), (0.5, 0.2), (3.0, 0.01), (2.0, 0.3)]
+BOTH = [Accounting.RENYI, Accounting.GDP]
+FLOATS = 1e-12
+
+
+def terms_of(accounting: Accounting, total: tuple[float, float]) -> Terms:
+    return Terms.of(accounting, ApproxDP(*total))
+
+
+@pytest.mark.parametrize("accounting", BOTH)
+@pytest.mark.parametrize("total", TOTALS)
+def test_no_random_strategy_exceeds_the_promise(accounting: Accounting, total: tuple[float, float]) -> None:
+    source, terms = random.Random(f"{accounting} {total}"), terms_of(accounting, total)
+    for _ in range(40):
+        strategy = Strategy(source, terms, 6, {})
+        assert followed(opened(terms), 1.0, 1.0, strategy, ()) <= total[1] + FLOATS
+        assert followed(opened(terms), 1.0, 1.0, strategy.reversed(), ()) <= total[1] + FLOATS
+
+
+@pytest.mark.parametrize("accounting", BOTH)
+@pytest.mark.parametrize("total", TOTALS)
+def test_no_best_strategy_exceeds_the_promise(accounting: Accounting, total: tuple[float, float]) -> None:
+    """From random pools, the adversary that is best at every point, whatever the earlier answers were."""
+    source, terms = random.Random(f"{total} {accounting}"), terms_of(accounting, total)
+    for _ in range(12):
+        pool = priced([drawn(source, terms) for _ in range(4)], terms)
+        assert worst(opened(terms), 1.0, 1.0, pool, total[0], 4, State.fits) <= total[1] + FLOATS
+
+
+def hard_pool(terms: Terms) -> list[Priced]:
+    """Pure charges that fill branch 1, a Gaussian that fills branch 2, one that reveals, and a small pure one."""
+    epsilon, delta = terms.total.epsilon, terms.total.delta
+    mu = math.sqrt(terms.loss_cap / NANO * (2 / terms.order if terms.order else 1)) * 0.999_999
+    pool = [response(epsilon), gaussian(mu, [mu / 2, mu / 2 + 1.5]), revealing(response(epsilon / 8), delta / 2)]
+    return priced([*pool, response(epsilon / 2)], terms)
+
+
+@pytest.mark.parametrize("accounting", BOTH)
+@pytest.mark.parametrize("total", TOTALS)
+def test_pure_charges_first_and_then_others(accounting: Accounting, total: tuple[float, float]) -> None:
+    terms = terms_of(accounting, total)
+    whole, *_, half = hard_pool(terms)
+    for first in ([whole], [half, half], [half]):
+        state = opened(terms)
+        for _, cost in first:
+            assert state.fits(cost)
+            state = state.plus(cost)
+        for _, cost in hard_pool(terms):
+            fits = state.loss_spent + cost.loss <= state.loss_cap and cost.delta <= state.delta_cap
+            assert cost.pure is not None or state.fits(cost) == fits
+    assert worst(opened(terms), 1.0, 1.0, hard_pool(terms), total[0], 4, State.fits) <= total[1] + FLOATS
+
+
+def test_a_spent_plain_sum_leaves_nothing_for_others() -> None:
+    for accounting in BOTH:
+        terms = terms_of(accounting, (3.0, 1e-6))
+        state = opened(terms).plus(terms.cost(PureDP(3.0)))
+        assert not any(
+            state.fits(terms.cost(other)) for other in (PureDP(1e-9), GaussianDP(1e-6), ApproxDP(1e-9, 1e-12))
+        )
+
+
+def counting_only_pure(state: State, cost: Cost) -> bool:
+    """Broken: branch 1 looks at the pure charges alone, though others were made."""
+    pure = cost.pure is not None and state.pure_spent + cost.pure <= state.pure_cap
+    return pure or state.fits(cost)
+
+
+def doubled(state: State, cost: Cost) -> bool:
+    """Broken: caps twice as high as promised."""
+    caps = (2 * state.pure_cap, 2 * state.loss_cap, 2 * state.delta_cap)
+    return replace(state, pure_cap=caps[0], loss_cap=caps[1], delta_cap=caps[2]).fits(cost)
+
+
+def blind_to_delta(state: State, cost: Cost) -> bool:
+    """Broken: the δ that charges carry is not counted."""
+    return replace(state, delta_cap=LARGEST).fits(cost)
+
+
+@pytest.mark.parametrize("accounting", BOTH)
+@pytest.mark.parametrize("broken", [counting_only_pure, doubled, blind_to_delta])
+def test_broken_filters_are_found(accounting: Accounting, broken: Fits) -> None:
+    terms = terms_of(accounting, (1.0, 0.02))
+    assert worst(opened(terms), 1.0, 1.0, hard_pool(terms), 1.0, 4, broken) > 0.02 * 1.1
+
+
+def test_forgetting_what_branch_one_granted_is_found() -> None:
+    """Broken: pure charges that branch 1 granted leave no trace in the losses."""
+
+    class Forgetful(State):
+        def plus(self, cost: Cost) -> State:
+            free = cost.pure is not None and self.impure == 0 and self.pure_spent + cost.pure <= self.pure_cap
+            after = super().plus(replace(cost, loss=0) if free else cost)
+            return Forgetful(*(getattr(after, name.strip()) for name in State.COLUMNS.split(",")))
+
+    for accounting in BOTH:
+        terms = terms_of(accounting, (1.0, 0.02))
+        start = Forgetful(terms.pure_cap, terms.loss_cap, terms.delta_cap)
+        assert worst(start, 1.0, 1.0, hard_pool(terms), 1.0, 4, State.fits) > 0.02 * 1.1
+
+
+def test_the_check_comes_close_to_the_promise() -> None:
+    """The bound is not kept from far below: half of δ is revealed, and Gaussians use most of the other half."""
+    terms = terms_of(Accounting.GDP, (1.0, 0.1))
+    mu = math.sqrt(terms.loss_cap / NANO) * 0.999_999
+    tiny = revealing(response(1e-4), 0.05)
+    found = worst(
+        opened(terms),
+        1.0,
+        1.0,
+        priced([gaussian(mu * 0.999, [k / 2 for k in range(-8, 9)]), tiny], terms),
+        1.0,
+        2,
+        State.fits,
+    )
+    assert 0.09 < found <= 0.1
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 3.0, 20.0, 1e4])
+@pytest.mark.parametrize("delta", [0.4, 1e-3, 5e-7, 1e-12, 1e-100, 1e-300])
+@pytest.mark.parametrize("order", [2, 3, 9, 64, 1000, 10**6, 1 << 40])
+def test_the_loss_cap_is_sound(epsilon: float, delta: float, order: int) -> None:
+    """With this loss at this order ε is kept, in 60 digits; and little more than a unit is given away."""
+    cap = loss_cap(epsilon, delta, order)
+    with mp.workdps(60):
+        alpha = mpf(order)
+        extra = mp.log((alpha - 1) / alpha) - (mp.log(mpf(delta)) + mp.log(alpha)) / (alpha - 1)
+        exact = mpf(epsilon) - extra
+        assert cap == 0 or mpf(cap) / NANO + extra <= mpf(epsilon)
+        assert cap / NANO >= exact - mpf("2e-9") - mpf("1e-11") * (abs(extra) + epsilon)
+
+
+@pytest.mark.parametrize("epsilon", [1e-4, 0.01, 0.1, 0.5, 1.0, 3.0, 8.0, 50.0])
+@pytest.mark.parametrize("delta", [0.1, 1e-3, 5e-7, 1e-12, 1e-30])
+def test_the_best_order_is_the_best(epsilon: float, delta: float) -> None:
+    def worth(order: float) -> float:
+        return (epsilon - math.log1p(-1 / order) + (math.log(delta) + math.log(order)) / (order - 1)) / order
+
+    most = max(worth(order) for order in candidates(epsilon, delta))
+    assert worth(best_order(epsilon, delta)) >= most * 0.999
+
+
+def candidates(epsilon: float, delta: float) -> list[int]:
+    """Every whole order up to 3000, and beyond it steps of a thousandth."""
+    orders, last = list(range(2, 3000)), 3000.0
+    while last < 1e3 * (2 + 2 * math.log(1 / delta) / epsilon):
+        orders.append(int(last))
+        last *= 1.001
+    return orders
+
+
+def test_a_thousand_gaussian_counts_fit_within_a_hundredth_of_the_closed_form() -> None:
+    """The largest ρ that the tight conversion allows at δ_conv, over all real orders, split over a thousand counts."""
+    epsilon, delta = 3.0, 5e-7
+    orders = [1 + 10 ** (k / 2000) for k in range(-2000, 6000)]
+    rho = max((epsilon - math.log1p(-1 / a) + math.log(delta * a) / (a - 1)) / a for a in orders)
+    for part, fits in ((0.99, True), (1.0001, False)):
+        mu = math.sqrt(2 * rho * part / 1000)
+        budget = dither.Budget(epsilon=epsilon, delta=2 * delta)
+        with pytest.raises(BudgetExceeded) if not fits else _nothing():
+            for _ in range(1000):
+                budget.charge(GaussianDP(mu))
+
+
+class _nothing:  # noqa: N801
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def test_three_laplace_counts_fit_and_a_fourth_does_not() -> None:
+    budget = dither.Budget(epsilon=3, delta=1e-6)
+    for _ in range(3):
+        budget.charge(PureDP(1))
+    with pytest.raises(BudgetExceeded):
+        budget.charge(PureDP(1))
+    with pytest.raises(BudgetExceeded):
+        budget.charge(GaussianDP(0.01))
+
+
+EVERY = [
+    PureDP(0.1),
+    PureDP(1e-170),
+    BoundedRange(0.7),
+    ApproxDP(0.3, 1e-9),
+    ZeroConcentratedDP(0.123456789123),
+    GaussianDP(1 / 3),
+    GaussianDP(1e-170),
+    GaussianDP(0.2, 1e-19),
+    PoissonSampled(0.01, GaussianDP(0.5), 10),
+    RenyiDP({128: 0.0}),
+    RenyiDP({2: 0.01, 128: 0.1}),
+]
+
+
+@pytest.mark.parametrize("guarantee", EVERY, ids=str)
+def test_costs_round_up_and_nothing_is_free(guarantee: Guarantee) -> None:
+    terms = terms_of(Accounting.RENYI, (1.0, 1e-6))
+    cost = terms.cost(guarantee)
+    assert cost.loss >= 1
+    assert Fraction(cost.loss, NANO) >= Fraction(guarantee.renyi(terms.order))
+    assert Fraction(cost.loss - 2, NANO) <= Fraction(guarantee.renyi(terms.order))
+    assert Fraction(cost.delta, ATTO) >= Fraction(repr(guarantee.delta_part))
+
+
+@pytest.mark.parametrize(
+    "guarantee", [PureDP(0.1), GaussianDP(1e-170), GaussianDP(1 / 3), ApproxDP(1.0, 1e-19)], ids=str
+)
+def test_gaussian_costs_round_up(guarantee: Guarantee) -> None:
+    cost = terms_of(Accounting.GDP, (1.0, 1e-6)).cost(guarantee)
+    gaussian_form = guarantee.to(GaussianDP)
+    assert cost.loss >= 1
+    assert Fraction(cost.loss, NANO) >= Fraction(gaussian_form.mu) ** 2
+    assert cost.delta >= 1 or not guarantee.delta_part
+
+
+def test_caps_round_down() -> None:
+    terms = Terms.of(Accounting.RENYI, ApproxDP(1 / 3, 1e-17 / 3))
+    assert Fraction(terms.pure_cap, NANO) <= Fraction(repr(1 / 3))
+    assert Fraction(terms.delta_cap, ATTO) <= Fraction(repr(1e-17 / 3)) / 2
+    assert (terms.pure_cap, terms.delta_cap) == (333_333_333, 1)
+
+
+@pytest.mark.parametrize("accounting", Accounting)
+@pytest.mark.parametrize("epsilon", [1e7, 1e8, 2.8e8, 1e9, 4e9])
+def test_sums_stay_in_64_bits(accounting: Accounting, epsilon: float) -> None:
+    """The weakest promises there can be, spent in every size that still fits, and once more."""
+    try:
+        terms = Terms.of(accounting, ApproxDP(epsilon, 0.0 if accounting is Accounting.PURE else 0.5))
+    except ArgumentError:
+        assert epsilon > 2.8e8
+        return
+    for part in (1.0, 0.3, 0.1, 0.01):
+        state, cost = opened(terms), terms.cost(PureDP(epsilon * part))
+        while state.fits(cost):
+            state = state.plus(cost)
+        reached = state.plus(cost)
+        assert max(reached.pure_spent, reached.loss_spent, reached.delta_spent) < 1 << 63
+
+
+@pytest.mark.parametrize("accounting", BOTH)
+def test_a_heap_of_charges_beyond_64_bits_is_refused(accounting: Accounting) -> None:
+    terms = terms_of(accounting, (1.0, 1e-6))
+    with pytest.raises(ArgumentError, match="any book can count"):
+        terms.cost(Composed([ApproxDP(1.0, 0.99)] * 10))
+    with pytest.raises(ArgumentError, match="book can count"):
+        terms.cost(PureDP(5e9))
+
+
+def test_a_charge_without_a_finite_loss_is_refused_with_a_way_out() -> None:
+    renyi, gdp = terms_of(Accounting.RENYI, (1.0, 1e-6)), terms_of(Accounting.GDP, (1.0, 1e-6))
+    with pytest.raises(NoConversion, match="approx"):
+        renyi.cost(GaussianDP(1e9))
+    with pytest.raises(NoConversion):
+        renyi.cost(RenyiDP({2: 0.1}))
+    with pytest.raises(NoConversion, match="approx"):
+        gdp.cost(ZeroConcentratedDP(0.1))
+
+
+def test_disjoint_keys_cost_the_largest_once_or_twice() -> None:
+    add_remove = terms_of(Accounting.RENYI, (1.0, 1e-6))
+    parts = [PureDP(0.2), PureDP(0.5), PureDP(0.1)]
+    assert add_remove.disjoint(parts) == add_remove.cost(PureDP(0.5))
+    assert add_remove.disjoint([*parts, GaussianDP(0.1)]).pure is None
+    unit = Unit("row", "replace")
+    replacing = Terms.of(Accounting.RENYI, ApproxDP(1.0, 1e-6, unit=unit))
+    once = replacing.cost(PureDP(0.5, unit=unit))
+    assert replacing.disjoint([PureDP(0.2, unit=unit), PureDP(0.5, unit=unit)]) == once + once
+    assert replacing.disjoint([PureDP(0.5, unit=unit)]) == once
+    with pytest.raises(ArgumentError, match="empty"):
+        add_remove.disjoint([])
+
+
+def test_what_is_said_to_be_left_can_be_asked() -> None:
+    for accounting in BOTH:
+        terms = terms_of(accounting, (1.0, 1e-6))
+        left = Remaining(terms, opened(terms).plus(terms.cost(PureDP(0.1))))
+        assert left.state.fits(terms.cost(PureDP(left.epsilon)))
+        assert not left.state.fits(terms.cost(PureDP(left.epsilon + 2e-9)))
+        assert left.state.fits(terms.cost(GaussianDP(left.mu)))
+        assert not left.state.fits(terms.cost(GaussianDP(left.mu + 2e-9)))
+
+
+def test_the_table_in_the_docs_is_what_its_snippet_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text(encoding="utf-8")
+    (code,) = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "def row(" in block]
+    monkeypatch.chdir(tmp_path)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(compile(code, "docs/ledger.md", "exec"), {"dither": dither, "__name__": "__docs__"})
+    shown = [line for line in page.splitlines() if re.match(r"\| (Laplace|Gaussian) \| ±", line)]
+    assert shown == printed.getvalue().splitlines()
+    assert len(shown) == 10

@@ -1,0 +1,156 @@
+"""What can be wrong with a server."""
+
+import contextlib
+import os
+import sys
+import threading
+import time
+
+import pytest
+
+from dither.errors import LedgerError, MissingExtra
+from dither.ledger import Ledger, postgres, verify
+from dither.privacy import PureDP
+from tests.ledger.server import serving
+
+
+@pytest.fixture
+def address(server):
+    return server.database()
+
+
+@pytest.fixture
+def account(address):
+    with Ledger.open(address) as book:
+        yield book.account("clinic", epsilon=1)
+
+
+def setting(book, name):
+    with book.store.reading() as run:
+        return run(f"SHOW {name}")[0][0]
+
+
+def test_commits_are_durable(account):
+    assert setting(account._ledger, "synchronous_commit") == "on"
+    assert setting(account._ledger, "fsync") == "on"
+
+
+def test_a_user_whose_commits_are_not_durable(address):
+    """What a database or a role sets by default does not weaken a book."""
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(address, autocommit=True) as connection:
+        name = connection.info.dbname
+        connection.execute(f"ALTER DATABASE {name} SET synchronous_commit = off")
+        connection.execute(f"ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'")
+    with Ledger.open(address) as book, Ledger.open(address) as other:
+        assert setting(book, "synchronous_commit") == "on"
+        book.account("clinic", epsilon=100)
+        threads = [threading.Thread(target=spend, args=(which.account("clinic"), 50)) for which in (book, other)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert verify(book) == 102
+
+
+def spend(account, times):
+    for _ in range(times):
+        account.charge(PureDP(1))
+
+
+def test_a_connection_that_is_cut(account, address):
+    psycopg = pytest.importorskip("psycopg")
+    account.charge(PureDP(0.1))
+    with psycopg.connect(address, autocommit=True) as connection:
+        others = (
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
+        )
+        connection.execute(others, (connection.info.backend_pid,))
+    with pytest.raises(LedgerError, match="could not be used"):
+        account.charge(PureDP(0.1))
+    account.charge(PureDP(0.1))
+    assert account.remaining.epsilon == 0.8
+    verify(account._ledger)
+
+
+def test_a_server_that_is_not_there():
+    with pytest.raises(LedgerError, match="cannot be reached"):
+        Ledger.open("postgresql://127.0.0.1:1/none?connect_timeout=1")
+
+
+def test_a_database_with_tables_of_something_else(address):
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("CREATE TABLE account (name TEXT)")
+    with pytest.raises(LedgerError, match="already exists"):
+        Ledger.open(address)
+    with psycopg.connect(address, autocommit=True) as connection:
+        assert connection.execute("SELECT to_regclass('meta')").fetchone() == (None,)
+
+
+def test_without_psycopg(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtra, match=r"dither\[postgres\]"):
+        postgres.PostgresStore("postgresql:///none")
+
+
+def release_until_it_fails(address, path):
+    """Charge, and write down each receipt once the charge has returned."""
+    with Ledger.open(address) as book, path.open("a", buffering=1) as out:
+        account = book.account("clinic")
+        while True:
+            receipt = account.charge(PureDP(1))
+            out.write(f"{receipt.number} {receipt.head}\n")
+
+
+@pytest.mark.usefixtures("server")  # to skip, or to fail, as the others do
+def test_a_server_that_crashes_forgets_no_charge(tmp_path):
+    """Every charge that has returned is in the book after recovery."""
+    with serving() as own:
+        address = own.database()
+        with Ledger.open(address) as book:
+            book.account("clinic", epsilon=1e6)
+        for round_ in range(3):
+            children = []
+            for number in range(4):
+                children.append(os.fork())
+                if children[-1] == 0:
+                    with contextlib.suppress(LedgerError):
+                        release_until_it_fails(address, tmp_path / f"{round_}-{number}")
+                    os._exit(0)
+            time.sleep(0.4)
+            own.crash()
+            for child in children:
+                os.waitpid(child, 0)
+            own.start()
+        lines = [line.split() for path in tmp_path.iterdir() for line in path.read_text().splitlines()]
+        assert len(lines) > 30
+        with Ledger.open(address) as book:
+            verify(book, [(int(number), head) for number, head in lines])
+            book.account("clinic").charge(PureDP(1))
+
+
+@pytest.mark.usefixtures("server")
+def test_a_charge_that_waited_for_others_is_durable_too():
+    """Such a charge commits without waiting for the disk; nothing but `charge` itself then takes it there."""
+    with serving("wal_writer_delay=10s", "autovacuum=off") as own:
+        address = own.database()
+        with Ledger.open(address) as book, Ledger.open(address) as other:
+            account = book.account("clinic", epsilon=1)
+            held = threading.Event()
+
+            def hold():
+                with other.store.reading() as run:
+                    run("SELECT pg_advisory_xact_lock(?)", (postgres.LOCK,))
+                    held.set()
+                    time.sleep(0.2)
+
+            thread = threading.Thread(target=hold)
+            thread.start()
+            held.wait()
+            receipt = account.charge(PureDP(0.1))
+            thread.join()
+            own.crash()
+        own.start()
+        with Ledger.open(address) as book:
+            verify(book, [receipt])
