@@ -53,6 +53,7 @@ class Account:
         self.name, self.terms, self.policy = name, terms, policy
         self._ledger = ledger
         self._cost = lru_cache(maxsize=256)(terms.cost)
+        self._json = lru_cache(maxsize=256)(to_json)
 
     @property
     def unit(self) -> Unit:
@@ -66,7 +67,7 @@ class Account:
     def charge(self, guarantee: Guarantee, *, by: str | None = None, purpose: str = "") -> Receipt:
         """Spend a guarantee, or raise `BudgetExceeded` and spend nothing."""
         self._check(guarantee)
-        return self._charge(self._cost(guarantee), guarantee, to_json(guarantee), by, purpose)
+        return self._charge(self._cost(guarantee), guarantee, self._json(guarantee), by, purpose)
 
     def charge_disjoint(self, guarantees: Sequence[Guarantee], *, by: str | None = None, purpose: str = "") -> Receipt:
         """Spend what answers about disjoint keys of *one* plan cost together (rule R13); separate questions add up."""
@@ -85,8 +86,8 @@ class Account:
 
     def _charge(self, cost: Cost, guarantee: Guarantee, body: dict[str, Any], by: str | None, purpose: str) -> Receipt:
         self.policy.check(cost, self.terms)
-        for argument, text in (("purpose", purpose), ("by", by or "")):
-            check_text(argument, text)
+        check_text("purpose", purpose)
+        check_text("by", by or "")
         details = {"guarantee": body, "cost": [cost.pure, cost.loss, cost.delta], "by": by, "purpose": purpose}
         entry = self._ledger.charge(self.name, by, _added(cost), details)
         if entry is None:
@@ -314,6 +315,8 @@ def _lost(receipt: Receipt, cost: Cost) -> dict[str, Any]:
 
 def check_text(argument: str, text: str, *, needed: bool = False) -> None:
     """A text that every book can hold."""
+    if text == "" and not needed:
+        return
     if not isinstance(text, str) or "\0" in text or text != text.encode(errors="replace").decode():
         raise ArgumentError(argument, "must be a text without odd characters; pass plain words")
     if needed and not text:

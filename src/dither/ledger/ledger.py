@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,7 +18,7 @@ from dither.ledger.account import Account, check_text
 from dither.ledger.left import State
 from dither.ledger.policy import Policy
 from dither.ledger.sqlite import copy_book
-from dither.ledger.store import Store, connect, prepare
+from dither.ledger.store import APPEND, LAST, Store, connect, prepare
 from dither.ledger.terms import Accounting, Terms
 from dither.ledger.wire import Entry, canonical, digest
 from dither.noise import token
@@ -101,13 +103,13 @@ class Ledger:
 
     def append(self, run: Run, kind: str, account: str, body: Mapping[str, Any]) -> Entry:
         """Write the next line of the log. Time never runs backwards in it, whatever the clock does."""
-        rows = run("SELECT seq, time, hash FROM log ORDER BY seq DESC LIMIT 1")
+        rows = run(LAST)
         last, latest, previous = rows[0] if rows else (0, "", "")
-        seq, time, text = last + 1, max(_now(), latest), canonical(body)
-        line = digest(previous, seq, time, kind, account, text)
-        values = (seq, time, kind, account, text, line)
-        run("INSERT INTO log (seq, time, kind, account, body, hash) VALUES (?, ?, ?, ?, ?, ?)", values)
-        return Entry(seq, time, kind, account, body, line)
+        seq, when, text = last + 1, max(_now(), latest), canonical(body)
+        line = digest(previous, seq, when, kind, account, text)
+        values = (seq, when, kind, account, text, line)
+        run(APPEND, values)
+        return Entry(seq, when, kind, account, body, line)
 
     def charge(self, account: str, by: str | None, units: Units, body: Mapping[str, Any]) -> Entry | None:
         """Spend and write the log line in one step, where the store has one and the charge fits."""
@@ -120,9 +122,9 @@ class Ledger:
         """The log, oldest line first."""
         with self.store.reading() as run:
             rows = run("SELECT seq, time, kind, account, body, hash FROM log ORDER BY seq")
-        for seq, time, what, whose, body, line in rows:
+        for seq, when, what, whose, body, line in rows:
             if account in (None, whose) and kind in (None, what):
-                yield Entry(seq, time, what, whose, json.loads(body), line)
+                yield Entry(seq, when, what, whose, json.loads(body), line)
 
     @property
     def head(self) -> tuple[int, str]:
@@ -260,7 +262,14 @@ CAPS = ("pure_cap", "loss_cap", "delta_cap")
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="microseconds")
+    """The time in UTC, to the microsecond, as text that sorts like the time."""
+    seconds, nanoseconds = divmod(time.time_ns(), 10**9)
+    return f"{_second(seconds)}.{nanoseconds // 1000:06d}+00:00"
+
+
+@lru_cache(maxsize=2)
+def _second(seconds: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
 def _accounting(named: str | None, delta: float) -> Accounting:

@@ -74,6 +74,7 @@ class PostgresStore:
     """The tables of a book in one schema of a PostgreSQL database; `synchronous_commit` is on."""
 
     extras: tuple[str, ...] = (CHARGE,)
+    key = "BIGINT"
 
     def __init__(self, place: str) -> None:
         self._address = place

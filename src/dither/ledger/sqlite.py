@@ -6,25 +6,27 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from dither.errors import LedgerError
-from dither.ledger.store import APPLICATION, Run, schema_of
+from dither.ledger.store import APPEND, APPLICATION, LAST, SPEND, Run, Units, schema_of
+from dither.ledger.wire import canonical, digest
 
 __all__ = ["SQLiteStore", "copy_book"]
 
 PATIENCE = 60.0  # seconds to wait for other writers
+FAULTS = (sqlite3.Error, UnicodeDecodeError)  # the latter where a damaged book makes even the error unreadable
 INHERITED: list[sqlite3.Connection] = []  # a forked process must not close these: that could undo its parent's writing
 
 
 class SQLiteStore:
     """One file in write-ahead mode with full synchronisation: a commit is on the disk when it returns."""
 
-    charge = None  # the statements of a transaction cost next to nothing here
     extras: tuple[str, ...] = ()
+    key = "INTEGER"  # the row's own number, which needs no index beside the table
 
     def __init__(self, place: str) -> None:
         self.memory = place == ":memory:"
@@ -33,6 +35,7 @@ class SQLiteStore:
         self._beside = place + "-anchor"
         self._lock = threading.RLock()
         self._pid = os.getpid()
+        self._notes: int | None = None
         self._connection: sqlite3.Connection | None = _open(place, self.memory)
 
     def _connected(self) -> sqlite3.Connection:
@@ -53,6 +56,24 @@ class SQLiteStore:
     def reading(self) -> AbstractContextManager[Run]:
         return self._transaction("BEGIN")
 
+    def charge(
+        self, account: str, by: str | None, units: Units, time: str, body: Mapping[str, Any]
+    ) -> tuple[int, str, str] | None:
+        """The ordinary way without its detours: beside a commit to a fast disk, Python's own time counts."""
+        if by is not None:
+            return None
+        text = canonical(body)
+        connection = self._connected()
+        with self._lock:
+            try:
+                return _charge(connection.execute, account, units, time, text)
+            except FAULTS as error:
+                _undo(connection)
+                raise LedgerError(_explain(error, self.place)) from error
+            except BaseException:
+                _undo(connection)
+                raise
+
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[Run]:
         connection = self._connected()
@@ -61,7 +82,7 @@ class SQLiteStore:
                 connection.execute(begin)
                 yield _runner(connection)
                 connection.execute("COMMIT")
-            except sqlite3.Error as error:
+            except FAULTS as error:
                 _undo(connection)
                 raise LedgerError(_explain(error, self.place)) from error
             except BaseException:
@@ -79,7 +100,7 @@ class SQLiteStore:
                 connection.execute(f"PRAGMA application_id = {APPLICATION}")
                 return None
             return schema_of(connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchall(), self.place)
-        except sqlite3.Error as error:
+        except FAULTS as error:
             raise LedgerError(_explain(error, self.place)) from error
 
     def anchor(self) -> tuple[int, str] | None:
@@ -97,17 +118,34 @@ class SQLiteStore:
         if self.memory:
             return
         with suppress(OSError):
-            beside = os.open(self._beside, os.O_WRONLY | os.O_CREAT, 0o644)
-            try:
-                os.pwrite(beside, f"{seq:020d} {digest}\n".encode(), 0)
-            finally:
-                os.close(beside)
+            if self._notes is None:
+                self._notes = os.open(self._beside, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            os.pwrite(self._notes, f"{seq:020d} {digest}\n".encode(), 0)
 
     def close(self) -> None:
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+            if self._notes is not None:
+                os.close(self._notes)
+                self._notes = None
+
+
+def _charge(
+    execute: Callable[..., sqlite3.Cursor], account: str, units: Units, time: str, text: str
+) -> tuple[int, str, str] | None:
+    execute("BEGIN IMMEDIATE")
+    pure, loss, delta, impure = units
+    if execute(SPEND, (*units, account, impure, pure, loss, delta)).rowcount != 1:
+        execute("ROLLBACK")
+        return None
+    last, latest, previous = execute(LAST).fetchone()
+    seq, when = last + 1, max(time, latest)
+    line = digest(previous, seq, when, "charge", account, text)
+    execute(APPEND, (seq, when, "charge", account, text, line))
+    execute("COMMIT")
+    return seq, when, line
 
 
 def _open(place: str, memory: bool) -> sqlite3.Connection:
@@ -117,7 +155,7 @@ def _open(place: str, memory: bool) -> sqlite3.Connection:
             _write_ahead(connection)
             connection.execute("PRAGMA synchronous = FULL")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.Error as error:
+    except FAULTS as error:
         raise LedgerError(_explain(error, place)) from error
     return connection
 
@@ -145,7 +183,7 @@ def copy_book(source: str, target: str) -> None:
             old.backup(new)
         old.close()
         new.close()
-    except sqlite3.Error as error:
+    except FAULTS as error:
         raise LedgerError(_explain(error, source)) from error
 
 
@@ -163,7 +201,7 @@ def _undo(connection: sqlite3.Connection) -> None:
             connection.execute("ROLLBACK")
 
 
-def _explain(error: sqlite3.Error, place: str) -> str:
+def _explain(error: Exception, place: str) -> str:
     text = str(error)
     for sign, words in (
         ("locked", f"{place} is in use by another process that does not let go; try again when it is done"),
@@ -171,6 +209,7 @@ def _explain(error: sqlite3.Error, place: str) -> str:
         ("not a database", f"{place} is not a book; choose another file"),
         ("unable to open", f"{place} cannot be opened; does its folder exist, and may this user write there?"),
         ("full", f"there is no room left to write {place}; nothing was spent, make room and try again"),
+        ("codec", f"{place} is damaged; restore it from a copy with `Ledger.restore`"),
         ("malformed", f"{place} is damaged; restore it from a copy with `Ledger.restore`"),
     ):
         if sign in text:

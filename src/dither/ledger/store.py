@@ -32,7 +32,7 @@ SCHEMA = (
         pure_spent BIGINT NOT NULL, loss_spent BIGINT NOT NULL, delta_spent BIGINT NOT NULL,
         impure BIGINT NOT NULL, PRIMARY KEY (account, analyst))""",
     """CREATE TABLE log (
-        seq BIGINT PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, account TEXT NOT NULL, body TEXT NOT NULL,
+        seq {key} PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, account TEXT NOT NULL, body TEXT NOT NULL,
         hash TEXT NOT NULL)""",
     """CREATE TABLE replay (
         account TEXT NOT NULL, name TEXT NOT NULL, seq BIGINT NOT NULL, body TEXT NOT NULL,
@@ -45,6 +45,9 @@ FITS = """((impure + ? = 0 AND pure_spent + ? <= pure_cap)
 ADD = """pure_spent = pure_spent + ?, loss_spent = loss_spent + ?, delta_spent = delta_spent + ?, impure = impure + ?"""
 SPEND = f"UPDATE account SET {ADD} WHERE name = ? AND frozen = '' AND {FITS}"
 SPEND_SHARE = f"UPDATE share SET {ADD} WHERE account = ? AND analyst = ? AND {FITS}"
+
+LAST = "SELECT seq, time, hash FROM log ORDER BY seq DESC LIMIT 1"
+APPEND = "INSERT INTO log (seq, time, kind, account, body, hash) VALUES (?, ?, ?, ?, ?, ?)"
 
 Rows = list[tuple[Any, ...]]
 Units = tuple[int, int, int, int]
@@ -72,6 +75,8 @@ class Store(Protocol):
     """Where it is, in words for people."""
     extras: tuple[str, ...]
     """What it needs in a new book beside the tables."""
+    key: str
+    """Its type for a 64-bit number that is a key."""
 
     def writing(self) -> AbstractContextManager[Run]:
         """A transaction that is alone and durable when left."""
@@ -134,7 +139,7 @@ def prepare(store: Store) -> None:
         rows = run("SELECT value FROM meta WHERE name = ?", ("schema",))
         if not rows:
             for statement in (*SCHEMA, *store.extras):
-                run(statement)
+                run(statement.replace("{key}", store.key))
             run("INSERT INTO meta (name, value) VALUES (?, ?)", ("schema", str(VERSION)))
             return
         for step in range(int(rows[0][0]), VERSION):
