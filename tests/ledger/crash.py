@@ -50,21 +50,20 @@ def campaign(place: str, releases: Path, kills: int, longest: float = 0.006, see
     for number in range(kills):
         if number % 50 == 49:
             _check(place, releases, cap)
-        _kill_one(lambda: _charge_for_ever(place, releases), chance.uniform(0, longest))
+        _kill_one(lambda tell: _charge_for_ever(place, releases, tell), chance.uniform(0, longest))
     charges, shown = _check(place, releases, cap)
     _still_works(place, cap)
     return Outcome(kills, charges, shown, time.monotonic() - began)
 
 
-def _kill_one(victim: Callable[[], None], delay: float) -> None:
+def _kill_one(victim: Callable[[int], None], delay: float) -> None:
     """The delay begins when the victim has opened the book, so that most kills hit a charge and not the start."""
     ready, tell = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.close(ready)
-            os.dup2(tell, 3)
-            victim()
+            victim(tell)
         finally:
             os._exit(1)
     os.close(tell)
@@ -75,11 +74,11 @@ def _kill_one(victim: Callable[[], None], delay: float) -> None:
     os.close(ready)
 
 
-def _charge_for_ever(place: str, releases: Path) -> None:
+def _charge_for_ever(place: str, releases: Path, tell: int) -> None:
     book = Ledger.open(place)
     account = book.account("crash")
     with releases.open("a", buffering=1, encoding="ascii") as out:
-        os.write(3, b".")
+        os.write(tell, b".")
         while True:
             for by in (None, "ana"):
                 _release(account, by, out.write)

@@ -12,6 +12,7 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import IO
 
 import pytest
 from click.testing import CliRunner, Result
@@ -71,19 +72,23 @@ def test_watching_looks_again() -> None:
     assert "clinic" in shown.stdout
 
 
+def read_until(stream: IO[str], sign: str) -> None:
+    for line in stream:
+        if sign in line:
+            return
+    raise AssertionError(f"it ended before it showed {sign}")
+
+
 def test_watching_sees_a_charge_and_ends_on_interrupt(book: Path) -> None:
     command = [sys.executable, "-W", "error", "-m", "dither.cli", "budget", "--watch", "--account", "survey"]
     environment = os.environ | {"TERM": "xterm", "FORCE_COLOR": "1"}
     watching = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     assert watching.stdout is not None
-    lines: list[str] = []
-    while not any("50 %" in line for line in lines):
-        lines.append(watching.stdout.readline())
+    read_until(watching.stdout, "50 %")
     with Ledger.open(book) as ledger:
         survey = ledger.account("survey")
         survey.charge(PureDP(0.25, unit=survey.unit))
-    while not any("25 %" in line for line in lines):
-        lines.append(watching.stdout.readline())
+    read_until(watching.stdout, "25 %")
     time.sleep(0.2)
     watching.send_signal(signal.SIGINT)
     _, errors = watching.communicate(timeout=20)

@@ -101,4 +101,5 @@ def test_words() -> None:
     assert str(PoissonSampled(0.01, GaussianDP(1.0), 1000)).startswith(
         "1000 steps of μ = 1 (Gaussian) on Poisson samples"
     )
-    assert str(Composed([PureDP(1.0)] * 2)) == "2 guarantees together, one row, add/remove"
+    assert str(Composed([PureDP(1.0), PureDP(1.0)])) == "ε = 2 (2 pure guarantees together), one row, add/remove"
+    assert str(Composed([PureDP(1.0), GaussianDP(1.0)])) == "2 guarantees together, one row, add/remove"
