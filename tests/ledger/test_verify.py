@@ -14,7 +14,7 @@ import pytest
 
 from dither.errors import AccountFrozen, ArgumentError, BudgetExceeded, LedgerError
 from dither.ledger import Account, Ledger, Receipt, store, verify
-from dither.ledger.wire import digest
+from dither.ledger.wire import digest, to_json
 from dither.privacy import ApproxDP, GaussianDP, PureDP, Unit
 
 GOLDEN = Path(__file__).parent / "golden" / "book-v1.db"
@@ -258,7 +258,7 @@ def test_a_charge_beyond_the_cap_is_found_in_the_log(place: Path) -> None:
     with Ledger.open(place) as ledger, ledger.store.writing() as run:
         run("UPDATE account SET pure_spent = pure_spent + 9000000000, loss_spent = loss_spent + 9000000000 "
             "WHERE name = 'clinic'")  # fmt: skip
-        cost = {"cost": [9 * 10**9, 9 * 10**9, 0], "by": None}
+        cost = {"cost": [9 * 10**9, 9 * 10**9, 0], "by": None, "guarantee": to_json(PureDP(9))}
         ledger.append(run, "charge", "clinic", cost)
     with pytest.raises(LedgerError, match="spends more"):
         check(place)

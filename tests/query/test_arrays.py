@@ -295,7 +295,10 @@ def test_columns_of_a_dataset():
     assert dither.mean(people["age"], epsilon=1).value == pytest.approx(AGES.mean(), abs=1)
     assert dither.histogram(people["sex"], epsilon=1).value == pytest.approx([10_000, 10_000], abs=20)
     assert budget.remaining.epsilon == 0
-    assert isinstance(dither.sum(people["age"], epsilon=1, budget=dither.Budget(epsilon=1)).value, int)
+    with pytest.raises(dither.ArgumentError, match="own account"):
+        dither.sum(people["age"], epsilon=1, budget=dither.Budget(epsilon=1))
+    free = dither.Dataset.of({"age": AGES}, bounds={"age": (0, 110)})
+    assert isinstance(dither.sum(free["age"], epsilon=1, budget=dither.Budget(epsilon=1)).value, int)
 
 
 def test_datasets_with_many_rows_of_one_unit_are_refused():

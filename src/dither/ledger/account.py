@@ -190,6 +190,7 @@ class Account:
                 known.add(receipt.head)
                 cost = self._cost_again(receipt)
                 run(f"UPDATE account SET {ADD} WHERE name = ?", (*_added(cost), self.name))
+                run(f"UPDATE share SET {ADD} WHERE account = ? AND analyst = ?", (*_added(cost), self.name, receipt.by))
                 self._ledger.append(run, "recover", self.name, _lost(receipt, cost))
 
     def _cost_again(self, receipt: Receipt) -> Cost:
@@ -201,7 +202,10 @@ class Account:
         """Give up what is left: nothing more can be charged."""
         check_text("reason", reason, needed=True)
         with self._ledger.changing() as run:
-            all_of_it = "pure_spent = pure_cap, loss_spent = loss_cap, delta_spent = delta_cap"
+            all_of_it = ", ".join(
+                f"{name}_spent = CASE WHEN {name}_spent < {name}_cap THEN {name}_cap ELSE {name}_spent END"
+                for name in ("pure", "loss", "delta")
+            )
             run(f"UPDATE account SET {all_of_it}, impure = impure + 1 WHERE name = ?", (self.name,))
             self._ledger.append(run, "write off", self.name, {"reason": reason})
 

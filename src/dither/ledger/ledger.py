@@ -17,7 +17,7 @@ from dither.errors import ArgumentError, LedgerError
 from dither.ledger.account import Account, check_text
 from dither.ledger.left import State
 from dither.ledger.policy import Policy
-from dither.ledger.sqlite import copy_book
+from dither.ledger.sqlite import copy_book, discard, put_in_place
 from dither.ledger.store import APPEND, LAST, Store, connect, prepare
 from dither.ledger.terms import Accounting, Terms
 from dither.ledger.wire import Entry, canonical, digest
@@ -59,11 +59,20 @@ class Ledger:
         anchor = self.store.anchor()
         with self.store.writing() as run:
             if not run("SELECT 1 FROM log LIMIT 1"):
+                if anchor is not None:
+                    raise LedgerError(
+                        f"a book with {anchor[0]} lines was at {self.store.place}: restore it from a copy with "
+                        "Ledger.restore, or remove the note beside it if there never was one"
+                    )
                 self.append(run, "book", "", {"id": token(16)})
             elif _is_older(run, anchor):
                 self.freeze_all(run, "the book is older than the head noted beside it")
 
     def freeze_all(self, run: Run, reason: str) -> None:
+        """Freeze all accounts, and those opened before the mark is cleared: they may have been there already."""
+        run("DELETE FROM meta WHERE name = 'mark'")
+        run("INSERT INTO meta (name, value) VALUES ('mark', ?)", (reason,))
+        self.append(run, "mark", "", {"reason": reason})
         for (name,) in run("SELECT name FROM account WHERE frozen = '' ORDER BY name"):
             run("UPDATE account SET frozen = ? WHERE name = ?", (reason, name))
             self.append(run, "freeze", name, {"reason": reason})
@@ -76,11 +85,20 @@ class Ledger:
         """
         if Path(place).exists():
             raise LedgerError(f"{place} is there already; move it away first, and keep it")
-        copy_book(str(copy), str(place))
-        ledger = cls.open(place)
-        with ledger.store.writing() as run:
+        aside = f"{place}-restoring"
+        discard(aside)
+        copy_book(str(copy), aside)
+        with cls.open(aside) as ledger, ledger.store.writing() as run:
             ledger.freeze_all(run, "restored from a copy")
-        return ledger
+        put_in_place(aside, str(place))
+        return cls.open(place)
+
+    def clear(self, reason: str) -> None:
+        """The curator has made sure that no account is missing in a restored book: new accounts open as usual again."""
+        check_text("reason", reason, needed=True)
+        with self.changing() as run:
+            run("DELETE FROM meta WHERE name = 'mark'")
+            self.append(run, "clear", "", {"reason": reason})
 
     def close(self) -> None:
         """Let go of the book. Closing twice does nothing."""
@@ -197,6 +215,9 @@ class Ledger:
         names = ("dataset", "unit", "relation", "accounting", "epsilon", "delta", "order", *CAPS)
         body = dict(zip(names, (*who, *facts), strict=True))
         self.append(run, "open", name, body | {"policy": policy.to_json()})
+        for (reason,) in run("SELECT value FROM meta WHERE name = 'mark'"):
+            run("UPDATE account SET frozen = ? WHERE name = ?", (reason, name))
+            self.append(run, "freeze", name, {"reason": reason})
         return dataset, terms, policy
 
     def amend(self, name: str, *, epsilon: float, delta: float = 0.0, reason: str) -> Account:

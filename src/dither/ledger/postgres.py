@@ -20,6 +20,7 @@ __all__ = ["PostgresStore"]
 
 LOCK = 0x64697468  # one advisory lock makes all writers of the book take turns
 INHERITED: list[psycopg.Connection[Any]] = []  # a forked process must not close these: its parent speaks through them
+IDLE = 0  # psycopg.pq.TransactionStatus.IDLE
 REFUSED = "DI001"  # the charge does not fit; the ordinary way finds out why
 
 
@@ -81,19 +82,23 @@ class PostgresStore:
         self.place = re.sub(r"(://[^:/@]*):[^@]*@", r"\1:…@", place)
         self._lock = threading.RLock()
         self._pid = os.getpid()
+        self._active = False
         self._connection: psycopg.Connection[Any] | None = _open(place, self.place)
 
     def _after_fork(self) -> None:
         """A forked process opens a connection of its own."""
         if self._pid != os.getpid() and self._connection is not None:
             INHERITED.append(self._connection)
-            self._pid, self._lock = os.getpid(), threading.RLock()
+            self._pid, self._lock, self._active = os.getpid(), threading.RLock(), False
             self._connection = _open(self._address, self.place)
 
     def _connected(self) -> psycopg.Connection[Any]:
         if self._connection is None:
             raise LedgerError(f"the book is closed ({self.place}); open it again with Ledger.open")
-        if self._connection.closed:
+        if self._connection.closed or self._connection.info.transaction_status != IDLE:
+            # Left open by an interrupt: what is charged inside such a transaction could still be undone.
+            with suppress(Exception):
+                self._connection.close()
             self._connection = _open(self._address, self.place)
         return self._connection
 
@@ -120,10 +125,16 @@ class PostgresStore:
 
         self._after_fork()
         with self._lock:
+            if self._active:
+                raise LedgerError("a transaction of this book is under way in this thread; finish it first")
+            connection = self._connected()
+            self._active = True
             try:
-                yield self._connected()
+                yield connection
             except psycopg.Error as error:
                 raise LedgerError(f"{self.place} could not be used: {error}; there is no receipt") from error
+            finally:
+                self._active = False
 
     def charge(
         self, account: str, by: str | None, units: Units, time: str, body: Mapping[str, Any]
@@ -159,7 +170,7 @@ class PostgresStore:
 
     def close(self) -> None:
         with self._lock, suppress(Exception):
-            if self._connection is not None:
+            if self._connection is not None and self._pid == os.getpid():
                 self._connection.close()
         self._connection = None
 

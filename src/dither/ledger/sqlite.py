@@ -15,7 +15,7 @@ from dither.errors import LedgerError
 from dither.ledger.store import APPEND, APPLICATION, LAST, SPEND, Run, Units, schema_of
 from dither.ledger.wire import canonical, digest
 
-__all__ = ["SQLiteStore", "copy_book"]
+__all__ = ["SQLiteStore", "copy_book", "discard", "put_in_place"]
 
 PATIENCE = 60.0  # seconds to wait for other writers
 FAULTS = (sqlite3.Error, UnicodeDecodeError)  # the latter where a damaged book makes even the error unreadable
@@ -29,14 +29,42 @@ class SQLiteStore:
     key = "INTEGER"  # the row's own number, which needs no index beside the table
 
     def __init__(self, place: str) -> None:
+        if not place.strip():
+            raise LedgerError("the path of the book is empty; pass a file such as book.db")
         self.memory = place == ":memory:"
         self.place = "this process only" if self.memory else place
-        self._path = Path(place)
-        self._beside = place + "-anchor"
+        # Once and for all: a later chdir, or a link, must not lead to another book or another note.
+        self._path = Path(place if self.memory else os.path.realpath(place))
+        self._beside = f"{self._path}-anchor"
         self._lock = threading.RLock()
         self._pid = os.getpid()
+        self._active = False
         self._notes: int | None = None
-        self._connection: sqlite3.Connection | None = _open(place, self.memory)
+        self._connection: sqlite3.Connection | None = _open(str(self._path), self.memory)
+        self._file = self._identity()
+        if self._file and self._file[2] != 1:
+            self.close()
+            raise LedgerError(
+                f"{place} has several names (hard links), which SQLite cannot keep apart; use one of them"
+            )
+
+    def _identity(self) -> tuple[int, int, int] | None:
+        if self.memory:
+            return None
+        try:
+            found = self._path.stat()
+        except OSError:
+            return 0, 0, 0
+        return found.st_dev, found.st_ino, found.st_nlink
+
+    def _enter(self, connection: sqlite3.Connection) -> None:
+        """Nothing is done inside another transaction, nor on a file that is no longer the one that was opened."""
+        if self._active:
+            raise LedgerError("a transaction of this book is under way in this thread; finish it first")
+        if connection.in_transaction:  # left open by an interrupt
+            connection.execute("ROLLBACK")
+        if self._identity() != self._file:
+            raise LedgerError(f"{self.place} was moved, removed or replaced while it was open; open it again")
 
     def _connected(self) -> sqlite3.Connection:
         """The connection of this process; a forked one opens its own, for SQLite's locks do not survive a fork."""
@@ -46,7 +74,7 @@ class SQLiteStore:
             if self.memory:
                 raise LedgerError("this budget belongs to the process that made it; a forked one cannot spend it again")
             INHERITED.append(self._connection)
-            self._pid, self._lock = os.getpid(), threading.RLock()
+            self._pid, self._lock, self._active = os.getpid(), threading.RLock(), False
             self._connection = _open(str(self._path), self.memory)
         return self._connection
 
@@ -65,6 +93,7 @@ class SQLiteStore:
         text = canonical(body)
         connection = self._connected()
         with self._lock:
+            self._enter(connection)
             try:
                 return _charge(connection.execute, account, units, time, text)
             except FAULTS as error:
@@ -78,6 +107,8 @@ class SQLiteStore:
     def _transaction(self, begin: str) -> Iterator[Run]:
         connection = self._connected()
         with self._lock:
+            self._enter(connection)
+            self._active = True
             try:
                 connection.execute(begin)
                 yield _runner(connection)
@@ -88,6 +119,8 @@ class SQLiteStore:
             except BaseException:
                 _undo(connection)
                 raise
+            finally:
+                self._active = False
 
     def version(self) -> int | None:
         connection = self._connected()
@@ -185,6 +218,23 @@ def copy_book(source: str, target: str) -> None:
         new.close()
     except FAULTS as error:
         raise LedgerError(_explain(error, source)) from error
+
+
+def discard(place: str) -> None:
+    """Remove what an earlier, interrupted restoring left."""
+    for name in (place, f"{place}-wal", f"{place}-shm", f"{place}-anchor"):
+        Path(name).unlink(missing_ok=True)
+
+
+def put_in_place(aside: str, place: str) -> None:
+    """Give a finished, closed book its name, in one step that fails if the name is taken."""
+    with Path(aside).open("rb") as book:
+        os.fsync(book.fileno())
+    try:
+        os.link(aside, place)
+    except OSError as error:
+        raise LedgerError(f"{place} could not be put in place: {error.strerror}") from error
+    discard(aside)
 
 
 def _runner(connection: sqlite3.Connection) -> Run:

@@ -8,13 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import LedgerError
 from dither.ledger.left import State
 from dither.ledger.sqlite import SQLiteStore
-from dither.ledger.terms import Cost
-from dither.ledger.wire import Entry, canonical
+from dither.ledger.terms import Accounting, Cost, Terms
+from dither.ledger.wire import Entry, canonical, from_json
+from dither.privacy import ApproxDP, Relation, Unit
 
 if TYPE_CHECKING:
     from dither.ledger.account import Receipt
@@ -100,12 +102,17 @@ class Told:
     accounts: dict[str, Facts]
     shares: dict[tuple[str, str], tuple[str, State]]
     releases: dict[tuple[str, str], tuple[int, str]]
+    mark: dict[str, str]
 
 
 def _fold(entries: Iterable[Entry]) -> Told:
-    told = Told({}, {}, {})
+    told = Told({}, {}, {}, {})
     for entry in entries:
-        if entry.kind != "book":
+        if entry.kind == "mark":
+            told.mark = {"mark": entry.body["reason"]}
+        elif entry.kind == "clear":
+            told.mark = {}
+        elif entry.kind != "book":
             _apply(told, entry)
     return told
 
@@ -114,26 +121,31 @@ def _apply(told: Told, entry: Entry) -> None:
     name, body = entry.account, entry.body
     if entry.kind == "open":
         told.accounts[name] = _opened(body)
+        _check_caps(told.accounts[name], entry.seq)
         return
     facts = told.accounts[name]
     match entry.kind:
         case "charge":
             cost = Cost(*body["cost"])
-            if not facts.state.fits(cost) or facts.frozen:
+            _check_cost(facts, body["guarantee"], cost, entry.seq)
+            share = told.shares.get((name, body["by"]))
+            if not facts.state.fits(cost) or facts.frozen or (share is not None and not share[1].fits(cost)):
                 raise LedgerError(f"line {entry.seq} spends more than {name} had left")
             facts = replace(facts, state=facts.state.plus(cost))
             _apply_share(told, name, body["by"], cost)
         case "recover":
             facts = replace(facts, state=facts.state.plus(Cost(*body["cost"])))
+            _apply_share(told, name, body["by"], Cost(*body["cost"]))
         case "write off":
             s = facts.state
-            spent = State(s.pure_cap, s.loss_cap, s.delta_cap, s.pure_cap, s.loss_cap, s.delta_cap, s.impure + 1)
-            facts = replace(facts, state=spent)
+            spent = (max(s.pure_cap, s.pure_spent), max(s.loss_cap, s.loss_spent), max(s.delta_cap, s.delta_spent))
+            facts = replace(facts, state=State(s.pure_cap, s.loss_cap, s.delta_cap, *spent, s.impure + 1))
         case "share":
             old = told.shares.get((name, body["analyst"]), ("", State(0, 0, 0)))[1]
             told.shares[name, body["analyst"]] = (body["part"], _with_caps(old, body["caps"]))
         case "amend":
             facts = _amended(facts, body)
+            _check_caps(facts, entry.seq)
             told.shares |= {k: _rescaled(p, s, facts.state) for k, (p, s) in told.shares.items() if k[0] == name}
         case "renew":
             facts = replace(facts, state=_emptied(facts.state), period=facts.period + 1)
@@ -153,6 +165,44 @@ def _opened(body: Mapping[str, Any]) -> Facts:
     names = ("dataset", "unit", "relation", "accounting", "epsilon", "delta")
     state = State(body["pure_cap"], body["loss_cap"], body["delta_cap"])
     return Facts(tuple(str(body[name]) for name in names), body["order"], state, canonical(body["policy"]))
+
+
+def _terms(facts: Facts) -> Terms:
+    _, unit, relation, accounting, epsilon, delta = facts.opened
+    total = ApproxDP(float(epsilon), float(delta), unit=Unit(unit, Relation(relation)))
+    return Terms.of(Accounting(accounting), total, facts.order or None)
+
+
+def _check_caps(facts: Facts, seq: int) -> None:
+    """The caps must follow from the total that is stated."""
+    terms = _terms(facts)
+    stated = (facts.state.pure_cap, facts.state.loss_cap, facts.state.delta_cap)
+    if any(
+        cap > _nearly(true) for cap, true in zip(stated, (terms.pure_cap, terms.loss_cap, terms.delta_cap), strict=True)
+    ):
+        raise LedgerError(f"line {seq} allows more than the total that it states")
+
+
+def _check_cost(facts: Facts, guarantee: Mapping[str, Any], cost: Cost, seq: int) -> None:
+    """A charge must cost at least what its guarantee says."""
+    true = _cost_of(_terms(facts), canonical(guarantee))
+    pairs = ((cost.pure, true.pure), (cost.loss, true.loss), (cost.delta, true.delta))
+    cheap = any(stated is not None and (stated < 0 or _nearly(stated) < (real or 0)) for stated, real in pairs)
+    if cheap or (cost.pure is None) != (true.pure is None):
+        raise LedgerError(f"line {seq} costs less than its guarantee")
+
+
+@lru_cache(maxsize=4096)
+def _cost_of(terms: Terms, guarantee: str) -> Cost:
+    data = json.loads(guarantee)
+    if data["kind"] == "disjoint":
+        return terms.disjoint([from_json(part) for part in data["parts"]])
+    return terms.cost(from_json(data))
+
+
+def _nearly(units: int) -> int:
+    """Room for the last digits of another platform's logarithms."""
+    return units + units // 10**9 + 2
 
 
 def _apply_share(told: Told, name: str, by: str | None, cost: Cost) -> None:
@@ -199,6 +249,7 @@ def _compare(told: Told, run: Run) -> None:
         ("account", told.accounts, accounts),
         ("share", told.shares, shares),
         ("stored release", told.releases, releases),
+        ("mark", told.mark, dict(run("SELECT name, value FROM meta WHERE name <> 'schema'"))),
     ):
         if said != found:
             raise LedgerError(f"the log and the table of each {what} do not agree: one of them was changed")

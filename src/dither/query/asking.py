@@ -60,7 +60,10 @@ class Ask:
             if data.dataset.owner is not None:
                 way_out = f"make one row for each {data.dataset.unit.name} first"
                 raise ArgumentError("x", f"the dataset may hold many rows of one {data.dataset.unit.name}; {way_out}")
-            return cls(what, data, cost, unit or data.dataset.unit, budget or data.dataset.account)
+            account = data.dataset.account
+            if account is not None and budget is not None and budget is not account:
+                raise ArgumentError("budget", "the dataset has its own account, which pays for it; leave budget out")
+            return cls(what, data, cost, unit or data.dataset.unit, account or budget)
         _check_type(data)
         return cls(what, data, cost, unit or ROW, budget)
 
