@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
@@ -23,6 +24,9 @@ class Account(Protocol):
 
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
         """Spend a guarantee, or raise and spend nothing."""
+
+    def spending(self, guarantee: Guarantee, *, purpose: str = "") -> AbstractContextManager[Receipt]:
+        """Charge, run what is inside, settle; failures inside are counted."""
 
 
 Bounds = tuple[float, float]

@@ -410,3 +410,17 @@ def test_quantiles_print_with_their_own_confidence():
 
 def test_the_mean_of_n_stays_inside_its_bounds():
     assert all(0 <= dither.mean([1.0], bounds=(0, 1), n=1, epsilon=0.1).value <= 1 for _ in range(50))
+
+
+def test_failures_after_reading_are_counted_and_freeze_the_account():
+    def broken(_names):
+        raise RuntimeError("row 17 is odd")
+
+    budget = dither.Budget(epsilon=10)
+    dataset = dither.Dataset(broken, ("age",), account=budget)
+    for _ in range(3):
+        with pytest.raises(RuntimeError):
+            dither.count(dataset["age"], epsilon=1)
+    with pytest.raises(dither.AccountFrozen):
+        dither.count(dataset["age"], epsilon=1)
+    assert len(budget.history()) == 3

@@ -88,8 +88,8 @@ def count(
     """
     ask = Ask.of("count", x, Cost(epsilon, rho, share, error), budget, unit).for_error(1)
     mechanism = ask.additive(1)
-    source = ask.pay(mechanism.guarantee)
-    noisy = mechanism.release(count_present(ask.read()))
+    with ask.paying(mechanism.guarantee) as source:
+        noisy = mechanism.release(count_present(ask.read()))
     return ask.release(noisy, source, Around(noisy, mechanism, integer=True, within=(0, math.inf)))
 
 
@@ -117,10 +117,8 @@ def sum(
     steps = Steps.between(low, high, integer=_whole(x, low, high), replacing=ask.replacing)
     ask = ask.for_error(steps.sensitivity, float(steps.size))
     mechanism = ask.additive(steps.sensitivity)
-    source = ask.pay(mechanism.guarantee)
-    with np.errstate(all="ignore"):
-        total = steps.total(*ask.numbers())
-    noisy = steps.value(mechanism.release(total))
+    with ask.paying(mechanism.guarantee) as source, np.errstate(all="ignore"):
+        noisy = steps.value(mechanism.release(steps.total(*ask.numbers())))
     return ask.clipped(noisy, source, Around(noisy, mechanism, integer=True, step=float(steps.size)))
 
 
@@ -148,17 +146,17 @@ def mean(
     if n is not None:
         return _mean_of_n(ask, low, high, n)
     mechanism = ask.additive(*moments.sensitivities(replacing=False))
-    source = ask.pay(mechanism.guarantee)
-    zeros, ones = map(mechanism.release, _part_sums(ask, low, high, 1, None))
+    with ask.paying(mechanism.guarantee) as source:
+        zeros, ones = map(mechanism.release, _part_sums(ask, low, high, 1, None))
     value = low + (high - low) * moments.mean_of(zeros, ones)
     return ask.clipped(value, source, moments.MeanSpread((zeros, ones), mechanism, low, high))
 
 
 def _mean_of_n(ask: Ask, low: float, high: float, n: int) -> Release:
     mechanism = ask.additive(moments.STEPS)
-    source = ask.pay(mechanism.guarantee)
     step = (high - low) / (n * moments.STEPS)
-    value = min(high, max(low, low + step * mechanism.release(_part_sums(ask, low, high, 1, n)[1])))
+    with ask.paying(mechanism.guarantee) as source:
+        value = min(high, max(low, low + step * mechanism.release(_part_sums(ask, low, high, 1, n)[1])))
     return ask.clipped(value, source, Around(value, mechanism, integer=True, step=step, within=(low, high)))
 
 
@@ -182,8 +180,8 @@ def variance(
     """
     ask, low, high, n = _moment("variance", x, bounds, n, Cost(epsilon, rho, share), budget, unit)
     mechanism = ask.additive(*moments.sensitivities(replacing=n is not None))
-    source = ask.pay(mechanism.guarantee)
-    first, middle, last = map(mechanism.release, _part_sums(ask, low, high, 2, n))
+    with ask.paying(mechanism.guarantee) as source:
+        first, middle, last = map(mechanism.release, _part_sums(ask, low, high, 2, n))
     total = None if n is None else n * moments.STEPS
     value = moments.variance_of(first, middle, last, first + middle + last if total is None else total)
     spread = moments.VarianceSpread((first, middle, last), mechanism, high - low, total)
@@ -217,10 +215,9 @@ def quantile(
     confidence = check_confidence(confidence)
     grid = quantiles.Grid(low, high, _whole(x, low, high))
     choices = quantiles.mechanisms(ask.epsilon, rho, wanted, ask.replacing, ask.unit)
-    source = ask.pay(quantiles.promise(ask.epsilon, rho, ask.unit))
-    with np.errstate(all="ignore"):
+    with ask.paying(quantiles.promise(ask.epsilon, rho, ask.unit)) as source, np.errstate(all="ignore"):
         counts = grid.counts(ask.numbers()[0])
-    value, least, most = map(grid.point, quantiles.choose(counts, wanted, choices, confidence))
+        value, least, most = map(grid.point, quantiles.choose(counts, wanted, choices, confidence))
     return ask.clipped(value, source, quantiles.QuantileSpread(least, most, confidence))
 
 
@@ -253,9 +250,7 @@ def histogram(
     ask = ask.for_error(2 if ask.replacing else 1)
     l2 = math.nextafter(math.sqrt(2), 2) if ask.replacing else 1
     mechanism = ask.additive(2 if ask.replacing else 1, l2)
-    source = ask.pay(mechanism.guarantee)
-    with np.errstate(all="ignore"):
-        counts = sorted_by.counts(ask)
-    noisy = mechanism.release(counts)
+    with ask.paying(mechanism.guarantee) as source, np.errstate(all="ignore"):
+        noisy = mechanism.release(sorted_by.counts(ask))
     spread = Around(noisy, mechanism, integer=True, within=(0, math.inf))
     return ask.release(noisy, source, spread, keys=sorted_by.names)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -104,10 +106,17 @@ class Ask:
         epsilon = epsilon_for_error(wanted / step, 0.95, sensitivity, integer=True)
         return Ask(self.what, self.data, Cost(epsilon=epsilon), self.unit, self.account)
 
-    def pay(self, guarantee: Guarantee) -> Source:
-        """Charge the account, if there is one. Nothing was read before; if this raises, nothing was spent."""
-        receipt = self.account.charge(guarantee, purpose=self.what) if self.account is not None else None
-        return Source(guarantee, receipt)
+    @contextmanager
+    def paying(self, guarantee: Guarantee) -> Iterator[Source]:
+        """Charge the account, if there is one, before anything inside reads data; settle afterwards (rule R5).
+
+        If the charge is refused, nothing was spent and nothing read. A failure inside is counted, and the charge stays.
+        """
+        if self.account is None:
+            yield Source(guarantee)
+            return
+        with self.account.spending(guarantee, purpose=self.what) as receipt:
+            yield Source(guarantee, receipt)
 
     def read(self) -> Any:
         return self.data.fetch() if isinstance(self.data, Column) else self.data
