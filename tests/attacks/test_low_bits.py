@@ -6,6 +6,7 @@ noise added to 0.0 often gives something else: one such answer is proof that the
 """
 
 import json
+import os
 import subprocess
 
 import numpy as np
@@ -46,6 +47,8 @@ def test_diffprivlib_is_separated_completely():
     try:
         python = interpreter("diffprivlib")
     except InstallError as error:
+        if os.environ.get("CI"):
+            raise
         pytest.skip(f"diffprivlib does not install here: {error}")
     code = (
         "import json; from diffprivlib.mechanisms import Laplace; m = Laplace(epsilon=1, sensitivity=1)\n"

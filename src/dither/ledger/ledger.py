@@ -130,9 +130,7 @@ class Ledger:
         return Entry(seq, when, kind, account, body, line)
 
     def charge(self, account: str, by: str | None, units: Units, body: Mapping[str, Any]) -> Entry | None:
-        """Spend and write the log line in one step, where the store has one and the charge fits."""
-        if self.store.charge is None:
-            return None
+        """Spend and write the log line in one step; None where the store leaves it to the ordinary way."""
         found = self.store.charge(account, by, units, _now(), body)
         return None if found is None else Entry(found[0], found[1], "charge", account, body, found[2])
 

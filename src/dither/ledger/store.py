@@ -60,14 +60,6 @@ class Run(Protocol):
     def __call__(self, sql: str, parameters: Sequence[Any] = ()) -> Any: ...
 
 
-class ChargeAtOnce(Protocol):
-    """Returns the number, time and hash of the line, or None if the charge is refused."""
-
-    def __call__(
-        self, account: str, by: str | None, units: Units, time: str, body: Mapping[str, Any]
-    ) -> tuple[int, str, str] | None: ...
-
-
 class Store(Protocol):
     """A place that holds one book."""
 
@@ -84,9 +76,13 @@ class Store(Protocol):
     def reading(self) -> AbstractContextManager[Run]:
         """A transaction that sees one state of the book."""
 
-    @property
-    def charge(self) -> ChargeAtOnce | None:
-        """Spends and writes the log line in one step, where a store has one."""
+    def charge(
+        self, account: str, by: str | None, units: Units, time: str, body: Mapping[str, Any]
+    ) -> tuple[int, str, str] | None:
+        """Spend and write the log line in one step: its number, time and hash.
+
+        None if the charge does not fit, or is not of the kind that has this short way; the ordinary way then says why.
+        """
 
     def version(self) -> int | None:
         """The schema version of the book that is there, or None if there is none."""
