@@ -3,7 +3,9 @@
     DitherError
     ├── ArgumentError        a question is wrong; names the argument and the way out  (is a ValueError)
     │   ├── UnitMismatch     guarantees for different units or relations were mixed
-    │   └── NoConversion     the wanted kind of guarantee does not follow from this one
+    │   ├── NoConversion     the wanted kind of guarantee does not follow from this one
+    │   └── QueryError       a SQL question cannot be asked like this; shows the place in the SQL
+    ├── EngineFailed         the engine failed after the charge; says nothing about the data
     ├── BudgetExceeded       the account cannot afford the charge; nothing was spent
     ├── LedgerError          the book cannot be used as it is: missing, locked, foreign, tampered with; says what to do
     │   └── AccountFrozen    the account waits for its curator
@@ -20,9 +22,11 @@ __all__ = [
     "ArgumentError",
     "BudgetExceeded",
     "DitherError",
+    "EngineFailed",
     "LedgerError",
     "MissingExtra",
     "NoConversion",
+    "QueryError",
     "UnitMismatch",
 ]
 
@@ -49,6 +53,34 @@ class UnitMismatch(ArgumentError):
 
 class NoConversion(ArgumentError):
     """No theorem gives the wanted kind of guarantee from this one."""
+
+
+class QueryError(ArgumentError):
+    """A question in SQL cannot be asked like this. The message ends with the line of SQL and a caret below the place."""
+
+    def __init__(self, message: str, sql: str = "", line: int = 0, column: int = 0) -> None:
+        super().__init__("sql", message + _shown(sql, line, column))
+        self.reason, self.sql, self.line, self.column = message, sql, line, column
+
+    def __reduce__(self) -> tuple[type[QueryError], tuple[str, str, int, int]]:  # type: ignore[override]
+        return type(self), (self.reason, self.sql, self.line, self.column)
+
+
+WIDEST = 100
+
+
+def _shown(sql: str, line: int, column: int) -> str:
+    """The line of the question with a caret below a column (both counted from 1), cut to what fits a terminal."""
+    lines = sql.splitlines()
+    if not 1 <= line <= len(lines):
+        return ""
+    text, place = lines[line - 1].replace("\t", " "), max(column - 1, 0)
+    start = max(0, place - WIDEST // 2)
+    return f"\n  {text[start : start + WIDEST]}\n  {' ' * (place - start)}^"
+
+
+class EngineFailed(DitherError):
+    """The engine failed after the charge was made. The charge stays, and the failure is counted (rule R5)."""
 
 
 class BudgetExceeded(DitherError):

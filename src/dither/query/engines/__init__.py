@@ -1,0 +1,1 @@
+"""Where private tables live and exact integer aggregates are computed, behind one protocol."""

@@ -1,0 +1,57 @@
+"""A bound question: which rows, which keys, which aggregates, and what is done with the released answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dither.query.sql.expressions import Expr
+from dither.query.sql.relations import Relation
+
+__all__ = ["Aggregate", "Key", "Output", "Question"]
+
+
+@dataclass(frozen=True)
+class Key:
+    """A grouping expression. `values` are its public values in order; None means they are private (rule R14)."""
+
+    expr: Expr
+    name: str
+    values: tuple[Any, ...] | None
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """One aggregate over the rows of a group.
+
+    `function`: count (no argument: rows; one argument: where it is not NULL), units, distinct, sum, avg, var_samp,
+    var_pop, stddev_samp, stddev_pop, covar_samp, covar_pop, corr, min, max, quantile (its level as `level`).
+    Every argument but those of count, units and distinct has a bounded range.
+    """
+
+    function: str
+    args: tuple[Expr, ...] = ()
+    level: float | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Output:
+    """A column of the answer: an expression over keys and aggregates."""
+
+    name: str
+    expr: Expr
+
+
+@dataclass(frozen=True)
+class Question:
+    """What was asked. HAVING, ORDER BY, LIMIT and the outputs are post-processing of the releases, and free."""
+
+    relation: Relation
+    keys: tuple[Key, ...]
+    aggregates: tuple[Aggregate, ...]
+    outputs: tuple[Output, ...]
+    having: Expr | None = None
+    order: tuple[tuple[Expr, bool], ...] = ()
+    limit: int | None = None
+    offset: int = 0
