@@ -56,7 +56,7 @@ class NoConversion(ArgumentError):
 
 
 class QueryError(ArgumentError):
-    """A question in SQL cannot be asked like this. The message ends with the line of SQL and a caret below the place."""
+    """A question in SQL cannot be asked like this. The message ends with the line of SQL and a caret below it."""
 
     def __init__(self, message: str, sql: str = "", line: int = 0, column: int = 0) -> None:
         super().__init__("sql", message + _shown(sql, line, column))

@@ -1,4 +1,4 @@
-"""The curator's declarations: tables, types, unit, bounds, public values, budget. Nothing in it is read off the data."""
+"""The curator's declarations: tables, types, unit, bounds, public values, budget. Nothing is read off the data."""
 
 from __future__ import annotations
 

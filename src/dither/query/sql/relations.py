@@ -73,8 +73,8 @@ class JoinKind(StrEnum):
 class Join(Relation):
     """Left columns, then right columns. `condition` refers to them in that order; None is no further condition.
 
-    Two private sides are always joined on the owner besides the condition. Where one side is public, every row keeps the
-    private side's owner, and rows without an owner are dropped.
+    Two private sides are always joined on the owner besides the condition. Where one side is public, every row keeps
+    the private side's owner, and rows without an owner are dropped.
     """
 
     left: Relation
@@ -107,7 +107,7 @@ class InPublic(Relation):
 
 @dataclass(frozen=True)
 class Summary:
-    """One exact aggregate of a per-unit summary: count, distinct, sum, avg, min or max of an expression (None: rows)."""
+    """An exact aggregate of a per-unit summary: count, distinct, sum, avg, min or max of an expression (None: rows)."""
 
     function: str
     expr: Expr | None
