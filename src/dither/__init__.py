@@ -17,9 +17,11 @@ if TYPE_CHECKING:
         ArgumentError,
         BudgetExceeded,
         DitherError,
+        EngineFailed,
         LedgerError,
         MissingExtra,
         NoConversion,
+        QueryError,
         UnitMismatch,
     )
     from dither.ledger import Account, Budget, Ledger, Policy, Receipt
@@ -52,7 +54,13 @@ if TYPE_CHECKING:
         compose,
     )
     from dither.query import count, histogram, mean, quantile, sum, variance
+    from dither.query.catalogue import Catalogue
+    from dither.query.database import Database
+    from dither.query.magic import load_ipython_extension
+    from dither.query.opening import open
+    from dither.query.preview import Preview
     from dither.release import Release
+    from dither.table import TableRelease
 
 _HOMES = {
     "dither.dataset": ("Dataset",),
@@ -61,9 +69,11 @@ _HOMES = {
         "ArgumentError",
         "BudgetExceeded",
         "DitherError",
+        "EngineFailed",
         "LedgerError",
         "MissingExtra",
         "NoConversion",
+        "QueryError",
         "UnitMismatch",
     ),
     "dither.ledger": ("Account", "Budget", "Ledger", "Policy", "Receipt"),
@@ -96,7 +106,13 @@ _HOMES = {
         "compose",
     ),
     "dither.query": ("count", "histogram", "mean", "quantile", "sum", "variance"),
+    "dither.query.catalogue": ("Catalogue",),
+    "dither.query.database": ("Database",),
+    "dither.query.magic": ("load_ipython_extension",),
+    "dither.query.opening": ("open",),
+    "dither.query.preview": ("Preview",),
     "dither.release": ("Release",),
+    "dither.table": ("TableRelease",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -109,9 +125,12 @@ __all__ = [
     "BoundedRange",
     "Budget",
     "BudgetExceeded",
+    "Catalogue",
     "Composed",
+    "Database",
     "Dataset",
     "DitherError",
+    "EngineFailed",
     "Exponential",
     "Gaussian",
     "GaussianDP",
@@ -125,12 +144,15 @@ __all__ = [
     "PermuteAndFlip",
     "PoissonSampled",
     "Policy",
+    "Preview",
     "PureDP",
+    "QueryError",
     "RandomizedResponse",
     "Receipt",
     "Relation",
     "Release",
     "RenyiDP",
+    "TableRelease",
     "Unit",
     "UnitMismatch",
     "ZeroConcentratedDP",
@@ -142,7 +164,9 @@ __all__ = [
     "geometric",
     "histogram",
     "laplace",
+    "load_ipython_extension",
     "mean",
+    "open",
     "quantile",
     "randomized_response",
     "sum",

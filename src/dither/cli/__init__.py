@@ -9,14 +9,14 @@ from typing import Any
 import click
 
 from dither._version import __version__
-from dither.cli import budget, completion, demo, doctor, log
-from dither.errors import DitherError
+from dither.cli import budget, completion, demo, doctor, init, log, preview, query
+from dither.errors import DitherError, QueryError
 
 __all__ = ["main"]
 
 
 class Refused(click.ClickException):
-    """A refusal on purpose: one line on stderr, no traceback."""
+    """A refusal on purpose: one line on stderr (for a question, also the place in its SQL), no traceback."""
 
     exit_code = 2
 
@@ -27,6 +27,8 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except QueryError as error:
+            raise Refused(str(error)) from error
         except DitherError as error:
             raise Refused(" ".join(str(error).split())) from error
 
@@ -40,5 +42,5 @@ def main() -> None:
             stream.reconfigure(errors="replace")
 
 
-for module in (budget, completion, demo, doctor, log):
+for module in (budget, completion, demo, doctor, init, log, preview, query):
     main.add_command(module.command)

@@ -121,7 +121,7 @@ def show(ledger: Ledger, name: str | None) -> None:
 def command(book: str, account: str | None, watching: bool, times: int | None, as_json: bool) -> None:
     """Show what is left of each account in BOOK, and what can still be asked.
 
-    BOOK is a file (book.db if not given) or a postgresql:// address.
+    BOOK is a file (book.db if not given), a postgresql:// address, or a catalogue or data file that has a book.
     """
     with books.open_book(book) as ledger:
         if as_json:

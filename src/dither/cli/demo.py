@@ -1,84 +1,93 @@
-"""`dither demo`: private answers from bundled synthetic data, on embedded DuckDB."""
+"""`dither demo`: five private questions about a bundled clinic, what they cost, and what is left."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
+from dither.cli.source import console, grid, say
+
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from rich.console import Console
 
-    from dither.ledger import Budget
-    from dither.release import Release
+    from dither.query.database import Database
+    from dither.table import TableRelease
 
-__all__ = ["command"]
-
-WARDS = ("cardiology", "emergency", "maternity", "oncology", "surgery")
-AGE = (0, 110)
-BUDGET = 2.0
-
-# One row per patient, made from that patient's rows alone, so that a row and a person are the same unit.
-ONE_ROW_PER_PATIENT = """
-    SELECT min(age)::BIGINT AS age, arg_max(ward, (days, ward)) AS ward
-    FROM read_csv(?) GROUP BY patient_id ORDER BY patient_id
-"""
+__all__ = ["QUESTIONS", "Question", "command"]
 
 
-def load() -> tuple[NDArray[np.int64], list[str]]:
-    """Age, and the ward of the longest stay, of each patient."""
-    import duckdb
+@dataclass(frozen=True)
+class Question:
+    """A question in words and in SQL, and the ε it may cost."""
 
-    with as_file(files("dither") / "data" / "visits.csv") as path, duckdb.connect() as connection:
-        table = connection.execute(ONE_ROW_PER_PATIENT, [str(path)]).fetchnumpy()
-    return table["age"], list(table["ward"])
+    words: str
+    sql: str
+    epsilon: float
 
 
-def answers(ages: NDArray[np.int64], wards: list[str]) -> tuple[list[tuple[str, Release]], Budget]:
-    """Four questions with their releases, and the budget that paid for them."""
+QUESTIONS = (
+    Question(
+        "How many patients and visits does each ward have, and what does a visit cost?",
+        "SELECT ward, COUNT(DISTINCT patient_id) AS patients, COUNT(*) AS visits, AVG(cost) AS mean_cost\n"
+        "FROM visits GROUP BY ward",
+        0.8,
+    ),
+    Question(
+        "Half of all stays are shorter than how many days?", "SELECT MEDIAN(days) AS median_stay FROM visits", 0.4
+    ),
+    Question(
+        "How many patients over 65 are there in each country?",
+        "SELECT r.country, COUNT(*) AS patients FROM patients AS p JOIN regions AS r ON p.region = r.region\n"
+        "WHERE p.age > 65 GROUP BY r.country",
+        0.4,
+    ),
+    Question(
+        "Which ten diagnoses are the most common? (nobody listed them in advance)",
+        "SELECT code, COUNT(DISTINCT patient_id) AS patients FROM diagnoses\n"
+        "GROUP BY code ORDER BY patients DESC LIMIT 10",
+        0.8,
+    ),
+    Question(
+        "How many visits does a patient make?",
+        "SELECT AVG(n) AS visits_per_patient\n"
+        "FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id) AS each",
+        0.2,
+    ),
+)
+
+
+def show(shown: Console, number: int, question: Question, release: TableRelease, spent: float) -> None:
+    """The question, its SQL, the answer with its intervals, and what it cost."""
+    from dither.text import percent
+
+    shown.print(f"{number}. {question.words}", style="bold", soft_wrap=True)
+    shown.print(question.sql, style="dim", soft_wrap=True)
+    headings = [(name, not release.is_key(place)) for place, name in enumerate(release.columns)]
+    shown.print(grid(headings, release.shown()))
+    say(shown, [f"cost: ε = {question.epsilon:g}, {percent(spent)} of the account", ""])
+
+
+def ask(database: Database, shown: Console) -> None:
+    """All questions, one after the other, as any analyst would ask them."""
+    for number, question in enumerate(QUESTIONS, start=1):
+        before = database.account.spent
+        release = cast("TableRelease", database.sql(question.sql, epsilon=question.epsilon))
+        show(shown, number, question, release, database.account.spent - before)
+
+
+@click.command("demo", short_help="Ask five private questions of bundled synthetic data.")
+def command() -> None:
+    """Ask five private questions of a bundled synthetic clinic. Noise is fresh in every run, so no two runs agree."""
     import dither
 
-    unit = dither.Unit("patient")
-    budget = dither.Budget(epsilon=BUDGET, unit=unit)
-    questions = [
-        ("How many patients?", dither.count(ages, epsilon=0.25, budget=budget, unit=unit)),
-        ("Their mean age?", dither.mean(ages, bounds=AGE, epsilon=0.5, budget=budget, unit=unit)),
-        ("Half are younger than?", dither.quantile(ages, 0.5, bounds=AGE, epsilon=0.5, budget=budget, unit=unit)),
-        ("Patients by ward?", dither.histogram(wards, keys=WARDS, epsilon=0.5, budget=budget, unit=unit)),
-    ]
-    return questions, budget
-
-
-def lines(question: str, release: Release) -> Iterator[tuple[str, str, str, str]]:
-    """One line for a number; for a histogram, one for each ward below the question."""
-    cost = str(release.guarantee).partition(",")[0]  # the unit is the same for all and stands below the table
-    found = release.rows()
-    if len(found) > 1:
-        yield question, "", "", cost
-        question, cost = "", ""
-    for key, value, low, high in found:
-        yield question or f"  {key}", f"{value:.4g}", f"{low:.4g} to {high:.4g}", cost
-
-
-def show(questions: list[tuple[str, Release]], budget: Budget) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title="Private answers about 'visits', synthetic hospital data", title_justify="left")
-    for heading in ("question", "answer", "95 % interval", "cost"):
-        table.add_column(heading)
-    for question, release in questions:
-        for line in lines(question, release):
-            table.add_row(*line)
-    console = Console()
-    console.print(table)
-    console.print(str(budget), markup=False, highlight=False)
-
-
-@click.command("demo", short_help="Show private answers from bundled synthetic data.")
-def command() -> None:
-    """Show private answers from bundled synthetic data. Noise is fresh in every run, so no two runs agree."""
-    show(*answers(*load()))
+    shown = console()
+    say(shown, ["Private answers about a synthetic clinic; ± holds with 95 % each and covers the noise.", ""])
+    with (
+        as_file(files("dither") / "data" / "clinic") as folder,
+        dither.open(str(folder / "clinic.toml"), ledger=":memory:") as database,
+    ):
+        ask(database, shown)
+        say(shown, str(database.account).splitlines())

@@ -47,7 +47,8 @@ anchors = click.option(
 def command() -> None:
     """Show, verify and export everything that happened in a book.
 
-    `dither log [BOOK]` alone shows its lines. BOOK is a file (book.db if not given) or a postgresql:// address.
+    `dither log [BOOK]` alone shows its lines. BOOK is a file (book.db if not given), a postgresql:// address, or a
+    catalogue or data file that has a book.
     """
 
 

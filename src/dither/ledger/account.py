@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -224,6 +225,33 @@ class Account:
                 new = "INSERT INTO share VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0)"
                 run(new, (self.name, analyst, str(exact), *caps))
             self._ledger.append(run, "share", self.name, {"analyst": analyst, "part": str(exact), "caps": caps})
+
+    @property
+    def place(self) -> str:
+        """Where the book is."""
+        return self._ledger.store.place
+
+    def shares(self) -> dict[str, float]:
+        """The part of the account that each analyst may spend; empty where nobody's is limited."""
+        with self._ledger.store.reading() as run:
+            rows = run("SELECT analyst, part FROM share WHERE account = ? ORDER BY analyst", (self.name,))
+        return {str(analyst): float(Fraction(part)) for analyst, part in rows}
+
+    def affords(self, guarantee: Guarantee, *, by: str | None = None) -> bool:
+        """Whether a charge would be granted now; nothing is spent."""
+        self._check(guarantee)
+        cost = self._cost(guarantee)
+        try:
+            self.policy.check(cost, self.terms)
+        except BudgetExceeded:
+            return False
+        with self._ledger.store.reading() as run:
+            frozen, state = self._state(run)
+            shares = run(f"SELECT analyst, {State.COLUMNS} FROM share WHERE account = ?", (self.name,))
+        states = [State(*row[1:]) for row in shares if row[0] == by]
+        if frozen or (by is not None and shares and not states):
+            return False
+        return all(one.fits(cost) for one in [state, *states])
 
     @property
     def remaining(self) -> Remaining:

@@ -5,9 +5,11 @@ plain numbers out) and `.error(confidence)`, which uses public figures only.
 """
 
 from dither.mechanisms.additive import Additive, Gaussian, Geometric, Laplace
+from dither.mechanisms.keys import KeyThreshold
 from dither.mechanisms.response import Estimate, RandomizedResponse
 from dither.mechanisms.selection import Exponential, NoisyMax, PermuteAndFlip
 from dither.mechanisms.short import exponential, gaussian, geometric, laplace, randomized_response
+from dither.mechanisms.tree import Tree, TreeMechanism
 
 __all__ = [
     "Additive",
@@ -15,10 +17,13 @@ __all__ = [
     "Exponential",
     "Gaussian",
     "Geometric",
+    "KeyThreshold",
     "Laplace",
     "NoisyMax",
     "PermuteAndFlip",
     "RandomizedResponse",
+    "Tree",
+    "TreeMechanism",
     "exponential",
     "gaussian",
     "geometric",

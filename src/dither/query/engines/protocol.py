@@ -7,18 +7,23 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from dither.query.catalogue import Field, Table
+from dither.query.sql.expressions import Call
 from dither.query.sql.types import Type
 
 __all__ = ["Dialect", "Engine", "Session"]
 
 
 class Dialect(Protocol):
-    """How the engine writes the few things that engines write differently. Texts are bound as parameters."""
+    """How the engine writes the few things that engines write differently.
+
+    Texts and dates are bound as parameters, and parameters are numbered ($1, $2, …): a statement's SQL may repeat or
+    reorder its parts, so one list of parameters serves one whole statement, and every part written to it must be used.
+    """
 
     name: str
 
-    def call(self, op: str, args: Sequence[str], types: Sequence[Type], result: Type, options: Sequence[Any]) -> str:
-        """The SQL of one operation of the allow-list; total for every input."""
+    def call(self, expr: Call, args: Sequence[str]) -> str:
+        """The SQL of one operation of the allow-list, given the SQL of its arguments; total for every row."""
 
     def literal(self, value: Any, type: Type, parameters: list[Any]) -> str:
         """A constant; texts and dates are appended to the parameters."""
@@ -32,8 +37,33 @@ class Dialect(Protocol):
     def relation(self, table: Table) -> str:
         """The stored table in a FROM clause."""
 
-    def keyed_hash(self, salt: str, parts: Sequence[str], parameters: list[Any]) -> str:
-        """A keyed hash of some columns, to choose among one unit's rows without looking at another's."""
+    def kept(self, rows: str, columns: Sequence[str], most: int, salt: str, parameters: list[Any]) -> str:
+        """Of rows with an owner `u`, at most so many for each owner: all of them, or those that come first by a keyed
+        hash of owner and columns. Which are kept never depends on another owner's rows."""
+
+    def hashed(self, parts: Sequence[str]) -> str:
+        """A hash of some values, of at least 64 bits, the same wherever the values are the same."""
+
+    def lowest(self, x: str, place: int) -> str:
+        """An aggregate: the value that comes at this place in rising order."""
+
+    def listed(self, values: Sequence[Sequence[Any]], types: Sequence[Type], parameters: list[Any]) -> str:
+        """A SELECT of public values k0, k1, …, one row for each, and its place i."""
+
+    def number(self, x: str, type: Type) -> str:
+        """A date or timestamp as the whole number its range counts in; integers stay as they are."""
+
+    def wide(self, x: str) -> str:
+        """An integer in the widest exact type, at least 126 bits."""
+
+    def divided(self, x: str, by: str) -> str:
+        """A quotient of wide integers, rounded toward zero."""
+
+    def root_above(self, x: str) -> str:
+        """An integer that is at least the square root of a wide integer, and just above it."""
+
+    def doublings(self, x: str, first: int, power: int) -> str:
+        """ceil(power · log2(x / first)) as an integer, for a positive x."""
 
 
 class Session(Protocol):

@@ -6,7 +6,7 @@ overflow (an operation whose range leaves ±2^62 is done in reals), and a real i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dither.query.sql.types import ANY, Range, Type
@@ -54,11 +54,21 @@ class Literal(Expr):
 
 @dataclass(frozen=True)
 class Call(Expr):
-    """An operation of the allow-list. `options` holds its constants, such as the part of a date."""
+    """An operation of the allow-list. `options` holds its constants, such as the part of a date.
+
+    `size` and `depth` count its parts as if written out: an argument that stands in two places counts twice.
+    """
 
     op: str
     args: tuple[Expr, ...]
     options: tuple[Any, ...] = ()
+    size: int = field(init=False, compare=False, repr=False)
+    depth: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        calls = [arg for arg in self.args if isinstance(arg, Call)]
+        object.__setattr__(self, "size", 1 + len(self.args) - len(calls) + sum(call.size for call in calls))
+        object.__setattr__(self, "depth", 1 + max((call.depth for call in calls), default=0))
 
 
 @dataclass(frozen=True)

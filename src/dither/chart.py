@@ -1,0 +1,107 @@
+"""Bars with their intervals as a small SVG picture, without any package to draw it."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dither.errors import ArgumentError
+from dither.text import cell, clean, missing
+
+if TYPE_CHECKING:
+    from dither.table import TableRelease
+
+__all__ = ["Bar", "Chart"]
+
+LABELS, WIDTH, VALUES, STEP, TOP = 160, 360, 150, 24, 30
+MOST = 60
+LONGEST = 24
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar: its label, its value, and the ends of its interval where it has one."""
+
+    label: str
+    value: float
+    low: float
+    high: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture of one column. Notebooks show it; `save` writes it to a file."""
+
+    title: str
+    bars: tuple[Bar, ...]
+
+    @classmethod
+    def of(cls, release: TableRelease, place: int) -> Chart:
+        """The bars of a value column, in the order of its rows."""
+        if len(release.rows) > MOST:
+            raise ArgumentError("plot", f"shows at most {MOST} rows; add LIMIT {MOST} to the question")
+        found = []
+        for row, (values, cells) in enumerate(zip(release.rows, release.cells(), strict=True)):
+            value, ends = values[place], cells[place]
+            if not missing(value) and not isinstance(value, Real):
+                raise ArgumentError("column", f"{release.columns[place]!r} does not hold numbers; it has no bars")
+            found.append(bar(release.labels(row), value, ends))
+        return cls(release.columns[place], tuple(found))
+
+    def scale(self) -> tuple[float, float]:
+        """The smallest and the largest number drawn; zero is always there."""
+        ends = [end for bar in self.bars for end in (bar.low, bar.high, bar.value) if math.isfinite(end)]
+        low, high = min([0.0, *ends]), max([0.0, *ends])
+        return low, high if high > low else low + 1
+
+    def svg(self) -> str:
+        height = TOP + STEP * max(len(self.bars), 1)
+        size = f'width="{LABELS + WIDTH + VALUES}" height="{height}"'
+        view = f'viewBox="0 0 {LABELS + WIDTH + VALUES} {height}"'
+        title = html.escape(clean(self.title))
+        head = f'<title>{title}</title><text x="{LABELS}" y="18" font-weight="bold">{title}</text>'
+        font = 'font-family="sans-serif" font-size="12"'
+        space = 'xmlns="http://www.w3.org/2000/svg"'
+        return f'<svg {space} role="img" {size} {view} {font}>{head}{"".join(self._drawn())}</svg>'
+
+    def _drawn(self) -> Iterator[str]:
+        low, high = self.scale()
+
+        def across(number: float) -> float:
+            return LABELS + WIDTH * (min(max(number, low), high) - low) / (high - low)
+
+        for row, bar in enumerate(self.bars):
+            yield from drawn(bar, TOP + STEP * row, across)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture to an SVG file."""
+        Path(path).write_text(self.svg(), encoding="utf-8")
+
+
+def bar(label: str, value: Any, ends: tuple[Any, Any] | None) -> Bar:
+    number = math.nan if missing(value) else float(value)
+    low, high = (number, number) if ends is None or ends[0] is None else map(float, ends)
+    return Bar(label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…", number, low, high, cell(value, ends))
+
+
+def drawn(bar: Bar, top: int, across: Any) -> Iterator[str]:
+    """Label, bar, whiskers and the number in words."""
+    middle = top + STEP // 2
+    yield f'<text x="{LABELS - 8}" y="{middle + 4}" text-anchor="end">{html.escape(bar.label)}</text>'
+    yield f'<text x="{LABELS + WIDTH + 8}" y="{middle + 4}">{html.escape(bar.text)}</text>'
+    if math.isnan(bar.value):
+        return
+    left, right = sorted((across(0.0), across(bar.value)))
+    yield f'<rect x="{left:.1f}" y="{top + 4}" width="{right - left:.1f}" height="{STEP - 8}" fill="#93b4f5"/>'
+    low, high = across(bar.low), across(bar.high)
+    ends = (f"M{end:.1f} {middle - 4}V{middle + 4}" for end in (low, high))
+    yield f'<path d="M{low:.1f} {middle}H{high:.1f}{"".join(ends)}" stroke="#1e3a8a" fill="none"/>'

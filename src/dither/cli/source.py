@@ -1,0 +1,223 @@
+"""What `query` and `preview` share: where the data is, what is declared about it, the question, what it may cost."""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from dither.query.database import Database
+
+__all__ = ["Asked", "arguments", "console", "grid", "say", "working"]
+
+DECLARED = ("table", "unit", "bounds", "keys", "types", "rows", "budget", "delta", "population", "ledger")
+COST = ("epsilon", "rho", "share", "error", "expect", "by", "shares", "radius", "groups", "values")
+
+WRITTEN: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
+    (re.compile(r"[+-]?(?:0|[1-9][0-9]*)"), int),
+    (re.compile(r"[+-]?(?:0|[1-9][0-9]*)?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?"), float),
+    (re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}"), date.fromisoformat),
+    (re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+"), datetime.fromisoformat),
+)
+
+
+def value(text: str) -> Any:
+    """A bound or a key as it is written: an integer, a real, a date, a time; anything else, and 007, is a text."""
+    for pattern, read in WRITTEN:
+        if pattern.fullmatch(text):
+            try:
+                return read(text)
+            except ValueError:
+                return text
+    return text
+
+
+def named(ctx: click.Context, option: click.Parameter, text: str, example: str) -> tuple[str, str]:
+    name, equals, rest = text.partition("=")
+    if not (name.strip() and equals and rest.strip()):
+        raise click.BadParameter(f"{text!r} is not a column and its {option.name}, such as {example}", ctx, option)
+    return name.strip(), rest.strip()
+
+
+def bounds(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, tuple[Any, Any]]:
+    """NAME=LOW:HIGH, or NAME=LOW..HIGH where the values hold colons themselves."""
+    found = {}
+    for text in texts:
+        name, rest = named(ctx, option, text, "age=0:110")
+        ends = [value(end.strip()) for end in (rest.split("..") if ".." in rest else rest.split(":"))]
+        if len(ends) != 2 or any(isinstance(end, str) for end in ends):
+            way_out = "write two numbers or dates, such as age=0:110 or day=2020-01-01..2024-12-31"
+            raise click.BadParameter(f"{text!r} has no low and high end; {way_out}", ctx, option)
+        found[name] = (ends[0], ends[1])
+    return found
+
+
+QUOTED = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,"]*))\s*(?:,|$)')
+
+
+def keys(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, list[Any]]:
+    """NAME=A,B,C; a value in double quotes is a text whatever it looks like, and may hold commas."""
+    found = {}
+    for text in texts:
+        name, rest = named(ctx, option, text, "ward=A,B,C")
+        found[name] = _listed(rest)
+        if not found[name]:
+            raise click.BadParameter(f"{text!r} has a quotation mark without its partner; close it", ctx, option)
+    return found
+
+
+def _listed(text: str) -> list[Any]:
+    """The values between commas; none where a quotation mark stands alone."""
+    values: list[Any] = []
+    place = 0
+    while place < len(text):
+        match = QUOTED.match(text, place)
+        if match is None:
+            return []
+        quoted, plain = match.groups()
+        values.append(value(plain.strip()) if quoted is None else quoted.replace('""', '"'))
+        place = match.end()
+    return values
+
+
+def types(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+    """NAME=TYPE."""
+    return dict(named(ctx, option, text, "age=integer") for text in texts)
+
+
+def sizes(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, float]:
+    """NAME=NUMBER, for columns of the answer."""
+    found = {}
+    for text in texts:
+        name, rest = named(ctx, option, text, "n=2")
+        number = value(rest)
+        if not isinstance(number, int | float):
+            raise click.BadParameter(f"{text!r} is not a column and a number, such as n=2", ctx, option)
+        found[name] = float(number)
+    return found
+
+
+def error(ctx: click.Context, option: click.Parameter, text: str | None) -> float | str | None:  # noqa: ARG001
+    found = None if text is None else value(text)
+    return float(found) if isinstance(found, int | float) else text
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question as it was typed: the source, what was declared about it, the SQL, what it may cost."""
+
+    source: str
+    sql: str
+    declared: dict[str, Any]
+    cost: dict[str, Any]
+
+    def open(self) -> Database:
+        import dither
+
+        found: Database = dither.open(self.source, **self.declared)
+        return found
+
+
+OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.argument("source"),
+    click.argument("sql", required=False),
+    click.option("--file", type=click.File("rb"), help="Read the SQL from this file."),
+    click.option("--table", metavar="NAME", help="Which table, where SOURCE is a DuckDB database."),
+    click.option("--unit", metavar="NAME", help="The column that says whose row it is; without it a row is a unit."),
+    click.option("--bounds", multiple=True, callback=bounds, metavar="NAME=LOW:HIGH", help="A column's public limits."),
+    click.option("--keys", multiple=True, callback=keys, metavar="NAME=A,B,…", help="A column's public values."),
+    click.option("--types", multiple=True, callback=types, metavar="NAME=TYPE", help="How to read a column of texts."),
+    click.option("--rows", type=click.IntRange(1), metavar="N", help="A public bound on the rows of one unit."),
+    click.option("--budget", type=float, metavar="ε", help="What may be spent on this data in all."),
+    click.option("--delta", type=float, metavar="δ", help="The δ of the account."),
+    click.option("--population", type=click.IntRange(1), metavar="N", help="A public size of the population; sets δ."),
+    click.option("--ledger", metavar="BOOK", help="The book to charge: a file or a postgresql:// address."),
+    click.option("--epsilon", type=float, metavar="ε", help="What this answer may cost."),
+    click.option("--rho", type=float, metavar="ρ", help="The same as zero-concentrated privacy."),
+    click.option("--share", type=float, metavar="PART", help="The same as a part of the account, such as 0.1."),
+    click.option("--error", callback=error, metavar="±", help="A wanted error, such as '±50 at 95%'; finds the cost."),
+    click.option("--expect", type=click.IntRange(1), metavar="N", help="A public guess of a group's rows."),
+    click.option("--by", metavar="NAME", help="The analyst who asks; charged to their share."),
+    click.option("--shares", multiple=True, callback=sizes, metavar="NAME=PART", help="How to split the cost."),
+    click.option("--radius", multiple=True, callback=sizes, metavar="NAME=SIZE", help="What one unit may count for."),
+    click.option("--groups", type=click.IntRange(1), metavar="N", help="How many private keys one unit counts for."),
+    click.option(
+        "--values", type=click.IntRange(1), metavar="N", help="How many different values one unit counts for."
+    ),
+)
+
+
+def arguments(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the source, the question and the cost, gathered as one `Asked`."""
+
+    @functools.wraps(function)
+    def gathered(source: str, sql: str | None, file: BinaryIO | None, **rest: Any) -> None:
+        declared, cost = (
+            {name: rest[name] for name in names if rest[name] not in (None, {})} for names in (DECLARED, COST)
+        )
+        others = {name: given for name, given in rest.items() if name not in (*DECLARED, *COST)}
+        function(Asked(source, question(sql, file), declared, cost), **others)
+
+    for option in reversed(OPTIONS):
+        gathered = option(gathered)
+    return gathered
+
+
+def question(sql: str | None, file: BinaryIO | None) -> str:
+    """The SQL: as an argument, from a file, or from standard input where the argument is a dash."""
+    if (sql is None) == (file is None):
+        raise click.UsageError("write the question once: as SQL in quotes, as - for standard input, or with --file")
+    if sql is not None and sql != "-":
+        return sql
+    stream = file if file is not None else sys.stdin.buffer
+    try:
+        return stream.read().decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise click.UsageError("the question is not UTF-8 text; save it as UTF-8") from problem
+
+
+@contextmanager
+def working(words: str) -> Iterator[None]:
+    """A sign of life on the terminal while the engine works; nothing where nobody looks."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(words):
+        yield
+
+
+def console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def grid(headings: list[tuple[str, bool]], rows: list[list[str]]) -> Table:
+    """A rich table of plain text: names with whether their column stands on the right, then its rows."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table()
+    for name, right in headings:
+        table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def say(shown: Console, lines: list[str]) -> None:
+    for line in lines:
+        shown.print(line, soft_wrap=True)

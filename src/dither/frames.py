@@ -1,0 +1,126 @@
+"""A private table in the shapes that other tools read: frames, Arrow, CSV, JSON. Intervals travel with the values."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dither.errors import DitherError
+from dither.ledger import Receipt
+from dither.ledger.wire import to_json as guarantee_data
+from dither.text import finite, missing
+
+if TYPE_CHECKING:
+    from dither.table import TableRelease
+
+__all__ = ["NotInstalled", "to_arrow", "to_csv", "to_json", "to_pandas", "to_polars"]
+
+SCHEMA = "dither.release/1"
+
+
+class NotInstalled(DitherError, ImportError):
+    """A package that this shape of table needs is not installed."""
+
+
+def package(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise NotInstalled(f"this needs {name}; install it with: pip install {name}") from error
+
+
+def to_pandas(release: TableRelease) -> Any:
+    return package("pandas").DataFrame(dict(columns(release)))
+
+
+def to_polars(release: TableRelease) -> Any:
+    return package("polars").DataFrame(dict(columns(release)), strict=False)
+
+
+def to_arrow(release: TableRelease) -> Any:
+    return package("pyarrow").table(dict(columns(release)))
+
+
+def columns(release: TableRelease) -> Iterator[tuple[str, list[Any]]]:
+    """Each column, and after each value column the ends of its intervals, under names that differ."""
+    cells, taken = release.cells(), set(release.columns)
+    seen: set[str] = set()
+    for place, name in enumerate(release.columns):
+        own = name if name not in seen else unused(name, taken)
+        seen.add(own)
+        yield own, [row[place] for row in release.rows]
+        if not release.is_key(place):
+            pairs = [row[place] or (None, None) for row in cells]
+            yield unused(f"{own}_low", taken), [low for low, _ in pairs]
+            yield unused(f"{own}_high", taken), [high for _, high in pairs]
+
+
+def unused(name: str, taken: set[str]) -> str:
+    """The name, with a number where it is taken already."""
+    found, count = name, 2
+    while found in taken:
+        found, count = f"{name}_{count}", count + 1
+    taken.add(found)
+    return found
+
+
+def to_csv(release: TableRelease, path: str | Path | None = None) -> str | None:
+    """The text, or None where it was written to a file."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    table = dict(columns(release))
+    writer.writerow(table)
+    writer.writerows([field(value) for value in row] for row in zip(*table.values(), strict=True))
+    if path is None:
+        return text.getvalue()
+    Path(path).write_text(text.getvalue(), encoding="utf-8", newline="")
+    return None
+
+
+def field(value: Any) -> Any:
+    """A value as CSV holds it; NULL is empty."""
+    if missing(value):
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def to_json(release: TableRelease, indent: int | None = None) -> str:
+    data = {
+        "schema": SCHEMA,
+        "columns": [
+            {"name": name, "kind": "key" if release.is_key(place) else "value"}
+            for place, name in enumerate(release.columns)
+        ],
+        "rows": rows(release),
+        "guarantee": guarantee_data(release.guarantee) | {"text": str(release.guarantee)},
+        "receipt": receipt_data(release.receipt),
+        "notes": list(release.notes),
+        "replayed": release.replayed,
+        "confidence": release.confidence,
+    }
+    return json.dumps(data, indent=indent, allow_nan=False)
+
+
+def rows(release: TableRelease) -> list[dict[str, list[Any]]]:
+    """Values and the ends of their intervals; null where there is none, or where nothing is known."""
+    found = []
+    for row, cells in zip(release.rows, release.cells(), strict=True):
+        pairs = [pair or (None, None) for pair in cells]
+        lows, highs = ([finite(pair[end]) for pair in pairs] for end in (0, 1))
+        found.append({"values": [finite(value) for value in row], "low": lows, "high": highs})
+    return found
+
+
+def receipt_data(receipt: Receipt | None) -> dict[str, Any] | None:
+    if receipt is None:
+        return None
+    return {name: value for name, value in asdict(receipt).items() if name not in ("guarantee", "disjoint")}

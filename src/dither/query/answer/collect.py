@@ -1,0 +1,393 @@
+"""Exact integers from the engine: what one unit can move in them is bounded here, in integers (rules R11 to R15).
+
+Each statement is written anew from the plan. Rows become partial sums for each unit and group; a unit's norm over all
+groups decides whether its part is scaled down. Sums over all units come first, and what clipping takes off the few
+units above the radius is subtracted: the result is the same, for a fraction of the work.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.query.answer.components import components, leaf
+from dither.query.answer.measures import CAP, Kind, Measure
+from dither.query.answer.plan import Item, Plan
+from dither.query.catalogue import Table
+from dither.query.engines.protocol import Dialect, Session
+from dither.query.engines.relations import Writer, held
+from dither.query.sql.expressions import Expr
+from dither.query.sql.question import Key
+from dither.query.sql.types import Type
+
+__all__ = ["Collector"]
+
+LARGEST = (1 << 62) - 1
+Integers = NDArray[np.int64]
+
+
+class Collector:
+    """One question's statements in one session of an engine."""
+
+    def __init__(
+        self, plan: Plan, session: Session, dialect: Dialect, table: Callable[[str], Table], salt: Callable[[], str]
+    ) -> None:
+        self.plan, self.session, self.dialect, self.table, self.salt = plan, session, dialect, table, salt
+        self.named = 0 if plan.keys is not None else 1
+        self._made = 0
+
+    # What the rows hold
+
+    @cached_property
+    def _args(self) -> list[Expr]:
+        return list(dict.fromkeys(arg for item in self.plan.items for arg in item.measure.args))
+
+    @cached_property
+    def _public(self) -> list[tuple[int, Key]]:
+        return [(i, key) for i, key in enumerate(self.plan.question.keys) if key.values is not None]
+
+    @cached_property
+    def _private(self) -> list[int]:
+        return [i for i, key in enumerate(self.plan.question.keys) if key.values is None]
+
+    @cached_property
+    def _publics(self) -> int:
+        """How many groups the public keys make."""
+        return math.prod(len(key.values or ()) for _, key in self._public)
+
+    @property
+    def groups(self) -> int:
+        return self.named * self._publics
+
+    @cached_property
+    def _vectors(self) -> list[tuple[int, Item]]:
+        kinds = (Kind.TOTAL, Kind.UNITS, Kind.MOMENTS)
+        return [(m, item) for m, item in enumerate(self.plan.items) if item.measure.kind in kinds]
+
+    def _names(self, measure: Measure) -> list[str]:
+        return [f"a{self._args.index(arg)}" for arg in measure.args]
+
+    # Statements
+
+    def _writer(self) -> Writer:
+        return Writer(self.dialect, self.table)
+
+    def _create(self, writer: Writer, select: str) -> str:
+        self._made += 1
+        name = f"dither_{self._made}"
+        self.session.run(f"CREATE TEMP TABLE {name} AS {select}", writer.parameters)
+        return name
+
+    def _fetch(self, writer: Writer, select: str) -> list[tuple[Any, ...]]:
+        return self.session.fetch(select, writer.parameters)
+
+    @cached_property
+    def _lookups(self) -> dict[int, str]:
+        """A table of value and place for each public key."""
+        found = {}
+        for i, key in self._public:
+            writer = self._writer()
+            values = [value for value in key.values or () if value is not None]
+            listed = self.dialect.listed([values], [key.expr.type], writer.parameters)
+            found[i] = self._create(writer, listed)
+        return found
+
+    def _rows(self, writer: Writer, *, naming: bool) -> str:
+        """u, the number d of the private key, the group g, and the arguments a… of each row.
+
+        Rows whose public keys are not among the declared values are left out; so are rows with a private key that is
+        NULL, or, when keys are named already, not among these.
+        """
+        question = self.plan.question
+        columns = [f"{writer.expr(key.expr)} AS q{i}" for i, key in enumerate(question.keys)]
+        columns += [f"{writer.expr(arg)} AS a{i}" for i, arg in enumerate(self._args)]
+        rows = f"SELECT {', '.join(['u', *columns])} FROM ({writer.relation(question.relation)})"
+        joins, places, conditions = "", list[str](), list[str]()
+        for i, key in self._public:
+            place, join, condition = _looked_up(i, key, self._lookups[i])
+            joins, places, conditions = joins + join, [*places, place], [*conditions, *condition]
+        group = _mixed(places, [len(key.values or ()) for _, key in self._public])
+        listed = ["r.u AS u", *(f"r.a{i} AS a{i}" for i in range(len(self._args)))]
+        if self._private:
+            on = " AND ".join(f"r.q{i} = d.k{n}" for n, i in enumerate(self._private))
+            joins, listed = f"{joins} JOIN {self._dictionary} d ON {on}", [*listed, "d.i AS d"]
+        if self._private and naming:
+            joins, group = f"{joins} JOIN {self._named} w ON d.i = w.k0", f"(w.i * {self._publics} + {group})"
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        return f"SELECT {', '.join([*listed, f'{group} AS g'])} FROM ({rows}) r{joins}{where}"
+
+    # Keys
+
+    def candidates(self) -> list[int]:
+        """How many units have each private key that is found in the data; a unit counts for at most `most` of them.
+
+        Of a unit with more, those count whose hash with the unit's id comes first. It is made from the key's value and
+        a secret salt, never from the key's number: that would depend on other units' keys.
+        """
+        assert self.plan.keys is not None
+        most, pairs = self.plan.keys.most, self._pairs
+        hashed = f"{pairs} p JOIN {self._dictionary} d ON p.d = d.i"
+        place = self.dialect.hashed(["p.u", "d.h"])
+        over = f"SELECT u FROM {self._owned} WHERE keys > {most}"
+        top = self.dialect.lowest(place, most + 1)
+        cuts = f"SELECT p.u AS u, {top} AS top FROM {hashed} WHERE p.u IN ({over}) GROUP BY p.u"
+        cut = self._create(self._writer(), cuts)
+        counts = [0] * len(self.found)
+        for d, count in self.session.fetch(f"SELECT d, count(*) FROM {pairs} GROUP BY d"):
+            counts[int(d)] += int(count)
+        removed = f"SELECT p.d, count(*) FROM {hashed} JOIN {cut} o ON p.u = o.u WHERE {place} >= o.top GROUP BY p.d"
+        for d, count in self.session.fetch(removed):
+            counts[int(d)] -= int(count)
+        return counts
+
+    @cached_property
+    def found(self) -> list[tuple[Any, ...]]:
+        """The private keys in the data, by their numbers."""
+        keys = ", ".join(f"k{n}" for n in range(len(self._private)))
+        rows = self.session.fetch(f"SELECT {keys}, i FROM {self._dictionary}")
+        found: list[tuple[Any, ...]] = [()] * len(rows)
+        for *values, i in rows:
+            found[int(i)] = tuple(values)
+        return found
+
+    @cached_property
+    def _dictionary(self) -> str:
+        """A number and a hash for each private key in the data. Rows with a NULL among them have no key."""
+        writer = self._writer()
+        question = self.plan.question
+        keys = [f"{writer.expr(question.keys[i].expr)} AS k{n}" for n, i in enumerate(self._private)]
+        names = [f"k{n}" for n in range(len(self._private))]
+        rows = f"SELECT DISTINCT {', '.join(keys)} FROM ({writer.relation(question.relation)})"
+        there = " AND ".join(f"{name} IS NOT NULL" for name in names)
+        writer.parameters.append(self.salt())
+        salted = self.dialect.hashed([*names, f"CAST(${len(writer.parameters)} AS VARCHAR)"])
+        return self._create(
+            writer,
+            f"SELECT {', '.join(names)}, row_number() OVER () - 1 AS i, {salted} AS h FROM ({rows}) WHERE {there}",
+        )
+
+    @cached_property
+    def _pairs(self) -> str:
+        """Each unit's different private keys."""
+        if self._vectors and not self._grouped:
+            return self._partials
+        if self._vectors:
+            return self._create(self._writer(), f"SELECT DISTINCT u, d FROM {self._partials}")
+        writer = self._writer()
+        return self._create(writer, f"SELECT DISTINCT u, d FROM ({self._rows(writer, naming=False)})")
+
+    @cached_property
+    def _owned(self) -> str:
+        """How many private keys each unit has."""
+        if self._vectors and not self._grouped:
+            return self._norms
+        return self._create(self._writer(), f"SELECT u, count(*) AS keys FROM {self._pairs} GROUP BY u")
+
+    def name(self, numbers: Sequence[int]) -> None:
+        """From now on only the private keys with these numbers count, in this order."""
+        writer = self._writer()
+        listed = self.dialect.listed([list(numbers)], [Type.INTEGER], writer.parameters)
+        self._named = self._create(writer, listed)
+        self.named = len(numbers)
+
+    # Vectors: totals, units, moments
+
+    @cached_property
+    def _partials(self) -> str:
+        """Partial sums for each unit, private key d and public group g."""
+        writer = self._writer()
+        rows = self._rows(writer, naming=False)
+        sums = [f"{_held_sum(item.measure, x)} AS v{m}_{j}" for m, j, item, x in self._parts()]
+        grouped = ["u", *(["d"] if self._private else []), *(["g"] if self._grouped else [])]
+        listed = ", ".join([*grouped, *([] if self._grouped else ["0 AS g"]), *sums])
+        return self._create(writer, f"SELECT {listed} FROM ({rows}) GROUP BY {', '.join(grouped)}")
+
+    @property
+    def _counted_partials(self) -> str:
+        """The partial sums of the keys that count, with the number g of their group."""
+        if not self._private:
+            return self._partials
+        sums = "".join(f", p.{name} AS {name}" for name in self._columns)
+        group = f"w.i * {self._publics} + p.g AS g"
+        return f"(SELECT p.u AS u, {group}{sums} FROM {self._partials} p JOIN {self._named} w ON p.d = w.k0)"
+
+    @cached_property
+    def _columns(self) -> list[str]:
+        return [f"v{m}_{j}" for m, item in self._vectors for j in range(item.measure.size)]
+
+    def _parts(self) -> list[tuple[int, int, Item, str]]:
+        return [
+            (m, j, item, part)
+            for m, item in self._vectors
+            for j, part in enumerate(components(item.measure, self._names(item.measure)))
+        ]
+
+    @property
+    def _grouped(self) -> bool:
+        """Whether there is more than one group for the public keys."""
+        return self._publics > 1
+
+    @cached_property
+    def _norms(self) -> str:
+        """Each unit's norm over all groups and private keys: q… is the sum of squares (L2) or of magnitudes (L1)."""
+        alone = not self._grouped and not self._private
+        norms = [f"{self._norm(item, m, alone)} AS q{m}" for m, item in self._vectors if not item.measure.sure]
+        listed = ", ".join(["u", *norms, *([] if alone else ["count(*) AS keys"])])
+        return self._create(self._writer(), f"SELECT {listed} FROM {self._partials}" + ("" if alone else " GROUP BY u"))
+
+    def _norm(self, item: Item, m: int, alone: bool) -> str:
+        parts = [f"v{m}_{j}" for j in range(item.measure.size)]
+        wide = [self.dialect.wide(v) for v in parts]
+        if self.plan.spend.gaussian:
+            norm = " + ".join(f"{wider} * {v}" for wider, v in zip(wide, parts, strict=True))
+        else:
+            norm = " + ".join(f"abs({wider})" for wider in wide)
+        return norm if alone else f"sum({norm})"
+
+    # What a question needs, item by item
+
+    def units(self, m: int) -> list[int]:
+        """How many units have their norm in each bin, for the private choice of a radius."""
+        item = self.plan.items[m]
+        if item.measure.kind is Kind.TREE:
+            source, norm, power = self._row_counts(m), f"n * {item.measure.row}", 2
+        else:
+            source, norm, power = self._norms, f"q{m}", 1 if self.plan.spend.gaussian else 2
+        place = self.dialect.doublings(norm, item.bins.first ** (2 // power), power)
+        bins = f"SELECT {held(place, 0, item.bins.count - 1)} AS b FROM {source} WHERE {norm} > 0"
+        counts = [0] * item.bins.count
+        for b, count in self.session.fetch(f"SELECT b, count(*) FROM ({bins}) GROUP BY b"):
+            counts[int(b)] = int(count)
+        return counts
+
+    def totals(self, m: int, radius: int) -> Integers:
+        """The exact sums of an item, each unit's part clipped to the radius: one row for each group."""
+        item = self.plan.items[m]
+        match item.measure.kind:
+            case Kind.TREE:
+                return self._leaves(m, radius)
+            case Kind.DISTINCT:
+                return self._distinct(m, radius)
+        if item.measure.sure and item.measure.kind is not Kind.UNITS:
+            return self._direct(m)
+        parts = [f"v{m}_{j}" for j in range(item.measure.size)]
+        sums = ", ".join(f"sum({v})" for v in parts)
+        result = self._filled(item, self.session.fetch(f"SELECT g, {sums} FROM {self._counted_partials} GROUP BY g"))
+        if not item.measure.sure:
+            result = result + self._filled(item, self.session.fetch(self._clipped(m, parts, radius)))
+        return result
+
+    def _clipped(self, m: int, parts: list[str], radius: int) -> str:
+        """What clipping adds to each group's sums: scaled parts less whole ones, of the units above the radius.
+
+        A part becomes sign(v) · ⌊|v| · C / N⌋ with an integer N that is at least the norm, so the scaled norm is at
+        most C (rule R12).
+        """
+        if self.plan.spend.gaussian:
+            above, norm = f"q{m} > {radius * radius}", self.dialect.root_above(f"q{m}")
+        else:
+            above, norm = f"q{m} > {radius}", f"q{m}"
+        over = f"SELECT u, {norm} AS n FROM {self._norms} WHERE {above}"
+        scaled = [self.dialect.divided(f"({self.dialect.wide(v)} * {radius})", "n") for v in parts]
+        sums = ", ".join(f"sum({w} - {v})" for w, v in zip(scaled, parts, strict=True))
+        return f"SELECT g, {sums} FROM {self._counted_partials} p JOIN ({over}) o ON p.u = o.u GROUP BY g"
+
+    def _direct(self, m: int) -> Integers:
+        """Sums over rows, where every unit has one row at most."""
+        item, writer = self.plan.items[m], self._writer()
+        sums = ", ".join(f"sum({part})" for part in components(item.measure, self._names(item.measure)))
+        rows = self._rows(writer, naming=True)
+        return self._filled(item, self._fetch(writer, f"SELECT g, {sums} FROM ({rows}) GROUP BY g"))
+
+    def _filled(self, item: Item, rows: Sequence[tuple[Any, ...]]) -> Integers:
+        result = np.zeros((self.groups, item.measure.size), np.int64)
+        for g, *sums in rows:
+            result[int(g)] = [max(-LARGEST, min(LARGEST, int(total or 0))) for total in sums]
+        return result
+
+    # Trees: leaf counts
+
+    def _placed(self, m: int, writer: Writer) -> str:
+        """u, g and the leaf t of each row whose value is there."""
+        measure = self.plan.items[m].measure
+        place = leaf(measure, self._names(measure)[0], self.dialect)
+        return f"SELECT * FROM (SELECT u, g, {place} AS t FROM ({self._rows(writer, naming=True)})) WHERE t IS NOT NULL"
+
+    def _row_counts(self, m: int) -> str:
+        """How many rows each unit has, over all groups."""
+        if m not in self._counted:
+            writer = self._writer()
+            select = f"SELECT u, count(*) AS n FROM ({self._placed(m, writer)}) GROUP BY u"
+            self._counted[m] = self._create(writer, select)
+        return self._counted[m]
+
+    @cached_property
+    def _counted(self) -> dict[int, str]:
+        return {}
+
+    def _leaves(self, m: int, radius: int) -> Integers:
+        """Leaf counts in steps. Each row of a unit with n rows counts ⌊C / n⌋ steps, if a whole one is too much."""
+        measure, writer = self.plan.items[m].measure, self._writer()
+        counts = f"SELECT g, t, count(*) * {measure.row} FROM ({self._placed(m, writer)}) GROUP BY g, t"
+        result = self._leaf_counts(measure, self._fetch(writer, counts))
+        if measure.sure:
+            return result
+        writer = self._writer()
+        over = f"SELECT u, {self.dialect.divided(str(radius), 'n')} AS w FROM {self._row_counts(m)}"
+        over = f"{over} WHERE n * {measure.row} > {radius}"
+        rows = f"({self._placed(m, writer)}) r JOIN ({over}) o ON r.u = o.u"
+        less = self._fetch(writer, f"SELECT g, t, sum(w - {measure.row}) FROM {rows} GROUP BY g, t")
+        return result + self._leaf_counts(measure, less)
+
+    def _leaf_counts(self, measure: Measure, rows: Sequence[tuple[Any, ...]]) -> Integers:
+        result = np.zeros((self.groups, measure.size), np.int64)
+        if rows:
+            groups, leaves, counts = zip(*rows, strict=True)
+            limit = LARGEST // measure.size
+            held_counts = [max(-limit, min(limit, int(count))) for count in counts]
+            result[np.array(groups, np.int64), np.array(leaves, np.int64)] = held_counts
+        return result
+
+    # Distinct values
+
+    def _distinct(self, m: int, most: int) -> Integers:
+        """Different values in each group, of at most so many pairs of group and value for each unit (rule R15)."""
+        item, writer = self.plan.items[m], self._writer()
+        value = self._names(item.measure)[0]
+        pairs = f"SELECT DISTINCT u, g, {value} AS x FROM ({self._rows(writer, naming=True)}) WHERE {value} IS NOT NULL"
+        if item.measure.sure:
+            kept = pairs
+        else:
+            name, writer = self._create(writer, pairs), self._writer()
+            kept = self.dialect.kept(f"SELECT * FROM {name}", ["g", "x"], most, self.salt(), writer.parameters)
+        return self._filled(item, self._fetch(writer, f"SELECT g, count(DISTINCT x) FROM ({kept}) GROUP BY g"))
+
+
+def _held_sum(measure: Measure, part: str) -> str:
+    if measure.kind is Kind.UNITS:
+        return f"max({part})"
+    return f"CAST({held(f'sum({part})', -CAP, CAP)} AS BIGINT)"
+
+
+def _looked_up(i: int, key: Key, lookup: str) -> tuple[str, str, list[str]]:
+    """The place of a public key's value, the join that finds it, and what must hold for the row to count."""
+    values = key.values or ()
+    if None not in values:
+        return f"k{i}.i", f" JOIN {lookup} k{i} ON r.q{i} = k{i}.k0", []
+    null = values.index(None)
+    # The lookup lists the values without the NULL: places behind it are one further on.
+    place = f"(CASE WHEN r.q{i} IS NULL THEN {null} WHEN k{i}.i >= {null} THEN k{i}.i + 1 ELSE k{i}.i END)"
+    return place, f" LEFT JOIN {lookup} k{i} ON r.q{i} = k{i}.k0", [f"{place} IS NOT NULL"]
+
+
+def _mixed(places: list[str], sizes: list[int]) -> str:
+    """One number for the places of several keys, the last running fastest."""
+    group = "0"
+    for place, size in zip(places, sizes, strict=True):
+        group = f"({group} * {size} + {place})" if group != "0" else place
+    return group

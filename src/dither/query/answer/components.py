@@ -1,0 +1,76 @@
+"""The integers that each row adds to a measure, written in SQL. Rounded, then held in integers within public limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from dither.query.answer.measures import Kind, Measure
+from dither.query.engines.protocol import Dialect
+from dither.query.engines.relations import held
+from dither.query.sql.expressions import Expr
+from dither.query.sql.types import Type
+
+__all__ = ["components", "leaf"]
+
+
+def components(measure: Measure, args: Sequence[str]) -> list[str]:
+    """One integer expression for each part of a total, an indicator of units, or moments; a NULL argument adds 0."""
+    if measure.kind is Kind.MOMENTS:
+        return _moments(measure, args)
+    if measure.kind is Kind.UNITS or measure.function == "count":
+        one = measure.row
+        return [f"(CASE WHEN {args[0]} IS NULL THEN 0 ELSE {one} END)" if args else str(one)]
+    return [_total(measure, measure.args[0], args[0])]
+
+
+def _total(measure: Measure, arg: Expr, x: str) -> str:
+    low, high = (round(end / measure.step) for end in (arg.range.low or 0, arg.range.high or 0))
+    if arg.type is Type.INTEGER and measure.step <= 1:
+        steps = f"{held(x, *_whole(arg))} * {int(1 / measure.step)}"
+    else:
+        inside = held(x, float(arg.range.low or 0), float(arg.range.high or 0))
+        steps = held(f"CAST(round({inside} / {float(measure.step)!r}) AS BIGINT)", low, high)
+    return f"coalesce({steps}, 0)"
+
+
+def _whole(arg: Expr) -> tuple[int, int]:
+    return int(arg.range.low or 0), int(arg.range.high or 0)
+
+
+def _moments(measure: Measure, args: Sequence[str]) -> list[str]:
+    moments, there = measure.moments, " AND ".join(f"{x} IS NOT NULL" for x in args)
+    places = [_place(measure, of, x) for of, x in enumerate(args)]
+    found = []
+    for place in moments.places:
+        factors = []
+        for of, i in enumerate(place):
+            u, steps, degree = places[of], moments.steps[of], moments.degrees[of]
+            factors += [str(math.comb(degree, i)), *[u] * i, *[f"({steps} - {u})"] * (degree - i)]
+        found.append(f"(CASE WHEN {there} THEN {' * '.join(factors)} ELSE 0 END)")
+    return found
+
+
+def _place(measure: Measure, of: int, x: str) -> str:
+    """u = round((x − low) · S / width), held from 0 to S; in whole numbers where S is a multiple of the width."""
+    (low, high), steps = measure.moments.ranges[of], measure.moments.steps[of]
+    if not high > low:
+        return "CAST(0 AS BIGINT)"
+    if measure.args[of].type is Type.INTEGER and steps % (int(high) - int(low)) == 0:
+        return f"(({held(x, int(low), int(high))} - ({int(low)})) * {steps // (int(high) - int(low))})"
+    share = f"({held(x, float(low), float(high))} - ({float(low)!r})) / {measure.moments.width(of)!r} * {steps}"
+    return held(f"CAST(round({share}) AS BIGINT)", 0, steps)
+
+
+def leaf(measure: Measure, x: str, dialect: Dialect) -> str:
+    """The leaf of a value, from 0 to count − 1; NULL for NULL."""
+    leaves, (arg,) = measure.leaves, measure.args
+    if arg.type is Type.REAL:
+        above = f"({held(x, float(leaves.low), float(leaves.high))} - ({float(leaves.low)!r}))"
+        return held(f"CAST(floor({above} / {float(leaves.step)!r} + 0.5) AS BIGINT)", 0, leaves.count - 1)
+    low, step = int(leaves.low), int(leaves.step)
+    number = dialect.number(x, arg.type)
+    if step == 1:
+        return f"({held(number, low, low + leaves.count - 1)} - ({low}))"
+    above = f"({held(number, low, int(leaves.high))} - ({low}) + {step // 2})"
+    return held(dialect.divided(above, str(step)), 0, leaves.count - 1)

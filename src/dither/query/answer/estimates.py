@@ -1,0 +1,122 @@
+"""From noisy part sums to counts, sums, means, variances, covariances and correlations, with intervals.
+
+Everything here is a function of noisy whole numbers, their mechanism and the descriptor of the parts, so it can be had
+again from stored sums. Intervals cover the noise, not what clipping removed (rule R16).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from dither.mechanisms import Additive
+from dither.query.answer.parts import Moments
+from dither.query.answer.spreads import Ends, Line, Measured, Ratio, Root
+from dither.release import Around, Spread
+
+__all__ = ["Estimate", "Moments", "Sums", "plain"]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value, and where the true one lies."""
+
+    value: Any
+    spread: Spread
+
+    def ends(self, confidence: float) -> Ends:
+        low, high = self.spread.ends(confidence)
+        return low, high
+
+
+def plain(noisy: int, mechanism: Additive, step: float = 1, within: Ends = (-math.inf, math.inf)) -> Estimate:
+    """A count or a sum in whole steps of this size, and its mechanism's ±."""
+    value = int(noisy) if step == 1 else int(noisy) * step
+    return Estimate(value, Around(value, mechanism, integer=True, step=float(step), within=within))
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Noisy part sums of one group, and what they tell."""
+
+    moments: Moments
+    parts: Sequence[int]
+    mechanism: Additive
+
+    def count(self) -> Estimate:
+        """How many rows there are: all parts together."""
+        line = Line(self._rows, 1 / self.moments.total, (0.0, math.inf))
+        return Estimate(line.value, line)
+
+    def total(self, of: int = 0) -> Estimate:
+        """The sum of the value with this number."""
+        (low, high), degree = self.moments.ranges[of], self.moments.degrees[of]
+        line = Line(self._along(lambda place: low + (high - low) * place[of] / degree), 1 / self.moments.total)
+        return Estimate(line.value, line)
+
+    def mean(self, of: int = 0) -> Estimate:
+        """The mean of the value with this number; the middle of its limits where noise drowned everything."""
+        low, width = float(self.moments.ranges[of][0]), self.moments.width(of)
+        rows = self.moments.degrees[of] * self._rows
+        ratio = Ratio(self._amount(of), rows, (0.0, 1.0), scale=width, shift=low)
+        return Estimate(ratio.value, ratio)
+
+    def variance(self, *, sample: bool = False, of: int = 0) -> Estimate:
+        """The variance of the value with this number, whose degree is 2; 0 where noise drowned everything.
+
+        Of the rows themselves, or of what they are a sample of.
+        """
+        width = self.moments.width(of)
+        scale = width * width * self._correction(sample)
+        ratio = Ratio(self._spread(of), 4 * self._rows * self._rows, (0.0, 0.25), (self._rows,), scale)
+        return Estimate(ratio.value if self._rows.value > 0 else 0.0, ratio)
+
+    def deviation(self, *, sample: bool = False, of: int = 0) -> Estimate:
+        """The standard deviation: the root of the variance."""
+        squared = self.variance(sample=sample, of=of)
+        return Estimate(math.sqrt(squared.value), Root(squared))
+
+    def covariance(self, *, sample: bool = False) -> Estimate:
+        """The covariance of both values; 0 where noise drowned everything."""
+        scale = self.moments.width(0) * self.moments.width(1) * self._correction(sample)
+        rows = math.prod(self.moments.degrees) * self._rows * self._rows
+        ratio = Ratio(self._joint, rows, (-0.25, 0.25), (self._rows,), scale)
+        return Estimate(ratio.value, ratio)
+
+    def correlation(self) -> Estimate:
+        """The correlation of both values, whose degrees are 2; 0 where noise drowned their variances."""
+        first, second = self._spread(0), self._spread(1)
+        ratio = Ratio(self._joint, (first * second).root(), (-1.0, 1.0), (self._rows, first, second))
+        return Estimate(ratio.value, ratio)
+
+    def _along(self, weigh: Callable[[tuple[int, ...]], float]) -> Measured:
+        """The sum of the parts weighted by a function of their indices."""
+        weights = tuple(weigh(place) for place in self.moments.places)
+        value = sum(w * int(part) for w, part in zip(weights, self.parts, strict=True))
+        return Measured(value, weights, self.mechanism)
+
+    @cached_property
+    def _rows(self) -> Measured:
+        return self._along(lambda _: 1)
+
+    def _amount(self, of: int) -> Measured:
+        """Σv times the degree, for v of [0, 1]."""
+        return self._along(lambda place: place[of])
+
+    def _spread(self, of: int) -> Measured:
+        """4 · (rows · Σv² − (Σv)²)."""
+        squares, amount = self._along(lambda place: int(place[of] == 2)), self._amount(of)
+        return 4 * self._rows * squares - amount * amount
+
+    @property
+    def _joint(self) -> Measured:
+        """(rows · Σvw − Σv · Σw) times both degrees."""
+        return self._rows * self._along(math.prod) - self._amount(0) * self._amount(1)
+
+    def _correction(self, sample: bool) -> float:
+        """n / (n − 1) for a sample, as if there were at least two rows."""
+        n = max(self._rows.value / self.moments.total, 2.0)
+        return n / (n - 1) if sample else 1.0

@@ -1,0 +1,115 @@
+"""What is released: noisy integers and named keys. It is all that is stored, and all that answers are made from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.mechanisms import Additive
+from dither.query.answer.collect import Collector
+from dither.query.answer.measures import Kind
+from dither.query.answer.plan import Item, Plan
+from dither.query.answer.radius import Radius, choose
+from dither.query.catalogue import Table
+from dither.query.engines.protocol import Engine
+
+__all__ = ["Measured", "Noisy", "measure"]
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The noisy numbers of one item, a row for each group, and the radius they were clipped to.
+
+    `units` are the noisy counts of units from which the radius was chosen; None where it was not.
+    """
+
+    radius: int
+    values: Integers
+    units: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """The private keys that were named, in order, and what was measured for each item."""
+
+    keys: tuple[tuple[Any, ...], ...]
+    items: tuple[Measured, ...]
+
+    def to_json(self) -> str:
+        items = [{"radius": one.radius, "values": one.values.tolist(), "units": one.units} for one in self.items]
+        return json.dumps({"keys": [[_plain(value) for value in key] for key in self.keys], "items": items})
+
+    @classmethod
+    def from_json(cls, text: str, plan: Plan) -> Noisy:
+        found = json.loads(text)
+        keys = tuple(tuple(_value(value) for value in key) for key in found["keys"])
+        items = [
+            Measured(one["radius"], _array(one["values"], item), None if one["units"] is None else tuple(one["units"]))
+            for one, item in zip(found["items"], plan.items, strict=True)
+        ]
+        return cls(keys, tuple(items))
+
+
+def _array(values: list[list[int]], item: Item) -> Integers:
+    width = item.measure.leaves.tree.nodes if item.measure.kind is Kind.TREE else item.measure.size
+    return np.array(values, np.int64).reshape(len(values), width)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return {"timestamp": value.isoformat()}
+    return {"date": value.isoformat()} if isinstance(value, date) else value
+
+
+def _value(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return datetime.fromisoformat(value["timestamp"]) if "timestamp" in value else date.fromisoformat(value["date"])
+
+
+def measure(plan: Plan, engine: Engine, table: Callable[[str], Table], salt: Callable[[], str]) -> Noisy:
+    """Read the data and add the noise that was charged: first keys, then a radius where one is chosen, then sums."""
+    with engine.session() as session:
+        collector = Collector(plan, session, engine.dialect, table, salt)
+        keys: Sequence[tuple[Any, ...]] = ()
+        if plan.keys is not None:
+            named = plan.keys.release(np.array(collector.candidates(), np.int64))
+            numbers = sorted(np.flatnonzero(named).tolist(), key=lambda number: collector.found[number])
+            keys = [collector.found[number] for number in numbers]
+            collector.name(numbers)
+        items = [_measured(plan, m, item, collector) for m, item in enumerate(plan.items)]
+    return Noisy(tuple(keys), tuple(items))
+
+
+def _measured(plan: Plan, m: int, item: Item, collector: Collector) -> Measured:
+    units: tuple[int, ...] | None = None
+    radius = item.radius
+    if radius is None:
+        exact = np.array(collector.units(m), np.int64)
+        units = tuple(int(count) for count in plan.choosing(item).release(exact))
+        radius = radius_of(plan, item, units, collector.groups).value
+    totals = collector.totals(m, radius)
+    if item.measure.kind is Kind.TREE:
+        return Measured(radius, plan.tree(item, radius).noisy(totals), units)
+    mechanism: Additive = plan.additive(item, radius)
+    return Measured(radius, mechanism.release(totals), units)
+
+
+def radius_of(plan: Plan, item: Item, units: Sequence[int], groups: int) -> Radius:
+    """The radius that the noisy counts of units suggest; post-processing.
+
+    In a mean or a quantile, a unit above the radius only weighs less: that biases the answer less than a total, and
+    counts for a tenth here.
+    """
+    weighs = item.measure.kind in (Kind.MOMENTS, Kind.TREE)
+    numbers = groups * (1 if item.measure.kind is Kind.TREE else item.measure.size)
+    noise = plan.per_radius(item) * (10 if weighs else 1)
+    return choose(units, item.bins, plan.choosing(item), noise=noise, groups=max(numbers, 1))

@@ -1,0 +1,251 @@
+"""The plan of a question: what is measured, with what noise, at what cost. Pure: no data, no budget, no clock."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from dither.errors import ArgumentError
+from dither.ledger.terms import Terms
+from dither.mechanisms import Additive, KeyThreshold
+from dither.mechanisms.sums import root_up
+from dither.mechanisms.tree import TreeMechanism
+from dither.privacy import Guarantee, Relation
+from dither.privacy.numbers import float_up
+from dither.query.answer.cost import KEYS_PART, RADIUS_PART, Asked, Spend, afford
+from dither.query.answer.measures import CAP, Kind, Measure, measures_of
+from dither.query.answer.radius import Bins
+from dither.query.sql.expressions import AggregateLeaf, Call, Expr, Ref
+from dither.query.sql.question import Question
+from dither.query.sql.types import Type
+
+__all__ = ["Item", "Plan", "plan_of"]
+
+HEAVIEST = 1 << 14
+"""A radius is chosen up to so many rows."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A measure with its part of the cost. Without a radius, it is chosen privately for another part, `choosing`."""
+
+    measure: Measure
+    weight: Fraction
+    radius: int | None
+    choosing: Fraction = Fraction(0)
+
+    @cached_property
+    def bins(self) -> Bins:
+        """The norms by which units are counted to choose a radius: from one row (a small sum: less) upwards."""
+        row = self.measure.row
+        first = max(1, row >> 6) if self.measure.function == "sum" else row
+        return Bins(first, min(row * HEAVIEST, CAP - 1))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a question will do and cost. `groups` is how many groups there are; None where keys are private."""
+
+    question: Question
+    asked: Asked
+    spend: Spend
+    items: tuple[Item, ...]
+    keys: KeyThreshold | None
+    groups: int | None
+    plugin: Callable[..., Additive] | None = None
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.spend.guarantee
+
+    @property
+    def replacing(self) -> bool:
+        return self.guarantee.unit.relation is Relation.REPLACE
+
+    def sensitivity(self, radius: int) -> int:
+        """How far one unit moves a vector that is clipped to a radius."""
+        return radius * (2 if self.replacing else 1)
+
+    def additive(self, item: Item, radius: int) -> Additive:
+        """The noise of a vector clipped to a radius."""
+        return self.spend.additive(self.sensitivity(radius), item.weight, self.plugin)
+
+    def tree(self, item: Item, radius: int) -> TreeMechanism:
+        part, unit = self.spend.part(item.weight), self.guarantee.unit
+        promise = {"mu": part} if self.spend.gaussian else {"epsilon": part}
+        return TreeMechanism(tree=item.measure.leaves.tree, radius=self.sensitivity(radius), unit=unit, **promise)
+
+    def noise(self, item: Item, radius: int) -> Additive:
+        """What is added to each number of an item."""
+        return self.tree(item, radius).noise if item.measure.kind is Kind.TREE else self.additive(item, radius)
+
+    def choosing(self, item: Item) -> Additive:
+        """The noise of the histogram from which a radius is chosen: each unit is in one bin."""
+        if not self.replacing:
+            return self.spend.additive(1, item.choosing)
+        if self.spend.gaussian:
+            from dither.mechanisms import Gaussian
+
+            moved = float_up(root_up(2))
+            return Gaussian(sensitivity=moved, mu=self.spend.part(item.choosing), unit=self.guarantee.unit)
+        return self.spend.additive(2, item.choosing)
+
+    def per_radius(self, item: Item) -> float:
+        """The standard deviation of an item's noise for a radius of 1."""
+        twice, levels, part = 1 + self.replacing, item.measure.levels, self.spend.part(item.weight)
+        return twice * (math.sqrt(levels) / part if self.spend.gaussian else levels * math.sqrt(2) / part)
+
+    @cached_property
+    def identity(self) -> str:
+        """The same for the same question at the same cost, and different for any other."""
+        asked = (self.asked.groups, self.asked.values, self.asked.mechanism)
+        about = (self.question, self.spend, self.items, self.keys, asked)
+        return hashlib.sha256(repr(about).encode()).hexdigest()
+
+
+def plan_of(question: Question, asked: Asked, terms: Terms, plugin: Callable[..., Additive] | None = None) -> Plan:
+    """The plan with the smaller public error, of the ways in which the cost can be spent (rule R16)."""
+    measures = measures_of(question)
+    private = any(key.values is None for key in question.keys)
+    ways = [way for way in afford(asked, terms, keys=private) if plugin is None or not way.gaussian]
+    if not ways:
+        raise ArgumentError("mechanism", "promises a pure ε, which this question or its account has no use for")
+    plans = [_plan(question, asked, way, measures, private, plugin) for way in ways]
+    return min(plans, key=_badness)
+
+
+def _plan(
+    question: Question,
+    asked: Asked,
+    spend: Spend,
+    measures: Sequence[Measure],
+    private: bool,
+    plugin: Callable[..., Additive] | None,
+) -> Plan:
+    left = Fraction(1) - (KEYS_PART if private and measures else 0)
+    weights = _weights(question, asked, spend, measures)
+    items = tuple(
+        _item(question, measure, weight * left, asked, spend) for measure, weight in zip(measures, weights, strict=True)
+    )
+    threshold = None
+    if private:
+        part = spend.part(KEYS_PART if measures else Fraction(1))
+        threshold = KeyThreshold(most=asked.groups, mu=part, delta=spend.delta, unit=spend.guarantee.unit)
+    public = math.prod(len(key.values) for key in question.keys if key.values is not None)
+    return Plan(question, asked, spend, items, threshold, None if private else public, plugin)
+
+
+def _item(question: Question, measure: Measure, weight: Fraction, asked: Asked, spend: Spend) -> Item:
+    radius = _radius(question, measure, asked, spend)
+    if radius is not None:
+        return Item(measure, weight, radius)
+    small = RADIUS_PART if spend.gaussian else 2 * RADIUS_PART
+    return Item(measure, weight * (1 - small), None, weight * small)
+
+
+def _radius(question: Question, measure: Measure, asked: Asked, spend: Spend) -> int | None:
+    """The radius that needs no choosing: sure by construction, stated, or declared for the table; in steps."""
+    if measure.kind is Kind.DISTINCT:
+        return 1 if measure.sure else min(asked.values, _different(question, measure))
+    if measure.sure:
+        return measure.row
+    stated = _stated(question, measure, dict(asked.radius))
+    if stated is not None:
+        steps = int(Fraction(stated) / measure.step) if measure.kind is Kind.TOTAL else int(stated * measure.row)
+        return min(max(steps, 1), CAP)
+    if measure.most is None:
+        return None
+    groups = math.isqrt(measure.most - 1) + 1 if spend.gaussian else measure.most
+    return min((groups if measure.kind is Kind.UNITS else measure.most) * measure.row, CAP)
+
+
+def _different(question: Question, measure: Measure) -> int:
+    """How many different values there are in all public groups at most; as many as may be kept where that is open."""
+    (arg,), groups = measure.args, math.prod(len(key.values or ()) or CAP for key in question.keys)
+    if isinstance(arg, Ref) and arg.column.keys is not None:
+        return len(arg.column.keys) * groups
+    if arg.type is Type.INTEGER and arg.range.low is not None and arg.range.high is not None:
+        return (int(arg.range.high) - int(arg.range.low) + 1) * groups
+    return CAP
+
+
+def _stated(question: Question, measure: Measure, stated: dict[str, float]) -> float | None:
+    """What was stated for an output that needs this measure, or for all ("")."""
+    for output in question.outputs:
+        if output.name in stated and used(output.expr) & set(measure.aggregates):
+            return stated[output.name]
+    return stated.get("")
+
+
+def used(expr: Expr) -> set[int]:
+    """The aggregates that an expression over releases needs."""
+    if isinstance(expr, AggregateLeaf):
+        return {expr.index}
+    return set().union(*map(used, expr.args)) if isinstance(expr, Call) else set()
+
+
+def _weights(question: Question, asked: Asked, spend: Spend, measures: Sequence[Measure]) -> list[Fraction]:
+    """Parts of the cost that make the sum of the squared errors, in rows, smallest; or those that were stated."""
+    stated = dict(asked.shares)
+    if stated:
+        sizes = [_stated(question, measure, stated) or 0.0 for measure in measures]
+        if not all(size > 0 for size in sizes):
+            raise ArgumentError("shares", "must name every answer column that is measured, with positive numbers")
+    else:
+        power = 1.0 if spend.gaussian else 2 / 3
+        sizes = [_factor(measure, spend, asked) ** power for measure in measures]
+    whole = [max(1, round(1_000_000 * size / sum(sizes))) for size in sizes]
+    return [Fraction(size, sum(whole)) for size in whole]
+
+
+def _factor(measure: Measure, spend: Spend, asked: Asked) -> float:
+    """How noisy a measure is for one row's radius, beside a count."""
+    match measure.kind:
+        case Kind.TREE:
+            return 2 * (math.sqrt(measure.levels) if spend.gaussian else measure.levels)
+        case Kind.MOMENTS:
+            return math.sqrt(2)
+        case Kind.DISTINCT:
+            return 1.0 if measure.sure else float(asked.values)
+    return 1.0
+
+
+def _badness(plan: Plan) -> float:
+    """The noise of all items, on a logarithmic scale. A unit in several groups has a larger norm in L1 than in L2."""
+    spread = 1.0
+    if not plan.spend.gaussian and plan.question.keys:
+        spread = 2.0
+    noises = [plan.per_radius(item) * (1 if item.measure.sure else spread) for item in plan.items]
+    return sum(math.log(noise) for noise in noises)
+
+
+def described(plan: Plan) -> list[str]:
+    """What the plan does about privacy, line by line: sensitivities, noise, cost."""
+    kind = "Gaussian" if plan.spend.gaussian else "Laplace"
+    lines = [f"noise {kind}, {plan.guarantee}"]
+    if plan.keys is not None:
+        lines.append(
+            f"keys private: at most {plan.keys.most} for each unit, named from {plan.keys.threshold} noisy units on"
+        )
+    for item in plan.items:
+        what = plan.question.aggregates[item.measure.aggregates[0]].text or item.measure.function
+        lines.append(f"measure {what}: {_bounded(plan, item)}, {float(item.weight + item.choosing):.1%} of the cost")
+    return lines
+
+
+def _bounded(plan: Plan, item: Item) -> str:
+    norm = "L1" if item.measure.kind in (Kind.TREE, Kind.DISTINCT) or not plan.spend.gaussian else "L2"
+    size: Any = item.radius
+    if size is None:
+        share = float(item.choosing / (item.weight + item.choosing))
+        return f"{norm} radius chosen privately ({share:.0%} of its part)"
+    exact = Fraction(plan.sensitivity(size)) * item.measure.step if item.measure.kind is Kind.TOTAL else None
+    if exact is None:
+        exact = Fraction(plan.sensitivity(size), item.measure.row)
+        return f"{norm} sensitivity {float(exact):g} {'rows' if item.measure.kind is not Kind.UNITS else 'groups'}"
+    return f"{norm} sensitivity {float(exact):g}"

@@ -1,0 +1,178 @@
+"""From the fitted leaf counts of one group to quantiles, extremes and the distribution function, with intervals.
+
+Leaves are public points, each value counting at the nearest one. Counts come in whole steps; only `extreme` needs to
+know how many of them one row is. All is post-processing of the tree's noisy sums: many quantiles cost as much as one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.errors import ArgumentError
+from dither.mechanisms.tree import Tree, TreeMechanism
+from dither.query.answer.estimates import Estimate
+from dither.query.answer.spreads import Ends, farthest
+
+__all__ = ["Leaves", "cdf", "extreme", "quantile", "rank"]
+
+MOST = 4096
+STEPS = 4000
+"""Equal steps between the limits of a real; round in decimals, so that many values meet a point."""
+
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """The public points low, low + step, low + 2·step, …, the last one held at `high`.
+
+    The leaf of x, as an engine computes it, is held from 0 to count − 1:
+    integers (and dates in days, timestamps in microseconds): (x − low + step // 2) // step, all in whole numbers;
+    reals: floor((x − low) / step + 0.5).
+    """
+
+    low: float
+    high: float
+    integer: bool
+
+    @property
+    def step(self) -> int | float:
+        """1 for integers of at most 4096 values; otherwise the width over at most 4095 (integers) or 4000 (reals)."""
+        if self.integer:
+            return max(1, -(-(int(self.high) - int(self.low)) // (MOST - 1)))
+        return self.high / STEPS - self.low / STEPS or 1.0
+
+    @property
+    def count(self) -> int:
+        if not self.high > self.low:
+            return 1
+        return self._place(self.high) + 1 if self.integer else STEPS + 1
+
+    @property
+    def tree(self) -> Tree:
+        return Tree(self.count)
+
+    def leaf(self, x: float) -> int:
+        """The leaf of a value: the reference for what engines compute."""
+        return min(max(self._place(x), 0), self.count - 1)
+
+    def _place(self, x: float) -> int:
+        if self.integer:
+            return (int(x) - int(self.low) + int(self.step) // 2) // int(self.step)
+        return math.floor((min(max(x, self.low), self.high) - self.low) / self.step + 0.5)
+
+    def value(self, leaf: int) -> int | float:
+        """The point that a leaf stands for."""
+        leaf = min(max(leaf, 0), self.count - 1)
+        if self.integer:
+            return min(int(self.low) + leaf * int(self.step), int(self.high))
+        return self.high if leaf == STEPS else self.low + leaf * self.step
+
+
+@dataclass(frozen=True, eq=False)
+class Crossing:
+    """The first leaf whose count so far, less share × total count, reaches `least`.
+
+    Fitted counts rise and fall with the noise. They are put in order first (Chernozhukov, Fernández-Val & Galichon
+    2010), so the leaf is the number of those that lie below. A leaf t is possible if the figure at t may reach `least`
+    and the figure at t − 1 may lie below it, each at half of what the interval may miss.
+    """
+
+    leaves: Leaves
+    mechanism: TreeMechanism
+    counts: Reals
+    share: float
+    least: float
+
+    @property
+    def measured(self) -> bool:
+        return float(self.counts.sum()) > 0
+
+    @property
+    def value(self) -> int | float:
+        if not self.measured:
+            return self.leaves.value(self.leaves.count // 2)
+        return self.leaves.value(self._below(self._figures(), self._least()))
+
+    def ends(self, confidence: float) -> Ends:
+        if not self.measured:
+            return self.leaves.value(0), self.leaves.value(self.leaves.count - 1)
+        figures, width = self._figures(), self.mechanism.reach(self.share, confidence)
+        least = self._least()
+        low, high = self._below(figures + width, least), self._below(figures - width, least)
+        return self.leaves.value(low), self.leaves.value(high)
+
+    def _figures(self) -> Reals:
+        upto = np.cumsum(self.counts)
+        figures: Reals = upto - self.share * upto[-1]
+        return figures
+
+    def _least(self) -> float:
+        """Less what floats lose: without noise, counts are whole numbers."""
+        return self.least - 1e-6 - 1e-12 * abs(float(self.counts.sum()))
+
+    @staticmethod
+    def _below(figures: Reals, least: float) -> int:
+        return int(np.count_nonzero(figures < least))
+
+
+def quantile(counts: Reals, level: float, leaves: Leaves, mechanism: TreeMechanism, row: int = 1) -> Estimate:
+    """The least point up to which the share `level` of all counts lies; the middle one where there are none."""
+    if not 0 <= level <= 1:
+        raise ArgumentError("level", "must lie from 0 to 1, such as 0.5 for the median")
+    if level in (0, 1):
+        return extreme(counts, leaves, mechanism, row, largest=level == 1)
+    return _estimate(Crossing(leaves, mechanism, counts, float(level), 0.0))
+
+
+def rank(mechanism: TreeMechanism, row: int = 1, *, largest: bool = False) -> float:
+    """How many steps must lie at or beyond an extreme for noise not to pretend them: its 95 % error, or half a row."""
+    return max(mechanism.error(0.95, share=float(largest)), row / 2)
+
+
+def extreme(
+    counts: Reals, leaves: Leaves, mechanism: TreeMechanism, row: int = 1, *, largest: bool = False
+) -> Estimate:
+    """The least (or largest) point at or beyond which `rank` steps lie. That is what the interval covers as well."""
+    needed = rank(mechanism, row, largest=largest)
+    return _estimate(Crossing(leaves, mechanism, counts, float(largest), -needed if largest else needed))
+
+
+def cdf(counts: Reals, x: float, leaves: Leaves, mechanism: TreeMechanism) -> Estimate:
+    """The share of all counts up to and with the leaf of x; one half where there are none."""
+    upto = np.cumsum(counts)
+    share = Share(float(upto[leaves.leaf(x)]), float(upto[-1]), leaves.leaf(x), mechanism)
+    return Estimate(share.value, share)
+
+
+def _estimate(crossing: Crossing) -> Estimate:
+    return Estimate(crossing.value, crossing)
+
+
+@dataclass(frozen=True)
+class Share:
+    """A count up to a leaf over the total count. A share p is possible if noise explains part − p × total (Fieller)."""
+
+    part: float
+    total: float
+    leaf: int
+    mechanism: TreeMechanism
+
+    @property
+    def value(self) -> float:
+        return min(max(self.part / self.total, 0.0), 1.0) if self.total > 0 else 0.5
+
+    def ends(self, confidence: float) -> Ends:
+        if self.total <= 0:
+            return 0.0, 1.0
+        none, half, whole = (float(self.mechanism.reach(p, confidence)[self.leaf]) ** 2 for p in (0.0, 0.5, 1.0))
+        bend, slope = 2 * (none + whole) - 4 * half, 4 * half - 3 * none - whole
+
+        def possible(p: float) -> bool:
+            return (self.part - p * self.total) ** 2 <= none + p * (slope + p * bend)
+
+        return farthest(possible, self.value, 0.0), farthest(possible, self.value, 1.0)

@@ -1,0 +1,218 @@
+"""Private tables opened under a budget: an analyst who need not be trusted asks, and only releases come out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Self
+
+from dither.errors import ArgumentError, LedgerError
+from dither.ledger import Account, Receipt
+from dither.ledger.replay import replay_key
+from dither.noise import token
+from dither.query.answer.assemble import Answer
+from dither.query.answer.cost import Asked
+from dither.query.answer.noisy import Noisy, measure
+from dither.query.answer.plan import Plan, described, plan_of
+from dither.query.answer.solve import solve
+from dither.query.answer.widths import widths
+from dither.query.catalogue import Catalogue
+from dither.query.engines.protocol import Engine
+from dither.query.plugins import mechanism_named
+from dither.query.preview import Preview, PreviewColumn
+from dither.query.sql.bind import bind
+from dither.query.sql.describe import describe
+from dither.query.sql.expressions import KeyLeaf
+from dither.query.sql.parse import Parsed, parse
+from dither.query.sql.question import Output
+from dither.query.tables import Tables
+from dither.release import Source
+from dither.table import TableRelease
+
+__all__ = ["Database"]
+
+PURPOSE = 500
+SALT_BYTES = 16
+
+
+class Database:
+    """Private tables with their catalogue, their engine and the account that pays. `dither.open` makes one.
+
+    Every question takes what it may cost: `epsilon` (the stand-alone guarantee of its answer, at the account's δ),
+    `rho`, a `share` of the account, or the wanted `error` (with `expect`, a public number of rows, where it matters).
+    `shares` says how to split the cost over the columns of the answer, `radius` how much one unit may count for in a
+    column; `groups` and `values` cap the private keys and the different values that one unit counts for.
+    """
+
+    def __init__(self, catalogue: Catalogue, engine: Engine, account: Account) -> None:
+        if account.unit != catalogue.unit:
+            raise ArgumentError("budget", f"is for {account.unit}, but the dataset is about {catalogue.unit}")
+        self.catalogue, self.account = catalogue, account
+        self._engine = engine
+
+    @property
+    def tables(self) -> Tables:
+        """What is declared about each table."""
+        return Tables(self.catalogue)
+
+    def sql(self, query: str, *, by: str | None = None, **cost: Any) -> TableRelease | Preview:
+        """The answer, charged before any data is read; the same question again is answered from the book, for free.
+
+        Guarantee: the plan's, for one unit of the catalogue; `preview` shows it.
+        Why: each measured vector is clipped to its radius for each unit, in integers, over all groups together; exact
+        noise for that radius; the parts of the cost add up (docs/proofs/query.md).
+        Assumes: the engine computes what it is asked, and parent keys are unique. How long it takes is not protected.
+        """
+        parsed = parse(query)
+        if parsed.explain:
+            return self._preview(parsed, _asked(cost), by)
+        plan = self._plan(parsed, _asked(cost))
+        stored = self.account.stored(self._key(plan))
+        if stored is not None:
+            return self._release(plan, *self._read(plan, stored), replayed=True)
+        with self.account.spending(plan.guarantee, by=by, purpose=" ".join(query.split())[:PURPOSE]) as receipt:
+            noisy = measure(plan, self._engine, self.catalogue.table, _salt)
+            kept = self._keep(plan, noisy, receipt)
+        return self._release(plan, *kept)
+
+    def preview(self, query: str, *, by: str | None = None, **cost: Any) -> Preview:
+        """What a question would cost and how far off its answer would be. Reads no data and costs nothing."""
+        return self._preview(parse(query), _asked(cost), by)
+
+    def explain_plan(self, query: str, **cost: Any) -> str:
+        """The plan in words: relations, keys, aggregates; with a cost, also sensitivities and noise."""
+        parsed = parse(query)
+        text = describe(bind(parsed, self.catalogue))
+        return text if not cost else "\n".join([text, *described(self._plan(parsed, _asked(cost)))])
+
+    def _plan(self, parsed: Parsed, asked: Asked) -> Plan:
+        question, terms = bind(parsed, self.catalogue), self.account.terms
+        _check_names(asked, question.outputs)
+        plugin = mechanism_named(asked.mechanism)
+        asked = solve(question, asked, terms.total.epsilon, lambda one: plan_of(question, one, terms, plugin))
+        return plan_of(question, asked, terms, plugin)
+
+    def _preview(self, parsed: Parsed, asked: Asked, by: str | None) -> Preview:
+        plan = self._plan(parsed, asked)
+        delta = self.account.terms.total.delta
+        return Preview(
+            columns=tuple(_column(plan, output) for output in plan.question.outputs),
+            guarantee=plan.guarantee,
+            epsilon_alone=plan.guarantee.epsilon_at(delta),
+            share=self._share(plan),
+            groups="as many as private keys are named" if plan.groups is None else plan.groups,
+            notes=tuple(described(plan)[1:]),
+            affordable=self._affordable(plan, by),
+            left=self.account.remaining.in_words(),
+            replay=self.account.stored(self._key(plan)) is not None,
+            delta=delta,
+        )
+
+    def _share(self, plan: Plan) -> float:
+        """The part of the account that the plan costs, counted the way that leaves more of it."""
+        cost, terms = self.account.terms.cost(plan.guarantee), self.account.terms
+        ways = [cost.pure / terms.pure_cap] if cost.pure is not None and terms.pure_cap else []
+        ways += [cost.loss / terms.loss_cap] if terms.loss_cap else []
+        return min(ways)
+
+    def _affordable(self, plan: Plan, by: str | None) -> bool:
+        return self.account.affords(plan.guarantee, by=by)
+
+    def _key(self, plan: Plan) -> str:
+        return replay_key(
+            plan=plan.identity,
+            dataset=self.account.name,
+            version=self.catalogue.version,
+            scope="",
+            catalogue=self.catalogue.digest,
+        )
+
+    def _keep(self, plan: Plan, noisy: Noisy, receipt: Receipt) -> tuple[Noisy, Receipt]:
+        """Store the release durably before it is shown. Where someone else was faster, theirs is the answer."""
+        about = {"number": receipt.number, "by": receipt.by, "time": receipt.time, "head": receipt.head}
+        text = json.dumps({"receipt": about | {"purpose": receipt.purpose}, "noisy": json.loads(noisy.to_json())})
+        try:
+            self.account.store(receipt, self._key(plan), text)
+        except LedgerError:
+            stored = self.account.stored(self._key(plan))
+            if stored is None:
+                raise
+            return self._read(plan, stored)
+        return noisy, receipt
+
+    def _read(self, plan: Plan, text: str) -> tuple[Noisy, Receipt]:
+        stored = json.loads(text)
+        about = stored["receipt"]
+        receipt = Receipt(guarantee=plan.guarantee, book=self.account.place, account=self.account.name, **about)
+        return Noisy.from_json(json.dumps(stored["noisy"]), plan), receipt
+
+    def _release(self, plan: Plan, noisy: Noisy, receipt: Receipt, *, replayed: bool = False) -> TableRelease:
+        answer = Answer(plan, noisy)
+        outputs = plan.question.outputs
+        return TableRelease(
+            columns=tuple(output.name for output in outputs),
+            rows=answer.rows,
+            sources=(Source(plan.guarantee, receipt),),
+            spread=answer.spread,
+            notes=answer.notes(),
+            replayed=replayed,
+            keys=tuple(output.name for output in outputs if isinstance(output.expr, KeyLeaf)),
+        )
+
+    def close(self) -> None:
+        """Let go of the engine."""
+        self._engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Database {self.catalogue.name}: {', '.join(self.tables)}; {self.account!r}>"
+
+
+def _salt() -> str:
+    return token(SALT_BYTES)
+
+
+def _asked(cost: dict[str, Any]) -> Asked:
+    """What was stated as keyword arguments."""
+    known = {"epsilon", "rho", "share", "error", "expect", "shares", "radius", "groups", "values", "mechanism"}
+    for name in cost:
+        if name not in known:
+            raise ArgumentError(name, f"is unknown; there are: {', '.join(sorted(known))}, by")
+    stated = {name: value for name, value in cost.items() if value is not None}
+    for name in ("expect", "groups", "values"):
+        if name in stated and not (isinstance(stated[name], int) and 1 <= stated[name] <= 1 << 40):
+            raise ArgumentError(name, "must be a whole number of at least 1")
+    for name in ("shares", "radius"):
+        if name in stated:
+            stated[name] = _by_column(name, stated[name])
+    return Asked(**stated)
+
+
+def _by_column(argument: str, stated: Any) -> tuple[tuple[str, float], ...]:
+    pairs = stated.items() if isinstance(stated, Mapping) else [("", stated)]
+    try:
+        found = tuple((str(name), float(size)) for name, size in pairs)
+    except (TypeError, ValueError):
+        found = (("", 0.0),)
+    if not all(0 < size < 1e300 for _, size in found):
+        raise ArgumentError(argument, 'must be positive numbers by column, such as {"n": 20}')
+    return found
+
+
+def _check_names(asked: Asked, outputs: tuple[Output, ...]) -> None:
+    names = {output.name for output in outputs}
+    for argument, stated in (("shares", asked.shares), ("radius", asked.radius)):
+        for name, _ in stated:
+            if name and name not in names:
+                known = ", ".join(sorted(names))
+                raise ArgumentError(argument, f"names a column {name!r} that the answer does not have: {known}")
+
+
+def _column(plan: Plan, output: Output) -> PreviewColumn:
+    found = widths(plan, output)
+    return PreviewColumn(output.name, "key" if not found else "measured", found)

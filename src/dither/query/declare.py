@@ -1,0 +1,145 @@
+"""A catalogue for one table, from what is declared when it is opened and from its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dither.errors import ArgumentError
+from dither.privacy import ROW, Unit
+from dither.query.catalogue import ROW_ID, Catalogue, Field, Table, usual_delta
+from dither.query.declared import bounds_of, type_of_bounds, type_of_keys
+from dither.query.names import find, nearest, same
+from dither.query.sql.types import ANY, Type
+
+__all__ = ["declare"]
+
+PROVENANCE = "declared when it was opened"
+
+
+def declare(
+    name: str,
+    schema: Mapping[str, Type | None] | None,
+    *,
+    unit: str | Unit | None = None,
+    bounds: Mapping[str, tuple[Any, Any]] | None = None,
+    keys: Mapping[str, Iterable[Any]] | None = None,
+    types: Mapping[str, str | Type] | None = None,
+    population: int | None = None,
+    budget: float | None = None,
+    delta: float | None = None,
+    rows: int | None = None,
+    version: str = "1",
+    source: str = "",
+    stored: str = "",
+    book: str | None = None,
+) -> Catalogue:
+    """The catalogue of one private table.
+
+    `schema` gives its columns: a type where the source has types, None where it holds texts (CSV). A schema that is
+    None has no names either (JSON); then the columns are those that are declared. A column of texts is read as `types`
+    say, else as its bounds or keys say, else as text: nothing is inferred from the data (rule R6).
+    """
+    stated = _Stated(dict(bounds or {}), {name: _listed(name, one) for name, one in (keys or {}).items()}, types or {})
+    whom = _unit(unit)
+    names = stated.names(schema, whom)
+    owner = None if whom.name == ROW.name else _column("unit", whom.name, names)
+    fields = (stated.field(column, (schema or {}).get(column)) for column in names if owner or not same(column, ROW_ID))
+    usual = usual_delta(population) if isinstance(population, int) and population >= 1 else 0.0
+    table = Table(name, tuple(fields), owner=owner, rows=rows, source=source, stored=stored)
+    return Catalogue(
+        name,
+        (table,),
+        unit=whom,
+        population=population,
+        epsilon=budget,
+        delta=usual if delta is None else delta,
+        version=version,
+        book=book,
+    )
+
+
+def _unit(unit: str | Unit | None) -> Unit:
+    if isinstance(unit, Unit):
+        return unit
+    if unit is None or isinstance(unit, str):
+        return ROW if unit is None else Unit(unit)
+    raise ArgumentError("unit", f'{unit!r:.40} is no unit; pass the name of a column, or "row"')
+
+
+def _column(argument: str, name: str, names: Iterable[str]) -> str:
+    """A column in the spelling of the schema."""
+    known = list(names)
+    found = find(name, known)
+    if found is None:
+        way = ' (or pass "row" where each row is a person)' if argument == "unit" else ""
+        raise ArgumentError(argument, f"there is no column {name}; {nearest(name, known)}{way}")
+    return found
+
+
+def _listed(name: str, keys: Any) -> list[Any]:
+    if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
+        raise ArgumentError("keys", f"those of {name} must be a list of values, not {keys!r:.40}")
+    return list(keys)
+
+
+@dataclass(frozen=True)
+class _Stated:
+    """What was declared about columns, under the names that were written."""
+
+    bounds: Mapping[str, Any]
+    keys: Mapping[str, list[Any]]
+    types: Mapping[str, str | Type]
+
+    def names(self, schema: Mapping[str, Type | None] | None, unit: Unit) -> list[str]:
+        """The columns of the schema; without one, the columns that were declared."""
+        if schema is not None:
+            for argument, stated in (("bounds", self.bounds), ("keys", self.keys), ("types", self.types)):
+                for name in stated:
+                    _column(argument, name, schema)
+            return list(schema)
+        owner = () if unit.name == ROW.name else (unit.name,)
+        found: dict[str, str] = {}
+        for name in (*owner, *self.types, *self.keys, *self.bounds):
+            found.setdefault(name.casefold(), name)
+        if not found:
+            raise ArgumentError("types", 'the file does not list its columns; declare them, such as {"age": "integer"}')
+        return list(found.values())
+
+    def field(self, name: str, stored: Type | None) -> Field:
+        bounds, keys = self._about(self.bounds, name), self._about(self.keys, name)
+        low, high = (None, None) if bounds is None else _ends(name, bounds)
+        type_ = self._type(name, stored, (low, high) if bounds is not None else None, keys)
+        range_ = ANY if bounds is None else bounds_of(f"bounds of {name}", low, high, type_)
+        said = PROVENANCE if bounds is not None or keys is not None else ""
+        return Field(name, type_, range_, None if keys is None else tuple(keys), said)
+
+    def _about(self, stated: Mapping[str, Any], name: str) -> Any:
+        found = [value for written, value in stated.items() if same(written, name)]
+        if len(found) > 1:
+            raise ArgumentError(name, "is declared twice (case does not matter); declare it once")
+        return found[0] if found else None
+
+    def _type(self, name: str, stored: Type | None, bounds: tuple[Any, Any] | None, keys: list[Any] | None) -> Type:
+        written = self._about(self.types, name)
+        if written is not None:
+            return _type(name, written)
+        if stored is not None:
+            return stored
+        if bounds is not None:
+            return type_of_bounds(f"bounds of {name}", *bounds)
+        return Type.TEXT if not keys else type_of_keys(f"keys of {name}", keys)
+
+
+def _ends(name: str, bounds: Any) -> tuple[Any, Any]:
+    if isinstance(bounds, tuple | list) and len(bounds) == 2:
+        return bounds[0], bounds[1]
+    raise ArgumentError("bounds", f"those of {name} must be a low and a high one, such as (0, 110), not {bounds!r:.40}")
+
+
+def _type(name: str, written: Any) -> Type:
+    found = find(written, Type) if isinstance(written, str) else None
+    if found is None:
+        raise ArgumentError("types", f"{written!r:.40} of {name} is unknown; {nearest(str(written), Type)}")
+    return Type(found)

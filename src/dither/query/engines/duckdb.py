@@ -1,0 +1,159 @@
+"""DuckDB, embedded: tables copied into memory or read in place, behind a connection that can do nothing else.
+
+CSV, JSON and data frames are copied when they are opened, each column as its declared type (what cannot be read is
+NULL). Parquet files and DuckDB databases are read in place. Then all other files are out of reach, nothing is fetched
+from elsewhere, and the settings are locked.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+import weakref
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from typing import Any, Self
+
+import duckdb
+
+from dither.errors import ArgumentError, EngineFailed
+from dither.query.catalogue import Catalogue, Table
+from dither.query.engines.duckdb_dialect import DuckDBDialect
+from dither.query.engines.duckdb_words import quoted
+from dither.query.engines.sources import source_of
+from dither.query.engines.storage import Source, Stored, connect, described, frame_name, text
+
+__all__ = ["DuckDBEngine", "DuckDBSession"]
+
+KEPT_FAILURES = 20
+
+
+class DuckDBEngine:
+    """Private tables in DuckDB. Questions run in sessions, several at a time if need be.
+
+    `failures` are the engine's own words about what failed, newest last. They may hold private values: they are for
+    the curator in this process alone, and never part of an error.
+    """
+
+    def __init__(self, catalogue: Catalogue, sources: Mapping[str, Any]) -> None:
+        self.dialect = DuckDBDialect()
+        self.sources: dict[str, Source] = {}
+        self.failures: deque[str] = deque(maxlen=KEPT_FAILURES)
+        self._lock = threading.Lock()
+        self._connection = connect()
+        self._spill = tempfile.mkdtemp(prefix="dither-")
+        self._clean = weakref.finalize(self, shutil.rmtree, self._spill, ignore_errors=True)
+        try:
+            self._open(catalogue, sources)
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def of(cls, catalogue: Catalogue, sources: Mapping[str, Any] | None = None) -> Self:
+        """All tables of a catalogue, from the given sources or from where it says they are."""
+        given = {catalogue.table(name).name: value for name, value in (sources or {}).items()}
+        places = {table.name: (table.source, table.stored) for table in catalogue.tables if table.source}
+        return cls(catalogue, {**places, **given})
+
+    def _open(self, catalogue: Catalogue, sources: Mapping[str, Any]) -> None:
+        self._connection.execute(f"SET temp_directory = {text(self._spill)}")
+        files: list[str] = []
+        for table in catalogue.tables:
+            if table.name not in sources:
+                raise ArgumentError(table.name, "has no source; say where its rows are")
+            self.sources[table.name] = source = source_of(sources[table.name])
+            files.extend(self._load(table, source).files)
+        self._connection.execute(f"SET allowed_paths = [{', '.join(map(text, files))}]")
+        for setting in ("enable_external_access = false", "lock_configuration = true"):
+            self._connection.execute(f"SET {setting}")
+
+    def _load(self, table: Table, source: Source) -> Stored:
+        """Copy the rows, or make a view of them where they have ids of their own."""
+        stored = source.store(self._connection, table)
+        sql = stored.read(table)
+        self._check_types(table, stored)
+        kind = "TABLE" if stored.row is None else "VIEW"
+        with suppress(duckdb.Error):
+            self._connection.execute(f"CREATE {kind} {quoted(table.name)} AS {sql}").fetchall()
+            self._connection.unregister(frame_name(table))
+            return stored
+        raise ArgumentError(table.name, "its source cannot be read to the end; look whether it is whole")
+
+    def _check_types(self, table: Table, stored: Stored) -> None:
+        """Refuse a column that is stored as something that its declared type cannot be made of."""
+        if self._readable(stored, [stored.field(table, field) for field in table.fields]):
+            return
+        for field in table.fields:
+            if not self._readable(stored, [stored.field(table, field)]):
+                raise ArgumentError(table.name, f"{field.name} cannot be read as {field.type}; declare the type it has")
+
+    def _readable(self, stored: Stored, columns: Sequence[str]) -> bool:
+        with suppress(duckdb.Error):
+            described(self._connection, f"(SELECT {', '.join(columns or ['NULL'])} FROM {stored.relation})")
+            return True
+        return False
+
+    @contextmanager
+    def session(self) -> Iterator[DuckDBSession]:
+        """A connection of its own: its temporary tables are seen by nobody else and end with it."""
+        with self._lock:
+            cursor = self._connection.cursor()
+        session = DuckDBSession(cursor, self.failures)
+        try:
+            yield session
+        finally:
+            session.close()
+
+    def close(self) -> None:
+        """Let go of the tables. Closing twice does nothing."""
+        self._connection.close()
+        self._clean()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class DuckDBSession:
+    """Statements on one connection. They run in a thread of their own, so that Ctrl-C ends a long one at once.
+
+    A failure says nothing about the data, which its own words could (rule R5).
+    """
+
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, failures: deque[str]) -> None:
+        self._cursor, self._failures = cursor, failures
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="dither-duckdb")
+
+    def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
+        self.fetch(sql, parameters)
+
+    def fetch(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        running = self._worker.submit(self._execute, sql, list(parameters))
+        self._wait(running)
+        problem = running.exception()
+        if problem is None:
+            return running.result()
+        self._failures.append(f"{type(problem).__name__}: {problem}")
+        # Raised here and not where the problem was caught, so that it carries no trace of it.
+        raise EngineFailed("the engine could not finish this question; its curator can look into it")
+
+    def _execute(self, sql: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
+        return self._cursor.execute(sql, parameters).fetchall()
+
+    def _wait(self, running: Future[list[tuple[Any, ...]]]) -> None:
+        try:
+            wait([running])
+        except BaseException:
+            self._cursor.interrupt()
+            wait([running])
+            raise
+
+    def close(self) -> None:
+        self._worker.shutdown()
+        self._cursor.close()

@@ -1,0 +1,60 @@
+"""DuckDB's way of bounding what a unit contributes: exact wide integers, hashed choices, lists of public keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dither.query.engines.duckdb_words import NAMES
+from dither.query.sql.types import Type
+
+__all__ = ["Bounding"]
+
+
+class Bounding:
+    """The part of the dialect that clipping and keys need."""
+
+    def kept(self, rows: str, columns: Sequence[str], most: int, salt: str, parameters: list[Any]) -> str:
+        """Those whose hash lies below the owner's (most + 1)-th smallest: never more than `most`, come what may.
+
+        The hash decides which rows are kept, not how many, so privacy does not rest on it; the salt is secret and
+        fresh, so nobody can aim at being kept.
+        """
+        parameters.append(salt)
+        place = self.hashed(["u", *columns, f"CAST(${len(parameters)} AS VARCHAR)"])
+        over = "SELECT u FROM kept_rows GROUP BY u HAVING count(*) > " + str(most)
+        top = self.lowest(place, most + 1)
+        lowest = f"SELECT u, {top} AS top FROM kept_rows WHERE u IN ({over}) GROUP BY u"
+        joined = f"kept_rows LEFT JOIN ({lowest}) kept_cut USING (u)"
+        return f"WITH kept_rows AS ({rows}) SELECT kept_rows.* FROM {joined} WHERE top IS NULL OR {place} < top"
+
+    def hashed(self, parts: Sequence[str]) -> str:
+        return f"hash({', '.join(parts)})"
+
+    def lowest(self, x: str, place: int) -> str:
+        return f"min({x}, {place})[{place}]"
+
+    def listed(self, values: Sequence[Sequence[Any]], types: Sequence[Type], parameters: list[Any]) -> str:
+        columns = []
+        for i, (column, type_) in enumerate(zip(values, types, strict=True)):
+            parameters.append(list(column))
+            columns.append(f"unnest(CAST(${len(parameters)} AS {NAMES[type_]}[])) AS k{i}")
+        return f"SELECT {', '.join(columns)}, unnest(range({len(values[0])})) AS i"
+
+    def number(self, x: str, type: Type) -> str:
+        if type is Type.DATE:
+            return f"date_diff('day', DATE '1970-01-01', {x})"
+        return f"epoch_us({x})" if type is Type.TIMESTAMP else x
+
+    def wide(self, x: str) -> str:
+        return f"CAST({x} AS HUGEINT)"
+
+    def divided(self, x: str, by: str) -> str:
+        return f"({x} // {by})"
+
+    def root_above(self, x: str) -> str:
+        # The double of a wide integer and its root are within 2^-51; the factor and the 1 are above that.
+        return f"(CAST(ceil(sqrt(CAST({x} AS DOUBLE)) * 1.000000000001e0) AS HUGEINT) + 1)"
+
+    def doublings(self, x: str, first: int, power: int) -> str:
+        return f"CAST(ceil({power} * log2(CAST({x} AS DOUBLE) / {first})) AS INTEGER)"

@@ -1,0 +1,201 @@
+"""Relations of the plan as SQL: each is a SELECT of columns c0, c1, …, and of the owner's id `u` where it is private.
+
+Owners are compared in the one form the dialect writes (rule R10). Rows without an owner are dropped at the scan; outer
+joins keep the owner of the side that is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from dither.query.catalogue import Table
+from dither.query.engines.expressions import render
+from dither.query.engines.protocol import Dialect
+from dither.query.sql.expressions import Column, Expr, Ref
+from dither.query.sql.relations import (
+    Distinct,
+    Filter,
+    InPublic,
+    Join,
+    OfOwners,
+    PerUnit,
+    Project,
+    Relation,
+    Scan,
+    Summary,
+    Union,
+)
+from dither.query.sql.types import Range, Type
+
+__all__ = ["MOST", "Writer", "held", "real_step"]
+
+MOST = 1 << 62
+"""Per-unit sums of integers are held within ± this."""
+FINENESS = 1 << 32
+"""Per-unit sums of reals are counted in steps of at most this share of the largest value."""
+
+
+class Writer:
+    """Writes one statement: its dialect, and the parameters that its parts append to."""
+
+    def __init__(self, dialect: Dialect, parent: Callable[[str], Table]) -> None:
+        self.dialect, self.parent = dialect, parent
+        self.parameters: list[Any] = []
+
+    def expr(self, expr: Expr, column: Callable[[Ref], str] = lambda ref: f"c{ref.index}") -> str:
+        return render(expr, self.dialect, self.parameters, column)
+
+    def relation(self, relation: Relation) -> str:
+        """The SELECT of a relation."""
+        return WRITERS[type(relation)](self, relation)
+
+    def _filter(self, relation: Filter) -> str:
+        return f"SELECT * FROM ({self.relation(relation.source)}) WHERE {self.expr(relation.condition)}"
+
+    def _project(self, relation: Project) -> str:
+        exprs = [f"{self.expr(expr)} AS c{i}" for i, expr in enumerate(relation.exprs)]
+        return f"SELECT {self._listed(relation, exprs)} FROM ({self.relation(relation.source)})"
+
+    def _distinct(self, relation: Distinct) -> str:
+        return f"SELECT DISTINCT * FROM ({self.relation(relation.source)})"
+
+    def _union(self, relation: Union) -> str:
+        return " UNION ALL ".join(self._branch(source) for source in relation.sources)
+
+    def _listed(self, relation: Relation, exprs: list[str]) -> str:
+        return ", ".join([*(["u"] if relation.private else []), *exprs]) or "1 AS one"
+
+    def _branch(self, source: Relation) -> str:
+        """One side of a union, its columns in order."""
+        names = [f"c{i}" for i in range(len(source.columns))]
+        return f"SELECT {self._listed(source, names)} FROM ({self.relation(source)})"
+
+    def _scan(self, scan: Scan) -> str:
+        table, write = scan.table, self.dialect
+        columns = [f"{write.read(table, field)} AS c{i}" for i, field in enumerate(table.fields)]
+        if table.public:
+            return f"SELECT {', '.join(columns)} FROM {write.relation(table)}"
+        if table.link is not None:
+            return self._linked(table, columns)
+        owned = f"SELECT {write.owner(table)} AS u, {', '.join(columns)} FROM {write.relation(table)}"
+        return f"SELECT * FROM ({owned}) WHERE u IS NOT NULL"
+
+    def _linked(self, table: Table, columns: list[str]) -> str:
+        """Rows find their owner through a parent's key; a key that is there twice has no owner (rule R9)."""
+        assert table.link is not None
+        parent = self.parent(table.link.table)
+        key = self.dialect.read(parent, _field(parent, table.link.key))
+        keyed = f"SELECT {key} AS k, {self.dialect.owner(parent)} AS u FROM {self.dialect.relation(parent)}"
+        owners = f"SELECT k, min(u) AS u FROM ({keyed}) WHERE k IS NOT NULL AND u IS NOT NULL GROUP BY k"
+        here = self.dialect.read(table, _field(table, table.link.column))
+        rows = f"SELECT {here} AS k, {', '.join(columns)} FROM {self.dialect.relation(table)}"
+        names = ", ".join(f"r.c{i}" for i in range(len(table.fields)))
+        return f"SELECT p.u AS u, {names} FROM ({rows}) r JOIN ({owners} HAVING count(*) = 1) p ON r.k = p.k"
+
+    def _join(self, join: Join) -> str:
+        split = len(join.left.columns)
+
+        def place(ref: Ref) -> str:
+            return f"l.c{ref.index}" if ref.index < split else f"r.c{ref.index - split}"
+
+        left, right = self.relation(join.left), self.relation(join.right)
+        conditions = ["l.u = r.u"] if join.left.private and join.right.private else []
+        conditions += [self.expr(join.condition, place)] if join.condition is not None else []
+        columns = [f"l.c{i} AS c{i}" for i in range(split)]
+        columns += [f"r.c{i} AS c{split + i}" for i in range(len(join.right.columns))]
+        owner = _owner_of(join)
+        listed = ", ".join([*([f"{owner} AS u"] if owner else []), *columns])
+        on = " AND ".join(f"({condition})" for condition in conditions) or "TRUE"
+        return f"SELECT {listed} FROM ({left}) l {join.kind.upper()} JOIN ({right}) r ON {on}"
+
+    def _of_owners(self, relation: OfOwners) -> str:
+        which = "NOT IN" if relation.negated else "IN"
+        others = f"SELECT u FROM ({self.relation(relation.others)})"
+        return f"SELECT * FROM ({self.relation(relation.source)}) WHERE u {which} ({others})"
+
+    def _in_public(self, relation: InPublic) -> str:
+        which = "NOT IN" if relation.negated else "IN"
+        values = f"SELECT c0 FROM ({self.relation(relation.values)}) WHERE c0 IS NOT NULL"
+        source = self.relation(relation.source)
+        return f"SELECT * FROM ({source}) WHERE {self.expr(relation.expr)} {which} ({values})"
+
+    def _per_unit(self, relation: PerUnit) -> str:
+        keys = [f"{self.expr(key)} AS k{i}" for i, key in enumerate(relation.keys)]
+        exprs = [(i, one.expr) for i, one in enumerate(relation.summaries) if one.expr is not None]
+        inner = ", ".join(["u", *keys, *(f"{self.expr(expr)} AS x{i}" for i, expr in exprs)])
+        outer = [f"k{i} AS c{i}" for i in range(len(keys))]
+        columns = relation.columns[len(keys) :]
+        for i, (summary, column) in enumerate(zip(relation.summaries, columns, strict=True)):
+            outer.append(f"{_summary(summary, f'x{i}', column)} AS c{len(keys) + i}")
+        grouped = ", ".join(["u", *(f"k{i}" for i in range(len(keys)))])
+        source = f"SELECT {inner} FROM ({self.relation(relation.source)})"
+        return f"SELECT {self._listed(relation, outer)} FROM ({source}) GROUP BY {grouped}"
+
+
+WRITERS: dict[type[Relation], Callable[[Writer, Any], str]] = {
+    Scan: Writer._scan,
+    Filter: Writer._filter,
+    Project: Writer._project,
+    Join: Writer._join,
+    OfOwners: Writer._of_owners,
+    InPublic: Writer._in_public,
+    PerUnit: Writer._per_unit,
+    Distinct: Writer._distinct,
+    Union: Writer._union,
+}
+
+
+def _field(table: Table, name: str) -> Any:
+    return next(field for field in table.fields if field.name == name)
+
+
+def _owner_of(join: Join) -> str | None:
+    match join.left.private, join.right.private:
+        case True, True:
+            return "coalesce(l.u, r.u)"
+        case True, False:
+            return "l.u"
+        case False, True:
+            return "r.u"
+    return None
+
+
+def real_step(range_: Range) -> Fraction:
+    """The steps in which reals of a range are summed exactly: a power of two, at most 2^-32 of the largest value."""
+    largest = Fraction(range_.largest) or Fraction(1)
+    step = Fraction(1)
+    while step * FINENESS > largest:
+        step /= 2
+    while step * FINENESS * 2 <= largest:
+        step *= 2
+    return step
+
+
+def _summary(summary: Summary, x: str, column: Column) -> str:
+    """An exact aggregate of one unit's rows. Sums are of whole numbers, so they do not depend on the rows' order."""
+    match summary.function:
+        case "count":
+            return "count(*)" if summary.expr is None else f"count({x})"
+        case "distinct":
+            return f"count(DISTINCT {x})"
+        case "min" | "max":
+            return f"{summary.function}({x})"
+    assert summary.expr is not None
+    step = Fraction(1) if summary.expr.type is Type.INTEGER else real_step(summary.expr.range)
+    total = f"sum({_in_steps(x, summary.expr, step)})"
+    if summary.function == "avg":
+        return f"CAST({total} AS DOUBLE) * {float(step)!r} / nullif(count({x}), 0)"
+    if column.type is Type.REAL:
+        return f"CAST({total} AS DOUBLE) * {float(step)!r}"
+    return f"CAST({held(total, -MOST, MOST)} AS BIGINT)"
+
+
+def _in_steps(x: str, expr: Expr, step: Fraction) -> str:
+    return x if expr.type is Type.INTEGER else f"CAST(round({x} / {float(step)!r}) AS BIGINT)"
+
+
+def held(x: str, low: float, high: float) -> str:
+    """A value kept within limits; NULL stays NULL."""
+    return f"(CASE WHEN {x} < {low} THEN {low} WHEN {x} > {high} THEN {high} ELSE {x} END)"

@@ -1,0 +1,111 @@
+"""What can be opened: paths, data frames, DuckDB databases. Finding out their columns reads no row."""
+
+from __future__ import annotations
+
+import glob
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from dither.errors import ArgumentError
+from dither.query.catalogue import Field, Table
+from dither.query.engines.databases import DatabaseTable, OpenTable
+from dither.query.engines.files import CsvFile, JsonFile, ParquetFiles, ending
+from dither.query.engines.frames import frame_of
+from dither.query.engines.storage import Schema, Source, connect
+from dither.query.sql.types import Type
+
+__all__ = ["name_of", "public_values", "schema_of", "source_of"]
+
+CSV = (".csv", ".tsv")
+JSON = (".json", ".ndjson", ".jsonl")
+PARQUET = (".parquet", ".pq")
+DATABASE = (".duckdb", ".ddb", ".db")
+
+
+def source_of(value: Any, stored: str = "") -> Source:
+    """What a path, a frame or a connection gives rows from; `stored` is the table's name in a database."""
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str):
+        return source_of(*value)
+    if isinstance(value, str | Path):
+        return _file(str(value), stored)
+    if type(value).__name__ == "DuckDBPyConnection":
+        if not stored:
+            raise ArgumentError("table", "which table of the connection is not said; name it")
+        return OpenTable(value, stored)
+    frame = frame_of(value)
+    if frame is None and isinstance(value, Source):
+        return value
+    if frame is None:
+        raise ArgumentError(
+            "source", f"a {type(value).__name__} cannot be opened; pass a path, a data frame or a DuckDB connection"
+        )
+    return frame
+
+
+def _file(written: str, stored: str) -> Source:
+    path = Path(written)
+    if "://" in written:
+        raise ArgumentError(written, "is not a file here; copy it to this machine first")
+    if not path.exists() and any(sign in written for sign in "*?["):
+        return _parquet(written, [Path(found) for found in glob.glob(written, recursive=True)])  # noqa: PTH207 - Path.glob takes no absolute pattern
+    if path.is_dir():
+        return _parquet(written, [found for kind in PARQUET for found in path.rglob(f"*{kind}")])
+    if not path.is_file():
+        raise ArgumentError(written, "is not there; name a file, or a folder of Parquet files")
+    return _single(path.resolve(), stored)
+
+
+def _single(path: Path, stored: str) -> Source:
+    kind = ending(path)
+    if kind in CSV:
+        return CsvFile(path)
+    if kind in JSON:
+        return JsonFile(path)
+    if kind in PARQUET:
+        return ParquetFiles((path,))
+    if kind in DATABASE:
+        return DatabaseTable(path, stored)
+    known = ", ".join((*CSV, *JSON, *PARQUET, *DATABASE))
+    raise ArgumentError(path.name, f"has no ending that says what it holds; rename it to one of {known}")
+
+
+def _parquet(written: str, found: list[Path]) -> ParquetFiles:
+    paths = sorted(path.resolve() for path in found if path.is_file() and ending(path) in PARQUET)
+    if not paths:
+        raise ArgumentError(written, "holds no Parquet files; name some, or a single file of another kind")
+    return ParquetFiles(tuple(paths))
+
+
+def schema_of(value: Any, stored: str = "") -> Schema | None:
+    """Columns with their types, None for texts; None where they have to be declared (JSON)."""
+    return source_of(value, stored).schema()
+
+
+def name_of(value: Any, stored: str = "") -> str:
+    """What a table is called if nobody says so: after its file or its table, else "data"."""
+    if isinstance(value, tuple) and len(value) == 2:
+        return name_of(*value)
+    if stored:
+        return stored.rpartition(".")[2]
+    if not isinstance(value, str | Path):
+        return "data"
+    parts = [part for part in Path(value).parts if not any(sign in part for sign in "*?[")]
+    return Path(parts[-1]).name.partition(".")[0] or "data" if parts else "data"
+
+
+def public_values(source: Any, stored: str, column: str, type_: Type) -> list[Any]:
+    """The different values of a column of a public table, in order, without NULL."""
+    import duckdb
+
+    field = Field(column, type_)
+    table = Table("keys", (field,), public=True)
+    found = None
+    with connect() as connection:
+        rows = source_of(source, stored).store(connection, table)
+        value = rows.field(table, field)
+        with suppress(duckdb.Error):
+            found = connection.execute(f"SELECT DISTINCT {value} FROM {rows.relation} ORDER BY ALL").fetchall()
+    if found is None:
+        raise ArgumentError("keys_from", f"{column} of {source} cannot be read as {type_}; list the keys instead")
+    return [value for (value,) in found if value is not None]

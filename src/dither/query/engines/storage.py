@@ -1,0 +1,167 @@
+"""How DuckDB stores what sources hold: types by their names, casts that cannot fail, rows behind a FROM clause."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from dither.errors import ArgumentError
+from dither.query.catalogue import Field, Table
+from dither.query.engines.duckdb_words import NAMES, quoted
+from dither.query.names import clash, find, nameable, nearest
+from dither.query.sql.types import Type
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = [
+    "Column",
+    "Schema",
+    "Source",
+    "Stored",
+    "as_type",
+    "column_of",
+    "connect",
+    "described",
+    "frame_name",
+    "plain",
+    "text",
+    "type_of",
+    "unique",
+]
+
+Schema = Mapping[str, Type | None]
+"""Columns and their types; None where the source holds texts (CSV). Types that cannot be asked about are left out."""
+
+TYPES = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "BIGNUM"), Type.INTEGER),
+    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), Type.INTEGER),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), Type.REAL),
+    **dict.fromkeys(("VARCHAR", "UUID", "JSON", '"NULL"'), Type.TEXT),
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), Type.TIMESTAMP),
+    "TIMESTAMP WITH TIME ZONE": Type.TIMESTAMP,
+    "BOOLEAN": Type.BOOLEAN,
+    "DATE": Type.DATE,
+}
+DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
+ENUM = re.compile(r"ENUM\(.*\)", re.DOTALL)
+ZONED = "TIMESTAMP WITH TIME ZONE"
+
+
+CONFIG = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "python_enable_replacements": "false",
+    "preserve_insertion_order": "false",
+}
+
+
+def connect() -> duckdb.DuckDBPyConnection:
+    """A database in memory that fetches nothing from elsewhere, takes no Python variable for a table, and is in UTC."""
+    import duckdb
+
+    connection = duckdb.connect(":memory:", config=dict(CONFIG))
+    connection.execute("SET GLOBAL TimeZone = 'UTC'")
+    return connection
+
+
+def type_of(stored: str) -> Type | None:
+    """The type in which a stored column is asked about; None for lists, structures, times of day, bytes and others."""
+    decimal = DECIMAL.fullmatch(stored)
+    if decimal:
+        return Type.INTEGER if decimal[2] == "0" and int(decimal[1]) <= 18 else Type.REAL
+    return Type.TEXT if ENUM.fullmatch(stored) else TYPES.get(stored)
+
+
+def plain(found: Mapping[str, str]) -> dict[str, Type]:
+    """The columns that can be asked about, with their types."""
+    types = {name: type_of(stored) for name, stored in found.items() if nameable(name)}
+    return {name: type_ for name, type_ in types.items() if type_ is not None}
+
+
+def as_type(sql: str, stored: str, type_: Type) -> str:
+    """A stored column read as a type: what cannot be read is NULL. Times are in UTC; the session's zone must be so."""
+    if stored == ZONED:
+        sql, stored = f"({sql} AT TIME ZONE 'UTC')", NAMES[Type.TIMESTAMP]
+    if stored == NAMES[type_]:
+        return sql
+    if type_ is Type.TIMESTAMP and stored == NAMES[Type.TEXT]:
+        return f"(TRY_CAST({sql} AS TIMESTAMPTZ) AT TIME ZONE 'UTC')"  # a plain cast would drop a written offset
+    return f"TRY_CAST({sql} AS {NAMES[type_]})"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A stored column: its SQL and its type in DuckDB."""
+
+    sql: str
+    type: str
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Rows as they are stored. `row` is the SQL of a row's own id; None means that the rows have to be copied.
+
+    `files` are read when questions are asked, not only once."""
+
+    relation: str
+    columns: Mapping[str, Column]
+    row: str | None = None
+    files: tuple[str, ...] = ()
+
+    def read(self, table: Table) -> str:
+        """SELECT all declared columns as their types, under their names."""
+        columns = [f"{self.field(table, field)} AS {quoted(field.name)}" for field in table.fields]
+        if self.row is not None and not find("rowid", (field.name for field in table.fields)):
+            columns.append(f"{self.row} AS rowid")
+        return f"SELECT {', '.join(columns or ['NULL AS nothing'])} FROM {self.relation}"
+
+    def field(self, table: Table, field: Field) -> str:
+        column = column_of(self.columns, table, field.name)
+        return as_type(column.sql, column.type, field.type)
+
+
+def column_of(columns: Mapping[str, Column], table: Table, name: str) -> Column:
+    """A column by its name, as it is spelled or in another case."""
+    found = name if name in columns else find(name, columns)
+    if found is None:
+        raise ArgumentError(table.name, f"its source has no column {name}; {nearest(name, columns)}")
+    return columns[found]
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Where rows come from. Reading its schema reads no row."""
+
+    def schema(self) -> Schema | None:
+        """Its columns; None where it does not list them."""
+
+    def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:
+        """Its rows behind a FROM clause of this connection."""
+
+
+def text(value: str) -> str:
+    """A text in SQL."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def unique(where: str, names: list[str]) -> list[str]:
+    """Column names that can be told apart."""
+    double = clash(names)
+    if double is not None:
+        raise ArgumentError(where, f"has two columns named {double} (case does not matter); rename one")
+    return names
+
+
+def frame_name(table: Table) -> str:
+    """Under what name a frame is known to a connection while it is copied."""
+    return f"frame of {table.name}"
+
+
+def described(connection: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:
+    """Names and DuckDB types of the columns of a relation."""
+    rows = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+    return {name: stored for name, stored, *_ in rows}

@@ -1,0 +1,139 @@
+"""`dither.open`: private tables under a budget, from a file, a frame, a database or a catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dither.errors import ArgumentError
+from dither.ledger import Account, Ledger
+from dither.privacy import Unit
+from dither.query.catalogue import Catalogue
+from dither.query.catalogue_file import load_catalogue
+from dither.query.database import Database
+from dither.query.declare import declare
+from dither.query.engines.duckdb import DuckDBEngine
+from dither.query.engines.protocol import Engine
+from dither.query.engines.sources import name_of, schema_of
+from dither.query.plugins import engine_named
+
+__all__ = ["open"]
+
+BOOK = ".dither.db"
+MEMORY = ":memory:"
+
+
+def open(
+    source: Any,
+    *,
+    unit: str | Unit | None = None,
+    bounds: Mapping[str, tuple[Any, Any]] | None = None,
+    keys: Mapping[str, Iterable[Any]] | None = None,
+    types: Mapping[str, str] | None = None,
+    population: int | None = None,
+    budget: float | tuple[float, float] | Account | None = None,
+    delta: float | None = None,
+    rows: int | None = None,
+    ledger: str | Path | Ledger | None = None,
+    table: str = "",
+    name: str | None = None,
+    version: str = "1",
+    engine: str = "duckdb",
+) -> Database:
+    """Private tables to ask questions of.
+
+    `source` is a catalogue (.toml), which says all the rest; or one table: a CSV, JSON or Parquet file, a pandas,
+    Polars or Arrow frame, a DuckDB database file or connection (with `table`). Say what is public about a table:
+    `unit` (the column with a person's id, or "row"), `bounds`, `keys`, `types` of text columns, `rows` (the most that
+    one unit has), `population` (from which δ follows), and `budget`: the ε of its account, (ε, δ), or an open account.
+
+    The account is kept in `ledger`; if that is not given, in a book beside the file or the catalogue, so that it
+    outlives the process (rule R18). A frame's is kept in memory, and its releases say so.
+    """
+    if isinstance(source, str | Path) and Path(source).suffix == ".toml":
+        _only(
+            unit=unit, bounds=bounds, keys=keys, types=types, population=population, delta=delta, rows=rows, name=name
+        )
+        return open_catalogue(load_catalogue(source), Path(source), budget=budget, ledger=ledger, engine=engine)
+    epsilon, stated = _promise(budget, delta)
+    catalogue = declare(
+        name or name_of(source, table),
+        schema_of(source, table),
+        unit=unit,
+        bounds=bounds,
+        keys=keys,
+        types=types,
+        population=population,
+        budget=epsilon,
+        delta=stated,
+        rows=rows,
+        version=version,
+    )
+    path = Path(source) if isinstance(source, str | Path) else None
+    account = budget if isinstance(budget, Account) else _account(catalogue, ledger, _beside(path))
+    return Database(catalogue, _engine(engine, catalogue, {catalogue.tables[0].name: (source, table)}), account)
+
+
+def open_catalogue(
+    catalogue: Catalogue,
+    path: Path,
+    *,
+    budget: Any = None,
+    ledger: str | Path | Ledger | None = None,
+    engine: str = "duckdb",
+) -> Database:
+    """The tables of a catalogue, and its account with the shares of its analysts."""
+    if budget is not None and not isinstance(budget, Account):
+        raise ArgumentError("budget", f"is declared in {path.name}; change it there, or pass an open account")
+    book = Path(catalogue.book) if catalogue.book else _beside(path)
+    account = budget if budget is not None else _account(catalogue, ledger, book)
+    known = account.shares()
+    for analyst, part in catalogue.analysts.items():
+        if known.get(analyst) != part:
+            account.share(analyst, part)
+    return Database(catalogue, _engine(engine, catalogue, {}), account)
+
+
+def _engine(name: str, catalogue: Catalogue, sources: Mapping[str, Any]) -> Engine:
+    maker = DuckDBEngine.of if name == "duckdb" else engine_named(name)
+    made: Engine = maker(catalogue, sources)
+    return made
+
+
+def _only(**given: Any) -> None:
+    for argument, value in given.items():
+        if value is not None:
+            raise ArgumentError(argument, "is declared in the catalogue; change it there")
+
+
+def _promise(budget: Any, delta: float | None) -> tuple[float | None, float | None]:
+    """The ε and δ of a budget that is stated as numbers."""
+    if budget is None or isinstance(budget, Account):
+        return None, delta
+    if not isinstance(budget, tuple):
+        return budget, delta
+    if len(budget) != 2 or delta is not None:
+        raise ArgumentError("budget", "must be ε, or ε and δ as a pair such as (3.0, 1e-6)")
+    return budget
+
+
+def _beside(path: Path | None) -> Path | None:
+    """The book of a file: named after it, beside it."""
+    if path is None or any(sign in str(path) for sign in "*?["):
+        return None
+    return path.with_name(path.name.partition(".")[0] + BOOK)
+
+
+def _account(catalogue: Catalogue, ledger: str | Path | Ledger | None, book: Path | None) -> Account:
+    if catalogue.epsilon is None and (ledger is None and (book is None or not book.exists())):
+        raise ArgumentError("budget", "is missing; pass the ε that all answers together may cost, such as budget=3.0")
+    where = ledger if ledger is not None else book if book is not None else MEMORY
+    opened = where if isinstance(where, Ledger) else Ledger.open(where)
+    return opened.account(
+        catalogue.name,
+        epsilon=catalogue.epsilon,
+        delta=catalogue.delta if catalogue.epsilon is not None else 0.0,
+        unit=catalogue.unit,
+        policy=catalogue.policy,
+    )

@@ -1,0 +1,219 @@
+"""From SQL to a question: names resolved, types and ranges known, every construct understood or refused.
+
+All that is decided here depends on the text and the catalogue alone (rule R1).
+"""
+
+from __future__ import annotations
+
+import math
+
+from sqlglot import exp
+
+from dither.errors import QueryError
+from dither.query.catalogue import Catalogue
+from dither.query.names import same
+from dither.query.sql.aggregates import aggregates_in, released
+from dither.query.sql.bounds import check
+from dither.query.sql.domains import public_values
+from dither.query.sql.expressions import AggregateLeaf, Expr, KeyLeaf, Ref
+from dither.query.sql.grouping import Grouping, Item, group_keys, item_at, items_of, keyed, row_scalars
+from dither.query.sql.parse import NESTED, Parsed, parse
+from dither.query.sql.question import Aggregate, Key, Output, Question
+from dither.query.sql.refusals import CLAUSES, only, refuse
+from dither.query.sql.scalars import constant, plain
+from dither.query.sql.scope import OWNER, Context, Scope
+from dither.query.sql.selects import check_parts, distinct_of, query, with_named
+from dither.query.sql.sources import rows_from
+from dither.query.sql.types import Type
+
+__all__ = ["bind"]
+
+MOST_GROUPS = 1_000_000
+READ = ("with_", "expressions", "from_", "joins", "where", "group", "having", "distinct", "order", "limit", "offset")
+
+
+def bind(sql: str | Parsed, catalogue: Catalogue) -> Question:
+    """The question that a SELECT asks of a catalogue, or a QueryError that says what to write instead."""
+    parsed = parse(sql) if not isinstance(sql, Parsed) else sql
+    context = Context(parsed.source, catalogue, query)
+    try:
+        return _question(context, _outermost(context, parsed.tree))
+    except RecursionError:
+        raise QueryError(NESTED) from None
+
+
+def _outermost(context: Context, tree: exp.Expr) -> exp.Select:
+    while isinstance(tree, exp.Subquery):
+        only(context.source, tree, "this")
+        tree = tree.this
+    if isinstance(tree, exp.Select):
+        return tree
+    message = "the question itself must be one SELECT; write SELECT … FROM (… UNION ALL …), or ask each part by itself"
+    raise context.source.problem(message, tree.args.get("expression"), tree.key.upper())
+
+
+def _question(context: Context, node: exp.Select) -> Question:
+    context = with_named(context, node)
+    _check_clauses(context, node)
+    scope = rows_from(context, node)
+    _check_private(context, scope, node)
+    items = items_of(context.source, node)
+    keys = _keys(context, scope, node, items)
+    grouping = _grouping(context, scope, list(keys), items)
+    outputs = _outputs(context, grouping, items)
+    having = node.args.get("having")
+    condition = None if having is None else grouping.condition(having.this)
+    order = _order(context, grouping, outputs, node.args.get("order"))
+    if not keys and not grouping.aggregates:
+        raise context.source.problem(
+            "the question asks nothing of the table; ask for COUNT(*), AVG(x) and the like", node
+        )
+    return Question(
+        scope.rows.relation,
+        _described(context, scope, keys, outputs),
+        tuple(grouping.aggregates),
+        outputs,
+        condition,
+        order,
+        _count(context, node.args.get("limit"), "LIMIT"),
+        _count(context, node.args.get("offset"), "OFFSET") or 0,
+    )
+
+
+def _check_clauses(context: Context, node: exp.Select) -> None:
+    for name in ("qualify", "windows"):
+        if node.args.get(name):
+            message = "window functions look at the rows of other units; use GROUP BY with an aggregate, and HAVING"
+            raise context.source.problem(message, node, CLAUSES[name])
+    if node.args.get("sample") is not None:
+        message = "a SAMPLE keeps rows by chance or by other units' rows; leave it out: noise is added to the answer"
+        raise context.source.problem(message, node.args["sample"], "SAMPLE")
+    only(context.source, node, *READ)
+
+
+def _check_private(context: Context, scope: Scope, node: exp.Select) -> None:
+    check_parts(context, scope.rows.relation, node)
+    if not scope.rows.relation.private:
+        message = "there is no private table in FROM, so nothing needs protection; ask your database directly"
+        raise context.source.problem(message, node.args["from_"])
+
+
+def _keys(context: Context, scope: Scope, node: exp.Select, items: list[Item]) -> dict[Expr, exp.Expr]:
+    """The grouping expressions; SELECT DISTINCT without aggregates groups by all its items."""
+    distinct = distinct_of(context, node)
+    aggregated = any(aggregates_in(item.node) for item in items) or node.args.get("having") is not None
+    if distinct and (aggregated or node.args.get("group") is not None):
+        message = "every row of the answer is a group of its own already; leave DISTINCT out"
+        raise context.source.problem(message, node.args["distinct"], "DISTINCT")
+    if distinct:
+        return keyed(row_scalars(context.source, scope, "SELECT DISTINCT"), [item.node for item in items])
+    if not aggregated and node.args.get("group") is None:
+        message = "a row of the table is one unit's data and cannot be released; ask for COUNT(*), AVG(x) and the like"
+        window = next((item.node for item in items if item.node.find(exp.Window)), None)
+        raise context.source.problem(message, items[0].node) if window is None else refuse(context.source, window)
+    return group_keys(context.source, scope, node, items)
+
+
+def _grouping(context: Context, scope: Scope, keys: list[Expr], items: list[Item]) -> Grouping:
+    def aggregate(index: int, found: Aggregate) -> Expr:
+        return AggregateLeaf(*released(found), index)
+
+    return Grouping(
+        context.source,
+        scope,
+        keys,
+        items,
+        lambda index: KeyLeaf(keys[index].type, keys[index].range, index),
+        aggregate,
+        lambda node, found: check(context.source, node, scope.rows, found),
+    )
+
+
+def _outputs(context: Context, grouping: Grouping, items: list[Item]) -> tuple[Output, ...]:
+    texts = context.source.items()
+    names: list[str] = []
+    for index, item in enumerate(items):
+        text = texts[index] if len(texts) == len(items) else f"column {index + 1}"
+        names.append(_unique(item.name or text.lower(), names))
+    return tuple(Output(name, grouping.bind(item.node)) for name, item in zip(names, items, strict=True))
+
+
+def _unique(name: str, names: list[str]) -> str:
+    taken = {known.casefold() for known in names}
+    found, number = name, 2
+    while found.casefold() in taken:
+        found, number = f"{name}_{number}", number + 1
+    return found
+
+
+def _described(
+    context: Context, scope: Scope, keys: dict[Expr, exp.Expr], outputs: tuple[Output, ...]
+) -> tuple[Key, ...]:
+    """The keys with their names and public values."""
+    for key, place in keys.items():
+        _check_key(context, scope, key, place)
+    found = tuple(Key(key, _name(index, key, outputs), public_values(key)) for index, key in enumerate(keys))
+    groups = math.prod(len(key.values) for key in found if key.values is not None)
+    if groups > MOST_GROUPS:
+        message = f"there would be {groups:,} groups, more than {MOST_GROUPS:,}; group by fewer or coarser keys"
+        raise context.source.problem(message, next(iter(keys.values())))
+    return found
+
+
+def _name(index: int, key: Expr, outputs: tuple[Output, ...]) -> str:
+    for output in outputs:
+        if isinstance(output.expr, KeyLeaf) and output.expr.index == index:
+            return output.name
+    return key.column.name if isinstance(key, Ref) else f"key {index + 1}"
+
+
+def _check_key(context: Context, scope: Scope, key: Expr, place: exp.Expr) -> None:
+    if isinstance(key, Ref) and OWNER in scope.rows.facts[key.index]:
+        message = (
+            f"{key.column.name} is the unit's id, so each group would be one unit; "
+            f"leave it out, or write COUNT(DISTINCT {key.column.name})"
+        )
+        raise context.source.problem(message, place)
+    if key.type is Type.REAL:
+        message = "a key cannot be a REAL number, which is hardly ever the same twice; group by FLOOR(x / 10) instead"
+        raise context.source.problem(message, place)
+
+
+def _order(
+    context: Context, grouping: Grouping, outputs: tuple[Output, ...], order: exp.Expr | None
+) -> tuple[tuple[Expr, bool], ...]:
+    """Each expression to order by, and whether it descends. NULLs come last."""
+    if order is None:
+        return ()
+    only(context.source, order, "expressions")
+    found: list[tuple[Expr, bool]] = []
+    for item in order.expressions:
+        only(context.source, item, "this", "desc", "nulls_first")
+        if item.args.get("nulls_first"):
+            raise context.source.problem("NULLs come last; leave NULLS FIRST out", item, "NULLS")
+        exprs = _ordered(context, grouping, outputs, plain(item.this))
+        found += [(expr, bool(item.args.get("desc"))) for expr in exprs]
+    return tuple(found)
+
+
+def _ordered(context: Context, grouping: Grouping, outputs: tuple[Output, ...], node: exp.Expr) -> list[Expr]:
+    """What an item of ORDER BY means: ALL, a place in SELECT, a name given there, or an expression."""
+    if isinstance(node, exp.Var) and node.name.upper() == "ALL":
+        return [output.expr for output in outputs]
+    place = constant(node)
+    if isinstance(place, int):
+        item_at(context.source, node, place, grouping.items)
+        return [outputs[place - 1].expr]
+    for item, output in zip(grouping.items, outputs, strict=True):
+        if isinstance(node, exp.Column) and not node.table and same(item.alias, node.name):
+            return [output.expr]
+    return [grouping.bind(node)]
+
+
+def _count(context: Context, node: exp.Expr | None, word: str) -> int | None:
+    if node is None:
+        return None
+    value = constant(node.args.get("expression")) if isinstance(node, exp.Limit | exp.Offset) else None
+    if not isinstance(value, int) or value < 0 or any(node.args[part] for part in node.args if part != "expression"):
+        raise context.source.problem(f"{word} needs a whole number of rows; write {word} 10", node, word)
+    return value

@@ -1,0 +1,167 @@
+"""Public values of grouping expressions: declared keys, small ranges, and what functions make of them (rule R14).
+
+Every value here comes from the catalogue and the question. A list may hold values that no row has (they are released as
+noisy zeros); a row whose value is not in the list belongs to no group.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
+from itertools import product
+from typing import Any
+
+from dither.query.sql.evaluate import value
+from dither.query.sql.evaluate_dates import day, moment
+from dither.query.sql.expressions import Call, Expr, KeyLeaf, Literal, Ref
+from dither.query.sql.types import Range, Type
+
+__all__ = ["public_values"]
+
+WHOLE = 10_000
+DAYS = 100_000
+FEW = 2_000
+MANY = 100_000
+EFFORT = 10
+MICROSECONDS = 86_400_000_000
+STEPS = {"year": 365.0, "quarter": 90.0, "month": 28.0, "week": 7.0, "day": 1.0, "hour": 1 / 24, "minute": 1 / 1440}
+Values = frozenset[Any]
+CHOICES: dict[str, Callable[[Sequence[Expr]], Sequence[Expr]]] = {
+    "case": lambda args: [*args[1::2], args[-1]],
+    "coalesce": lambda args: args,
+    "least": lambda args: args,
+    "greatest": lambda args: args,
+    "nullif": lambda args: args[:1],
+}
+
+
+@lru_cache(maxsize=512)
+def public_values(expr: Expr) -> tuple[Any, ...] | None:
+    """The values that a key can have, in order; None if they are private. NULL is one only if it was declared."""
+    if isinstance(expr, Ref) and expr.column.keys is not None:
+        return expr.column.keys
+    found = _domain(expr)
+    return None if found is None else tuple(sorted(item for item in found if item is not None))
+
+
+def _domain(expr: Expr) -> Values | None:
+    """All values of an expression, if they are few and public."""
+    if isinstance(expr, Literal):
+        return frozenset({expr.value})
+    if isinstance(expr, Ref):
+        return _column(expr)
+    if not isinstance(expr, Call):
+        return None
+    columns = list(dict.fromkeys(_columns(expr)))
+    return _first(partial(_image, expr, columns, FEW), partial(_wider, expr), partial(_image, expr, columns, MANY))
+
+
+def _first(*ways: Callable[[], Values | None]) -> Values | None:
+    """The result of the first way that leads to one."""
+    return next((found for found in (way() for way in ways) if found is not None), None)
+
+
+def _columns(expr: Expr) -> Iterable[Ref]:
+    if isinstance(expr, Ref):
+        yield expr
+    for arg in expr.args if isinstance(expr, Call) else ():
+        yield from _columns(arg)
+
+
+def _column(ref: Ref) -> Values | None:
+    if ref.column.keys is not None:
+        return frozenset(ref.column.keys)
+    return _range(ref)
+
+
+def _range(expr: Expr) -> Values | None:
+    """All values within the range of a small type."""
+    if expr.type is Type.BOOLEAN:
+        return frozenset({False, True})
+    read: dict[Type, tuple[int, Callable[[int], Any]]] = {Type.INTEGER: (WHOLE, int), Type.DATE: (DAYS, day)}
+    if expr.type not in read:
+        return None
+    most, at = read[expr.type]
+    return None if _size(expr.range) > most else frozenset(map(at, _numbers(expr.range)))
+
+
+def _size(range_: Range) -> float:
+    if range_.low is None or range_.high is None:
+        return math.inf
+    return range_.high - range_.low + 1
+
+
+def _numbers(range_: Range) -> range:
+    return range(int(range_.low or 0), int(range_.high or 0) + 1)
+
+
+def _image(expr: Call, parts: Sequence[Expr], most: int) -> Values | None:
+    """The expression for every combination of values of some parts of it, each of which can also be NULL."""
+    domains: list[Values] = []
+    for part in parts:
+        found = None if isinstance(part, Ref) and _size_of(part) > most else _domain(part)
+        if found is None:
+            return None
+        domains.append(found | {None})
+    rows = math.prod(map(len, domains))
+    if rows > most or rows * _nodes(expr) > EFFORT * most:
+        return None
+    places = {part: KeyLeaf(part.type, part.range, index) for index, part in enumerate(parts)}
+    return _values(_replaced(expr, places), product(*domains))
+
+
+def _nodes(expr: Expr) -> int:
+    return 1 + sum(map(_nodes, expr.args)) if isinstance(expr, Call) else 1
+
+
+def _size_of(ref: Ref) -> float:
+    """How many values a column has, before they are written out."""
+    if ref.column.keys is not None:
+        return len(ref.column.keys)
+    return 2 if ref.type is Type.BOOLEAN else _size(ref.range)
+
+
+def _values(expr: Expr, rows: Iterable[tuple[Any, ...]]) -> Values | None:
+    try:
+        return frozenset(value(expr, row, ()) for row in rows)
+    except KeyError:
+        return None  # an operation that only the engine can do
+
+
+def _replaced(expr: Expr, places: dict[Expr, KeyLeaf]) -> Expr:
+    if expr in places:
+        return places[expr]
+    if not isinstance(expr, Call):
+        return expr
+    return Call(expr.type, expr.range, expr.op, tuple(_replaced(arg, places) for arg in expr.args), expr.options)
+
+
+def _wider(expr: Call) -> Values | None:
+    """A list that holds all values without trying every combination below."""
+    if expr.op in CHOICES:
+        return _first(partial(_together, CHOICES[expr.op](expr.args)), partial(_range, expr))
+    if expr.op == "date_trunc":
+        return _truncated(expr)
+    if expr.type is Type.BOOLEAN:
+        return _range(expr)
+    args = [arg for arg in dict.fromkeys(expr.args) if not isinstance(arg, Literal)]
+    return _first(partial(_image, expr, args, FEW), partial(_range, expr), partial(_image, expr, args, MANY))
+
+
+def _together(parts: Sequence[Expr]) -> Values | None:
+    found = [_domain(part) for part in parts]
+    known = [values for values in found if values is not None]
+    return frozenset().union(*known) if len(known) == len(found) else None
+
+
+def _truncated(expr: Call) -> Values | None:
+    """DATE_TRUNC of days or times within bounds: steps no longer than the unit meet every one of its starts."""
+    arg, unit = expr.args[0], expr.options[0]
+    scale, at = (1, day) if arg.type is Type.DATE else (MICROSECONDS, moment)
+    step = int(STEPS.get(unit, 1 / 86400) * scale) or 1
+    if _size(arg.range) / step > MANY or arg.range.high is None:
+        return None
+    leaf = Call(expr.type, expr.range, expr.op, (KeyLeaf(arg.type, arg.range, 0),), expr.options)
+    places = [*_numbers(arg.range)[::step], int(arg.range.high)]
+    return _values(leaf, ((at(place),) for place in places))

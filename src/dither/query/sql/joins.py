@@ -1,0 +1,200 @@
+"""Joins: two private sides only where their owners are the same, and no row without an owner (rule R9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+
+from sqlglot import exp
+
+from dither.query.names import nearest
+from dither.query.sql.expressions import Call, Column, Expr, Ref
+from dither.query.sql.grouping import row_scalars
+from dither.query.sql.operators import call
+from dither.query.sql.refusals import only
+from dither.query.sql.relations import Join, JoinKind, Project, Relation, Scan
+from dither.query.sql.scalars import conjuncts
+from dither.query.sql.scope import Context, Entry, Rows, Scope
+
+__all__ = ["join", "row_tables", "scans"]
+
+KINDS = {"": JoinKind.INNER, "LEFT": JoinKind.LEFT, "RIGHT": JoinKind.RIGHT, "FULL": JoinKind.FULL}
+
+
+def scans(relation: Relation) -> Iterator[Scan]:
+    """The tables that a relation reads."""
+    if isinstance(relation, Scan):
+        yield relation
+    for name in ("source", "left", "right", "others", "values"):
+        if hasattr(relation, name):
+            yield from scans(getattr(relation, name))
+    for source in getattr(relation, "sources", ()):
+        yield from scans(source)
+
+
+def row_tables(relation: Relation) -> set[str]:
+    """The private tables in which each row is a unit of its own."""
+    tables = [scan.table for scan in scans(relation) if scan.private]
+    return {table.name for table in tables if table.owner is None and table.link is None}
+
+
+def join(context: Context, left: Scope, right: Scope, node: exp.Join) -> Scope:
+    """Two sides of a FROM clause as one."""
+    _check_kind(context, node)
+    kind = KINDS[node.side]
+    _check_sides(context, left.rows.relation, right.rows.relation, kind, node)
+    pair = _pair(left.rows.relation, right.rows.relation, kind)
+    both = _side_by_side(left, right, pair)
+    shared = _using(context, left, right, node)
+    condition = _condition(context, both, shared, node)
+    if left.rows.relation.private and right.rows.relation.private:
+        _check_owners(context, both, len(left.rows.facts), condition, node)
+    return _merged(replace(both, rows=replace(both.rows, relation=replace(pair, condition=condition))), shared, kind)
+
+
+def _check_kind(context: Context, node: exp.Join) -> None:
+    source = context.source
+    if node.kind in ("SEMI", "ANTI"):
+        way = "write WHERE id IN (SELECT id FROM …), or NOT IN, with the unit's id"
+        raise source.problem(f"{node.kind} JOIN cannot be asked; {way}", node, node.kind)
+    if node.method or node.kind not in ("", "INNER", "OUTER", "CROSS") or (node.kind == "OUTER" and not node.side):
+        word = node.method or node.kind
+        raise source.problem(f"{word} JOIN cannot be asked; write JOIN … ON with a condition", node, word)
+    only(source, node, "this", "side", "kind", "on", "using")
+
+
+def _check_sides(context: Context, left: Relation, right: Relation, kind: JoinKind, node: exp.Join) -> None:
+    kept = {JoinKind.INNER: [], JoinKind.LEFT: [left], JoinKind.RIGHT: [right], JoinKind.FULL: [left, right]}[kind]
+    if left.private != right.private and any(not relation.private for relation in kept):
+        message = (
+            f"a {kind.upper()} JOIN would keep rows of the public table that belong to no unit; "
+            "put the private table first and write LEFT JOIN"
+        )
+        raise context.source.problem(message, node, kind.upper())
+    if left.private and right.private and row_tables(left) | row_tables(right):
+        message = "each row is a unit of its own, so two private tables cannot be joined; ask about one at a time"
+        raise context.source.problem(message, node, "JOIN")
+
+
+def _pair(left: Relation, right: Relation, kind: JoinKind) -> Join:
+    """Left columns, then right columns. On a side that can be missing the owner's id can be NULL."""
+    columns = (
+        *_nullable(left.columns, kind in (JoinKind.RIGHT, JoinKind.FULL)),
+        *_nullable(right.columns, kind in (JoinKind.LEFT, JoinKind.FULL)),
+    )
+    return Join(columns, left.private or right.private, _most(left, right, kind), left, right, kind, None)
+
+
+def _side_by_side(left: Scope, right: Scope, pair: Join) -> Scope:
+    moved = tuple(replace(entry, index=entry.index + len(pair.left.columns)) for entry in right.entries)
+    return Scope(Rows(pair, left.rows.facts + right.rows.facts), left.entries + moved)
+
+
+def _nullable(columns: tuple[Column, ...], missing: bool) -> tuple[Column, ...]:
+    return tuple(replace(column, owner=False) for column in columns) if missing else columns
+
+
+def _most(left: Relation, right: Relation, kind: JoinKind) -> int | None:
+    if not (left.private and right.private) or left.most is None or right.most is None:
+        return None
+    pairs = left.most * right.most
+    return max(pairs, left.most + right.most) if kind is JoinKind.FULL else pairs
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A column of USING: its places on both sides, counted from the left."""
+
+    name: str
+    left: int
+    right: int
+    owner: bool
+
+
+def _using(context: Context, left: Scope, right: Scope, node: exp.Join) -> list[Shared]:
+    shared = []
+    for name in node.args.get("using") or []:
+        one, two = (_one(context, scope, name) for scope in (left, right))
+        columns = left.rows.relation.columns[one], right.rows.relation.columns[two]
+        owner = all(column.owner for column in columns)
+        shared.append(Shared(name.name, one, two + len(left.rows.facts), owner))
+    return shared
+
+
+def _one(context: Context, scope: Scope, name: exp.Expr) -> int:
+    found = scope.find(name.name)
+    if len(found) == 1:
+        return found[0].index
+    if found:
+        raise context.source.problem(
+            f"{name.name} is the name of several columns; write ON with the tables' names", name
+        )
+    way = nearest(name.name, [entry.name for entry in scope.entries])
+    raise context.source.problem(f"there is no column {name.name} on one side of this JOIN; {way}", name)
+
+
+def _condition(context: Context, both: Scope, shared: list[Shared], node: exp.Join) -> Expr | None:
+    on = node.args.get("on")
+    scalars = row_scalars(context.source, both, "ON")
+    parts = [scalars.call(node, "eq", both.rows.ref(pair.left), both.rows.ref(pair.right)) for pair in shared]
+    if on is not None:
+        parts += list(conjuncts(scalars.condition(on, "ON")))
+    if not parts and node.side:
+        raise context.source.problem(f"{node.side} JOIN needs a condition; write ON or USING", node, "JOIN")
+    return parts[0] if len(parts) == 1 else scalars.call(node, "and", *parts) if parts else None
+
+
+def _check_owners(context: Context, both: Scope, width: int, condition: Expr | None, node: exp.Join) -> None:
+    parts = conjuncts(condition) if condition is not None else iter(())
+    if any(_same_owner(both.rows, width, part) for part in parts):
+        return
+    message = f"two private tables can be joined only where their rows belong to the same unit; {_way(both, width)}"
+    raise context.source.problem(message, node, "JOIN")
+
+
+def _way(both: Scope, width: int) -> str:
+    """A condition that would do."""
+    facts = both.rows.facts
+    for left, right in product(both.entries, both.entries):
+        if left.index < width <= right.index and facts[left.index] & facts[right.index]:
+            names = [f"{entry.table}.{entry.name}" if entry.table else entry.name for entry in (left, right)]
+            return f"write JOIN … ON {names[0]} = {names[1]}, with further conditions after AND"
+    return "select the unit's id on both sides and join on it"
+
+
+def _same_owner(rows: Rows, width: int, part: Expr) -> bool:
+    """An equality of two columns, one from each side, that are ids of the same kind."""
+    if not (isinstance(part, Call) and part.op == "eq"):
+        return False
+    one, two = part.args
+    if not (isinstance(one, Ref) and isinstance(two, Ref)) or (one.index < width) == (two.index < width):
+        return False
+    return bool(rows.facts[one.index] & rows.facts[two.index])
+
+
+def _merged(scope: Scope, shared: list[Shared], kind: JoinKind) -> Scope:
+    """The names after USING: one column instead of two, the one of the side that is always there."""
+    for pair in shared:
+        entries, keep = list(scope.entries), pair.left
+        if kind is JoinKind.FULL:
+            scope = replace(scope, rows=_coalesced(scope.rows, pair))
+            keep = len(scope.rows.facts) - 1
+        elif kind is JoinKind.RIGHT:
+            keep = pair.right
+        place = next(i for i, entry in enumerate(entries) if entry.index == pair.left and not entry.shared)
+        hidden = [replace(e, shared=True) if e.index in (pair.left, pair.right) else e for e in entries]
+        hidden.insert(place, Entry("", entries[place].name, keep))
+        scope = replace(scope, entries=tuple(hidden))
+    return scope
+
+
+def _coalesced(rows: Rows, pair: Shared) -> Rows:
+    """After FULL JOIN … USING either side may be missing: the column is the one that is there."""
+    left, right = rows.ref(pair.left), rows.ref(pair.right)
+    expr = call("coalesce", left, right)
+    column = Column(pair.name, expr.type, expr.range, owner=pair.owner)
+    exprs = (*(rows.ref(index) for index in range(len(rows.facts))), expr)
+    relation = rows.relation
+    project = Project((*relation.columns, column), relation.private, relation.most, relation, exprs)
+    return Rows(project, (*rows.facts, rows.facts[pair.left] & rows.facts[pair.right]))

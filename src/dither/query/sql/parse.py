@@ -1,0 +1,142 @@
+"""Reading SQL: what is too large, nested too deeply or no question is refused before sqlglot reads it."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass
+
+from sqlglot import Token, TokenType, exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.errors import ParseError, TokenError
+
+from dither.errors import QueryError
+from dither.query.sql.source import Source
+
+__all__ = ["Parsed", "parse"]
+
+LONGEST = 100_000
+MOST_WORDS = 10_000
+DEEPEST = 24  # brackets: sqlglot's parser spends some 25 frames on each, of the interpreter's 1,000
+TALLEST = 100  # levels of the tree that is read, each of which costs the planner a few frames
+FIRST = {"SELECT", "WITH", "FROM", "("}
+EXPLAIN = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*explain\b", re.IGNORECASE | re.DOTALL)
+CHAINS = (exp.And, exp.Or, exp.Union)
+NESTED = "the question is nested too deeply; write it with fewer levels, for example with WITH"
+
+
+class Parser(DuckDB.Parser):
+    """sqlglot's parser, which refuses what it would otherwise keep unread, with a warning, as a command."""
+
+    def _warn_unsupported(self) -> None:
+        self.raise_error("Unsupported command")
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A question as sqlglot reads it. `explain`: EXPLAIN stood before it, so it must not be charged or run."""
+
+    explain: bool
+    tree: exp.Expr
+    source: Source
+
+
+def parse(sql: str) -> Parsed:
+    """Read exactly one SELECT, or EXPLAIN SELECT."""
+    _check_text(sql)
+    asked = EXPLAIN.match(sql)
+    # Blanks in the place of EXPLAIN keep every place in the text as it is.
+    rest = " " * asked.end() + sql[asked.end() :] if asked else sql
+    source = Source(sql, tuple(_statement(sql, _tokens(rest))))
+    _check_words(source)
+    tree = _read(source)
+    _check_height(tree, source)
+    return Parsed(asked is not None, tree, source)
+
+
+def _check_text(sql: str) -> None:
+    if not isinstance(sql, str):
+        raise QueryError(f"a question is text, not {type(sql).__name__}; pass a SELECT as a string")
+    if len(sql) > LONGEST:
+        raise QueryError(f"the question has {len(sql):,} characters; it may have {LONGEST:,}: ask for less at a time")
+    if any(0xD800 <= ord(letter) <= 0xDFFF or letter == "\0" for letter in sql):
+        raise QueryError("the question holds a character that is not text; remove it")
+
+
+def _tokens(sql: str) -> list[Token]:
+    try:
+        tokens = Dialect.get_or_raise("duckdb").tokenize(sql)
+    except TokenError as error:
+        raise _unfinished(sql, error) from None
+    if not tokens:
+        raise QueryError("the question is empty; write a SELECT")
+    return tokens
+
+
+def _unfinished(sql: str, error: TokenError) -> QueryError:
+    place = re.fullmatch(r"Missing (.*) from \d+:(\d+)", str(error.__cause__), re.DOTALL)
+    if place is None:
+        return QueryError("the question cannot be read; check its quotes, comments and numbers")
+    message = f"something that was opened here is never closed; add {place[1]}"
+    return Source(sql, ()).problem_at(message, int(place[2]))
+
+
+def _statement(sql: str, tokens: list[Token]) -> list[Token]:
+    """The tokens of the one statement, without a semicolon at its end."""
+    source = Source(sql, tuple(tokens))
+    while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
+        tokens = tokens[:-1]
+    for token in tokens:
+        if token.token_type == TokenType.SEMICOLON:
+            raise source.problem_at("one question at a time; ask what follows the semicolon separately", token.start)
+    if not tokens:
+        raise QueryError("the question is empty; write a SELECT")
+    return tokens
+
+
+def _check_words(source: Source) -> None:
+    tokens = source.tokens
+    if tokens[0].text.upper() not in FIRST:
+        raise source.problem_at("only SELECT (or EXPLAIN SELECT) can be asked; start with SELECT", tokens[0].start)
+    if len(tokens) > MOST_WORDS:
+        raise QueryError(f"the question has {len(tokens):,} words; it may have {MOST_WORDS:,}: ask for less at a time")
+    if source.depth > DEEPEST:
+        raise QueryError(NESTED)
+    for number, after in itertools.pairwise(tokens):
+        if number.token_type == TokenType.NUMBER and after.start == number.end + 1 and after.text[:1].isalpha():
+            raise source.problem_at("this number cannot be read; write it in decimal digits", number.start)
+
+
+def _read(source: Source) -> exp.Expr:
+    try:
+        trees = Parser(dialect="duckdb").parse(list(source.tokens), source.sql)
+    except ParseError as error:
+        raise _unreadable(source, error) from None
+    except RecursionError:
+        raise QueryError(NESTED) from None
+    tree = trees[0] if len(trees) == 1 else None
+    if not isinstance(tree, exp.Query):
+        raise source.problem("only SELECT (or EXPLAIN SELECT) can be asked; start with SELECT", tree)
+    return tree
+
+
+def _unreadable(source: Source, error: ParseError) -> QueryError:
+    """sqlglot's complaint in plain words, at its place."""
+    found = error.errors[0] if error.errors else {}
+    what = str(found.get("description") or "")
+    reason = f": {what[0].lower()}{what[1:]}" if re.fullmatch(r"Expecting \S+", what) else ""
+    place = (found.get("line"), found.get("col"))
+    start = next((token.start for token in source.tokens if (token.line, token.col) == place), None)
+    return source.problem_at(f"the SQL cannot be read here{reason}; check this word and the one before it", start)
+
+
+def _check_height(tree: exp.Expr, source: Source) -> None:
+    """The tree's height, where a chain of AND, OR or UNION ALL counts once."""
+    level = [(tree, 0)]
+    while level:
+        node, height = level.pop()
+        if height > TALLEST:
+            raise source.problem(NESTED)
+        for child in node.iter_expressions():
+            level.append((child, height + (not (isinstance(child, CHAINS) and type(child) is type(node)))))

@@ -1,0 +1,158 @@
+"""Names: which columns a SELECT can see, and which of them fix a row's owner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from dither.query.catalogue import Catalogue, Field, Table
+from dither.query.names import nearest, same
+from dither.query.sql.expressions import Column, Expr, Ref
+from dither.query.sql.refusals import only
+from dither.query.sql.relations import Filter, Project, Relation, Scan
+from dither.query.sql.source import Source
+from dither.query.sql.types import Range, Type
+
+__all__ = ["OWNER", "Context", "Entry", "Rows", "Scope", "scan"]
+
+OWNER = "owner"
+Facts = frozenset[str]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A relation, and for each column which ids its values are.
+
+    A column's facts are "owner" (its value, unless NULL, is the id of the row's owner) or names such as
+    "visits.visit_id" (its value, unless NULL, is that key of a row with the same owner). Two rows whose columns share
+    a fact and are equal therefore have the same owner.
+    """
+
+    relation: Relation
+    facts: tuple[Facts, ...]
+
+    def ref(self, index: int) -> Ref:
+        return Ref.to(index, self.relation.columns[index])
+
+    def filtered(self, condition: Expr) -> Rows:
+        source = self.relation
+        return replace(self, relation=Filter(source.columns, source.private, source.most, source, condition))
+
+    def projected(self, named: list[tuple[str, Expr]]) -> Rows:
+        """Expressions over rows. Only a column by itself keeps what is declared about it."""
+        source = self.relation
+        columns = tuple(_named(name, expr) for name, expr in named)
+        exprs = tuple(expr for _, expr in named)
+        if columns == source.columns and exprs == tuple(self.ref(index) for index in range(len(columns))):
+            return self
+        facts = tuple(self.facts[expr.index] if isinstance(expr, Ref) else frozenset() for expr in exprs)
+        return Rows(Project(columns, source.private, source.most, source, exprs), facts)
+
+
+def _named(name: str, expr: Expr) -> Column:
+    return replace(expr.column, name=name) if isinstance(expr, Ref) else Column(name, expr.type, expr.range)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A name for a column. A `shared` one is part of a USING column, and is reached as table.name only."""
+
+    table: str
+    name: str
+    index: int
+    shared: bool = False
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The rows of a FROM clause and the names of their columns."""
+
+    rows: Rows
+    entries: tuple[Entry, ...]
+
+    @property
+    def tables(self) -> list[str]:
+        return list(dict.fromkeys(entry.table for entry in self.entries if entry.table))
+
+    def find(self, name: str, table: str = "") -> list[Entry]:
+        named = [entry for entry in self.entries if same(entry.name, name)]
+        if table:
+            return [entry for entry in named if same(entry.table, table)]
+        return [entry for entry in named if not entry.shared]
+
+    def ref(self, source: Source, node: exp.Column) -> Ref:
+        """The column that a name means."""
+        if node.args.get("db") is not None:
+            raise source.problem("columns have no schema and no parts here; write table.column", node)
+        only(source, node, "this", "table")
+        found = self.find(node.name, node.table)
+        if len(found) > 1:
+            names = {f"{entry.table}.{entry.name}" for entry in found if entry.table}
+            way = f"write {' or '.join(sorted(names))}" if len(names) == len(found) else "rename one of them with AS"
+            raise source.problem(f"{node.name} is the name of several columns here; {way}", node)
+        if not found:
+            raise source.problem(self._unknown(node), node)
+        return self.rows.ref(found[0].index)
+
+    def _unknown(self, node: exp.Column) -> str:
+        if node.table and not any(same(node.table, table) for table in self.tables):
+            return f"there is no table or alias {node.table} in FROM; {nearest(node.table, self.tables)}"
+        of = f" in {node.table}" if node.table else ""
+        visible = [entry for entry in self.entries if not node.table or same(entry.table, node.table)]
+        return f"there is no column {node.name}{of}; {nearest(node.name, [entry.name for entry in visible])}"
+
+
+@dataclass(frozen=True)
+class Context:
+    """What every part of a question is bound in: its text, the catalogue, and the queries named by WITH."""
+
+    source: Source
+    catalogue: Catalogue
+    query: Callable[[Context, exp.Expr], Rows]
+    named: Mapping[str, Rows] = field(default_factory=dict)
+
+    def table(self, node: exp.Table) -> Rows:
+        found = self.named.get(node.name.casefold())
+        if found is not None:
+            return found
+        for table in self.catalogue.tables:
+            if same(table.name, node.name):
+                return scan(self.catalogue, table)
+        names = [*self.named, *(table.name for table in self.catalogue.tables)]
+        raise self.source.problem(f"there is no table {node.name}; {nearest(node.name, names)}", node)
+
+
+def scan(catalogue: Catalogue, table: Table) -> Rows:
+    """A table as declared."""
+    columns = tuple(_column(table, field) for field in table.fields)
+    facts = tuple(_facts(catalogue, table, field.name) for field in table.fields)
+    return Rows(Scan(columns, not table.public, _most(table), table), facts)
+
+
+def _column(table: Table, field: Field) -> Column:
+    range_ = Range(0, 1) if field.type is Type.BOOLEAN else field.range
+    return Column(field.name, field.type, range_, field.keys, owner=_is_owner(table, field.name))
+
+
+def _is_owner(table: Table, name: str) -> bool:
+    return not table.public and table.owner is not None and same(name, table.owner)
+
+
+def _facts(catalogue: Catalogue, table: Table, name: str) -> Facts:
+    if table.public:
+        return frozenset()
+    facts = {OWNER} if _is_owner(table, name) else set()
+    links = [other.link for other in catalogue.tables if other.link is not None]
+    if table.link is not None and same(table.link.column, name):
+        facts.add(f"{table.link.table}.{table.link.key}".casefold())
+    if any(same(link.table, table.name) and same(link.key, name) for link in links):
+        facts.add(f"{table.name}.{name}".casefold())
+    return frozenset(facts)
+
+
+def _most(table: Table) -> int | None:
+    if table.public:
+        return None
+    return 1 if table.owner is None and table.link is None else table.rows

@@ -1,0 +1,149 @@
+"""A SELECT inside a question: rows that keep their owners, or one row for each owner and key."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from dither.query.names import same
+from dither.query.sql.aggregates import aggregates_in
+from dither.query.sql.expressions import Expr
+from dither.query.sql.grouping import Item, items_of, row_scalars
+from dither.query.sql.joins import row_tables
+from dither.query.sql.refusals import CLAUSES, only
+from dither.query.sql.relations import Distinct, Relation
+from dither.query.sql.scope import Context, Entry, Rows, Scope
+from dither.query.sql.sources import renamed, rows_from
+from dither.query.sql.summaries import summarised
+from dither.query.sql.unions import union
+
+__all__ = ["check_parts", "distinct_of", "query", "with_named"]
+
+MOST_PARTS = 200
+READ = ("with_", "expressions", "from_", "joins", "where", "group", "having", "distinct")
+
+
+def query(context: Context, node: exp.Expr) -> Rows:
+    """The rows of a SELECT, or of a UNION ALL, that stands in FROM, in WITH or after IN."""
+    _check_clauses(context, node)
+    context = with_named(context, node)
+    if isinstance(node, exp.Subquery):
+        only(context.source, node, "this", "with_")
+        rows = query(context, node.this)
+    elif isinstance(node, exp.Select):
+        rows = _select(context, node)
+    else:
+        rows = union(context, node)
+    check_parts(context, rows.relation, node)
+    return rows
+
+
+def check_parts(context: Context, relation: Relation, node: exp.Expr) -> None:
+    if parts(relation) > MOST_PARTS:
+        raise context.source.problem(f"the question reads more than {MOST_PARTS} parts; ask for less at a time", node)
+
+
+def parts(relation: Relation) -> int:
+    """How many nodes a relation has when every mention of a query named by WITH is counted."""
+    names = ("source", "left", "right", "others", "values")
+    below = [getattr(relation, name) for name in names if hasattr(relation, name)]
+    return 1 + sum(parts(part) for part in (*below, *getattr(relation, "sources", ())))
+
+
+def with_named(context: Context, node: exp.Expr) -> Context:
+    """The context with the queries that WITH names; each sees the ones before it."""
+    found = node.args.get("with_")
+    if found is None:
+        return context
+    if found.args.get("recursive"):
+        message = "WITH RECURSIVE cannot be asked; write the steps out, one query after the other"
+        raise context.source.problem(message, found, "RECURSIVE")
+    only(context.source, found, "expressions")
+    for cte in found.expressions:
+        only(context.source, cte, "this", "alias", "materialized")
+        only(context.source, cte.args["alias"], "this", "columns")
+        rows = renamed(context, context.query(context, cte.this), cte.args["alias"])
+        context = replace(context, named={**context.named, cte.alias.casefold(): rows})
+    return context
+
+
+def _select(context: Context, node: exp.Select) -> Rows:
+    only(context.source, node, *READ)
+    scope = rows_from(context, node)
+    items = items_of(context.source, node)
+    distinct = distinct_of(context, node)
+    if node.args.get("group") is not None or any(aggregates_in(item.node) for item in items):
+        rows = summarised(context, scope, node, items)
+    elif node.args.get("having") is not None:
+        raise context.source.problem(
+            "HAVING needs GROUP BY here; write the condition in WHERE", node.args["having"], "HAVING"
+        )
+    else:
+        rows = _projected(context, scope, items)
+    return _distinct(context, rows, node) if distinct else rows
+
+
+def _check_clauses(context: Context, node: exp.Expr) -> None:
+    for name in ("limit", "offset", "order", "qualify", "windows", "sample"):
+        clause = node.args.get(name)
+        if clause:
+            word = CLAUSES[name]
+            way = ", or write it at the end of the whole question" if name in ("limit", "offset", "order") else ""
+            message = (
+                f"{word} in a SELECT inside the question makes a unit's rows depend on other units; leave it out{way}"
+            )
+            raise context.source.problem(message, clause[0] if isinstance(clause, list) else clause, word)
+
+
+def distinct_of(context: Context, node: exp.Select) -> bool:
+    """Whether SELECT DISTINCT was written."""
+    found = node.args.get("distinct")
+    if found is None:
+        return False
+    if found.args.get("on") is not None:
+        message = "DISTINCT ON keeps a row by its place among others; use GROUP BY with MIN or MAX instead"
+        raise context.source.problem(message, found, "DISTINCT")
+    only(context.source, found)
+    return True
+
+
+def _projected(context: Context, scope: Scope, items: list[Item]) -> Rows:
+    scalars = row_scalars(context.source, scope, "SELECT without GROUP BY")
+    named: list[tuple[str, Expr]] = []
+    for item in items:
+        stars = _starred(context, scope, item.node)
+        if stars is None:
+            named.append((item.name, scalars.bind(item.node)))
+        else:
+            named += [(entry.name, scope.rows.ref(entry.index)) for entry in stars]
+    return scope.rows.projected(named)
+
+
+def _starred(context: Context, scope: Scope, node: exp.Expr) -> list[Entry] | None:
+    """The columns that * or table.* stands for; None if it is neither."""
+    if isinstance(node, exp.Star):
+        only(context.source, node)
+        return [entry for entry in scope.entries if not entry.shared]
+    if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Star):
+        return None
+    only(context.source, node, "this", "table")
+    only(context.source, node.this)
+    found = [entry for entry in scope.entries if same(entry.table, node.table)]
+    if not found:
+        raise context.source.problem(f"there is no table or alias {node.table} in FROM; name one that is", node)
+    return found
+
+
+def _distinct(context: Context, rows: Rows, node: exp.Select) -> Rows:
+    source = rows.relation
+    if source.private and row_tables(source):
+        message = "each row is a unit of its own, so DISTINCT would compare rows of different units; leave it out"
+        raise context.source.problem(message, node.args["distinct"], "DISTINCT")
+    if source.private and not any(column.owner for column in source.columns):
+        message = (
+            "DISTINCT in a SELECT inside the question compares rows of different units; "
+            "add the unit's id to its columns, or ask it as a question of its own"
+        )
+        raise context.source.problem(message, node.args["distinct"], "DISTINCT")
+    return replace(rows, relation=Distinct(source.columns, source.private, source.most, source))

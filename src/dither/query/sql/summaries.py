@@ -1,0 +1,129 @@
+"""A SELECT inside a question that aggregates: one row for each owner and key, from that owner's rows alone."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from sqlglot import exp
+
+from dither.query.sql import ranges
+from dither.query.sql.bounds import check_bounds, check_types
+from dither.query.sql.expressions import Column, Expr, Ref
+from dither.query.sql.grouping import Grouping, Item, group_keys
+from dither.query.sql.joins import row_tables
+from dither.query.sql.question import Aggregate
+from dither.query.sql.relations import PerUnit, Summary
+from dither.query.sql.scope import Context, Rows, Scope
+from dither.query.sql.source import Source
+from dither.query.sql.types import Range, Type
+
+__all__ = ["summarised"]
+
+KNOWN = ("count", "distinct", "units", "sum", "avg", "min", "max")
+SATURATED = Range(-(2**62), 2**62)
+
+
+def summarised(context: Context, scope: Scope, node: exp.Select, items: list[Item]) -> Rows:
+    """The items of SELECT over one row for each owner and key that HAVING keeps."""
+    keys = list(group_keys(context.source, scope, node, items))
+    _check_owner(context, scope, keys, node)
+    width, most = len(keys), scope.rows.relation.most
+    grouping = Grouping(
+        context.source,
+        scope,
+        keys,
+        items,
+        lambda index: Ref.to(index, _key_column(keys[index])),
+        lambda index, aggregate: Ref.to(width + index, _column(aggregate, most)),
+        partial(_check, context.source, scope.rows),
+    )
+    named = [(item.name, grouping.bind(item.node)) for item in items]
+    having = node.args.get("having")
+    condition = None if having is None else grouping.condition(having.this)
+    rows = _rows(scope.rows, keys, grouping.aggregates)
+    return (rows if condition is None else rows.filtered(condition)).projected(named)
+
+
+def _check_owner(context: Context, scope: Scope, keys: list[Expr], node: exp.Select) -> None:
+    source = scope.rows.relation
+    if source.private and any(isinstance(key, Ref) and key.column.owner for key in keys):
+        return
+    place = node.args.get("group") or node
+    if not source.private:
+        message = "a SELECT inside the question cannot aggregate a public table; declare the result as a public table"
+    elif row_tables(source):
+        message = (
+            "each row is a unit of its own, so a SELECT inside the question has nothing to group; aggregate outside"
+        )
+    else:
+        message = (
+            f"a SELECT inside the question can aggregate only within one unit; add {_owner(scope)} to its "
+            "GROUP BY, or ask it as a question of its own (HAVING, ORDER BY and LIMIT go there)"
+        )
+    raise context.source.problem(message, place, "GROUP BY" if node.args.get("group") else "SELECT")
+
+
+def _owner(scope: Scope) -> str:
+    """How to name the unit's id."""
+    columns = scope.rows.relation.columns
+    for entry in scope.entries:
+        if columns[entry.index].owner:
+            return f"{entry.table}.{entry.name}" if entry.table and len(scope.tables) > 1 else entry.name
+    return "the unit's id (from a table that has it)"
+
+
+def _check(source: Source, rows: Rows, node: exp.Expr, aggregate: Aggregate) -> None:
+    if aggregate.function not in KNOWN:
+        message = f"{aggregate.text} cannot be taken within a unit; use COUNT, SUM, AVG, MIN or MAX there"
+        raise source.problem(message, node)
+    if aggregate.function in ("count", "distinct", "units"):
+        return
+    check_types(source, node, rows, aggregate)
+    if aggregate.function in ("sum", "avg") and aggregate.args[0].type is Type.REAL:
+        check_bounds(source, node, aggregate)
+
+
+def _rows(rows: Rows, keys: list[Expr], aggregates: list[Aggregate]) -> Rows:
+    source = rows.relation
+    columns = (*(_key_column(key) for key in keys), *(_column(aggregate, source.most) for aggregate in aggregates))
+    alone = all(isinstance(key, Ref) and key.column.owner for key in keys)
+    summaries = tuple(_summary(rows, aggregate) for aggregate in aggregates)
+    relation = PerUnit(columns, True, 1 if alone else source.most, source, tuple(keys), summaries)
+    facts = [rows.facts[key.index] if isinstance(key, Ref) else frozenset[str]() for key in keys]
+    return Rows(relation, (*facts, *(frozenset[str]() for _ in aggregates)))
+
+
+def _key_column(key: Expr) -> Column:
+    return key.column if isinstance(key, Ref) else Column("", key.type, key.range)
+
+
+def _summary(rows: Rows, aggregate: Aggregate) -> Summary:
+    if aggregate.function != "units":
+        return Summary(aggregate.function, aggregate.args[0] if aggregate.args else None)
+    if aggregate.args:
+        return Summary("distinct", aggregate.args[0])
+    return Summary("distinct", next(ref for ref in map(rows.ref, range(len(rows.facts))) if ref.column.owner))
+
+
+def _column(aggregate: Aggregate, most: int | None) -> Column:
+    """What is known of an exact aggregate over at most so many rows of one owner."""
+    if aggregate.function in ("count", "distinct", "units"):
+        return Column(aggregate.text, Type.INTEGER, Range(0, most))
+    arg = aggregate.args[0]
+    if aggregate.function in ("min", "max"):
+        return Column(aggregate.text, arg.type, arg.range)
+    if aggregate.function == "avg":
+        return Column(aggregate.text, Type.REAL, ranges.floats(arg.range))
+    return Column(aggregate.text, arg.type, _sum(arg, most))
+
+
+def _sum(arg: Expr, most: int | None) -> Range:
+    """A sum's range: open on the side to which more rows can carry it, unless the number of rows is bounded."""
+    low, high = ranges.sides(arg.range)
+    times = math.inf if most is None else most
+    least, greatest = (times * low if low < 0 else 0), (times * high if high > 0 else 0)
+    found = ranges.of(least, greatest)
+    if arg.type is Type.REAL:
+        return ranges.floats(found)
+    return ranges.clipped(found, SATURATED) if found.bounded else found

@@ -1,0 +1,270 @@
+"""A private table with its guarantee: what a question in SQL is answered with.
+
+Its rows, intervals and notes are safe to publish, and what is done to them afterwards costs nothing more.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from fractions import Fraction
+from numbers import Integral, Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dither.errors import ArgumentError
+from dither.ledger import Receipt
+from dither.privacy import Composed, Guarantee
+from dither.privacy.numbers import fraction
+from dither.release import Constant, Ends, Release, Source
+from dither.text import aligned, cell, clean, missing
+
+if TYPE_CHECKING:
+    from dither.chart import Chart
+
+__all__ = ["TableRelease", "check_confidence"]
+
+SHOWN = 40
+REPLAYED = "answered from the book: this question was asked before and costs nothing"
+
+Cells = Sequence[Sequence[tuple[Any, Any] | None]]
+
+
+def check_confidence(confidence: float) -> float:
+    """A probability that an interval can have."""
+    if not 0 < fraction("confidence", confidence, "pass a probability such as 0.95") <= 1 - Fraction(1, 10**9):
+        raise ArgumentError("confidence", "must lie strictly between 0 and 1; pass a probability such as 0.95")
+    return float(confidence)
+
+
+@dataclass(frozen=True)
+class ColumnSpread:
+    """Where the true values of one column lie. A cell about which nothing is known lies anywhere."""
+
+    spread: Callable[[float], Cells]
+    place: int
+    single: bool
+
+    def ends(self, confidence: float) -> Ends:
+        found = [row[self.place] or (-np.inf, np.inf) for row in self.spread(confidence)]
+        if self.single:
+            return found[0]
+        return np.array([low for low, _ in found]), np.array([high for _, high in found])
+
+
+@dataclass(frozen=True, eq=False)
+class TableRelease:
+    """A private table: rows with what they cost and how far off their values may be.
+
+    `spread` gives, for a confidence, the ends of each cell's interval, row by row, or None where there is none. `keys`
+    names the columns that hold keys; where it is not given, those are the columns without any interval. Intervals hold
+    one by one, and cover the noise around the *clipped* answer.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    sources: tuple[Source, ...]
+    spread: Callable[[float], Cells]
+    notes: tuple[str, ...] = ()
+    replayed: bool = False
+    confidence: float = 0.95
+    keys: tuple[str, ...] | None = None
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What all that went into this table promises together."""
+        guarantees = [source.guarantee for source in self.sources]
+        return guarantees[0] if len(guarantees) == 1 else Composed(tuple(guarantees))
+
+    @property
+    def receipt(self) -> Receipt | None:
+        """The receipt, if this came from one charge."""
+        return self.sources[0].receipt if len(self.sources) == 1 else None
+
+    def cells(self, confidence: float | None = None) -> Cells:
+        """The interval of each cell, row by row; None where there is none."""
+        return self.spread(check_confidence(self.confidence if confidence is None else confidence))
+
+    def is_key(self, place: int) -> bool:
+        """Whether a column, by its place, holds keys."""
+        return place in self._key_places()
+
+    def _key_places(self) -> tuple[int, ...]:
+        if self.keys is not None:
+            return tuple(place for place, name in enumerate(self.columns) if name in self.keys)
+        cells = self.spread(self.confidence)
+        return tuple(place for place in range(len(self.columns)) if all(row[place] is None for row in cells))
+
+    def _value_places(self) -> tuple[int, ...]:
+        keys = self._key_places()
+        found = tuple(place for place in range(len(self.columns)) if place not in keys)
+        return found or (tuple(range(len(self.columns))) if len(self.columns) == 1 else ())
+
+    @property
+    def value(self) -> Any:
+        """The one value, where there is just one beside the keys."""
+        places = self._value_places()
+        if len(self.rows) != 1 or len(places) != 1:
+            shape = f"has {len(self.rows)} rows and {len(places)} columns beside its keys"
+            raise ArgumentError("value", f"the table {shape}, not one of each; use .rows, or release['column']")
+        return self.rows[0][places[0]]
+
+    def interval(self, confidence: float | None = None) -> Any:
+        """The ends of the one value's interval; for more than one, a list of rows with a pair or None for each cell."""
+        cells, places = self.cells(confidence), self._value_places()
+        if len(self.rows) == 1 and len(places) == 1:
+            return cells[0][places[0]]
+        return [list(row) for row in cells]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self.rows)
+
+    def _place(self, name: str) -> int:
+        if name in self.columns:
+            return self.columns.index(name)
+        near = get_close_matches(str(name), self.columns, 1)
+        way_out = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(map(repr, self.columns))}"
+        raise ArgumentError("column", f"there is no column {name!r}; {way_out}")
+
+    def __getitem__(self, name: str) -> Release:
+        """One column as a release: free arithmetic that carries intervals. A number where the table is one row."""
+        place = self._place(name)
+        keys = self._key_places()
+        single = len(self.rows) == 1 and not keys
+        values = numbers(name, [row[place] for row in self.rows])
+        value = values.tolist()[0] if single else values
+        exact = self.keys is not None and place in keys
+        spread = Constant(value) if exact else ColumnSpread(self.spread, place, single)
+        return Release(name, value, self.sources, spread, None if single else self._names(keys), self.notes)
+
+    def _names(self, keys: Sequence[int]) -> tuple[Any, ...] | None:
+        """What the rows are called: their key, or all their keys together."""
+        if not keys:
+            return None
+        return tuple(row[keys[0]] if len(keys) == 1 else tuple(row[place] for place in keys) for row in self.rows)
+
+    def round(self, digits: int = 0) -> TableRelease:
+        """The values rounded to that many digits; keys and intervals stay as they are."""
+        keys = self._key_places()
+        rows = tuple(
+            tuple(value if place in keys else rounded(value, digits) for place, value in enumerate(row))
+            for row in self.rows
+        )
+        return replace(self, rows=rows, keys=tuple(self.columns[place] for place in keys))
+
+    def at(self, confidence: float) -> TableRelease:
+        """The same table, shown and exported with intervals of this confidence."""
+        return replace(self, confidence=check_confidence(confidence))
+
+    def to_pandas(self) -> Any:
+        """A pandas frame: each column, and beside each value column its `_low` and `_high`."""
+        from dither import frames
+
+        return frames.to_pandas(self)
+
+    def to_polars(self) -> Any:
+        """A Polars frame: each column, and beside each value column its `_low` and `_high`."""
+        from dither import frames
+
+        return frames.to_polars(self)
+
+    def to_arrow(self) -> Any:
+        """An Arrow table: each column, and beside each value column its `_low` and `_high`."""
+        from dither import frames
+
+        return frames.to_arrow(self)
+
+    def to_csv(self, path: str | Path | None = None) -> str | None:
+        """CSV text, or a file of it: each column, and beside each value column its `_low` and `_high`."""
+        from dither import frames
+
+        return frames.to_csv(self, path)
+
+    def to_json(self, indent: int | None = None) -> str:
+        """JSON text of a versioned shape: columns, rows with low and high ends, guarantee, receipt, notes."""
+        from dither import frames
+
+        return frames.to_json(self, indent)
+
+    def plot(self, column: str | None = None) -> Chart:
+        """Bars with their intervals for one value column, as a picture that notebooks show and `.save` writes."""
+        from dither.chart import Chart
+
+        return Chart.of(self, self._place(column) if column is not None else self._only_value())
+
+    def _only_value(self) -> int:
+        places = self._value_places()
+        if len(places) != 1:
+            names = ", ".join(repr(self.columns[place]) for place in places)
+            raise ArgumentError("column", f"the table has {len(places)} value columns ({names}); name the one to plot")
+        return places[0]
+
+    def labels(self, place: int) -> str:
+        """What a row is called in a picture."""
+        return ", ".join(cell(self.rows[place][key], None) for key in self._key_places())
+
+    def shown(self, most: int | None = None) -> list[list[str]]:
+        """The first rows (or all) as text, values with their intervals."""
+        rows = zip(self.rows[:most], self.cells()[:most], strict=True)
+        keys = self._key_places()
+        return [
+            [_key(value) if place in keys else cell(value, ends[place]) for place, value in enumerate(row)]
+            for row, ends in rows
+        ]
+
+    def about(self) -> list[str]:
+        """What the intervals mean, what the table cost, and what else there is to know, line by line."""
+        level = f"intervals: {100 * self.confidence:.6g} % each, for the noise"
+        lines = [*([level] if self._value_places() else []), *map(str, self.sources)]
+        return [*lines, *([REPLAYED] if self.replayed else []), *map(clean, self.notes)]
+
+    def _below(self) -> list[str]:
+        more = len(self.rows) - SHOWN
+        return [*([f"… and {more:,} more rows"] if more > 0 else []), *self.about()]
+
+    def __str__(self) -> str:
+        table = [[clean(name) for name in self.columns], *self.shown(SHOWN)]
+        return "\n".join([*aligned(table, self._value_places()), *self._below()])
+
+    def __repr__(self) -> str:
+        shape = f"{len(self.rows)} rows × {len(self.columns)} columns"
+        return f"<TableRelease {', '.join(map(clean, self.columns))}: {shape}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ARG002
+        """What IPython shows in a terminal."""
+        printer.text(str(self))
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(clean(name))}</th>" for name in self.columns)
+        rows = ("".join(f"<td>{html.escape(text)}</td>" for text in row) for row in self.shown(SHOWN))
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        about = "<br>".join(html.escape(line) for line in self._below())
+        return f"<table><tr>{head}</tr>{body}</table><small>{about}</small>"
+
+
+def _key(value: Any) -> str:
+    """A key as it is: a year or a room number has no thousands."""
+    return str(value) if isinstance(value, Integral) and not isinstance(value, bool) else cell(value, None)
+
+
+def rounded(value: Any, digits: int) -> Any:
+    """A number rounded; anything else as it is."""
+    if isinstance(value, bool) or not isinstance(value, Real) or missing(value):
+        return value
+    return round(int(value), min(digits, 0)) if isinstance(value, Integral) else round(float(value), digits)
+
+
+def numbers(name: str, values: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """A column as an array of numbers; NULL is NaN."""
+    if not all(missing(value) or isinstance(value, Real) for value in values):
+        raise ArgumentError("column", f"{name!r} does not hold numbers; its values are in .rows")
+    if all(isinstance(value, Integral) and abs(int(value)) < 1 << 63 for value in values):
+        return np.array([int(value) for value in values])
+    return np.array([np.nan if value is None else float(value) for value in values])

@@ -1,0 +1,120 @@
+"""Numbers and tables as people read them: as many digits as the error leaves, and nothing that a terminal obeys."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Iterable, Sequence
+from datetime import date
+from numbers import Integral, Real
+from typing import Any
+
+__all__ = ["aligned", "cell", "clean", "finite", "missing", "number", "percent", "width_in_words"]
+
+NULL = "NULL"
+LARGEST = 1e15
+
+
+def clean(text: str) -> str:
+    """The text on one line, with control characters written out: a key may hold what a terminal would obey."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+
+
+def number(value: Any, width: float | None = None) -> str:
+    """A value as text; a real is shown down to the second digit of its ±, where that is known."""
+    if missing(value):
+        return NULL
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Integral):
+        return f"{int(value):,}"
+    if isinstance(value, Real):
+        return _real(float(value), width)
+    return value.isoformat() if isinstance(value, date) else clean(str(value))
+
+
+def missing(value: Any) -> bool:
+    """Whether there is no value: NULL, or a real that is not a number."""
+    return value is None or (isinstance(value, Real) and math.isnan(value))
+
+
+def finite(value: Any) -> Any:
+    """The value as JSON can hold it: dates as text, and null for reals that are not finite."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return value.isoformat() if isinstance(value, date) else value
+    if isinstance(value, Integral):
+        return int(value)
+    return float(value) if math.isfinite(value) else None
+
+
+def _real(value: float, width: float | None) -> str:
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if abs(value) >= LARGEST or 0 < abs(value) < 1 / LARGEST:
+        return f"{value:.6g}"
+    if width is not None and 0 < width < math.inf:
+        return f"{value:,.{_decimals(width, 2)}f}"
+    return f"{value:,.{_decimals(abs(value) or 1.0, 6)}f}".rstrip("0").rstrip(".")
+
+
+def _decimals(size: float, digits: int) -> int:
+    """Decimals that show so many digits of a number of this size."""
+    return min(max(0, digits - 1 - math.floor(math.log10(size))), 15 + digits)
+
+
+def width_in_words(width: float, *, integer: bool = False) -> str:
+    """A ± rounded up to two digits, so that it never claims more than it holds."""
+    if not 0 < width < math.inf:
+        return "±∞" if width else "±0"
+    if integer or width == math.floor(width) < LARGEST:
+        return f"±{math.ceil(width - 1e-9):,}"
+    scale = 10.0 ** _decimals(width, 2)
+    rounded = math.ceil(width * scale - 1e-6) / scale
+    return f"±{_real(rounded, rounded)}"
+
+
+def cell(value: Any, ends: tuple[Any, Any] | None) -> str:
+    """A value with its interval: `51.5 ±0.4` where it lies in the middle, `3 (0 to 11)` where it does not."""
+    if ends is None:
+        return number(value)
+    low, high = ends
+    if not isinstance(low, Real) or not isinstance(value, Real) or missing(value):
+        return f"{number(value)} ({number(low)} to {number(high)})"
+    below, above = float(value) - float(low), float(high) - float(value)
+    width = max(below, above)
+    if math.isclose(below, above, rel_tol=0.02) or width <= 0:
+        return f"{number(value, width)} {width_in_words(width, integer=isinstance(value, Integral))}"
+    return f"{number(value, width)} ({number(low, width)} to {number(high, width)})"
+
+
+def percent(share: float) -> str:
+    """A share in percent, three digits, rounded up: a cost never looks smaller than it is."""
+    if not 0 < share < math.inf:
+        return f"{100 * share:g} %"
+    scale = 10.0 ** _decimals(100 * share, 3)
+    return f"{math.ceil(100 * share * scale - 1e-6) / scale:g} %"
+
+
+def aligned(rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> list[str]:
+    """Lines of a table, two spaces between its columns; those in `right` stand on the right."""
+    widths = [max(map(_columns, column)) for column in zip(*rows, strict=True)]
+    numbers = set(right)
+    lines = []
+    for row in rows:
+        padded = (
+            " " * (width - _columns(text)) + text if place in numbers else text + " " * (width - _columns(text))
+            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        lines.append("  ".join(padded).rstrip())
+    return lines
+
+
+def _columns(text: str) -> int:
+    """How many columns of a terminal the text takes."""
+    return sum(_wide(sign) for sign in text)
+
+
+def _wide(sign: str) -> int:
+    if unicodedata.combining(sign):
+        return 0
+    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1

@@ -1,0 +1,154 @@
+"""What is typed about the data, the question and the cost, and what becomes of it."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from dither.cli.source import Asked, arguments, value, working
+
+
+def read(*words: str, text: str | bytes | None = None) -> Asked | str:
+    """What a command gets to see, or the refusal."""
+    found: list[Asked] = []
+
+    @click.command()
+    @arguments
+    def command(asked: Asked) -> None:
+        found.append(asked)
+
+    done = CliRunner().invoke(command, words, input=text)
+    if done.exit_code:
+        assert (done.exit_code, done.stdout, found) == (2, "", [])
+        return done.stderr
+    return found[0]
+
+
+def declared(*words: str) -> dict[str, Any]:
+    asked = read("visits.csv", "SELECT 1", *words)
+    assert isinstance(asked, Asked), asked
+    return asked.declared
+
+
+def test_nothing_is_made_up() -> None:
+    assert read("clinic.toml", "SELECT 1") == Asked("clinic.toml", "SELECT 1", {}, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "bounds"),
+    [
+        ("age=0:110", (0, 110)),
+        ("age = -1.5 : 2e3 ", (-1.5, 2000.0)),
+        ("age=0..110", (0, 110)),
+        ("age=2020-01-01:2024-12-31", (date(2020, 1, 1), date(2024, 12, 31))),
+        (
+            "age=2020-01-01T00:00..2020-01-02T12:30",
+            (datetime.fromisoformat("2020-01-01T00:00"), datetime.fromisoformat("2020-01-02T12:30")),
+        ),
+    ],
+)
+def test_bounds(text: str, bounds: tuple[Any, Any]) -> None:
+    assert declared("--bounds", text) == {"bounds": {"age": bounds}}
+
+
+@pytest.mark.parametrize("text", ["age", "=0:1", "age=", "age=5", "age=0:1:2", "age=a:b", "age=2020-13-01:2020-14-01"])
+def test_bad_bounds_are_refused(text: str) -> None:
+    said = read("visits.csv", "SELECT 1", "--bounds", text)
+    assert isinstance(said, str)
+    assert "age=0:110" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("ward=A,B", ["A", "B"]),
+        ("ward=A , B b", ["A", "B b"]),
+        ("ward=1,2", [1, 2]),
+        ("ward=007,1.5", ["007", 1.5]),
+        ('ward="1","B, or ""C""",D', ["1", 'B, or "C"', "D"]),
+        ("ward=a=b,c", ["a=b", "c"]),
+    ],
+)
+def test_keys(text: str, keys: list[Any]) -> None:
+    assert declared("--keys", text) == {"keys": {"ward": keys}}
+
+
+@pytest.mark.parametrize("text", ["ward", "ward=", 'ward="A', 'ward=A"B'])
+def test_bad_keys_are_refused(text: str) -> None:
+    assert isinstance(read("visits.csv", "SELECT 1", "--keys", text), str)
+
+
+def test_everything_that_can_be_declared() -> None:
+    words = "--unit patient_id --budget 3 --delta 1e-6 --population 5000 --ledger book.db --bounds a=0:1 --bounds b=0:2"
+    words += " --types age=integer --types day=date --rows 40"
+    assert declared(*words.split()) == {
+        "unit": "patient_id",
+        "budget": 3.0,
+        "delta": 1e-6,
+        "population": 5000,
+        "ledger": "book.db",
+        "bounds": {"a": (0, 1), "b": (0, 2)},
+        "types": {"age": "integer", "day": "date"},
+        "rows": 40,
+    }
+
+
+def test_every_cost() -> None:
+    words = ["--epsilon", "0.5", "--rho", "0.1", "--share", "0.2", "--error", "50", "--expect", "9", "--by", "ana"]
+    asked = read("clinic.toml", "SELECT 1", *words)
+    assert isinstance(asked, Asked)
+    assert asked.cost == {"epsilon": 0.5, "rho": 0.1, "share": 0.2, "error": 50.0, "expect": 9, "by": "ana"}
+    words = ["--shares", "n=2", "--radius", "n=20", "--radius", "m=1.5", "--groups", "3", "--values", "4"]
+    sizes = read("clinic.toml", "SELECT 1", *words)
+    assert isinstance(sizes, Asked)
+    assert sizes.cost == {"shares": {"n": 2.0}, "radius": {"n": 20.0, "m": 1.5}, "groups": 3, "values": 4}
+    assert "such as n=2" in str(read("clinic.toml", "SELECT 1", "--radius", "n=many"))
+    worded = read("clinic.toml", "SELECT 1", "--error", "±50 at 95%")
+    assert isinstance(worded, Asked)
+    assert worded.cost == {"error": "±50 at 95%"}
+
+
+def test_the_question_comes_from_one_place(tmp_path: Path) -> None:
+    file = tmp_path / "ask.sql"
+    file.write_text("SELECT 'größer'", encoding="utf-8")
+    from_file = read("clinic.toml", "--file", str(file))
+    from_input = read("clinic.toml", "-", text="SELECT 'größer'".encode())
+    assert isinstance(from_file, Asked)
+    assert isinstance(from_input, Asked)
+    assert from_file.sql == from_input.sql == "SELECT 'größer'"
+    for words in ([], ["SELECT 1", "--file", str(file)]):
+        said = read("clinic.toml", *words)
+        assert isinstance(said, str)
+        assert "write the question once" in said
+
+
+def test_a_question_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "ask.sql").write_bytes(b"SELECT \xff")
+    said = read("clinic.toml", "--file", str(tmp_path / "ask.sql"))
+    assert isinstance(said, str)
+    assert "not UTF-8" in said
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "1_000", "007", "", ".", "-", "e3", "2024-W01", "2024-13-01"])
+def test_what_only_looks_like_a_number_is_a_text(text: str) -> None:
+    assert value(text) == text
+
+
+def test_no_sign_of_life_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
+    with working("asking"):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+def test_a_sign_of_life_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with working("asking"):
+        pass
+    assert "asking" in capsys.readouterr().err

@@ -1,0 +1,69 @@
+"""Private keys: the threshold against an independent normal tail, the odds of naming against draws."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import dither
+from dither.mechanisms import KeyThreshold
+from dither.mechanisms.keys import _deviate
+
+
+@pytest.mark.parametrize("delta", [0.9, 0.1, 1e-3, 1e-6, 1e-9, 1e-12, 1e-18, 1e-100, 1e-250])
+@pytest.mark.parametrize("most", [1, 2, 15, 1000, 10**9])
+def test_the_normal_deviate_is_rounded_up_and_sharp(delta, most):
+    exact = norm.isf(-math.expm1(math.log1p(-delta) / most))
+    assert exact <= _deviate(delta, most) <= exact + 1e-9
+
+
+@pytest.mark.parametrize("unit", [dither.ROW, dither.ROW.replacing()])
+@pytest.mark.parametrize("mu", [0.05, 0.3, 2.0, 50.0])
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-10])
+@pytest.mark.parametrize("most", [1, 3, 40])
+def test_the_promise_in_numbers(unit, mu, delta, most):
+    mechanism = KeyThreshold(most=most, mu=mu, delta=delta, unit=unit)
+    changes = 2 * most if unit == dither.ROW.replacing() else most
+    assert changes <= (mu * mechanism.scale) ** 2 * (1 + 1e-15)
+    assert mechanism.scale == pytest.approx(math.sqrt(changes) / mu)
+    allowed = -math.expm1(math.log1p(-delta) / most)
+    alone, sharper = (norm.sf((mechanism.threshold - less) / mechanism.scale) for less in (1.5, 2.5))
+    assert alone <= allowed < sharper
+    assert mechanism.guarantee == dither.GaussianDP(mu, delta, unit=unit)
+
+
+def test_found_is_how_often_a_key_is_named():
+    """Frequencies within 5.5 standard deviations: a false alarm in ten million for each."""
+    mechanism, draws = KeyThreshold(most=4, mu=1.0, delta=1e-2), 40_000
+    for count in (1, 3, 6, 8, 12):
+        chance = mechanism.found(count)
+        named = mechanism.release(np.full(draws, count)).mean()
+        assert named == pytest.approx(chance, abs=5.5 * math.sqrt(chance * (1 - chance) / draws) + 1e-12)
+    assert mechanism.found(mechanism.threshold - 0.5) == 0.5
+    assert mechanism.found(10**6) == 1
+
+
+def test_a_key_that_no_unit_has_is_never_named():
+    mechanism = KeyThreshold(most=1, mu=0.01, delta=0.4)
+    assert not mechanism.release(np.zeros(10_000, np.int64)).any()
+    assert not mechanism.release(np.full(100, -5)).any()
+    assert mechanism.found(0) == 0
+    for nothing in ([], np.array([]), np.array([], np.int64)):
+        assert mechanism.release(nothing).tolist() == []
+
+
+def test_one_unit_alone_is_hardly_ever_named():
+    assert not KeyThreshold(most=10, mu=0.5, delta=1e-9).release(np.ones(100_000, np.int64)).any()
+
+
+def test_bad_questions():
+    good = {"most": 3, "mu": 1.0, "delta": 1e-6}
+    for name, value in (("most", 0), ("mu", 0), ("mu", math.nan), ("delta", 0), ("delta", 1), ("delta", 1e-300)):
+        with pytest.raises(dither.ArgumentError, match=name):
+            KeyThreshold(**good | {name: value})
+    with pytest.raises(dither.ArgumentError, match=r"2\*\*56"):
+        KeyThreshold(most=1, mu=1e-18, delta=1e-6)
+    for counts in (5, [1.5]):
+        with pytest.raises(dither.ArgumentError, match="counts"):
+            KeyThreshold(**good).release(counts)

@@ -1,0 +1,173 @@
+"""Statistics of noisy part sums: exact without noise, sensible where noise drowns them, covered by their intervals."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dither.mechanisms import Gaussian, Laplace
+from dither.query.answer.estimates import Moments, Sums, plain
+
+RANDOM = np.random.default_rng(5)  # allowed: test inputs, not noise
+BOUNDS = (0.0, 100.0)
+
+
+def data(rows):
+    x = np.clip(RANDOM.normal(40, 15, rows), *BOUNDS)
+    return np.stack([x, np.clip(x / 2 + RANDOM.normal(30, 12, rows), *BOUNDS)], axis=1)
+
+
+ROWS = data(2000)
+
+
+def part_sums(moments, rows):
+    each = [moments.parts(row[: len(moments.degrees)].tolist()) for row in rows]
+    return [sum(column) for column in zip(*each, strict=True)]
+
+
+def laplace(moments, epsilon=1.0):
+    return Laplace(sensitivity=moments.total, epsilon=epsilon)
+
+
+def gaussian(moments, epsilon=1.0):
+    return Gaussian(sensitivity=moments.total, epsilon=epsilon, delta=1e-6)
+
+
+STATISTICS = {
+    "count": ((1,), Sums.count, len),
+    "total": ((1,), Sums.total, lambda x: x[:, 0].sum()),
+    "mean": ((1,), Sums.mean, lambda x: x[:, 0].mean()),
+    "mean of a variance's parts": ((2,), Sums.mean, lambda x: x[:, 0].mean()),
+    "variance": ((2,), Sums.variance, lambda x: x[:, 0].var()),
+    "sample variance": ((2,), lambda s: s.variance(sample=True), lambda x: x[:, 0].var(ddof=1)),
+    "deviation": ((2,), lambda s: s.deviation(sample=True), lambda x: x[:, 0].std(ddof=1)),
+    "covariance": ((1, 1), Sums.covariance, lambda x: np.cov(x.T, ddof=0)[0, 1]),
+    "sample covariance": ((1, 1), lambda s: s.covariance(sample=True), lambda x: np.cov(x.T)[0, 1]),
+    "correlation": ((2, 2), Sums.correlation, lambda x: np.corrcoef(x.T)[0, 1]),
+    "mean of the second": ((2, 2), lambda s: s.mean(of=1), lambda x: x[:, 1].mean()),
+    "variance of the second": ((2, 2), lambda s: s.variance(of=1), lambda x: x[:, 1].var()),
+    "covariance of a correlation's parts": ((2, 2), Sums.covariance, lambda x: np.cov(x.T, ddof=0)[0, 1]),
+}
+
+
+@pytest.mark.parametrize(("degrees", "ask", "plainly"), STATISTICS.values(), ids=STATISTICS)
+def test_without_noise_the_answer_is_the_plain_one(degrees, ask, plainly):
+    """Integers between their limits: to the last bits."""
+    rows = RANDOM.integers(-3, 98, (300, 2))
+    moments = Moments.over(degrees, [(-3, 97)] * len(degrees), [True] * len(degrees))
+    assert ask(Sums(moments, part_sums(moments, rows), laplace(moments))).value == pytest.approx(
+        plainly(rows), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize(("degrees", "ask", "plainly"), STATISTICS.values(), ids=STATISTICS)
+def test_reals_are_rounded_a_little(degrees, ask, plainly):
+    moments = Moments.over(degrees, [BOUNDS] * len(degrees))
+    found = ask(Sums(moments, part_sums(moments, ROWS), laplace(moments))).value
+    assert found == pytest.approx(plainly(ROWS), rel=1e-3)
+
+
+def coverage(degrees, ask, mechanism_of, draws, confidence=0.95, rows=ROWS):
+    moments = Moments.over(degrees, [BOUNDS] * len(degrees))
+    exact, mechanism = np.array(part_sums(moments, rows)), mechanism_of(moments)
+    truth = ask(Sums(moments, exact.tolist(), mechanism)).value
+    noisy = mechanism.release(np.tile(exact, (draws, 1)))
+    ends = np.array([ask(Sums(moments, sums.tolist(), mechanism)).ends(confidence) for sums in noisy])
+    return np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
+
+
+@pytest.mark.parametrize("mechanism_of", [laplace, gaussian])
+@pytest.mark.parametrize("name", STATISTICS)
+def test_intervals_cover_what_they_say(name, mechanism_of):
+    """5.5 standard deviations of 1500 draws, and what linearizing may cost."""
+    degrees, ask, _ = STATISTICS[name]
+    assert coverage(degrees, ask, mechanism_of, 1500) == pytest.approx(0.95, abs=0.035)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("mechanism_of", [laplace, gaussian])
+@pytest.mark.parametrize("name", ["count", "total", "mean", "variance", "covariance", "correlation"])
+def test_intervals_cover_what_they_say_closely(name, mechanism_of):
+    """12,000 draws: 0.015 is 7.5 standard deviations, of which linearizing may cost two."""
+    degrees, ask, _ = STATISTICS[name]
+    assert coverage(degrees, ask, mechanism_of, 12_000) == pytest.approx(0.95, abs=0.015)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.99])
+def test_other_confidences(confidence):
+    for mechanism_of in (laplace, gaussian):
+        found = coverage((1,), Sums.mean, mechanism_of, 1500, confidence)
+        assert found == pytest.approx(confidence, abs=5.5 * math.sqrt(confidence * (1 - confidence) / 1500))
+
+
+def test_small_groups_are_covered_too():
+    """The mean's interval is exact for any count; the others may only be wider."""
+    few = ROWS[:40]
+    for mechanism_of in (laplace, gaussian):
+        assert coverage((1,), Sums.mean, mechanism_of, 1500, rows=few) == pytest.approx(0.95, abs=0.035)
+        for name in ("variance", "covariance", "correlation"):
+            degrees, ask, _ = STATISTICS[name]
+            assert coverage(degrees, ask, mechanism_of, 500, rows=few) > 0.89
+
+
+@pytest.mark.parametrize("sign", [-1, 0])
+@pytest.mark.parametrize(
+    ("degrees", "ask", "value", "ends"),
+    [
+        ((1,), Sums.mean, 30.0, (10.0, 50.0)),
+        ((2,), Sums.variance, 0.0, (0.0, 400.0)),
+        ((2,), Sums.deviation, 0.0, (0.0, 20.0)),
+        ((1, 1), Sums.covariance, 0.0, (-400.0, 400.0)),
+        ((2, 2), Sums.correlation, 0.0, (-1.0, 1.0)),
+    ],
+)
+def test_where_noise_drowned_everything(degrees, ask, value, ends, sign):
+    moments = Moments.over(degrees, [(10.0, 50.0)] * len(degrees))
+    estimate = ask(Sums(moments, [sign * moments.total] * len(moments.places), laplace(moments)))
+    assert estimate.value == value
+    assert estimate.ends(0.95) == pytest.approx(ends)
+
+
+@pytest.mark.parametrize("mechanism_of", [laplace, gaussian])
+def test_noise_of_any_kind_stays_within_what_is_possible(mechanism_of):
+    for degrees, ask, low, high in [
+        ((1,), Sums.mean, 0, 100),
+        ((2,), lambda s: s.variance(sample=True), 0, 5000),
+        ((1, 1), Sums.covariance, -2500, 2500),
+        ((2, 2), Sums.correlation, -1, 1),
+    ]:
+        moments = Moments.over(degrees, [BOUNDS] * len(degrees))
+        mechanism = mechanism_of(moments, 0.3)
+        for sums in mechanism.release(np.tile(part_sums(moments, ROWS[:8]), (300, 1))).tolist():
+            estimate = ask(Sums(moments, sums, mechanism))
+            for confidence in (0.05, 0.95):
+                least, most = estimate.ends(confidence)
+                assert low - 1e-9 <= least <= estimate.value <= most <= high + 1e-9
+
+
+def test_impossibly_far_outside_is_taken_as_the_limit():
+    """A count of ones at −50 standard deviations explains no mean; the interval is that of a mean of 0."""
+    moments = Moments.over((1,), [BOUNDS])
+    mechanism = gaussian(moments)
+    far, limit = (Sums(moments, [1000 * moments.total, ones], mechanism).mean() for ones in (-300 * moments.total, 0))
+    assert far.value == 0
+    assert far.ends(0.95)[0] == 0
+    assert 0 < far.ends(0.95)[1] == pytest.approx(limit.ends(0.95)[1], rel=0.5)
+
+
+def test_sums_beyond_64_bits():
+    moments = Moments.over((2,), [BOUNDS])
+    sums = [part * 2**50 for part in part_sums(moments, ROWS[:200])]
+    assert Sums(moments, sums, laplace(moments)).variance().value == pytest.approx(ROWS[:200, 0].var(), rel=1e-3)
+
+
+def test_plain_counts_and_sums():
+    mechanism = Laplace(sensitivity=4, epsilon=1)
+    count = plain(500, mechanism, within=(0, math.inf))
+    assert count.value == 500
+    width = mechanism.error(0.95, integer=True)
+    assert count.ends(0.95) == (500 - width, 500 + width)
+    assert plain(-3, mechanism, within=(0, math.inf)).ends(0.95)[0] == 0
+    half = plain(500, mechanism, step=0.5)
+    assert half.value == 250
+    assert half.ends(0.95) == (250 - width / 2, 250 + width / 2)

@@ -1,0 +1,47 @@
+"""Plan fixtures: text files of questions and what comes of them, and the function that computes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from dither.errors import QueryError
+from dither.query.sql.bind import bind
+from dither.query.sql.describe import describe
+from tests.query.sql.clinic import CLINIC, SURVEY
+
+__all__ = ["FOLDER", "Case", "outcome", "read", "write"]
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "plan"
+BETWEEN, ANSWER = "---", "--"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question and the text that is expected of it. `file` is the fixture's name; rows_*.sql asks the survey."""
+
+    file: str
+    sql: str
+    expected: str
+
+
+def outcome(sql: str, file: str = "") -> str:
+    """The plan in words, or the exact error."""
+    try:
+        return describe(bind(sql, SURVEY if file.startswith("rows_") else CLINIC))
+    except QueryError as error:
+        return f"refused: {error.message}"
+
+
+def read(path: Path) -> list[Case]:
+    """The cases of a file: SQL, a line `--`, the outcome; a line `---` between two of them."""
+    cases = []
+    for block in path.read_text(encoding="utf-8").strip("\n").split(f"\n{BETWEEN}\n"):
+        sql, _, expected = block.partition(f"\n{ANSWER}\n")
+        cases.append(Case(path.stem, sql, expected.rstrip("\n")))
+    return cases
+
+
+def write(path: Path, cases: list[Case]) -> None:
+    blocks = [f"{case.sql}\n{ANSWER}\n{case.expected}" for case in cases]
+    path.write_text(f"\n{BETWEEN}\n".join(blocks) + "\n", encoding="utf-8")

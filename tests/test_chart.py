@@ -1,0 +1,58 @@
+"""Bars with intervals: well-formed, escaped, and drawn to scale."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+import pytest
+
+import dither
+from dither.chart import MOST, WIDTH, Chart
+from dither.privacy import PureDP
+from dither.release import Source
+from dither.table import TableRelease
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def table(rows: list[tuple[Any, Any]], ends: Any = None) -> TableRelease:
+    cells = [[None, ends or (value if value is None else (value - 1, value + 1))] for _, value in rows]
+    return TableRelease(("key", "n"), tuple(rows), (Source(PureDP(1.0)),), lambda _: cells, keys=("key",))
+
+
+def drawn(release: TableRelease) -> Xml.Element:
+    return Xml.fromstring(release.plot().svg())
+
+
+def test_bars_are_drawn_to_scale() -> None:
+    found = [float(bar.get("width", "")) for bar in drawn(table([("a", 9), ("b", 4)])).iter(f"{SVG}rect")]
+    assert found == [pytest.approx(WIDTH * 9 / 10, abs=0.1), pytest.approx(WIDTH * 4 / 10, abs=0.1)]
+
+
+def test_labels_are_escaped_and_cut() -> None:
+    texts = [text.text for text in drawn(table([("<b>&", 1), ("x" * 100, 2)])).iter(f"{SVG}text")]
+    assert "<b>&" in texts
+    assert "x" * 23 + "…" in texts
+
+
+def test_missing_and_unbounded_values() -> None:
+    release = table([("a", None), ("b", 3.0)], (-math.inf, math.inf))
+    assert len(list(drawn(release).iter(f"{SVG}rect"))) == 1
+    assert drawn(table([])) is not None
+    assert drawn(table([("a", 0.0)], (0.0, 0.0))) is not None
+
+
+def test_what_has_no_bars() -> None:
+    with pytest.raises(dither.ArgumentError, match="does not hold numbers"):
+        table([("a", 1)]).plot("key")
+    with pytest.raises(dither.ArgumentError, match=f"at most {MOST} rows"):
+        table([(str(n), n) for n in range(MOST + 1)]).plot()
+
+
+def test_a_picture_can_be_saved(tmp_path: Path) -> None:
+    chart = Chart.of(table([("a", 1)]), 1)
+    chart.save(tmp_path / "n.svg")
+    assert (tmp_path / "n.svg").read_text(encoding="utf-8") == chart.svg()

@@ -1,0 +1,86 @@
+"""Numbers as people read them: enough digits, none too many, and nothing that a terminal obeys."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, date, datetime
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dither.text import aligned, cell, clean, finite, number, percent, width_in_words
+
+INF = math.inf
+
+
+@pytest.mark.parametrize(
+    ("value", "ends", "text"),
+    [
+        (1023, (1011, 1035), "1,023 ±12"),
+        (np.int64(7), (np.int64(5), np.int64(9)), "7 ±2"),
+        (7, (4.7, 9.3), "7 ±3"),
+        (51.5109, (51.1046, 51.9172), "51.51 ±0.41"),
+        (3, (0, 11), "3 (0 to 11)"),
+        (0.5, (0.0, 0.6), "0.50 (0.00 to 0.60)"),
+        (1234567.891, (1234000.0, 1235135.782), "1,234,568 ±568"),
+        (0.00123, (0.0011, 0.00136), "0.00123 ±0.00013"),
+        (1e20, (9e19, 1.1e20), "1e+20 ±1e+19"),
+        (5.0, (-INF, INF), "5 ±∞"),
+        (5, (5, 5), "5 ±0"),
+        (2.5, (0.5, INF), "2.5 (0.5 to ∞)"),
+        (None, (0.0, 1.0), "NULL (0 to 1)"),
+        (math.nan, None, "NULL"),
+        (True, None, "true"),
+        (False, None, "false"),
+        ("A", None, "A"),
+        (date(2024, 2, 1), (date(2024, 1, 1), date(2024, 3, 1)), "2024-02-01 (2024-01-01 to 2024-03-01)"),
+        (datetime(2024, 2, 1, 10, 30, tzinfo=UTC), None, "2024-02-01T10:30:00+00:00"),
+    ],
+)
+def test_a_cell(value: Any, ends: Any, text: str) -> None:
+    assert cell(value, ends) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0"), (-2.5, "-2.5"), (1 / 3, "0.333333"), (123456.789, "123,457"), (1e-20, "1e-20"), (-INF, "-∞")],
+)
+def test_a_real_alone_has_six_digits(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+@pytest.mark.parametrize("width", [0.1, 0.123, 1.0, 9.99, 10.001, 12345.6, 3e-7, 1e-12])
+def test_an_error_is_never_shown_smaller_than_it_is(width: float) -> None:
+    shown = float(width_in_words(width)[1:].replace(",", ""))
+    assert width * (1 - 1e-6) <= shown <= width * 1.11
+
+
+def test_widths_at_the_ends() -> None:
+    assert [width_in_words(width) for width in (0.0, 5.0, INF, math.nan)] == ["±0", "±5", "±∞", "±∞"]
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(1 / 6, "16.7 %"), (1.0, "100 %"), (0.0, "0 %"), (0.000123401, "0.0124 %"), (2.5, "250 %")]
+)
+def test_a_share_is_rounded_up(share: float, text: str) -> None:
+    assert percent(share) == text
+
+
+def test_control_characters_are_written_out() -> None:
+    assert clean("a\x1b[31mb\n\u202ec") == "a\\x1b[31mb\\n\\u202ec"
+    assert clean("größer 東京") == "größer 東京"
+
+
+def test_columns_stand_below_each_other() -> None:
+    assert aligned([["a", "n"], ["東京", "10"], ["e\u0301", "7"]], right=[1]) == [
+        "a      n",
+        "東京  10",
+        "e\u0301      7",
+    ]
+
+
+def test_what_json_can_hold() -> None:
+    values = [finite(value) for value in (INF, math.nan, np.int64(3), np.float64(0.5), True, None, "x")]
+    assert values == [None, None, 3, 0.5, True, None, "x"]
+    assert finite(date(2024, 1, 2)) == "2024-01-02"
