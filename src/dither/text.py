@@ -13,6 +13,8 @@ __all__ = ["aligned", "cell", "clean", "finite", "missing", "number", "percent",
 
 NULL = "NULL"
 LARGEST = 1e15
+EVEN = 0.1
+"""Ends whose distances differ by no more than this part are shown as one ±, the larger one."""
 
 
 def clean(text: str) -> str:
@@ -82,9 +84,11 @@ def cell(value: Any, ends: tuple[Any, Any] | None) -> str:
         return f"{number(value)} ({number(low)} to {number(high)})"
     below, above = float(value) - float(low), float(high) - float(value)
     width = max(below, above)
-    if math.isclose(below, above, rel_tol=0.02) or width <= 0:
-        return f"{number(value, width)} {width_in_words(width, integer=isinstance(value, Integral))}"
-    return f"{number(value, width)} ({number(low, width)} to {number(high, width)})"
+    whole = isinstance(value, Integral)
+    if math.isclose(below, above, rel_tol=EVEN) or width <= 0:
+        return f"{number(value, width)} {width_in_words(width, integer=whole)}"
+    first, last = (number(int(end) if whole and end.is_integer() else end, width) for end in (float(low), float(high)))
+    return f"{number(value, width)} ({first} to {last})"
 
 
 def percent(share: float) -> str:

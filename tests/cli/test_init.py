@@ -45,6 +45,13 @@ def test_another_name_or_none() -> None:
     assert not Path("visits.toml").exists()
 
 
+def test_a_catalogue_elsewhere_still_finds_its_files(drafted: list[list[str]], tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    assert run("visits.csv", "-o", "other/clinic.toml").exit_code == 0
+    assert run("visits.csv", "-o", str(tmp_path / "here.toml")).exit_code == 0
+    assert drafted == [[str(tmp_path / "visits.csv")], ["visits.csv"]]
+
+
 def test_nothing_is_overwritten(drafted: list[list[str]]) -> None:
     Path("visits.toml").write_text("declared with care", encoding="utf-8")
     done = run("visits.csv")

@@ -65,6 +65,8 @@ def test_explain_is_a_preview(database: Fake) -> None:
     done = run("clinic.toml", f"EXPLAIN {SQL}", "--json")
     assert json.loads(done.stdout)["schema"] == "dither.preview/1"
     assert "±12" in run("clinic.toml", f"EXPLAIN {SQL}").stdout
+    as_csv = run("clinic.toml", f"EXPLAIN {SQL}", "--csv")
+    assert (as_csv.exit_code, as_csv.stdout) == (2, "")
     assert database.account.spent == 0
 
 

@@ -16,6 +16,11 @@ def place(sources: tuple[str, ...], output: str | None) -> str:
     return output or f"{Path(sources[0]).stem}.toml"
 
 
+def seen_from(folder: Path, source: str) -> str:
+    """A source as a catalogue in that folder has to name it: files are looked for beside the catalogue."""
+    return source if folder.absolute() == Path.cwd() or "://" in source else str(Path(source).absolute())
+
+
 def write(path: Path, text: str) -> None:
     """A new file; a catalogue that is there already holds declarations that nobody wants to lose."""
     try:
@@ -43,7 +48,8 @@ def command(sources: tuple[str, ...], output: str | None) -> None:
         raise ArgumentError("output", f"{target} is there already; name another file with -o")
     from dither.query.draft import draft
 
-    text = draft(list(sources))
+    folder = Path() if target == "-" else Path(target).parent
+    text = draft([seen_from(folder, source) for source in sources])
     if target == "-":
         click.echo(text, nl=False)
         return

@@ -60,6 +60,8 @@ def command(asked: Asked, confidence: float, as_json: bool, as_csv: bool) -> Non
             answer = database.sql(asked.sql, **asked.cost)
         left = database.account.remaining.in_words()
     if isinstance(answer, Preview):
+        if as_csv:
+            raise click.UsageError("EXPLAIN gives a preview, which has no rows; leave --csv out, or use --json")
         preview.show(answer, as_json=as_json)
         return
     release = answer.at(confidence)

@@ -73,6 +73,10 @@ KNOWN = {
     "link": ("column", "to"),
     "column": ("type", "low", "high", "keys", "keys_from", "null_key", "by"),
 }
+OPEN_WORDS = {
+    "unit": 'the column with a person\'s id, or "row"',
+    "epsilon": "what all answers together may cost, such as 3.0",
+}
 WORDS = {str: "a text in quotes", int: "a whole number", bool: "true or false", dict: "a table", list: "a list"}
 Built = TypeVar("Built")
 
@@ -143,7 +147,7 @@ class _Part:
         """What is written under a name, of whatever type; None where nothing is."""
         value = self.content.get(name)
         if value == OPEN:
-            raise ArgumentError(name, f'is still "{OPEN}"; declare it')
+            raise ArgumentError(name, f'is still "{OPEN}"; declare {OPEN_WORDS.get(name, "it")}')
         return value
 
     def part(self, name: str, kind: str = "") -> _Part:
@@ -187,7 +191,7 @@ class _Reader:
     def _unit(self, top: _Part) -> Unit:
         name = top.get("unit", str)
         if name is None:
-            raise ArgumentError("unit", 'is not there; declare the column with a person\'s id, or "row"')
+            raise ArgumentError("unit", f"is not there; declare {OPEN_WORDS['unit']}")
         return Unit(name, top.get("relation", str, "add/remove"))
 
     def _policy(self, part: _Part) -> Policy:

@@ -77,6 +77,8 @@ def test_leaves() -> None:
         (call("sqrt", call("neg", TOTAL)), None),
         (call("least", TOTAL, literal(9)), (8.0, 9.0)),
         (call("greatest", TOTAL, literal(None), literal(9)), (9.0, 12.0)),
+        (call("greatest", call("neg", TOTAL), call("sqrt", call("sub", COUNT, literal(4)))), (-12.0, 1.0)),
+        (call("coalesce", call("sqrt", call("sub", COUNT, literal(4))), literal(-5)), (-5.0, 1.0)),
         (call("cast", TOTAL, options=(Type.INTEGER,)), (8.0, 12.0)),
         (call("coalesce", TOTAL, literal(0)), (8.0, 12.0)),
         (call("case", call("eq", WARD, literal("A")), TOTAL, COUNT), (8.0, 12.0)),

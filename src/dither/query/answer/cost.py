@@ -174,7 +174,7 @@ def wanted_error(error: Any) -> Wanted:
             raise ArgumentError("error", f"is not understood; {way_out}")
         width, level = _number(found[1], way_out), _number(found[2] or "95", way_out) / 100
     else:
-        width, level = error, 0.95
+        width, level = "" if isinstance(error, bool) else error, 0.95
     if not 0 < level < 1:
         raise ArgumentError("error", f"has a confidence outside of 0 to 100 %; {way_out}")
     return Wanted(positive("error", width, way_out), level)

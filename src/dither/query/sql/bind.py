@@ -29,6 +29,8 @@ from dither.query.sql.types import Type
 __all__ = ["bind"]
 
 MOST_GROUPS = 1_000_000
+MOST_KEYS = 16
+MOST_AGGREGATES = 200
 READ = ("with_", "expressions", "from_", "joins", "where", "group", "having", "distinct", "order", "limit", "offset")
 
 
@@ -64,10 +66,7 @@ def _question(context: Context, node: exp.Select) -> Question:
     having = node.args.get("having")
     condition = None if having is None else grouping.condition(having.this)
     order = _order(context, grouping, outputs, node.args.get("order"))
-    if not keys and not grouping.aggregates:
-        raise context.source.problem(
-            "the question asks nothing of the table; ask for COUNT(*), AVG(x) and the like", node
-        )
+    _check_size(context, node, len(keys), len(grouping.aggregates))
     return Question(
         scope.rows.relation,
         _described(context, scope, keys, outputs),
@@ -112,6 +111,16 @@ def _keys(context: Context, scope: Scope, node: exp.Select, items: list[Item]) -
         window = next((item.node for item in items if item.node.find(exp.Window)), None)
         raise context.source.problem(message, items[0].node) if window is None else refuse(context.source, window)
     return group_keys(context.source, scope, node, items)
+
+
+def _check_size(context: Context, node: exp.Select, keys: int, aggregates: int) -> None:
+    if not keys and not aggregates:
+        message = "the question asks nothing of the table; ask for COUNT(*), AVG(x) and the like"
+        raise context.source.problem(message, node)
+    if keys > MOST_KEYS:
+        raise context.source.problem(f"one question can have {MOST_KEYS} keys; group by fewer", node.args.get("group"))
+    if aggregates > MOST_AGGREGATES:
+        raise context.source.problem(f"one question can have {MOST_AGGREGATES} aggregates; ask for fewer", node)
 
 
 def _grouping(context: Context, scope: Scope, keys: list[Expr], items: list[Item]) -> Grouping:

@@ -87,7 +87,7 @@ NODES: dict[type[Relation], Callable[[Any], str]] = {
     OfOwners: lambda relation: f"owners {'not ' if relation.negated else ''}among",
     InPublic: lambda relation: f"{_expr(relation.expr)} {'not ' if relation.negated else ''}in",
     PerUnit: _per_unit,
-    Distinct: lambda _: "distinct within a unit",
+    Distinct: lambda relation: "distinct within a unit" if relation.private else "distinct",
     Union: lambda relation: f"union all of {', '.join(map(_column, relation.columns))}",
 }
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.dialect import Dialect
-from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ParseError, TokenError
+from sqlglot.parsers.duckdb import DuckDBParser
 
 from dither.errors import QueryError
 from dither.query.sql.source import Source
@@ -26,7 +26,7 @@ CHAINS = (exp.And, exp.Or, exp.Union)
 NESTED = "the question is nested too deeply; write it with fewer levels, for example with WITH"
 
 
-class Parser(DuckDB.Parser):
+class Parser(DuckDBParser):
     """sqlglot's parser, which refuses what it would otherwise keep unread, with a warning, as a command."""
 
     def _warn_unsupported(self) -> None:
