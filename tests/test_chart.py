@@ -53,6 +53,6 @@ def test_what_has_no_bars() -> None:
 
 
 def test_a_picture_can_be_saved(tmp_path: Path) -> None:
-    chart = Chart.of(table([("a", 1)]), 1)
+    chart = Chart.of("n", ["a"], [1], [None])
     chart.save(tmp_path / "n.svg")
     assert (tmp_path / "n.svg").read_text(encoding="utf-8") == chart.svg()

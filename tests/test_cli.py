@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from dither import __version__
-from dither.cli import Commands, demo, doctor, main
-from dither.errors import ArgumentError, DitherError, MissingExtra
+from dither.cli import Commands, doctor, main
+from dither.errors import ArgumentError, DitherError, MissingExtra, QueryError
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -23,7 +23,9 @@ def test_version() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"dither {__version__}\n", "")
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["completion", "zsh"], ["doctor", "--json"]])
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["--help"], ["completion", "zsh"], ["doctor", "--json"], ["query", "-h"]]
+)
 def test_looking_around_imports_nothing_heavy(arguments: list[str]) -> None:
     code = (
         "import sys; from dither.cli import main\n"
@@ -39,7 +41,7 @@ def test_looking_around_imports_nothing_heavy(arguments: list[str]) -> None:
 def test_help_names_every_command() -> None:
     shown = CliRunner().invoke(main, ["--help"])
     assert shown.exit_code == 0
-    assert all(name in shown.output for name in ("completion", "demo", "doctor"))
+    assert all(name in shown.output for name in ("completion", "demo", "doctor", "init", "preview", "query"))
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -132,14 +134,15 @@ def test_a_refusal_is_one_line(error: DitherError) -> None:
     assert shown.stderr == f"Error: {' '.join(str(error).split())}\n"
 
 
-def test_demo_data_has_one_row_per_patient() -> None:
-    ages, wards = demo.load()
-    assert len(ages) == len(wards) == 1750
-    assert set(wards) == set(demo.WARDS)
-    assert demo.AGE[0] <= min(ages) <= max(ages) <= demo.AGE[1]
+def test_a_refused_question_keeps_its_lines() -> None:
+    @click.group(cls=Commands)
+    def group() -> None:
+        pass
 
+    @group.command()
+    def ask() -> None:
+        raise QueryError("there is no column n", "SELECT\n  n", 2, 3)
 
-def test_demo_answers_and_is_quiet() -> None:
-    done = run("demo")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert all(word in done.stdout for word in ("synthetic", *demo.WARDS))
+    shown = CliRunner().invoke(group, ["ask"])
+    assert (shown.exit_code, shown.stdout) == (2, "")
+    assert shown.stderr == "Error: sql: there is no column n\n    n\n    ^\n"

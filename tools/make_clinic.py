@@ -291,13 +291,10 @@ def quoted(names: list[str]) -> str:
 def files() -> dict[str, str]:
     """The text of every file."""
     rows = tables()
-    wards, countries = (quoted(names) for names in ([one.name for one in WARDS], sorted({one[1] for one in REGIONS})))
     found = {f"{name}.csv": as_csv(table) for name, table in rows.items()}
-    return {
-        **found,
-        "clinic.toml": CATALOGUE.replace("WARDS", wards).replace("COUNTRIES", countries),
-        "README.md": card(rows),
-    }
+    catalogue = CATALOGUE.replace("WARDS", quoted([ward.name for ward in WARDS]))
+    catalogue = catalogue.replace("COUNTRIES", quoted(sorted({one[1] for one in REGIONS})))
+    return {**found, "clinic.toml": catalogue, "README.md": card(rows)}
 
 
 def main(folder: Path) -> None:

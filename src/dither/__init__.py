@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from dither.query import count, histogram, mean, quantile, sum, variance
     from dither.query.catalogue import Catalogue
     from dither.query.database import Database
+    from dither.query.examples import example
     from dither.query.magic import load_ipython_extension
     from dither.query.opening import open
     from dither.query.preview import Preview
@@ -108,6 +109,7 @@ _HOMES = {
     "dither.query": ("count", "histogram", "mean", "quantile", "sum", "variance"),
     "dither.query.catalogue": ("Catalogue",),
     "dither.query.database": ("Database",),
+    "dither.query.examples": ("example",),
     "dither.query.magic": ("load_ipython_extension",),
     "dither.query.opening": ("open",),
     "dither.query.preview": ("Preview",),
@@ -159,6 +161,7 @@ __all__ = [
     "__version__",
     "compose",
     "count",
+    "example",
     "exponential",
     "gaussian",
     "geometric",

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dither.errors import ArgumentError
 from dither.text import cell, clean, missing
-
-if TYPE_CHECKING:
-    from dither.table import TableRelease
 
 __all__ = ["Bar", "Chart"]
 
 LABELS, WIDTH, VALUES, STEP, TOP = 160, 360, 150, 24, 30
 MOST = 60
 LONGEST = 24
+
+Ends = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -42,17 +41,13 @@ class Chart:
     bars: tuple[Bar, ...]
 
     @classmethod
-    def of(cls, release: TableRelease, place: int) -> Chart:
-        """The bars of a value column, in the order of its rows."""
-        if len(release.rows) > MOST:
+    def of(cls, title: str, labels: Sequence[str], values: Sequence[Any], ends: Sequence[Ends | None]) -> Chart:
+        """A bar for each value, in their order."""
+        if len(values) > MOST:
             raise ArgumentError("plot", f"shows at most {MOST} rows; add LIMIT {MOST} to the question")
-        found = []
-        for row, (values, cells) in enumerate(zip(release.rows, release.cells(), strict=True)):
-            value, ends = values[place], cells[place]
-            if not missing(value) and not isinstance(value, Real):
-                raise ArgumentError("column", f"{release.columns[place]!r} does not hold numbers; it has no bars")
-            found.append(bar(release.labels(row), value, ends))
-        return cls(release.columns[place], tuple(found))
+        if not all(missing(value) or isinstance(value, Real) for value in values):
+            raise ArgumentError("column", f"{title!r} does not hold numbers; it has no bars")
+        return cls(title, tuple(bar(*one) for one in zip(labels, values, ends, strict=True)))
 
     def scale(self) -> tuple[float, float]:
         """The smallest and the largest number drawn; zero is always there."""
@@ -87,7 +82,7 @@ class Chart:
         Path(path).write_text(self.svg(), encoding="utf-8")
 
 
-def bar(label: str, value: Any, ends: tuple[Any, Any] | None) -> Bar:
+def bar(label: str, value: Any, ends: Ends | None) -> Bar:
     number = math.nan if missing(value) else float(value)
     low, high = (number, number) if ends is None or ends[0] is None else map(float, ends)
     return Bar(label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…", number, low, high, cell(value, ends))

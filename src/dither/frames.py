@@ -6,23 +6,50 @@ import csv
 import importlib
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from dither.errors import DitherError
 from dither.ledger import Receipt
 from dither.ledger.wire import to_json as guarantee_data
+from dither.privacy import Guarantee
 from dither.text import finite, missing
-
-if TYPE_CHECKING:
-    from dither.table import TableRelease
 
 __all__ = ["NotInstalled", "to_arrow", "to_csv", "to_json", "to_pandas", "to_polars"]
 
 SCHEMA = "dither.release/1"
+
+
+class Released(Protocol):
+    """As much of a private table as is written down."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    @property
+    def rows(self) -> tuple[tuple[Any, ...], ...]: ...
+
+    @property
+    def guarantee(self) -> Guarantee: ...
+
+    @property
+    def receipt(self) -> Receipt | None: ...
+
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+
+    @property
+    def replayed(self) -> bool: ...
+
+    @property
+    def confidence(self) -> float: ...
+
+    def cells(self) -> Sequence[Sequence[tuple[Any, Any] | None]]: ...
+
+    def is_key(self, place: int) -> bool: ...
 
 
 class NotInstalled(DitherError, ImportError):
@@ -36,19 +63,19 @@ def package(name: str) -> Any:
         raise NotInstalled(f"this needs {name}; install it with: pip install {name}") from error
 
 
-def to_pandas(release: TableRelease) -> Any:
+def to_pandas(release: Released) -> Any:
     return package("pandas").DataFrame(dict(columns(release)))
 
 
-def to_polars(release: TableRelease) -> Any:
+def to_polars(release: Released) -> Any:
     return package("polars").DataFrame(dict(columns(release)), strict=False)
 
 
-def to_arrow(release: TableRelease) -> Any:
+def to_arrow(release: Released) -> Any:
     return package("pyarrow").table(dict(columns(release)))
 
 
-def columns(release: TableRelease) -> Iterator[tuple[str, list[Any]]]:
+def columns(release: Released) -> Iterator[tuple[str, list[Any]]]:
     """Each column, and after each value column the ends of its intervals, under names that differ."""
     cells, taken = release.cells(), set(release.columns)
     seen: set[str] = set()
@@ -71,7 +98,7 @@ def unused(name: str, taken: set[str]) -> str:
     return found
 
 
-def to_csv(release: TableRelease, path: str | Path | None = None) -> str | None:
+def to_csv(release: Released, path: str | Path | None = None) -> str | None:
     """The text, or None where it was written to a file."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -93,7 +120,7 @@ def field(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def to_json(release: TableRelease, indent: int | None = None) -> str:
+def to_json(release: Released, indent: int | None = None) -> str:
     data = {
         "schema": SCHEMA,
         "columns": [
@@ -110,7 +137,7 @@ def to_json(release: TableRelease, indent: int | None = None) -> str:
     return json.dumps(data, indent=indent, allow_nan=False)
 
 
-def rows(release: TableRelease) -> list[dict[str, list[Any]]]:
+def rows(release: Released) -> list[dict[str, list[Any]]]:
     """Values and the ends of their intervals; null where there is none, or where nothing is known."""
     found = []
     for row, cells in zip(release.rows, release.cells(), strict=True):

@@ -197,7 +197,11 @@ class TableRelease:
         """Bars with their intervals for one value column, as a picture that notebooks show and `.save` writes."""
         from dither.chart import Chart
 
-        return Chart.of(self, self._place(column) if column is not None else self._only_value())
+        place = self._place(column) if column is not None else self._only_value()
+        keys = self._key_places()
+        labels = [", ".join(_key(row[key]) for key in keys) for row in self.rows]
+        ends = [row[place] for row in self.cells()]
+        return Chart.of(self.columns[place], labels, [row[place] for row in self.rows], ends)
 
     def _only_value(self) -> int:
         places = self._value_places()
@@ -205,10 +209,6 @@ class TableRelease:
             names = ", ".join(repr(self.columns[place]) for place in places)
             raise ArgumentError("column", f"the table has {len(places)} value columns ({names}); name the one to plot")
         return places[0]
-
-    def labels(self, place: int) -> str:
-        """What a row is called in a picture."""
-        return ", ".join(cell(self.rows[place][key], None) for key in self._key_places())
 
     def shown(self, most: int | None = None) -> list[list[str]]:
         """The first rows (or all) as text, values with their intervals."""

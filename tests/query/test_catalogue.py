@@ -92,7 +92,7 @@ def test_columns_that_cannot_be() -> None:
         ((), "nothing to protect"),
         ((VISITS, Table("x", (ID,))), "does not say whose its rows are"),
         ((CODES, REGIONS), "there is no table visits"),
-        ((VISITS, replace(CODES, link=Link("visit_id", "regions", "region"))), "no owner itself"),
+        ((VISITS, REGIONS, replace(CODES, link=Link("visit_id", "regions", "region"))), "no owner itself"),
         ((VISITS, CODES, Table("y", (VISIT,), link=Link("visit_id", "codes", "visit_id"))), "no owner itself"),
         (
             (VISITS, replace(CODES, link=Link("code", "visits", "visit_id"))),

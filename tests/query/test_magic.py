@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -182,3 +184,22 @@ def test_in_a_real_notebook(notebook: Any, capsys: pytest.CaptureFixture[str]) -
     shown = capsys.readouterr()
     assert "Traceback" not in shown.out + shown.err
     assert "this is no SQL" in shown.out + shown.err
+
+
+def test_a_real_catalogue_in_a_real_notebook(notebook: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    clinic = shutil.copytree(str(files("dither") / "data" / "clinic"), tmp_path / "clinic")
+    assert notebook.run_cell("%load_ext dither").success
+    assert notebook.run_cell(f"%dither '{clinic / 'clinic.toml'}'").success
+    assert "clinic: ε = 4" in capsys.readouterr().out
+    question = "SELECT ward, COUNT(DISTINCT patient_id) AS n FROM visits GROUP BY ward"
+    preview = notebook.run_cell(f"%%dither --share 0.1 --preview\n{question}")
+    assert preview.result.share == pytest.approx(0.1, abs=1e-6)
+    done = notebook.run_cell(f"%%dither --share 0.1 wards =\n{question}")
+    assert done.result is notebook.user_ns["wards"]
+    assert done.result["n"]["emergency"].value == pytest.approx(1018, abs=300)
+    assert "emergency" in capsys.readouterr().out
+    again = notebook.run_cell(f"%%dither --share 0.1\n{question}").result
+    assert again.replayed
+    assert again.rows == done.result.rows
+    assert not notebook.run_cell("%%dither --share 0.1\nSELECT COUNT(*) FROM visit").success
+    assert "did you mean visits?" in capsys.readouterr().err

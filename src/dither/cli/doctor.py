@@ -186,10 +186,30 @@ def mark(works: bool) -> str:
     return "[green]yes[/green]" if works else "[yellow]no[/yellow]"
 
 
+def facts(catalogue: str) -> list[str]:
+    """What the curator should know about the data of a catalogue; private, and not charged."""
+    from dither.query.catalogue_file import load_catalogue
+    from dither.query.engines.check import check
+    from dither.query.engines.duckdb import DuckDBEngine
+
+    declared = load_catalogue(catalogue)
+    with DuckDBEngine.of(declared) as engine:
+        return check(engine, declared)
+
+
 @click.command("doctor", short_help="Show which parts work here and how to get the others.")
+@click.option("--data", "catalogue", metavar="CATALOGUE", help="For the curator: what in the data does not fit.")
 @click.option("--json", "as_json", is_flag=True, help="Print plain data instead of a table.")
-def command(as_json: bool) -> None:
-    """Show which parts of Dither work here, and how to get the others."""
+def command(catalogue: str | None, as_json: bool) -> None:
+    """Show which parts of Dither work here, and how to get the others.
+
+    With --data, look at the data of a catalogue instead: duplicate keys, values that cannot be read or are out of bounds.
+    These are exact facts about private rows. They are for the curator alone: do not publish them.
+    """
+    if catalogue is not None:
+        for line in facts(catalogue):
+            click.echo(line)
+        return
     checkup = look()
     if as_json:
         click.echo(json.dumps(as_data(checkup), indent=2))

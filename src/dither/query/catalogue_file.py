@@ -200,7 +200,9 @@ class _Reader:
 
     def _place(self, written: str) -> str:
         """A path beside the file; addresses and books in memory stay as they are."""
-        return written if not written or "://" in written or written == ":memory:" else str(self.folder / written)
+        if not written or "://" in written or written == ":memory:" or self.folder == Path():
+            return written
+        return str(self.folder / written)
 
     def _table(self, name: str, part: _Part, unit: Unit) -> Table:
         columns = {name: _spelled_out(value) for name, value in part.get("columns", dict, {}).items()}

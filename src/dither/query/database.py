@@ -13,7 +13,7 @@ from dither.noise import token
 from dither.query.answer.assemble import Answer
 from dither.query.answer.cost import Asked
 from dither.query.answer.noisy import Noisy, measure
-from dither.query.answer.plan import Plan, described, plan_of
+from dither.query.answer.plan import Plan, described, plan_of, used
 from dither.query.answer.solve import solve
 from dither.query.answer.widths import widths
 from dither.query.catalogue import Catalogue
@@ -215,4 +215,5 @@ def _check_names(asked: Asked, outputs: tuple[Output, ...]) -> None:
 
 def _column(plan: Plan, output: Output) -> PreviewColumn:
     found = widths(plan, output)
-    return PreviewColumn(output.name, "key" if not found else "measured", found)
+    texts = [plan.question.aggregates[index].text for index in sorted(used(output.expr))]
+    return PreviewColumn(output.name, ", ".join(texts) or "key", found)

@@ -86,7 +86,7 @@ def open_catalogue(
     """The tables of a catalogue, and its account with the shares of its analysts."""
     if budget is not None and not isinstance(budget, Account):
         raise ArgumentError("budget", f"is declared in {path.name}; change it there, or pass an open account")
-    book = Path(catalogue.book) if catalogue.book else _beside(path)
+    book = catalogue.book or _beside(path)
     account = budget if budget is not None else _account(catalogue, ledger, book)
     known = account.shares()
     for analyst, part in catalogue.analysts.items():
@@ -125,8 +125,9 @@ def _beside(path: Path | None) -> Path | None:
     return path.with_name(path.name.partition(".")[0] + BOOK)
 
 
-def _account(catalogue: Catalogue, ledger: str | Path | Ledger | None, book: Path | None) -> Account:
-    if catalogue.epsilon is None and (ledger is None and (book is None or not book.exists())):
+def _account(catalogue: Catalogue, ledger: str | Path | Ledger | None, book: str | Path | None) -> Account:
+    there = ledger is not None or (book is not None and ("://" in str(book) or Path(book).exists()))
+    if catalogue.epsilon is None and not there:
         raise ArgumentError("budget", "is missing; pass the ε that all answers together may cost, such as budget=3.0")
     where = ledger if ledger is not None else book if book is not None else MEMORY
     opened = where if isinstance(where, Ledger) else Ledger.open(where)

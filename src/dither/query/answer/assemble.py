@@ -159,8 +159,7 @@ class Answer:
         if measured.units is None:
             return [f"{words}; intervals cover the noise, not what that cuts off"]
         chosen = radius_of(self.plan, item, measured.units, len(measured.values))
-        lost = f"about {chosen.lost_share:.1%} is cut off" if chosen.mass else "how much is cut off is below the noise"
-        return [f"{words} (chosen privately; {lost}); intervals cover the noise, not what is cut off"]
+        return [f"{words} (chosen privately; {chosen.in_words()}); intervals cover the noise, not what is cut off"]
 
     def _extreme(self, aggregate: Aggregate) -> str:
         item, measured = next(

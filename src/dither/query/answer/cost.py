@@ -18,7 +18,7 @@ from dither.privacy.numbers import at_most, float_down, fraction, positive, writ
 __all__ = ["Asked", "Spend", "Wanted", "afford", "wanted_error"]
 
 KEYS_PART = Fraction(2, 5)
-RADIUS_PART = Fraction(1, 20)
+RADIUS_PART = Fraction(1, 12)
 DELTA_PART = 100
 """A question with private keys carries this part of the account's δ: fifty such questions fit."""
 
@@ -174,7 +174,9 @@ def wanted_error(error: Any) -> Wanted:
             raise ArgumentError("error", f"is not understood; {way_out}")
         width, level = _number(found[1], way_out), _number(found[2] or "95", way_out) / 100
     else:
-        width, level = "" if isinstance(error, bool) else error, 0.95
+        width, level = error, 0.95
+    if isinstance(error, bool):
+        raise ArgumentError("error", f"must be a number; {way_out}")
     if not 0 < level < 1:
         raise ArgumentError("error", f"has a confidence outside of 0 to 100 %; {way_out}")
     return Wanted(positive("error", width, way_out), level)

@@ -12,6 +12,7 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 
+from dither.errors import ArgumentError
 from dither.query.answer.parts import Moments
 from dither.query.answer.quantiles import Leaves
 from dither.query.sql.expressions import Expr, Ref
@@ -24,6 +25,7 @@ __all__ = ["CAP", "Kind", "Measure", "measures_of", "one_row_each"]
 CAP = 1 << 45
 """A unit's part in one group is held within ± this, so that sums of squares over 2^36 groups fit 127 bits."""
 FINE_BITS = 12
+WIDEST = 1e150
 REAL_BITS = 21
 
 
@@ -140,6 +142,8 @@ def one_row_each(relation: Relation) -> bool:
 
 def measures_of(question: Question) -> tuple[Measure, ...]:
     """The measures of a question's aggregates; those that need the same vector share one."""
+    for aggregate in question.aggregates:
+        _check_width(aggregate)
     sure = one_row_each(question.relation)
     found: dict[tuple[object, ...], list[int]] = {}
     for index, aggregate in enumerate(question.aggregates):
@@ -151,6 +155,15 @@ def measures_of(question: Question) -> tuple[Measure, ...]:
         alone = sure or (kind is Kind.UNITS and not question.keys)
         result.append(Measure(kind, first.args, tuple(indices), first.function, alone, question.relation.most))
     return tuple(result)
+
+
+def _check_width(aggregate: Aggregate) -> None:
+    """Refuse a range whose width or square leaves the floats."""
+    bounded = aggregate.function not in ("count", "units", "distinct")
+    if bounded and any(arg.range.largest > WIDEST for arg in aggregate.args):
+        raise ArgumentError(
+            "sql", f"{aggregate.text} has values up to beyond {WIDEST:g}; measure in larger units, or clamp them"
+        )
 
 
 def _signature(aggregate: Aggregate) -> tuple[object, ...]:

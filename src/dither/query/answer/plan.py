@@ -38,13 +38,14 @@ class Item:
     weight: Fraction
     radius: int | None
     choosing: Fraction = Fraction(0)
+    largest: int = HEAVIEST
 
     @cached_property
     def bins(self) -> Bins:
         """The norms by which units are counted to choose a radius: from one row (a small sum: less) upwards."""
         row = self.measure.row
         first = max(1, row >> 6) if self.measure.function == "sum" else row
-        return Bins(first, min(row * HEAVIEST, CAP - 1))
+        return Bins(first, min(row * self.largest, CAP - 1))
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,15 @@ def _item(question: Question, measure: Measure, weight: Fraction, asked: Asked, 
     if radius is not None:
         return Item(measure, weight, radius)
     small = RADIUS_PART if spend.gaussian else 2 * RADIUS_PART
-    return Item(measure, weight * (1 - small), None, weight * small)
+    return Item(measure, weight * (1 - small), None, weight * small, _largest(question, measure, spend))
+
+
+def _largest(question: Question, measure: Measure, spend: Spend) -> int:
+    """The largest radius worth choosing, in rows; a unit is in each public group once."""
+    if measure.kind is not Kind.UNITS or any(key.values is None for key in question.keys):
+        return HEAVIEST
+    groups = math.prod(len(key.values or ()) for key in question.keys)
+    return min(HEAVIEST, math.isqrt(max(groups - 1, 0)) + 1 if spend.gaussian else groups)
 
 
 def _radius(question: Question, measure: Measure, asked: Asked, spend: Spend) -> int | None:

@@ -24,9 +24,11 @@ __all__ = ["Bins", "Radius", "choose"]
 WINDOWS = (1, 2, 4, 8)
 FALSE_ALARM = 1e-4
 """How often noise alone may pass for units in a bin, over all bins together."""
+UNSEEN = 4
+"""How many bins above the last one that surely has units may have some that noise hides."""
 NEXT = 2.5
 """In standard deviations: what neighbouring bins need to count as a continuation of a bin that surely has units."""
-SLOWEST = 1 / 3
+SLOWEST = 0.5
 """How many units, at most, a bin of the tail that is not seen has beside the bin below it."""
 
 Counts = NDArray[np.float64]
@@ -68,18 +70,26 @@ class Bins:
 @dataclass(frozen=True)
 class Radius:
     """A clip radius in steps, and by the histogram's noisy counts: how many units lie above it, how much of their
-    norms it cuts off, and how much all norms are together.
+    norms it cuts off, and how much all norms are together. `doubt` is the ± at 95 % of what it cuts off.
     """
 
     value: int
     units_above: float = 0.0
     lost: float = 0.0
     mass: float = 0.0
+    doubt: float = 0.0
 
     @property
     def lost_share(self) -> float:
         """The share of all contributions that is cut off."""
         return min(self.lost / self.mass, 1.0) if self.mass > 0 else 0.0
+
+    def in_words(self) -> str:
+        """What is cut off, as far as the histogram tells."""
+        if not self.mass or self.doubt > self.mass:
+            return "how much that cuts off is drowned by noise"
+        most = min(self.lost_share + self.doubt / self.mass, 1.0)
+        return f"that cuts off about {self.lost_share:.1%}, hardly more than {most:.0%}"
 
 
 def choose(
@@ -106,7 +116,15 @@ def choose(
     candidates = sorted({max(least, edge) for edge in bins.edges})
     best = min(candidates, key=lambda radius: _lost(units, bins, radius) + price * radius)
     above = float(units[bins.middles > best].sum())
-    return Radius(best, above, _lost(units, bins, best), float(units @ bins.middles))
+    doubt = _doubt(bins, best, top, mechanism)
+    return Radius(best, above, _lost(units, bins, best), float(units @ bins.middles), doubt)
+
+
+def _doubt(bins: Bins, radius: int, top: int, mechanism: Additive) -> float:
+    """The ± of what is cut off: noise in the bins above the radius, and in the next ones, where units may be unseen."""
+    seen = max(top, bins.bin(radius)) + 1
+    cut = np.maximum(bins.middles[: seen + UNSEEN] - radius, 0)
+    return reach(mechanism, cut.tolist(), 0.95) if cut.any() else 0.0
 
 
 def _lost(units: Counts, bins: Bins, radius: int) -> float:

@@ -34,11 +34,7 @@ def widths(plan: Plan, output: Output, confidence: float = 0.95) -> Widths:
 
 
 def _of_item(plan: Plan, item: Item, index: int, confidence: float) -> Iterator[tuple[str, float]]:
-    radii = (
-        [("", item.radius)]
-        if item.radius is not None
-        else [(f"if a unit counts for {rows} rows at most", rows * item.measure.row) for rows in RADII]
-    )
+    radii = _radii(item)
     if item.measure.kind not in (Kind.MOMENTS, Kind.TREE):
         for when, radius in radii:
             yield when, plan.additive(item, radius).error(confidence, integer=True) * float(item.measure.step)
@@ -48,6 +44,15 @@ def _of_item(plan: Plan, item: Item, index: int, confidence: float) -> Iterator[
     for rows in sizes:
         about = f"for groups of {rows:,} rows" + (f", {when}" if when else "")
         yield about, _half(plan, item, index, radius, rows, confidence)
+
+
+def _radii(item: Item) -> list[tuple[str, int]]:
+    """The radius, or a few that may be chosen, with the words that say so."""
+    if item.radius is not None:
+        return [("", item.radius)]
+    one = "group" if item.measure.kind is Kind.UNITS else "row"
+    sizes = [rows for rows in RADII if rows == 1 or rows <= item.largest]
+    return [(f"if a unit counts for {n} {one}{'s' * (n > 1)} at most", n * item.measure.row) for n in sizes]
 
 
 def _half(plan: Plan, item: Item, index: int, radius: int, rows: int, confidence: float) -> float:

@@ -11,7 +11,18 @@ from dither.errors import ArgumentError
 from dither.query.catalogue import Table
 from dither.query.engines.duckdb_words import NAMES, quoted
 from dither.query.engines.frames import Stream
-from dither.query.engines.storage import Column, Schema, Stored, as_type, connect, described, frame_name, plain, text
+from dither.query.engines.storage import (
+    Column,
+    Schema,
+    Stored,
+    as_type,
+    columns_of,
+    connect,
+    described,
+    frame_name,
+    plain,
+    text,
+)
 from dither.query.names import find, nearest
 from dither.query.sql.types import Type
 
@@ -43,7 +54,7 @@ class DatabaseTable:
     def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:  # noqa: ARG002 - part of the protocol
         relation, sql = self._find(connection)
         types = described(connection, relation)
-        columns = {name: Column(quoted(name), types[name]) for name in plain(types)}
+        columns = columns_of(types)
         if sql is None or "COLLATE" in sql.upper():
             columns = {name: _exact(column) for name, column in columns.items()}
         copied = sql is None or find("rowid", types) is not None

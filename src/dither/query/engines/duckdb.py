@@ -24,7 +24,7 @@ from dither.query.catalogue import Catalogue, Table
 from dither.query.engines.duckdb_dialect import DuckDBDialect
 from dither.query.engines.duckdb_words import quoted
 from dither.query.engines.sources import source_of
-from dither.query.engines.storage import Source, Stored, connect, described, frame_name, text
+from dither.query.engines.storage import Source, Stored, connect, frame_name, text
 
 __all__ = ["DuckDBEngine", "DuckDBSession"]
 
@@ -75,27 +75,12 @@ class DuckDBEngine:
         """Copy the rows, or make a view of them where they have ids of their own."""
         stored = source.store(self._connection, table)
         sql = stored.read(table)
-        self._check_types(table, stored)
         kind = "TABLE" if stored.row is None else "VIEW"
         with suppress(duckdb.Error):
             self._connection.execute(f"CREATE {kind} {quoted(table.name)} AS {sql}").fetchall()
             self._connection.unregister(frame_name(table))
             return stored
         raise ArgumentError(table.name, "its source cannot be read to the end; look whether it is whole")
-
-    def _check_types(self, table: Table, stored: Stored) -> None:
-        """Refuse a column that is stored as something that its declared type cannot be made of."""
-        if self._readable(stored, [stored.field(table, field) for field in table.fields]):
-            return
-        for field in table.fields:
-            if not self._readable(stored, [stored.field(table, field)]):
-                raise ArgumentError(table.name, f"{field.name} cannot be read as {field.type}; declare the type it has")
-
-    def _readable(self, stored: Stored, columns: Sequence[str]) -> bool:
-        with suppress(duckdb.Error):
-            described(self._connection, f"(SELECT {', '.join(columns or ['NULL'])} FROM {stored.relation})")
-            return True
-        return False
 
     @contextmanager
     def session(self) -> Iterator[DuckDBSession]:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 from dither.errors import ArgumentError
 from dither.query.catalogue import Table
-from dither.query.engines.duckdb_words import quoted
-from dither.query.engines.storage import Column, Schema, Stored, connect, described, plain, text, unique
+from dither.query.engines.storage import Column, Schema, Stored, columns_of, connect, described, plain, text, unique
 from dither.query.names import find, nameable
 
 if TYPE_CHECKING:
@@ -131,10 +130,9 @@ class ParquetFiles:
 
     def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:  # noqa: ARG002 - part of the protocol
         types = self._types(connection)
-        columns = {name: Column(quoted(name), types[name]) for name in plain(types)}
         hidden = any(find(name, types) for name in HIDDEN)
         files = tuple(map(str, self.paths))
-        return Stored(self.relation, columns, None if hidden else ROW, () if hidden else files)
+        return Stored(self.relation, columns_of(types), None if hidden else ROW, () if hidden else files)
 
     def _types(self, connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
         """Names and types, if all files agree on them."""

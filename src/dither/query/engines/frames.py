@@ -17,7 +17,17 @@ import numpy as np
 from dither.errors import ArgumentError
 from dither.query.catalogue import Table
 from dither.query.engines.duckdb_words import quoted
-from dither.query.engines.storage import Column, Schema, Stored, connect, described, frame_name, plain, unique
+from dither.query.engines.storage import (
+    Column,
+    Schema,
+    Stored,
+    columns_of,
+    connect,
+    described,
+    frame_name,
+    plain,
+    unique,
+)
 from dither.query.names import nameable
 from dither.query.sql.types import Type
 
@@ -89,9 +99,7 @@ class ArrowFrame:
 
     def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:
         name = frame_name(table)
-        types = self._types(connection, name)
-        columns = {one: Column(quoted(one), types[one]) for one in plain(types)}
-        return Stored(quoted(name), columns)
+        return Stored(quoted(name), columns_of(self._types(connection, name)))
 
     def _types(self, connection: duckdb.DuckDBPyConnection, name: str) -> dict[str, str]:
         import duckdb
@@ -152,7 +160,7 @@ def _array(series: Any) -> Any:
     if isinstance(series.dtype, np.dtype):
         return series.to_numpy()
     wanted = bool if kind is Type.BOOLEAN else np.uint64 if series.dtype.kind == "u" else np.int64
-    return np.ma.array(series.to_numpy(wanted, na_value=0), mask=series.isna().to_numpy())
+    return np.ma.array(series.to_numpy(wanted, na_value=wanted(0)), mask=series.isna().to_numpy())
 
 
 def _by_code(codes: Any, values: Any) -> Any:

@@ -128,7 +128,7 @@ class Writer:
         outer = [f"k{i} AS c{i}" for i in range(len(keys))]
         columns = relation.columns[len(keys) :]
         for i, (summary, column) in enumerate(zip(relation.summaries, columns, strict=True)):
-            outer.append(f"{_summary(summary, f'x{i}', column)} AS c{len(keys) + i}")
+            outer.append(f"{_in_range(_summary(summary, f'x{i}', column), column)} AS c{len(keys) + i}")
         grouped = ", ".join(["u", *(f"k{i}" for i in range(len(keys)))])
         source = f"SELECT {inner} FROM ({self.relation(relation.source)})"
         return f"SELECT {self._listed(relation, outer)} FROM ({source}) GROUP BY {grouped}"
@@ -190,6 +190,14 @@ def _summary(summary: Summary, x: str, column: Column) -> str:
     if column.type is Type.REAL:
         return f"CAST({total} AS DOUBLE) * {float(step)!r}"
     return f"CAST({held(total, -MOST, MOST)} AS BIGINT)"
+
+
+def _in_range(value: str, column: Column) -> str:
+    """Held within the column's range, on which the expressions above it rely: a unit can have more rows than declared,
+    and an average of reals in whole steps can lie half a step outside."""
+    ends = [None if end is None else f"{end!r}" for end in (column.range.low, column.range.high)]
+    cases = [f"WHEN {value} {sign} {end} THEN {end}" for sign, end in zip("<>", ends, strict=True) if end is not None]
+    return f"(CASE {' '.join(cases)} ELSE {value} END)" if cases and column.type.numeric else value
 
 
 def _in_steps(x: str, expr: Expr, step: Fraction) -> str:

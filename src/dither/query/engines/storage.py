@@ -23,6 +23,7 @@ __all__ = [
     "Stored",
     "as_type",
     "column_of",
+    "columns_of",
     "connect",
     "described",
     "frame_name",
@@ -41,13 +42,22 @@ TYPES = {
     **dict.fromkeys(("FLOAT", "DOUBLE"), Type.REAL),
     **dict.fromkeys(("VARCHAR", "UUID", "JSON", '"NULL"'), Type.TEXT),
     **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), Type.TIMESTAMP),
-    "TIMESTAMP WITH TIME ZONE": Type.TIMESTAMP,
+    **dict.fromkeys(("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS"), Type.TIMESTAMP),
     "BOOLEAN": Type.BOOLEAN,
     "DATE": Type.DATE,
 }
 DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 ENUM = re.compile(r"ENUM\(.*\)", re.DOTALL)
-ZONED = "TIMESTAMP WITH TIME ZONE"
+ZONED = {"TIMESTAMP WITH TIME ZONE": "TIMESTAMP", "TIMESTAMPTZ_NS": "TIMESTAMP_NS"}
+READABLE = {
+    Type.TEXT: tuple(Type),
+    Type.INTEGER: (Type.INTEGER, Type.REAL, Type.TEXT, Type.BOOLEAN),
+    Type.REAL: (Type.REAL, Type.INTEGER, Type.TEXT),
+    Type.BOOLEAN: (Type.BOOLEAN, Type.INTEGER, Type.REAL, Type.TEXT),
+    Type.DATE: (Type.DATE, Type.TIMESTAMP, Type.TEXT),
+    Type.TIMESTAMP: (Type.TIMESTAMP, Type.DATE, Type.TEXT),
+}
+"""As what a column of each type may be declared."""
 
 
 CONFIG = {
@@ -82,23 +92,28 @@ def plain(found: Mapping[str, str]) -> dict[str, Type]:
     return {name: type_ for name, type_ in types.items() if type_ is not None}
 
 
-def as_type(sql: str, stored: str, type_: Type) -> str:
-    """A stored column read as a type: what cannot be read is NULL. Times are in UTC; the session's zone must be so."""
-    if stored == ZONED:
-        sql, stored = f"({sql} AT TIME ZONE 'UTC')", NAMES[Type.TIMESTAMP]
-    if stored == NAMES[type_]:
-        return sql
-    if type_ is Type.TIMESTAMP and stored == NAMES[Type.TEXT]:
-        return f"(TRY_CAST({sql} AS TIMESTAMPTZ) AT TIME ZONE 'UTC')"  # a plain cast would drop a written offset
-    return f"TRY_CAST({sql} AS {NAMES[type_]})"
-
-
 @dataclass(frozen=True)
 class Column:
     """A stored column: its SQL and its type in DuckDB."""
 
     sql: str
     type: str
+
+
+def columns_of(found: Mapping[str, str]) -> dict[str, Column]:
+    """The columns that can be asked about, as they are stored. One without a type holds nothing and is not read."""
+    return {name: Column("NULL" if found[name] == '"NULL"' else quoted(name), found[name]) for name in plain(found)}
+
+
+def as_type(sql: str, stored: str, type_: Type) -> str:
+    """A stored column read as a type: what cannot be read is NULL. Times are in UTC; the session's zone must be so."""
+    if stored in ZONED:
+        sql, stored = f"({sql} AT TIME ZONE 'UTC')", ZONED[stored]
+    if stored == NAMES[type_]:
+        return sql
+    if type_ is Type.TIMESTAMP and stored == NAMES[Type.TEXT]:
+        return f"(TRY_CAST({sql} AS TIMESTAMPTZ) AT TIME ZONE 'UTC')"  # a plain cast would drop a written offset
+    return f"TRY_CAST({sql} AS {NAMES[type_]})"
 
 
 @dataclass(frozen=True)
@@ -120,7 +135,13 @@ class Stored:
         return f"SELECT {', '.join(columns or ['NULL AS nothing'])} FROM {self.relation}"
 
     def field(self, table: Table, field: Field) -> str:
+        """A declared column read as its type; refused where it is stored as something else altogether."""
         column = column_of(self.columns, table, field.name)
+        found = type_of(column.type)
+        if found is None or field.type not in READABLE[found]:
+            raise ArgumentError(
+                table.name, f"{field.name} holds a {found}, not a {field.type}; declare the type it has"
+            )
         return as_type(column.sql, column.type, field.type)
 
 

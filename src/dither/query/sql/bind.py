@@ -6,6 +6,7 @@ All that is decided here depends on the text and the catalogue alone (rule R1).
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 from sqlglot import exp
 
@@ -29,8 +30,6 @@ from dither.query.sql.types import Type
 __all__ = ["bind"]
 
 MOST_GROUPS = 1_000_000
-MOST_KEYS = 16
-MOST_AGGREGATES = 200
 READ = ("with_", "expressions", "from_", "joins", "where", "group", "having", "distinct", "order", "limit", "offset")
 
 
@@ -66,7 +65,9 @@ def _question(context: Context, node: exp.Select) -> Question:
     having = node.args.get("having")
     condition = None if having is None else grouping.condition(having.this)
     order = _order(context, grouping, outputs, node.args.get("order"))
-    _check_size(context, node, len(keys), len(grouping.aggregates))
+    if not keys and not grouping.aggregates:
+        message = "the question asks nothing of the table; ask for COUNT(*), AVG(x) and the like"
+        raise context.source.problem(message, node)
     return Question(
         scope.rows.relation,
         _described(context, scope, keys, outputs),
@@ -113,16 +114,6 @@ def _keys(context: Context, scope: Scope, node: exp.Select, items: list[Item]) -
     return group_keys(context.source, scope, node, items)
 
 
-def _check_size(context: Context, node: exp.Select, keys: int, aggregates: int) -> None:
-    if not keys and not aggregates:
-        message = "the question asks nothing of the table; ask for COUNT(*), AVG(x) and the like"
-        raise context.source.problem(message, node)
-    if keys > MOST_KEYS:
-        raise context.source.problem(f"one question can have {MOST_KEYS} keys; group by fewer", node.args.get("group"))
-    if aggregates > MOST_AGGREGATES:
-        raise context.source.problem(f"one question can have {MOST_AGGREGATES} aggregates; ask for fewer", node)
-
-
 def _grouping(context: Context, scope: Scope, keys: list[Expr], items: list[Item]) -> Grouping:
     def aggregate(index: int, found: Aggregate) -> Expr:
         return AggregateLeaf(*released(found), index)
@@ -140,19 +131,22 @@ def _grouping(context: Context, scope: Scope, keys: list[Expr], items: list[Item
 
 def _outputs(context: Context, grouping: Grouping, items: list[Item]) -> tuple[Output, ...]:
     texts = context.source.items()
-    names: list[str] = []
-    for index, item in enumerate(items):
-        text = texts[index] if len(texts) == len(items) else f"column {index + 1}"
-        names.append(_unique(item.name or text.lower(), names))
-    return tuple(Output(name, grouping.bind(item.node)) for name, item in zip(names, items, strict=True))
+    names = [item.name or (texts[i].lower() if len(texts) == len(items) else "") for i, item in enumerate(items)]
+    named = _unique([name or f"column {i + 1}" for i, name in enumerate(names)])
+    return tuple(Output(name, grouping.bind(item.node)) for name, item in zip(named, items, strict=True))
 
 
-def _unique(name: str, names: list[str]) -> str:
-    taken = {known.casefold() for known in names}
-    found, number = name, 2
-    while found.casefold() in taken:
-        found, number = f"{name}_{number}", number + 1
-    return found
+def _unique(names: list[str]) -> list[str]:
+    """The names, with a number behind those that were there before."""
+    found: dict[str, str] = {}
+    seen: Counter[str] = Counter()
+    for name in names:
+        new, folded = name, name.casefold()
+        while new.casefold() in found:
+            seen[folded] += 1
+            new = f"{name}_{seen[folded] + 1}"
+        found[new.casefold()] = new
+    return list(found.values())
 
 
 def _described(

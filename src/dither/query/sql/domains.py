@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import product
 from typing import Any
@@ -36,25 +37,69 @@ CHOICES: dict[str, Callable[[Sequence[Expr]], Sequence[Expr]]] = {
 }
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def public_values(expr: Expr) -> tuple[Any, ...] | None:
     """The values that a key can have, in order; None if they are private. NULL is one only if it was declared."""
     if isinstance(expr, Ref) and expr.column.keys is not None:
         return expr.column.keys
-    found = _domain(expr)
+    found = Domains().of(expr)
     return None if found is None else tuple(sorted(item for item in found if item is not None))
 
 
-def _domain(expr: Expr) -> Values | None:
-    """All values of an expression, if they are few and public."""
-    if isinstance(expr, Literal):
-        return frozenset({expr.value})
-    if isinstance(expr, Ref):
-        return _column(expr)
-    if not isinstance(expr, Call):
-        return None
-    columns = list(dict.fromkeys(_columns(expr)))
-    return _first(partial(_image, expr, columns, FEW), partial(_wider, expr), partial(_image, expr, columns, MANY))
+@dataclass
+class Domains:
+    """The values of expressions, each looked for once."""
+
+    known: dict[Expr, Values | None] = field(default_factory=dict)
+
+    def of(self, expr: Expr) -> Values | None:
+        """All values of an expression, if they are few and public."""
+        if expr not in self.known:
+            self.known[expr] = self._look(expr)
+        return self.known[expr]
+
+    def _look(self, expr: Expr) -> Values | None:
+        if isinstance(expr, Literal):
+            return frozenset({expr.value})
+        if isinstance(expr, Ref):
+            return _range(expr) if expr.column.keys is None else frozenset(expr.column.keys)
+        if not isinstance(expr, Call):
+            return None
+        columns = list(dict.fromkeys(_columns(expr)))
+        return _first(
+            partial(self._image, expr, columns, FEW),
+            partial(self._wider, expr),
+            partial(self._image, expr, columns, MANY),
+        )
+
+    def _image(self, expr: Call, parts: Sequence[Expr], most: int) -> Values | None:
+        """The expression for every combination of values of some parts of it, each of which can also be NULL."""
+        if math.prod(_size_of(part) for part in parts if isinstance(part, Ref)) > most:
+            return None
+        domains = [self.of(part) for part in parts]
+        known = [found | {None} for found in domains if found is not None]
+        rows = math.prod(map(len, known))
+        if len(known) < len(domains) or rows > most or rows * _nodes(expr) > EFFORT * most:
+            return None
+        places = {part: KeyLeaf(part.type, part.range, index) for index, part in enumerate(parts)}
+        return _values(_replaced(expr, places), product(*known))
+
+    def _wider(self, expr: Call) -> Values | None:
+        """A list that holds all values without trying every combination below."""
+        if expr.op in CHOICES:
+            return _first(partial(self._together, CHOICES[expr.op](expr.args)), partial(_range, expr))
+        if expr.op == "date_trunc":
+            return _truncated(expr)
+        if expr.type is Type.BOOLEAN:
+            return _range(expr)
+        args = [arg for arg in dict.fromkeys(expr.args) if not isinstance(arg, Literal)]
+        ways = partial(self._image, expr, args, FEW), partial(_range, expr), partial(self._image, expr, args, MANY)
+        return _first(*ways)
+
+    def _together(self, parts: Sequence[Expr]) -> Values | None:
+        found = [self.of(part) for part in parts]
+        known = [values for values in found if values is not None]
+        return frozenset().union(*known) if len(known) == len(found) else None
 
 
 def _first(*ways: Callable[[], Values | None]) -> Values | None:
@@ -67,12 +112,6 @@ def _columns(expr: Expr) -> Iterable[Ref]:
         yield expr
     for arg in expr.args if isinstance(expr, Call) else ():
         yield from _columns(arg)
-
-
-def _column(ref: Ref) -> Values | None:
-    if ref.column.keys is not None:
-        return frozenset(ref.column.keys)
-    return _range(ref)
 
 
 def _range(expr: Expr) -> Values | None:
@@ -96,30 +135,15 @@ def _numbers(range_: Range) -> range:
     return range(int(range_.low or 0), int(range_.high or 0) + 1)
 
 
-def _image(expr: Call, parts: Sequence[Expr], most: int) -> Values | None:
-    """The expression for every combination of values of some parts of it, each of which can also be NULL."""
-    domains: list[Values] = []
-    for part in parts:
-        found = None if isinstance(part, Ref) and _size_of(part) > most else _domain(part)
-        if found is None:
-            return None
-        domains.append(found | {None})
-    rows = math.prod(map(len, domains))
-    if rows > most or rows * _nodes(expr) > EFFORT * most:
-        return None
-    places = {part: KeyLeaf(part.type, part.range, index) for index, part in enumerate(parts)}
-    return _values(_replaced(expr, places), product(*domains))
-
-
-def _nodes(expr: Expr) -> int:
-    return 1 + sum(map(_nodes, expr.args)) if isinstance(expr, Call) else 1
-
-
 def _size_of(ref: Ref) -> float:
     """How many values a column has, before they are written out."""
     if ref.column.keys is not None:
         return len(ref.column.keys)
     return 2 if ref.type is Type.BOOLEAN else _size(ref.range)
+
+
+def _nodes(expr: Expr) -> int:
+    return 1 + sum(map(_nodes, expr.args)) if isinstance(expr, Call) else 1
 
 
 def _values(expr: Expr, rows: Iterable[tuple[Any, ...]]) -> Values | None:
@@ -137,30 +161,12 @@ def _replaced(expr: Expr, places: dict[Expr, KeyLeaf]) -> Expr:
     return Call(expr.type, expr.range, expr.op, tuple(_replaced(arg, places) for arg in expr.args), expr.options)
 
 
-def _wider(expr: Call) -> Values | None:
-    """A list that holds all values without trying every combination below."""
-    if expr.op in CHOICES:
-        return _first(partial(_together, CHOICES[expr.op](expr.args)), partial(_range, expr))
-    if expr.op == "date_trunc":
-        return _truncated(expr)
-    if expr.type is Type.BOOLEAN:
-        return _range(expr)
-    args = [arg for arg in dict.fromkeys(expr.args) if not isinstance(arg, Literal)]
-    return _first(partial(_image, expr, args, FEW), partial(_range, expr), partial(_image, expr, args, MANY))
-
-
-def _together(parts: Sequence[Expr]) -> Values | None:
-    found = [_domain(part) for part in parts]
-    known = [values for values in found if values is not None]
-    return frozenset().union(*known) if len(known) == len(found) else None
-
-
 def _truncated(expr: Call) -> Values | None:
     """DATE_TRUNC of days or times within bounds: steps no longer than the unit meet every one of its starts."""
     arg, unit = expr.args[0], expr.options[0]
     scale, at = (1, day) if arg.type is Type.DATE else (MICROSECONDS, moment)
     step = int(STEPS.get(unit, 1 / 86400) * scale) or 1
-    if _size(arg.range) / step > MANY or arg.range.high is None:
+    if arg.range.high is None or _size(arg.range) / step > MANY:
         return None
     leaf = Call(expr.type, expr.range, expr.op, (KeyLeaf(arg.type, arg.range, 0),), expr.options)
     places = [*_numbers(arg.range)[::step], int(arg.range.high)]

@@ -21,6 +21,10 @@ from dither.query.sql.source import Source
 __all__ = ["Grouping", "Item", "group_keys", "item_at", "items_of", "keyed", "row_scalars"]
 
 
+MOST_KEYS = 16
+MOST_AGGREGATES = 200
+
+
 @dataclass(frozen=True)
 class Item:
     """An item of SELECT: its expression and the name it was given, if any."""
@@ -85,7 +89,12 @@ def group_keys(source: Source, scope: Scope, select: exp.Select, items: list[Ite
 def keyed(scalars: Scalars, nodes: Iterable[exp.Expr]) -> dict[Expr, exp.Expr]:
     """Grouping expressions and their places; constants group nothing and are left out."""
     found = {scalars.bind(node): node for node in nodes}
-    return {key: node for key, node in found.items() if not isinstance(key, Literal)}
+    keys = {key: node for key, node in found.items() if not isinstance(key, Literal)}
+    if len(keys) > MOST_KEYS:
+        raise scalars.source.problem(
+            f"one SELECT can have {MOST_KEYS} keys; group by fewer", list(keys.values())[MOST_KEYS]
+        )
+    return keys
 
 
 def _key_node(source: Source, scope: Scope, node: exp.Expr, items: list[Item]) -> exp.Expr:
@@ -166,5 +175,7 @@ class Grouping:
         for index, known in enumerate(self.aggregates):
             if (known.function, known.args, known.level) == (found.function, found.args, found.level):
                 return self.aggregate_leaf(index, known)
+        if len(self.aggregates) >= MOST_AGGREGATES:
+            raise self.source.problem(f"one SELECT can have {MOST_AGGREGATES} aggregates; ask for fewer", node)
         self.aggregates.append(found)
         return self.aggregate_leaf(len(self.aggregates) - 1, found)

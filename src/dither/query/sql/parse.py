@@ -101,7 +101,8 @@ def _check_words(source: Source) -> None:
         raise source.problem_at("only SELECT (or EXPLAIN SELECT) can be asked; start with SELECT", tokens[0].start)
     if len(tokens) > MOST_WORDS:
         raise QueryError(f"the question has {len(tokens):,} words; it may have {MOST_WORDS:,}: ask for less at a time")
-    if source.depth > DEEPEST:
+    # sqlglot reads a[1][1]… in quadratic time.
+    if source.depth > DEEPEST or sum(token.token_type == TokenType.L_BRACKET for token in tokens) > TALLEST:
         raise QueryError(NESTED)
     for number, after in itertools.pairwise(tokens):
         if number.token_type == TokenType.NUMBER and after.start == number.end + 1 and after.text[:1].isalpha():

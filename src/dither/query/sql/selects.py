@@ -21,6 +21,7 @@ from dither.query.sql.unions import union
 __all__ = ["check_parts", "distinct_of", "query", "with_named"]
 
 MOST_PARTS = 200
+MOST_COLUMNS = 2_000
 READ = ("with_", "expressions", "from_", "joins", "where", "group", "having", "distinct")
 
 
@@ -33,8 +34,10 @@ def query(context: Context, node: exp.Expr) -> Rows:
         rows = query(context, node.this)
     elif isinstance(node, exp.Select):
         rows = _select(context, node)
-    else:
+    elif isinstance(node, exp.SetOperation):
         rows = union(context, node)
+    else:
+        raise context.source.problem("only a SELECT can stand here; write one", node)
     check_parts(context, rows.relation, node)
     return rows
 
@@ -117,6 +120,8 @@ def _projected(context: Context, scope: Scope, items: list[Item]) -> Rows:
             named.append((item.name, scalars.bind(item.node)))
         else:
             named += [(entry.name, scope.rows.ref(entry.index)) for entry in stars]
+        if len(named) > MOST_COLUMNS:
+            raise context.source.problem(f"one SELECT can have {MOST_COLUMNS:,} columns; name fewer", item.node)
     return scope.rows.projected(named)
 
 

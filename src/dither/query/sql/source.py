@@ -97,32 +97,42 @@ class Source:
 
     def _function(self, start: int, names: frozenset[str] = frozenset()) -> int | None:
         """The token of the function at a character, or of the nearest one around it; of any, if no names are given."""
-        open_at: list[int] = []
-        for index, token in enumerate(self.tokens):
-            if token.start == start and self._is_call(index, names):
-                return index
-            if token.start >= start:
-                break
-            if token.token_type in OPENING:
-                open_at.append(index)
-            elif token.token_type in CLOSING and open_at:
-                open_at.pop()
-        return next((index - 1 for index in reversed(open_at) if index and self._is_call(index - 1, names)), None)
+        index = self._places.get(start)
+        if index is not None and self._is_call(index, names):
+            return index
+        while index is not None:
+            index = self._brackets[0].get(index)
+            if index and self._is_call(index - 1, names):
+                return index - 1
+        return None
 
     def _is_call(self, index: int, names: frozenset[str]) -> bool:
         followed = index + 1 < len(self.tokens) and self.tokens[index + 1].token_type == TokenType.L_PAREN
-        return followed and (
-            self.tokens[index].text.upper() in names if names else self.tokens[index].text.isidentifier()
-        )
+        word = self.tokens[index].text
+        return followed and (word.upper() in names if names else word.isidentifier())
 
     def _closing(self, opening: int) -> int:
-        depth = 0
-        for index in range(opening, len(self.tokens)):
-            depth += self.tokens[index].token_type in OPENING
-            depth -= self.tokens[index].token_type in CLOSING
-            if depth == 0:
-                return index
-        return len(self.tokens) - 1
+        return self._brackets[1].get(opening, len(self.tokens) - 1)
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        """The token that starts at a character."""
+        return {token.start: index for index, token in enumerate(self.tokens)}
+
+    @cached_property
+    def _brackets(self) -> tuple[dict[int, int], dict[int, int]]:
+        """For each token the bracket that is open around it, and for each opening bracket the one that closes it."""
+        around: dict[int, int] = {}
+        closing: dict[int, int] = {}
+        stack: list[int] = []
+        for index, token in enumerate(self.tokens):
+            if token.token_type in CLOSING and stack:
+                closing[stack.pop()] = index
+            if stack:
+                around[index] = stack[-1]
+            if token.token_type in OPENING:
+                stack.append(index)
+        return around, closing
 
     def _levels(self) -> Iterator[tuple[int, Token]]:
         depth = 0

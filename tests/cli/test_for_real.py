@@ -1,0 +1,103 @@
+"""The commands on real files, from a first draft to the log: nothing here is a stand-in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from dither.cli import main
+
+SQL = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM visits GROUP BY ward"
+DECLARED = ["--unit", "patient_id", "--bounds", "age=0:110", "--keys", "ward=A,B", "--budget", "3", "--delta", "1e-6"]
+
+
+@pytest.fixture(autouse=True)
+def visits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+    lines = [f"p{n % 400},{'AB'[n % 2]},{n % 90}" for n in range(1000)]
+    path = tmp_path / "visits.csv"
+    path.write_text("\n".join(["patient_id,ward,age", *lines, ""]), encoding="utf-8")
+    return path
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, words)
+
+
+def test_a_data_file_from_preview_to_log() -> None:
+    before = run("preview", "visits.csv", SQL, *DECLARED, "--epsilon", "1")
+    assert (before.exit_code, before.stderr) == (0, "")
+    assert "ε = 1 at δ = 1e-06 alone" in before.stdout
+    asked = run("query", "visits.csv", SQL, *DECLARED, "--epsilon", "1")
+    assert (asked.exit_code, asked.stderr) == (0, "")
+    assert "receipt 3 (visits.dither.db)" in asked.stdout
+    again = run("query", "visits.csv", SQL, *DECLARED, "--epsilon", "1")
+    assert "answered from the book" in again.stdout
+    assert asked.stdout.splitlines()[:7] == again.stdout.splitlines()[:7]
+    assert "cost: nothing" in run("preview", "visits.csv", SQL, *DECLARED, "--epsilon", "1").stdout
+    assert "charges: 1" in run("budget", "visits.csv").stdout
+    assert "AVG(age)" in run("log", "visits.csv").stdout
+    assert "is as it was written" in run("log", "verify", "visits.csv").stdout
+
+
+def test_data_for_machines() -> None:
+    done = run(
+        "query",
+        "visits.csv",
+        "SELECT COUNT(DISTINCT patient_id) AS n FROM visits",
+        *DECLARED,
+        "--rho",
+        "0.05",
+        "--json",
+    )
+    found = json.loads(done.stdout)
+    (row,) = found["rows"]
+    assert row["low"][0] <= row["values"][0] <= row["high"][0]
+    assert row["values"][0] == pytest.approx(400, abs=60)
+    assert found["receipt"]["account"] == "visits"
+
+
+def test_a_catalogue_from_draft_to_answer() -> None:
+    assert run("init", "visits.csv").exit_code == 0
+    refused = run("preview", "visits.toml", SQL, "--epsilon", "1")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert 'unit: is still "?"; declare' in refused.stderr
+    text = Path("visits.toml").read_text(encoding="utf-8")
+    text = text.replace('unit = "?"', 'unit = "patient_id"').replace('epsilon = "?"', "epsilon = 3.0\ndelta = 1e-6")
+    text = text.replace('age = "text"', 'age = { type = "integer", low = 0, high = 110 }')
+    Path("visits.toml").write_text(
+        text.replace('ward = "text"', 'ward = { type = "text", keys = ["A", "B"] }'), "utf-8"
+    )
+    done = run("query", "visits.toml", SQL, "--share", "0.2")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "left: 80 % is left" in done.stdout or "left: 79.9 % is left" in done.stdout
+    assert "visits" in run("budget", "visits.toml").stdout
+
+
+@pytest.mark.parametrize(
+    ("sql", "words", "said"),
+    [
+        ("SELECT COUNT(*) FROM visit", ["--epsilon", "1"], "did you mean visits?"),
+        ("SELECT\n  AVG(agee) FROM visits", ["--epsilon", "1"], "\n    AVG(agee) FROM visits\n        ^\n"),
+        ("SELECT COUNT(*) FROM visits", ["--epsilon", "50"], "Nothing was spent."),
+        ("SELECT COUNT(*) FROM visits", [], "state what this may cost"),
+        ("SELECT * FROM visits", ["--epsilon", "1"], "cannot be released"),
+        ("", ["--epsilon", "1"], "is empty"),
+    ],
+)
+def test_refusals_spend_nothing(sql: str, words: list[str], said: str) -> None:
+    done = run("query", "visits.csv", sql, *DECLARED, *words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert "charges: 0" in run("budget", "visits.csv").stdout
+
+
+def test_a_source_that_is_not_there(tmp_path: Path) -> None:
+    for source in ("nowhere.csv", "nowhere.toml"):
+        done = run("query", source, SQL, "--epsilon", "1")
+        assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert [path.name for path in tmp_path.iterdir()] == ["visits.csv"]

@@ -1,0 +1,99 @@
+"""Questions from .sql files, and how they are asked of an engine: with Laplace and with Gaussian noise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dither.ledger import Budget
+from dither.query.catalogue import Catalogue
+from dither.query.database import Database
+from dither.query.engines.duckdb import DuckDBEngine
+from dither.query.engines.protocol import Engine
+from tests.conformance.world import CATALOGUES, stored
+
+__all__ = ["ENGINES", "Question", "Worlds", "questions"]
+
+FOLDER = Path(__file__).parent / "questions"
+WIDE = {"radius": 1e6, "groups": 1000, "values": 1000}
+"""So much that nothing is clipped and no key or value is left out."""
+
+
+def duckdb_engine(catalogue: Catalogue) -> Engine:
+    places = {table.name: (stored(), f"stored.{table.name}") for table in catalogue.tables}
+    return DuckDBEngine.of(catalogue, places)
+
+
+ENGINES: dict[str, Callable[[Catalogue], Engine]] = {"duckdb": duckdb_engine}
+"""How each engine comes to hold the tables of `world.stored`. A new engine is one more line here."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question and the plain SQL whose answer it must have; the same text where it is not stated.
+
+    `about` is the relative error that the grid of means and variances may cause; `stated` are further arguments.
+    """
+
+    file: str
+    name: str
+    sql: str
+    plain: str
+    about: float | None = None
+    stated: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def world(self) -> str:
+        return "survey" if self.file.startswith("survey") else "clinic"
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.name}"
+
+
+def questions() -> list[Question]:
+    """All questions. A file has blocks of a line `-- name`, perhaps a line `--: option value …`, the question up to a
+    semicolon, and perhaps the plain SQL up to another."""
+    return [_question(path.stem, block) for path in sorted(FOLDER.glob("*.sql")) for block in _blocks(path)]
+
+
+def _blocks(path: Path) -> list[str]:
+    text = path.read_text(encoding="utf-8")
+    return [block.strip() for block in text.split("\n\n") if block.strip()]
+
+
+def _question(file: str, block: str) -> Question:
+    lines = block.splitlines()
+    options = [line.removeprefix("--:").split() for line in lines if line.startswith("--:")]
+    stated = {word: float(value) for words in options for word, value in zip(words[::2], words[1::2], strict=True)}
+    statements = " ".join(line for line in lines if not line.startswith("--")).split(";")
+    sql, *others = [statement.strip() for statement in statements if statement.strip()]
+    about = stated.pop("about", None)
+    return Question(file, lines[0].removeprefix("-- "), sql, others[0] if others else sql, about, stated)
+
+
+class Worlds:
+    """Each catalogue opened in one engine, with an account for either kind of noise that never runs out."""
+
+    def __init__(self, engine: str) -> None:
+        self._make, self._engines = ENGINES[engine], dict[str, Engine]()
+        self._opened: dict[tuple[str, str], Database] = {}
+
+    def opened(self, world: str, noise: str) -> Database:
+        """The tables under an account that makes the planner use this noise, whatever is asked."""
+        if (world, noise) not in self._opened:
+            catalogue = CATALOGUES[world]
+            if world not in self._engines:
+                self._engines[world] = self._make(catalogue)
+            budget = Budget(4e9, 0.0 if noise == "Laplace" else 1e-6, unit=catalogue.unit)
+            self._opened[world, noise] = Database(catalogue, self._engines[world], budget)
+        return self._opened[world, noise]
+
+    def ask(self, world: str, noise: str, sql: str, **stated: Any) -> Any:
+        cost = {"epsilon": 1e6} if noise == "Laplace" else {"rho": 1e7}
+        return self.opened(world, noise).sql(sql, **{**cost, **WIDE, **stated})
+
+    def close(self) -> None:
+        for engine in self._engines.values():
+            engine.close()

@@ -1,0 +1,27 @@
+"""Every engine in turn, and answers without noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dither.mechanisms.additive import Gaussian, Laplace
+from tests.conformance.asking import ENGINES, Worlds
+
+
+@pytest.fixture(scope="session", params=ENGINES)
+def worlds(request):
+    opened = Worlds(request.param)
+    yield opened
+    opened.close()
+
+
+def no_noise(_self, _scale, size):
+    return 0 if size is None else np.zeros(size, np.int64)
+
+
+@pytest.fixture
+def exact(monkeypatch):
+    """Noise switched off, in this test only."""
+    for mechanism in (Laplace, Gaussian):
+        monkeypatch.setattr(mechanism, "_draw", no_noise)

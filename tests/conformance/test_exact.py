@@ -1,0 +1,68 @@
+"""Without noise, and where nothing is clipped, private answers are the plain ones to the last integer."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from tests.conformance.asking import questions
+from tests.conformance.world import plain_answer
+
+QUESTIONS = questions()
+NEEDS_DELTA = ("private", "doctor", "region, COUNT")
+
+
+def plainly(value):
+    """DuckDB's decimals as the numbers they are."""
+    return value if not isinstance(value, Decimal) else int(value) if value == int(value) else float(value)
+
+
+def in_order(rows):
+    return sorted(rows, key=lambda row: [(value is None, str(type(value)), value) for value in row])
+
+
+def agree(ours, plain, about):
+    """Equal; reals up to what floats lose, or up to what the grid may cost."""
+    if isinstance(ours, float) and plain is not None:
+        return ours == pytest.approx(float(plain), rel=about or 1e-12, abs=about or 1e-12)
+    return type(ours) is type(plain) and ours == plain
+
+
+def compared(question, release):
+    """Our rows beside the plain ones. A public key that no row has is there with zeros, and plainly not at all."""
+    ours, plain = list(release.rows), [tuple(map(plainly, row)) for row in plain_answer(question.plain)]
+    keys = [place for place in range(len(release.columns)) if release.is_key(place)]
+    if "ORDER BY" not in question.sql and keys:
+        known = {tuple(row[place] for place in keys) for row in plain}
+        absent = [row for row in ours if tuple(row[place] for place in keys) not in known]
+        assert all(row[place] == 0 for row in absent for place in range(len(row)) if place not in keys)
+        ours, plain = in_order([row for row in ours if row not in absent]), in_order(plain)
+    return ours, plain
+
+
+def check(question, release):
+    ours, plain = compared(question, release)
+    assert len(ours) == len(plain), (ours, plain)
+    for mine, expected in zip(ours, plain, strict=True):
+        assert len(mine) == len(expected)
+        assert all(agree(*pair, question.about) for pair in zip(mine, expected, strict=True)), (mine, expected)
+
+
+def private_keys(database, sql):
+    return "key" in database.explain_plan(sql) and ": private" in database.explain_plan(sql)
+
+
+@pytest.mark.usefixtures("exact")
+@pytest.mark.parametrize("relation", ["", ", replace"], ids=["add or remove", "replace"])
+@pytest.mark.parametrize("noise", ["Laplace", "Gaussian"])
+@pytest.mark.parametrize("question", QUESTIONS, ids=str)
+def test_answers_are_the_plain_ones(worlds, question, noise, relation):
+    if noise == "Laplace" and private_keys(worlds.opened(question.world, noise), question.sql):
+        noise = "Gaussian"  # naming keys needs a δ
+    check(question, worlds.ask(question.world + relation, noise, question.sql, **question.stated))
+
+
+def test_there_are_enough_questions():
+    assert len(QUESTIONS) >= 200
+    assert len({str(question) for question in QUESTIONS}) == len(QUESTIONS)

@@ -1,0 +1,35 @@
+"""What a source holds once it has been opened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dither.query.catalogue import Catalogue, Field, Table
+from dither.query.engines.duckdb import DuckDBEngine
+from dither.query.engines.sources import schema_of
+from dither.query.sql.types import Type
+
+__all__ = ["catalogue_of", "engine_of", "rows_of"]
+
+
+def catalogue_of(value: Any, stored: str = "", **types: Type) -> Catalogue:
+    """A catalogue with a row as the unit: the stated columns, or all of them, texts where no type is known."""
+    schema = schema_of(value, stored) or {}
+    fields = types or {name: type_ or Type.TEXT for name, type_ in schema.items()}
+    return Catalogue(
+        "test", (Table("data", tuple(Field(name, type_) for name, type_ in fields.items()), stored=stored),)
+    )
+
+
+def engine_of(value: Any, stored: str = "", **types: Type) -> DuckDBEngine:
+    return DuckDBEngine.of(catalogue_of(value, stored, **types), {"data": (value, stored)})
+
+
+def rows_of(value: Any, stored: str = "", **types: Type) -> list[tuple[Any, ...]]:
+    """All rows in the order of their own ids, which all differ."""
+    catalogue = catalogue_of(value, stored, **types)
+    names = ", ".join('"' + field.name.replace('"', '""') + '"' for field in catalogue.tables[0].fields)
+    with engine_of(value, stored, **types) as engine, engine.session() as session:
+        found = session.fetch(f"SELECT rowid, {names} FROM data ORDER BY rowid")
+    assert len({row[0] for row in found}) == len(found)
+    return [row[1:] for row in found]

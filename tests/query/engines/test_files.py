@@ -1,0 +1,274 @@
+"""CSV, JSON and Parquet: what is read, and that no record stops the reader or changes another (rule R1)."""
+
+from __future__ import annotations
+
+import gzip
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dither.errors import ArgumentError
+from dither.query.engines.sources import schema_of
+from dither.query.sql.types import Type
+
+from .reading import rows_of
+
+ABC = {"a": Type.TEXT, "b": Type.TEXT, "c": Type.TEXT}
+
+
+@pytest.fixture
+def csv(tmp_path: Path) -> Path:
+    return tmp_path / "t.csv"
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        (b"a,b,c\n1,2,3\n", [("1", "2", "3")]),
+        (b"a,b,c\r\n1,2,3\r\n4,5,6", [("1", "2", "3"), ("4", "5", "6")]),
+        (b"\xef\xbb\xbfa,b,c\n1,2,3\n", [("1", "2", "3")]),
+        (b"a;b;c\n1;2,5;3\n", [("1", "2,5", "3")]),
+        (b"a|b|c\n1|2|3\n", [("1", "2", "3")]),
+        (b"a,b,c\n", []),
+        (b"a,b,c", []),
+        (b"a,b,c\n1,2\n", [("1", "2", None)]),
+        (b"a,b,c\n1,2,3,4\n5,6,7\n", [("1", "2", "3"), ("5", "6", "7")]),
+        (b"a,b,c\n\n1,2,3\n\n", [("1", "2", "3")]),
+        (b'a,b,c\n1,"x\ny",3\n4,"p""q",6\n', [("1", "x\ny", "3"), ("4", 'p"q', "6")]),
+        (b'a,b,c\n1,"x"y,3\n4,5,6\n', [("1", "x", "3"), ("4", "5", "6")]),
+        (b'a,b,c\n1,x"y,3\n', [("1", 'x"y', "3")]),
+        (b"a,b,c\n1,\0,3\n", [("1", "\0", "3")]),
+        (b"a,b,c\n1,\xff,3\n4,5,6\n", [("4", "5", "6")]),
+        (b'a,b,c\n"",,NULL\n', [(None, None, "NULL")]),
+        (b"a,b,c\n# no comment,2,3\n\\N,2,3\n", [("# no comment", "2", "3"), ("\\N", "2", "3")]),
+        (b"a,b,c\n 1 ,2,3\n", [(" 1 ", "2", "3")]),
+        (b"a,b,c\n1,2," + b"x" * 2_100_000 + b"\n4,5,6\n", [("4", "5", "6")]),
+        (b"a,b,c\n1,2,3\r4,5,6\r\n7,8,9\n", [("1", "2", "3"), ("4", "5", "6"), ("7", "8", "9")]),
+    ],
+)
+def test_csv_is_read_as_text(csv: Path, content: bytes, rows: list[tuple[Any, ...]]) -> None:
+    csv.write_bytes(content)
+    assert rows_of(csv) == rows
+
+
+def test_csv_by_its_name(tmp_path: Path) -> None:
+    for name, content in (
+        ("t.csv.gz", gzip.compress(b"a,b,c\n1,2,3\n")),
+        ("t.tsv", b"a\tb\tc\n1\t2\t3\n"),
+        ("T.TSV.GZ", gzip.compress(b"a\tb\tc\n1\t2\t3\n")),
+        ("t's, odd.csv", b"a,b,c\n1,2,3\n"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        assert rows_of(tmp_path / name) == [("1", "2", "3")]
+
+
+def test_csv_is_read_as_declared(csv: Path) -> None:
+    csv.write_bytes(
+        b"i,r,d,t,b\n7,0.5,2024-02-29,2024-02-29 12:30:00,true\nx,x,x,x,x\n"
+        b" 7 ,nan,2024-02-30,2024-02-29T12:30:00+02:00,1\n99999999999999999999,1e999,1/2/2024,2024-02-29,yes\n"
+    )
+    types = {"i": Type.INTEGER, "r": Type.REAL, "d": Type.DATE, "t": Type.TIMESTAMP, "b": Type.BOOLEAN}
+    first, second, third, fourth = rows_of(csv, **types)
+    assert first == (7, 0.5, date(2024, 2, 29), datetime(2024, 2, 29, 12, 30), True)  # noqa: DTZ001
+    assert second == (None,) * 5
+    assert (third[0], third[2], third[3], third[4]) == (7, None, datetime(2024, 2, 29, 10, 30), True)  # noqa: DTZ001
+    assert fourth == (None, float("inf"), None, datetime(2024, 2, 29), True)  # noqa: DTZ001
+
+
+def test_the_zone_of_the_machine_does_not_matter(csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    csv.write_bytes(b"t\n2024-02-29 12:30:00\n2024-02-29 12:30:00Z\n")
+    for zone in ("Asia/Tokyo", "America/New_York"):
+        monkeypatch.setenv("TZ", zone)
+        assert rows_of(csv, t=Type.TIMESTAMP) == [(datetime(2024, 2, 29, 12, 30),)] * 2  # noqa: DTZ001
+
+
+def test_only_the_header_is_looked_at(csv: Path) -> None:
+    csv.write_bytes(b'a, b ,"c,d",,e\n' + b"\xff\0" * 5000)
+    assert schema_of(csv) == dict.fromkeys(["a", "b", "c,d", "e"])
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfea\0b\0", b"a,\xff\n1,2\n", b'"' + b"x" * 200_000])
+def test_no_header(csv: Path, content: bytes) -> None:
+    csv.write_bytes(content)
+    with pytest.raises(ArgumentError, match="has no header line in UTF-8"):
+        schema_of(csv)
+
+
+def test_not_compressed(tmp_path: Path) -> None:
+    (tmp_path / "t.csv.gz").write_bytes(b"a,b\n1,2\n")
+    with pytest.raises(ArgumentError, match="has no header"):
+        schema_of(tmp_path / "t.csv.gz")
+
+
+def test_cut_off(tmp_path: Path) -> None:
+    whole = gzip.compress(b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(50_000)))
+    (tmp_path / "t.csv.gz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ArgumentError, match="cannot be read to the end") as caught:
+        rows_of(tmp_path / "t.csv.gz", a=Type.INTEGER)
+    assert caught.value.__context__ is None
+
+
+def test_columns_that_cannot_be_told_apart(csv: Path) -> None:
+    csv.write_bytes(b"a,A\n1,2\n")
+    with pytest.raises(ArgumentError, match="two columns named A"):
+        schema_of(csv)
+
+
+def test_a_declared_column_that_is_not_there(csv: Path) -> None:
+    csv.write_bytes(b"ward,age\n1,2\n")
+    with pytest.raises(ArgumentError, match=r"its source has no column wardd; did you mean ward\?"):
+        rows_of(csv, wardd=Type.TEXT)
+
+
+def test_odd_names(csv: Path) -> None:
+    csv.write_bytes(b'"a""b",c\'d,; DROP TABLE data\n1,2,3\n')
+    assert rows_of(csv) == [("1", "2", "3")]
+
+
+def test_ids_that_differ_in_case(csv: Path) -> None:
+    csv.write_bytes(b"a\nx\nX\nx \n\xc3\xa9\ne\xcc\x81\n")
+    assert len({row[0] for row in rows_of(csv)}) == 5
+
+
+# A record as a careful writer writes it, or damaged without an opening quotation mark at the start of a field.
+VALUES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters='"\r\n,\0'), max_size=6)
+TIDY = st.lists(VALUES.map(lambda text: '"' + text + '"'), min_size=3, max_size=3).map(",".join).map(str.encode)
+ODD = st.one_of(
+    st.binary(max_size=12).map(lambda raw: raw.translate(None, b'"\r\n')),
+    st.sampled_from(
+        [b"", b"1", b"1,2", b"1,2,3,4,5", b'1,a"b,c"', b'"a\nb",2,3', b'"a""b",,', b"\xff,\xfe,\0", b"," * 99]
+    ),
+)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(TIDY, max_size=4), ODD, st.lists(TIDY, max_size=4), st.sampled_from([b"\n", b"\r\n"]))
+def test_a_record_never_changes_another(
+    csv: Path, before: list[bytes], odd: bytes, after: list[bytes], newline: bytes
+) -> None:
+    def read(records: list[bytes]) -> list[tuple[Any, ...]]:
+        csv.write_bytes(newline.join([b"a,b,c", *records, b""]))
+        return rows_of(csv, **ABC)
+
+    first, last, found = read(before), read(after), read([*before, odd, *after])
+    assert found[: len(first)] == first
+    assert found[len(found) - len(last) :] == last
+    assert len(first) + len(last) <= len(found) <= len(first) + len(last) + 1
+
+
+LINES = (
+    b'{"a": 1, "b": "x"}\n{"a": true, "b": null}\nnonsense\n[1, 2]\n5\n\n{"b": {"x": [1]}}\n{"a": "\xff"}\n'
+    b'{"a": "\\u0000", "b": 1e400}\n{"a": 1.50, "a": 2}\n{"a": "\\ud800"}\n{"a": '
+)
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    for name in ("t.ndjson", "t.jsonl", "t.json"):
+        (tmp_path / name).write_bytes(LINES)
+        found = rows_of(tmp_path / name, a=Type.TEXT, b=Type.TEXT)
+        assert len(found) == 11
+        assert set(found) == {
+            ("1", "x"),
+            ("true", None),
+            (None, '{"x":[1]}'),
+            ("\0", "1e400"),
+            ("1.5", None),
+            (None, None),
+        }
+    (tmp_path / "t.jsonl.gz").write_bytes(gzip.compress(b'{"a": 7}\n'))
+    assert rows_of(tmp_path / "t.jsonl.gz", a=Type.INTEGER) == [(7,)]
+
+
+def test_json_arrays(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    path.write_bytes(b' [{"a": 7, "b": 0.5}, [1], 5, {"a": "x", "b": {}}, {}]')
+    assert sorted(rows_of(path, a=Type.INTEGER, b=Type.REAL), key=str) == [(7, 0.5), *[(None, None)] * 4]
+    path.write_bytes(b"[]")
+    assert rows_of(path, a=Type.INTEGER) == []
+    path.write_bytes(b'[{"a": 7}, nonsense]')
+    with pytest.raises(ArgumentError, match="cannot be read to the end"):
+        rows_of(path, a=Type.INTEGER)
+
+
+def test_json_names(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    path.write_bytes(b'{"a/b": 1, "c~d": 2, "e\'f": 3, "$.g": 4, "h\\"i": 5, "A": 6}\n')
+    names = ["a/b", "c~d", "e'f", "$.g", 'h"i', "A"]
+    assert rows_of(path, **dict.fromkeys(names, Type.INTEGER)) == [(1, 2, 3, 4, 5, 6)]
+    assert schema_of(path) is None
+    path.write_bytes(b'\xef\xbb\xbf{"a": 1}')
+    with pytest.raises(ArgumentError, match="byte order mark"):
+        rows_of(path, a=Type.TEXT)
+
+
+def parquet(path: Path, sql: str) -> Path:
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY ({sql}) TO '{path}' (FORMAT parquet)")
+    return path
+
+
+def test_parquet(tmp_path: Path) -> None:
+    sql = """
+        SELECT i::INTEGER AS i, i::UBIGINT AS u, i::HUGEINT AS h, i::DECIMAL(9, 2) AS d, i::DECIMAL(9, 0) AS w,
+            'x' || i AS t, i > 0 AS b, i::FLOAT AS f, DATE '2024-02-29' AS day,
+            TIMESTAMPTZ '2024-02-29 12:00:00+02' AS z, uuid() AS uu, [i] AS l, {'a': i} AS s, TIME '10:00' AS tm,
+            'x'::BLOB AS bl, INTERVAL 1 DAY AS iv, ('a')::ENUM('a', 'b') AS e
+        FROM range(3) AS r (i)
+    """
+    path = parquet(tmp_path / "t.parquet", sql)
+    schema = schema_of(path)
+    assert schema is not None
+    assert {name: type_ for name, type_ in schema.items() if name != "h"} == {
+        **dict.fromkeys("iuw", Type.INTEGER),
+        **dict.fromkeys("df", Type.REAL),
+        **dict.fromkeys(("t", "uu", "e"), Type.TEXT),
+        "b": Type.BOOLEAN,
+        "day": Type.DATE,
+        "z": Type.TIMESTAMP,
+    }
+    found = rows_of(path, i=Type.INTEGER, z=Type.TIMESTAMP, d=Type.REAL, t=Type.TEXT)
+    assert found[2] == (2, datetime(2024, 2, 29, 10), 2.0, "x2")  # noqa: DTZ001
+    assert rows_of(path, T=Type.INTEGER, i=Type.TEXT, day=Type.TIMESTAMP)[0] == (
+        None,
+        "0",
+        datetime(2024, 2, 29),  # noqa: DTZ001
+    )
+
+
+def test_many_parquet_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "in [here]" / "day=1"
+    folder.mkdir(parents=True)
+    parquet(tmp_path / "in [here]" / "b.parquet", "SELECT range AS i FROM range(2)")
+    parquet(folder / "a.parquet", "SELECT range AS i FROM range(3)")
+    (folder / "_SUCCESS").write_text("")
+    assert schema_of(folder.parent) == {"i": Type.INTEGER}
+    assert sorted(rows_of(folder.parent)) == [(0,), (0,), (1,), (1,), (2,)]
+    monkeypatch.chdir(tmp_path / "in [here]")
+    assert sorted(rows_of("**/*.parquet")) == [(0,), (0,), (1,), (1,), (2,)]
+    parquet(folder / "c.parquet", "SELECT 'x' AS i")
+    with pytest.raises(ArgumentError, match=r"c\.parquet: has other columns than|b\.parquet: has other"):
+        schema_of(folder.parent)
+
+
+def test_parquet_with_names_that_hide_ids(tmp_path: Path) -> None:
+    path = parquet(tmp_path / "t.parquet", "SELECT 1 AS File_Row_Number, 2 AS a FROM range(3)")
+    assert rows_of(path) == [(1, 2)] * 3
+    path = parquet(tmp_path / "t.parquet", "SELECT 1 AS rowid, 2 AS a FROM range(3)")
+    assert rows_of(path, a=Type.INTEGER) == [(2,)] * 3
+
+
+def test_what_is_no_parquet(tmp_path: Path) -> None:
+    (tmp_path / "t.parquet").write_bytes(b"PAR1 not really PAR1")
+    with pytest.raises(ArgumentError, match="cannot be read as Parquet"):
+        schema_of(tmp_path / "t.parquet")
+
+
+def test_a_type_that_cannot_be_made(tmp_path: Path) -> None:
+    path = parquet(tmp_path / "t.parquet", "SELECT DATE '2024-01-01' AS day, 1 AS a")
+    with pytest.raises(ArgumentError, match="day holds a date, not a real; declare the type it has"):
+        rows_of(path, a=Type.INTEGER, day=Type.REAL)
