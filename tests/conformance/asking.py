@@ -34,7 +34,8 @@ ENGINES: dict[str, Callable[[Catalogue], Engine]] = {"duckdb": duckdb_engine}
 class Question:
     """A question and the plain SQL whose answer it must have; the same text where it is not stated.
 
-    `about` is the relative error that the grid of means and variances may cause; `stated` are further arguments.
+    `about` is the relative error that the grid of means and variances may cause; `noise` is the only kind that it can
+    be asked with; `stated` are further arguments.
     """
 
     file: str
@@ -42,6 +43,7 @@ class Question:
     sql: str
     plain: str
     about: float | None = None
+    noise: str | None = None
     stated: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -66,11 +68,19 @@ def _blocks(path: Path) -> list[str]:
 def _question(file: str, block: str) -> Question:
     lines = block.splitlines()
     options = [line.removeprefix("--:").split() for line in lines if line.startswith("--:")]
-    stated = {word: float(value) for words in options for word, value in zip(words[::2], words[1::2], strict=True)}
+    stated = {word: value for words in options for word, value in zip(words[::2], words[1::2], strict=True)}
+    about, noise = stated.pop("about", None), stated.pop("noise", None)
     statements = " ".join(line for line in lines if not line.startswith("--")).split(";")
     sql, *others = [statement.strip() for statement in statements if statement.strip()]
-    about = stated.pop("about", None)
-    return Question(file, lines[0].removeprefix("-- "), sql, others[0] if others else sql, about, stated)
+    return Question(
+        file,
+        lines[0].removeprefix("-- "),
+        sql,
+        others[0] if others else sql,
+        None if about is None else float(about),
+        noise,
+        {word: float(value) for word, value in stated.items()},
+    )
 
 
 class Worlds:

@@ -111,6 +111,15 @@ def test_errors_cover_what_they_say(promise):
     assert mechanism.error(0.95) == mechanism.reach(0.0, 0.95).max()
 
 
+@pytest.mark.parametrize("leaves", [2, 21, 35, 40, 41, 101, 201, 730, 4001, 4096])
+def test_what_is_not_noisy_has_no_error(leaves):
+    """The count up to the last leaf less the whole count is 0; its error is no square root of −1e-16."""
+    for promise in ({"epsilon": 1.0}, {"mu": 1.0}):
+        reach = TreeMechanism(tree=Tree(leaves), radius=1, **promise).reach(1.0, 0.95)
+        assert reach[-1] == pytest.approx(0, abs=1e-4)
+        assert reach.max() > 1
+
+
 def test_what_is_stored_gives_the_answer_again():
     mechanism = TreeMechanism(tree=Tree(30, 4), radius=2, mu=1)
     noisy = mechanism.noisy(np.zeros((4, 30), np.int64))

@@ -307,8 +307,8 @@ def _same(found: Facts, wanted: Terms, dataset: str | None) -> None:
     if terms.unit != wanted.unit:
         way_out = "a guarantee for one says nothing about the other: open an account of its own"
         raise LedgerError(f"this account is for {terms.unit}, not {wanted.unit}; {way_out}")
-    if terms.accounting is not wanted.accounting:
-        raise LedgerError(f"this account counts by {terms.accounting}, which is fixed when it is opened; leave it out")
     if (terms.total.epsilon, terms.total.delta) != (wanted.total.epsilon, wanted.total.delta):
         way_out = "leave epsilon out to use it as it is, or change it with Ledger.amend, which is a new promise"
         raise LedgerError(f"this account was opened with {terms.total}, not {wanted.total}; {way_out}")
+    if terms.accounting is not wanted.accounting:
+        raise LedgerError(f"this account counts by {terms.accounting}, which is fixed when it is opened; leave it out")

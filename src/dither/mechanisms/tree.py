@@ -159,7 +159,8 @@ def _power_sums(tree: Tree, share: float, slopes: list[Reals], paths: list[Integ
         result += (own * weight) ** power
         result += (1 - slopes[depth] + handed) ** power * left + (handed - slopes[depth]) ** power * right
         weight = slopes[depth + 1] - slopes[depth] + handed
-    total: Reals = result + weight**power
+    # Where nothing is noisy, such as the whole count less itself, floats end a hair on either side of zero.
+    total: Reals = np.maximum(result + weight**power, 0.0)
     return total
 
 

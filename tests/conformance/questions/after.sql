@@ -40,6 +40,7 @@ SELECT severity, COUNT(*) AS n FROM diagnoses GROUP BY severity ORDER BY n DESC,
 SELECT severity, COUNT(*) FROM diagnoses GROUP BY severity ORDER BY severity LIMIT 0;
 
 -- the most frequent private keys
+--: noise Gaussian
 SELECT doctor, COUNT(*) AS n FROM visits GROUP BY doctor HAVING n > 10 ORDER BY n DESC, doctor LIMIT 3;
 SELECT doctor, COUNT(*) AS n FROM visits WHERE doctor IS NOT NULL GROUP BY doctor HAVING n > 10 ORDER BY n DESC, doctor LIMIT 3;
 

@@ -18,7 +18,7 @@ SELECT SUM(HOUR(moment)), SUM(MINUTE(moment)), SUM(SECOND(moment)), COUNT(*) FIL
 
 -- by month
 SELECT DATE_TRUNC('month', day) AS month, COUNT(*), SUM(cost) FROM visits GROUP BY month;
-SELECT DATE_TRUNC('month', day) AS month, COUNT(*), SUM(cost) FROM visits WHERE day IS NOT NULL GROUP BY month;
+SELECT DATE_TRUNC('month', day)::DATE AS month, COUNT(*), SUM(cost) FROM visits WHERE day IS NOT NULL GROUP BY month;
 
 -- by quarter and by week
 SELECT DATE_TRUNC('quarter', moment) AS quarter, COUNT(*) FROM visits GROUP BY quarter;
@@ -26,7 +26,7 @@ SELECT DATE_TRUNC('quarter', moment) AS quarter, COUNT(*) FROM visits WHERE day 
 
 -- by week
 SELECT DATE_TRUNC('week', day) AS week, COUNT(*) FROM visits GROUP BY 1;
-SELECT DATE_TRUNC('week', day) AS week, COUNT(*) FROM visits WHERE day IS NOT NULL GROUP BY 1;
+SELECT DATE_TRUNC('week', day)::DATE AS week, COUNT(*) FROM visits WHERE day IS NOT NULL GROUP BY 1;
 
 -- by day
 SELECT day, COUNT(*), SUM(change) FROM visits GROUP BY day;

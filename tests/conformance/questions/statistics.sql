@@ -69,6 +69,6 @@ SELECT AVG(LEAST(total, 20000)) AS mean, STDDEV(LEAST(total, 20000)) AS spread F
 SELECT COVAR_POP(cost, paid), COVAR_POP(paid, cost) FROM visits WHERE cost IS NULL OR paid IS NULL OR urgent;
 
 -- a mean over private keys
---: about 1e-9
+--: about 1e-9 noise Gaussian
 SELECT doctor, AVG(cost), VAR_POP(change) FROM visits GROUP BY doctor;
 SELECT doctor, AVG(cost), VAR_POP(change) FROM visits WHERE doctor IS NOT NULL GROUP BY doctor;

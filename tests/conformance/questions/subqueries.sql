@@ -25,9 +25,13 @@ SELECT COUNT(*), SUM(cost) FROM (SELECT * FROM visits UNION ALL SELECT * FROM vi
 -- UNION ALL of integers and reals
 SELECT COUNT(*), SUM(x) FROM (SELECT cost AS x FROM visits UNION ALL SELECT weight FROM patients UNION ALL SELECT paid FROM visits);
 
+-- UNION ALL of keys, of which NULL stands in the middle
+SELECT k, COUNT(*) FROM (SELECT sex AS k FROM patients UNION ALL SELECT ward FROM visits) GROUP BY k;
+SELECT k, COUNT(*) FROM (SELECT sex AS k FROM patients UNION ALL SELECT ward FROM visits WHERE ward IS DISTINCT FROM 'E') GROUP BY k;
+
 -- UNION ALL of keys
 SELECT k, COUNT(*) FROM (SELECT ward AS k FROM visits UNION ALL SELECT sex FROM patients WHERE sex IS NOT NULL) GROUP BY k;
-SELECT k, COUNT(*) FROM (SELECT ward AS k FROM visits WHERE ward IN ('A', 'B', 'C', 'D') UNION ALL SELECT sex FROM patients WHERE sex IS NOT NULL) GROUP BY k;
+SELECT k, COUNT(*) FROM (SELECT ward AS k FROM visits WHERE ward IS DISTINCT FROM 'E' UNION ALL SELECT sex FROM patients WHERE sex IS NOT NULL) GROUP BY k;
 
 -- a summary of a UNION ALL
 SELECT SUM(LEAST(n, 99)) AS n, COUNT(*) FROM (SELECT id, COUNT(*) AS n FROM (SELECT patient_id AS id FROM visits UNION ALL SELECT patient_id FROM patients) GROUP BY id);

@@ -36,7 +36,11 @@ SELECT SUM(IF(urgent, cost, 0)), SUM(NULLIF(change, 0)), SUM(LEAST(cost, 1000)),
 SELECT SUM(cost % 7), SUM(cost // 7), SUM(change % 7), SUM(change // 7) FROM visits;
 
 -- rounding
-SELECT SUM(ROUND(paid)), SUM(FLOOR(paid)), SUM(CEIL(paid)), SUM(ROUND(paid, 1)), SUM(ROUND(cost, -2)) FROM visits;
+SELECT SUM(ROUND(paid)), SUM(FLOOR(paid)), SUM(CEIL(paid)), SUM(ROUND(cost, -2)) FROM visits;
+
+-- rounding to what is not on the grid
+--: about 1e-5
+SELECT SUM(ROUND(paid, 1)), SUM(ROUND(share, 2)) FROM visits;
 
 -- casts
 SELECT SUM(CAST(paid AS INTEGER)), SUM(cost::DOUBLE), SUM(CAST(CAST(cost AS VARCHAR) AS INTEGER) % 10) FROM visits;

@@ -14,6 +14,7 @@ SELECT smokes, age // 10 AS decade, COUNT(*) FROM answers GROUP BY ALL;
 SELECT smokes, age // 10 AS decade, COUNT(*) FROM answers WHERE smokes IS NOT NULL AND age IS NOT NULL GROUP BY ALL;
 
 -- private keys
+--: noise Gaussian
 SELECT region, COUNT(*), SUM(score) FROM answers GROUP BY region;
 SELECT region, COUNT(*), SUM(score) FROM answers WHERE region IS NOT NULL GROUP BY region HAVING COUNT(*) > 1;
 
@@ -50,8 +51,12 @@ SELECT AVG(age), AVG(score), AVG(income), AVG(CAST(smokes AS INTEGER)) FROM answ
 SELECT VAR_POP(age), STDDEV(income), COVAR_SAMP(age, score), CORR(age, score), CORR(income, 2 * income + score) FROM answers;
 
 -- quantiles
-SELECT MEDIAN(age), QUANTILE_DISC(score, 0.9) AS high, MIN(age), MAX(score), MEDIAN(CAST(moment AS DATE)) AS day FROM answers;
-SELECT quantile_disc(age, 0.5), quantile_disc(score, 0.9), MIN(age), MAX(score), quantile_disc(CAST(moment AS DATE), 0.5) FROM answers;
+SELECT MEDIAN(age), QUANTILE_DISC(score, 0.9) AS high, MEDIAN(CAST(moment AS DATE)) AS day FROM answers;
+SELECT quantile_disc(age, 0.5), quantile_disc(score, 0.9), quantile_disc(CAST(moment AS DATE), 0.5) FROM answers;
+
+-- extremes
+--: noise Laplace
+SELECT MIN(age), MAX(age), MIN(score), MAX(score) FROM answers;
 
 -- medians for each key
 SELECT party, MEDIAN(age), MEDIAN(score) FROM answers GROUP BY party;

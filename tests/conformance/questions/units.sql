@@ -29,14 +29,9 @@ SELECT COUNT(*) FROM (SELECT patient_id, COUNT(*) FILTER (WHERE urgent) AS urgen
 
 -- arithmetic over a unit's aggregates
 SELECT SUM(LEAST(GREATEST(extra, -1000), 100000)) AS extra FROM (SELECT patient_id, SUM(cost) - 100 * COUNT(*) AS extra FROM visits GROUP BY patient_id);
-SELECT SUM(LEAST(GREATEST(extra, -1000), 100000)) AS extra FROM (SELECT patient_id, SUM(cost) - 100 * COUNT(*) AS extra FROM visits GROUP BY patient_id HAVING COUNT(cost) > 0);
 
 -- a unit's rows, once each
 SELECT COUNT(*), COUNT(note) FROM (SELECT DISTINCT patient_id, ward, note FROM visits);
-
--- once each for every unit, without its id
-SELECT COUNT(*) FROM (SELECT DISTINCT doctor FROM visits);
-SELECT COUNT(*) FROM (SELECT DISTINCT patient_id, doctor FROM visits);
 
 -- a summary joined with a table of the unit
 SELECT sex, COUNT(*), SUM(LEAST(n, 50)) FROM patients JOIN (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY 1) v USING (patient_id) GROUP BY sex;
@@ -52,7 +47,7 @@ SELECT SUM(LEAST(most, 50)) AS most FROM (SELECT patient_id, MAX(n) AS most FROM
 
 -- first visits by month
 SELECT DATE_TRUNC('month', first) AS month, COUNT(*) FROM (SELECT patient_id, MIN(day) AS first FROM visits GROUP BY patient_id) GROUP BY month;
-SELECT DATE_TRUNC('month', first) AS month, COUNT(*) FROM (SELECT patient_id, MIN(day) AS first FROM visits GROUP BY patient_id HAVING first IS NOT NULL) GROUP BY month;
+SELECT DATE_TRUNC('month', first)::DATE AS month, COUNT(*) FROM (SELECT patient_id, MIN(day) AS first FROM visits GROUP BY patient_id HAVING first IS NOT NULL) GROUP BY month;
 
 -- a truth for each unit
 SELECT often, COUNT(*) FROM (SELECT patient_id, COUNT(*) > 3 AS often FROM visits GROUP BY ALL) GROUP BY often;

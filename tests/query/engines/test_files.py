@@ -270,5 +270,5 @@ def test_what_is_no_parquet(tmp_path: Path) -> None:
 
 def test_a_type_that_cannot_be_made(tmp_path: Path) -> None:
     path = parquet(tmp_path / "t.parquet", "SELECT DATE '2024-01-01' AS day, 1 AS a")
-    with pytest.raises(ArgumentError, match="day holds a date, not a real; declare the type it has"):
+    with pytest.raises(ArgumentError, match="day holds a date, not a real; declare what it holds"):
         rows_of(path, a=Type.INTEGER, day=Type.REAL)

@@ -157,9 +157,10 @@ class Answer:
         size = measured.radius * float(measure.step) if measure.kind is Kind.TOTAL else measured.radius / measure.row
         words = f"{what}: one unit counts for at most {size:.6g}{_of(item)}".replace(" 1 rows", " 1 row")
         if measured.units is None:
-            return [f"{words}; intervals cover the noise, not what that cuts off"]
+            return [f"{words}; intervals cover the noise, not what that changes"]
         chosen = radius_of(self.plan, item, measured.units, len(measured.values))
-        return [f"{words} (chosen privately; {chosen.in_words()}); intervals cover the noise, not what is cut off"]
+        about = chosen.in_words(weighs=measure.kind in (Kind.MOMENTS, Kind.TREE))
+        return [f"{words} (chosen privately; {about}); intervals cover the noise alone"]
 
     def _extreme(self, aggregate: Aggregate) -> str:
         item, measured = next(

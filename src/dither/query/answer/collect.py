@@ -277,10 +277,9 @@ class Collector:
             return self._direct(m)
         parts = [f"v{m}_{j}" for j in range(item.measure.size)]
         sums = ", ".join(f"sum({v})" for v in parts)
-        result = self._filled(item, self.session.fetch(f"SELECT g, {sums} FROM {self._counted_partials} GROUP BY g"))
-        if not item.measure.sure:
-            result = result + self._filled(item, self.session.fetch(self._clipped(m, parts, radius)))
-        return result
+        rows = self.session.fetch(f"SELECT g, {sums} FROM {self._counted_partials} GROUP BY g")
+        clipped = [] if item.measure.sure else self.session.fetch(self._clipped(m, parts, radius))
+        return self._filled(item, [*rows, *clipped])
 
     def _clipped(self, m: int, parts: list[str], radius: int) -> str:
         """What clipping adds to each group's sums: scaled parts less whole ones, of the units above the radius.
@@ -305,10 +304,12 @@ class Collector:
         return self._filled(item, self._fetch(writer, f"SELECT g, {sums} FROM ({rows}) GROUP BY g"))
 
     def _filled(self, item: Item, rows: Sequence[tuple[Any, ...]]) -> Integers:
-        result = np.zeros((self.groups, item.measure.size), np.int64)
+        """The sums of each group. They are held within 64 bits at last, all together: each alone could be beyond."""
+        result = [[0] * item.measure.size for _ in range(self.groups)]
         for g, *sums in rows:
-            result[int(g)] = [max(-LARGEST, min(LARGEST, int(total or 0))) for total in sums]
-        return result
+            result[int(g)] = [before + int(total or 0) for before, total in zip(result[int(g)], sums, strict=True)]
+        held_sums = [[max(-LARGEST, min(LARGEST, total)) for total in row] for row in result]
+        return np.array(held_sums, np.int64).reshape(self.groups, item.measure.size)
 
     # Trees: leaf counts
 

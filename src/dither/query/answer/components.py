@@ -13,6 +13,9 @@ from dither.query.sql.types import Type
 
 __all__ = ["components", "leaf"]
 
+LONG = 1 << 62
+"""Differences up to this fit 64 bits, and half a step more does too."""
+
 
 def components(measure: Measure, args: Sequence[str]) -> list[str]:
     """One integer expression for each part of a total, an indicator of units, or moments; a NULL argument adds 0."""
@@ -72,5 +75,7 @@ def leaf(measure: Measure, x: str, dialect: Dialect) -> str:
     number = dialect.number(x, arg.type)
     if step == 1:
         return f"({held(number, low, low + leaves.count - 1)} - ({low}))"
-    above = f"({held(number, low, int(leaves.high))} - ({low}) + {step // 2})"
+    inside = held(number, low, int(leaves.high))
+    far = int(leaves.high) - low >= LONG
+    above = f"({dialect.wide(inside) if far else inside} - ({low}) + {step // 2})"
     return held(dialect.divided(above, str(step)), 0, leaves.count - 1)

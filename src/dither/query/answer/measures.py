@@ -15,6 +15,7 @@ from functools import cached_property
 from dither.errors import ArgumentError
 from dither.query.answer.parts import Moments
 from dither.query.answer.quantiles import Leaves
+from dither.query.engines.relations import FINEST
 from dither.query.sql.expressions import Expr, Ref
 from dither.query.sql.question import Aggregate, Question
 from dither.query.sql.relations import Distinct, Filter, InPublic, OfOwners, PerUnit, Project, Relation, Scan
@@ -88,7 +89,7 @@ class Measure:
         (arg,) = self.args
         bits = REAL_BITS if arg.type is Type.REAL else 0 if self.sure else FINE_BITS
         largest, step = Fraction(arg.range.largest) or Fraction(1), Fraction(1)
-        while largest / step < 1 << bits:
+        while largest / step < 1 << bits and step > FINEST:
             step /= 2
         while largest / step > 1 << max(bits + 1, 40):
             step *= 2

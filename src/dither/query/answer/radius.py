@@ -84,12 +84,13 @@ class Radius:
         """The share of all contributions that is cut off."""
         return min(self.lost / self.mass, 1.0) if self.mass > 0 else 0.0
 
-    def in_words(self) -> str:
-        """What is cut off, as far as the histogram tells."""
+    def in_words(self, *, weighs: bool) -> str:
+        """What is cut off, or only weighs less, as far as the histogram tells."""
         if not self.mass or self.doubt > self.mass:
-            return "how much that cuts off is drowned by noise"
+            return "how much that changes is drowned by noise"
+        what = "heavier units weigh less, and with them" if weighs else "that cuts off"
         most = min(self.lost_share + self.doubt / self.mass, 1.0)
-        return f"that cuts off about {self.lost_share:.1%}, hardly more than {most:.0%}"
+        return f"{what} about {self.lost_share:.1%} of all, hardly more than {math.ceil(100 * most)}%"
 
 
 def choose(

@@ -7,10 +7,11 @@ joins keep the owner of the side that is there.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from dither.query.catalogue import Table
+from dither.query.catalogue import Field, Table
 from dither.query.engines.expressions import render
 from dither.query.engines.protocol import Dialect
 from dither.query.sql.expressions import Column, Expr, Ref
@@ -27,14 +28,16 @@ from dither.query.sql.relations import (
     Summary,
     Union,
 )
-from dither.query.sql.types import Range, Type
+from dither.query.sql.types import ANY, Range, Type
 
-__all__ = ["MOST", "Writer", "held", "real_step"]
+__all__ = ["FINEST", "MOST", "Writer", "held", "real_step"]
 
 MOST = 1 << 62
 """Per-unit sums of integers are held within ± this."""
 FINENESS = 1 << 32
 """Per-unit sums of reals are counted in steps of at most this share of the largest value."""
+FINEST = Fraction(1, 1 << 1000)
+"""No step is smaller than this, so that each is a positive float and so is what it divides."""
 
 
 class Writer:
@@ -59,7 +62,8 @@ class Writer:
         return f"SELECT {self._listed(relation, exprs)} FROM ({self.relation(relation.source)})"
 
     def _distinct(self, relation: Distinct) -> str:
-        return f"SELECT DISTINCT * FROM ({self.relation(relation.source)})"
+        columns = [f"{_zeroed(f'c{i}', column.type)} AS c{i}" for i, column in enumerate(relation.columns)]
+        return f"SELECT DISTINCT {self._listed(relation, columns)} FROM ({self.relation(relation.source)})"
 
     def _union(self, relation: Union) -> str:
         return " UNION ALL ".join(self._branch(source) for source in relation.sources)
@@ -86,10 +90,10 @@ class Writer:
         """Rows find their owner through a parent's key; a key that is there twice has no owner (rule R9)."""
         assert table.link is not None
         parent = self.parent(table.link.table)
-        key = self.dialect.read(parent, _field(parent, table.link.key))
+        key = self.dialect.read(parent, _unclipped(parent, table.link.key))
         keyed = f"SELECT {key} AS k, {self.dialect.owner(parent)} AS u FROM {self.dialect.relation(parent)}"
         owners = f"SELECT k, min(u) AS u FROM ({keyed}) WHERE k IS NOT NULL AND u IS NOT NULL GROUP BY k"
-        here = self.dialect.read(table, _field(table, table.link.column))
+        here = self.dialect.read(table, _unclipped(table, table.link.column))
         rows = f"SELECT {here} AS k, {', '.join(columns)} FROM {self.dialect.relation(table)}"
         names = ", ".join(f"r.c{i}" for i in range(len(table.fields)))
         return f"SELECT p.u AS u, {names} FROM ({rows}) r JOIN ({owners} HAVING count(*) = 1) p ON r.k = p.k"
@@ -122,16 +126,26 @@ class Writer:
         return f"SELECT * FROM ({source}) WHERE {self.expr(relation.expr)} {which} ({values})"
 
     def _per_unit(self, relation: PerUnit) -> str:
-        keys = [f"{self.expr(key)} AS k{i}" for i, key in enumerate(relation.keys)]
+        keys = [f"{_zeroed(self.expr(key), key.type)} AS k{i}" for i, key in enumerate(relation.keys)]
         exprs = [(i, one.expr) for i, one in enumerate(relation.summaries) if one.expr is not None]
-        inner = ", ".join(["u", *keys, *(f"{self.expr(expr)} AS x{i}" for i, expr in exprs)])
+        inner = ", ".join(["u", *keys, *(f"{_zeroed(self.expr(expr), expr.type)} AS x{i}" for i, expr in exprs)])
         outer = [f"k{i} AS c{i}" for i in range(len(keys))]
         columns = relation.columns[len(keys) :]
         for i, (summary, column) in enumerate(zip(relation.summaries, columns, strict=True)):
-            outer.append(f"{_in_range(_summary(summary, f'x{i}', column), column)} AS c{len(keys) + i}")
+            outer.append(f"{self._in_range(_summary(summary, f'x{i}', column), column)} AS c{len(keys) + i}")
         grouped = ", ".join(["u", *(f"k{i}" for i in range(len(keys)))])
         source = f"SELECT {inner} FROM ({self.relation(relation.source)})"
         return f"SELECT {self._listed(relation, outer)} FROM ({source}) GROUP BY {grouped}"
+
+    def _in_range(self, value: str, column: Column) -> str:
+        """Held within the column's range, since expressions above rely on it: a unit may have more rows than were
+        declared, and an average of reals, which are summed in steps, may end up just outside."""
+        sides = zip("<>", (column.range.low, column.range.high), strict=True)
+        ends = [(sign, self.dialect.literal(end, column.type, [])) for sign, end in sides if end is not None]
+        if not ends or not column.type.numeric:
+            return value
+        cases = " ".join(f"WHEN {value} {sign} {end} THEN {end}" for sign, end in ends)
+        return f"(CASE {cases} ELSE {value} END)"
 
 
 WRITERS: dict[type[Relation], Callable[[Writer, Any], str]] = {
@@ -147,8 +161,9 @@ WRITERS: dict[type[Relation], Callable[[Writer, Any], str]] = {
 }
 
 
-def _field(table: Table, name: str) -> Any:
-    return next(field for field in table.fields if field.name == name)
+def _unclipped(table: Table, name: str) -> Field:
+    """A key's column without its bounds: clipping would make different keys the same, and rows change owners."""
+    return replace(next(field for field in table.fields if field.name == name), range=ANY)
 
 
 def _owner_of(join: Join) -> str | None:
@@ -162,11 +177,16 @@ def _owner_of(join: Join) -> str | None:
     return None
 
 
+def _zeroed(x: str, type_: Type) -> str:
+    """One zero for both: they are equal but not the same, and which one stays would depend on the order of the rows."""
+    return f"({x} + 0e0)" if type_ is Type.REAL else x
+
+
 def real_step(range_: Range) -> Fraction:
     """The steps in which reals of a range are summed exactly: a power of two, at most 2^-32 of the largest value."""
     largest = Fraction(range_.largest) or Fraction(1)
     step = Fraction(1)
-    while step * FINENESS > largest:
+    while step * FINENESS > largest and step > FINEST:
         step /= 2
     while step * FINENESS * 2 <= largest:
         step *= 2
@@ -190,14 +210,6 @@ def _summary(summary: Summary, x: str, column: Column) -> str:
     if column.type is Type.REAL:
         return f"CAST({total} AS DOUBLE) * {float(step)!r}"
     return f"CAST({held(total, -MOST, MOST)} AS BIGINT)"
-
-
-def _in_range(value: str, column: Column) -> str:
-    """Held within the column's range, on which the expressions above it rely: a unit can have more rows than declared,
-    and an average of reals in whole steps can lie half a step outside."""
-    ends = [None if end is None else f"{end!r}" for end in (column.range.low, column.range.high)]
-    cases = [f"WHEN {value} {sign} {end} THEN {end}" for sign, end in zip("<>", ends, strict=True) if end is not None]
-    return f"(CASE {' '.join(cases)} ELSE {value} END)" if cases and column.type.numeric else value
 
 
 def _in_steps(x: str, expr: Expr, step: Fraction) -> str:

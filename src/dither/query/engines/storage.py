@@ -140,7 +140,7 @@ class Stored:
         found = type_of(column.type)
         if found is None or field.type not in READABLE[found]:
             raise ArgumentError(
-                table.name, f"{field.name} holds a {found}, not a {field.type}; declare the type it has"
+                table.name, f"{field.name} holds a {found}, not a {field.type}; declare what it holds"
             )
         return as_type(column.sql, column.type, field.type)
 

@@ -81,7 +81,8 @@ def _aligned(
         raise context.source.problem(message, node.args.get("expression"), "UNION") from None
     keys = None
     if all(column.keys is not None and column.type is exprs[0].type for column in columns):
-        keys = tuple(dict.fromkeys(key for column in columns for key in column.keys or ()))
+        found = dict.fromkeys(key for column in columns for key in column.keys or ())
+        keys = (*(key for key in found if key is not None), *((None,) if None in found else ()))
     range_ = ranges.hull([expr.range for expr in exprs])
     owner = all(column.owner for column in columns) and all(isinstance(expr, Ref) for expr in exprs)
     return Column(columns[0].name, exprs[0].type, range_, keys, owner), exprs

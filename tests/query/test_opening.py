@@ -1,0 +1,126 @@
+"""What can be opened, and where its budget is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import dither
+from dither.errors import ArgumentError, LedgerError
+
+ROWS = {"who": ["a", "a", "b", "c"], "age": [30, 31, 52, 70], "ward": ["x", "y", "x", "x"]}
+PUBLIC: dict[str, Any] = {"unit": "who", "bounds": {"age": (0, 110)}, "keys": {"ward": ["x", "y"]}, "budget": 3.0}
+QUESTION = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM visits GROUP BY ward"
+
+
+def sources(folder: Path) -> dict[str, tuple[Any, dict[str, Any]]]:
+    frame = pd.DataFrame(ROWS)
+    frame.to_csv(folder / "visits.csv", index=False)
+    frame.to_parquet(folder / "visits.parquet")
+    frame.to_json(folder / "visits.json", orient="records", lines=True)
+    with duckdb.connect(str(folder / "data.duckdb")) as connection:
+        connection.execute("CREATE TABLE visits AS SELECT * FROM frame")
+    memory = duckdb.connect()
+    memory.execute("CREATE TABLE visits AS SELECT * FROM frame")
+    return {
+        "csv": (folder / "visits.csv", {}),
+        "parquet": (str(folder / "visits.parquet"), {}),
+        "json": (folder / "visits.json", {}),
+        "database": (folder / "data.duckdb", {"table": "visits"}),
+        "connection": (memory, {"table": "visits"}),
+        "pandas": (frame, {"name": "visits"}),
+        "polars": (pl.DataFrame(ROWS), {"name": "visits"}),
+        "arrow": (pa.table(ROWS), {"name": "visits"}),
+    }
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "json", "database", "connection", "pandas", "polars", "arrow"])
+def test_every_kind_of_source_answers(kind: str, tmp_path: Path) -> None:
+    source, how = sources(tmp_path)[kind]
+    with dither.open(source, **PUBLIC, **how) as database:
+        release = database.sql(QUESTION, epsilon=1.0)
+    assert release.columns == ("ward", "n", "age")
+    assert [row[0] for row in release] == ["x", "y"]
+
+
+def test_the_book_lies_beside_the_file_and_outlives_the_process(tmp_path: Path) -> None:
+    source, _ = sources(tmp_path)["csv"]
+    with dither.open(source, **PUBLIC) as first:
+        answer = first.sql(QUESTION, epsilon=1.0)
+    assert (tmp_path / "visits.dither.db").exists()
+    with dither.open(source, **PUBLIC) as second:
+        assert second.account.remaining.epsilon == 2.0
+        again = second.sql(QUESTION, epsilon=1.0)
+    assert again.replayed
+    assert again.rows == answer.rows
+    assert again.interval() == answer.interval()
+    assert again.receipt == answer.receipt
+
+
+def test_a_frame_has_a_budget_in_this_process_only() -> None:
+    with dither.open(pd.DataFrame(ROWS), **PUBLIC) as database:
+        assert "this process only" in str(database.account)
+
+
+def test_a_budget_cannot_be_opened_anew(tmp_path: Path) -> None:
+    source, _ = sources(tmp_path)["csv"]
+    dither.open(source, **PUBLIC).close()
+    with pytest.raises(LedgerError, match="was opened with ε = 3"):
+        dither.open(source, **PUBLIC | {"budget": 5.0})
+    with dither.open(source, **PUBLIC | {"budget": None}) as database:
+        assert database.account.epsilon == 3.0
+
+
+def test_a_new_version_answers_anew_from_the_same_budget(tmp_path: Path) -> None:
+    source, _ = sources(tmp_path)["csv"]
+    with dither.open(source, **PUBLIC) as database:
+        database.sql(QUESTION, epsilon=1.0)
+    with dither.open(source, **PUBLIC, version="2") as database:
+        assert not database.sql(QUESTION, epsilon=1.0).replayed
+        assert database.account.remaining.epsilon == 1.0
+
+
+def test_delta_follows_from_the_population() -> None:
+    with dither.open(pd.DataFrame(ROWS), **PUBLIC, population=20_000) as database:
+        assert 0 < database.account.terms.total.delta <= 1 / 20_000_000
+
+
+def test_a_catalogue_brings_its_analysts(tmp_path: Path) -> None:
+    path = dither.example(tmp_path / "clinic")
+    text = path.read_text(encoding="utf-8").replace(
+        "[tables.patients]\n", "[analysts]\nalice = 0.25\n\n[tables.patients]\n", 1
+    )
+    path.write_text(text, encoding="utf-8")
+    with dither.open(path) as database:
+        assert database.account.shares() == {"alice": 0.25}
+        database.sql("SELECT COUNT(DISTINCT patient_id) FROM visits", epsilon=0.5, by="alice")
+        for by in ("alice", "mallory"):
+            with pytest.raises(dither.BudgetExceeded):
+                database.sql("SELECT COUNT(DISTINCT visit_id) FROM visits", epsilon=0.9, by=by)
+        assert not database.preview("SELECT COUNT(*) FROM visits", epsilon=0.9, by="alice").affordable
+        assert database.preview("SELECT COUNT(*) FROM visits", epsilon=0.9).affordable
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"bounds": {"age": (0, 9)}}, "bounds: is declared in the catalogue"),
+        ({"unit": "row"}, "unit: is declared in the catalogue"),
+        ({"budget": 3.0}, "budget: is declared in clinic.toml"),
+    ],
+)
+def test_a_catalogue_says_it_all(given: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        dither.open(dither.example(tmp_path), **given)
+
+
+def test_a_budget_is_needed(tmp_path: Path) -> None:
+    source, _ = sources(tmp_path)["csv"]
+    with pytest.raises(ArgumentError, match="budget: is missing; pass the ε"):
+        dither.open(source, unit="who")
