@@ -9,7 +9,8 @@ import pytest
 import dither
 from dither.mechanisms import Tree, TreeMechanism
 
-SHAPES = [(1, 2), (2, 2), (3, 2), (7, 3), (16, 16), (17, 16), (40, 4), (64, 4), (50, 16), (257, 16)]
+SIZES = [(1, 2), (2, 2), (3, 2), (7, 3), (16, 16), (17, 16), (40, 4), (64, 4), (50, 16), (257, 16)]
+SHAPES = [Tree(*size, root=root) for size in SIZES for root in (True, False)]
 RANDOM = np.random.default_rng(4)  # allowed: test inputs, not noise
 
 
@@ -18,23 +19,23 @@ def matrix(tree):
     return tree.sums(np.eye(tree.leaves, dtype=np.int64)).T
 
 
-@pytest.mark.parametrize(("leaves", "branching"), SHAPES)
-def test_nodes_are_sums_of_disjoint_runs(leaves, branching):
-    tree = Tree(leaves, branching)
+@pytest.mark.parametrize("tree", SHAPES, ids=str)
+def test_nodes_are_sums_of_disjoint_runs(tree):
+    leaves = tree.leaves
     dense, start = matrix(tree), 0
     assert dense.shape == (tree.nodes, leaves)
     for depth, size in enumerate(tree.sizes):
         level = dense[start : start + size]
         assert (level.sum(0) == 1).all()
-        run = branching ** (tree.levels - 1 - depth)
+        run = tree.branching ** (tree.levels - 1 - depth)
         assert (level.argmax(0) == np.arange(leaves) // run).all()
         start += size
-    assert (dense[0] == 1).all()
+    assert not tree.root or (dense[0] == 1).all()
 
 
-@pytest.mark.parametrize(("leaves", "branching"), SHAPES)
-def test_fit_is_least_squares(leaves, branching):
-    tree = Tree(leaves, branching)
+@pytest.mark.parametrize("tree", SHAPES, ids=str)
+def test_fit_is_least_squares(tree):
+    leaves = tree.leaves
     measured = RANDOM.normal(size=(2, 3, tree.nodes))
     want = np.linalg.lstsq(matrix(tree).astype(float), measured.reshape(6, -1).T, rcond=None)[0].T
     assert tree.fit(measured) == pytest.approx(want.reshape(2, 3, leaves), abs=1e-9)
@@ -42,9 +43,9 @@ def test_fit_is_least_squares(leaves, branching):
     assert tree.fit(tree.sums(counts)) == pytest.approx(counts, abs=1e-9)
 
 
-@pytest.mark.parametrize(("leaves", "branching"), SHAPES)
-def test_variances_are_exact(leaves, branching):
-    tree = Tree(leaves, branching)
+@pytest.mark.parametrize("tree", SHAPES, ids=str)
+def test_variances_are_exact(tree):
+    leaves = tree.leaves
     dense = matrix(tree).astype(float)
     covariance = np.linalg.inv(dense.T @ dense)
     wanted = RANDOM.normal(size=(5, leaves))
@@ -57,11 +58,11 @@ def test_variances_are_exact(leaves, branching):
         assert tree.variance(np.tri(leaves) - share) == pytest.approx(squares, abs=1e-12)
 
 
-@pytest.mark.parametrize(("leaves", "branching"), SHAPES)
+@pytest.mark.parametrize("tree", SHAPES, ids=str)
 @pytest.mark.parametrize("radius", [1, 7, 2**40 + 1])
-def test_sensitivity_by_brute_force(leaves, branching, radius):
+def test_sensitivity_by_brute_force(tree, radius):
     """A unit's leaf counts, clipped in L1: all on one leaf is the worst, anything else is no worse (rule R11)."""
-    tree = Tree(leaves, branching)
+    leaves = tree.leaves
     laplace = TreeMechanism(tree=tree, radius=radius, epsilon=1)
     gaussian = TreeMechanism(tree=tree, radius=radius, mu=1)
     for _ in range(30):

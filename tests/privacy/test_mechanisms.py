@@ -11,30 +11,39 @@ import pytest
 import dither
 from dither import mechanisms
 from dither.mechanisms import (
+    AboveThreshold,
+    ContinualCount,
     Exponential,
     Gaussian,
     Geometric,
     KeyThreshold,
+    Ladder,
     Laplace,
     NoisyMax,
+    PartitionSelection,
     PermuteAndFlip,
+    QuantileExponential,
     RandomizedResponse,
+    SmoothSensitivity,
+    TopK,
     Tree,
     TreeMechanism,
 )
 from tests.privacy.audit import epsilon_lower_bound
+from tests.privacy_math.support import renyi_divergence
 
 DRAWS = 100_000
 ROOM = 1 + 1e-12
 
 
 def test_every_mechanism_states_its_promise():
-    found = [m for _, m in inspect.getmembers(mechanisms, inspect.isclass) if hasattr(m, "release")]
+    classes = [m for _, m in inspect.getmembers(mechanisms, inspect.isclass)]
+    found = [m for m in classes if hasattr(m, "release") or hasattr(m, "open")]
     for mechanism in found:
         if not inspect.isabstract(mechanism):
             for line in ("Guarantee:", "Why:", "Assumes:"):
                 assert line in (mechanism.__doc__ or ""), mechanism
-    assert len(found) >= 9
+    assert len(found) >= 16
 
 
 def exponential_law(scores, weight):
@@ -77,6 +86,55 @@ def test_monotone_weight_breaks_the_promise_for_other_scores():
     weight = Exponential(sensitivity=1, epsilon=0.7, monotone=True).weight
     here, there = exponential_law([1, 0, 0], weight), exponential_law([0, 1, 1], weight)
     assert max(abs(math.log(a / b)) for a, b in zip(here, there, strict=True)) > 0.7
+
+
+ORDERS = (1.1, 1.5, 2.0, 4.0, 16.0, 100.0)
+
+
+def neighbouring_laws(law, mechanism, scores=range(3)):
+    """Pairs of laws for all scores of three candidates and all moves by at most 1."""
+    for here in itertools.product(scores, repeat=3):
+        for move in itertools.product((-1, 0, 1), repeat=3):
+            there = [s + m for s, m in zip(here, move, strict=True)]
+            yield list(zip(law(here, mechanism.weight), law(there, mechanism.weight), strict=True))
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_the_renyi_cost_of_the_exponential_mechanism_is_that_of_bounded_range(epsilon):
+    mechanism = Exponential(sensitivity=1, epsilon=epsilon)
+    rho = mechanism.guarantee.to(dither.ZeroConcentratedDP).rho
+    assert rho == pytest.approx(epsilon**2 / 8)
+    pairs = list(neighbouring_laws(exponential_law, mechanism))
+    for order in ORDERS:
+        worst = max(renyi_divergence(pair, order) for pair in pairs)
+        assert worst <= mechanism.guarantee.renyi(order) <= order * rho * ROOM
+    # Many candidates on one side make the worst case nearly attained.
+    crowd = exponential_law([0] + [1] * 3, mechanism.weight), exponential_law([1] + [0] * 3, mechanism.weight)
+    pair = list(zip(*crowd, strict=True))
+    assert max(renyi_divergence(pair, order) / mechanism.guarantee.renyi(order) for order in ORDERS) > 0.9
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_permute_and_flip_costs_what_pure_privacy_costs_and_not_less(epsilon):
+    """It has no bounded range: one choice can lose ε one way and another ε the other way."""
+    mechanism = PermuteAndFlip(sensitivity=1, epsilon=epsilon)
+    rho = mechanism.guarantee.to(dither.ZeroConcentratedDP).rho
+    assert rho == pytest.approx(epsilon * math.tanh(epsilon / 2))
+    pairs = list(neighbouring_laws(permute_and_flip_law, mechanism, range(0, 9, 4)))
+    for order in ORDERS:
+        assert max(renyi_divergence(pair, order) for pair in pairs) <= mechanism.guarantee.renyi(order) <= order * rho
+    ranges = [math.log(a / b) for pair in pairs for a, b in pair]
+    spread = max(max(math.log(a / b) for a, b in pair) - min(math.log(a / b) for a, b in pair) for pair in pairs)
+    assert max(map(abs, ranges)) <= epsilon * ROOM
+    assert spread > epsilon * 1.01
+
+
+def test_permute_and_flip_exceeds_the_cost_of_bounded_range():
+    """So charging ε² / 8 for it would be wrong: two candidates whose gap closes and opens again."""
+    mechanism = PermuteAndFlip(sensitivity=1, epsilon=0.5)
+    pair = list(zip(*(permute_and_flip_law(s, mechanism.weight) for s in ([1, 0], [0, 1])), strict=True))
+    cheaper = dither.BoundedRange(0.5)
+    assert max(renyi_divergence(pair, order) / cheaper.renyi(order) for order in ORDERS) > 1.01
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, math.log(3), 4.0, 30.0, 60.0])
@@ -204,6 +262,41 @@ def test_named_keys_do_not_refute_the_promise(unit):
     for delta in (0.03, 0.1):
         assert epsilon_lower_bound(draws(here), draws(there), delta) <= mechanism.guarantee.epsilon_at(delta)
     assert epsilon_lower_bound(draws({"alone": 6}), draws({}), 0.03) > mechanism.guarantee.epsilon_at(0.03)
+
+
+def ask_all(values):
+    stream = AboveThreshold(threshold=0, sensitivity=1, epsilon=0.8, answers=2).open()
+    return tuple(stream.ask(value) for value in values if not stream.halted)
+
+
+MEDIAN = QuantileExponential(level=0.5, low=0, high=4, epsilon=0.8, points=5)
+SMOOTH = SmoothSensitivity(epsilon=0.8, global_sensitivity=4, growth=1, integer=True)
+LADDER = Ladder(epsilon=0.8, low=0, high=20, global_sensitivity=4, growth=1)
+TWO = TopK(k=2, sensitivity=1, epsilon=0.8)
+ODDS = PartitionSelection(epsilon=0.8, delta=0.02)
+RUNNING = ContinualCount(horizon=3, participations=2, mu=0.4)
+MORE = [
+    ("AboveThreshold", ask_all, [-1, -1, 1], [0, 0, 0], 0.8, 0.0),
+    ("TopK", lambda scores: tuple(TWO.release(scores).tolist()), [1, 0, 0], [0, 1, 1], 0.8, 0.0),
+    ("QuantileExponential", MEDIAN.release, [0, 0], [0, 0, 4], 0.8, 0.0),
+    ("SmoothSensitivity", lambda given: max(-9, min(9, SMOOTH.release(*given))), (0, 0), (1, 1), 0.8, 0.0),
+    ("Ladder", lambda given: LADDER.release(*given), (10, 1), (11, 2), 0.8, 0.0),
+    ("PartitionSelection", lambda counts: tuple(ODDS.release(counts).tolist()), [1, 5], [0, 5], 0.8, 0.02),
+    (
+        "ContinualCount",
+        lambda steps: tuple(np.clip(RUNNING.release(steps), -1, 3).round().tolist()),
+        [0, 0, 0],
+        [1, 1, 0],
+        RUNNING.guarantee.epsilon_at(0.01),
+        0.01,
+    ),
+]
+
+
+@pytest.mark.parametrize(("once", "here", "there", "epsilon", "delta"), [c[1:] for c in MORE], ids=[c[0] for c in MORE])
+def test_more_samples_do_not_refute_the_promise(once, here, there, epsilon, delta):
+    first, second = ([once(value) for _ in range(6_000)] for value in (here, there))
+    assert epsilon_lower_bound(first, second, delta) <= epsilon
 
 
 ARRAYS = [

@@ -29,11 +29,13 @@ MOST = 1 << 62
 class Tree:
     """A tree over `leaves`, each node above the sum of up to `branching` below; the last ones may have fewer.
 
-    Nodes are listed level by level from the root. A tree of 4096 leaves has 4 levels: 1, 16, 256, 4096.
+    Nodes are listed level by level from the root. A tree of 4096 leaves has 4 levels: 1, 16, 256, 4096. Without its
+    root it has 3, so that each node gets less noise: better for ranges, worse for the whole.
     """
 
     leaves: int
     branching: int = 16
+    root: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "leaves", whole("leaves", self.leaves, "pass how many there are"))
@@ -45,7 +47,7 @@ class Tree:
     def sizes(self) -> tuple[int, ...]:
         """How many nodes each level has, from the root to the leaves."""
         found = [self.leaves]
-        while found[0] > 1:
+        while found[0] > (1 if self.root else self.branching):
             found.insert(0, -(-found[0] // self.branching))
         return tuple(found)
 
@@ -150,7 +152,9 @@ def _slopes(tree: Tree) -> list[Reals]:
 def _power_sums(tree: Tree, share: float, slopes: list[Reals], paths: list[Integers], power: int) -> Reals:
     """Σ wᵖ: down from the root, a node hands its weight on to its children, and those beside the path have theirs."""
     inside = _subtree_powers(tree, power)
-    weight, result = slopes[0] - share, np.zeros(tree.leaves)
+    weight, left = slopes[0] - share, (np.cumsum(inside[0]) - inside[0])[paths[0]]
+    right = inside[0].sum() - left - inside[0][paths[0]]
+    result = (1 - share) ** power * left + share**power * right
     for depth in range(tree.levels - 1):
         own = tree._variances[depth][0][paths[depth]]
         handed, child = (1 - own) * weight, paths[depth + 1]

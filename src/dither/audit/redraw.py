@@ -1,0 +1,115 @@
+"""Everything a question releases, drawn again and again over exact integers that the engine gives once.
+
+Keys are named anew, radii are chosen anew, and all noise is fresh in every draw; what the engine computes for given keys
+and a given radius is kept. The secret salt by which units above a cap keep some of their keys is the same in all draws
+and for both neighbours: the guarantee holds for every salt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.query.answer.collect import Collector
+from dither.query.answer.measures import Kind
+from dither.query.answer.noisy import radius_of
+from dither.query.answer.plan import Item, Plan
+
+__all__ = ["Redrawn"]
+
+Integers = NDArray[np.int64]
+Named = tuple[int, ...]
+
+
+@dataclass
+class Redrawn:
+    """A plan, and the exact integers of one neighbour. `universe` are the private keys of both neighbours, in order."""
+
+    plan: Plan
+    collector: Collector
+    universe: Sequence[Any] = ()
+    _known: dict[Any, Any] = field(default_factory=dict)
+
+    def draw(self, size: int) -> Integers:
+        """One row for each draw: which keys are named, then for each item the counts its radius was chosen from, the
+        radius, and the numbers of all groups (0 where a key is not named)."""
+        if self.plan.keys is None:
+            return self._numbers((), size)
+        flags = np.asarray(self.plan.keys.release(np.tile(self._candidates, (size, 1))), np.bool_)
+        sets, which = np.unique(flags, axis=0, return_inverse=True)
+        rows: list[Any] = [None] * len(sets)
+        for i, one in enumerate(sets):
+            named = tuple(sorted(np.flatnonzero(one).tolist(), key=lambda number: self.collector.found[number]))
+            rows[i] = iter(self._with_keys(named, int((which.ravel() == i).sum())))
+        return np.array([next(rows[i]) for i in which.ravel()])
+
+    @property
+    def _candidates(self) -> Integers:
+        if "candidates" not in self._known:
+            self._known["candidates"] = np.array(self.collector.candidates(), np.int64)
+        found: Integers = self._known["candidates"]
+        return found
+
+    def _with_keys(self, named: Named, size: int) -> Integers:
+        """The numbers of the named keys at the places of these keys among all."""
+        places = [self.universe.index(self.collector.found[number]) for number in named]
+        flags = np.zeros((size, len(self.universe)), np.int64)
+        flags[:, places] = 1
+        self._name(named)
+        parts = [flags]
+        for m, item in enumerate(self.plan.items):
+            chosen, numbers = self._item(m, item, named, size)
+            each = self._width(item)
+            wide = np.zeros((size, len(self.universe), each), np.int64)
+            if named:
+                wide[:, places] = numbers.reshape(size, len(named), each)
+            parts += [chosen, wide.reshape(size, -1)]
+        return np.concatenate(parts, axis=1)
+
+    def _width(self, item: Item) -> int:
+        """How many numbers an item has for each private key."""
+        publics = [len(key.values) for key in self.plan.question.keys if key.values is not None]
+        own = item.measure.leaves.tree.nodes if item.measure.kind is Kind.TREE else item.measure.size
+        return int(np.prod(publics, dtype=np.int64)) * own
+
+    def _name(self, named: Named) -> None:
+        """Let the collector count these keys; what it kept for others is forgotten."""
+        if self._known.get("named") != named:
+            self.collector.name(list(named))
+            self.collector._counted.clear()
+            self._known["named"] = named
+
+    def _numbers(self, named: Named, size: int) -> Integers:
+        parts = [part for m, item in enumerate(self.plan.items) for part in self._item(m, item, named, size)]
+        return np.concatenate(parts, axis=1)
+
+    def _item(self, m: int, item: Item, named: Named, size: int) -> tuple[Integers, Integers]:
+        """What a radius was chosen from, with the radius, and the noisy numbers; a row for each draw."""
+        if item.radius is not None:
+            return np.zeros((size, 0), np.int64), self._noisy(m, item, named, item.radius, size)
+        units = self.plan.choosing(item).release(np.tile(self._units(m, named), (size, 1)))
+        radii = np.array([radius_of(self.plan, item, row, self.collector.groups).value for row in units.tolist()])
+        parts = {int(one): self._noisy(m, item, named, int(one), int((radii == one).sum())) for one in np.unique(radii)}
+        found = np.zeros((size, next(iter(parts.values())).shape[1]), np.int64)
+        for radius, rows in parts.items():
+            found[radii == radius] = rows
+        return np.column_stack([units, radii]), found
+
+    def _units(self, m: int, named: Named) -> Integers:
+        if ("units", m, named) not in self._known:
+            self._known["units", m, named] = np.array(self.collector.units(m), np.int64)
+        found: Integers = self._known["units", m, named]
+        return found
+
+    def _noisy(self, m: int, item: Item, named: Named, radius: int, size: int) -> Integers:
+        if (m, named, radius) not in self._known:
+            self._known[m, named, radius] = self.collector.totals(m, radius)
+        totals = np.tile(self._known[m, named, radius], (size, 1, 1))
+        if item.measure.kind is Kind.TREE:
+            return self.plan.tree(item, radius).noisy(totals).reshape(size, -1)
+        noisy: Integers = self.plan.additive(item, radius).release(totals)
+        return noisy.reshape(size, -1)

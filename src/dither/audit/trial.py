@@ -1,0 +1,230 @@
+"""`audit.mechanism`: tries to refute a claimed guarantee by drawing from two neighbouring inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from dither.audit.criteria import Bound, Counts, Criterion, criterion_of
+from dither.audit.drawing import Caller, Progress, Side, takes_size
+from dither.audit.events import Rule, choose
+from dither.audit.finding import Finding
+from dither.audit.outcomes import Encoder, Outcomes, joined
+from dither.errors import ArgumentError, UnitMismatch
+from dither.noise import uniform_integers
+from dither.privacy import Guarantee, Unit
+from dither.privacy.numbers import confidence_level, float_down, whole
+
+__all__ = ["mechanism"]
+
+CHOOSING = 5
+MOST_CHOOSING = 100_000
+"""A fifth of the draws, at most so many of each input, choose the event; all others judge it."""
+ALONE = 1000
+"""So many draws of each input, but not more than one in fifty, come from calls for one draw."""
+
+
+FEWEST = 100
+
+
+def mechanism(
+    f: Callable[..., Any],
+    a: Any = None,
+    b: Any = None,
+    *,
+    claimed: Guarantee | None = None,
+    pairs: Sequence[tuple[Any, Any]] | None = None,
+    draws: int = 100_000,
+    confidence: float = 0.999,
+    vectorized: bool | None = None,
+    unit: Unit | None = None,
+    progress: Progress | None = None,
+) -> Finding:
+    """Tries to refute that a callable keeps a claimed guarantee on neighbouring inputs a and b (or `pairs` of them).
+
+    `f(x)` makes one release, or `f(x, size)` so many independent ones along the first axis (`vectorized` says which,
+    where the arguments of f do not). Outputs may be anything; what f raises is an output too. `claimed` may be left out
+    for the `release` of a mechanism. `unit` is what the inputs differ in, if it is to be compared with the claim's.
+    `progress` is called with the draws made and to be made.
+
+    Guarantee: a claim that holds is called refuted with probability at most 1 − confidence, over all pairs together.
+    Why: the event is chosen on draws that are not used again; on the others, each from an input chosen by a fair coin,
+    an exact bound holds whatever was chosen (`criteria.py`); pairs share the alarm rate evenly.
+    Assumes: draws of f are independent. A guarantee that is not refuted is not proved.
+    """
+    promise = _claim(f, claimed, unit)
+    criterion, inputs = criterion_of(promise), _pairs(a, b, pairs)
+    alarm = float_down(1 - confidence_level("confidence", confidence))
+    each = alarm / len(inputs)
+    count = whole("draws", draws, "pass how many to make of each input, such as 100_000")
+    _check_draws(criterion, count, each)
+    many = takes_size(f) if vectorized is None else vectorized
+    total = 2 * count * len(inputs)
+    trials = []
+    for number, (here, there) in enumerate(inputs):
+        caller = Caller(f, many, Encoder(), total, progress, 2 * count * number)
+        trials.append(Trial(caller, criterion, count, each).run(here, there))
+    best = max(range(len(trials)), key=lambda i: trials[i].bound.value)
+    rule, counts, bound = trials[best].rule, trials[best].counts, trials[best].bound
+    return Finding(
+        refuted=bound.value > criterion.claimed,
+        claimed=promise,
+        measure=criterion.name,
+        lower=bound.value,
+        epsilon_lower=bound.epsilon,
+        event=rule.words,
+        right=counts.right,
+        guesses=counts.guesses,
+        draws=count,
+        false_alarm=alarm,
+        pair=best,
+        pairs=len(inputs),
+    )
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One pair of inputs."""
+
+    caller: Caller
+    criterion: Criterion
+    draws: int
+    alarm: float
+
+    def run(self, a: Any, b: Any) -> Judged:
+        """The rule with the highest bound, of those that were chosen."""
+        few = min(ALONE, self.draws // 50) if self.caller.vectorized else 0
+        bulk = _plan(self.draws - few)
+        alone = _plan(few)
+        sides = [Side(self.caller, x, bulk.choosing + n) for x, n in zip((a, b), bulk.judging, strict=True)]
+        apart = [self.caller.alone(x, alone.choosing + n) for x, n in zip((a, b), alone.judging, strict=True)]
+        chosen = [side.take(bulk.choosing) for side in sides]
+        encoder = self.caller.encoder
+        encoder.settled = True
+        _check_outputs(encoder, chosen)
+        apart = [encoder.again(one) for one in apart]
+        mixed = [
+            _interleaved(encoder.again(one), other[: alone.choosing]) for one, other in zip(chosen, apart, strict=True)
+        ]
+        ahead = sum(bulk.judging) + sum(alone.judging)
+        rules = choose(encoder, mixed, self.criterion, self.alarm, ahead)
+        made = bulk.judging[0] + alone.judging[0], bulk.judging[1] + alone.judging[1]
+        seen = [_seen(rules, side, other[alone.choosing :]) for side, other in zip(sides, apart, strict=True)]
+        found = []
+        for number, (rule, alarm) in enumerate(rules):
+            counts = rule.counts([one[number] for one in seen], made)
+            found.append(Judged(rule, counts, self.criterion.bound(counts, alarm)))
+        return max(found, key=lambda one: one.bound.value)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A rule, how often it was right, and what that proves."""
+
+    rule: Rule
+    counts: Counts
+    bound: Bound
+
+
+@dataclass(frozen=True)
+class _Split:
+    """How many draws of each input choose the event, and how many of each judge it."""
+
+    choosing: int
+    judging: tuple[int, int]
+
+
+def _plan(draws: int) -> _Split:
+    choosing = min(draws // CHOOSING, MOST_CHOOSING)
+    total = 2 * (draws - choosing)
+    first = _heads(total)
+    return _Split(choosing, (first, total - first))
+
+
+def _heads(coins: int) -> int:
+    """How many of so many fair coins show heads: each draw that judges is of an input chosen by one."""
+    words, rest = divmod(coins, 32)
+    found = int(np.bitwise_count(uniform_integers(1 << 32, words)).sum()) if words else 0
+    return found + (int(uniform_integers(1 << rest)).bit_count() if rest else 0)
+
+
+def _interleaved(many: Outcomes, few: Outcomes) -> Outcomes:
+    """Both, so that each half of the result has half of each."""
+    a, b = len(many) // 2, len(few) // 2
+    return joined([many[:a], few[:b], few[b:], many[a:]])
+
+
+def _seen(rules: Sequence[tuple[Rule, float]], side: Side, apart: Outcomes) -> list[tuple[int, int]]:
+    """For each rule, how many of one input's draws it takes for either input's."""
+    totals = np.zeros((len(rules), 2), np.int64)
+    for outcomes in chain(side.rest(), [apart]):
+        totals += np.array([rule.count(outcomes) for rule, _ in rules])
+    return [(int(first), int(second)) for first, second in totals]
+
+
+def _check_outputs(encoder: Encoder, chosen: Sequence[Outcomes]) -> None:
+    kinds = set(np.concatenate([one.kinds for one in chosen]).tolist())
+    if len(kinds) == 1 and encoder.names[min(kinds)].startswith("it raises"):
+        name = encoder.names[min(kinds)].removeprefix("it raises ")
+        raise ArgumentError("f", f"raised {name} in every draw on both inputs; pass what f(x) or f(x, size) accepts")
+
+
+def _claim(f: Callable[..., Any], claimed: Guarantee | None, unit: Unit | None) -> Guarantee:
+    if not callable(f):
+        raise ArgumentError("f", f"must be a callable such as mechanism.release, not {type(f).__name__}")
+    own = getattr(getattr(f, "__self__", None), "guarantee", None)
+    promise = own if claimed is None else claimed
+    if promise is None:
+        raise ArgumentError("claimed", "is missing; pass the guarantee to be refuted, such as PureDP(1.0)")
+    criterion_of(promise)
+    stated = unit if unit is not None else getattr(own, "unit", promise.unit)
+    if stated != promise.unit:
+        raise UnitMismatch(
+            "claimed", f"is about {promise.unit}, but what is audited about {stated}{_way(stated, promise.unit)}"
+        )
+    return promise
+
+
+def _way(stated: Unit, claimed: Unit) -> str:
+    if stated == claimed.replacing():
+        return "; convert it with claimed.for_replacement()"
+    return "; audit the guarantee for that unit"
+
+
+def _pairs(a: Any, b: Any, pairs: Sequence[tuple[Any, Any]] | None) -> list[tuple[Any, Any]]:
+    if pairs is None:
+        return [(a, b)]
+    if a is not None or b is not None:
+        raise ArgumentError("pairs", "are given beside a and b; pass one or the other")
+    listed = list(pairs)
+    if not listed or not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in listed):
+        raise ArgumentError("pairs", "must list pairs of neighbouring inputs, such as [(0, 1), (5, 4)]")
+    return [(one, other) for one, other in listed]
+
+
+def _check_draws(criterion: Criterion, draws: int, alarm: float) -> None:
+    """Refuse an audit that could not refute the claim whatever f did."""
+    if _enough(criterion, draws, alarm):
+        return
+    low, high = draws, max(2 * draws, 16)
+    while not _enough(criterion, high, alarm):
+        low, high = high, 2 * high
+        if high > 1 << 60:
+            raise ArgumentError("draws", "cannot refute so weak a claim, however many there are; audit a smaller part")
+    while high - low > max(1, high // 1000):
+        middle = (low + high) // 2
+        low, high = (low, middle) if _enough(criterion, middle, alarm) else (middle, high)
+    raise ArgumentError(
+        "draws",
+        f"{draws:,} cannot refute {criterion.name} = {criterion.claimed:g} whatever is wrong; "
+        f"make at least {high:,} of each input",
+    )
+
+
+def _enough(criterion: Criterion, draws: int, alarm: float) -> bool:
+    judging = draws - min(draws // CHOOSING, MOST_CHOOSING)
+    return draws >= FEWEST and criterion.best(judging, alarm) > criterion.claimed

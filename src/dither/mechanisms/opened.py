@@ -1,0 +1,51 @@
+"""What mechanisms that answer step by step share: one charge when opened (rule R21), and one place to ask.
+
+An opened mechanism remembers noise. Whoever asked two copies of it would see the same noise twice, so it cannot be
+copied or pickled, and a forked process cannot go on with it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn, Protocol
+
+from dither.errors import ArgumentError
+from dither.privacy import Guarantee
+
+__all__ = ["Opened", "Payer", "charged"]
+
+
+class Payer(Protocol):
+    """An account, as far as opening a mechanism needs one."""
+
+    def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Any: ...
+
+
+def charged(budget: Payer | None, guarantee: Guarantee, purpose: str) -> Any:
+    """The receipt for the whole cost, or None if nobody pays; raises before anything else if it does not fit."""
+    if budget is None:
+        return None
+    if not hasattr(budget, "charge"):
+        raise ArgumentError("budget", f"must be a budget, not {type(budget).__name__}; pass Budget(epsilon=1.0)")
+    return budget.charge(guarantee, purpose=purpose)
+
+
+class Opened:
+    """The base of opened mechanisms. Steps are taken one at a time, from any thread of the process that opened it."""
+
+    def __init__(self, guarantee: Guarantee, receipt: Any) -> None:
+        self.guarantee, self.receipt = guarantee, receipt
+        self._process, self._lock = os.getpid(), threading.Lock()
+
+    @contextmanager
+    def _step(self) -> Iterator[None]:
+        if os.getpid() != self._process:
+            raise RuntimeError("this was opened before the process forked; open another one here")
+        with self._lock:
+            yield
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} cannot be copied or pickled: the copy would answer with the same noise")
