@@ -4,8 +4,9 @@ An audit draws from two neighbouring inputs, looks for an event that tells them 
 judges it on fresh draws with a stated false-alarm rate. It can refute a guarantee, and never proves one.
 """
 
+from dither.audit.catalogue import everything
 from dither.audit.finding import Finding
 from dither.audit.questions import query
 from dither.audit.trial import mechanism
 
-__all__ = ["Finding", "mechanism", "query"]
+__all__ = ["Finding", "everything", "mechanism", "query"]

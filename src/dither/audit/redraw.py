@@ -1,8 +1,8 @@
 """Everything a question releases, drawn again and again over exact integers that the engine gives once.
 
-Keys are named anew, radii are chosen anew, and all noise is fresh in every draw; what the engine computes for given keys
-and a given radius is kept. The secret salt by which units above a cap keep some of their keys is the same in all draws
-and for both neighbours: the guarantee holds for every salt.
+Keys are named anew, radii are chosen anew, and all noise is fresh in every draw; what the engine computes for given
+keys and a given radius is kept. The secret salt by which units above a cap keep some of their keys is the same in all
+draws and for both neighbours: the guarantee holds for every salt.
 """
 
 from __future__ import annotations

@@ -26,9 +26,10 @@ def features(encoder: Encoder, parts: Sequence[Outcomes]) -> list[Feature]:
     odd = Odd(tuple(met), tuple(encoder.names[kind] for kind in met))
     if not encoder.width:
         return [Table(_nothing, "the output", odd, np.array([], np.int64))]
-    if encoder.width == 1:
-        return _single(partial(_column, 0), "the output", odd, parts)
-    return _several(odd, parts)
+    found = _single(partial(_column, 0), "the output", odd, parts) if encoder.width == 1 else _several(odd, parts)
+    if len(set(np.concatenate([one.kinds[one.numbers] for one in parts]).tolist())) > 1:
+        found.append(Table.fit(_type, "the type of the output", odd, parts))
+    return found
 
 
 def _single(view: Any, what: str, odd: Odd, parts: Sequence[Outcomes]) -> list[Feature]:
@@ -73,6 +74,10 @@ def _weighed(columns: NDArray[np.int64], odd: Odd, parts: Sequence[Outcomes]) ->
 
 def _nothing(outcomes: Outcomes) -> NDArray[np.int64]:
     return np.zeros(len(outcomes), np.int64)
+
+
+def _type(outcomes: Outcomes) -> NDArray[np.int64]:
+    return outcomes.kinds
 
 
 def _column(place: int, outcomes: Outcomes) -> NDArray[Any]:

@@ -1,0 +1,72 @@
+"""Questions in SQL that are audited with the catalogue, about made-up visits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+
+from dither.audit.finding import Finding
+from dither.audit.questions import query
+from dither.audit.trial import FEWEST
+from dither.query.database import Database
+from dither.query.opening import open as open_database
+
+__all__ = ["QUESTIONS", "Asked"]
+
+Rows = list[tuple[str, str, int, str]]
+
+OTHERS: Rows = [(f"p{n % 20}", "AB"[n % 2], n % 90, f"c{n % 3}") for n in range(60)]
+ONE: Rows = [("one", "A", 90, "rare")] * 40
+"""A unit with far more rows than all others, at an end of the bounds, with a key of its own."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question and what it may cost. Those that choose a radius or name keys are drawn more seldom."""
+
+    name: str
+    sql: str
+    cost: dict[str, Any] = field(default_factory=dict)
+    seldom: int = 1
+
+    def audit(self, draws: int, confidence: float) -> Finding:
+        return query(
+            _opened,
+            [*OTHERS, *ONE],
+            self.sql,
+            other=OTHERS,
+            draws=max(draws // self.seldom, 4 * FEWEST),
+            confidence=confidence,
+            epsilon=1.0,
+            **self.cost,
+        )
+
+
+def _opened(rows: Rows) -> Database:
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE visits (id VARCHAR, ward VARCHAR, age INTEGER, code VARCHAR)")
+    connection.executemany("INSERT INTO visits VALUES (?, ?, ?, ?)", rows)
+    return open_database(
+        connection,
+        table="visits",
+        unit="id",
+        bounds={"age": (0, 110)},
+        keys={"ward": ["A", "B"]},
+        budget=(3.0, 1e-2),
+    )
+
+
+COUNT = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+QUESTIONS = (
+    Asked("SQL, number of units", "SELECT COUNT(DISTINCT id) AS n FROM visits"),
+    Asked("SQL, counts by public key", COUNT, {"radius": 5}),
+    Asked("SQL, sum and mean", "SELECT SUM(age) AS s, AVG(age) AS m FROM visits", {"radius": {"s": 200, "m": 3}}),
+    Asked("SQL, different values", "SELECT COUNT(DISTINCT age) AS n FROM visits", {"values": 2}),
+    Asked("SQL, median", "SELECT MEDIAN(age) AS m FROM visits", {"radius": 2}, seldom=10),
+    Asked("SQL, counts with a chosen radius", COUNT, seldom=100),
+    Asked(
+        "SQL, counts by private key", "SELECT code, COUNT(*) AS n FROM visits GROUP BY code", {"radius": 5}, seldom=20
+    ),
+)

@@ -1,0 +1,209 @@
+"""`audit.mechanism` finds planted mistakes, accepts what is right, and says what it cannot do."""
+
+import time
+from statistics import median
+
+import numpy as np
+import pytest
+
+import dither
+from bench.audit import BUGS, OFTEN, prints, whole_scale
+from dither import audit
+from dither.errors import ArgumentError, UnitMismatch
+from dither.mechanisms import Gaussian, Laplace, RandomizedResponse
+from dither.noise import discrete_laplace
+from dither.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
+
+CLAIM = PureDP(1.0)
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+def test_planted_mistakes_are_found(bug):
+    for _ in range(2):
+        found = bug.found()
+        assert found.refuted, found
+        assert found.lower > 1.3
+        assert found.false_alarm == pytest.approx(1e-3)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+def test_planted_mistakes_are_found_every_time(bug):
+    """Noise is fresh in each repetition; every bound lies so far above the claim that one miss is below 1e-9."""
+    assert all(bug.found().refuted for _ in range(200))
+
+
+def response(x, size):
+    return RandomizedResponse(epsilon=1).release(np.full(size, x))
+
+
+def gaussian(x, size):
+    return Gaussian(sensitivity=1, mu=1).release(np.full(size, x))
+
+
+OURS = [
+    ("Laplace", whole_scale, CLAIM),
+    ("RandomizedResponse", response, CLAIM),
+    ("Gaussian, μ", gaussian, GaussianDP(1.0)),
+    ("Gaussian, ρ", gaussian, ZeroConcentratedDP(0.5)),
+    ("Gaussian, ε and δ", gaussian, GaussianDP(1.0).approx(0.1)),
+    ("prints the database, δ large enough", prints, ApproxDP(1.0, OFTEN)),
+]
+
+
+@pytest.mark.parametrize(("f", "claim"), [one[1:] for one in OURS], ids=[one[0] for one in OURS])
+def test_what_holds_is_accepted(f, claim):
+    found = audit.mechanism(f, 0, 1, claimed=claim, confidence=1 - 1e-9)
+    assert not found.refuted
+    assert found.lower > 0.5 * found.to_dict()["stated"]
+
+
+@pytest.mark.parametrize(("f", "claim"), [one[1:] for one in OURS], ids=[one[0] for one in OURS])
+def test_false_alarms_at_a_loose_confidence(f, claim):
+    """Of 200 audits at 90 % more than 50 fail with a probability below 1e-9, if each fails with a tenth."""
+    assert sum(audit.mechanism(f, 0, 1, claimed=claim, draws=500, confidence=0.9).refuted for _ in range(200)) <= 50
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("f", "claim"), [one[1:] for one in OURS], ids=[one[0] for one in OURS])
+def test_false_alarms_in_a_thousand_audits(f, claim):
+    """More than 12 of 1,000 fail with a probability below 1e-9, if each fails with a thousandth."""
+    assert sum(audit.mechanism(f, 0, 1, claimed=claim).refuted for _ in range(1000)) <= 12
+
+
+@pytest.mark.parametrize(("draws", "least"), [(100_000, 0.96), (1_000_000, 0.99)])
+def test_discrete_laplace_is_bounded_closely(draws, least):
+    """A single audit stays below with a probability of 1e-3 at most; the median of five with 1e-8."""
+    found = [audit.mechanism(whole_scale, 0, 1, claimed=CLAIM, draws=draws) for _ in range(5)]
+    assert least <= median(one.lower for one in found) <= 1.01
+    assert all(one.epsilon_lower == one.lower for one in found)
+
+
+def test_ten_million_draws_take_seconds():
+    began = time.process_time()
+    found = audit.mechanism(whole_scale, 0, 1, claimed=CLAIM, draws=10_000_000)
+    assert time.process_time() - began < 60
+    assert 0.99 < found.lower < 1.01
+    assert found.draws == 10_000_000
+
+
+def test_a_mechanism_brings_its_claim():
+    found = audit.mechanism(Laplace(sensitivity=1, epsilon=1).release, 0, 1, draws=5000)
+    assert found.claimed == CLAIM
+    assert not found.refuted
+
+
+def test_one_of_several_pairs_is_enough():
+    told = []
+    found = audit.mechanism(
+        whole_scale, pairs=[(0, 1), (0, 3), (4, 4)], claimed=CLAIM, draws=20_000, progress=lambda *now: told.append(now)
+    )
+    assert found.refuted
+    assert (found.pair, found.pairs) == (1, 3)
+    assert "pair 2" in str(found)
+    assert told[-1][1] == 120_000
+    assert abs(told[-1][0] - 120_000) < 5000
+    assert told == sorted(told)
+
+
+def test_two_plain_sentences():
+    good = audit.mechanism(whole_scale, 0, 1, claimed=CLAIM, draws=5000)
+    bad = audit.mechanism(whole_scale, 0, 5, claimed=CLAIM, draws=5000)
+    assert str(good).startswith("Not refuted: 5,000 draws a side show that ε is at least ")
+    assert "no proof" in str(good)
+    assert str(bad).startswith("Refuted: ε is at least ")
+    assert "99.9 % confidence" in str(bad)
+    assert bad.event in str(bad)
+    assert len(str(good).splitlines()) == len(str(bad).splitlines()) == 2
+
+
+def test_findings_are_data():
+    found = audit.mechanism(lambda x: x, 0, 1, claimed=CLAIM, draws=1000).to_dict()
+    assert found["refuted"] is True
+    assert found["stated"] == 1.0
+    assert found["right"] == found["guesses"] == 1600
+
+
+def raises_on_one(x):
+    if x:
+        raise ValueError
+    return 0
+
+
+def test_raising_on_one_neighbour_is_an_event():
+    found = audit.mechanism(raises_on_one, 0, 1, claimed=CLAIM, draws=1000)
+    assert found.refuted
+    assert "raises ValueError" in found.event
+
+
+def test_nan_on_one_neighbour_is_an_event():
+    found = audit.mechanism(lambda x, size: np.full(size, np.nan if x else 1.0), 0, 1, claimed=CLAIM, draws=1000)
+    assert found.refuted
+    assert "NaN" in found.event
+
+
+def test_other_objects_are_compared():
+    assert not audit.mechanism(lambda x: {"a": 1}, 0, 1, claimed=CLAIM, draws=1000).refuted  # noqa: ARG005
+    assert audit.mechanism(lambda x: {"a": x}, 0, 1, claimed=CLAIM, draws=1000).refuted
+
+
+def test_types_are_compared():
+    found = audit.mechanism(lambda x: 1.0 if x else 1, 0, 1, claimed=CLAIM, draws=1000)
+    assert found.refuted
+    assert "the type of the output" in found.event
+
+
+def test_a_leak_beside_correct_noise_is_found_in_wide_outputs():
+    def f(x, size):
+        return np.column_stack([discrete_laplace(1.0, (size, 50)), np.full(size, x) + discrete_laplace(0.3, size)])
+
+    assert audit.mechanism(f, 0, 1, claimed=CLAIM, draws=20_000).refuted
+
+
+def boom(x):
+    raise TypeError(x)
+
+
+@pytest.mark.parametrize(
+    ("f", "options", "words"),
+    [
+        (boom, {"claimed": CLAIM}, "raised TypeError in every draw"),
+        (3, {"claimed": CLAIM}, "must be a callable"),
+        (lambda x: x, {}, "claimed: is missing"),
+        (lambda x: x, {"claimed": 1.0}, "must be a guarantee"),
+        (lambda x: x, {"claimed": dither.RenyiDP({2: 0.1})}, "claimed.approx"),
+        (lambda x: x, {"claimed": CLAIM, "draws": 10}, "make at least 100 of each input"),
+        (lambda x: x, {"claimed": CLAIM, "draws": 0}, "must be at least 1"),
+        (lambda x: x, {"claimed": PureDP(12.0)}, "100,000 cannot refute ε = 12 whatever is wrong; make at least"),
+        (lambda x: x, {"claimed": ApproxDP(1.0, 0.9999)}, "make at least"),
+        (lambda x: x, {"claimed": GaussianDP(30.0)}, "cannot refute"),
+        (lambda x: x, {"claimed": CLAIM, "confidence": 1.0}, "strictly between 0 and 1"),
+        (lambda x: x, {"claimed": CLAIM, "pairs": [1]}, "must list pairs"),
+        (lambda x: x, {"claimed": CLAIM, "pairs": []}, "must list pairs"),
+        (lambda x, size: [x] * (size + 1), {"claimed": CLAIM}, "when asked for"),
+    ],
+)
+def test_what_cannot_be_audited_is_refused(f, options, words):
+    inputs = () if "pairs" in options else (0, 1)
+    with pytest.raises(ArgumentError, match=words):
+        audit.mechanism(f, *inputs, **options)
+
+
+def test_pairs_stand_instead_of_inputs():
+    with pytest.raises(ArgumentError, match="one or the other"):
+        audit.mechanism(whole_scale, 0, 1, pairs=[(0, 1)], claimed=CLAIM)
+
+
+def test_the_draws_that_are_asked_for_suffice():
+    with pytest.raises(ArgumentError) as refused:
+        audit.mechanism(lambda x: x, 0, 1, claimed=PureDP(8.0), draws=1000)
+    needed = int(str(refused.value).rpartition("at least ")[2].split()[0].replace(",", ""))
+    found = audit.mechanism(lambda x, size: np.full(size, x), 0, 1, claimed=PureDP(8.0), draws=2 * needed)
+    assert found.refuted
+
+
+def test_a_claim_about_another_unit_is_refused():
+    with pytest.raises(UnitMismatch, match="audit the guarantee for that unit"):
+        audit.mechanism(Laplace(sensitivity=1, epsilon=1).release, 0, 1, claimed=PureDP(1.0, unit=dither.Unit("edge")))
+    with pytest.raises(UnitMismatch, match="for_replacement"):
+        audit.mechanism(whole_scale, 0, 1, claimed=CLAIM, unit=dither.ROW.replacing())
