@@ -47,17 +47,18 @@ WARDS = Table(
 PUBLIC = [["A", "10", 0.5], ["A", "20", 2.0], ["A", "20", 2.0], ["a", "30", 1.5], ["C", None, 1.0], [None, "5", 0.5]]
 
 
-def _clinic(ids: Type) -> Catalogue:
-    """Tables that share a unit. More rows than declared, and keys that are there twice, do occur."""
+def _clinic(ids: Type, id: Range = ANY, visit: Range = ANY) -> Catalogue:
+    """Tables that share a unit. Ids outside their bounds, more rows than declared and keys that are there twice do
+    occur."""
     people = (
-        Field("id", ids),
+        Field("id", ids, id),
         Field("sex", Type.TEXT, ANY, ("F", "M", None)),
         Field("city", Type.TEXT),
         Field("weight", Type.REAL, Range(0.1, 0.7)),
     )
     tables = (
         Table("people", people, owner="id", rows=1),
-        Table("visits", (Field("visit", Type.INTEGER), Field("id", ids), *FACTS), owner="id"),
+        Table("visits", (Field("visit", Type.INTEGER, visit), Field("id", ids), *FACTS), owner="id"),
         Table(
             "codes",
             (Field("visit", Type.INTEGER), Field("code", Type.TEXT), Field("grade", Type.INTEGER, Range(1, 5))),
@@ -69,7 +70,7 @@ def _clinic(ids: Type) -> Catalogue:
 
 
 IDS = _clinic(Type.TEXT)
-NUMBERED = _clinic(Type.INTEGER)
+NUMBERED = _clinic(Type.INTEGER, Range(0, 7), Range(0, 2000))
 ROWS = Catalogue("survey", (Table("visits", FACTS), WARDS), delta=1e-6)
 
 
@@ -80,11 +81,60 @@ def replacing(catalogue: Catalogue) -> Unit:
 STORED = {"score": "DOUBLE", "raw": "DOUBLE", "weight": "DOUBLE", "factor": "DOUBLE"}
 """All other columns are stored as texts, so that they can hold what their types cannot."""
 
-LONG = ["9223372036854775807", "-9223372036854775808", "9223372036854775808", "4611686018427387904", "-72057594037927937"]
+LONG = [
+    "9223372036854775807",
+    "-9223372036854775808",
+    "9223372036854775808",
+    "4611686018427387904",
+    "-72057594037927937",
+]
 NO_NUMBERS = [None, "", "abc", "1e5", "3.7", " 12 ", "nan", "0x10"]
-REALS = [math.nan, math.inf, -math.inf, None, 0.0, -0.0, 1e308, -1e308, 5e-324, -5e-324, 2.3e-308, 1 / 3, 7.3, -2.5, 1e15]
-TEXTS = ["x", "X", "x ", " x", "é", "e\u0301", "ß", "SS", "", None, "a%_\\b", "'; --", "\U0001f600", "12", "2020-02-02", "y" * 300]
-DATES = [None, "2020-02-30", "x", "0001-01-01", "9999-12-31", "infinity", "-infinity", "0044-03-15 (BC)", "294000-01-01"]
+REALS = [
+    math.nan,
+    math.inf,
+    -math.inf,
+    None,
+    0.0,
+    -0.0,
+    1e308,
+    -1e308,
+    5e-324,
+    -5e-324,
+    2.3e-308,
+    1 / 3,
+    7.3,
+    -2.5,
+    1e15,
+]
+TEXTS = [
+    "x",
+    "X",
+    "x ",
+    " x",
+    "é",
+    "e\u0301",
+    "ß",
+    "SS",
+    "",
+    None,
+    "a%_\\b",
+    "'; --",
+    "\U0001f600",
+    "12",
+    "2020-02-02",
+    "y" * 300,
+]
+DATES = [
+    None,
+    "2020-02-30",
+    "x",
+    "0001-01-01",
+    "9999-12-31",
+    "infinity",
+    "-infinity",
+    "0044-03-15 (BC)",
+    "294000-01-01",
+]
 TIMES = [*DATES, "1969-12-31 23:59:59.999999", "2020-02-29 12:34:56+05", "2020-03-29 01:30:00", "290000-01-01 00:00:00"]
 
 COMMON: dict[str, Sequence[Any]] = {
@@ -120,7 +170,14 @@ ODD: dict[str, Sequence[Any]] = {
     "grade": ["0", "6", *LONG, *NO_NUMBERS],
 }
 NAMES = ["Ann", "ann", "Ann ", " Ann", "ANN", "\u00e9", "e\u0301", "\u00df", "ss", "", "0", "null", "a\u0000b"]
-SPELLINGS = [["7", "07", " 7", "7.4"], ["-7"], ["9223372036854775807"], ["-9223372036854775808"], ["0", "-0"], ["8", "7.6"]]
+SPELLINGS = [
+    ["7", "07", " 7", "7.4"],
+    ["-7"],
+    ["9223372036854775807"],
+    ["-9223372036854775808"],
+    ["0", "-0"],
+    ["8", "7.6"],
+]
 OWNERLESS = {Type.TEXT: [None], Type.INTEGER: [None, "", "seven", "9223372036854775808", "nan"]}
 SHARED_VISIT = "999"
 """A parent key that two of the other units have, and sometimes this one too: rows linked to it have no owner."""
@@ -175,7 +232,9 @@ def _version(random: Random, ids: Sequence[str | None]) -> Rows:
 
 def _unit(random: Random, ids: Sequence[str | None], first: int) -> Rows:
     """What one unit brings. Its visits have keys of their own, which are sometimes there twice."""
-    people = [[random.choice(ids), *_row(random, "sex", "city", "weight")] for _ in range(random.choice([0, 1, 1, 1, 3]))]
+    people = [
+        [random.choice(ids), *_row(random, "sex", "city", "weight")] for _ in range(random.choice([0, 1, 1, 1, 3]))
+    ]
     visits = [[str(first + n), random.choice(ids), *_facts(random)] for n in range(random.choice([0, 1, 2, 5, 9]))]
     if visits and random.random() < 0.3:
         visits += [[str(first + 100 + n), *visits[0][1:]] for n in range(random.choice([20, 100]))]
@@ -205,6 +264,7 @@ class _Base:
         return None
 
     def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:
+        connection.execute("SET threads = 1")
         types = {one.name: STORED.get(one.name, "VARCHAR") for one in table.fields}
         columns = ", ".join(f'"{name}" {type_}' for name, type_ in types.items())
         connection.execute(f'CREATE TABLE "base {table.name}" ({columns}, mine BOOLEAN)')
@@ -220,8 +280,8 @@ class Place:
 
     def __post_init__(self) -> None:
         self.engine = DuckDBEngine(self.catalogue, {table.name: _Base(table.name) for table in self.catalogue.tables})
-        self._run("SET threads = 1") if False else None
-        self._insert("wards", PUBLIC, mine=False)
+        if WARDS in self.catalogue.tables:
+            self._insert("wards", PUBLIC, mine=False)
 
     def _run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
         self.engine._connection.execute(sql, list(parameters)).fetchall()
@@ -248,7 +308,10 @@ class Place:
         if rows:
             types = [STORED.get(one.name, "VARCHAR") for one in self.catalogue.table(name).fields]
             columns = ", ".join(f"unnest(${i}::{type_}[])" for i, type_ in enumerate(types, 1))
-            self._run(f'INSERT INTO "base {name}" SELECT {columns}, {mine}', [list(column) for column in zip(*rows)])
+            self._run(
+                f'INSERT INTO "base {name}" SELECT {columns}, {mine}',
+                [list(column) for column in zip(*rows, strict=True)],
+            )
 
     def close(self) -> None:
         self.engine.close()

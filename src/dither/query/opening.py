@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,8 @@ def open(
             unit=unit, bounds=bounds, keys=keys, types=types, population=population, delta=delta, rows=rows, name=name
         )
         return open_catalogue(load_catalogue(source), Path(source), budget=budget, ledger=ledger, engine=engine)
+    if not isinstance(table, str):
+        raise ArgumentError("table", f"must be the name of a table, not {type(table).__name__}")
     epsilon, stated = _promise(budget, delta)
     catalogue = declare(
         name or name_of(source, table),
@@ -71,8 +74,10 @@ def open(
         version=version,
     )
     path = Path(source) if isinstance(source, str | Path) else None
-    account = budget if isinstance(budget, Account) else _account(catalogue, ledger, _beside(path))
-    return Database(catalogue, _engine(engine, catalogue, {catalogue.tables[0].name: (source, table)}), account)
+    made = _engine(engine, catalogue, {catalogue.tables[0].name: (source, table)})
+    with _closing_on_error(made):
+        account = budget if isinstance(budget, Account) else _account(catalogue, ledger, _beside(path))
+        return Database(catalogue, made, account)
 
 
 def open_catalogue(
@@ -87,12 +92,25 @@ def open_catalogue(
     if budget is not None and not isinstance(budget, Account):
         raise ArgumentError("budget", f"is declared in {path.name}; change it there, or pass an open account")
     book = catalogue.book or _beside(path)
-    account = budget if budget is not None else _account(catalogue, ledger, book)
-    known = account.shares()
-    for analyst, part in catalogue.analysts.items():
-        if known.get(analyst) != part:
-            account.share(analyst, part)
-    return Database(catalogue, _engine(engine, catalogue, {}), account)
+    made = _engine(engine, catalogue, {})
+    with _closing_on_error(made):
+        account = budget if budget is not None else _account(catalogue, ledger, book)
+        database = Database(catalogue, made, account)
+        known = account.shares()
+        for analyst, part in catalogue.analysts.items():
+            if known.get(analyst) != part:
+                account.share(analyst, part)
+        return database
+
+
+@contextmanager
+def _closing_on_error(engine: Engine) -> Iterator[None]:
+    """The book comes after the data: what cannot be opened leaves no account behind, and what has none is closed."""
+    try:
+        yield
+    except BaseException:
+        engine.close()
+        raise
 
 
 def _engine(name: str, catalogue: Catalogue, sources: Mapping[str, Any]) -> Engine:
@@ -111,6 +129,8 @@ def _promise(budget: Any, delta: float | None) -> tuple[float | None, float | No
     """The ε and δ of a budget that is stated as numbers."""
     if budget is None or isinstance(budget, Account):
         return None, delta
+    if isinstance(budget, bool):
+        raise ArgumentError("budget", "must be ε as a number, such as budget=3.0")
     if not isinstance(budget, tuple):
         return budget, delta
     if len(budget) != 2 or delta is not None:
@@ -126,6 +146,8 @@ def _beside(path: Path | None) -> Path | None:
 
 
 def _account(catalogue: Catalogue, ledger: str | Path | Ledger | None, book: str | Path | None) -> Account:
+    if not isinstance(ledger, str | Path | Ledger | None) or "\0" in str(ledger):
+        raise ArgumentError("ledger", "must be a book: the path of a file, an address, or an open Ledger")
     there = ledger is not None or (book is not None and ("://" in str(book) or Path(book).exists()))
     if catalogue.epsilon is None and not there:
         raise ArgumentError("budget", "is missing; pass the ε that all answers together may cost, such as budget=3.0")

@@ -11,10 +11,29 @@ from dither.query.engines.relations import held
 from dither.query.sql.expressions import Expr
 from dither.query.sql.types import Type
 
-__all__ = ["components", "leaf"]
+__all__ = ["components", "leaf", "sums"]
 
 LONG = 1 << 62
 """Differences up to this fit 64 bits, and half a step more does too."""
+
+
+def sums(measure: Measure, args: Sequence[str], dialect: Dialect) -> list[str]:
+    """The exact sum of each part over some rows, 0 where all are NULL; of an indicator of units, the largest.
+
+    Engines count faster than they add, so what can be counted is: Σ (S − u) is S · (how many u there are) − Σ u.
+    """
+    if measure.kind is Kind.UNITS:
+        return [f"max({part})" if args else part for part in components(measure, args)]
+    if measure.function == "count":
+        return [f"({dialect.wide(_count(args))} * {measure.row})"]
+    if measure.kind is Kind.MOMENTS and measure.moments.degrees == (1,):
+        upper = f"coalesce(sum({_place(measure, 0, args[0])}), 0)"
+        return [f"({dialect.wide(_count(args))} * {measure.moments.total} - {upper})", upper]
+    return [f"coalesce(sum({part}), 0)" for part in components(measure, args)]
+
+
+def _count(args: Sequence[str]) -> str:
+    return f"count({args[0]})" if args else "count(*)"
 
 
 def components(measure: Measure, args: Sequence[str]) -> list[str]:

@@ -10,14 +10,15 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from dither.errors import ArgumentError
+from dither.errors import ArgumentError, QueryError
 from dither.ledger.terms import Terms
 from dither.mechanisms import Additive, KeyThreshold
 from dither.mechanisms.sums import root_up
 from dither.mechanisms.tree import TreeMechanism
+from dither.noise.shapes import LARGEST_SCALE
 from dither.privacy import Guarantee, Relation
 from dither.privacy.numbers import float_up
-from dither.query.answer.cost import KEYS_PART, RADIUS_PART, Asked, Spend, afford
+from dither.query.answer.cost import KEYS_PART, RADIUS_PART, TOO_SMALL, Asked, Spend, afford
 from dither.query.answer.measures import CAP, Kind, Measure, measures_of
 from dither.query.answer.radius import Bins
 from dither.query.sql.expressions import AggregateLeaf, Call, Expr, Ref
@@ -28,6 +29,7 @@ __all__ = ["Item", "Plan", "plan_of"]
 
 HEAVIEST = 1 << 14
 """A radius is chosen up to so many rows."""
+MOST_NUMBERS = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,41 @@ def plan_of(question: Question, asked: Asked, terms: Terms, plugin: Callable[...
     if not ways:
         raise ArgumentError("mechanism", "promises a pure ε, which this question or its account has no use for")
     plans = [_plan(question, asked, way, measures, private, plugin) for way in ways]
-    return min(plans, key=_badness)
+    best = min(plans, key=_badness)
+    _check_size(best)
+    _check_noise(best)
+    return best
+
+
+def _check_size(plan: Plan) -> None:
+    """Refuse beforehand what would not fit into memory after it was charged."""
+    groups = math.prod(len(key.values) for key in plan.question.keys if key.values is not None)
+    numbers = groups * sum(_numbers(item.measure) for item in plan.items)
+    if numbers > MOST_NUMBERS:
+        raise QueryError(
+            f"its {groups:,} groups would be made of {numbers:,} numbers, and {MOST_NUMBERS:,} is the most; "
+            "ask for fewer groups or columns at a time"
+        )
+
+
+def _numbers(measure: Measure) -> int:
+    return measure.leaves.tree.nodes if measure.kind is Kind.TREE else measure.size
+
+
+def _check_noise(plan: Plan) -> None:
+    """Refuse beforehand noise that 64-bit integers could not hold, for the largest radius that may be chosen."""
+    try:
+        fits = all(noise.scale <= LARGEST_SCALE for item in plan.items for noise in _noises(plan, item))
+    except ArgumentError:
+        fits = False  # not even floats could hold it
+    if not fits:
+        raise ArgumentError("epsilon", TOO_SMALL)
+
+
+def _noises(plan: Plan, item: Item) -> list[Additive]:
+    """The noise of an item at its most."""
+    chosen = [plan.choosing(item)] if item.radius is None else []
+    return [*chosen, plan.noise(item, item.radius or item.bins.edges[-1])]
 
 
 def _plan(

@@ -29,7 +29,8 @@ class Bounding:
         return f"WITH kept_rows AS ({rows}) SELECT kept_rows.* FROM {joined} WHERE top IS NULL OR {place} < top"
 
     def hashed(self, parts: Sequence[str]) -> str:
-        return f"hash({', '.join(parts)})"
+        # Signed, because DuckDB finds the lowest of signed integers twice as fast as of unsigned ones.
+        return f"CAST(hash({', '.join(parts)}) >> 1 AS BIGINT)"
 
     def lowest(self, x: str, place: int) -> str:
         return f"min({x}, {place})[{place}]"

@@ -2,7 +2,8 @@
 
 A record that a reader cannot make sense of never stops it and never changes how another is read (rule R1): in CSV a
 short record is filled up with NULL, a long one cut, and one that is not UTF-8 or is longer than 2,000,000 bytes left
-out; in JSON a line that is no object has only NULLs.
+out; in JSON a line that is no object has only NULLs. Parquet is the exception: DuckDB stops at a text in it that is not
+UTF-8, which `dither doctor --data` finds beforehand.
 """
 
 from __future__ import annotations
@@ -73,7 +74,9 @@ class CsvFile:
         unique(self.path.name, list(filter(nameable, names)))
         columns = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(names)))
         options = f"columns = {{{columns}}}, delim = {text(separator)}, {CSV_OPTIONS}"
-        found = {name: Column(f"c{place}", "VARCHAR") for place, name in enumerate(names) if nameable(name)}
+        # Without nullif, DuckDB would move a cast into the reader, which leaves out records that it cannot cast.
+        named = [(name, f"nullif(c{place}, '')") for place, name in enumerate(names) if nameable(name)]
+        found = {name: Column(sql, "VARCHAR") for name, sql in named}
         return Stored(f"read_csv({text(str(self.path))}, {options})", found)
 
 

@@ -1,0 +1,122 @@
+"""Private SQL on neighbouring databases: exact integers move by no more than the plan says, and nothing else moves."""
+
+from __future__ import annotations
+
+import multiprocessing
+import re
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from random import Random  # allowed: it chooses test data, and its seeds are fixed
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dither.ledger import Ledger
+from dither.mechanisms.additive import Gaussian, Laplace
+from dither.query.database import Database
+from tests.privacy.neighbour_checks import Asking, campaign, explore
+from tests.privacy.neighbour_questions import CLINIC, CONDITIONS, NUMBERS, SURVEY, question
+from tests.privacy.neighbours import IDS, NUMBERED, ROWS, Place, world
+
+PROCESSES = 2
+WORLDS = 170
+QUESTIONS = 3
+VERSIONS = 9
+
+
+@pytest.fixture(scope="module")
+def places():
+    made = [Place(IDS), Place(NUMBERED), Place(ROWS)]
+    yield made
+    for place in made:
+        place.close()
+
+
+@settings(max_examples=30, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@given(random=st.randoms(use_true_random=False), which=st.integers(0, 2))
+def test_one_unit_moves_what_the_plan_says(places, random, which):
+    explore(random, places[which], questions=2, versions=3)
+
+
+@pytest.mark.parametrize("which", [0, 1, 2], ids=["text ids", "numbers as ids", "rows as units"])
+def test_every_relation(places, which):
+    """Each kind of FROM clause once; the many conditions of WHERE are asked together elsewhere."""
+    place, random = places[which], Random(which)
+    sources = [one for one in (SURVEY if place.catalogue is ROWS else CLINIC) if not one.name.startswith("filter")]
+    asked = [Asking.at(place, question(random, source), random) for source in sources]
+    assert _compared(place, asked, random, versions=2) == 3 * len(asked)
+
+
+@pytest.mark.parametrize("which", [0, 2], ids=["ids", "rows as units"])
+def test_every_expression(places, which):
+    """All conditions and all numbers, each as an aggregate of its own: none raises, each is bounded."""
+    place, random = places[which], Random(7)
+    counts = [f"COUNT(*) FILTER (WHERE {condition})" for condition in CONDITIONS]
+    sums = [f"{function}({number})" for number in NUMBERS for function in ("SUM", "AVG", "MEDIAN")]
+    asked = [
+        Asking.at(place, f"SELECT {', '.join(items)} FROM visits", random)
+        for items in (counts[::2], counts[1::2], sums[::2], sums[1::2])
+    ]
+    _compared(place, asked, random, versions=2)
+
+
+def _compared(place, asked, random, versions):
+    """How many pairs of databases were compared."""
+    scene = world(random, place.catalogue, versions)
+    place.hold(scene.others)
+    found = [[] for _ in asked]
+    for rows in ({}, *scene.versions):
+        place.version(rows)
+        for one, results in zip(asked, found, strict=True):
+            results.append(one.collected(place, results[0] if results else None))
+    return sum(one.check(results) for one, results in zip(asked, found, strict=True))
+
+
+def no_noise(_self, _scale, size):
+    return 0 if size is None else np.zeros(size, np.int64)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_nothing_else_can_be_observed(places, monkeypatch, seed):
+    """Success, columns, public keys, their order, cost and notes are the same with and without a unit (rule R1)."""
+    for mechanism in (Laplace, Gaussian):
+        monkeypatch.setattr(mechanism, "_draw", no_noise)
+    random = Random(seed)
+    place = places[seed % 3]
+    sources = SURVEY if place.catalogue is ROWS else CLINIC
+    asked = [question(random, random.choice(sources)) for _ in range(3)]
+    scene = world(random, place.catalogue, 2)
+    place.hold({})
+    seen = [[_observed(place, sql)] for sql in asked]
+    place.hold(scene.others)
+    for rows in ({}, *scene.versions):
+        place.version(rows)
+        for sql, before in zip(asked, seen, strict=True):
+            before.append(_observed(place, sql))
+    for sql, observed in zip(asked, seen, strict=True):
+        assert all(one == observed[0] for one in observed), sql
+
+
+def _observed(place, sql):
+    """What an analyst sees of an answer besides its noisy numbers; where keys are private, they are such numbers too."""
+    account = Ledger.open(":memory:").account("test", epsilon=100.0, delta=1e-6, unit=place.catalogue.unit)
+    release = Database(place.catalogue, place.engine, account).sql(sql, epsilon=1.0)
+    private = any("keys are private" in note for note in release.notes)
+    names = [release.is_key(column) for column in range(len(release.columns))]
+    keys = [tuple(value for value, key in zip(row, names, strict=True) if key) for row in release.rows]
+    notes = [re.sub(r"[\d.,e+-]+|\(chosen privately.*", "#", note) for note in release.notes]
+    assert str(release)
+    return release.columns, None if private else keys, str(release.guarantee), account.spent, notes
+
+
+@pytest.mark.full
+def test_many_neighbours(capsys):
+    """Half of the worlds in each process. A pair is two neighbouring databases and one question."""
+    with ProcessPoolExecutor(PROCESSES, multiprocessing.get_context("spawn")) as pool:
+        halves = [range(part, WORLDS, PROCESSES) for part in range(PROCESSES)]
+        pairs = sum(pool.map(partial(campaign, questions=QUESTIONS, versions=VERSIONS), halves))
+    with capsys.disabled():
+        print(f"\n{pairs:,} pairs of neighbouring databases, each with a question")
+    assert pairs >= 20_000
