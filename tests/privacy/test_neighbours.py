@@ -100,7 +100,7 @@ def test_nothing_else_can_be_observed(places, monkeypatch, seed):
 
 
 def _observed(place, sql):
-    """What an analyst sees of an answer besides its noisy numbers; where keys are private, they are such numbers too."""
+    """What an analyst sees of an answer besides what is noisy; private keys are."""
     account = Ledger.open(":memory:").account("test", epsilon=100.0, delta=1e-6, unit=place.catalogue.unit)
     release = Database(place.catalogue, place.engine, account).sql(sql, epsilon=1.0)
     private = any("keys are private" in note for note in release.notes)

@@ -35,6 +35,8 @@ __all__ = ["Database"]
 
 PURPOSE = 500
 SALT_BYTES = 16
+MOST_KEPT = 100_000
+"""For how many keys or different values one unit may count; an engine keeps a list of as many for a heavy one."""
 
 
 class Database:
@@ -223,9 +225,10 @@ def _asked(cost: dict[str, Any]) -> Asked:
     for name, value in stated.items():
         if isinstance(value, bool):
             raise ArgumentError(name, "must be a number, not true or false")
-    for name in ("expect", "groups", "values"):
-        if name in stated and not (isinstance(stated[name], int) and 1 <= stated[name] <= 1 << 40):
-            raise ArgumentError(name, "must be a whole number of at least 1")
+    for name, most in (("expect", 1 << 40), ("groups", MOST_KEPT), ("values", MOST_KEPT)):
+        whole = isinstance(stated.get(name, 1), int) and not isinstance(stated.get(name), bool)
+        if not (whole and 1 <= stated.get(name, 1) <= most):
+            raise ArgumentError(name, f"must be a whole number from 1 to {most:,}")
     if not isinstance(stated.get("mechanism", ""), str):
         raise ArgumentError("mechanism", 'must be a name such as "laplace"')
     for name in ("shares", "radius"):

@@ -74,10 +74,10 @@ def open(
         version=version,
     )
     path = Path(source) if isinstance(source, str | Path) else None
+    book = budget if isinstance(budget, Account) else _book(catalogue, ledger, _beside(path))
     made = _engine(engine, catalogue, {catalogue.tables[0].name: (source, table)})
     with _closing_on_error(made):
-        account = budget if isinstance(budget, Account) else _account(catalogue, ledger, _beside(path))
-        return Database(catalogue, made, account)
+        return Database(catalogue, made, _account(catalogue, book))
 
 
 def open_catalogue(
@@ -91,10 +91,10 @@ def open_catalogue(
     """The tables of a catalogue, and its account with the shares of its analysts."""
     if budget is not None and not isinstance(budget, Account):
         raise ArgumentError("budget", f"is declared in {path.name}; change it there, or pass an open account")
-    book = catalogue.book or _beside(path)
+    book = budget if budget is not None else _book(catalogue, ledger, catalogue.book or _beside(path))
     made = _engine(engine, catalogue, {})
     with _closing_on_error(made):
-        account = budget if budget is not None else _account(catalogue, ledger, book)
+        account = _account(catalogue, book)
         database = Database(catalogue, made, account)
         known = account.shares()
         for analyst, part in catalogue.analysts.items():
@@ -145,14 +145,23 @@ def _beside(path: Path | None) -> Path | None:
     return path.with_name(path.name.partition(".")[0] + BOOK)
 
 
-def _account(catalogue: Catalogue, ledger: str | Path | Ledger | None, book: str | Path | None) -> Account:
+Book = str | Path | Ledger
+
+
+def _book(catalogue: Catalogue, ledger: Any, beside: str | Path | None) -> Book:
+    """Where the account is kept: there must be a budget, or a book that knows one."""
     if not isinstance(ledger, str | Path | Ledger | None) or "\0" in str(ledger):
         raise ArgumentError("ledger", "must be a book: the path of a file, an address, or an open Ledger")
-    there = ledger is not None or (book is not None and ("://" in str(book) or Path(book).exists()))
+    there = ledger is not None or (beside is not None and ("://" in str(beside) or Path(beside).exists()))
     if catalogue.epsilon is None and not there:
         raise ArgumentError("budget", "is missing; pass the ε that all answers together may cost, such as budget=3.0")
-    where = ledger if ledger is not None else book if book is not None else MEMORY
-    opened = where if isinstance(where, Ledger) else Ledger.open(where)
+    return next((book for book in (ledger, beside) if book is not None), MEMORY)
+
+
+def _account(catalogue: Catalogue, book: Book | Account) -> Account:
+    if isinstance(book, Account):
+        return book
+    opened = book if isinstance(book, Ledger) else Ledger.open(book)
     return opened.account(
         catalogue.name,
         epsilon=catalogue.epsilon,

@@ -334,23 +334,24 @@ class Collector:
         """Leaf counts in steps. Each row of a unit with n rows counts ⌊C / n⌋ steps, if a whole one is too much."""
         measure, writer = self.plan.items[m].measure, self._writer()
         counts = f"SELECT g, t, count(*) * {measure.row} FROM ({self._placed(m, writer)}) GROUP BY g, t"
-        result = self._leaf_counts(measure, self._fetch(writer, counts))
+        found = self._fetch(writer, counts)
         if measure.sure:
-            return result
+            return self._leaf_counts(measure, found)
         writer = self._writer()
         over = f"SELECT u, {self.dialect.divided(str(radius), 'n')} AS w FROM {self._row_counts(m)}"
         over = f"{over} WHERE n * {measure.row} > {radius}"
         rows = f"({self._placed(m, writer)}) r JOIN ({over}) o ON r.u = o.u"
         less = self._fetch(writer, f"SELECT g, t, sum(w - {measure.row}) FROM {rows} GROUP BY g, t")
-        return result + self._leaf_counts(measure, less)
+        return self._leaf_counts(measure, [*found, *less])
 
     def _leaf_counts(self, measure: Measure, rows: Sequence[tuple[Any, ...]]) -> Integers:
-        result = np.zeros((self.groups, measure.size), np.int64)
-        if rows:
-            groups, leaves, counts = zip(*rows, strict=True)
-            limit = LARGEST // measure.size
-            held_counts = [max(-limit, min(limit, int(count))) for count in counts]
-            result[np.array(groups, np.int64), np.array(leaves, np.int64)] = held_counts
+        """The counts of each leaf, held within 64 bits at last: what clipping takes off is added before."""
+        totals: dict[tuple[int, int], int] = {}
+        for g, t, count in rows:
+            totals[g, t] = totals.get((g, t), 0) + int(count)
+        result, limit = np.zeros((self.groups, measure.size), np.int64), LARGEST // measure.size
+        for (g, t), total in totals.items():
+            result[g, t] = max(-limit, min(limit, total))
         return result
 
     # Distinct values
