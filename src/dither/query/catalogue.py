@@ -18,7 +18,7 @@ from dither.query.sql.types import ANY, Range, Type
 
 __all__ = ["Catalogue", "Field", "Link", "Table", "usual_delta"]
 
-LARGEST, SMALLEST = 10**15, 1e-300
+LARGEST = 10**15
 ROW_ID = "rowid"
 """The name under which engines show a row's own id."""
 
@@ -160,7 +160,7 @@ class Catalogue:
             raise ArgumentError("population", "must be a whole number of at least 1; or leave it out")
         if self.epsilon is not None and not 0 < fraction("epsilon", self.epsilon) <= LARGEST:
             raise ArgumentError("epsilon", f"must be positive, not {self.epsilon!s:.40}; declare what may be spent")
-        if not (self.delta == 0 or SMALLEST <= fraction("delta", self.delta) < 1):
+        if not 0 <= fraction("delta", self.delta) < 1:
             raise ArgumentError("delta", f"must be at least 0 and below 1, not {self.delta!s:.40}; such as 1e-6")
         for analyst, share in self.analysts.items():
             checked_name("analysts", analyst)

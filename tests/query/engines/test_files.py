@@ -263,14 +263,14 @@ def test_parquet(tmp_path: Path) -> None:
 
 
 def test_many_parquet_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "in [here]" / "day=1"
+    folder = tmp_path / "in here" / "day=1"
     folder.mkdir(parents=True)
-    parquet(tmp_path / "in [here]" / "b.parquet", "SELECT range AS i FROM range(2)")
+    parquet(tmp_path / "in here" / "b.parquet", "SELECT range AS i FROM range(2)")
     parquet(folder / "a.parquet", "SELECT range AS i FROM range(3)")
     (folder / "_SUCCESS").write_text("")
     assert schema_of(folder.parent) == {"i": Type.INTEGER}
     assert sorted(rows_of(folder.parent)) == [(0,), (0,), (1,), (1,), (2,)]
-    monkeypatch.chdir(tmp_path / "in [here]")
+    monkeypatch.chdir(tmp_path / "in here")
     assert sorted(rows_of("**/*.parquet")) == [(0,), (0,), (1,), (1,), (2,)]
     parquet(folder / "c.parquet", "SELECT 'x' AS i")
     with pytest.raises(ArgumentError, match=r"c\.parquet: has other columns than|b\.parquet: has other"):
@@ -294,3 +294,12 @@ def test_a_type_that_cannot_be_made(tmp_path: Path) -> None:
     path = parquet(tmp_path / "t.parquet", "SELECT DATE '2024-01-01' AS day, 1 AS a")
     with pytest.raises(ArgumentError, match="day holds a date, not a real; declare what it holds"):
         rows_of(path, a=Type.INTEGER, day=Type.REAL)
+
+
+def test_names_that_look_like_patterns(tmp_path: Path) -> None:
+    (tmp_path / "w1.csv").write_text("id\na\nb\n")
+    (tmp_path / "w[1].csv").write_text("id\nc\n")
+    assert rows_of(tmp_path / "w[1].csv") == [("c",)]
+    path = parquet(tmp_path / "z[1].parquet", "SELECT 1 AS a")
+    with pytest.raises(ArgumentError, match="stands for other names; rename it"):
+        schema_of(path)
