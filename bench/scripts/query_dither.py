@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from statistics import median
 from typing import Any
 
 import numpy as np
 
 import dither
+from bench.harness import cpu_seconds
 from bench.query import CATEGORIES
 from bench.scripts.loop import peak, serve
 from dither.query.answer.cost import Asked
@@ -45,16 +47,13 @@ def ask(sql: str) -> dict[str, Any]:
 
 
 def preview(sql: str, times: int) -> tuple[float, float]:
-    """Milliseconds of the first preview of this process, and the median of many more."""
+    """Milliseconds of CPU of the first preview of this process, and the median of many more."""
     database, epsilon = opened[-1]
-    taken = []
-    for _ in range(times + 1):
-        began = time.perf_counter()
-        shown = database.preview(sql, epsilon=epsilon)
-        taken.append(1000 * (time.perf_counter() - began))
-    if not 0.999 * epsilon <= shown.epsilon_alone <= epsilon:
-        raise RuntimeError(f"the answer would have ε = {shown.epsilon_alone:g}")
-    return taken[0], float(np.median(taken[1:]))
+    taken = [1000 * cpu_seconds(lambda: database.preview(sql, epsilon=epsilon)) for _ in range(times + 1)]
+    alone = database.preview(sql, epsilon=epsilon).epsilon_alone
+    if not 0.999 * epsilon <= alone <= epsilon:
+        raise RuntimeError(f"the answer would have ε = {alone:g}")
+    return taken[0], median(taken[1:])
 
 
 def users(sql: str, near: int, times: int) -> tuple[float, float]:

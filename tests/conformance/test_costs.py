@@ -70,9 +70,31 @@ def test_the_same_question_again_is_free_and_has_the_same_answer(approximate, sq
     assert approximate.preview(sql, epsilon=2.0, **stated).replay
 
 
-def test_blanks_do_not_make_another_question(pure):
-    first = pure.sql(COUNT, epsilon=1.0)
-    assert pure.sql("SELECT   COUNT(*)\n  FROM visits -- again", epsilon=1.0).rows == first.rows
+@pytest.mark.parametrize(
+    ("sql", "rows"),
+    [
+        ("select   count(*)\n  from VISITS -- again", lambda n: ((n,),)),
+        ("SELECT COUNT(*) AS rows FROM visits AS v", lambda n: ((n,),)),
+        ("SELECT 2 * COUNT(*) AS twice, COUNT(*) > 50 AS many FROM visits", lambda n: ((2 * n, n > 50),)),
+        ("SELECT COUNT(*) FROM visits HAVING COUNT(*) > 1000000", lambda _: ()),
+    ],
+)
+def test_what_was_measured_before_is_shown_in_another_way_for_free(pure, sql, rows):
+    n = pure.sql(COUNT, epsilon=1.0).value
+    before = pure.account.remaining
+    again = pure.sql(sql, epsilon=1.0)
+    assert again.replayed
+    assert again.rows == rows(n)
+    assert pure.account.remaining == before
+
+
+def test_groups_measured_before_are_sorted_and_cut_for_free(approximate):
+    sql = "SELECT doctor, COUNT(*) AS n FROM visits GROUP BY doctor"
+    first = approximate.sql(sql, epsilon=8.0, radius=5, groups=2)
+    again = approximate.sql(f"{sql} HAVING n > 1 ORDER BY n DESC, doctor LIMIT 2", epsilon=8.0, radius=5, groups=2)
+    assert again.replayed
+    wanted = sorted((row for row in first.rows if row[1] > 1), key=lambda row: (-row[1], row[0]))
+    assert list(again.rows) == wanted[:2]
 
 
 def test_a_replay_is_free_for_every_analyst_and_after_the_account_is_spent(pure):

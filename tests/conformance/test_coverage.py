@@ -83,6 +83,14 @@ CASES = (
     Case("correlation, rows", "samples", "SELECT CORR(x, y) FROM samples", slow=True),
     Case("correlation, ids", "crowd", "SELECT CORR(x, y) FROM crowd", stated={"radius": 7}),
     Case("multiple of a sum", "samples", "SELECT 3 * SUM(x) - 7 AS a, -SUM(x) / 100 AS b FROM samples", slow=True),
+    Case(
+        "functions of a sum",
+        "samples",
+        "SELECT ABS(SUM(x) - 657000) AS a, SUM(x) * SUM(x) AS b, 1000000 / SUM(x) AS c, SQRT(SUM(x)) AS d, "
+        "FLOOR(SUM(x) / 1000) AS e, GREATEST(SUM(x), 657571) AS f, 1 / (SUM(x) - 657600) AS g FROM samples",
+        wider=True,
+        slow=True,
+    ),
     Case("ratio of two", "samples", "SELECT SUM(x) / COUNT(*) AS a, SUM(x) - SUM(y) AS b FROM samples", wider=True),
     Case(
         "ratio by key",

@@ -105,9 +105,14 @@ class Plan:
 
     @cached_property
     def identity(self) -> str:
-        """The same for the same question at the same cost, and different for any other."""
+        """The same where the same is measured at the same cost, and different otherwise.
+
+        Names, HAVING, ORDER BY, LIMIT and arithmetic over aggregates only say how that is shown.
+        """
         asked = (self.asked.groups, self.asked.values, self.asked.mechanism)
-        about = (self.question, self.spend, self.items, self.keys, asked)
+        keys = [(key.expr, key.values) for key in self.question.keys]
+        aggregates = [(one.function, one.args, one.level) for one in self.question.aggregates]
+        about = (self.question.relation, keys, aggregates, self.spend, self.items, self.keys, asked)
         return hashlib.sha256(repr(about).encode()).hexdigest()
 
 
@@ -289,8 +294,8 @@ def _bounded(plan: Plan, item: Item) -> str:
     if size is None:
         share = float(item.choosing / (item.weight + item.choosing))
         return f"{norm} radius chosen privately ({share:.0%} of its part)"
-    exact = Fraction(plan.sensitivity(size)) * item.measure.step if item.measure.kind is Kind.TOTAL else None
-    if exact is None:
-        exact = Fraction(plan.sensitivity(size), item.measure.row)
-        return f"{norm} sensitivity {float(exact):g} {'rows' if item.measure.kind is not Kind.UNITS else 'groups'}"
-    return f"{norm} sensitivity {float(exact):g}"
+    if item.measure.kind is Kind.TOTAL:
+        return f"{norm} sensitivity {float(plan.sensitivity(size) * item.measure.step):g}"
+    exact = plan.sensitivity(size) / item.measure.row
+    what = {Kind.UNITS: "group", Kind.DISTINCT: "value"}.get(item.measure.kind, "row")
+    return f"{norm} sensitivity {exact:g} {what}{'s' * (exact != 1)}"
