@@ -56,14 +56,14 @@ class Case:
 
 
 CASES = (
-    Case("count", "SELECT COUNT(*) AS {} FROM purchases", 1.0),
-    Case("distinct users", "SELECT COUNT(DISTINCT user_id) AS {} FROM purchases", 0.7),
-    Case("sum", "SELECT SUM(amount) AS {} FROM purchases", 1.0),
-    Case("mean", "SELECT AVG(amount) AS {} FROM purchases", 1.0),
-    Case("grouped count", "SELECT category, COUNT(*) AS {} FROM purchases GROUP BY category", 3.5),
-    Case("grouped sum", "SELECT category, SUM(amount) AS {} FROM purchases GROUP BY category", 3.5),
-    Case("private keys", "SELECT city, COUNT(*) AS {} FROM purchases GROUP BY city", 4.0),
-    Case("median", "SELECT MEDIAN(amount) AS {} FROM purchases", 1.5),
+    Case("count", "SELECT COUNT(*) AS answer FROM purchases", 1.0),
+    Case("distinct users", "SELECT COUNT(DISTINCT user_id) AS answer FROM purchases", 0.7),
+    Case("sum", "SELECT SUM(amount) AS answer FROM purchases", 1.0),
+    Case("mean", "SELECT AVG(amount) AS answer FROM purchases", 1.0),
+    Case("grouped count", "SELECT category, COUNT(*) AS answer FROM purchases GROUP BY category", 3.5),
+    Case("grouped sum", "SELECT category, SUM(amount) AS answer FROM purchases GROUP BY category", 3.5),
+    Case("private keys", "SELECT city, COUNT(*) AS answer FROM purchases GROUP BY city", 4.0),
+    Case("median", "SELECT MEDIAN(amount) AS answer FROM purchases", 1.5),
 )
 
 
@@ -130,7 +130,7 @@ def ask(case: Case, path: Path, repeats: int) -> dict[str, Asked]:
             worker.ask(task="open", path=str(path), epsilon=EPSILON, delta=DELTA)
         for i in range(repeats):
             for name, worker in workers.items():
-                found[name].append(worker.ask(task="ask", sql=case.sql.format(f"answer_{i}")))
+                found[name].append(worker.ask(task="ask", sql=case.sql, turn=i))
         for name, worker in workers.items():
             peaks[name] = worker.ask(task="peak")
     return {name: Asked(tuple(each), tuple(map(by_key, each)), peaks[name]) for name, each in found.items()}
@@ -163,7 +163,7 @@ def previewed(path: Path, case: Case) -> list[Row]:
     """What it takes to say cost and error before anything is spent."""
     with Worker(*SYSTEMS["dither"]) as worker:
         worker.ask(task="open", path=str(path), epsilon=EPSILON, delta=DELTA)
-        first, many = worker.ask(task="preview", sql=case.sql.format("answer"), times=100)
+        first, many = worker.ask(task="preview", sql=case.sql, times=100)
     return [
         Row(case.name, "dither", PREVIEW, many),
         Row(case.name, "dither", f"first {PREVIEW}", first),
@@ -174,7 +174,7 @@ def users_near(path: Path) -> list[Row]:
     """Noise drawn anew for one exact count of users."""
     with Worker(*SYSTEMS["dither"]) as worker:
         worker.ask(task="open", path=str(path), epsilon=EPSILON, delta=DELTA)
-        share, width = worker.ask(task="users", sql=CASES[1].sql.format("answer"), near=NEAR, times=20_000)
+        share, width = worker.ask(task="users", sql=CASES[1].sql, near=NEAR, times=20_000)
     return [Row("distinct users", "dither", WITHIN, share), Row("distinct users", "dither", "± at 99.9 %", width)]
 
 
