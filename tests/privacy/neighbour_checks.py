@@ -22,8 +22,9 @@ from dither.query.answer.cost import Asked
 from dither.query.answer.measures import CAP, Kind
 from dither.query.answer.plan import Item, Plan, plan_of
 from dither.query.sql.bind import bind
+from tests.privacy.neighbour_place import IDS, NUMBERED, ROWS, Place, replacing
 from tests.privacy.neighbour_questions import CLINIC, SURVEY, question
-from tests.privacy.neighbours import IDS, NUMBERED, ROWS, Place, replacing, world
+from tests.privacy.neighbours import world
 
 __all__ = ["Asking", "Found", "campaign", "check", "collected", "explore", "planned", "radii_of"]
 
@@ -196,7 +197,7 @@ def explore(random: Random, place: Place, *, questions: int, versions: int) -> i
     sources = SURVEY if place.catalogue is ROWS else CLINIC
     asked = [Asking.at(place, question(random, random.choice(sources)), random) for _ in range(questions)]
     found: list[list[Found]] = [[] for _ in asked]
-    scene = world(random, place.catalogue, versions)
+    scene = world(random, place.catalogue, versions, dense=random.random() < 0.3)
     place.hold(scene.others)
     for rows in ({}, *scene.versions):
         place.version(rows)

@@ -12,7 +12,7 @@ from dither.query.answer.measures import Kind
 from dither.query.catalogue import Catalogue, Field, Table
 from dither.query.sql.types import ANY, Range, Type
 from tests.privacy.neighbour_checks import collected, planned, radii_of
-from tests.privacy.neighbours import Place, replacing
+from tests.privacy.neighbour_place import Place, replacing
 
 FIELDS = (Field("id", Type.TEXT), Field("k", Type.TEXT, ANY, ("A", "B")), Field("p", Type.TEXT))
 TABLE = Table("t", (*FIELDS, Field("x", Type.INTEGER, Range(-1, 2))), owner="id")

@@ -6,7 +6,7 @@ import pytest
 
 from dither.query.answer import collect
 from tests.privacy.neighbour_checks import check, collected, planned, radii_of
-from tests.privacy.neighbours import IDS, NUMBERED, Place
+from tests.privacy.neighbour_place import IDS, NUMBERED, Place
 
 PERSON = ["F", "Rome", 0.3]
 VISIT = ["A", "2020-01-01", None, "7", "1", 1.25, 0.5, "true", "x"]

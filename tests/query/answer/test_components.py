@@ -11,10 +11,11 @@ from dither.query.sql.types import Range, Type
 
 ROWS = [(1, 3, 0.5), (1, None, None), (1, 10, -2.0), (2, None, 1.0), (3, 0, 7.25), (3, 7, 7.0)]
 WHOLE = Ref.to(0, Column("n", Type.INTEGER, Range(0, 10)))
+WIDE = Ref.to(0, Column("w", Type.INTEGER, Range(-(2**50), 2**50)))
 REAL = Ref.to(1, Column("x", Type.REAL, Range(-2.0, 7.25)))
 ASKED = [
     *[("count", args) for args in ([], [WHOLE], [REAL])],
-    *[(function, [arg]) for function in ("sum", "avg", "var_samp") for arg in (WHOLE, REAL)],
+    *[(function, [arg]) for function in ("sum", "avg", "var_samp") for arg in (WHOLE, WIDE, REAL)],
     *[("covar_samp", [WHOLE, REAL]), ("corr", [REAL, WHOLE])],
 ]
 

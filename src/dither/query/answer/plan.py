@@ -124,6 +124,8 @@ def plan_of(question: Question, asked: Asked, terms: Terms, plugin: Callable[...
     ways = [way for way in afford(asked, terms, keys=private) if plugin is None or not way.gaussian]
     if not ways:
         raise ArgumentError("mechanism", "promises a pure ε, which this question or its account has no use for")
+    if not measures and not private:
+        raise ArgumentError("sql", "asks for nothing but declared keys, which are public; look at the tables instead")
     plans = [_plan(question, asked, way, measures, private, plugin) for way in ways]
     best = min(plans, key=_badness)
     _check_size(best)
