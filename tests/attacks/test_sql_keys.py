@@ -48,7 +48,7 @@ EVERYWHERE = [
     "SELECT ward, AVG(cost) AS a FROM visits GROUP BY ward ORDER BY ward LIMIT 1",
     "SELECT EXTRACT(year FROM day) AS y, ward, COUNT(*), MEDIAN(cost) FROM visits GROUP BY y, ward",
     "SELECT CASE WHEN cost > 50 THEN 'much' ELSE 'little' END AS c, COUNT(*) FROM visits GROUP BY c",
-    "SELECT DISTINCT ward FROM visits",
+    "SELECT DISTINCT note FROM visits",
     "SELECT note, COUNT(*), AVG(cost) FROM visits GROUP BY note",
     "SELECT note, ward, SUM(cost) FROM visits GROUP BY note, ward",
     "SELECT AVG(n) FROM (SELECT patient_id, LEAST(COUNT(*), 9) AS n FROM visits GROUP BY patient_id)",

@@ -164,7 +164,7 @@ def test_the_words_of_the_engine_reached_the_analyst(problem, where, monkeypatch
         if where == "in a statement":
             monkeypatch.setattr(DuckDBSession, "_execute", fail)
         else:
-            database = Database(database.catalogue, Broken(database._engine, problem), database.account)
+            monkeypatch.setattr(database, "_engine", Broken(database._engine, problem))
         with pytest.raises(EngineFailed) as failed:
             database.sql("SELECT COUNT(*) FROM visits", epsilon=0.25)
         assert str(failed.value) == FAILED

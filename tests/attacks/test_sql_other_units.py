@@ -1,4 +1,4 @@
-"""Ways to look at rows, or at rows of others: whatever is not an aggregate over everybody is refused, and costs nothing."""
+"""Ways to look at rows, or at rows of others: what is not an aggregate over everybody is refused, and costs nothing."""
 
 from __future__ import annotations
 

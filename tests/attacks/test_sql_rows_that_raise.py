@@ -116,14 +116,14 @@ def test_a_filter_raised_for_one_row_only(worlds, value):
     "sql",
     [
         "SELECT SUM(LEAST(GREATEST(1 / (points - 17), -1), 1)), AVG(LEAST(GREATEST(LN(weight), 0), 9)) FROM visits",
-        "SELECT MAX(LEAST(GREATEST(EXP(points), 0), 9)), MEDIAN(LEAST(GREATEST(CAST(note AS DOUBLE), 0), 9)) FROM visits",
+        "SELECT MAX(LEAST(GREATEST(EXP(points), 0), 9)), MEDIAN(LEAST(GREATEST(CAST(note AS REAL), 0), 9)) FROM visits",
         "SELECT COUNT(DISTINCT 1 // (points - 17)), COUNT(DISTINCT CAST(note AS DATE)) FROM visits",
         "SELECT FLOOR(10 / (cost - 7)) AS k, COUNT(*) FROM visits GROUP BY k",
         "SELECT COUNT(*) FILTER (WHERE 1 / (points - 17) > 0), STDDEV(LEAST(GREATEST(points, 0), 9)) FROM visits",
-        "SELECT AVG(LEAST(x, 9)) FROM (SELECT patient_id, COUNT(1 % (points - 17)) AS x FROM visits GROUP BY patient_id)",
+        "SELECT AVG(LEAST(x, 9)) FROM (SELECT patient_id, COUNT(1 % (points - 17)) AS x FROM visits GROUP BY 1)",
         "SELECT COUNT(*) FROM visits a JOIN visits b ON a.patient_id = b.patient_id AND 1 / (a.points - b.points) > 0",
         "SELECT CORR(LEAST(GREATEST(weight, 0), 1), LEAST(GREATEST(1 / weight, 0), 1)) FROM visits",
-        "SELECT SUM(LEAST(s, 9)) FROM (SELECT patient_id, SUM(LEAST(GREATEST(points, 0), 9)) AS s FROM visits GROUP BY 1)",
+        "SELECT SUM(LEAST(s, 9)) FROM (SELECT patient_id, SUM(LEAST(ABS(points), 9)) AS s FROM visits GROUP BY 1)",
     ],
 )
 def test_an_aggregate_raised_for_one_row_only(worlds, sql):

@@ -139,9 +139,7 @@ class Stored:
         column = column_of(self.columns, table, field.name)
         found = type_of(column.type)
         if found is None or field.type not in READABLE[found]:
-            raise ArgumentError(
-                table.name, f"{field.name} holds a {found}, not a {field.type}; declare what it holds"
-            )
+            raise ArgumentError(table.name, f"{field.name} holds a {found}, not a {field.type}; declare what it holds")
         read = as_type(column.sql, column.type, field.type)
         if field.type is Type.INTEGER and field.name in ids(table) and found is not Type.INTEGER:
             # A cast rounds 1.4 to 1: two ids would become one owner.
