@@ -65,7 +65,7 @@ def test_distinct_users_were_counted_by_row_in_qrlew():
     [
         "SELECT id, days FROM stays UNION ALL SELECT id, born - 1900 AS days FROM patients",
         "SELECT id, COALESCE(days, 30) AS days FROM stays FULL JOIN patients USING (id)",
-        "SELECT id, MAX(d) AS days FROM (SELECT id, days AS d FROM stays UNION ALL SELECT id, 9 FROM stays) GROUP BY id",
+        "SELECT id, MAX(d) AS days FROM (SELECT id, days AS d FROM stays UNION ALL SELECT id, 9 FROM stays) GROUP BY 1",
     ],
 )
 def test_an_id_was_clipped_differently_in_two_tables(rows):

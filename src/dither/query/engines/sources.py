@@ -45,6 +45,8 @@ def source_of(value: Any, stored: str = "") -> Source:
 
 def _file(written: str, stored: str) -> Source:
     path = Path(written)
+    if not written:
+        raise ArgumentError("source", "is an empty path; name a file, or a folder of Parquet files")
     if "://" in written:
         raise ArgumentError(written, "is not a file here; copy it to this machine first")
     if not _there(path) and any(sign in written for sign in "*?["):

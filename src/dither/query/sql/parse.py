@@ -127,6 +127,8 @@ def _read(source: Source) -> exp.Expr:
         raise _unreadable(source, error) from None
     except RecursionError:
         raise QueryError(NESTED) from None
+    except Exception:  # sqlglot trips over some things that it did not expect, such as FLOOR()[1]
+        raise QueryError("the SQL cannot be read; check its brackets and what its functions are taken of") from None
     tree = trees[0] if len(trees) == 1 else None
     if not isinstance(tree, exp.Query):
         raise source.problem("only SELECT (or EXPLAIN SELECT) can be asked; start with SELECT", tree)
