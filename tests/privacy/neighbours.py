@@ -16,7 +16,7 @@ from dither.query.catalogue import Catalogue
 from dither.query.sql.types import Type
 from tests.privacy.neighbour_place import FACTS, IDS, ROWS
 
-__all__ = ["World", "world"]
+__all__ = ["HIGH", "LOW", "NAMES", "World", "world"]
 
 LONG = [
     "9223372036854775807",

@@ -7,6 +7,7 @@ import pytest
 from dither.query.answer import collect
 from tests.privacy.neighbour_checks import check, collected, planned, radii_of
 from tests.privacy.neighbour_place import IDS, NUMBERED, Place
+from tests.privacy.neighbours import HIGH, LOW, NAMES
 
 PERSON = ["F", "Rome", 0.3]
 VISIT = ["A", "2020-01-01", None, "7", "1", 1.25, 0.5, "true", "x"]
@@ -117,6 +118,16 @@ def test_rows_linked_to_a_key_of_several_units_have_no_owner(place):
     others = {"visits": [visit("5", "2"), visit("5", "3")], "codes": [["5", "I10", "3"], ["5", "J45", "1"]]}
     one, two = compared(place, "SELECT code, COUNT(*) FROM codes GROUP BY code", others, {"visits": [visit("5", "1")]})
     assert one.candidates == two.candidates == {}
+
+
+@pytest.mark.parametrize("alike", [0, 1, -2, -1])
+def test_ids_that_look_alike_are_different_units(place, alike):
+    """Rule R10: case, blanks, Unicode forms and bounds tell units apart; the spellings of a number do not."""
+    ids = [[name] for name in NAMES[alike]] if place.catalogue is IDS else (HIGH, LOW)[alike % 2]
+    rows = [{"visits": [visit("1", spelling) for spelling in one] * 3} for one in ids]
+    others = {"visits": [row for brought in rows[1:] for row in brought["visits"]]}
+    _, two = compared(place, "SELECT COUNT(DISTINCT id), COUNT(*) FROM visits", others, rows[0])
+    assert two.totals[0, 1][()][0] == len(ids)
 
 
 def test_ids_that_tables_clip_differently_are_one_unit(place):
