@@ -81,6 +81,8 @@ def test_bounds_survived_a_redefined_column_in_opendp_and_smartnoise(worlds, how
         "SELECT MAX(rating) FROM (SELECT 1 / rating AS rating FROM visits)",
         "SELECT SUM(CASE WHEN cost > 0 THEN points END) FROM visits",
         "SELECT SUM(EXP(weight)) FROM visits",
+        "SELECT SUM(LEAST(GREATEST(points, 0), cost)) FROM visits",  # LEAST leaves a NULL out: then nothing caps it
+        "SELECT SUM(GREATEST(LEAST(points, 9), cost - 100)) FROM visits",
     ],
 )
 def test_a_column_lost_its_bounds_and_was_summed_all_the_same(sql):
