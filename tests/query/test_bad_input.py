@@ -70,11 +70,6 @@ def test_an_unknown_name_is_shown_with_the_one_that_was_meant(database, sql, wor
         ("SELECT COUNT(*) FROM visits WHERE cost > ?", "placeholder", "write the value itself", "?"),
         ("SELECT COUNT(*) FROM visits WHERE cost > 1e999", "too large", "1.7e308", "1e999"),
         ("SELECT QUANTILE_CONT(cost, 1.5) FROM visits", "level from 0 to 1", "several columns", "cost, 1.5"),
-        ("SELECT COUNT(SUBSTRING(note, 1, -3)) FROM visits", "cannot be negative", "SUBSTRING(x, 1, 3)", "note"),
-        ("SELECT COUNT(LEFT(note, -1)) FROM visits", "cannot be negative", "SUBSTRING(x, 1, 3)", "note"),
-        ("SELECT COUNT(*) FROM visits WHERE note LIKE 'a!' ESCAPE '!'", "ends with its escape", "twice", "note"),
-        ("SELECT COUNT(*) FROM visits WHERE note LIKE 'a' ESCAPE '!!'", "one character", "ESCAPE '!'", "note"),
-        ("SELECT ROUND(cost, 99), COUNT(*) FROM visits GROUP BY 1", "from -15 to 15", "ROUND(x, 2)", "cost"),
         ("INSERT INTO visits VALUES (1)", "only SELECT", "start with SELECT", "INSERT"),
     ],
 )
