@@ -98,11 +98,12 @@ def interpreter(name: str) -> Path:
 
 
 class Worker:
-    """A module of `bench/scripts` running inside a peer's environment."""
+    """A module of `bench/scripts` running inside a peer's environment; in this one, if no peer is named."""
 
-    def __init__(self, peer: str, script: str) -> None:
+    def __init__(self, peer: str | None, script: str) -> None:
+        python = sys.executable if peer is None else str(interpreter(peer))
         self.process = subprocess.Popen(
-            [str(interpreter(peer)), "-W", "ignore", "-m", f"bench.scripts.{script}"],
+            [python, "-W", "ignore", "-m", f"bench.scripts.{script}"],
             cwd=ROOT,
             env=clean_environment(),
             stdin=subprocess.PIPE,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench import __main__ as command
-from bench import harness
+from bench import harness, query
 from bench.harness import Report, Row, at_least, at_most
 
 
@@ -72,3 +72,25 @@ def test_check_counts_what_was_never_measured(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr(command, "RESULTS", tmp_path)
     monkeypatch.setattr(command, "names", lambda: ["speed"])
     assert command.main(["check"]) == 1
+
+
+def test_private_sql_is_measured() -> None:
+    """At a hundredth of the size, so only what does not depend on it is compared."""
+    cases = [case for case in query.CASES if case.name in ("grouped sum", "private keys")]
+    report = query.run(rows=100_000, repeats=1, cases=cases)
+    found = {(row.case, row.system, row.metric): row.value or 0 for row in report.rows}
+    assert found["purchases", "data", "rows of a user, median"] == 5
+    assert 40 <= found["purchases", "data", "rows of a user, 99 %"] <= 55
+    for case in cases:
+        assert found[case.name, "dither", "CPU-seconds"] > found[case.name, "duckdb", "CPU-seconds"] > 0
+        assert 0 < found[case.name, "dither", "mean relative error"] < 2
+    assert 10 <= found["private keys", "dither", "keys found"] < found["private keys", "duckdb", "keys found"]
+    met = {goal.goal: goal.met for goal in report.goals}
+    assert met[f"distinct users, {query.WITHIN}"]
+    assert not met["median, CPU-seconds"], "what was not asked has met nothing"
+
+
+def test_made_up_purchases_are_always_the_same(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        query.make(tmp_path / name, 5_000)
+    assert query.about(tmp_path / "a") == query.about(tmp_path / "b")

@@ -198,6 +198,7 @@ delta = 1e-7
 
 [tables.patients]
 source = "patients.csv"
+rows = 1
 
 [tables.patients.columns]
 patient_id = "text"

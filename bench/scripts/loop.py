@@ -6,9 +6,11 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 
-def serve(answer: Callable[..., float]) -> None:
+def serve(answer: Callable[..., Any]) -> None:
     for line in sys.stdin:
         print(json.dumps(answer(**json.loads(line))), flush=True)
 
@@ -28,3 +30,15 @@ def rate_of_scalar(draw: Callable[[], object], seconds: float) -> float:
         n += 1
         used = time.process_time() - began
     return n / used
+
+
+def peak() -> float | None:
+    """The most memory this process had, in MB; None where the system does not say.
+
+    The `ru_maxrss` of getrusage will not do: it starts with what the parent had when it started this process.
+    """
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return None
+    kilobytes = next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+    return int(kilobytes) * 1024 / 1_000_000

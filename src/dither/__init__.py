@@ -137,6 +137,7 @@ _HOMES = {
     "dither.table": ("TableRelease",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
+_ROOMS = ("audit", "explain")  # modules, reached as attributes: dither.audit.mechanism, dither.explain.epsilon
 
 __all__ = [
     "ROW",
@@ -208,6 +209,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"dither.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'dither' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME[name]), name)
@@ -216,4 +219,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_ROOMS})

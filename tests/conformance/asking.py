@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from dither.ledger import Budget
+from dither.ledger import Account, Budget
 from dither.query.catalogue import Catalogue
 from dither.query.database import Database
 from dither.query.engines.duckdb import DuckDBEngine
@@ -84,23 +84,24 @@ def _question(file: str, block: str) -> Question:
 
 
 class Worlds:
-    """Each catalogue opened in one engine, with an account for either kind of noise that never runs out."""
+    """Each catalogue, opened in one engine when it is first needed."""
 
     def __init__(self, engine: str) -> None:
         self._make, self._engines = ENGINES[engine], dict[str, Engine]()
-        self._opened: dict[tuple[str, str], Database] = {}
+
+    def under(self, world: str, account: Account, **changed: Any) -> Database:
+        """The tables under an account, with what is declared of them changed."""
+        if world not in self._engines:
+            self._engines[world] = self._make(CATALOGUES[world])
+        return Database(replace(CATALOGUES[world], **changed), self._engines[world], account)
 
     def opened(self, world: str, noise: str) -> Database:
         """The tables under an account that makes the planner use this noise, whatever is asked."""
-        if (world, noise) not in self._opened:
-            catalogue = CATALOGUES[world]
-            if world not in self._engines:
-                self._engines[world] = self._make(catalogue)
-            budget = Budget(4e9, 0.0 if noise == "Laplace" else 1e-6, unit=catalogue.unit)
-            self._opened[world, noise] = Database(catalogue, self._engines[world], budget)
-        return self._opened[world, noise]
+        delta = 0.0 if noise == "Laplace" else 1e-6
+        return self.under(world, Budget(1e9, delta, unit=CATALOGUES[world].unit))
 
     def ask(self, world: str, noise: str, sql: str, **stated: Any) -> Any:
+        """The answer at a cost that hardly needs noise, clipped to nothing unless it is stated."""
         cost = {"epsilon": 1e6} if noise == "Laplace" else {"rho": 1e7}
         return self.opened(world, noise).sql(sql, **{**cost, **WIDE, **stated})
 

@@ -48,7 +48,9 @@ class Redrawn:
             truth, chunks = self.answers(radii, 1, noise=False).rows, [AT_ONCE] * (times // AT_ONCE)
             for many in filter(None, [*chunks, times % AT_ONCE]):
                 spread = self.answers(radii, many).spread(confidence)
-                rows = [[_holds(*cell) for cell in zip(truth[i // many], row)] for i, row in enumerate(spread)]
+                rows = [
+                    [_holds(*cell) for cell in zip(truth[i // many], row, strict=True)] for i, row in enumerate(spread)
+                ]
                 held.append(np.array(rows, float).reshape(len(truth), many, -1))
         return np.concatenate(held, axis=1).mean(axis=1)
 

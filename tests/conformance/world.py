@@ -86,6 +86,16 @@ ANSWERS = Table(
         field("moment", Type.TIMESTAMP, datetime(2024, 1, 1), datetime(2024, 2, 1)),  # noqa: DTZ001 - times have no zone
     ),
 )
+MEASURED = (
+    field("ward", Type.TEXT, keys=("A", "B", "C", "D")),
+    field("x", Type.INTEGER, 0, 100),
+    field("y", Type.INTEGER, 0, 100),
+    field("z", Type.REAL, 0.0, 50.0),
+    field("wide", Type.INTEGER, 0, 4000),
+    field("tag", Type.INTEGER),
+)
+CROWD = Table("crowd", (field("person", Type.INTEGER), *MEASURED), owner="person")
+SAMPLES = Table("samples", MEASURED)
 TABLES = {table.name: table for table in (PATIENTS, VISITS, DIAGNOSES, REGIONS, SHIFTS, ANSWERS)}
 CLINIC = (PATIENTS, VISITS, DIAGNOSES, REGIONS, SHIFTS)
 SURVEY = (ANSWERS, REGIONS)
@@ -94,6 +104,8 @@ CATALOGUES = {
     "clinic, replace": Catalogue("clinic", CLINIC, unit=Unit("patient_id", "replace")),
     "survey": Catalogue("survey", SURVEY, unit=ROW),
     "survey, replace": Catalogue("survey", SURVEY, unit=ROW.replacing()),
+    "crowd": Catalogue("crowd", (CROWD,), unit=Unit("person")),
+    "samples": Catalogue("samples", (SAMPLES,), unit=ROW),
 }
 
 TYPES = {
@@ -107,9 +119,9 @@ TYPES = {
 OWNED = {
     "patients": "patient_id IS NOT NULL",
     "visits": "patient_id IS NOT NULL",
-    "diagnoses": "visit_id IN (SELECT visit_id FROM visits)",
+    "diagnoses": "visit_id IN (SELECT visit_id FROM visits GROUP BY visit_id HAVING COUNT(*) = 1)",
 }
-"""Which rows belong to someone."""
+"""Which rows belong to someone: those with an id, or with a parent's key that is there once (rule R9)."""
 
 
 @cache
@@ -123,6 +135,11 @@ def stored() -> duckdb.DuckDBPyConnection:
         marks = ", ".join("?" for _ in TABLES[name].fields)
         connection.executemany(f"INSERT INTO stored.{name} VALUES ({marks})", rows)
         connection.execute(f"CREATE VIEW {name} AS SELECT * FROM stored.{name} WHERE {OWNED.get(name, 'TRUE')}")
+    connection.register("people", _crowd())
+    connection.execute("CREATE TABLE stored.crowd AS SELECT * FROM people ORDER BY person")
+    connection.execute("CREATE TABLE stored.samples AS SELECT * EXCLUDE (person) FROM stored.crowd")
+    for name in ("crowd", "samples"):
+        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM stored.{name}")
     return connection
 
 
@@ -167,10 +184,12 @@ def _patients(random: np.random.Generator) -> list[tuple[Any, ...]]:
 
 
 def _visits(random: np.random.Generator) -> list[tuple[Any, ...]]:
-    """Most patients come a few times, one comes 28 times, some never; two visits belong to nobody."""
+    """Most patients come a few times, one comes 28 times, some never. Two who come are no patients; two visits belong
+    to nobody, and two have the same id."""
     owners = [FIRST_ID + number for number in range(50) for _ in range(int(min(random.pareto(1.2) * 2 + 1, 12)))]
-    owners += [FIRST_ID + 50] * 28 + [FIRST_ID + 70] * 2 + [None] * 2
-    return [_visit(random, number, owner) for number, owner in enumerate(owners)]
+    owners += [FIRST_ID + 50] * 28 + [FIRST_ID + 70] * 2 + [FIRST_ID + 71] + [None] * 2
+    rows = [_visit(random, number, owner) for number, owner in enumerate(owners)]
+    return [*rows, (rows[3][0], *rows[90][1:])]
 
 
 def _visit(random: np.random.Generator, number: int, owner: int | None) -> tuple[Any, ...]:
@@ -216,3 +235,20 @@ def _answers(random: np.random.Generator) -> list[tuple[Any, ...]]:
         )
         for number in range(300)
     ]
+
+
+def _crowd() -> dict[str, Any]:
+    """Many people with one to seven rows each, for what needs numbers that noise does not drown."""
+    random = np.random.default_rng(12)  # allowed: test inputs, not noise
+    person = np.repeat(np.arange(6000), np.minimum(random.geometric(0.4, 6000), 7))
+    rows = person.size
+    x = np.clip(random.normal(45, 18, rows), 0, 100).astype(np.int64)
+    return {
+        "person": person,
+        "ward": np.array(["A", "B", "C", "D"], object)[np.minimum(random.geometric(0.4, rows), 4) - 1],
+        "x": x,
+        "y": np.clip(x / 2 + random.normal(30, 12, rows), 0, 100).astype(np.int64),
+        "z": np.clip(random.exponential(10, rows), 0, 50),
+        "wide": np.clip(random.normal(1800, 600, rows), 0, 4000).astype(np.int64),
+        "tag": random.integers(5000, size=rows),
+    }

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -59,3 +61,12 @@ def test_tiny_delta_and_far_tails_stay_safe() -> None:
     assert exact_delta(0.5, 3000, found) <= mpf(1e-200)
     assert repeated_epsilon(0.5, 20_000, 1e-305) <= 10_000.0
     assert repeated_epsilon(0.1, 3, 0.9) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "times"), [(2.0, 20_000), (1.0, 1_000_000), (5.0, 1_000_000), (0.1, 1_000_000), (30.0, 3_000)]
+)
+def test_many_large_parts_cost_at_least_their_mean_loss(epsilon: float, times: int) -> None:
+    mean = times * epsilon * math.tanh(epsilon / 2)
+    assert mean * (1 - 1e-3) <= repeated_epsilon(epsilon, times, 1e-6) <= times * epsilon
+    assert repeated_delta(epsilon, times, 0.9 * mean) > 0.9

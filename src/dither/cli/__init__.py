@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from dither._version import __version__
-from dither.cli import audit, budget, completion, demo, doctor, explain, init, log, preview, query
+from dither.cli import audit, budget, completion, demo, doctor, explain, init, log, preview, query, tables
 from dither.errors import DitherError, QueryError
 
 __all__ = ["main"]
@@ -42,5 +42,5 @@ def main() -> None:
             stream.reconfigure(errors="replace")
 
 
-for module in (audit, budget, completion, demo, doctor, explain, init, log, preview, query):
+for module in (audit, budget, completion, demo, doctor, explain, init, log, preview, query, tables):
     main.add_command(module.command)

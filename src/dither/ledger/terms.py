@@ -144,7 +144,7 @@ def _loss_parts(epsilon: float, delta: float, order: int) -> tuple[float, ...]:
 def best_order(epsilon: float, delta: float) -> int:
     """The integer order at which Gaussian releases fit in best: the largest B(α)/α."""
     # Without the two terms that help, the best order is 1 + 2·ln(1/δ)/ε at most; they only move it down.
-    highest = max(8, min(int(2 + 4 * math.log(1 / delta) / epsilon), 1 << 40))
+    highest = max(8, min(int(2 + 4 * -math.log(delta) / epsilon), 1 << 40))
     span = {min(highest, math.floor(2 * 1.02**step)) for step in range(2 + int(math.log(highest / 2, 1.02)))}
     best = max(sorted(span), key=lambda order: sum(_loss_parts(epsilon, delta, order)) / order)
     near = range(max(2, best - best // 40 - 2), best + best // 40 + 3, max(1, best // 2000))

@@ -56,8 +56,11 @@ def _losses(epsilon: float, times: int) -> Iterator[tuple[float, float, float]]:
 
 
 def _first_visible(epsilon: float, times: int) -> int:
-    """The smallest number of lies whose weight is not negligible; the weights below it are smaller still."""
-    low, high = 0, times // 2
+    """The smallest number of lies whose weight is not negligible; the weights below it are smaller still.
+
+    Weights rise up to the likeliest number of lies, k / (1 + e^ε₀), where they are at least 1 / (k + 1).
+    """
+    low, high = 0, min(times // 2, int((times + 1) / (1 + math.exp(min(epsilon, 700.0)))))
     if _log_weight(epsilon, times, 0) > _LOG_NEGLIGIBLE:
         return 0
     while high - low > 1:

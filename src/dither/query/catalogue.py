@@ -18,6 +18,7 @@ from dither.query.sql.types import ANY, Range, Type
 
 __all__ = ["Catalogue", "Field", "Link", "Table", "usual_delta"]
 
+LARGEST = 10**15
 ROW_ID = "rowid"
 """The name under which engines show a row's own id."""
 
@@ -155,16 +156,18 @@ class Catalogue:
         raise ArgumentError("table", f"there is no table {name}; {near}")
 
     def _check_numbers(self) -> None:
-        if self.population is not None and not (type(self.population) is int and self.population >= 1):
+        if self.population is not None and not (type(self.population) is int and 1 <= self.population <= LARGEST):
             raise ArgumentError("population", "must be a whole number of at least 1; or leave it out")
-        if self.epsilon is not None and not fraction("epsilon", self.epsilon) > 0:
-            raise ArgumentError("epsilon", f"must be positive, not {self.epsilon}; declare what may be spent")
+        if self.epsilon is not None and not 0 < fraction("epsilon", self.epsilon) <= LARGEST:
+            raise ArgumentError("epsilon", f"must be positive, not {self.epsilon!s:.40}; declare what may be spent")
         if not 0 <= fraction("delta", self.delta) < 1:
-            raise ArgumentError("delta", f"must be at least 0 and below 1, not {self.delta}; such as 1e-6")
+            raise ArgumentError("delta", f"must be at least 0 and below 1, not {self.delta!s:.40}; such as 1e-6")
         for analyst, share in self.analysts.items():
             checked_name("analysts", analyst)
             if not 0 < fraction("analysts", share) <= 1:
                 raise ArgumentError("analysts", f"the share of {analyst} must be above 0 and at most 1, not {share}")
+        _set(self, "epsilon", None if self.epsilon is None else float(self.epsilon))
+        _set(self, "delta", float(self.delta))
         if not isinstance(self.version, str) or not self.version:
             raise ArgumentError("version", 'must be a text; write it in quotes, such as "2026-01"')
 

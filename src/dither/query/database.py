@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Self
 
-from dither.errors import ArgumentError, LedgerError
+from dither.errors import ArgumentError, EngineFailed, LedgerError, QueryError
 from dither.ledger import Account, Receipt
+from dither.ledger.account import check_text
 from dither.ledger.replay import replay_key
 from dither.noise import token
 from dither.query.answer.assemble import Answer
@@ -23,7 +25,7 @@ from dither.query.preview import Preview, PreviewColumn
 from dither.query.sql.bind import bind
 from dither.query.sql.describe import describe
 from dither.query.sql.expressions import KeyLeaf
-from dither.query.sql.parse import Parsed, parse
+from dither.query.sql.parse import NESTED, Parsed, parse
 from dither.query.sql.question import Output
 from dither.query.tables import Tables
 from dither.release import Source
@@ -33,6 +35,8 @@ __all__ = ["Database"]
 
 PURPOSE = 500
 SALT_BYTES = 16
+MOST_KEPT = 100_000
+"""For how many keys or different values one unit may count; an engine keeps a list of as many for a heavy one."""
 
 
 class Database:
@@ -42,6 +46,8 @@ class Database:
     `rho`, a `share` of the account, or the wanted `error` (with `expect`, a public number of rows, where it matters).
     `shares` says how to split the cost over the columns of the answer, `radius` how much one unit may count for in a
     column; `groups` and `values` cap the private keys and the different values that one unit counts for.
+
+    `failure` is what last went wrong after a charge. It may hold private values: it is for the curator in this process.
     """
 
     def __init__(self, catalogue: Catalogue, engine: Engine, account: Account) -> None:
@@ -49,6 +55,7 @@ class Database:
             raise ArgumentError("budget", f"is for {account.unit}, but the dataset is about {catalogue.unit}")
         self.catalogue, self.account = catalogue, account
         self._engine = engine
+        self.failure: Exception | None = None
 
     @property
     def tables(self) -> Tables:
@@ -63,34 +70,47 @@ class Database:
         noise for that radius; the parts of the cost add up (docs/proofs/query.md).
         Assumes: the engine computes what it is asked, and parent keys are unique. How long it takes is not protected.
         """
-        parsed = parse(query)
+        parsed, by = parse(query), _analyst(by)
         if parsed.explain:
             return self._preview(parsed, _asked(cost), by)
         plan = self._plan(parsed, _asked(cost))
         stored = self.account.stored(self._key(plan))
         if stored is not None:
             return self._release(plan, *self._read(plan, stored), replayed=True)
-        with self.account.spending(plan.guarantee, by=by, purpose=" ".join(query.split())[:PURPOSE]) as receipt:
-            noisy = measure(plan, self._engine, self.catalogue.table, _salt)
-            kept = self._keep(plan, noisy, receipt)
+        purpose = " ".join(query.split())[:PURPOSE]
+        with self.account.spending(plan.guarantee, by=by, purpose=purpose) as receipt:
+            kept = self._keep(plan, self._measured(plan), receipt)
         return self._release(plan, *kept)
 
     def preview(self, query: str, *, by: str | None = None, **cost: Any) -> Preview:
         """What a question would cost and how far off its answer would be. Reads no data and costs nothing."""
-        return self._preview(parse(query), _asked(cost), by)
+        return self._preview(parse(query), _asked(cost), _analyst(by))
 
     def explain_plan(self, query: str, **cost: Any) -> str:
         """The plan in words: relations, keys, aggregates; with a cost, also sensitivities and noise."""
         parsed = parse(query)
-        text = describe(bind(parsed, self.catalogue))
+        with _shallow():
+            text = describe(bind(parsed, self.catalogue))
         return text if not cost else "\n".join([text, *described(self._plan(parsed, _asked(cost)))])
 
     def _plan(self, parsed: Parsed, asked: Asked) -> Plan:
         question, terms = bind(parsed, self.catalogue), self.account.terms
         _check_names(asked, question.outputs)
         plugin = mechanism_named(asked.mechanism)
-        asked = solve(question, asked, terms.total.epsilon, lambda one: plan_of(question, one, terms, plugin))
-        return plan_of(question, asked, terms, plugin)
+        with _shallow():
+            asked = solve(question, asked, terms.total.epsilon, lambda one: plan_of(question, one, terms, plugin))
+            plan = plan_of(question, asked, terms, plugin)
+            plan.identity  # noqa: B018 - goes through the whole plan, before anything is charged
+        return plan
+
+    def _measured(self, plan: Plan) -> Noisy:
+        """What the engine measures. Whatever goes wrong there may speak of the data, so none of it is passed on."""
+        try:
+            return measure(plan, self._engine, self.catalogue.table, _salt)
+        except Exception as problem:
+            self.failure = problem
+        # Raised here and not where the problem was caught, so that it carries no trace of it.
+        raise EngineFailed("the engine could not finish this question; its curator can look into it")
 
     def _preview(self, parsed: Parsed, asked: Asked, by: str | None) -> Preview:
         plan = self._plan(parsed, asked)
@@ -173,6 +193,24 @@ class Database:
         return f"<Database {self.catalogue.name}: {', '.join(self.tables)}; {self.account!r}>"
 
 
+@contextmanager
+def _shallow() -> Iterator[None]:
+    """A plan that the interpreter cannot go down into is refused like one that cannot be read."""
+    try:
+        yield
+    except RecursionError:
+        raise QueryError(NESTED) from None
+
+
+def _analyst(by: Any) -> str | None:
+    if by is None:
+        return None
+    if not isinstance(by, str):
+        raise ArgumentError("by", f"must be the name of an analyst, not {type(by).__name__}")
+    check_text("by", by, needed=True)
+    return by
+
+
 def _salt() -> str:
     return token(SALT_BYTES)
 
@@ -184,9 +222,15 @@ def _asked(cost: dict[str, Any]) -> Asked:
         if name not in known:
             raise ArgumentError(name, f"is unknown; there are: {', '.join(sorted(known))}, by")
     stated = {name: value for name, value in cost.items() if value is not None}
-    for name in ("expect", "groups", "values"):
-        if name in stated and not (isinstance(stated[name], int) and 1 <= stated[name] <= 1 << 40):
-            raise ArgumentError(name, "must be a whole number of at least 1")
+    for name, value in stated.items():
+        if isinstance(value, bool):
+            raise ArgumentError(name, "must be a number, not true or false")
+    for name, most in (("expect", 1 << 40), ("groups", MOST_KEPT), ("values", MOST_KEPT)):
+        whole = isinstance(stated.get(name, 1), int) and not isinstance(stated.get(name), bool)
+        if not (whole and 1 <= stated.get(name, 1) <= most):
+            raise ArgumentError(name, f"must be a whole number from 1 to {most:,}")
+    if not isinstance(stated.get("mechanism", ""), str):
+        raise ArgumentError("mechanism", 'must be a name such as "laplace"')
     for name in ("shares", "radius"):
         if name in stated:
             stated[name] = _by_column(name, stated[name])
@@ -197,7 +241,7 @@ def _by_column(argument: str, stated: Any) -> tuple[tuple[str, float], ...]:
     pairs = stated.items() if isinstance(stated, Mapping) else [("", stated)]
     try:
         found = tuple((str(name), float(size)) for name, size in pairs)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = (("", 0.0),)
     if not all(0 < size < 1e300 for _, size in found):
         raise ArgumentError(argument, 'must be positive numbers by column, such as {"n": 20}')

@@ -41,7 +41,8 @@ def declare(
     None has no names either (JSON); then the columns are those that are declared. A column of texts is read as `types`
     say, else as its bounds or keys say, else as text: nothing is inferred from the data (rule R6).
     """
-    stated = _Stated(dict(bounds or {}), {name: _listed(name, one) for name, one in (keys or {}).items()}, types or {})
+    listed = {name: _listed(name, one) for name, one in _by_column("keys", keys).items()}
+    stated = _Stated(_by_column("bounds", bounds), listed, _by_column("types", types))
     whom = _unit(unit)
     names = stated.names(schema, whom)
     owner = None if whom.name == ROW.name else _column("unit", whom.name, names)
@@ -58,6 +59,17 @@ def declare(
         version=version,
         book=book,
     )
+
+
+EXAMPLES = {"bounds": '{"age": (0, 110)}', "keys": '{"ward": ["A", "B"]}', "types": '{"age": "integer"}'}
+
+
+def _by_column(argument: str, stated: Any) -> dict[str, Any]:
+    if stated is None:
+        return {}
+    if not isinstance(stated, Mapping) or not all(isinstance(name, str) for name in stated):
+        raise ArgumentError(argument, f"must be stated by the names of columns, such as {EXAMPLES[argument]}")
+    return dict(stated)
 
 
 def _unit(unit: str | Unit | None) -> Unit:

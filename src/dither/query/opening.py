@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,8 @@ def open(
             unit=unit, bounds=bounds, keys=keys, types=types, population=population, delta=delta, rows=rows, name=name
         )
         return open_catalogue(load_catalogue(source), Path(source), budget=budget, ledger=ledger, engine=engine)
+    if not isinstance(table, str):
+        raise ArgumentError("table", f"must be the name of a table, not {type(table).__name__}")
     epsilon, stated = _promise(budget, delta)
     catalogue = declare(
         name or name_of(source, table),
@@ -71,8 +74,10 @@ def open(
         version=version,
     )
     path = Path(source) if isinstance(source, str | Path) else None
-    account = budget if isinstance(budget, Account) else _account(catalogue, ledger, _beside(path))
-    return Database(catalogue, _engine(engine, catalogue, {catalogue.tables[0].name: (source, table)}), account)
+    book = budget if isinstance(budget, Account) else _book(catalogue, ledger, _beside(path))
+    made = _engine(engine, catalogue, {catalogue.tables[0].name: (source, table)})
+    with _closing_on_error(made):
+        return Database(catalogue, made, _account(catalogue, book))
 
 
 def open_catalogue(
@@ -86,13 +91,26 @@ def open_catalogue(
     """The tables of a catalogue, and its account with the shares of its analysts."""
     if budget is not None and not isinstance(budget, Account):
         raise ArgumentError("budget", f"is declared in {path.name}; change it there, or pass an open account")
-    book = catalogue.book or _beside(path)
-    account = budget if budget is not None else _account(catalogue, ledger, book)
-    known = account.shares()
-    for analyst, part in catalogue.analysts.items():
-        if known.get(analyst) != part:
-            account.share(analyst, part)
-    return Database(catalogue, _engine(engine, catalogue, {}), account)
+    book = budget if budget is not None else _book(catalogue, ledger, catalogue.book or _beside(path))
+    made = _engine(engine, catalogue, {})
+    with _closing_on_error(made):
+        account = _account(catalogue, book)
+        database = Database(catalogue, made, account)
+        known = account.shares()
+        for analyst, part in catalogue.analysts.items():
+            if known.get(analyst) != part:
+                account.share(analyst, part)
+        return database
+
+
+@contextmanager
+def _closing_on_error(engine: Engine) -> Iterator[None]:
+    """The book comes after the data: what cannot be opened leaves no account behind, and what has none is closed."""
+    try:
+        yield
+    except BaseException:
+        engine.close()
+        raise
 
 
 def _engine(name: str, catalogue: Catalogue, sources: Mapping[str, Any]) -> Engine:
@@ -111,6 +129,8 @@ def _promise(budget: Any, delta: float | None) -> tuple[float | None, float | No
     """The ε and δ of a budget that is stated as numbers."""
     if budget is None or isinstance(budget, Account):
         return None, delta
+    if isinstance(budget, bool):
+        raise ArgumentError("budget", "must be ε as a number, such as budget=3.0")
     if not isinstance(budget, tuple):
         return budget, delta
     if len(budget) != 2 or delta is not None:
@@ -125,12 +145,23 @@ def _beside(path: Path | None) -> Path | None:
     return path.with_name(path.name.partition(".")[0] + BOOK)
 
 
-def _account(catalogue: Catalogue, ledger: str | Path | Ledger | None, book: str | Path | None) -> Account:
-    there = ledger is not None or (book is not None and ("://" in str(book) or Path(book).exists()))
+Book = str | Path | Ledger
+
+
+def _book(catalogue: Catalogue, ledger: Any, beside: str | Path | None) -> Book:
+    """Where the account is kept: there must be a budget, or a book that knows one."""
+    if not isinstance(ledger, str | Path | Ledger | None) or "\0" in str(ledger):
+        raise ArgumentError("ledger", "must be a book: the path of a file, an address, or an open Ledger")
+    there = ledger is not None or (beside is not None and ("://" in str(beside) or Path(beside).exists()))
     if catalogue.epsilon is None and not there:
         raise ArgumentError("budget", "is missing; pass the ε that all answers together may cost, such as budget=3.0")
-    where = ledger if ledger is not None else book if book is not None else MEMORY
-    opened = where if isinstance(where, Ledger) else Ledger.open(where)
+    return next((book for book in (ledger, beside) if book is not None), MEMORY)
+
+
+def _account(catalogue: Catalogue, book: Book | Account) -> Account:
+    if isinstance(book, Account):
+        return book
+    opened = book if isinstance(book, Ledger) else Ledger.open(book)
     return opened.account(
         catalogue.name,
         epsilon=catalogue.epsilon,

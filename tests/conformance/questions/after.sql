@@ -49,3 +49,10 @@ SELECT 'all' AS label, severity, severity + 1 AS next, COUNT(*) FROM diagnoses G
 
 -- the same aggregate twice
 SELECT COUNT(*), COUNT(*), SUM(cost), SUM(cost) + COUNT(*) FROM visits;
+
+-- NULL comes last
+SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex ORDER BY sex DESC;
+
+-- ORDER BY ALL
+SELECT urgent, ward, SUM(cost) FROM visits GROUP BY ALL ORDER BY ALL;
+SELECT u, w, COALESCE(SUM(cost), 0) FROM (VALUES (TRUE), (FALSE)) a(u) CROSS JOIN (VALUES ('A'), ('B'), ('C'), ('D'), ('closed')) b(w) LEFT JOIN visits ON urgent = u AND ward = w GROUP BY ALL ORDER BY ALL;

@@ -39,3 +39,18 @@ SELECT COUNT(*), SUM(v.cost) FROM visits AS v WHERE v.change > 0;
 
 -- names in any case
 SELECT Count(*), SUM(Cost) FROM VISITS WHERE URGENT;
+
+-- texts in order
+SELECT COUNT(*) FILTER (WHERE note < 'd') AS a, COUNT(*) FILTER (WHERE note >= 'flu') AS b, COUNT(*) FILTER (WHERE ward > doctor) AS c FROM visits;
+
+-- truths compared
+SELECT COUNT(*) FILTER (WHERE urgent = TRUE) AS a, COUNT(*) FILTER (WHERE urgent IS TRUE) AS b, COUNT(*) FILTER (WHERE urgent <> (cost > 1000)) AS c FROM visits;
+
+-- casts to text
+SELECT COUNT(*) FILTER (WHERE CAST(urgent AS VARCHAR) = 'true') AS a, COUNT(*) FILTER (WHERE CAST(day AS VARCHAR) LIKE '2022-0%') AS b, COUNT(*) FILTER (WHERE CAST(paid AS VARCHAR) LIKE '%.5') AS c FROM visits;
+
+-- parts of texts
+SELECT COUNT(*) FILTER (WHERE SUBSTRING(note, 2, 2) = 'lu') AS a, COUNT(*) FILTER (WHERE SUBSTRING(note, -2, 2) = 'up') AS b FROM visits;
+
+-- NULL in a list
+SELECT COUNT(*) FILTER (WHERE ward IN ('A', NULL)) AS a, COUNT(*) FILTER (WHERE ward NOT IN ('A', NULL)) AS b FROM visits;

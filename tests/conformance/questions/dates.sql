@@ -42,3 +42,12 @@ SELECT HOUR(moment) AS hour, COUNT(*) FROM visits WHERE moment IS NOT NULL GROUP
 
 -- age at a visit
 SELECT SUM(DATE_DIFF('year', born, day)) AS years, COUNT(*) FROM visits JOIN patients USING (patient_id) WHERE day > born + INTERVAL 18 YEAR;
+
+-- truncated in a condition
+SELECT COUNT(*) FROM visits WHERE DATE_TRUNC('month', day) = DATE '2022-07-01' OR DATE_TRUNC('year', moment) = TIMESTAMP '2023-01-01';
+
+-- by decade
+SELECT EXTRACT(year FROM born) // 10 * 10 AS decade, COUNT(*) FROM patients GROUP BY decade;
+
+-- days of the week
+SELECT SUM(EXTRACT(isodow FROM day)), SUM(EXTRACT(dow FROM moment)), SUM(EXTRACT(month FROM moment)) FROM visits;

@@ -55,3 +55,19 @@ SELECT COUNT(*) FROM patients p JOIN regions r ON p.height > r.beds;
 
 -- private and public tables together
 SELECT country, COUNT(*), SUM(cost) FROM visits JOIN patients USING (patient_id) JOIN regions USING (region) GROUP BY country;
+
+-- a key of the side that can be missing
+SELECT sex, ward, COUNT(*) FROM patients LEFT JOIN visits USING (patient_id) GROUP BY sex, ward;
+SELECT sex, ward, COUNT(*) FROM patients JOIN visits USING (patient_id) WHERE ward IN ('A', 'B', 'C', 'D') GROUP BY sex, ward;
+
+-- what is missing counts as something else
+SELECT SUM(COALESCE(cost, -1)) AS s, COUNT(DISTINCT v.ward), COUNT(DISTINCT p.sex) FROM patients p LEFT JOIN visits v USING (patient_id);
+
+-- a table with a parent's key, joined with itself
+SELECT COUNT(*), SUM(a.severity * b.severity) FROM diagnoses a JOIN diagnoses b ON a.visit_id = b.visit_id;
+
+-- two public tables
+SELECT COUNT(*), SUM(t.hours) FROM visits v JOIN shifts s ON v.ward = s.ward JOIN shifts t ON s.nurse = t.nurse;
+
+-- a query over a public table
+SELECT COUNT(*), SUM(h) FROM visits JOIN (SELECT ward, hours * 2 AS h FROM shifts WHERE hours > 3) s USING (ward);

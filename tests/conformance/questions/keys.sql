@@ -49,10 +49,6 @@ SELECT COALESCE(ward, 'none') AS ward, COUNT(*) FROM visits WHERE ward IS DISTIN
 -- a small range of integers
 SELECT severity, COUNT(*) FROM diagnoses GROUP BY severity;
 
--- keys alone
-SELECT DISTINCT ward FROM visits;
-SELECT ward FROM (VALUES ('A'), ('B'), ('C'), ('D'), ('closed')) AS w(ward);
-
 -- a key that is not shown
 SELECT COUNT(*) AS n FROM visits GROUP BY ward ORDER BY n;
 SELECT COUNT(v.visit_id) AS n FROM (VALUES ('A'), ('B'), ('C'), ('D'), ('closed')) AS w(ward) LEFT JOIN visits v USING (ward) GROUP BY ward ORDER BY n;

@@ -46,3 +46,21 @@ SELECT doctor, quantile_disc(cost, 0.5), quantile_disc(change, 0.5), COUNT(DISTI
 --: noise Gaussian
 SELECT note, COUNT(DISTINCT patient_id) AS units FROM visits GROUP BY note;
 SELECT note, COUNT(DISTINCT patient_id) AS units FROM visits WHERE note IS NOT NULL GROUP BY note HAVING units > 1;
+
+-- none at all
+--: noise Gaussian
+SELECT doctor, COUNT(*) FROM visits WHERE cost > 4000 GROUP BY doctor;
+
+-- with a public key between two of them
+--: noise Gaussian
+SELECT doctor, urgent, note, COUNT(*), SUM(change) FROM visits GROUP BY doctor, urgent, note;
+SELECT doctor, urgent, note, COUNT(*), SUM(change) FROM visits WHERE urgent IS NOT NULL AND (doctor, note) IN (SELECT (doctor, note) FROM visits WHERE urgent IS NOT NULL AND doctor IS NOT NULL AND note IS NOT NULL GROUP BY ALL HAVING COUNT(DISTINCT patient_id) > 1) GROUP BY ALL;
+
+-- beside a public key that can be NULL
+--: noise Gaussian
+SELECT sex, region, COUNT(*) FROM patients GROUP BY sex, region;
+SELECT sex, region, COUNT(*) FROM patients WHERE region IS NOT NULL AND region <> 'island' GROUP BY sex, region;
+
+-- of a public table
+--: noise Gaussian
+WITH s AS (SELECT ward, nurse FROM shifts) SELECT nurse, COUNT(*) FROM visits JOIN s USING (ward) GROUP BY nurse;

@@ -25,7 +25,7 @@ SELECT COUNT(*), SUM(cost) FROM (SELECT * FROM visits UNION ALL SELECT * FROM vi
 -- UNION ALL of integers and reals
 SELECT COUNT(*), SUM(x) FROM (SELECT cost AS x FROM visits UNION ALL SELECT weight FROM patients UNION ALL SELECT paid FROM visits);
 
--- UNION ALL of keys, of which NULL stands in the middle
+-- UNION ALL of keys, of which only the first may be NULL
 SELECT k, COUNT(*) FROM (SELECT sex AS k FROM patients UNION ALL SELECT ward FROM visits) GROUP BY k;
 SELECT k, COUNT(*) FROM (SELECT sex AS k FROM patients UNION ALL SELECT ward FROM visits WHERE ward IS DISTINCT FROM 'E') GROUP BY k;
 
@@ -59,3 +59,21 @@ SELECT COUNT(*) FROM patients WHERE region NOT IN (SELECT region FROM regions WH
 
 -- both kinds of IN
 SELECT COUNT(*) FROM visits WHERE ward IN (SELECT ward FROM shifts) AND patient_id IN (SELECT patient_id FROM patients WHERE height > 150) AND cost > 50;
+
+-- IN within NOT IN
+SELECT COUNT(*) FROM diagnoses d JOIN visits v ON d.visit_id = v.visit_id WHERE v.patient_id IN (SELECT patient_id FROM patients WHERE patient_id NOT IN (SELECT patient_id FROM visits WHERE urgent));
+
+-- IN nothing
+SELECT COUNT(*) FROM visits WHERE patient_id IN (SELECT patient_id FROM patients WHERE height > 220);
+
+-- NOT IN nothing
+SELECT COUNT(*) FROM visits WHERE patient_id NOT IN (SELECT patient_id FROM patients WHERE height > 220);
+
+-- outside of an empty part of a public table
+SELECT COUNT(*), COUNT(ward) FROM visits WHERE ward NOT IN (SELECT ward FROM shifts WHERE hours > 50);
+
+-- expressions on both sides of IN
+SELECT COUNT(*) FROM visits WHERE LOWER(ward) NOT IN (SELECT LOWER(ward) FROM shifts);
+
+-- UNION ALL of three parts
+SELECT COUNT(*), COUNT(DISTINCT p) FROM (SELECT patient_id AS p FROM visits WHERE urgent UNION ALL SELECT patient_id FROM visits WHERE NOT urgent UNION ALL SELECT v.patient_id FROM visits v JOIN diagnoses d USING (visit_id));

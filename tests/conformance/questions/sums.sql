@@ -65,3 +65,21 @@ SELECT SUM(cost) FILTER (WHERE ward = 'A') AS a, SUM(change) FILTER (WHERE cost 
 
 -- many aggregates at once
 SELECT COUNT(*), SUM(cost), SUM(change), SUM(paid), COUNT(DISTINCT patient_id), COUNT(DISTINCT doctor) FROM visits;
+
+-- modulo and whole division by what is negative
+SELECT SUM(change % -7), SUM(change // -7), SUM(-change % 7) FROM visits;
+
+-- halves are rounded away from zero, and cast to the even side
+SELECT SUM(ROUND(change / 4)), SUM(ROUND(paid)), SUM(CAST(change / 4 AS INTEGER)), SUM(CAST(paid AS INTEGER)) FROM visits;
+
+-- large numbers
+--: radius 1e14
+SELECT SUM(cost * 100000000) AS a, SUM(cost * cost * cost) AS b FROM visits;
+
+-- products beyond 64 bits are reals
+--: radius 1e26 about 1e-6
+SELECT SUM(LEAST(cost * 100000000000000000000, 1e22)) AS a FROM visits;
+
+-- what has no value is NULL
+SELECT COUNT(SQRT(change)), COUNT(LN(change)), COUNT(1 / change) FROM visits;
+SELECT COUNT(*) FILTER (WHERE change >= 0), COUNT(*) FILTER (WHERE change > 0), COUNT(*) FILTER (WHERE change <> 0) FROM visits;

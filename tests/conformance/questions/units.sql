@@ -51,3 +51,18 @@ SELECT DATE_TRUNC('month', first)::DATE AS month, COUNT(*) FROM (SELECT patient_
 
 -- a truth for each unit
 SELECT often, COUNT(*) FROM (SELECT patient_id, COUNT(*) > 3 AS often FROM visits GROUP BY ALL) GROUP BY often;
+
+-- units without rows beside a summary
+SELECT COUNT(*), SUM(COALESCE(LEAST(n, 50), 0)) AS n FROM patients LEFT JOIN (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id) t USING (patient_id);
+
+-- a summary of a join
+SELECT COUNT(*) FROM (SELECT v.patient_id FROM visits v JOIN patients p ON v.patient_id = p.patient_id GROUP BY v.patient_id HAVING MAX(height) > 150 AND MIN(cost) < 500);
+
+-- different values of a part of each unit's rows
+SELECT SUM(LEAST(k, 9)) AS k FROM (SELECT patient_id, COUNT(DISTINCT note) FILTER (WHERE urgent) AS k FROM visits GROUP BY patient_id);
+
+-- a sum of CASE within a unit
+SELECT SUM(LEAST(GREATEST(k, -100000), 100000)) AS k FROM (SELECT patient_id, SUM(CASE WHEN urgent THEN cost ELSE -cost END) AS k FROM visits GROUP BY patient_id);
+
+-- the time between a unit's first and last row
+SELECT SUM(span) AS span FROM (SELECT patient_id, MAX(day) - MIN(day) AS span FROM visits GROUP BY patient_id);

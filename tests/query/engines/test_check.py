@@ -5,6 +5,10 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
 import dither
 from dither.privacy import Unit
 from dither.query.catalogue import Catalogue, Field, Link, Table
@@ -45,6 +49,18 @@ def test_what_does_not_fit(tmp_path: Path) -> None:
             "visits.visit: 1 keys are there more than once; rows linked to them are left out",
             "codes: 3 rows",
             "codes: 2 rows belong to no row of visits and are left out",
+        ]
+
+
+def test_a_source_that_cannot_be_read_to_the_end(tmp_path: Path) -> None:
+    ends = pa.py_buffer(np.array([0, 1, 2], np.int32).tobytes())
+    texts = pa.Array.from_buffers(pa.string(), 2, [None, ends, pa.py_buffer(b"\xffb")])
+    parquet.write_table(pa.table({"x": texts}), tmp_path / "t.parquet")
+    catalogue = Catalogue("c", (Table("data", (Field("x", Type.TEXT),), source=f"{tmp_path}/t.parquet"),))
+    with DuckDBEngine.of(catalogue) as engine:
+        assert check(engine, catalogue) == [
+            "data: 2 rows",
+            "data: its source cannot be read to the end (text that is not UTF-8, or damage); write it anew",
         ]
 
 

@@ -71,7 +71,7 @@ def test_tables_that_are_not_there(path: Path, tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="has several tables or none; say which one"):
         schema_of(path)
     with duckdb.connect(tmp_path / "one.db") as opened:
-        opened.execute("CREATE TABLE only (x INTEGER)")
+        opened.execute("CREATE TABLE single (x INTEGER)")
     assert schema_of(tmp_path / "one.db") == {"x": Type.INTEGER}
 
 

@@ -89,6 +89,12 @@ def series(items: list[Any], dtype: Any) -> pd.DataFrame:
         (series([1, None], "int64[pyarrow]"), Type.INTEGER, [1, None]),
         (series(["a", None], "string[pyarrow]"), Type.TEXT, ["a", None]),
         (series([True, None], "bool[pyarrow]"), Type.BOOLEAN, [True, None]),
+        (series([date(2024, 2, 29), None], "date32[day][pyarrow]"), Type.DATE, [date(2024, 2, 29), None]),
+        (series([NOON, None], "timestamp[us][pyarrow]"), Type.TIMESTAMP, [NOON, None]),
+        (series([0.5, None], "float[pyarrow]"), Type.REAL, [0.5, None]),
+        (series([1, 0], "Sparse[int]"), Type.INTEGER, [1, 0]),
+        (series([True, None], pd.CategoricalDtype([True, False])), Type.BOOLEAN, [True, None]),
+        (series([1, None], pd.CategoricalDtype(pd.Index([1, 2], dtype="Int64"))), Type.INTEGER, [1, None]),
     ],
 )
 def test_pandas(frame: pd.DataFrame, type_: Type, values: list[Any]) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dither.errors import QueryError
+from dither.errors import ArgumentError
+from dither.ledger.terms import Accounting, Terms
+from dither.privacy import ApproxDP
+from dither.query.answer.cost import Asked
+from dither.query.answer.plan import described, plan_of
 from dither.query.sql.bind import bind
 from dither.query.sql.describe import describe
 from tests.query.sql.clinic import CLINIC, SURVEY
@@ -25,11 +29,17 @@ class Case:
     expected: str
 
 
+TERMS = Terms.of(Accounting.RENYI, ApproxDP(4.0, 1e-6))
+
+
 def outcome(sql: str, file: str = "") -> str:
-    """The plan in words, or the exact error."""
+    """The plan in words, with its sensitivities and noise at ε = 1 of (4, 1e-6), or the exact error."""
+    catalogue = SURVEY if file.startswith("rows_") else CLINIC
+    terms = replace(TERMS, total=replace(TERMS.total, unit=catalogue.unit))
     try:
-        return describe(bind(sql, SURVEY if file.startswith("rows_") else CLINIC))
-    except QueryError as error:
+        question = bind(sql, catalogue)
+        return "\n".join([describe(question), *described(plan_of(question, Asked(epsilon=1.0), terms))])
+    except ArgumentError as error:
         return f"refused: {error.message}"
 
 

@@ -155,7 +155,9 @@ class Answer:
             bounded = measure.kind in (Kind.MOMENTS, Kind.TREE) or measure.function == "sum"
             return ["values count within their bounds; intervals cover the noise"] if bounded else []
         size = measured.radius * float(measure.step) if measure.kind is Kind.TOTAL else measured.radius / measure.row
-        words = f"{what}: one unit counts for at most {size:.6g}{_of(item)}".replace(" 1 rows", " 1 row")
+        words = f"{what}: one unit counts for at most {size:.6g}{_of(item)}".replace(" 1 rows", " 1 row").replace(
+            " 1 groups", " 1 group"
+        )
         if measured.units is None:
             return [f"{words}; intervals cover the noise, not what that changes"]
         chosen = radius_of(self.plan, item, measured.units, len(measured.values))

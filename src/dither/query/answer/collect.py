@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.query.answer.components import components, leaf
+from dither.query.answer.components import leaf, sums
 from dither.query.answer.measures import CAP, Kind, Measure
 from dither.query.answer.plan import Item, Plan
 from dither.query.catalogue import Table
@@ -202,9 +202,9 @@ class Collector:
         """Partial sums for each unit, private key d and public group g."""
         writer = self._writer()
         rows = self._rows(writer, naming=False)
-        sums = [f"{_held_sum(item.measure, x)} AS v{m}_{j}" for m, j, item, x in self._parts()]
+        parts = [f"{x} AS v{m}_{j}" for m, item in self._vectors for j, x in enumerate(self._sums(item.measure))]
         grouped = ["u", *(["d"] if self._private else []), *(["g"] if self._grouped else [])]
-        listed = ", ".join([*grouped, *([] if self._grouped else ["0 AS g"]), *sums])
+        listed = ", ".join([*grouped, *([] if self._grouped else ["0 AS g"]), *parts])
         return self._create(writer, f"SELECT {listed} FROM ({rows}) GROUP BY {', '.join(grouped)}")
 
     @property
@@ -212,20 +212,20 @@ class Collector:
         """The partial sums of the keys that count, with the number g of their group."""
         if not self._private:
             return self._partials
-        sums = "".join(f", p.{name} AS {name}" for name in self._columns)
+        parts = "".join(f", p.{name} AS {name}" for name in self._columns)
         group = f"w.i * {self._publics} + p.g AS g"
-        return f"(SELECT p.u AS u, {group}{sums} FROM {self._partials} p JOIN {self._named} w ON p.d = w.k0)"
+        return f"(SELECT p.u AS u, {group}{parts} FROM {self._partials} p JOIN {self._named} w ON p.d = w.k0)"
 
     @cached_property
     def _columns(self) -> list[str]:
         return [f"v{m}_{j}" for m, item in self._vectors for j in range(item.measure.size)]
 
-    def _parts(self) -> list[tuple[int, int, Item, str]]:
-        return [
-            (m, j, item, part)
-            for m, item in self._vectors
-            for j, part in enumerate(components(item.measure, self._names(item.measure)))
-        ]
+    def _sums(self, measure: Measure) -> list[str]:
+        """What the rows of one unit and group add up to, held where sums of squares stay exact."""
+        found = sums(measure, self._names(measure), self.dialect)
+        if measure.kind is Kind.UNITS:
+            return found
+        return [f"CAST({held(total, -CAP, CAP)} AS BIGINT)" for total in found]
 
     @property
     def _grouped(self) -> bool:
@@ -242,12 +242,11 @@ class Collector:
 
     def _norm(self, item: Item, m: int, alone: bool) -> str:
         parts = [f"v{m}_{j}" for j in range(item.measure.size)]
-        wide = [self.dialect.wide(v) for v in parts]
         if self.plan.spend.gaussian:
-            norm = " + ".join(f"{wider} * {v}" for wider, v in zip(wide, parts, strict=True))
-        else:
-            norm = " + ".join(f"abs({wider})" for wider in wide)
-        return norm if alone else f"sum({norm})"
+            norm = " + ".join(f"{self.dialect.wide(v)} * {v}" for v in parts)
+        else:  # parts are held within ± CAP: a few of them fit the narrow type, which is faster to add
+            norm = " + ".join(f"abs({v})" for v in parts)
+        return self.dialect.wide(norm) if alone else f"sum({norm})"
 
     # What a question needs, item by item
 
@@ -276,8 +275,8 @@ class Collector:
         if item.measure.sure and item.measure.kind is not Kind.UNITS:
             return self._direct(m)
         parts = [f"v{m}_{j}" for j in range(item.measure.size)]
-        sums = ", ".join(f"sum({v})" for v in parts)
-        rows = self.session.fetch(f"SELECT g, {sums} FROM {self._counted_partials} GROUP BY g")
+        totals = ", ".join(f"sum({v})" for v in parts)
+        rows = self.session.fetch(f"SELECT g, {totals} FROM {self._counted_partials} GROUP BY g")
         clipped = [] if item.measure.sure else self.session.fetch(self._clipped(m, parts, radius))
         return self._filled(item, [*rows, *clipped])
 
@@ -293,21 +292,21 @@ class Collector:
             above, norm = f"q{m} > {radius}", f"q{m}"
         over = f"SELECT u, {norm} AS n FROM {self._norms} WHERE {above}"
         scaled = [self.dialect.divided(f"({self.dialect.wide(v)} * {radius})", "n") for v in parts]
-        sums = ", ".join(f"sum({w} - {v})" for w, v in zip(scaled, parts, strict=True))
-        return f"SELECT g, {sums} FROM {self._counted_partials} p JOIN ({over}) o ON p.u = o.u GROUP BY g"
+        less = ", ".join(f"sum({w} - {v})" for w, v in zip(scaled, parts, strict=True))
+        return f"SELECT g, {less} FROM {self._counted_partials} p JOIN ({over}) o ON p.u = o.u GROUP BY g"
 
     def _direct(self, m: int) -> Integers:
         """Sums over rows, where every unit has one row at most."""
         item, writer = self.plan.items[m], self._writer()
-        sums = ", ".join(f"sum({part})" for part in components(item.measure, self._names(item.measure)))
+        totals = ", ".join(sums(item.measure, self._names(item.measure), self.dialect))
         rows = self._rows(writer, naming=True)
-        return self._filled(item, self._fetch(writer, f"SELECT g, {sums} FROM ({rows}) GROUP BY g"))
+        return self._filled(item, self._fetch(writer, f"SELECT g, {totals} FROM ({rows}) GROUP BY g"))
 
     def _filled(self, item: Item, rows: Sequence[tuple[Any, ...]]) -> Integers:
         """The sums of each group. They are held within 64 bits at last, all together: each alone could be beyond."""
         result = [[0] * item.measure.size for _ in range(self.groups)]
-        for g, *sums in rows:
-            result[int(g)] = [before + int(total or 0) for before, total in zip(result[int(g)], sums, strict=True)]
+        for g, *totals in rows:
+            result[int(g)] = [before + int(total or 0) for before, total in zip(result[int(g)], totals, strict=True)]
         held_sums = [[max(-LARGEST, min(LARGEST, total)) for total in row] for row in result]
         return np.array(held_sums, np.int64).reshape(self.groups, item.measure.size)
 
@@ -335,23 +334,24 @@ class Collector:
         """Leaf counts in steps. Each row of a unit with n rows counts ⌊C / n⌋ steps, if a whole one is too much."""
         measure, writer = self.plan.items[m].measure, self._writer()
         counts = f"SELECT g, t, count(*) * {measure.row} FROM ({self._placed(m, writer)}) GROUP BY g, t"
-        result = self._leaf_counts(measure, self._fetch(writer, counts))
+        found = self._fetch(writer, counts)
         if measure.sure:
-            return result
+            return self._leaf_counts(measure, found)
         writer = self._writer()
         over = f"SELECT u, {self.dialect.divided(str(radius), 'n')} AS w FROM {self._row_counts(m)}"
         over = f"{over} WHERE n * {measure.row} > {radius}"
         rows = f"({self._placed(m, writer)}) r JOIN ({over}) o ON r.u = o.u"
         less = self._fetch(writer, f"SELECT g, t, sum(w - {measure.row}) FROM {rows} GROUP BY g, t")
-        return result + self._leaf_counts(measure, less)
+        return self._leaf_counts(measure, [*found, *less])
 
     def _leaf_counts(self, measure: Measure, rows: Sequence[tuple[Any, ...]]) -> Integers:
-        result = np.zeros((self.groups, measure.size), np.int64)
-        if rows:
-            groups, leaves, counts = zip(*rows, strict=True)
-            limit = LARGEST // measure.size
-            held_counts = [max(-limit, min(limit, int(count))) for count in counts]
-            result[np.array(groups, np.int64), np.array(leaves, np.int64)] = held_counts
+        """The counts of each leaf, held within 64 bits at last: what clipping takes off is added before."""
+        totals: dict[tuple[int, int], int] = {}
+        for g, t, count in rows:
+            totals[g, t] = totals.get((g, t), 0) + int(count)
+        result, limit = np.zeros((self.groups, measure.size), np.int64), LARGEST // measure.size
+        for (g, t), total in totals.items():
+            result[g, t] = max(-limit, min(limit, total))
         return result
 
     # Distinct values
@@ -367,12 +367,6 @@ class Collector:
             name, writer = self._create(writer, pairs), self._writer()
             kept = self.dialect.kept(f"SELECT * FROM {name}", ["g", "x"], most, self.salt(), writer.parameters)
         return self._filled(item, self._fetch(writer, f"SELECT g, count(DISTINCT x) FROM ({kept}) GROUP BY g"))
-
-
-def _held_sum(measure: Measure, part: str) -> str:
-    if measure.kind is Kind.UNITS:
-        return f"max({part})"
-    return f"CAST({held(f'sum({part})', -CAP, CAP)} AS BIGINT)"
 
 
 def _looked_up(i: int, key: Key, lookup: str) -> tuple[str, str, list[str]]:

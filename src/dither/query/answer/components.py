@@ -11,10 +11,34 @@ from dither.query.engines.relations import held
 from dither.query.sql.expressions import Expr
 from dither.query.sql.types import Type
 
-__all__ = ["components", "leaf"]
+__all__ = ["components", "leaf", "sums"]
 
 LONG = 1 << 62
 """Differences up to this fit 64 bits, and half a step more does too."""
+
+
+def sums(measure: Measure, args: Sequence[str], dialect: Dialect) -> list[str]:
+    """The exact sum of each part over some rows, 0 where all are NULL; of an indicator of units, the largest.
+
+    Engines count faster than they add, so what can be counted is: Σ (S − u) is S · (how many u there are) − Σ u. What
+    all rows are multiplied by, their sum is.
+    """
+    if measure.kind is Kind.UNITS:
+        return [f"max({part})" if args else part for part in components(measure, args)]
+    if measure.function == "count":
+        return [f"({dialect.wide(_count(args))} * {measure.row})"]
+    if measure.kind is Kind.MOMENTS and measure.moments.degrees == (1,):
+        added, times = _place(measure, 0, args[0])
+        upper = f"(coalesce(sum({added}), 0) * {times})"
+        return [f"({dialect.wide(_count(args))} * {measure.moments.total} - {upper})", upper]
+    if measure.kind is Kind.MOMENTS:
+        return [f"coalesce(sum({part}), 0)" for part in components(measure, args)]
+    added, times = _total(measure, args[0])
+    return [f"(coalesce(sum({added}), 0) * {times})"]
+
+
+def _count(args: Sequence[str]) -> str:
+    return f"count({args[0]})" if args else "count(*)"
 
 
 def components(measure: Measure, args: Sequence[str]) -> list[str]:
@@ -24,17 +48,18 @@ def components(measure: Measure, args: Sequence[str]) -> list[str]:
     if measure.kind is Kind.UNITS or measure.function == "count":
         one = measure.row
         return [f"(CASE WHEN {args[0]} IS NULL THEN 0 ELSE {one} END)" if args else str(one)]
-    return [_total(measure, measure.args[0], args[0])]
+    added, times = _total(measure, args[0])
+    return [f"coalesce({added} * {times}, 0)"]
 
 
-def _total(measure: Measure, arg: Expr, x: str) -> str:
-    low, high = (round(end / measure.step) for end in (arg.range.low or 0, arg.range.high or 0))
+def _total(measure: Measure, x: str) -> tuple[str, int]:
+    """What a row adds to a sum, and how many times: a value in steps."""
+    (arg,) = measure.args
     if arg.type is Type.INTEGER and measure.step <= 1:
-        steps = f"{held(x, *_whole(arg))} * {int(1 / measure.step)}"
-    else:
-        inside = held(x, float(arg.range.low or 0), float(arg.range.high or 0))
-        steps = held(f"CAST(round({inside} / {float(measure.step)!r}) AS BIGINT)", low, high)
-    return f"coalesce({steps}, 0)"
+        return held(x, *_whole(arg)), int(1 / measure.step)
+    low, high = (round(end / measure.step) for end in (arg.range.low or 0, arg.range.high or 0))
+    inside = held(x, float(arg.range.low or 0), float(arg.range.high or 0))
+    return held(f"CAST(round({inside} / {float(measure.step)!r}) AS BIGINT)", low, high), 1
 
 
 def _whole(arg: Expr) -> tuple[int, int]:
@@ -43,7 +68,7 @@ def _whole(arg: Expr) -> tuple[int, int]:
 
 def _moments(measure: Measure, args: Sequence[str]) -> list[str]:
     moments, there = measure.moments, " AND ".join(f"{x} IS NOT NULL" for x in args)
-    places = [_place(measure, of, x) for of, x in enumerate(args)]
+    places = ["({} * {})".format(*_place(measure, of, x)) for of, x in enumerate(args)]
     found = []
     for place in moments.places:
         factors = []
@@ -54,15 +79,18 @@ def _moments(measure: Measure, args: Sequence[str]) -> list[str]:
     return found
 
 
-def _place(measure: Measure, of: int, x: str) -> str:
-    """u = round((x − low) · S / width), held from 0 to S; in whole numbers where S is a multiple of the width."""
+def _place(measure: Measure, of: int, x: str) -> tuple[str, int]:
+    """u = round((x − low) · S / width), held from 0 to S, as a number and how many times it counts.
+
+    In whole numbers where S is a multiple of the width.
+    """
     (low, high), steps = measure.moments.ranges[of], measure.moments.steps[of]
     if not high > low:
-        return "CAST(0 AS BIGINT)"
+        return "CAST(0 AS BIGINT)", 1
     if measure.args[of].type is Type.INTEGER and steps % (int(high) - int(low)) == 0:
-        return f"(({held(x, int(low), int(high))} - ({int(low)})) * {steps // (int(high) - int(low))})"
+        return f"({held(x, int(low), int(high))} - ({int(low)}))", steps // (int(high) - int(low))
     share = f"({held(x, float(low), float(high))} - ({float(low)!r})) / {measure.moments.width(of)!r} * {steps}"
-    return held(f"CAST(round({share}) AS BIGINT)", 0, steps)
+    return held(f"CAST(round({share}) AS BIGINT)", 0, steps), 1
 
 
 def leaf(measure: Measure, x: str, dialect: Dialect) -> str:

@@ -21,6 +21,7 @@ KEYS_PART = Fraction(2, 5)
 RADIUS_PART = Fraction(1, 12)
 DELTA_PART = 100
 """A question with private keys carries this part of the account's δ: fifty such questions fit."""
+TOO_SMALL = "is too small: the noise would not fit 64-bit integers; ask for more, or for narrower bounds"
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,11 @@ class Spend:
 
     def part(self, weight: Fraction) -> float:
         """The ε or μ of a part of the cost, rounded down; parts that add up to 1 never cost more than the whole."""
-        if not self.gaussian:
-            return float_down(at_most(self.total) * weight)
-        return float_down(Fraction(self.total) * _root_down(weight))
+        exact = Fraction(self.total) * _root_down(weight) if self.gaussian else at_most(self.total) * weight
+        found = float_down(exact)
+        if not found:
+            raise ArgumentError("epsilon", TOO_SMALL)
+        return found
 
     def additive(self, sensitivity: int, weight: Fraction, plugin: Callable[..., Additive] | None = None) -> Additive:
         """Noise for integers that one unit moves by so much, in L1 for Laplace and L2 for Gaussian noise."""
@@ -121,8 +124,12 @@ def _gaussian(asked: Asked, terms: Terms, *, keys: bool) -> Spend:
         mu = float_down(_root_down(2 * Fraction(positive("rho", asked.rho, "pass a rho such as 0.1"))))
     else:
         delta = float_down(written(terms.total.delta) - written(carried))
-        mu = gaussian_mu(PureDP(asked.epsilon or 0.0).epsilon, delta)
+        mu = gaussian_mu(PureDP(_stated(asked)).epsilon, delta)
     return Spend(True, mu, carried, GaussianDP(mu, carried, unit=terms.unit))
+
+
+def _stated(asked: Asked) -> float:
+    return 0.0 if asked.epsilon is None else asked.epsilon
 
 
 def _part(share: float) -> Fraction:
@@ -135,7 +142,7 @@ def _part(share: float) -> Fraction:
 def _epsilon(asked: Asked, terms: Terms) -> float:
     """The ε of a pure answer for what was stated."""
     if asked.share is None:
-        return PureDP(asked.epsilon or 0.0).epsilon
+        return PureDP(_stated(asked)).epsilon
     part = _part(asked.share)
     if terms.accounting is Accounting.PURE:
         return float_down(part * written(terms.total.epsilon))
@@ -162,6 +169,7 @@ def _safe(fits: Callable[[float], bool], value: float) -> bool:
         return False
 
 
+LONGEST = 100
 ERROR = re.compile(r"\s*(?:±|\+/-|\+-)?\s*([0-9.eE+-]+)\s*(?:at\s+([0-9.]+)\s*%)?\s*")
 
 
@@ -169,7 +177,7 @@ def wanted_error(error: Any) -> Wanted:
     """A wanted error from a number or a text such as "±50 at 95%"."""
     way_out = 'pass the ± you can live with, such as 50 or "±50 at 95%"'
     if isinstance(error, str):
-        found = ERROR.fullmatch(error)
+        found = ERROR.fullmatch(error) if len(error) <= LONGEST else None
         if found is None:
             raise ArgumentError("error", f"is not understood; {way_out}")
         width, level = _number(found[1], way_out), _number(found[2] or "95", way_out) / 100

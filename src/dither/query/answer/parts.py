@@ -16,7 +16,7 @@ from functools import cached_property
 
 __all__ = ["Moments"]
 
-BITS = {1: 30, 2: 15, 4: 10}
+BITS = {1: 30, 2: 15, 4: 9}
 """S = 2^bits for each total degree: much finer than the noise, while sums of squares still fit 127 bits."""
 
 

@@ -10,14 +10,15 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from dither.errors import ArgumentError
+from dither.errors import ArgumentError, QueryError
 from dither.ledger.terms import Terms
 from dither.mechanisms import Additive, KeyThreshold
 from dither.mechanisms.sums import root_up
 from dither.mechanisms.tree import TreeMechanism
+from dither.noise.shapes import LARGEST_SCALE
 from dither.privacy import Guarantee, Relation
 from dither.privacy.numbers import float_up
-from dither.query.answer.cost import KEYS_PART, RADIUS_PART, Asked, Spend, afford
+from dither.query.answer.cost import KEYS_PART, RADIUS_PART, TOO_SMALL, Asked, Spend, afford
 from dither.query.answer.measures import CAP, Kind, Measure, measures_of
 from dither.query.answer.radius import Bins
 from dither.query.sql.expressions import AggregateLeaf, Call, Expr, Ref
@@ -26,8 +27,10 @@ from dither.query.sql.types import Type
 
 __all__ = ["Item", "Plan", "plan_of"]
 
+DEARER = 1.25
 HEAVIEST = 1 << 14
 """A radius is chosen up to so many rows."""
+MOST_NUMBERS = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -103,9 +106,14 @@ class Plan:
 
     @cached_property
     def identity(self) -> str:
-        """The same for the same question at the same cost, and different for any other."""
+        """The same where the same is measured at the same cost, and different otherwise.
+
+        Names, HAVING, ORDER BY, LIMIT and arithmetic over aggregates only say how that is shown.
+        """
         asked = (self.asked.groups, self.asked.values, self.asked.mechanism)
-        about = (self.question, self.spend, self.items, self.keys, asked)
+        keys = [(key.expr, key.values) for key in self.question.keys]
+        aggregates = [(one.function, one.args, one.level) for one in self.question.aggregates]
+        about = (self.question.relation, keys, aggregates, self.spend, self.items, self.keys, asked)
         return hashlib.sha256(repr(about).encode()).hexdigest()
 
 
@@ -116,8 +124,44 @@ def plan_of(question: Question, asked: Asked, terms: Terms, plugin: Callable[...
     ways = [way for way in afford(asked, terms, keys=private) if plugin is None or not way.gaussian]
     if not ways:
         raise ArgumentError("mechanism", "promises a pure ε, which this question or its account has no use for")
+    if not measures and not private:
+        raise ArgumentError("sql", "asks for nothing but declared keys, which are public; look at the tables instead")
     plans = [_plan(question, asked, way, measures, private, plugin) for way in ways]
-    return min(plans, key=_badness)
+    best = min(plans, key=_badness)
+    _check_size(best)
+    _check_noise(best)
+    return best
+
+
+def _check_size(plan: Plan) -> None:
+    """Refuse beforehand what would not fit into memory after it was charged."""
+    groups = math.prod(len(key.values) for key in plan.question.keys if key.values is not None)
+    numbers = groups * sum(_numbers(item.measure) for item in plan.items)
+    if numbers > MOST_NUMBERS:
+        raise QueryError(
+            f"its {groups:,} groups would be made of {numbers:,} numbers, and {MOST_NUMBERS:,} is the most; "
+            "ask for fewer groups or columns at a time"
+        )
+
+
+def _numbers(measure: Measure) -> int:
+    return measure.leaves.tree.nodes if measure.kind is Kind.TREE else measure.size
+
+
+def _check_noise(plan: Plan) -> None:
+    """Refuse beforehand noise that 64-bit integers could not hold, for the largest radius that may be chosen."""
+    try:
+        fits = all(noise.scale <= LARGEST_SCALE for item in plan.items for noise in _noises(plan, item))
+    except ArgumentError:
+        fits = False  # not even floats could hold it
+    if not fits:
+        raise ArgumentError("epsilon", TOO_SMALL)
+
+
+def _noises(plan: Plan, item: Item) -> list[Additive]:
+    """The noise of an item at its most."""
+    chosen = [plan.choosing(item)] if item.radius is None else []
+    return [*chosen, plan.noise(item, item.radius or item.bins.edges[-1])]
 
 
 def _plan(
@@ -225,12 +269,14 @@ def _factor(measure: Measure, spend: Spend, asked: Asked) -> float:
 
 
 def _badness(plan: Plan) -> float:
-    """The noise of all items, on a logarithmic scale. A unit in several groups has a larger norm in L1 than in L2."""
-    spread = 1.0
-    if not plan.spend.gaussian and plan.question.keys:
-        spread = 2.0
-    noises = [plan.per_radius(item) * (1 if item.measure.sure else spread) for item in plan.items]
-    return sum(math.log(noise) for noise in noises)
+    """The noise of all items, on a logarithmic scale.
+
+    A unit in several groups has a larger norm in L1 than in L2. At the same stated ε, Laplace noise costs an account
+    with a δ a multiple of what Gaussian noise does, so it has to be better by a quarter.
+    """
+    laplace = 1.0 if plan.spend.gaussian else 2.0 if plan.question.keys else 1.0
+    dearer = 1.0 if plan.spend.gaussian or plan.asked.share is not None else DEARER
+    return sum(math.log(plan.per_radius(item) * dearer * (1 if item.measure.sure else laplace)) for item in plan.items)
 
 
 def described(plan: Plan) -> list[str]:
@@ -253,8 +299,8 @@ def _bounded(plan: Plan, item: Item) -> str:
     if size is None:
         share = float(item.choosing / (item.weight + item.choosing))
         return f"{norm} radius chosen privately ({share:.0%} of its part)"
-    exact = Fraction(plan.sensitivity(size)) * item.measure.step if item.measure.kind is Kind.TOTAL else None
-    if exact is None:
-        exact = Fraction(plan.sensitivity(size), item.measure.row)
-        return f"{norm} sensitivity {float(exact):g} {'rows' if item.measure.kind is not Kind.UNITS else 'groups'}"
-    return f"{norm} sensitivity {float(exact):g}"
+    if item.measure.kind is Kind.TOTAL:
+        return f"{norm} sensitivity {float(plan.sensitivity(size) * item.measure.step):g}"
+    exact = plan.sensitivity(size) / item.measure.row
+    what = {Kind.UNITS: "group", Kind.DISTINCT: "value"}.get(item.measure.kind, "row")
+    return f"{norm} sensitivity {exact:g} {what}{'s' * (exact != 1)}"

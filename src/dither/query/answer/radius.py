@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,17 @@ from dither.mechanisms.sums import noise_variance, reach
 __all__ = ["Bins", "Radius", "choose"]
 
 WINDOWS = (1, 2, 4, 8)
-FALSE_ALARM = 1e-4
-"""How often noise alone may pass for units in a bin, over all bins together."""
-UNSEEN = 4
+FALSE_ALARM = 0.02
+"""How often noise alone may pass for units in the lowest bin; in others, by their size, less often."""
+BEYOND = 3
+"""How many bins above the last one that surely has units a radius may lie."""
+DOUBTFUL = 0.1
+"""A share of all that cannot be told is not told."""
+UNSEEN = 8
 """How many bins above the last one that surely has units may have some that noise hides."""
 NEXT = 2.5
 """In standard deviations: what neighbouring bins need to count as a continuation of a bin that surely has units."""
-SLOWEST = 0.5
+SLOWEST = 0.4
 """How many units, at most, a bin of the tail that is not seen has beside the bin below it."""
 
 Counts = NDArray[np.float64]
@@ -86,11 +90,10 @@ class Radius:
 
     def in_words(self, *, weighs: bool) -> str:
         """What is cut off, or only weighs less, as far as the histogram tells."""
-        if not self.mass or self.doubt > self.mass:
-            return "how much that changes is drowned by noise"
-        what = "heavier units weigh less, and with them" if weighs else "that cuts off"
-        most = min(self.lost_share + self.doubt / self.mass, 1.0)
-        return f"{what} about {self.lost_share:.1%} of all, hardly more than {math.ceil(100 * most)}%"
+        what = "heavier units weigh less" if weighs else "heavier units are cut off"
+        if not self.mass or self.doubt > DOUBTFUL * self.mass:
+            return f"{what}, by how much cannot be told at this cost: state radius, or declare rows"
+        return f"{what}, about {self.lost_share:.1%} of all"
 
 
 def choose(
@@ -114,7 +117,7 @@ def choose(
     if top < 0:
         return Radius(least)
     units, price = _units(counts, top), noise * math.sqrt(groups)
-    candidates = sorted({max(least, edge) for edge in bins.edges})
+    candidates = sorted({max(least, edge) for edge in bins.edges[: top + 1 + BEYOND]})
     best = min(candidates, key=lambda radius: _lost(units, bins, radius) + price * radius)
     above = float(units[bins.middles > best].sum())
     doubt = _doubt(bins, best, top, mechanism)
@@ -147,16 +150,22 @@ def _units(noisy: Counts, top: int) -> Counts:
 def _top(noisy: Counts, mechanism: Additive) -> int:
     """The last bin at or above which there are units: surely, or as a continuation of one where surely are. −1 if none.
 
-    A far bin that noise alone filled would let the radius explode, so sureness is over all bins together; a
+    A far bin that noise alone filled would let the radius explode, so that must be the rarer the farther; a
     continuation is looked for next to the last sure bin only, where a mistake costs little.
     """
-    alarm = FALSE_ALARM / (noisy.size * len(WINDOWS))
-    sure = [reach(mechanism, [1.0] * width, 1 - 2 * alarm) for width in WINDOWS]
-    top = next((b for b in range(noisy.size - 1, -1, -1) if _filled(noisy[b:], sure)), -1)
+    top = next((b for b in range(noisy.size - 1, -1, -1) if _filled(noisy[b:], _sure(mechanism, b))), -1)
     enough = [NEXT * math.sqrt(width * noise_variance(mechanism)) for width in WINDOWS]
     while 0 <= top < noisy.size - 1 and _filled(noisy[top + 1 :], enough):
         top += 1
     return top
+
+
+@lru_cache(maxsize=1024)
+def _sure(mechanism: Additive, place: int) -> tuple[float, ...]:
+    """What is surely not noise at a bin, for each window. Noise may pass for units where the bin is low, and costs
+    little; the higher the bin, the rarer, so that the radius grows little on average."""
+    alarm = FALSE_ALARM / (len(WINDOWS) * math.sqrt(2) ** place)
+    return tuple(reach(mechanism, [1.0] * width, 1 - 2 * alarm) for width in WINDOWS)
 
 
 def _filled(noisy: Counts, bounds: Sequence[float]) -> bool:

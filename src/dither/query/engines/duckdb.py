@@ -133,10 +133,12 @@ class DuckDBSession:
 
     def _wait(self, running: Future[list[tuple[Any, ...]]]) -> None:
         try:
-            wait([running])
+            while not running.done():  # in short waits: a signal that another thread takes wakes nobody
+                wait([running], timeout=0.05)
         except BaseException:
-            self._cursor.interrupt()
-            wait([running])
+            while not running.done():  # an interruption between two tasks of a statement is forgotten
+                self._cursor.interrupt()
+                wait([running], timeout=0.05)
             raise
 
     def close(self) -> None:

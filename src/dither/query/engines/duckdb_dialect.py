@@ -63,7 +63,7 @@ class DuckDBDialect(Bounding):
         return ROW_ID
 
     def relation(self, table: Table) -> str:
-        return quoted(table.name)
+        return f"memory.main.{quoted(table.name)}"  # not a temporary table of the same name
 
 
 def _number(value: float, type_: Type) -> str:

@@ -2,7 +2,9 @@
 
 A record that a reader cannot make sense of never stops it and never changes how another is read (rule R1): in CSV a
 short record is filled up with NULL, a long one cut, and one that is not UTF-8 or is longer than 2,000,000 bytes left
-out; in JSON a line that is no object has only NULLs.
+out; in JSON a line that is no object has only NULLs. Two things cannot be contained: a quotation mark in CSV that is
+never closed takes the records after it into its text; and DuckDB stops at a text in Parquet that is not UTF-8, which
+`dither doctor --data` finds beforehand.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,8 +76,10 @@ class CsvFile:
         unique(self.path.name, list(filter(nameable, names)))
         columns = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(names)))
         options = f"columns = {{{columns}}}, delim = {text(separator)}, {CSV_OPTIONS}"
-        found = {name: Column(f"c{place}", "VARCHAR") for place, name in enumerate(names) if nameable(name)}
-        return Stored(f"read_csv({text(str(self.path))}, {options})", found)
+        # Without nullif, DuckDB would move a cast into the reader, which leaves out records that it cannot cast.
+        named = [(name, f"nullif(c{place}, '')") for place, name in enumerate(names) if nameable(name)]
+        found = {name: Column(sql, "VARCHAR") for name, sql in named}
+        return Stored(f"read_csv({exactly(self.path)}, {options})", found)
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,7 @@ class JsonFile:
     def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:  # noqa: ARG002 - part of the protocol
         names = [field.name for field in table.fields]
         columns = {name: Column(f"(json ->> {text(_pointer(name))})", "VARCHAR") for name in names}
-        return Stored(f"read_json_objects({text(str(self.path))}, {self._options()})", columns)
+        return Stored(f"read_json_objects({exactly(self.path)}, {self._options()})", columns)
 
     def _options(self) -> str:
         try:
@@ -102,6 +107,11 @@ class JsonFile:
         if start.lstrip().startswith(b"["):
             return "format = 'array'"
         return "format = 'newline_delimited', ignore_errors = true"
+
+
+def exactly(path: Path) -> str:
+    """A path for DuckDB, which would take some signs in it for a pattern of other files' names."""
+    return text(re.sub(r"([*?\[])", r"[\1]", str(path)))
 
 
 def _pointer(name: str) -> str:
@@ -118,6 +128,11 @@ class ParquetFiles:
     """Parquet files with one schema, read in place. A row's own id is made of its file and its place in it."""
 
     paths: tuple[Path, ...]
+
+    def __post_init__(self) -> None:
+        for path in self.paths:
+            if re.search(r"[*?\[]", str(path)):
+                raise ArgumentError(path.name, "has a sign in its path (* ? [) that stands for other names; rename it")
 
     @property
     def relation(self) -> str:

@@ -123,7 +123,7 @@ class PandasFrame:
 
     def schema(self) -> Schema:
         dtypes = zip(self.names(), self.frame.dtypes, strict=True)
-        types = {name: KINDS.get(_inner(dtype).kind) for name, dtype in dtypes if nameable(name)}
+        types = {name: _type(dtype) for name, dtype in dtypes if nameable(name)}
         return {name: type_ for name, type_ in types.items() if type_ is not None}
 
     def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:
@@ -140,17 +140,19 @@ class PandasFrame:
         return Stored(quoted(name), {**others, **columns})
 
 
-def _inner(dtype: Any) -> Any:
-    """The type of the values; for categories, of the categories."""
-    return dtype.categories.dtype if hasattr(dtype, "categories") else dtype
+def _type(dtype: Any) -> Type | None:
+    """The type of a column's values, or of its categories; None for one that cannot be asked about."""
+    if hasattr(dtype, "categories"):
+        return _type(dtype.categories.dtype)
+    return Type.DATE if str(dtype).startswith(("date32", "date64")) else KINDS.get(dtype.kind)
 
 
 def _array(series: Any) -> Any:
     """A pandas column as a numpy array, masked where values are missing; its type depends on its dtype alone."""
     if hasattr(series.dtype, "categories"):
         return _by_code(np.asarray(series.cat.codes), _array(series.cat.categories.to_series()))
-    kind = KINDS[series.dtype.kind]
-    if kind is Type.TEXT:
+    kind = _type(series.dtype)
+    if kind in (Type.TEXT, Type.DATE):
         return np.array([text_of(item) for item in series.tolist()], object)
     if kind is Type.TIMESTAMP:
         naive = series if series.dt.tz is None else series.dt.tz_convert(None)

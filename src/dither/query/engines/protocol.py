@@ -42,7 +42,7 @@ class Dialect(Protocol):
         hash of owner and columns. Which are kept never depends on another owner's rows."""
 
     def hashed(self, parts: Sequence[str]) -> str:
-        """A hash of some values, of at least 64 bits, the same wherever the values are the same."""
+        """A hash of some values, of at least 60 bits, the same wherever the values are the same."""
 
     def lowest(self, x: str, place: int) -> str:
         """An aggregate: the value that comes at this place in rising order."""

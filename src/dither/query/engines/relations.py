@@ -129,11 +129,13 @@ class Writer:
         keys = [f"{_zeroed(self.expr(key), key.type)} AS k{i}" for i, key in enumerate(relation.keys)]
         exprs = [(i, one.expr) for i, one in enumerate(relation.summaries) if one.expr is not None]
         inner = ", ".join(["u", *keys, *(f"{_zeroed(self.expr(expr), expr.type)} AS x{i}" for i, expr in exprs)])
-        outer = [f"k{i} AS c{i}" for i in range(len(keys))]
+        # An owner has one id, but tables may clip it differently: it is never what tells groups apart.
+        mine = [isinstance(key, Ref) and key.column.owner for key in relation.keys]
+        outer = [f"min(k{i}) AS c{i}" if owner else f"k{i} AS c{i}" for i, owner in enumerate(mine)]
         columns = relation.columns[len(keys) :]
         for i, (summary, column) in enumerate(zip(relation.summaries, columns, strict=True)):
             outer.append(f"{self._in_range(_summary(summary, f'x{i}', column), column)} AS c{len(keys) + i}")
-        grouped = ", ".join(["u", *(f"k{i}" for i in range(len(keys)))])
+        grouped = ", ".join(["u", *(f"k{i}" for i, owner in enumerate(mine) if not owner)])
         source = f"SELECT {inner} FROM ({self.relation(relation.source)})"
         return f"SELECT {self._listed(relation, outer)} FROM ({source}) GROUP BY {grouped}"
 

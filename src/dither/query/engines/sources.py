@@ -45,15 +45,24 @@ def source_of(value: Any, stored: str = "") -> Source:
 
 def _file(written: str, stored: str) -> Source:
     path = Path(written)
+    if not written:
+        raise ArgumentError("source", "is an empty path; name a file, or a folder of Parquet files")
     if "://" in written:
         raise ArgumentError(written, "is not a file here; copy it to this machine first")
-    if not path.exists() and any(sign in written for sign in "*?["):
+    if not _there(path) and any(sign in written for sign in "*?["):
         return _parquet(written, [Path(found) for found in glob.glob(written, recursive=True)])  # noqa: PTH207 - Path.glob takes no absolute pattern
-    if path.is_dir():
+    if _there(path) and path.is_dir():
         return _parquet(written, [found for kind in PARQUET for found in path.rglob(f"*{kind}")])
-    if not path.is_file():
-        raise ArgumentError(written, "is not there; name a file, or a folder of Parquet files")
+    if not (_there(path) and path.is_file()):
+        raise ArgumentError(f"{written:.200}", "is not there; name a file, or a folder of Parquet files")
     return _single(path.resolve(), stored)
+
+
+def _there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name that no file can have
+        return False
 
 
 def _single(path: Path, stored: str) -> Source:
@@ -84,13 +93,14 @@ def schema_of(value: Any, stored: str = "") -> Schema | None:
 
 def name_of(value: Any, stored: str = "") -> str:
     """What a table is called if nobody says so: after its file or its table, else "data"."""
-    if isinstance(value, tuple) and len(value) == 2:
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str):
         return name_of(*value)
     if stored:
         return stored.rpartition(".")[2]
     if not isinstance(value, str | Path):
         return "data"
-    parts = [part for part in Path(value).parts if not any(sign in part for sign in "*?[")]
+    pattern = "" if _there(Path(value)) else "*?["
+    parts = [part for part in Path(value).parts if not any(sign in part for sign in pattern)]
     return Path(parts[-1]).name.partition(".")[0] or "data" if parts else "data"
 
 

@@ -139,10 +139,17 @@ class Stored:
         column = column_of(self.columns, table, field.name)
         found = type_of(column.type)
         if found is None or field.type not in READABLE[found]:
-            raise ArgumentError(
-                table.name, f"{field.name} holds a {found}, not a {field.type}; declare what it holds"
-            )
-        return as_type(column.sql, column.type, field.type)
+            raise ArgumentError(table.name, f"{field.name} holds a {found}, not a {field.type}; declare what it holds")
+        read = as_type(column.sql, column.type, field.type)
+        if field.type is Type.INTEGER and field.name in ids(table) and found is not Type.INTEGER:
+            # A cast rounds 1.4 to 1: two ids would become one owner.
+            return f"(CASE WHEN TRY_CAST({column.sql} AS DOUBLE) = {read} THEN {read} END)"
+        return read
+
+
+def ids(table: Table) -> set[str]:
+    """The columns by which owners are found."""
+    return {name for name in (table.owner, table.link and table.link.column) if name}
 
 
 def column_of(columns: Mapping[str, Column], table: Table, name: str) -> Column:

@@ -20,7 +20,7 @@ from dither.query.sql.expressions import AggregateLeaf, Expr, KeyLeaf, Ref
 from dither.query.sql.grouping import Grouping, Item, group_keys, item_at, items_of, keyed, row_scalars
 from dither.query.sql.parse import NESTED, Parsed, parse
 from dither.query.sql.question import Aggregate, Key, Output, Question
-from dither.query.sql.refusals import CLAUSES, only, refuse
+from dither.query.sql.refusals import CLAUSES, misspelt, only, refuse
 from dither.query.sql.scalars import constant, plain
 from dither.query.sql.scope import OWNER, Context, Scope
 from dither.query.sql.selects import check_parts, distinct_of, query, with_named
@@ -109,8 +109,8 @@ def _keys(context: Context, scope: Scope, node: exp.Select, items: list[Item]) -
         return keyed(row_scalars(context.source, scope, "SELECT DISTINCT"), [item.node for item in items])
     if not aggregated and node.args.get("group") is None:
         message = "a row of the table is one unit's data and cannot be released; ask for COUNT(*), AVG(x) and the like"
-        window = next((item.node for item in items if item.node.find(exp.Window)), None)
-        raise context.source.problem(message, items[0].node) if window is None else refuse(context.source, window)
+        odd = next((item.node for item in items if item.node.find(exp.Window) or misspelt(item.node)), None)
+        raise context.source.problem(message, items[0].node) if odd is None else refuse(context.source, odd)
     return group_keys(context.source, scope, node, items)
 
 

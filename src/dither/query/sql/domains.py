@@ -143,6 +143,9 @@ def _size_of(ref: Ref) -> float:
 
 
 def _nodes(expr: Expr) -> int:
+    """How much there is to compute for one row; long texts count."""
+    if isinstance(expr, Literal) and isinstance(expr.value, str):
+        return 1 + len(expr.value) // 4
     return 1 + sum(map(_nodes, expr.args)) if isinstance(expr, Call) else 1
 
 

@@ -23,6 +23,8 @@ Ends = tuple[float, float]
 
 def ends(expr: Expr, keys: Sequence[Any], aggregates_ends: Sequence[Ends | None]) -> Ends | None:
     """An interval for the expression, given intervals for the aggregates; None where there is none to give."""
+    if isinstance(expr, AggregateLeaf) and not expr.type.numeric:
+        return aggregates_ends[expr.index]  # dates, as they are
     found = _Group(keys, aggregates_ends).known(expr).range
     return None if found is None else _sides(found)
 
@@ -47,8 +49,8 @@ class _Group:
 
     def known(self, expr: Expr) -> Known:
         if isinstance(expr, AggregateLeaf):
-            found = self.aggregates[expr.index]
-            return Known(None if found is None else ranges.of(*found), sure=True)
+            found = self.aggregates[expr.index] if expr.type.numeric else None
+            return Known(None if found is None else ranges.of(*map(float, found)), sure=True)
         if not leaves(expr):
             return _point(value(expr, self.keys, ()))
         if not isinstance(expr, Call) or not expr.type.numeric:
@@ -121,8 +123,8 @@ def _quotient(_: Call, a: Range, b: Range) -> Range:
 def _stepped(expr: Call, a: Range) -> Range:
     """Rounding never falls."""
     if expr.op == "cast":
-        return ranges.increasing(round, a) if expr.type is Type.INTEGER else a
-    return ranges.increasing(lambda end: STRICT[expr.op](float(end), *expr.options), a)
+        return ranges.increasing(lambda end: float(round(end)), a) if expr.type is Type.INTEGER else a
+    return ranges.increasing(lambda end: float(STRICT[expr.op](float(end), *expr.options)), a)
 
 
 def _above(op: str, function: Callable[[Range], Range]) -> Callable[[Call, Range], Range | None]:

@@ -74,13 +74,18 @@ def _substring(text: str, start: int, length: int | None) -> str:
 
 
 def _like(text: str, pattern: str, escape: str | None, flags: int = 0) -> bool:
-    parts, signs = [], iter(pattern)
+    """Each part between % is found once, from left to right (an atomic group): trying all ways would take for ever."""
+    parts, signs = [""], iter(pattern)
     for sign in signs:
         if sign == escape:
-            parts.append(re.escape(next(signs, "")))
+            parts[-1] += re.escape(next(signs, ""))
+        elif sign == "%":
+            parts.append("")
         else:
-            parts.append({"%": ".*", "_": "."}.get(sign) or re.escape(sign))
-    return re.fullmatch("".join(parts), text, re.DOTALL | flags) is not None
+            parts[-1] += "." if sign == "_" else re.escape(sign)
+    first, *others = parts
+    rest = "".join(f"(?>.*?{part})" for part in others[:-1]) + "".join(f".*{part}" for part in others[-1:])
+    return re.fullmatch(first + rest, text, re.DOTALL | flags) is not None
 
 
 def _ilike(text: str, pattern: str, escape: str | None) -> bool:

@@ -26,6 +26,8 @@ TYPES = {
     KINDS.DATE: Type.DATE,
     **dict.fromkeys((KINDS.TIMESTAMP, KINDS.TIMESTAMPNTZ, KINDS.DATETIME), Type.TIMESTAMP),
 }
+LONGEST = 18
+"""Digits of the count of an INTERVAL; no date moves that far."""
 LOGARITHMS = {2: "log2", 10: "log10"}
 
 
@@ -53,7 +55,7 @@ def _shifted(scalars: Scalars, date: Expr, node: exp.Interval, sign: int) -> Exp
     unit = node.text("unit").upper()
     unit = unit.removesuffix("S") if unit.removesuffix("S") in DAYS | MONTHS else unit
     count = str(constant(node.this))
-    if unit not in DAYS | MONTHS or not count.removeprefix("-").isdecimal():
+    if unit not in DAYS | MONTHS or not count.removeprefix("-").isdecimal() or len(count) > LONGEST:
         message = "an INTERVAL needs a whole number of days, weeks, months, quarters or years; write INTERVAL 3 DAY"
         raise scalars.source.problem(message, node, "INTERVAL")
     op = "add_days" if unit in DAYS else "add_months"

@@ -71,7 +71,7 @@ def _word(what: str, options: Options, known: tuple[str, ...]) -> str:
     word = NAMES.get(written, written)
     word = word.removesuffix("s") if word not in known else word
     if word not in known:
-        raise TypeProblem(f"{what} does not know the part {written!r}; use one of {', '.join(known)}")
+        raise TypeProblem(f"{what} does not know the part {written!r:.40}; use one of {', '.join(known)}")
     return word
 
 

@@ -20,6 +20,7 @@ __all__ = ["BUILDERS", "ESCAPE"]
 
 ESCAPE = "\\"
 WILDCARDS = 10
+LONGEST = 1_000
 FAR = 2**32 - 1
 TRUTH = Range(0, 1)
 
@@ -96,7 +97,9 @@ def _written(sign: str, plain: bool, escaped: bool) -> str:
 
 
 def _limit(op: str, parts: list[tuple[str, bool]]) -> None:
-    """Many % signs can make matching one row take for ever."""
+    """Many % signs, or a very long pattern, can make matching one row take for ever."""
+    if len(parts) > LONGEST:
+        raise TypeProblem(f"a pattern has at most {LONGEST:,} characters; join shorter ones: x {op.upper()} 'a%' AND …")
     if sum(part == ("%", False) for part in parts) > WILDCARDS:
         raise TypeProblem(f"a pattern has at most {WILDCARDS} % signs; join shorter ones: x {op.upper()} 'a%' AND …")
 

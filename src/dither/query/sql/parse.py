@@ -12,16 +12,20 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.parsers.duckdb import DuckDBParser
 
 from dither.errors import QueryError
+from dither.query.names import LONGEST as LONGEST_NAME
 from dither.query.sql.source import Source
 
 __all__ = ["Parsed", "parse"]
 
 LONGEST = 100_000
 MOST_WORDS = 10_000
+LONGEST_INTERVAL = 50
+NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
 DEEPEST = 24  # brackets: sqlglot's parser spends some 25 frames on each, of the interpreter's 1,000
 TALLEST = 100  # levels of the tree that is read, each of which costs the planner a few frames
 FIRST = {"SELECT", "WITH", "FROM", "("}
-EXPLAIN = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*explain\b", re.IGNORECASE | re.DOTALL)
+# Atomic and possessive: with ways to read comments differently, trying them all would take for ever.
+EXPLAIN = re.compile(r"(?>\s+|--[^\n]*\n|/\*.*?\*/)*+explain\b", re.IGNORECASE | re.DOTALL)
 CHAINS = (exp.And, exp.Or, exp.Union)
 NESTED = "the question is nested too deeply; write it with fewer levels, for example with WITH"
 
@@ -104,9 +108,16 @@ def _check_words(source: Source) -> None:
     # sqlglot reads a[1][1]… in quadratic time.
     if source.depth > DEEPEST or sum(token.token_type == TokenType.L_BRACKET for token in tokens) > TALLEST:
         raise QueryError(NESTED)
-    for number, after in itertools.pairwise(tokens):
-        if number.token_type == TokenType.NUMBER and after.start == number.end + 1 and after.text[:1].isalpha():
-            raise source.problem_at("this number cannot be read; write it in decimal digits", number.start)
+    for token in tokens:
+        if token.token_type in NAMES and len(token.text) > LONGEST_NAME:
+            message = f"this name has {len(token.text):,} characters; a name may have {LONGEST_NAME}"
+            raise source.problem_at(message, token.start)
+    for one, after in itertools.pairwise(tokens):
+        if one.token_type == TokenType.NUMBER and after.start == one.end + 1 and after.text[:1].isalpha():
+            raise source.problem_at("this number cannot be read; write it in decimal digits", one.start)
+        if one.token_type == TokenType.INTERVAL and len(after.text) > LONGEST_INTERVAL:
+            # sqlglot's pattern for it takes time that grows with the square of its length.
+            raise source.problem_at("this INTERVAL cannot be read; write INTERVAL 3 DAY", one.start)
 
 
 def _read(source: Source) -> exp.Expr:
@@ -116,6 +127,8 @@ def _read(source: Source) -> exp.Expr:
         raise _unreadable(source, error) from None
     except RecursionError:
         raise QueryError(NESTED) from None
+    except Exception:  # sqlglot trips over some things that it did not expect, such as FLOOR()[1]
+        raise QueryError("the SQL cannot be read; check its brackets and what its functions are taken of") from None
     tree = trees[0] if len(trees) == 1 else None
     if not isinstance(tree, exp.Query):
         raise source.problem("only SELECT (or EXPLAIN SELECT) can be asked; start with SELECT", tree)

@@ -24,9 +24,9 @@ class Key:
 class Aggregate:
     """One aggregate over the rows of a group.
 
-    `function`: count (no argument: rows; one argument: where it is not NULL), units, distinct, sum, avg, var_samp,
-    var_pop, stddev_samp, stddev_pop, covar_samp, covar_pop, corr, min, max, quantile (its level as `level`).
-    Every argument but those of count, units and distinct has a bounded range.
+    `function`: count (no argument: rows; one argument: where it is not NULL), units (owners of such rows), distinct,
+    sum, avg, var_samp, var_pop, stddev_samp, stddev_pop, covar_samp, covar_pop, corr, min, max, quantile (its level
+    as `level`). Every argument but those of count, units and distinct has a bounded range.
     """
 
     function: str

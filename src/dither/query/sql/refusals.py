@@ -9,7 +9,7 @@ from sqlglot import exp
 from dither.errors import QueryError
 from dither.query.sql.source import Source
 
-__all__ = ["CLAUSES", "only", "refuse"]
+__all__ = ["CLAUSES", "misspelt", "only", "refuse"]
 
 CLOCK = "the answer would depend on the clock; write the date itself, such as DATE '2024-01-31'"
 PATTERN = "only LIKE and ILIKE patterns can be asked; write x LIKE 'A%'"
@@ -117,9 +117,18 @@ def refuse(source: Source, node: exp.Expr) -> QueryError:
     return source.problem(f"{name} cannot be asked; write it with comparisons, arithmetic, CASE and functions", node)
 
 
+def _close(name: str) -> list[str]:
+    return difflib.get_close_matches(name, FUNCTIONS.split(), n=1, cutoff=0.75)
+
+
 def _known(name: str) -> str:
-    close = difflib.get_close_matches(name, FUNCTIONS.split(), n=1, cutoff=0.75)
+    close = _close(name)
     return f"did you mean {close[0]}?" if close else "write it with arithmetic, CASE, and text and date functions"
+
+
+def misspelt(node: exp.Expr) -> bool:
+    """Whether a call of a function is written almost like one that can be asked."""
+    return isinstance(node, exp.Anonymous) and _close(node.name.upper()) not in ([], [node.name.upper()])
 
 
 def only(source: Source, node: exp.Expr, *allowed: str) -> None:

@@ -121,7 +121,7 @@ class Context:
             if same(table.name, node.name):
                 return scan(self.catalogue, table)
         names = [*self.named, *(table.name for table in self.catalogue.tables)]
-        raise self.source.problem(f"there is no table {node.name}; {nearest(node.name, names)}", node)
+        raise self.source.problem(f"there is no table {node.name:.255}; {nearest(node.name[:255], names)}", node)
 
 
 def scan(catalogue: Catalogue, table: Table) -> Rows:

@@ -1,0 +1,17 @@
+"""`dither tables`: what is declared about the tables of a catalogue. It reads no row."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["command"]
+
+
+@click.command("tables", short_help="Show the tables of a catalogue: columns, types, bounds, public keys.")
+@click.argument("catalogue")
+def command(catalogue: str) -> None:
+    """Show what CATALOGUE declares: tables, columns, types, bounds and public keys. Nothing in it is from the data."""
+    from dither.query.catalogue_file import load_catalogue
+    from dither.query.tables import Tables
+
+    click.echo(str(Tables(load_catalogue(catalogue))))

@@ -1,0 +1,99 @@
+"""All databases of a few units with up to two rows each, over a tiny domain: every pair of neighbours."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pytest
+
+from dither.privacy import Unit
+from dither.query.answer.measures import Kind
+from dither.query.catalogue import Catalogue, Field, Table
+from dither.query.sql.types import ANY, Range, Type
+from tests.privacy.neighbour_checks import collected, planned, radii_of
+from tests.privacy.neighbour_place import Place, replacing
+
+FIELDS = (Field("id", Type.TEXT), Field("k", Type.TEXT, ANY, ("A", "B")), Field("p", Type.TEXT))
+TABLE = Table("t", (*FIELDS, Field("x", Type.INTEGER, Range(-1, 2))), owner="id")
+TINY = Catalogue("tiny", (TABLE,), unit=Unit("id"))
+
+ROWS = (("A", "a", "-1"), ("B", "b", "2"), ("A", "b", None))
+
+QUESTIONS = {
+    "sums by key": "SELECT k, COUNT(*), SUM(x), COUNT(x) FROM t GROUP BY k",
+    "moments": "SELECT k, VAR_SAMP(x), AVG(x) FROM t GROUP BY k",
+    "median": "SELECT k, MEDIAN(x) FROM t GROUP BY k",
+    "distinct": "SELECT k, COUNT(DISTINCT p), COUNT(DISTINCT x), COUNT(DISTINCT id) FROM t GROUP BY k",
+    "private keys": "SELECT p, COUNT(*), SUM(x), MAX(x) FROM t GROUP BY p",
+    "self join": "SELECT a.k, SUM(a.x - b.x), COUNT(*) FROM t a LEFT JOIN t b ON a.id = b.id AND a.p <> b.p "
+    "GROUP BY a.k",
+    "union all": "SELECT SUM(x) FROM (SELECT id, x FROM t UNION ALL SELECT id, -x FROM t WHERE k = 'A')",
+    "per unit": "SELECT n, SUM(s) FROM (SELECT id, LEAST(COUNT(*), 2) AS n, AVG(x) AS s FROM t GROUP BY id) GROUP BY n",
+    "of owners": "SELECT k, SUM(x) FROM t WHERE id NOT IN (SELECT id FROM t WHERE p = 'a') GROUP BY k",
+}
+
+
+@pytest.fixture(scope="module")
+def place():
+    made = Place(TINY)
+    yield made
+    made.close()
+
+
+ASKED = [(name, gaussian) for name in QUESTIONS for gaussian in (True, False) if gaussian or name != "private keys"]
+
+
+@pytest.mark.parametrize(("name", "gaussian"), ASKED[::2])
+def test_two_units_with_two_kinds_of_rows(place, name, gaussian):
+    _exhaust(place, QUESTIONS[name], gaussian, units=2, kinds=2)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("units", "kinds"), [(2, 2), (2, 3), (3, 2)])
+@pytest.mark.parametrize(("name", "gaussian"), ASKED)
+def test_more_units_or_kinds_of_rows(place, name, gaussian, units, kinds):
+    _exhaust(place, QUESTIONS[name], gaussian, units, kinds)
+
+
+def _exhaust(place, sql, gaussian, units, kinds):
+    plan = planned(place, sql, TINY.unit, gaussian=gaussian, groups=1, values=1)
+    other = planned(place, sql, replacing(TINY), gaussian=gaussian, groups=1, values=1)
+    brought = [rows for count in (0, 1, 2) for rows in combinations_with_replacement(ROWS[:kinds], count)]
+    found = [
+        _found(place, plan, [[str(unit), *row] for unit, rows in enumerate(chosen) for row in rows])
+        for chosen in product(brought, repeat=units)
+    ]
+    shape = (len(brought),) * units
+    for what in found[0]:
+        vectors = np.array([one[what] for one in found], object).reshape(*shape, -1)
+        for one in (plan, other):
+            _check(one, what, vectors)
+
+
+def _found(place, plan, rows):
+    """Each vector of the plan: the units of the private keys, norms, and totals, whatever keys there are."""
+    place.hold({"t": rows})
+    found = collected(place, plan, {m: sizes[1:4:2] or sizes for m, sizes in radii_of(plan).items()})
+    vectors = {("keys", 0): [found.candidates.get((key,), 0) for key in "ab"]} if plan.keys is not None else {}
+    vectors |= {("norms", m): counts for m, counts in found.norms.items()}
+    for (m, radius), groups in found.totals.items():
+        keys = [(key,) for key in "ab"] if plan.keys is not None else [()]
+        size = plan.items[m].measure.size * (1 if plan.keys is not None else plan.groups)
+        vectors[m, radius] = np.concatenate([groups.get(key, np.zeros(size, np.int64)) for key in keys])
+    return vectors
+
+
+def _check(plan, what, vectors):
+    """Every pair that differs in one unit: for add/remove, one of both has nothing of it."""
+    kind, radius = what
+    twice, l2 = 1 + plan.replacing, plan.spend.gaussian
+    allowed = plan.keys.most * twice if kind == "keys" else twice if kind == "norms" else plan.sensitivity(radius)
+    if kind not in ("keys", "norms"):
+        l2 = l2 and plan.items[kind].measure.kind is not Kind.TREE
+        allowed = allowed**2 if l2 else allowed
+    for axis in range(vectors.ndim - 1):
+        moved = np.moveaxis(vectors, axis, 0)
+        pairs = moved[:, None] - (moved[None, :] if plan.replacing else moved[None, :1])
+        sizes = (pairs * pairs).sum(-1) if l2 else abs(pairs).sum(-1)
+        assert sizes.max() <= allowed
