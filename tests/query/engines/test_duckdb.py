@@ -43,8 +43,8 @@ def test_it_is_an_engine(engine: DuckDBEngine) -> None:
 
 def test_temporary_tables_end_with_their_session(engine: DuckDBEngine) -> None:
     with engine.session() as first, engine.session() as second:
-        first.run("CREATE TEMP TABLE kept AS SELECT 1 AS x")
-        second.run("CREATE TEMP TABLE kept AS SELECT 2 AS x")
+        first.create("kept", "SELECT 1 AS x")
+        second.create("kept", "SELECT 2 AS x")
         assert first.fetch("SELECT x FROM kept") == [(1,)]
         assert second.fetch("SELECT x FROM kept") == [(2,)]
     with engine.session() as third, pytest.raises(EngineFailed):
@@ -79,7 +79,7 @@ def test_the_curator_can_look_into_failures(engine: DuckDBEngine) -> None:
     with engine.session() as session:
         for _ in range(30):
             with pytest.raises(EngineFailed):
-                session.run("SELECT CAST(ward AS INTEGER) FROM visits")
+                session.fetch("SELECT CAST(ward AS INTEGER) FROM visits")
     assert SECRET in engine.failures[-1]
     assert len(engine.failures) == 20
 
@@ -129,7 +129,7 @@ def test_many_at_once(engine: DuckDBEngine) -> None:
 
     def ask(number: int) -> None:
         with engine.session() as session:
-            session.run(f"CREATE TEMP TABLE mine AS SELECT {number} AS x FROM visits")
+            session.create("mine", f"SELECT {number} AS x FROM visits")
             time.sleep(0.01)
             found.append(session.fetch("SELECT sum(x) FROM mine")[0][0])
 

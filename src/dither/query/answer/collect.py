@@ -80,7 +80,7 @@ class Collector:
     def _create(self, writer: Writer, select: str) -> str:
         self._made += 1
         name = f"dither_{self._made}"
-        self.session.run(f"CREATE TEMP TABLE {name} AS {select}", writer.parameters)
+        self.session.create(name, select, writer.parameters)
         return name
 
     def _fetch(self, writer: Writer, select: str) -> list[tuple[Any, ...]]:
@@ -106,7 +106,7 @@ class Collector:
         question = self.plan.question
         columns = [f"{writer.expr(key.expr)} AS q{i}" for i, key in enumerate(question.keys)]
         columns += [f"{writer.expr(arg)} AS a{i}" for i, arg in enumerate(self._args)]
-        rows = f"SELECT {', '.join(['u', *columns])} FROM ({writer.relation(question.relation)})"
+        rows = f"SELECT {', '.join(['u', *columns])} FROM ({writer.relation(question.relation)}) t"
         joins, places, conditions = "", list[str](), list[str]()
         for i, key in self._public:
             place, join, condition = _looked_up(i, key, self._lookups[i])
@@ -162,13 +162,13 @@ class Collector:
         question = self.plan.question
         keys = [f"{writer.expr(question.keys[i].expr)} AS k{n}" for n, i in enumerate(self._private)]
         names = [f"k{n}" for n in range(len(self._private))]
-        rows = f"SELECT DISTINCT {', '.join(keys)} FROM ({writer.relation(question.relation)})"
+        rows = f"SELECT DISTINCT {', '.join(keys)} FROM ({writer.relation(question.relation)}) t"
         there = " AND ".join(f"{name} IS NOT NULL" for name in names)
-        writer.parameters.append(self.salt())
-        salted = self.dialect.hashed([*names, f"CAST(${len(writer.parameters)} AS VARCHAR)"])
+        salt = self.dialect.literal(self.salt(), Type.TEXT, writer.parameters)
+        salted, number = self.dialect.hashed([*names, salt]), self.dialect.numbered()
         return self._create(
             writer,
-            f"SELECT {', '.join(names)}, row_number() OVER () - 1 AS i, {salted} AS h FROM ({rows}) WHERE {there}",
+            f"SELECT {', '.join(names)}, {number} AS i, {salted} AS h FROM ({rows}) t WHERE {there}",
         )
 
     @cached_property
@@ -179,7 +179,7 @@ class Collector:
         if self._vectors:
             return self._create(self._writer(), f"SELECT DISTINCT u, d FROM {self._partials}")
         writer = self._writer()
-        return self._create(writer, f"SELECT DISTINCT u, d FROM ({self._rows(writer, naming=False)})")
+        return self._create(writer, f"SELECT DISTINCT u, d FROM ({self._rows(writer, naming=False)}) t")
 
     @cached_property
     def _owned(self) -> str:
@@ -205,7 +205,7 @@ class Collector:
         parts = [f"{x} AS v{m}_{j}" for m, item in self._vectors for j, x in enumerate(self._sums(item.measure))]
         grouped = ["u", *(["d"] if self._private else []), *(["g"] if self._grouped else [])]
         listed = ", ".join([*grouped, *([] if self._grouped else ["0 AS g"]), *parts])
-        return self._create(writer, f"SELECT {listed} FROM ({rows}) GROUP BY {', '.join(grouped)}")
+        return self._create(writer, f"SELECT {listed} FROM ({rows}) t GROUP BY {', '.join(grouped)}")
 
     @property
     def _counted_partials(self) -> str:
@@ -246,7 +246,7 @@ class Collector:
             norm = " + ".join(f"{self.dialect.wide(v)} * {v}" for v in parts)
         else:  # parts are held within ± CAP: a few of them fit the narrow type, which is faster to add
             norm = " + ".join(f"abs({v})" for v in parts)
-        return self.dialect.wide(norm) if alone else f"sum({norm})"
+        return self.dialect.wide(norm) if alone else self.dialect.total(norm)
 
     # What a question needs, item by item
 
@@ -260,7 +260,7 @@ class Collector:
         place = self.dialect.doublings(norm, item.bins.first ** (2 // power), power)
         bins = f"SELECT {held(place, 0, item.bins.count - 1)} AS b FROM {source} WHERE {norm} > 0"
         counts = [0] * item.bins.count
-        for b, count in self.session.fetch(f"SELECT b, count(*) FROM ({bins}) GROUP BY b"):
+        for b, count in self.session.fetch(f"SELECT b, count(*) FROM ({bins}) t GROUP BY b"):
             counts[int(b)] = int(count)
         return counts
 
@@ -275,7 +275,7 @@ class Collector:
         if item.measure.sure and item.measure.kind is not Kind.UNITS:
             return self._direct(m)
         parts = [f"v{m}_{j}" for j in range(item.measure.size)]
-        totals = ", ".join(f"sum({v})" for v in parts)
+        totals = ", ".join(map(self.dialect.total, parts))
         rows = self.session.fetch(f"SELECT g, {totals} FROM {self._counted_partials} GROUP BY g")
         clipped = [] if item.measure.sure else self.session.fetch(self._clipped(m, parts, radius))
         return self._filled(item, [*rows, *clipped])
@@ -292,7 +292,7 @@ class Collector:
             above, norm = f"q{m} > {radius}", f"q{m}"
         over = f"SELECT u, {norm} AS n FROM {self._norms} WHERE {above}"
         scaled = [self.dialect.divided(f"({self.dialect.wide(v)} * {radius})", "n") for v in parts]
-        less = ", ".join(f"sum({w} - {v})" for w, v in zip(scaled, parts, strict=True))
+        less = ", ".join(self.dialect.total(f"{w} - {v}") for w, v in zip(scaled, parts, strict=True))
         return f"SELECT g, {less} FROM {self._counted_partials} p JOIN ({over}) o ON p.u = o.u GROUP BY g"
 
     def _direct(self, m: int) -> Integers:
@@ -300,7 +300,7 @@ class Collector:
         item, writer = self.plan.items[m], self._writer()
         totals = ", ".join(sums(item.measure, self._names(item.measure), self.dialect))
         rows = self._rows(writer, naming=True)
-        return self._filled(item, self._fetch(writer, f"SELECT g, {totals} FROM ({rows}) GROUP BY g"))
+        return self._filled(item, self._fetch(writer, f"SELECT g, {totals} FROM ({rows}) t GROUP BY g"))
 
     def _filled(self, item: Item, rows: Sequence[tuple[Any, ...]]) -> Integers:
         """The sums of each group. They are held within 64 bits at last, all together: each alone could be beyond."""
@@ -313,16 +313,17 @@ class Collector:
     # Trees: leaf counts
 
     def _placed(self, m: int, writer: Writer) -> str:
-        """u, g and the leaf t of each row whose value is there."""
+        """u, g and the leaf of each row whose value is there."""
         measure = self.plan.items[m].measure
         place = leaf(measure, self._names(measure)[0], self.dialect)
-        return f"SELECT * FROM (SELECT u, g, {place} AS t FROM ({self._rows(writer, naming=True)})) WHERE t IS NOT NULL"
+        rows = f"SELECT u, g, {place} AS leaf FROM ({self._rows(writer, naming=True)}) t"
+        return f"SELECT * FROM ({rows}) t WHERE leaf IS NOT NULL"
 
     def _row_counts(self, m: int) -> str:
         """How many rows each unit has, over all groups."""
         if m not in self._counted:
             writer = self._writer()
-            select = f"SELECT u, count(*) AS n FROM ({self._placed(m, writer)}) GROUP BY u"
+            select = f"SELECT u, count(*) AS n FROM ({self._placed(m, writer)}) t GROUP BY u"
             self._counted[m] = self._create(writer, select)
         return self._counted[m]
 
@@ -333,7 +334,8 @@ class Collector:
     def _leaves(self, m: int, radius: int) -> Integers:
         """Leaf counts in steps. Each row of a unit with n rows counts ⌊C / n⌋ steps, if a whole one is too much."""
         measure, writer = self.plan.items[m].measure, self._writer()
-        counts = f"SELECT g, t, count(*) * {measure.row} FROM ({self._placed(m, writer)}) GROUP BY g, t"
+        count = f"{self.dialect.wide('count(*)')} * {measure.row}"
+        counts = f"SELECT g, leaf, {count} FROM ({self._placed(m, writer)}) t GROUP BY g, leaf"
         found = self._fetch(writer, counts)
         if measure.sure:
             return self._leaf_counts(measure, found)
@@ -341,7 +343,7 @@ class Collector:
         over = f"SELECT u, {self.dialect.divided(str(radius), 'n')} AS w FROM {self._row_counts(m)}"
         over = f"{over} WHERE n * {measure.row} > {radius}"
         rows = f"({self._placed(m, writer)}) r JOIN ({over}) o ON r.u = o.u"
-        less = self._fetch(writer, f"SELECT g, t, sum(w - {measure.row}) FROM {rows} GROUP BY g, t")
+        less = self._fetch(writer, f"SELECT g, leaf, {self.dialect.total(f'w - {measure.row}')} FROM {rows} GROUP BY g, leaf")
         return self._leaf_counts(measure, [*found, *less])
 
     def _leaf_counts(self, measure: Measure, rows: Sequence[tuple[Any, ...]]) -> Integers:
@@ -360,13 +362,14 @@ class Collector:
         """Different values in each group, of at most so many pairs of group and value for each unit (rule R15)."""
         item, writer = self.plan.items[m], self._writer()
         value = self._names(item.measure)[0]
-        pairs = f"SELECT DISTINCT u, g, {value} AS x FROM ({self._rows(writer, naming=True)}) WHERE {value} IS NOT NULL"
+        rows = self._rows(writer, naming=True)
+        pairs = f"SELECT DISTINCT u, g, {value} AS x FROM ({rows}) t WHERE {value} IS NOT NULL"
         if item.measure.sure:
             kept = pairs
         else:
             name, writer = self._create(writer, pairs), self._writer()
             kept = self.dialect.kept(f"SELECT * FROM {name}", ["g", "x"], most, self.salt(), writer.parameters)
-        return self._filled(item, self._fetch(writer, f"SELECT g, count(DISTINCT x) FROM ({kept}) GROUP BY g"))
+        return self._filled(item, self._fetch(writer, f"SELECT g, count(DISTINCT x) FROM ({kept}) t GROUP BY g"))
 
 
 def _looked_up(i: int, key: Key, lookup: str) -> tuple[str, str, list[str]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dither.query.answer.measures import Kind, Measure
 from dither.query.engines.protocol import Dialect
-from dither.query.engines.relations import held
+from dither.query.engines.relations import held, nearest
 from dither.query.sql.expressions import Expr
 from dither.query.sql.types import Type
 
@@ -29,12 +29,12 @@ def sums(measure: Measure, args: Sequence[str], dialect: Dialect) -> list[str]:
         return [f"({dialect.wide(_count(args))} * {measure.row})"]
     if measure.kind is Kind.MOMENTS and measure.moments.degrees == (1,):
         added, times = _place(measure, 0, args[0])
-        upper = f"(coalesce(sum({added}), 0) * {times})"
+        upper = f"(coalesce({dialect.total(added)}, 0) * {times})"
         return [f"({dialect.wide(_count(args))} * {measure.moments.total} - {upper})", upper]
     if measure.kind is Kind.MOMENTS:
-        return [f"coalesce(sum({part}), 0)" for part in components(measure, args)]
+        return [f"coalesce({dialect.total(part)}, 0)" for part in components(measure, args)]
     added, times = _total(measure, args[0])
-    return [f"(coalesce(sum({added}), 0) * {times})"]
+    return [f"(coalesce({dialect.total(added)}, 0) * {times})"]
 
 
 def _count(args: Sequence[str]) -> str:
@@ -59,7 +59,7 @@ def _total(measure: Measure, x: str) -> tuple[str, int]:
         return held(x, *_whole(arg)), int(1 / measure.step)
     low, high = (round(end / measure.step) for end in (arg.range.low or 0, arg.range.high or 0))
     inside = held(x, float(arg.range.low or 0), float(arg.range.high or 0))
-    return held(f"CAST(round({inside} / {float(measure.step)!r}) AS BIGINT)", low, high), 1
+    return held(nearest(f"{inside} / {float(measure.step)!r}"), low, high), 1
 
 
 def _whole(arg: Expr) -> tuple[int, int]:
@@ -90,7 +90,7 @@ def _place(measure: Measure, of: int, x: str) -> tuple[str, int]:
     if measure.args[of].type is Type.INTEGER and steps % (int(high) - int(low)) == 0:
         return f"({held(x, int(low), int(high))} - ({int(low)}))", steps // (int(high) - int(low))
     share = f"({held(x, float(low), float(high))} - ({float(low)!r})) / {measure.moments.width(of)!r} * {steps}"
-    return held(f"CAST(round({share}) AS BIGINT)", 0, steps), 1
+    return held(nearest(share), 0, steps), 1
 
 
 def leaf(measure: Measure, x: str, dialect: Dialect) -> str:
@@ -98,7 +98,7 @@ def leaf(measure: Measure, x: str, dialect: Dialect) -> str:
     leaves, (arg,) = measure.leaves, measure.args
     if arg.type is Type.REAL:
         above = f"({held(x, float(leaves.low), float(leaves.high))} - ({float(leaves.low)!r}))"
-        return held(f"CAST(floor({above} / {float(leaves.step)!r} + 0.5) AS BIGINT)", 0, leaves.count - 1)
+        return held(nearest(f"{above} / {float(leaves.step)!r}"), 0, leaves.count - 1)
     low, step = int(leaves.low), int(leaves.step)
     number = dialect.number(x, arg.type)
     if step == 1:

@@ -93,7 +93,7 @@ def _owners(session: DuckDBSession, table: Table, owner: str) -> Iterator[str]:
     yield from _said(ownerless, f"{table.name}: {{}} rows have no owner and are left out")
     if table.rows is not None:
         groups = f"SELECT 1 FROM {where} GROUP BY {quoted(owner)} HAVING count(*) > {table.rows}"
-        above = _one(session, f"SELECT count(*) FROM ({groups})")
+        above = _one(session, f"SELECT count(*) FROM ({groups}) t")
         yield from _said(above, f"{table.name}: {{}} units have more than {table.rows:,} rows; the others are dropped")
 
 
@@ -110,5 +110,5 @@ def _doubles(session: DuckDBSession, table: Table, key: str) -> Iterator[str]:
     """Rule R9: a parent's key has to be unique."""
     column = quoted(key)
     groups = f"SELECT 1 FROM {quoted(table.name)} WHERE {column} IS NOT NULL GROUP BY {column} HAVING count(*) > 1"
-    found = _one(session, f"SELECT count(*) FROM ({groups})")
+    found = _one(session, f"SELECT count(*) FROM ({groups}) t")
     yield from _said(found, f"{table.name}.{key}: {{}} keys are there more than once; rows linked to them are left out")

@@ -115,8 +115,8 @@ class DuckDBSession:
         self._cursor, self._failures = cursor, failures
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="dither-duckdb")
 
-    def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
-        self.fetch(sql, parameters)
+    def create(self, name: str, select: str, parameters: Sequence[Any] = ()) -> None:
+        self.fetch(f"CREATE TEMP TABLE {name} AS {select}", parameters)
 
     def fetch(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         running = self._worker.submit(self._execute, sql, list(parameters))

@@ -52,6 +52,15 @@ class Bounding:
             return f"date_diff('day', DATE '1970-01-01', {x})"
         return f"epoch_us({x})" if type is Type.TIMESTAMP else x
 
+    def numbered(self) -> str:
+        return "row_number() OVER () - 1"
+
+    def real(self, x: str) -> str:
+        return f"CAST({x} AS DOUBLE)"
+
+    def total(self, x: str) -> str:
+        return f"sum({x})"
+
     def wide(self, x: str) -> str:
         return f"CAST({x} AS HUGEINT)"
 

@@ -53,6 +53,15 @@ class Dialect(Protocol):
     def number(self, x: str, type: Type) -> str:
         """A date or timestamp as the whole number its range counts in; integers stay as they are."""
 
+    def numbered(self) -> str:
+        """A window function: a number from 0 on for each row, in any order."""
+
+    def real(self, x: str) -> str:
+        """An integer as a double."""
+
+    def total(self, x: str) -> str:
+        """An aggregate: the exact sum of integers, narrow or wide, in the widest type."""
+
     def wide(self, x: str) -> str:
         """An integer in the widest exact type, at least 126 bits."""
 
@@ -69,9 +78,11 @@ class Dialect(Protocol):
 class Session(Protocol):
     """One question's statements on one connection; temporary tables last as long as the session."""
 
-    def run(self, sql: str, parameters: Sequence[Any] = ()) -> None: ...
+    def create(self, name: str, select: str, parameters: Sequence[Any] = ()) -> None:
+        """A temporary table of what a SELECT finds, computed once."""
 
-    def fetch(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]: ...
+    def fetch(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """The rows that a SELECT finds."""
 
 
 class Engine(Protocol):

@@ -30,7 +30,7 @@ from dither.query.sql.relations import (
 )
 from dither.query.sql.types import ANY, Range, Type
 
-__all__ = ["FINEST", "MOST", "Writer", "held", "real_step"]
+__all__ = ["FINEST", "MOST", "Writer", "held", "nearest", "real_step"]
 
 MOST = 1 << 62
 """Per-unit sums of integers are held within ± this."""
@@ -55,15 +55,15 @@ class Writer:
         return WRITERS[type(relation)](self, relation)
 
     def _filter(self, relation: Filter) -> str:
-        return f"SELECT * FROM ({self.relation(relation.source)}) WHERE {self.expr(relation.condition)}"
+        return f"SELECT * FROM ({self.relation(relation.source)}) t WHERE {self.expr(relation.condition)}"
 
     def _project(self, relation: Project) -> str:
         exprs = [f"{self.expr(expr)} AS c{i}" for i, expr in enumerate(relation.exprs)]
-        return f"SELECT {self._listed(relation, exprs)} FROM ({self.relation(relation.source)})"
+        return f"SELECT {self._listed(relation, exprs)} FROM ({self.relation(relation.source)}) t"
 
     def _distinct(self, relation: Distinct) -> str:
         columns = [f"{_zeroed(f'c{i}', column.type)} AS c{i}" for i, column in enumerate(relation.columns)]
-        return f"SELECT DISTINCT {self._listed(relation, columns)} FROM ({self.relation(relation.source)})"
+        return f"SELECT DISTINCT {self._listed(relation, columns)} FROM ({self.relation(relation.source)}) t"
 
     def _union(self, relation: Union) -> str:
         return " UNION ALL ".join(self._branch(source) for source in relation.sources)
@@ -74,7 +74,7 @@ class Writer:
     def _branch(self, source: Relation) -> str:
         """One side of a union, its columns in order."""
         names = [f"c{i}" for i in range(len(source.columns))]
-        return f"SELECT {self._listed(source, names)} FROM ({self.relation(source)})"
+        return f"SELECT {self._listed(source, names)} FROM ({self.relation(source)}) t"
 
     def _scan(self, scan: Scan) -> str:
         table, write = scan.table, self.dialect
@@ -84,7 +84,7 @@ class Writer:
         if table.link is not None:
             return self._linked(table, columns)
         owned = f"SELECT {write.owner(table)} AS u, {', '.join(columns)} FROM {write.relation(table)}"
-        return f"SELECT * FROM ({owned}) WHERE u IS NOT NULL"
+        return f"SELECT * FROM ({owned}) t WHERE u IS NOT NULL"
 
     def _linked(self, table: Table, columns: list[str]) -> str:
         """Rows find their owner through a parent's key; a key that is there twice has no owner (rule R9)."""
@@ -92,7 +92,7 @@ class Writer:
         parent = self.parent(table.link.table)
         key = self.dialect.read(parent, _unclipped(parent, table.link.key))
         keyed = f"SELECT {key} AS k, {self.dialect.owner(parent)} AS u FROM {self.dialect.relation(parent)}"
-        owners = f"SELECT k, min(u) AS u FROM ({keyed}) WHERE k IS NOT NULL AND u IS NOT NULL GROUP BY k"
+        owners = f"SELECT k, min(u) AS u FROM ({keyed}) t WHERE k IS NOT NULL AND u IS NOT NULL GROUP BY k"
         here = self.dialect.read(table, _unclipped(table, table.link.column))
         rows = f"SELECT {here} AS k, {', '.join(columns)} FROM {self.dialect.relation(table)}"
         names = ", ".join(f"r.c{i}" for i in range(len(table.fields)))
@@ -116,14 +116,14 @@ class Writer:
 
     def _of_owners(self, relation: OfOwners) -> str:
         which = "NOT IN" if relation.negated else "IN"
-        others = f"SELECT u FROM ({self.relation(relation.others)})"
-        return f"SELECT * FROM ({self.relation(relation.source)}) WHERE u {which} ({others})"
+        others = f"SELECT u FROM ({self.relation(relation.others)}) t"
+        return f"SELECT * FROM ({self.relation(relation.source)}) t WHERE u {which} ({others})"
 
     def _in_public(self, relation: InPublic) -> str:
         which = "NOT IN" if relation.negated else "IN"
-        values = f"SELECT c0 FROM ({self.relation(relation.values)}) WHERE c0 IS NOT NULL"
+        values = f"SELECT c0 FROM ({self.relation(relation.values)}) t WHERE c0 IS NOT NULL"
         source = self.relation(relation.source)
-        return f"SELECT * FROM ({source}) WHERE {self.expr(relation.expr)} {which} ({values})"
+        return f"SELECT * FROM ({source}) t WHERE {self.expr(relation.expr)} {which} ({values})"
 
     def _per_unit(self, relation: PerUnit) -> str:
         keys = [f"{_zeroed(self.expr(key), key.type)} AS k{i}" for i, key in enumerate(relation.keys)]
@@ -134,10 +134,10 @@ class Writer:
         outer = [f"min(k{i}) AS c{i}" if owner else f"k{i} AS c{i}" for i, owner in enumerate(mine)]
         columns = relation.columns[len(keys) :]
         for i, (summary, column) in enumerate(zip(relation.summaries, columns, strict=True)):
-            outer.append(f"{self._in_range(_summary(summary, f'x{i}', column), column)} AS c{len(keys) + i}")
+            outer.append(f"{self._in_range(_summary(summary, f'x{i}', column, self.dialect), column)} AS c{len(keys) + i}")
         grouped = ", ".join(["u", *(f"k{i}" for i, owner in enumerate(mine) if not owner)])
-        source = f"SELECT {inner} FROM ({self.relation(relation.source)})"
-        return f"SELECT {self._listed(relation, outer)} FROM ({source}) GROUP BY {grouped}"
+        source = f"SELECT {inner} FROM ({self.relation(relation.source)}) t"
+        return f"SELECT {self._listed(relation, outer)} FROM ({source}) t GROUP BY {grouped}"
 
     def _in_range(self, value: str, column: Column) -> str:
         """Held within the column's range, since expressions above rely on it: a unit may have more rows than were
@@ -195,7 +195,7 @@ def real_step(range_: Range) -> Fraction:
     return step
 
 
-def _summary(summary: Summary, x: str, column: Column) -> str:
+def _summary(summary: Summary, x: str, column: Column, dialect: Dialect) -> str:
     """An exact aggregate of one unit's rows. Sums are of whole numbers, so they do not depend on the rows' order."""
     match summary.function:
         case "count":
@@ -206,16 +206,21 @@ def _summary(summary: Summary, x: str, column: Column) -> str:
             return f"{summary.function}({x})"
     assert summary.expr is not None
     step = Fraction(1) if summary.expr.type is Type.INTEGER else real_step(summary.expr.range)
-    total = f"sum({_in_steps(x, summary.expr, step)})"
+    total = dialect.total(_in_steps(x, summary.expr, step))
     if summary.function == "avg":
-        return f"CAST({total} AS DOUBLE) * {float(step)!r} / nullif(count({x}), 0)"
+        return f"{dialect.real(total)} * {float(step)!r} / nullif(count({x}), 0)"
     if column.type is Type.REAL:
-        return f"CAST({total} AS DOUBLE) * {float(step)!r}"
+        return f"{dialect.real(total)} * {float(step)!r}"
     return f"CAST({held(total, -MOST, MOST)} AS BIGINT)"
 
 
 def _in_steps(x: str, expr: Expr, step: Fraction) -> str:
-    return x if expr.type is Type.INTEGER else f"CAST(round({x} / {float(step)!r}) AS BIGINT)"
+    return x if expr.type is Type.INTEGER else nearest(f"{x} / {float(step)!r}")
+
+
+def nearest(x: str) -> str:
+    """The whole number nearest to a real; of two the larger. (Engines' own rounding differs where there are two.)"""
+    return f"CAST(floor({x} + 0.5) AS BIGINT)"
 
 
 def held(x: str, low: float, high: float) -> str:
