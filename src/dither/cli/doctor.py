@@ -35,6 +35,7 @@ EXTRAS = {
     "serve": {"starlette": "starlette", "uvicorn": "uvicorn", "jinja2": "jinja2", "pygwire": "pygwire"},
     "postgres": {"psycopg": "psycopg"},
     "spark": {"pyspark": "pyspark"},
+    "ibis": {"ibis-framework": "ibis"},
     "learn": {"torch": "torch", "scikit-learn": "sklearn"},
     "science": {"scipy": "scipy"},
 }
@@ -42,8 +43,9 @@ EXTRAS = {
 PURPOSE = {
     "accounting": "tight composition",
     "serve": "planned: web page, psql",
-    "postgres": "shared ledger",
-    "spark": "planned: engine",
+    "postgres": "engine, shared ledger",
+    "spark": "engine",
+    "ibis": "expressions",
     "learn": "planned: training",
     "science": "planned: graphs, trials, …",
 }

@@ -109,7 +109,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All that is public about a dataset. `version` is a tag that the curator changes on public events (rule R19)."""
+    """All that is public about a dataset. `version` is a tag that the curator changes on public events (rule R19).
+
+    `engine` is the engine that reads the tables; if it is empty, their sources say so.
+    """
 
     name: str
     tables: tuple[Table, ...]
@@ -121,6 +124,7 @@ class Catalogue:
     policy: Policy = field(default_factory=Policy)
     version: str = "1"
     book: str | None = None
+    engine: str = ""
 
     def __post_init__(self) -> None:
         checked_name("name", self.name)

@@ -6,6 +6,7 @@
     population = 20000               # a public size; delta is at most 1/(1000·population) if it is not stated
     version = "2026-01"              # change it when the data changes (rule R19)
     book = "clinic.dither.db"        # where spending is kept, relative to this file
+    # engine = "spark"               # who reads the tables, if their sources do not say so
 
     [budget]
     epsilon = 3.0
@@ -18,7 +19,7 @@
     ceiling = 1.0                    # the largest epsilon of one answer; also renew_days, failures
 
     [tables.visits]
-    source = "visits.csv"            # CSV, TSV, JSON, Parquet or a DuckDB file, relative to this file
+    source = "visits.csv"            # CSV, TSV, JSON, Parquet or DuckDB file beside this one; postgresql://…
     owner = "patient_id"             # the column with the unit's id; if absent, the column named like the unit
     rows = 40                        # a bound on the rows of one unit, if there is one
 
@@ -66,7 +67,10 @@ OPEN = "?"
 """What a draft holds where the curator has to decide."""
 
 KNOWN = {
-    "top": ("name", "unit", "relation", "population", "version", "book", "budget", "analysts", "policy", "tables"),
+    "top": (
+        *("name", "unit", "relation", "population", "version", "book", "engine"),
+        *("budget", "analysts", "policy", "tables"),
+    ),
     "budget": ("epsilon", "delta"),
     "policy": ("ceiling", "renew_days", "failures"),
     "table": ("source", "table", "owner", "link", "rows", "public", "columns"),
@@ -101,7 +105,7 @@ def parse_catalogue(text: str, file: str = "catalogue", folder: Path | None = No
         raise ArgumentError(file, f"is not TOML: {error}") from None
     with _at(file):
         top = _Part("top", content)
-        return _Reader(folder or Path(), top.part("tables")).catalogue(top, Path(file).stem)
+        return _Reader(folder or Path(), top.part("tables"), top.get("engine", str, "")).catalogue(top, Path(file).stem)
 
 
 @contextmanager
@@ -168,6 +172,7 @@ class _Reader:
 
     folder: Path
     tables: _Part
+    engine: str = ""
 
     def catalogue(self, top: _Part, stem: str) -> Catalogue:
         budget, population = top.part("budget"), top.get("population", int)
@@ -186,6 +191,7 @@ class _Reader:
             policy=self._policy(top.part("policy")),
             version=top.get("version", str, "1"),
             book=self._place(top.get("book", str, "")) or None,
+            engine=self.engine,
         )
 
     def _unit(self, top: _Part) -> Unit:
@@ -251,13 +257,16 @@ class _Reader:
 
     def _public_keys(self, text: str, type_: Type) -> list[Any]:
         """The different values of a public table's column, read now and fixed from then on."""
-        from dither.query.engines.sources import public_values
+        from dither.query.engines.choice import engine_of, sources_of
 
         name, column = self._split("keys_from", text)
         table = self.tables.part(find(name, self.tables.content) or name, "table")
         if not table.get("public", bool, False):
             raise ArgumentError("keys_from", f"{name} is not public; list the keys, or declare the table as public")
-        return public_values(self._place(table.get("source", str, "")), table.get("table", str, ""), column, type_)
+        source = self._place(table.get("source", str, ""))
+        reading = sources_of(self.engine or engine_of(source))
+        found: list[Any] = reading.public_values(source, table.get("table", str, ""), column, type_)
+        return found
 
 
 def _spelled_out(value: Any) -> Any:

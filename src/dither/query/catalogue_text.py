@@ -53,6 +53,7 @@ def _top(catalogue: Catalogue) -> Iterator[str]:
     facts = {"name": catalogue.name, "unit": catalogue.unit.name, "relation": "replace" if replaced else None}
     yield from _lines(facts)
     yield from _lines({"population": catalogue.population, "version": catalogue.version, "book": catalogue.book})
+    yield from _lines({"engine": catalogue.engine})
     parts: dict[str, dict[str, Any]] = {
         "budget": {"epsilon": catalogue.epsilon, "delta": catalogue.delta},
         "analysts": dict(catalogue.analysts),

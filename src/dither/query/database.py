@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from dither.errors import ArgumentError, EngineFailed, LedgerError, QueryError
 from dither.ledger import Account, Receipt
@@ -20,6 +20,7 @@ from dither.query.answer.solve import solve
 from dither.query.answer.widths import widths
 from dither.query.catalogue import Catalogue
 from dither.query.engines.protocol import Engine
+from dither.query.expressions import sql_of, table_of
 from dither.query.plugins import mechanism_named
 from dither.query.preview import Preview, PreviewColumn
 from dither.query.sql.bind import bind
@@ -30,6 +31,9 @@ from dither.query.sql.question import Output
 from dither.query.tables import Tables
 from dither.release import Source
 from dither.table import TableRelease
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table as IbisTable
 
 __all__ = ["Database"]
 
@@ -82,13 +86,26 @@ class Database:
             kept = self._keep(plan, self._measured(plan), receipt)
         return self._release(plan, *kept)
 
-    def preview(self, query: str, *, by: str | None = None, **cost: Any) -> Preview:
-        """What a question would cost and how far off its answer would be. Reads no data and costs nothing."""
-        return self._preview(parse(query), _asked(cost), _analyst(by))
+    def ask(self, expression: Any, *, by: str | None = None, **cost: Any) -> TableRelease:
+        """The answer to an Ibis expression over tables from `ibis`: it becomes SQL, and all is as for `sql`."""
+        found = self.sql(sql_of(expression), by=by, **cost)
+        assert isinstance(found, TableRelease)  # Ibis writes no EXPLAIN
+        return found
 
-    def explain_plan(self, query: str, **cost: Any) -> str:
+    def ibis(self, table: str) -> IbisTable:
+        """A declared table as an Ibis table without data, to write expressions with."""
+        return table_of(self.catalogue, table)
+
+    def preview(self, query: Any, *, by: str | None = None, **cost: Any) -> Preview:
+        """What a question would cost and how far off its answer would be. Reads no data and costs nothing.
+
+        The question is SQL or an Ibis expression.
+        """
+        return self._preview(_parsed(query), _asked(cost), _analyst(by))
+
+    def explain_plan(self, query: Any, **cost: Any) -> str:
         """The plan in words: relations, keys, aggregates; with a cost, also sensitivities and noise."""
-        parsed = parse(query)
+        parsed = _parsed(query)
         with _shallow():
             text = describe(bind(parsed, self.catalogue))
         return text if not cost else "\n".join([text, *described(self._plan(parsed, _asked(cost)))])
@@ -200,6 +217,11 @@ def _shallow() -> Iterator[None]:
         yield
     except RecursionError:
         raise QueryError(NESTED) from None
+
+
+def _parsed(query: Any) -> Parsed:
+    """A question in SQL, or an Ibis expression (known by where its class comes from, so that nothing is loaded)."""
+    return parse(sql_of(query) if type(query).__module__.startswith("ibis.") else query)
 
 
 def _analyst(by: Any) -> str | None:

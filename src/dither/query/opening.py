@@ -14,10 +14,8 @@ from dither.query.catalogue import Catalogue
 from dither.query.catalogue_file import load_catalogue
 from dither.query.database import Database
 from dither.query.declare import declare
-from dither.query.engines.duckdb import DuckDBEngine
+from dither.query.engines.choice import engine_for, engine_of, maker, sources_of
 from dither.query.engines.protocol import Engine
-from dither.query.engines.sources import name_of, schema_of
-from dither.query.plugins import engine_named
 
 __all__ = ["open"]
 
@@ -40,17 +38,19 @@ def open(
     table: str = "",
     name: str | None = None,
     version: str = "1",
-    engine: str = "duckdb",
+    engine: str | None = None,
 ) -> Database:
     """Private tables to ask questions of.
 
     `source` is a catalogue (.toml), which says all the rest; or one table: a CSV, JSON or Parquet file, a pandas,
-    Polars or Arrow frame, a DuckDB database file or connection (with `table`). Say what is public about a table:
+    Polars or Arrow frame, a DuckDB database file or connection, a postgresql://… address or a Spark session (these with
+    `table`), a Spark data frame. Say what is public about a table:
     `unit` (the column with a person's id, or "row"), `bounds`, `keys`, `types` of text columns, `rows` (the most that
     one unit has), `population` (from which δ follows), and `budget`: the ε of its account, (ε, δ), or an open account.
 
     The account is kept in `ledger`; if that is not given, in a book beside the file or the catalogue, so that it
-    outlives the process (rule R18). A frame's is kept in memory, and its releases say so.
+    outlives the process (rule R18). A frame's is kept in memory, and its releases say so. A server's or a cluster's has
+    no such place, and must be named.
     """
     if isinstance(source, str | Path) and Path(source).suffix == ".toml":
         _only(
@@ -60,9 +60,12 @@ def open(
     if not isinstance(table, str):
         raise ArgumentError("table", f"must be the name of a table, not {type(table).__name__}")
     epsilon, stated = _promise(budget, delta)
+    chosen = engine or engine_of(source)
+    _named_book(chosen, budget, ledger)
+    reading = sources_of(chosen)
     catalogue = declare(
-        name or name_of(source, table),
-        schema_of(source, table),
+        name or reading.name_of(source, table),
+        reading.schema_of(source, table),
         unit=unit,
         bounds=bounds,
         keys=keys,
@@ -73,9 +76,9 @@ def open(
         rows=rows,
         version=version,
     )
-    path = Path(source) if isinstance(source, str | Path) else None
+    path = Path(source) if isinstance(source, str | Path) and chosen == "duckdb" else None
     book = budget if isinstance(budget, Account) else _book(catalogue, ledger, _beside(path))
-    made = _engine(engine, catalogue, {catalogue.tables[0].name: (source, table)})
+    made = maker(chosen)(catalogue, {catalogue.tables[0].name: (source, table)})
     with _closing_on_error(made):
         return Database(catalogue, made, _account(catalogue, book))
 
@@ -86,13 +89,13 @@ def open_catalogue(
     *,
     budget: Any = None,
     ledger: str | Path | Ledger | None = None,
-    engine: str = "duckdb",
+    engine: str | None = None,
 ) -> Database:
     """The tables of a catalogue, and its account with the shares of its analysts."""
     if budget is not None and not isinstance(budget, Account):
         raise ArgumentError("budget", f"is declared in {path.name}; change it there, or pass an open account")
     book = budget if budget is not None else _book(catalogue, ledger, catalogue.book or _beside(path))
-    made = _engine(engine, catalogue, {})
+    made = maker(engine or engine_for(catalogue))(catalogue, {})
     with _closing_on_error(made):
         account = _account(catalogue, book)
         database = Database(catalogue, made, account)
@@ -113,10 +116,12 @@ def _closing_on_error(engine: Engine) -> Iterator[None]:
         raise
 
 
-def _engine(name: str, catalogue: Catalogue, sources: Mapping[str, Any]) -> Engine:
-    maker = DuckDBEngine.of if name == "duckdb" else engine_named(name)
-    made: Engine = maker(catalogue, sources)
-    return made
+def _named_book(engine: str, budget: Any, ledger: Any) -> None:
+    """A server or cluster has no place beside it, and a budget that starts anew in each process protects nobody."""
+    if engine in ("postgres", "spark") and ledger is None and not isinstance(budget, Account):
+        raise ArgumentError(
+            "ledger", 'is missing; say where the account is kept, such as ledger="clinic.dither.db" or an address'
+        )
 
 
 def _only(**given: Any) -> None:

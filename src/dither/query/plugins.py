@@ -18,9 +18,9 @@ __all__ = ["engine_named", "mechanism_named"]
 MECHANISMS: dict[str, Callable[..., Additive]] = {"laplace": Laplace, "geometric": Geometric}
 
 
-def engine_named(name: str) -> Callable[..., Any]:
-    """The maker of an engine that a package brings."""
-    maker: Callable[..., Any] = _named("engines", "engine", name, ["duckdb"])
+def engine_named(name: str, own: list[str]) -> Callable[..., Any]:
+    """The maker of an engine that a package brings; `own` are the names of those that need none."""
+    maker: Callable[..., Any] = _named("engines", "engine", name, own)
     return maker
 
 

@@ -343,7 +343,8 @@ class Collector:
         over = f"SELECT u, {self.dialect.divided(str(radius), 'n')} AS w FROM {self._row_counts(m)}"
         over = f"{over} WHERE n * {measure.row} > {radius}"
         rows = f"({self._placed(m, writer)}) r JOIN ({over}) o ON r.u = o.u"
-        less = self._fetch(writer, f"SELECT g, leaf, {self.dialect.total(f'w - {measure.row}')} FROM {rows} GROUP BY g, leaf")
+        change = self.dialect.total(f"w - {measure.row}")
+        less = self._fetch(writer, f"SELECT g, leaf, {change} FROM {rows} GROUP BY g, leaf")
         return self._leaf_counts(measure, [*found, *less])
 
     def _leaf_counts(self, measure: Measure, rows: Sequence[tuple[Any, ...]]) -> Integers:

@@ -1,0 +1,63 @@
+"""Which engine a source belongs to. Each is loaded when it is chosen; all of them answer the same four questions.
+
+An engine's module holds its class, whose `of(catalogue, sources)` makes it; its `…sources` module says what can be
+known of a source before that: `schema_of`, `name_of`, `public_values`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from dither.errors import ArgumentError
+from dither.query.catalogue import Catalogue
+from dither.query.engines.protocol import Engine
+from dither.query.plugins import engine_named
+
+__all__ = ["ADDRESSES", "OWN", "engine_for", "engine_of", "maker", "sources_of"]
+
+OWN = {
+    "duckdb": ("duckdb", "DuckDBEngine", "sources"),
+    "postgres": ("postgres", "PostgresEngine", "postgres_sources"),
+    "spark": ("spark", "SparkEngine", "spark_sources"),
+}
+ADDRESSES = ("postgresql://", "postgres://")
+
+
+def engine_of(source: Any) -> str:
+    """The name of the engine that a source is read by."""
+    if isinstance(source, str | Path):
+        return "postgres" if str(source).startswith(ADDRESSES) else "duckdb"
+    return "spark" if type(source).__module__.split(".")[0] == "pyspark" else "duckdb"
+
+
+def engine_for(catalogue: Catalogue) -> str:
+    """The engine that a catalogue names, or that all of its sources belong to."""
+    if catalogue.engine:
+        return catalogue.engine
+    found = {engine_of(table.source): table.name for table in catalogue.tables if table.source}
+    if len(found) > 1:
+        places = " and ".join(f"{table} ({engine})" for engine, table in sorted(found.items()))
+        raise ArgumentError("source", f"{places} are read by different engines; put all tables where one can read them")
+    return next(iter(found), "duckdb")
+
+
+def maker(name: str) -> Callable[..., Engine]:
+    """What makes an engine of a catalogue and its sources: our own, or one that a package brings."""
+    if name not in OWN:
+        return engine_named(name, list(OWN))
+    module, made, _ = OWN[name]
+    found: Callable[..., Engine] = getattr(_module(module), made).of
+    return found
+
+
+def sources_of(name: str) -> ModuleType:
+    """What can be asked of an engine's sources before they are opened. Engines of other packages read what ours do."""
+    return _module(OWN[name if name in OWN else "duckdb"][2])
+
+
+def _module(name: str) -> ModuleType:
+    return import_module(f"dither.query.engines.{name}")
