@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -14,7 +15,10 @@ connections: list[duckdb.DuckDBPyConnection] = []
 
 
 def begin(path: str, **_: float) -> None:
-    connections.append(duckdb.connect(path, read_only=True))
+    """A database file, or a folder of Parquet files."""
+    connections.append(duckdb.connect() if Path(path).is_dir() else duckdb.connect(path, read_only=True))
+    if Path(path).is_dir():
+        connections[-1].execute(f"CREATE VIEW purchases AS FROM read_parquet('{path}/*.parquet')")
 
 
 def ask(sql: str, **_: int) -> dict[str, Any]:
