@@ -124,3 +124,30 @@ def test_mechanisms_are_values():
     assert pickle.loads(pickle.dumps(mechanism)) == mechanism
     with pytest.raises(AttributeError):
         mechanism.epsilon = 3
+
+
+def staircase(epsilon, sensitivity, width):
+    """The mean absolute value and the variance of integer staircase noise (Geng & Viswanath 2014)."""
+    k = np.arange(int(60 / epsilon) * sensitivity)
+    odds = np.exp(-epsilon * (k // sensitivity + (k % sensitivity >= width)))
+    total = 2 * odds.sum() - odds[0]
+    return 2 * (odds * k).sum() / total, 2 * (odds * k * k).sum() / total
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "sensitivity", "mean", "deviation"),
+    [
+        (0.5, 1, 1, 1),
+        (5, 1, 1, 1),
+        (0.5, 500, 1.01, 1.005),
+        (1, 500, 1.04, 1.02),
+        (2, 500, 1.18, 1.09),
+        (5, 500, 2.42, 1.64),
+    ],
+)
+def test_what_a_staircase_would_gain(epsilon, sensitivity, mean, deviation):
+    """The figures of docs/mechanisms.md: why there is none."""
+    found = [staircase(epsilon, sensitivity, width) for width in range(1, sensitivity + 1)]
+    q = math.exp(-epsilon / sensitivity)
+    assert 2 * q / (1 - q * q) / min(m for m, _ in found) == pytest.approx(mean, abs=0.006)
+    assert math.sqrt(2 * q / (1 - q) ** 2 / min(v for _, v in found)) == pytest.approx(deviation, abs=0.006)

@@ -53,20 +53,49 @@ def test_the_error_at_1024_steps_is_three_times_smaller_than_a_binary_trees():
 @pytest.mark.parametrize("participations", [1, 2, 3, 9])
 @pytest.mark.parametrize("unit", [dither.ROW, dither.ROW.replacing()])
 def test_sensitivity_by_brute_force(participations, unit):
-    """Every choice of steps and signs; where a unit is replaced it leaves some steps and enters others."""
+    """Every choice of steps and signs; where a unit is replaced by its opposite, its steps move by twice as much."""
     horizon = 8
     mechanism = ContinualCount(horizon=horizon, sensitivity=3, participations=participations, mu=1, unit=unit)
     dense = toeplitz(coefficients(horizon).tolist()).astype(object)
-    steps = min(horizon, participations * (2 if unit == dither.ROW.replacing() else 1))
+    steps, move = min(horizon, participations), 6 if unit == dither.ROW.replacing() else 3
     most = 0
     for chosen in itertools.combinations(range(horizon), steps):
         for signs in itertools.product((1, -1), repeat=steps - 1):
-            moved = dense[:, chosen] @ np.array([3, *(3 * s for s in signs)], object)
+            moved = dense[:, chosen] @ np.array([move, *(move * s for s in signs)], object)
             most = max(most, sum(int(x) ** 2 for x in moved))
     assert most == mechanism.moved
     scale = Fraction(mechanism.noise.scale)
     assert scale**2 >= most
     assert float(scale) == pytest.approx(math.sqrt(most))
+
+
+def test_replacing_a_unit_by_any_other_is_covered():
+    """All pairs of units, each in two steps of four, that move these by −1 or 1."""
+    mechanism = ContinualCount(horizon=4, participations=2, mu=1, unit=dither.ROW.replacing())
+    dense = toeplitz(coefficients(4).tolist())
+    units = [
+        np.array([sign[chosen.index(i)] if i in chosen else 0 for i in range(4)])
+        for chosen in itertools.combinations(range(4), 2)
+        for sign in itertools.product((-1, 1), repeat=2)
+    ]
+    moved = [dense @ (a - b) for a, b in itertools.product(units, repeat=2)]
+    assert max(int(m @ m) for m in moved) == mechanism.moved
+
+
+def test_a_step_that_is_broken_off_is_not_measured_again(monkeypatch):
+    stream = ContinualCount(horizon=2, mu=1e9).open()
+
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(stream.mechanism.noise), "release", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            stream.add(5)
+    assert stream.step == 1
+    stream.add(None)
+    with pytest.raises(dither.ArgumentError, match="open another"):
+        stream.add(1)
 
 
 def test_promises():
@@ -154,9 +183,23 @@ def test_long_horizons_and_large_values():
     assert mechanism.release([]).size == 0
 
 
+def test_missing_values_get_an_answer():
+    mechanism = ContinualCount(horizon=4, mu=1e9)
+    assert mechanism.release([5, None, math.nan, 2]) == pytest.approx([5, 5, 5, 7], abs=1e-3)
+    stream = mechanism.open()
+    assert [stream.add(value) for value in (5, None, math.nan, 2)] == pytest.approx([5, 5, 5, 7], abs=1e-3)
+
+
 def test_bad_questions():
     good = {"horizon": 10, "mu": 1.0}
-    bad = [("horizon", 0), ("horizon", 1 << 17), ("sensitivity", 0), ("sensitivity", 1.5), ("participations", 0)]
+    bad = [
+        ("horizon", 0),
+        ("horizon", 1 << 17),
+        ("sensitivity", 0),
+        ("sensitivity", 1.5),
+        ("sensitivity", 10**400),
+        ("participations", 0),
+    ]
     for name, value in [*bad, ("mu", 0), ("rho", 1.0)]:
         with pytest.raises(dither.ArgumentError, match=name if name != "rho" else "one promise"):
             ContinualCount(**good | {name: value})

@@ -129,7 +129,7 @@ def test_what_is_public_does_not_depend_on_the_data(monkeypatch):
 
     mechanism = Ladder(epsilon=1.0, low=0, high=10**6, global_sensitivity=500)
     for width in (0, 1, 3.5, 1e300, math.nan, math.inf, -5, "many", None):
-        for value in (0, 10**30, -(10**30), 77):
+        for value in (0, 10**30, -(10**30), 77, None, math.nan):
             calls.append(0)
             assert 0 <= mechanism.release(value, counted(width)) <= 10**6
     assert set(calls) == {mechanism.rungs - 1}
@@ -155,7 +155,15 @@ def test_narrow_rungs_are_sharp():
 
 def test_bad_questions():
     good = {"epsilon": 1.0, "low": 0, "high": 10, "global_sensitivity": 2}
-    bad = [("epsilon", 0), ("epsilon", 1e-6), ("epsilon", 1e4), ("high", 0), ("high", 1.5), ("global_sensitivity", 0)]
+    bad = [
+        ("epsilon", 0),
+        ("epsilon", 5e-324),
+        ("epsilon", 1e-6),
+        ("epsilon", 1e4),
+        ("high", 0),
+        ("high", 1.5),
+        ("global_sensitivity", 0),
+    ]
     for name, value in [*bad, ("growth", -1), ("global_sensitivity", 1.5)]:
         with pytest.raises(dither.ArgumentError, match=name):
             Ladder(**good | {name: value})

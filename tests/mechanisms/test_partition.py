@@ -1,5 +1,6 @@
 """Partition selection: its odds against both inequalities with many digits, and against thresholds."""
 
+import decimal
 import itertools
 import math
 from fractions import Fraction
@@ -89,7 +90,16 @@ def test_odd_counts():
     for nothing in ([], np.array([])):
         assert mechanism.release(nothing).tolist() == []
     assert mechanism.release([0, -5, 10**30, 10**6]).tolist() == [False, False, True, True]
+    assert mechanism.release([0, None, math.nan, 10**6]).tolist() == [False, False, False, True]
     assert mechanism.probability(10**400) == 1
+
+
+def test_the_callers_decimal_settings_change_nothing(monkeypatch):
+    """A new context takes its traps from this one (rule R23)."""
+    for context in (decimal.DefaultContext, decimal.getcontext()):
+        for trap in (decimal.Inexact, decimal.Rounded):
+            monkeypatch.setitem(context.traps, trap, True)
+    assert PartitionSelection(epsilon=1.0, delta=1e-6).found(5) > 0
 
 
 def test_bad_questions():
@@ -101,9 +111,12 @@ def test_bad_questions():
         ("delta", 0),
         ("delta", 1e-300),
         ("most", 0),
+        ("delta", 5e-324),
     ):
         with pytest.raises(dither.ArgumentError, match=name):
             PartitionSelection(**good | {name: value})
+    with pytest.raises(dither.ArgumentError, match="delta"):
+        PartitionSelection(**good, most=10**400)
     for counts in (5, [1.5]):
         with pytest.raises(dither.ArgumentError, match="counts"):
             PartitionSelection(**good).release(counts)

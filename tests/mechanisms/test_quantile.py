@@ -71,6 +71,12 @@ def test_odd_values_get_an_answer():
         assert -1 <= mechanism.release(values) <= 1
 
 
+def test_the_callers_numpy_settings_do_not_show_the_values():
+    mechanism = QuantileExponential(level=0.5, low=0, high=1e300, epsilon=1)
+    with np.errstate(all="raise"):
+        mechanism.release([5e-324, 1e300])
+
+
 def test_bad_questions():
     good = {"level": 0.5, "low": 0, "high": 1, "epsilon": 1.0}
     bad = [("level", -0.1), ("level", 2), ("high", 0), ("high", math.inf), ("low", math.nan), ("epsilon", 0)]
@@ -79,6 +85,9 @@ def test_bad_questions():
             QuantileExponential(**good | {name: value})
     with pytest.raises(dither.ArgumentError, match="high"):
         QuantileExponential(**good | {"low": -1e308, "high": 1e308})
+    for low, high in ((0, 10**400), (2**53, 2**53 + 1)):
+        with pytest.raises(dither.ArgumentError, match="high"):
+            QuantileExponential(**good | {"low": low, "high": high})
     for values in (5, [[1, 2]]):
         with pytest.raises(dither.ArgumentError, match="values"):
             QuantileExponential(**good).release(values)

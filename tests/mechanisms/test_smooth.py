@@ -9,6 +9,7 @@ from mpmath import atan, mp, mpf
 
 import dither
 from dither.mechanisms import SmoothSensitivity
+from dither.noise import cauchy, rounded_cauchy
 
 TOP = 6
 DATA = list(itertools.product(range(0, TOP + 1, 3), repeat=5))
@@ -126,7 +127,7 @@ def test_what_is_public_does_not_depend_on_the_data():
     assert not hasattr(mechanism, "interval")
 
 
-@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 20.0])
+@pytest.mark.parametrize("epsilon", [1e-5, 1e-3, 0.1, 1.0, 20.0])
 @pytest.mark.parametrize("sensitivity", [1e-6, 1.0, 12345.0, 1e12])
 @pytest.mark.parametrize("integer", [False, True])
 def test_every_scale_is_sampled_in_the_same_way(epsilon, sensitivity, integer):
@@ -135,6 +136,28 @@ def test_every_scale_is_sampled_in_the_same_way(epsilon, sensitivity, integer):
     assert mechanism._scale(np.full(mechanism.steps, sensitivity)) <= 2**20
     assert mechanism._scale(np.zeros(mechanism.steps)) > 2**-40
     assert mechanism.steps <= 1 << 16
+
+
+def test_nothing_of_a_private_scale_is_remembered_or_timed(monkeypatch):
+    """No cache of scales, and no floats, which are certain more or less often as the scale is."""
+    assert not hasattr(cauchy.plan, "cache_info")
+    monkeypatch.setattr(cauchy, "floors", None)
+    SmoothSensitivity(epsilon=1, global_sensitivity=100.0, growth=1).release(50.0, 1)
+
+
+@pytest.mark.parametrize("gamma", [1000.0, 2.0**20, 2.0**21 * 1.1, 2.0**52])
+def test_single_draws_have_the_law_with_and_without_cells(gamma):
+    """Quartiles of Cauchy noise are at ±γ; each share within 5 standard deviations."""
+    draws = np.array([rounded_cauchy(gamma) for _ in range(8000)])
+    shares = np.histogram(draws, [-np.inf, -gamma, 0, gamma, np.inf])[0] / 8000
+    assert shares == pytest.approx([0.25] * 4, abs=5 * math.sqrt(3 / 16 / 8000) + 1e-3)
+    assert np.mean(draws % 2) == pytest.approx(0.5, abs=5 * 0.5 / math.sqrt(8000))
+
+
+def test_the_callers_numpy_settings_do_not_show_the_scale():
+    mechanism = SmoothSensitivity(epsilon=1, global_sensitivity=1.0, integer=True)
+    with np.errstate(all="raise"):
+        mechanism.release(5, [5e-324] * 10)
 
 
 def test_noise_follows_its_scale():
@@ -155,20 +178,24 @@ def test_the_worst_case_error_covers():
 
 def test_odd_values_get_an_answer():
     mechanism = SmoothSensitivity(epsilon=1, global_sensitivity=1.0, growth=1)
-    for value in (math.nan, math.inf, -math.inf, 1e300, 7, np.float32(2)):
+    for value in (math.nan, math.inf, -math.inf, 1e300, 7, np.float32(2), None):
         assert math.isfinite(mechanism.release(value, 0))
     whole = SmoothSensitivity(epsilon=1, global_sensitivity=1e9, growth=1, integer=True)
     assert whole.grid.exponent > 0
     assert whole.release(10**30, 0) % int(whole.grid.step) == 0
+    assert isinstance(whole.release(None, None), int)
+    assert isinstance(whole.release(math.nan, math.nan), int)
 
 
 def test_bad_questions():
     good = {"epsilon": 1.0, "global_sensitivity": 10.0}
-    bad = [("epsilon", 0), ("global_sensitivity", 0), ("growth", -1), ("epsilon", 1e-10)]
+    bad = [("epsilon", 0), ("global_sensitivity", 0), ("growth", -1), ("epsilon", 1e-10), ("epsilon", 1e300)]
+    # 2^-1060 had a scale 1.7 times too small: a subnormal number has few bits.
+    bad += [("global_sensitivity", x) for x in (2.0**-1060, 5e-324, 1.7e308)]
     for name, value in bad:
         with pytest.raises(dither.ArgumentError, match=name):
             SmoothSensitivity(**good | {name: value})
-    for smoothing in (0, 1, 2, 1e-12):
+    for smoothing in (0, 1, 2, 1e-12, 1 - 1e-6):
         with pytest.raises(dither.ArgumentError, match="smoothing"):
             SmoothSensitivity(**good, smoothing=smoothing)
     mechanism = SmoothSensitivity(**good)

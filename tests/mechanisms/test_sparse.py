@@ -194,13 +194,16 @@ def test_threads_share_the_yeses():
 
 
 def test_odd_values_get_an_answer():
-    real = AboveThreshold(threshold=-50.0, sensitivity=1, epsilon=1, answers=10).open()
+    real = AboveThreshold(threshold=-5e3, sensitivity=1, epsilon=1, answers=10).open()
     assert real.ask(math.nan)
     assert real.ask(math.inf)
     assert not real.ask(-math.inf)
     assert real.ask(3)
     assert real.ask(np.float32(3))
-    assert AboveThreshold(threshold=np.int64(-50), sensitivity=1, epsilon=1).open().ask(np.uint8(0))
+    assert real.ask(None)
+    whole = AboveThreshold(threshold=np.int64(-5000), sensitivity=1, epsilon=1, answers=9).open()
+    for value in (np.uint8(0), None, math.nan, np.ma.masked):
+        assert whole.ask(value)
 
 
 def test_bad_questions():
@@ -211,10 +214,14 @@ def test_bad_questions():
         ("sensitivity", 0),
         ("epsilon", -1),
         ("answers", 0),
+        ("answers", 10**400),
         ("sensitivity", 1e30),
     ):
         with pytest.raises(dither.ArgumentError, match=name):
             AboveThreshold(**good | {name: value})
+    for epsilon in (5e-324, 1e-300):
+        with pytest.raises(dither.ArgumentError, match="sensitivity"):
+            AboveThreshold(**good | {"epsilon": epsilon})
     with pytest.raises(dither.ArgumentError, match="monotone"):
         AboveThreshold(**good, monotone=True, unit=dither.ROW.replacing())
     for value in (1.5, [1, 2]):

@@ -89,6 +89,15 @@ def test_clear_winners_come_in_order():
     assert sorted(TopK(k=4, sensitivity=1, epsilon=0.1).release([0, 1, 2, 3])) == [0, 1, 2, 3]
 
 
+def test_a_missing_score_leaves_the_others_alone():
+    """As floats, 2^60 + 129 and 2^60 + 127 are 256 apart; nothing near a sensitivity of 1 would hide that."""
+    mechanism = TopK(k=1, sensitivity=1, epsilon=0.1)
+    seen = []
+    for _ in range(400):
+        seen.extend(mechanism.release([2**60 + 127, 2**60 + 129, None]).tolist())
+    assert 100 < sum(seen) < 300
+
+
 def test_the_error_covers_what_it_says():
     mechanism, scores = TopK(k=3, sensitivity=1, epsilon=3), -np.arange(50)
     bound = mechanism.error(0.9, candidates=50)
@@ -106,7 +115,7 @@ def test_the_error_covers_what_it_says():
 
 def test_bad_questions():
     good = {"k": 2, "sensitivity": 1, "epsilon": 1.0}
-    for name, value in (("k", 0), ("sensitivity", 0), ("epsilon", 0), ("epsilon", None), ("rho", 1.0)):
+    for name, value in (("k", 0), ("k", 10**400), ("sensitivity", 0), ("epsilon", 0), ("epsilon", None), ("rho", 1.0)):
         with pytest.raises(dither.ArgumentError, match=name if name != "rho" else "one promise"):
             TopK(**good | {name: value})
     with pytest.raises(dither.ArgumentError, match="monotone"):

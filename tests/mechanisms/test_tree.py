@@ -128,6 +128,7 @@ def test_what_is_stored_gives_the_answer_again():
     assert (mechanism.fit(noisy) == mechanism.fit(noisy.copy())).all()
     assert mechanism.fit(noisy)[2] == pytest.approx(mechanism.fit(noisy[2]))
     assert mechanism.release([0] * 30).shape == (30,)
+    assert mechanism.noisy([None] * 29 + [math.nan]).dtype == np.int64
 
 
 def test_bad_questions():
@@ -138,8 +139,9 @@ def test_bad_questions():
     for promise in ({}, {"epsilon": 1, "mu": 1}):
         with pytest.raises(dither.ArgumentError, match="one promise"):
             TreeMechanism(tree=tree, radius=1, **promise)
-    with pytest.raises(dither.ArgumentError, match="radius"):
-        TreeMechanism(tree=tree, radius=0, epsilon=1)
+    for radius in (0, 10**400):
+        with pytest.raises(dither.ArgumentError, match="radius"):
+            TreeMechanism(tree=tree, radius=radius, epsilon=1)
     with pytest.raises(dither.ArgumentError, match=r"2\*\*56"):
         TreeMechanism(tree=tree, radius=2**60, epsilon=1e-3)
     mechanism = TreeMechanism(tree=tree, radius=1, epsilon=1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dither
-from dither.mechanisms.values import HIGH, LOW, numbers, plus
+from dither.mechanisms.values import HIGH, LOW, numbers, plus, present
 
 
 @pytest.mark.parametrize("value", [3, True, np.int8(3), np.uint64(2**64 - 1), 2**200])
@@ -54,3 +54,21 @@ def test_sums_never_wrap():
     values = np.array([HIGH, LOW, HIGH, 0], np.int64)
     noise = np.array([1, -1, -1, 7], np.int64)
     assert plus(values, noise).tolist() == [HIGH, LOW, HIGH - 1, 7]
+
+
+def test_what_is_missing_counts_as_zero():
+    for value in (None, math.nan, np.float32(math.nan), np.ma.masked):
+        assert present(value) == 0
+    assert present(math.inf) == math.inf
+    assert present("x") == "x"
+
+
+def test_gaps_in_a_list_leave_its_kind_alone():
+    """One missing value must not turn the others into floats: 2^60 + 127 and 2^60 + 129 are 256 apart as floats."""
+    whole = numbers([2**60 + 1, None, math.nan, "x", np.ma.masked])
+    assert whole.dtype == np.int64
+    assert whole.tolist() == [2**60 + 1, 0, 0, 0, 0]
+    assert numbers([[1, None], [2, 3]]).tolist() == [[1, 0], [2, 3]]
+    assert numbers((1.5, None)).tolist() == [1.5, 0]
+    assert numbers(np.array([1, None], object)).dtype == np.int64
+    assert numbers([1, None], missing=math.nan).dtype == np.float64

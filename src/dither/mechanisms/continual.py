@@ -17,7 +17,7 @@ from dither.errors import ArgumentError
 from dither.mechanisms.additive import Gaussian
 from dither.mechanisms.opened import Opened, Payer, charged
 from dither.mechanisms.sums import reaches, root_up
-from dither.mechanisms.values import Integers, Reals, numbers
+from dither.mechanisms.values import Integers, Reals, numbers, present
 from dither.privacy import ROW, GaussianDP, Relation, Unit
 from dither.privacy.numbers import float_up, whole
 
@@ -26,6 +26,7 @@ __all__ = ["ContinualCount", "CountStream"]
 FINE = 1 << 20
 """Coefficients are whole multiples of 1/FINE."""
 LONGEST = 1 << 16
+LARGEST = 1 << 40
 
 
 @lru_cache(maxsize=16)
@@ -62,8 +63,8 @@ class ContinualCount:
     Why: the square-root factorization (Henzinger, Upadhyay & Upadhyay 2023; Fichtenberger, Henzinger & Upadhyay 2022),
     measured in whole numbers; of all steps a unit may take part in, the first ones move the measurements most
     (docs/proofs/more_mechanisms.md).
-    Assumes: no unit takes part in more steps, nor moves a step by more. Where neighbours replace a unit, it may take
-    part in other steps instead, and both count.
+    Assumes: no unit takes part in more steps, nor moves a step by more, up or down. Where neighbours replace a unit,
+    one goes and another comes: a step may then move by twice as much, and the noise is for that.
     """
 
     horizon: int
@@ -81,6 +82,8 @@ class ContinualCount:
             raise ArgumentError("horizon", f"must be at most {LONGEST}; count in longer steps")
         way_out = "pass how far one unit can move one step, such as 1"
         object.__setattr__(self, "sensitivity", whole("sensitivity", self.sensitivity, way_out))
+        if self.sensitivity > LARGEST:
+            raise ArgumentError("sensitivity", "must be at most 2**40; count in larger units")
         way_out = "pass in how many steps one unit can take part"
         object.__setattr__(self, "participations", whole("participations", self.participations, way_out))
         _ = self.noise.integer_scale
@@ -95,11 +98,11 @@ class ContinualCount:
 
     @property
     def moved(self) -> int:
-        """The square of how far one unit can move the measurements, in L2: it takes part in the first steps."""
-        steps = self.participations * (2 if self.unit.relation is Relation.REPLACE else 1)
+        """The square of how far neighbours can move the measurements, in L2: units take part in the first steps."""
         upto: list[int] = [0, *np.cumsum(coefficients(self.horizon)).tolist()]
-        sums = (upto[t] - upto[max(0, t - steps)] for t in range(1, self.horizon + 1))
-        return self.sensitivity**2 * sum(total * total for total in sums)
+        sums = (upto[t] - upto[max(0, t - self.participations)] for t in range(1, self.horizon + 1))
+        units = 2 if self.unit.relation is Relation.REPLACE else 1
+        return (units * self.sensitivity) ** 2 * sum(total * total for total in sums)
 
     @property
     def guarantee(self) -> GaussianDP:
@@ -127,7 +130,7 @@ class ContinualCount:
         return CountStream(self, charged(budget, self.guarantee, purpose))
 
     def release(self, values: Any) -> Reals:
-        """The running counts of all steps at once, for values that are already known."""
+        """The running counts of all steps at once, for values that are already known. What is missing counts as 0."""
         clean = numbers(values, "values")
         if not isinstance(clean, np.ndarray) or clean.dtype != np.int64 or clean.ndim != 1:
             raise ArgumentError("values", "must be whole numbers, one for each step")
@@ -151,22 +154,22 @@ class CountStream(Opened):
         self._measured = np.zeros(mechanism.horizon)
 
     def add(self, value: Any) -> float:
-        """The running count up to this step, with noise."""
-        clean = numbers(value)
+        """The running count up to this step, with noise. NaN and None count as 0."""
+        clean = numbers(present(value))
         if not isinstance(clean, int):
             raise ArgumentError("value", "must be one whole number: what happened in this step")
         with self._step():
             if self.step == self.mechanism.horizon:
                 raise ArgumentError("value", f"comes after the last of {self.step} steps; open another count")
-            self._values[self.step] = max(-self.mechanism.most, min(self.mechanism.most, clean))
+            self.step += 1  # first of all: a step that is broken off must not be measured a second time
+            self._values[self.step - 1] = max(-self.mechanism.most, min(self.mechanism.most, clean))
             exact = int(self._weighted(self._values, coefficients(self.mechanism.horizon)))
-            self._measured[self.step] = self.mechanism.noise.release(exact)
+            self._measured[self.step - 1] = self.mechanism.noise.release(exact)
             self.count = float(self._weighted(self._measured, decoder(self.mechanism.horizon)))
-            self.step += 1
             return self.count
 
     def _weighted(self, values: Any, weights: Any) -> Any:
-        return values[: self.step + 1] @ weights[self.step :: -1]
+        return values[: self.step] @ weights[self.step - 1 :: -1]
 
     def error(self, confidence: float = 0.95) -> float:
         """The ± of the running count, with this probability."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from dither.errors import ArgumentError
 from dither.mechanisms.sensitivities import local_sensitivities
-from dither.mechanisms.values import numbers
+from dither.mechanisms.values import numbers, present
 from dither.noise import secret_bytes
 from dither.noise.exact import context, decimal_of
 from dither.privacy import ROW, BoundedRange, Unit
@@ -65,7 +65,7 @@ class Ladder:
             raise ArgumentError("high", "must lie above low; count in larger steps if one unit moves more than 2**52")
         if self.growth is not None:
             object.__setattr__(self, "growth", not_negative("growth", self.growth, "pass how much LS_t grows by"))
-        if self.epsilon > 1e3 or self.rungs > LONGEST:
+        if not 1e-6 <= self.epsilon <= 1e3 or self.rungs > LONGEST:
             raise ArgumentError("epsilon", "must be at most 1000, and large enough for a quarter of a million rungs")
 
     @property
@@ -90,9 +90,10 @@ class Ladder:
     def release(self, value: Any, local: Any) -> int:
         """A number near the value. `local` gives LS_t: a function of t, a list, or LS_0 if `growth` was given.
 
-        Every LS_t is rounded up and held between 0 and the global sensitivity. The value is held between the bounds.
+        Every LS_t is rounded up and held between 0 and the global sensitivity. The value is held between the bounds;
+        NaN and None count as 0.
         """
-        clean = numbers(value)
+        clean = numbers(present(value))
         if not isinstance(clean, int):
             raise ArgumentError("value", "must be one whole number; count reals in public steps")
         center = max(self.low, min(self.high, clean))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dither.errors import ArgumentError
 from dither.mechanisms.values import numbers
 from dither.noise import bernoulli
-from dither.noise.exact import decimal_of
+from dither.noise.exact import context, decimal_of
 from dither.privacy import ROW, ApproxDP, Relation, Unit
 from dither.privacy.numbers import at_most, float_down, small_probability, whole
 
@@ -57,9 +57,10 @@ class PartitionSelection:
         object.__setattr__(self, "epsilon", ApproxDP(self.epsilon, 0.0).epsilon)
         object.__setattr__(self, "delta", small_probability("delta", self.delta, zero=False, rounding=float_down))
         object.__setattr__(self, "most", whole("most", self.most, "pass how many keys one unit may have"))
-        if self.delta < 1e-250:
+        epsilon, delta = self.share
+        if self.delta < 1e-250 or delta < 1e-300:
             raise ArgumentError("delta", "must be at least 1e-250; pass a small probability such as 1e-9")
-        if not 1e-12 <= self.epsilon / self.most <= 1e3:
+        if not 1e-12 <= epsilon <= 1e3:
             raise ArgumentError("epsilon", "must lie from 1e-12 to 1000 for each key; pass a number such as 1.0")
 
     @property
@@ -76,7 +77,8 @@ class PartitionSelection:
     def _odds(self) -> Odds:
         epsilon, delta = self.share
         digits = SPARE - math.floor(math.log10(delta)) + 16
-        ctx = decimal.Context(prec=digits, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
+        ctx = context(0)
+        ctx.prec = digits
         less = ctx.subtract(Decimal(1), Decimal("1e-20"))
         growth = ctx.exp(decimal_of(ctx, epsilon))
         small = ctx.multiply(decimal_of(ctx, delta), less)
@@ -130,7 +132,10 @@ class PartitionSelection:
         return self._odds.turn + self._steps
 
     def release(self, counts: Any) -> NDArray[np.bool_]:
-        """Which keys are named, from the number of units that have each; a key that no unit has never is."""
+        """Which keys are named, from the number of units that have each; a key that no unit has never is.
+
+        A count that is missing counts as 0.
+        """
         units = numbers(counts, "counts")
         if isinstance(units, np.ndarray) and units.size == 0:
             return np.zeros(units.shape, np.bool_)

@@ -19,6 +19,7 @@ from dither.privacy.numbers import fraction, whole
 __all__ = ["QuantileExponential"]
 
 POINTS = 1 << 14
+MAX = Fraction(np.finfo(np.float64).max.item())
 FINEST = 10_000
 """Levels are fractions with a denominator up to this, so that ranks are whole numbers."""
 
@@ -47,8 +48,8 @@ class QuantileExponential:
         if not 0 <= fraction("level", self.level) <= 1:
             raise ArgumentError("level", "must lie from 0 to 1, such as 0.5 for the median")
         low, high = (fraction(name, value) for name, value in (("low", self.low), ("high", self.high)))
-        if low >= high or not np.isfinite(float(self.high) - float(self.low)):
-            raise ArgumentError("high", "must lie above low, and not beyond the range of floats from it")
+        if max(abs(low), abs(high), high - low) > MAX or not float(low) < float(high):
+            raise ArgumentError("high", "must lie above low as a float, and not beyond the range of floats from it")
         object.__setattr__(self, "points", whole("points", self.points, "pass how many points to choose among"))
         if not 2 <= self.points <= 1 << 24:
             raise ArgumentError("points", "must lie from 2 to 2**24; pass a number such as 1001")
@@ -85,7 +86,8 @@ class QuantileExponential:
     def _counts(self, values: NDArray[Any]) -> Integers:
         low, high = float(self.low), float(self.high)
         inside = np.clip(np.nan_to_num(values.astype(np.float64), nan=low), low, high)
-        place = np.rint((inside - low) / (high - low) * (self.points - 1)).astype(np.int64)
+        with np.errstate(all="ignore"):  # a value that underflows must not raise where the caller asked for that
+            place = np.rint((inside - low) / (high - low) * (self.points - 1)).astype(np.int64)
         return np.bincount(np.clip(place, 0, self.points - 1), minlength=self.points)
 
     def penalties(self, counts: Integers) -> Integers:

@@ -7,12 +7,15 @@ private, so whatever it turns out to be it is brought into a public range, over 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from dither.errors import ArgumentError
-from dither.mechanisms.values import Reals, real
+from dither.mechanisms.values import Reals, as_objects, real
+from dither.privacy.numbers import written
 
 __all__ = ["local_sensitivities"]
 
@@ -23,21 +26,42 @@ def local_sensitivities(local: Any, growth: float | None, most: float, steps: in
     """LS_0, LS_1, … for so many steps, each within 0 and the global sensitivity `most`.
 
     `local` is a function of t, or a list (`most` beyond its end), or LS_0 alone, which then grows by `growth` with each
-    step. What is no number counts as `most`.
+    step. What is no number, and what a function fails to give, counts as `most`.
     """
     if callable(local):
-        found = [real(local(t), most) for t in range(steps)]
-    elif isinstance(local, np.ndarray | list | tuple) and np.ndim(local) == 1:
+        found = [_asked(local, t, most) for t in range(steps)]
+    elif isinstance(local, np.ndarray | list | tuple) and _flat(local):
         found = [real(item, most) for item in list(local)[:steps]]
         found += [most] * (steps - len(found))
     else:
-        found = _growing(local, growth, steps)
+        found = _growing(local, growth, most, steps)
     plain: Reals = np.nan_to_num(np.array(found, np.float64), nan=most, posinf=most, neginf=0.0)
     return np.clip(plain, 0.0, most)
 
 
-def _growing(first: Any, growth: float | None, steps: int) -> list[float]:
+def _asked(local: Callable[[int], Any], t: int, most: float) -> float:
+    """LS_t of a function. One that raises on some data and not on other would tell them apart."""
+    try:
+        return real(local(t), most)
+    except Exception:
+        return most
+
+
+def _flat(local: Any) -> bool:
+    return (local if isinstance(local, np.ndarray) else as_objects(local)).ndim == 1
+
+
+def _growing(first: Any, growth: float | None, most: float, steps: int) -> list[float]:
+    """LS_0 + growth·t of the numbers as written, rounded once.
+
+    Rounding never turns two numbers round, so LS_t of some data stays at most LS_(t+1) of a neighbour.
+    """
     start = real(first, math.nan)
-    if growth is None or isinstance(first, str | bytes) or not hasattr(first, "__float__"):
+    if growth is None or isinstance(first, str | bytes) or not (first is None or hasattr(first, "__float__")):
         raise ArgumentError("local", f"is not enough to know LS_t; {GIVE}")
-    return [start + growth * t for t in range(steps)]
+    if not math.isfinite(start):
+        return [start] * steps
+    low, slope = written(start), written(growth)
+    unit = math.lcm(low.denominator, slope.denominator)
+    begin, rise, end = int(low * unit), int(slope * unit), math.ceil(Fraction(most) * unit)
+    return [min(begin + rise * t, end) / unit for t in range(steps)]

@@ -16,7 +16,7 @@ import numpy as np
 
 from dither.errors import ArgumentError
 from dither.mechanisms.sensitivities import local_sensitivities
-from dither.mechanisms.values import Reals, numbers
+from dither.mechanisms.values import Reals, numbers, present
 from dither.noise import Grid, rounded_cauchy
 from dither.noise.shapes import check_scale
 from dither.privacy import ROW, PureDP, Unit
@@ -26,6 +26,8 @@ __all__ = ["SmoothSensitivity"]
 
 FINENESS = 19
 """The largest scale is about 2^19 steps of the grid, so that every scale is sampled in the same way."""
+LEAST = 2.0**-18
+"""Rounding alone makes the scale at least 1 / α steps; beyond 2^20 of them it would be sampled in another way."""
 LONGEST = 1 << 16
 MARGIN = 2.0**-38
 """What floats may get wrong in ln(scale), with room to spare; see docs/proofs/more_mechanisms.md."""
@@ -63,8 +65,10 @@ class SmoothSensitivity:
         object.__setattr__(self, "global_sensitivity", positive("global_sensitivity", self.global_sensitivity, way_out))
         if self.growth is not None:
             object.__setattr__(self, "growth", not_negative("growth", self.growth, "pass how much LS_t grows by"))
-        if self.parts[1] < 2.0**-30 or self.parts[0] <= 0:
-            raise ArgumentError("epsilon", "must leave at least 1e-9 for smoothing and something for the value")
+        if self.epsilon > 1e3 or self.parts[1] < 2.0**-30 or self.parts[0] < LEAST:
+            raise ArgumentError("epsilon", "must be at most 1000, with at least 1e-9 for smoothing and 4e-6 beside it")
+        if not 2.0**-900 < Fraction(self.global_sensitivity) < 2.0**900:
+            raise ArgumentError("global_sensitivity", "lies near the end of the range of floats; use other units")
         for ends in (0.0, self.global_sensitivity):
             check_scale("global_sensitivity", self._scale(np.full(self.steps, ends)))
 
@@ -104,13 +108,16 @@ class SmoothSensitivity:
 
     def _scale(self, local: Reals) -> float:
         """max e^(−βt)·(LS_t + rounding) / α, in steps of the grid."""
-        smooth = float(np.max(self._weights * (np.append(local, self.global_sensitivity) + self._rounding)))
+        with np.errstate(
+            all="ignore"
+        ):  # what underflows is private, and must not raise where the caller asked for that
+            smooth = float(np.max(self._weights * (np.append(local, self.global_sensitivity) + self._rounding)))
         return smooth / float(self.parts[0] * self.grid.step) * (1 + 2.0**-45)
 
     def release(self, value: Any, local: Any) -> float:
         """The value with noise. `local` gives LS_t: a function of t, a list, or LS_0 if `growth` was given.
 
-        Every LS_t is held between 0 and the global sensitivity. NaN counts as 0.
+        Every LS_t is held between 0 and the global sensitivity. A value of NaN or None counts as 0.
         """
         index = self._index(value)
         scale = self._scale(local_sensitivities(local, self.growth, self.global_sensitivity, self.steps))
@@ -118,7 +125,7 @@ class SmoothSensitivity:
         return int(noisy * self.grid.step) if self.integer else self.grid.real(noisy)
 
     def _index(self, value: Any) -> int:
-        clean = numbers(value)
+        clean = numbers(present(value))
         if isinstance(clean, np.ndarray):
             raise ArgumentError("value", "must be one number; release one after the other, and add up what they cost")
         if isinstance(clean, int):

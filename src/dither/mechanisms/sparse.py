@@ -10,13 +10,15 @@ from typing import Any
 
 from dither.errors import ArgumentError
 from dither.mechanisms.opened import Opened, Payer, charged
-from dither.mechanisms.values import numbers
+from dither.mechanisms.values import numbers, present
 from dither.noise import Grid, discrete_laplace
 from dither.noise.shapes import check_scale
 from dither.privacy import ROW, PureDP, Relation, Unit
-from dither.privacy.numbers import at_most, confidence_level, float_up, fraction, positive, whole
+from dither.privacy.numbers import at_most, confidence_level, fraction, positive, whole
 
 __all__ = ["AboveThreshold", "ThresholdStream"]
+
+MOST = 1 << 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +50,8 @@ class AboveThreshold:
         object.__setattr__(self, "sensitivity", positive("sensitivity", self.sensitivity, way_out))
         object.__setattr__(self, "epsilon", PureDP(self.epsilon).epsilon)
         object.__setattr__(self, "answers", whole("answers", self.answers, "pass how often it may say yes"))
+        if self.answers > MOST:
+            raise ArgumentError("answers", "must be at most 2**32; to say yes that often, count instead")
         if self.monotone and self.unit.relation is Relation.REPLACE:
             raise ArgumentError("monotone", "replacing a unit moves values both ways; leave it out, or use add/remove")
         _ = self.scales
@@ -88,7 +92,8 @@ class AboveThreshold:
         """The scales of the threshold's noise and of the values' noise, in steps of the grid."""
         moved = Fraction(self.sensitivity) / self.grid.step + (0 if self.integer else 1)
         first, second = moved / self.parts[0], moved * self._moves / self.parts[1]
-        return tuple(check_scale("sensitivity", float_up(scale)) for scale in (first, second))  # type: ignore[return-value]
+        # `check_scale` rounds a fraction up.
+        return tuple(check_scale("sensitivity", scale) for scale in (first, second))  # type: ignore[return-value, arg-type]
 
     def open(self, budget: Payer | None = None, *, purpose: str = "above threshold") -> ThresholdStream:
         """Charge the whole cost to a budget and begin."""
@@ -126,7 +131,7 @@ class ThresholdStream(Opened):
         return self.left == 0
 
     def ask(self, value: Any) -> bool:
-        """Whether the value, with noise, reaches the noisy threshold. NaN counts as 0."""
+        """Whether the value, with noise, reaches the noisy threshold. NaN and None count as 0."""
         steps = self._in_steps(value)
         with self._step():
             if self.halted:
@@ -136,7 +141,7 @@ class ThresholdStream(Opened):
         return above
 
     def _in_steps(self, value: Any) -> int:
-        clean = numbers(value)
+        clean = numbers(present(value))
         if isinstance(clean, int):
             return clean if self.mechanism.integer else round(clean / self.mechanism.grid.step)
         if not isinstance(clean, float):

@@ -18,6 +18,8 @@ from dither.privacy.numbers import confidence_level, down, float_down, positive,
 
 __all__ = ["TopK"]
 
+MOST = 1_000_000
+
 
 @dataclass(frozen=True, kw_only=True)
 class TopK:
@@ -42,6 +44,8 @@ class TopK:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole("k", self.k, "pass how many candidates are wanted"))
+        if self.k > MOST:
+            raise ArgumentError("k", "must be at most a million; release all scores instead")
         if (self.epsilon is None) == (self.rho is None):
             raise ArgumentError("epsilon", "state one promise: epsilon or rho")
         _ = self.choice.weight

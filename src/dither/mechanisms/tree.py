@@ -195,6 +195,8 @@ class TreeMechanism:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", whole("radius", self.radius, "pass how far one unit can move a level"))
+        if self.radius > MOST:
+            raise ArgumentError("radius", "must be at most 2**62; count in larger steps")
         if (self.epsilon is None) == (self.mu is None):
             raise ArgumentError("epsilon", "state one promise: epsilon for Laplace noise, or mu for Gaussian noise")
         _ = self.noise.integer_scale
@@ -212,7 +214,10 @@ class TreeMechanism:
         return self.noise.guarantee
 
     def noisy(self, counts: Any) -> Integers:
-        """The node sums with noise, from leaf counts along the last axis: what is published and kept."""
+        """The node sums with noise, from leaf counts along the last axis: what is published and kept.
+
+        A count that is missing counts as 0.
+        """
         clean = numbers(counts, "counts")
         if not isinstance(clean, np.ndarray) or clean.dtype != np.int64 or clean.shape[-1] != self.tree.leaves:
             raise ArgumentError("counts", f"must be whole numbers, {self.tree.leaves} along the last axis")

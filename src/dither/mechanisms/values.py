@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 
-__all__ = ["Integers", "Reals", "as_objects", "numbers", "place_of", "plus", "real"]
+__all__ = ["Integers", "Reals", "as_objects", "numbers", "place_of", "plus", "present", "real"]
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -69,6 +69,8 @@ def as_objects(items: Sequence[Any]) -> NDArray[Any]:
 
 def _from_objects(array: NDArray[Any], missing: float) -> Integers | Reals:
     items: Iterable[Any] = array.reshape(-1).tolist()
+    if float(missing).is_integer():  # gaps say nothing about the kind of the others
+        items = [int(missing) if math.isnan(real(item)) else item for item in items]
     if all(isinstance(item, int | np.integer) and not isinstance(item, ODD) for item in items):
         return np.array([max(LOW, min(HIGH, int(item))) for item in items], np.int64).reshape(array.shape)
     return np.array([real(item, missing) for item in items], np.float64).reshape(array.shape)
@@ -87,6 +89,13 @@ def real(item: Any, missing: float = math.nan) -> float:
         return math.inf if item > 0 else -math.inf
     except Exception:
         return missing
+
+
+def present(value: Any) -> Any:
+    """The value, or 0 in place of one that is missing: None, NaN or masked. Whether one is missing is private too."""
+    if value is None or value is np.ma.masked or (isinstance(value, float | np.floating) and math.isnan(value)):
+        return 0
+    return value
 
 
 def place_of(item: Any, places: Mapping[Any, int]) -> int:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import decimal
 import math
 from decimal import Decimal
-from functools import lru_cache
 from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dither.noise import stream
-from dither.noise.cells import LARGEST, Ratio, halvings, spread, squares_inside
+from dither.noise.cells import LARGEST, Ratio, halvings, place, saturate, spread, squares_inside
 from dither.noise.disc import CHUNK, Point, coordinates, heads
 from dither.noise.exact import Interval, widen
 from dither.noise.shapes import Shape, check_scale, shaped
@@ -40,9 +39,11 @@ class Plan(NamedTuple):
     bits: int
 
 
-@lru_cache(maxsize=256)
 def plan(gamma: float, bits: int = BITS) -> Plan:
-    """Prepare a γ. Tests shorten `bits`, which makes the exact path common; samples stay the same in law."""
+    """Prepare a γ. Tests shorten `bits`, which makes the exact path common; samples stay the same in law.
+
+    γ may be private, so nothing of it is remembered.
+    """
     r = halvings(gamma)
     # Both coordinates are off by at most 2^-53 of themselves plus their unseen bits, and |V| is at least RIM. The
     # unseen bits of U move γU/V by γ/RIM of them however small U is: so the margin grows with γ, not only with |γU/V|.
@@ -63,7 +64,7 @@ def rounded_cauchy(scale: float, size: Shape | None = None) -> int | NDArray[np.
     """
     prepared = plan(check_scale("scale", scale))
     if size is None:
-        return int(rounded_cauchy(scale, 1)[0])
+        return draw_one(prepared, stream.current())
     return shaped(size, lambda count: draw(prepared, count, stream.current()))
 
 
@@ -94,6 +95,16 @@ def _draw_chunk(plan: Plan, words: Words, source: Source) -> NDArray[np.int64]:
     if plan.r:
         kept = spread(kept, plan.r, np.zeros(kept.size, np.bool_), ratio(plan), source)
     return np.clip(kept, -LARGEST, LARGEST)
+
+
+def draw_one(plan: Plan, source: Source) -> int:
+    """One sample by the exact path alone: how often floats are not certain depends on γ, which may be private."""
+    answer = None
+    while answer is None:
+        answer = exact_ratio(plan, source.word() - (1 << 63), source.word() - (1 << 63), source)
+    edge = LARGEST >> plan.r
+    cell = max(-edge - 1, min(edge, answer))
+    return place(cell, plan.r, True, ratio(plan), source) if plan.r else saturate(cell)
 
 
 def floors(plan: Plan, words: Words) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.intp]]:
