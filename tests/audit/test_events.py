@@ -40,7 +40,16 @@ def test_one_event_for_gaussian_claims():
         ([3] * 1000, [Raised("ValueError")] * 1000, "it raises ValueError"),
         ([0.5] * 1000, [float("nan")] * 1000, "NaN"),
         (["rows: 1"] * 1000, ["rows: 2"] * 1000, "it is 'rows: 1' (first input)"),
-        ([(1, 2)] * 1000, [(1, 2, 3)] * 1000, "it is 3 numbers (second input)"),
+        ([(1, 2)] * 1000, [(1, 2, 3)] * 1000, "it is [1, 2, 3] (second input)"),
+        ([(1, 2)] * 1000, [(1, 2, n) for n in range(1000)], "it is 3 numbers (second input)"),
+        ([3] * 1000, [Raised("ValueError", f"{n}") for n in range(1000)], "it raises ValueError (second input)"),
+        (
+            [Raised("ValueError", "a")] * 1000,
+            [Raised("ValueError", "b")] * 1000,
+            "it raises ValueError: a (first input",
+        ),
+        ([3] * 1000, [f"{n}" for n in range(1000)], "it is of the type str (second input)"),
+        ([1.0] * 1000, [1.0 + 2**-52] * 1000, "at most 1"),
         ([0.0] * 1000, [-0.0] * 1000, "the exact value of the output"),
     ],
 )

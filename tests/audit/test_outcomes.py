@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dither.audit.outcomes import Encoder, Raised, joined
+from dither.audit.outcomes import FAMILY, Encoder, Raised, joined
 
 
 def test_whole_numbers_stay_exact():
@@ -27,7 +27,7 @@ def test_kinds_differ():
     assert found.numbers.tolist() == [True] * 3 + [False] * 8
     assert len(set(found.kinds[3:].tolist())) == 8
     assert found.kinds[0] != found.kinds[1]
-    assert "it raises KeyError" in encoder.names
+    assert "it raises KeyError" in encoder.names.values()
     assert encoder.encode(odd).kinds.tolist() == found.kinds.tolist()
 
 
@@ -38,9 +38,10 @@ def test_rows_of_one_width_are_numbers_whatever_holds_them():
 
 
 def test_huge_numbers_and_empty_outputs_are_outcomes_too():
-    found = Encoder().encode([10**400, -(10**30), 3])
+    found = Encoder().encode([10**400, -(10**30), -(10**30) + 1])
     assert found.numbers.all()
     assert found.values[1, 0] == -1e30
+    assert found.values[2, 1] == found.values[1, 1] + 1
     assert not Encoder().encode([(), [], None]).numbers.any()
 
 
@@ -60,3 +61,67 @@ def test_reals_that_come_late_are_no_numbers():
     late = encoder.encode(np.array([0.5]))
     assert not late.numbers.any()
     assert late.values.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (True, 1),
+        (1, 1.0),
+        (2**70, 2**70 + 1),
+        (np.uint64(2**64 - 1), np.uint64(2**64 - 2)),
+        (np.full(1, np.longdouble(1)), np.full(1, np.longdouble(1) + np.finfo(np.longdouble).eps)),
+        ([1, 2, 3], [1, 2, 4]),
+        ((), None),
+        (Raised("ValueError", "row 7"), Raised("ValueError", "row 8")),
+        ("a", b"a"),
+    ],
+)
+def test_what_differs_stays_different(one, other):
+    """Beside numbers of width 1, which are met first."""
+    if np.finfo(np.longdouble).eps == np.finfo(np.float64).eps and getattr(one, "dtype", None) == np.longdouble:
+        pytest.skip("there is nothing longer than a double here")
+    encoder = Encoder()
+    encoder.encode([0.5])
+    found = encoder.encode([one, other])
+    assert len({(int(kind), *row) for kind, row in zip(found.kinds, found.values.tolist(), strict=True)}) == 2
+
+
+def test_arrays_keep_what_their_numbers_hold():
+    for array in (np.array([True, False]), np.array([2**64 - 1, 2**64 - 2], np.uint64), np.ones(2, np.longdouble)):
+        whole, single = Encoder().encode(array), Encoder().encode(list(array))
+        assert whole.kinds.tolist() == single.kinds.tolist()
+        assert whole.values.tolist() == single.values.tolist()
+
+
+def test_where_an_object_lies_is_no_outcome():
+    things = [object() for _ in range(50)]
+    assert len(set(Encoder().encode(things).kinds.tolist())) == 1
+
+
+def test_what_cannot_be_shown_is_an_outcome():
+    class Shy(Exception):
+        def __repr__(self):
+            raise ValueError
+
+        __str__ = __repr__
+
+    encoder = Encoder()
+    found = encoder.encode([Shy(), Raised.by(Shy())])
+    assert found.kinds[0] != found.kinds[1]
+    assert not found.numbers.any()
+
+
+def test_after_it_is_settled_nothing_new_is_decided():
+    """Draws that judge come then: what is looked at must not depend on them."""
+    encoder = Encoder()
+    first = encoder.encode(["a", Raised("ValueError", "x")])
+    encoder.settled = True
+    late = encoder.encode([3, (1.5, 2.5), "b", Raised("ValueError", "y"), Raised("KeyError"), "a"])
+    assert (encoder.width, encoder.real) == (None, False)
+    assert not late.numbers.any()
+    assert late.kinds[0] == late.kinds[1] == late.kinds[4] > first.kinds.max()
+    assert late.kinds[2] == first.kinds[0] // FAMILY * FAMILY
+    assert late.kinds[3] == first.kinds[1] // FAMILY * FAMILY
+    assert late.kinds[5] == first.kinds[0]
+    assert encoder.encode(np.ones((2, 3))).kinds.tolist() == [late.kinds[0]] * 2

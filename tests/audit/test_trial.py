@@ -15,6 +15,7 @@ from dither.noise import discrete_laplace
 from dither.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 
 CLAIM = PureDP(1.0)
+FRESH = np.random.default_rng()  # allowed: test inputs, not noise
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
@@ -136,6 +137,52 @@ def test_raising_on_one_neighbour_is_an_event():
     assert "raises ValueError" in found.event
 
 
+def test_what_an_exception_says_is_an_event():
+    def f(x):
+        if FRESH.random() < 0.5:
+            raise ValueError(f"row {x}")
+        return 0
+
+    found = audit.mechanism(f, 0, 1, claimed=CLAIM, draws=1000)
+    assert found.refuted
+    assert "it raises ValueError: row 0" in found.event
+
+
+def raising(chance):
+    def f(x, size):
+        if (FRESH.random(size) < chance[x]).any():
+            raise ValueError
+        return np.zeros(size, np.int64)
+
+    return f
+
+
+@pytest.mark.parametrize(("chance", "part"), [((0.5, 0.6), 1.0), ((0.0, 0.0), 0.95), ((0.003, 0.003), 0.05)])
+def test_seldom_exceptions_in_calls_for_many_have_their_own_alarm_rate(chance, part, monkeypatch):
+    """Calls that raise are thrown away and drawn again one by one, which would otherwise favour one outcome.
+
+    That a chance of 0.003 shows in 40 draws, or in none of 4,000, happens in one of 9 cases, and then in another way.
+    """
+    from dither.audit.trial import Trial
+
+    seen, honest = [], Trial._judged
+
+    def spy(self, caller, alarm, inputs):
+        seen.append((alarm, caller.together))
+        return honest(self, caller, alarm, inputs)
+
+    monkeypatch.setattr(Trial, "_judged", spy)
+    for _ in range(20):
+        seen.clear()
+        assert not audit.mechanism(raising(chance), 0, 1, claimed=CLAIM, draws=2000, confidence=1 - 1e-9).refuted
+        if seen[-1][0] == pytest.approx(part * 1e-9):
+            break
+    else:
+        pytest.fail("never seen in 20 audits")
+    assert seen[-1][1] is (part == 0.95)
+    assert len(seen) == (2 if part == 0.05 else 1)
+
+
 def test_nan_on_one_neighbour_is_an_event():
     found = audit.mechanism(lambda x, size: np.full(size, np.nan if x else 1.0), 0, 1, claimed=CLAIM, draws=1000)
     assert found.refuted
@@ -194,12 +241,18 @@ def test_pairs_stand_instead_of_inputs():
         audit.mechanism(whole_scale, 0, 1, pairs=[(0, 1)], claimed=CLAIM)
 
 
-def test_the_draws_that_are_asked_for_suffice():
+def prints_all(claim, draws):
+    return audit.mechanism(lambda x, size: np.full(size, x), 0, 1, claimed=claim, draws=draws, confidence=1 - 1e-6)
+
+
+@pytest.mark.parametrize(
+    "claim", [PureDP(3.0), PureDP(8.0), ApproxDP(4.0, 0.01), GaussianDP(4.0), ZeroConcentratedDP(3.0)], ids=str
+)
+def test_the_draws_that_are_asked_for_suffice(claim):
     with pytest.raises(ArgumentError) as refused:
-        audit.mechanism(lambda x: x, 0, 1, claimed=PureDP(8.0), draws=1000)
+        prints_all(claim, 100)
     needed = int(str(refused.value).rpartition("at least ")[2].split()[0].replace(",", ""))
-    found = audit.mechanism(lambda x, size: np.full(size, x), 0, 1, claimed=PureDP(8.0), draws=2 * needed)
-    assert found.refuted
+    assert all(prints_all(claim, needed).refuted for _ in range(5))
 
 
 def test_a_claim_about_another_unit_is_refused():

@@ -31,6 +31,11 @@ def test_with_delta_prior_and_group() -> None:
     assert explain.epsilon(1, delta=1e-6, prior=0.01, group=3).sentences[0] in done.stdout
 
 
+def test_for_neighbours_that_replace() -> None:
+    done = run("0.5", "--relation", "replace")
+    assert explain.epsilon(0.5, relation="replace").sentences[0] in " ".join(done.stdout.split())
+
+
 def test_perfect_privacy() -> None:
     assert "Perfect privacy" in run("0").stdout
 
@@ -66,6 +71,7 @@ def test_the_picture(tmp_path: Path) -> None:
         (["1", "--delta", "1"], "delta: must lie in [0, 1)"),
         (["1", "--prior", "0"], "prior: must lie strictly between 0 and 1"),
         (["1", "--group", "0"], "group: must be at least 1"),
+        (["1", "--relation", "other"], "'other' is not one of"),
         (["1", "--json", "--svg", "-"], "print one thing"),
         ([], "Missing argument"),
     ],

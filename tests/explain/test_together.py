@@ -10,6 +10,7 @@ import pytest
 from dither import explain
 from dither.errors import ArgumentError
 from dither.privacy import PureDP, compose, composition
+from dither.privacy.optimal import repeated_epsilon
 
 from . import pictures
 
@@ -64,6 +65,18 @@ def test_the_best_total_is_not_below_what_is_lost_on_average(epsilon: float, ans
     assert answers * epsilon * math.tanh(epsilon / 2) <= found.best <= found.basic
 
 
+@pytest.mark.parametrize(("epsilon", "answers"), [(0.001, 20_000), (0.1, 10**6), (1e-6, 10**7)])
+def test_many_answers_have_their_exact_total(epsilon: float, answers: int) -> None:
+    found = explain.composition(epsilon, answers, delta=1e-6)
+    assert found.best == pytest.approx(repeated_epsilon(epsilon, answers, 1e-6))
+    assert found.concentrated is not None
+    assert found.best < 0.995 * found.concentrated
+
+
+def test_one_answer_is_not_added() -> None:
+    assert explain.composition(0.1, 1).sentences[0].startswith("One answer of ε = 0.1 costs ε = 0.1:")
+
+
 def test_without_a_delta_only_the_sum_is_known() -> None:
     found = explain.composition(0.5, 4)
     assert (found.advanced, found.concentrated, found.gaussian, found.best) == (None, None, None, 2.0)
@@ -78,14 +91,14 @@ def test_nothing_adds_up_to_nothing() -> None:
     assert "cost nothing" in found.sentences[1]
 
 
-@pytest.mark.parametrize("epsilon", [0, 1e-12, 0.01, 0.69, 1, 50, 1e6])
+@pytest.mark.parametrize("epsilon", [0, 1e-12, 0.01, 0.69, 1, 50, 1e6, 1e300])
 @pytest.mark.parametrize("answers", [1, 7, 1000, 10**15])
 @pytest.mark.parametrize("delta", [0, 1e-9])
 def test_every_total_can_be_shown(epsilon: float, answers: int, delta: float) -> None:
     found = explain.composition(epsilon, answers, delta=delta)
     assert "nan" not in str(found)
     assert len(found.sentences) == 2
-    assert json.loads(found.to_json())["basic"] == found.basic
+    assert json.loads(found.to_json())["basic"] == (found.basic if math.isfinite(found.basic) else None)
     pictures.check(found)
 
 

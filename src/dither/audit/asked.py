@@ -32,16 +32,16 @@ class Asked:
     seldom: int = 1
 
     def audit(self, draws: int, confidence: float) -> Finding:
-        return query(
-            _opened,
-            [*OTHERS, *ONE],
-            self.sql,
-            other=OTHERS,
-            draws=max(draws // self.seldom, 4 * FEWEST),
-            confidence=confidence,
-            epsilon=1.0,
-            **self.cost,
-        )
+        with _opened([*OTHERS, *ONE]) as visits:
+            return query(
+                visits,
+                self.sql,
+                ONE[0][0],
+                draws=max(draws // self.seldom, 4 * FEWEST),
+                confidence=confidence,
+                epsilon=1.0,
+                **self.cost,
+            )
 
 
 def _opened(rows: Rows) -> Database:

@@ -93,9 +93,14 @@ class Criterion(ABC):
         """
 
     def best(self, draws: int, alarm: float) -> float:
-        """The largest bound that so many draws on each side can give: all guesses right."""
-        sides = (True, self.two_sided)
-        return self.bound(Counts(draws, 0, draws * self.two_sided, 0, (draws, draws), sides), alarm).value
+        """The largest bound that so many draws on each side can give: all guesses right.
+
+        Coins may leave one side a few draws short.
+        """
+        if self.two_sided:
+            return self.bound(Counts(draws, 0, draws, 0, (draws, draws)), alarm).value
+        fewest = max(draws - 3 * math.isqrt(draws), 1)
+        return self.bound(Counts(fewest, 0, 0, 0, (fewest, fewest), (True, False)), alarm).value
 
 
 @dataclass(frozen=True)

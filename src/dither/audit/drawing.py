@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from dither.audit.outcomes import Encoder, Outcomes, Raised, joined
 from dither.errors import ArgumentError
 
-__all__ = ["Caller", "Progress", "Side", "takes_size"]
+__all__ = ["CallRaised", "Caller", "Progress", "Side", "takes_size"]
 
 Progress = Callable[[int, int], None]
 
@@ -33,87 +34,84 @@ def takes_size(f: Callable[..., Any]) -> bool:
     return any(one.name == "size" for one in parameters[1:]) or len(needed) == 2
 
 
+class CallRaised(Exception):
+    """A call for many draws raised: it does not say in which of them."""
+
+
 @dataclass
 class Caller:
-    """Draws outputs of a callable and encodes them. Exceptions are outputs; a call for many draws that raises is
-    repeated draw by draw, because it does not say which of its draws raised.
-    """
+    """Draws outputs of a callable. What a call for one draw raises is an output."""
 
     f: Callable[..., Any]
     vectorized: bool
-    encoder: Encoder
+    together: bool
     total: int
     progress: Progress | None = None
     done: int = 0
 
-    def draws(self, value: Any, count: int) -> Iterator[Outcomes]:
-        """So many draws, step by step; at least one step."""
+    def draws(self, value: Any, count: int, width: int = 1) -> Iterator[Any]:
+        """So many draws of outputs with so many numbers, step by step; at least one step."""
         left = count
         while True:
-            size = min(left, self._step())
-            yield self._many(value, size)
+            size = min(left, self._step(width))
+            yield self._many(value, size) if self.together else [self._one(value) for _ in range(size)]
             left -= size
             self._tell(size)
             if left <= 0:
                 return
 
-    def alone(self, value: Any, count: int) -> Outcomes:
+    def alone(self, value: Any, count: int) -> list[Any]:
         """So many draws, each from a call of its own."""
-        found = self.encoder.encode([self._one(value) for _ in range(count)], alone=True)
+        found = [self._one(value) for _ in range(count)]
         self._tell(count)
         return found
 
-    def _step(self) -> int:
-        if not self.vectorized:
-            return ONE_BY_ONE
-        return max(1, min(AT_ONCE, NUMBERS // max(self.encoder.width or 1, 1)))
+    def raises(self, value: Any, count: int) -> bool:
+        """Whether any of so many draws raises, which are then forgotten."""
+        return any(isinstance(self._one(value), Raised) for _ in range(count))
+
+    def _step(self, width: int) -> int:
+        return max(1, min(AT_ONCE, NUMBERS // max(width, 1))) if self.together else ONE_BY_ONE
 
     def _tell(self, count: int) -> None:
         self.done += count
         if self.progress is not None:
             self.progress(self.done, self.total)
 
-    def _many(self, value: Any, size: int) -> Outcomes:
-        if not self.vectorized:
-            return self._singly(value, size)
+    def _many(self, value: Any, size: int) -> Any:
         try:
             found = self.f(value, size) if size else []
-        except Exception:
-            return self._singly(value, size)
-        return self.encoder.encode(_checked(found, size))
-
-    def _singly(self, value: Any, size: int) -> Outcomes:
-        return self.encoder.encode([self._one(value) for _ in range(size)])
+        except Exception as error:
+            raise CallRaised from error
+        return _checked(found, size)
 
     def _one(self, value: Any) -> Any:
         try:
             found = self.f(value, 1) if self.vectorized else self.f(value)
         except Exception as error:
-            return Raised(type(error).__name__)
-        if not self.vectorized:
-            return found
-        return _checked(found, 1)[0]
+            return Raised.by(error)
+        return _checked(found, 1)[0] if self.vectorized else found
 
 
 class Side:
-    """The draws of one input, of which some are taken first."""
+    """The draws of one input, of which some are taken first. The others are not looked at before that."""
 
-    def __init__(self, caller: Caller, value: Any, count: int) -> None:
-        self._steps, self._caller = caller.draws(value, count), caller
-        self._left: list[Outcomes] = []
+    def __init__(self, caller: Caller, encoder: Encoder, value: Any, count: int) -> None:
+        self._steps, self._encoder = caller.draws(value, count, encoder.width or 1), encoder
+        self._left: list[Any] = []
 
     def take(self, count: int) -> Outcomes:
-        """The first so many; what else was drawn with them is kept."""
+        """The first so many; what else was drawn with them is kept as it is."""
         found: list[Outcomes] = []
-        while sum(map(len, found)) < count or not found:
-            found.append(next(self._steps))
-        whole = joined([self._caller.encoder.again(one) for one in found])
-        self._left = [whole[count:]]
-        return whole[:count]
+        while count > 0 or not found:
+            step = next(self._steps)
+            found.append(self._encoder.encode(step[:count]))
+            self._left = [step[count:]]
+            count -= len(found[-1])
+        return joined([self._encoder.again(one) for one in found])
 
     def rest(self) -> Iterator[Outcomes]:
-        yield from map(self._caller.encoder.again, self._left)
-        yield from self._steps
+        yield from map(self._encoder.encode, chain(self._left, self._steps))
 
 
 def _checked(found: Any, size: int) -> Any:

@@ -15,7 +15,7 @@ from dither.audit.features import Feature, counted, log_ratio
 from dither.audit.outcomes import Encoder, Outcomes
 from dither.audit.views import features
 
-__all__ = ["Rule", "choose"]
+__all__ = ["CHOICES", "Rule", "choose"]
 
 CUTS = 64
 CHOICES = ((4.0, 0.9), (0.0, 0.1))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.audit.outcomes import Outcomes
+from dither.audit.outcomes import FAMILY, Encoder, Outcomes
 
 __all__ = ["Bins", "Cells", "Direction", "Feature", "Odd", "Table", "View", "Weighed", "counted", "log_ratio", "tame"]
 
@@ -27,10 +27,28 @@ PARTS = 48
 
 @dataclass(frozen=True)
 class Odd:
-    """The kinds of output that are no numbers, and what they are called."""
+    """The kinds of output that are no numbers: those met more than once, families for all others, and their names."""
 
-    kinds: tuple[int, ...] = ()
-    names: tuple[str, ...] = ()
+    kinds: NDArray[np.int64]
+    families: NDArray[np.int64]
+    names: tuple[str, ...]
+
+    @classmethod
+    def fit(cls, encoder: Encoder, parts: Sequence[Outcomes]) -> Odd:
+        met, counts = np.unique(np.concatenate([one.kinds[~one.numbers] for one in parts]), return_counts=True)
+        often = np.argsort(-counts, kind="stable")[:TABLE]
+        kinds, families = np.sort(met[often[counts[often] > 1]]), np.unique(met // FAMILY)
+        named = [*kinds.tolist(), *(families * FAMILY).tolist()]
+        return cls(kinds, families, tuple(encoder.names[kind] for kind in named))
+
+    def place(self, kinds: NDArray[np.int64]) -> Cells:
+        """The number of each kind, else that of its family; the last one for new families."""
+        found = np.full(len(kinds), len(self.names), np.int64)
+        for known, seen, first in ((self.families, kinds // FAMILY, len(self.kinds)), (self.kinds, kinds, 0)):
+            if len(known):
+                at = np.minimum(np.searchsorted(known, seen), len(known) - 1)
+                found = np.where(known[at] == seen, first + at, found)
+        return found
 
 
 @dataclass(frozen=True)
@@ -49,7 +67,7 @@ class Feature(ABC):
 
     @property
     def count(self) -> int:
-        return self.own + len(self.odd.kinds) + 1
+        return self.own + len(self.odd.names) + 1
 
     @property
     def named(self) -> int:
@@ -63,16 +81,13 @@ class Feature(ABC):
     def cells(self, outcomes: Outcomes) -> Cells:
         if outcomes.numbers.all():
             return self.place(self.view(outcomes))
-        listed = np.array([*self.odd.kinds, -1], np.int64)
-        known = np.argmax(outcomes.kinds[:, None] == listed, axis=1)
-        known[~np.isin(outcomes.kinds, listed)] = len(self.odd.kinds)
-        return np.where(outcomes.numbers, self.place(self.view(outcomes)), self.own + known)
+        return np.where(outcomes.numbers, self.place(self.view(outcomes)), self.own + self.odd.place(outcomes.kinds))
 
     def words(self, chosen: Sequence[int]) -> str:
         """The event that an output lies in one of these cells."""
         own = [cell for cell in chosen if cell < self.own]
         odd = [cell - self.own for cell in chosen if cell >= self.own]
-        names = [self.odd.names[i] if i < len(self.odd.kinds) else "it is of another kind" for i in odd]
+        names = [self.odd.names[i] if i < len(self.odd.names) else "it is of another kind" for i in odd]
         return " or ".join([*([self._words(own)] if own else []), *_few(names)])
 
     @abstractmethod
@@ -164,8 +179,10 @@ class Bins(Feature):
         least = f"{self.edges[low - 1]:.6g}" if low and not whole else str(self.edges[low - 1]) if low else ""
         if high >= len(self.edges):
             return f"at least {least}" if least else "any number"
-        below = f"at most {self.edges[high] - 1}" if whole else f"below {self.edges[high]:.6g}"
-        return f"{below} and at least {least}" if least else below
+        most = str(self.edges[high] - 1) if whole else f"{np.nextafter(self.edges[high], -np.inf):.6g}"
+        if whole and least == most:
+            return most
+        return f"at least {least} and at most {most}" if least else f"at most {most}"
 
 
 def _runs(cells: list[int]) -> list[tuple[int, int]]:

@@ -37,15 +37,20 @@ class Finding:
     def sentences(self) -> tuple[str, str]:
         """What was found, and what it means."""
         sure, which = f"{100 * (1 - self.false_alarm):.7g} %", f" of pair {self.pair + 1}" if self.pairs > 1 else ""
+        if not self.draws:
+            return (
+                f"Refuted without a draw: {self.event}.",
+                f"Whoever sees that tells the inputs apart for sure, and no guarantee allows it ({self.claimed}).",
+            )
         if self.refuted:
             return (
-                f"Refuted: {self.measure} is at least {_number(self.lower)} with {sure} confidence, but was claimed to "
-                f"be {_number(self._stated)} ({self.claimed}).",
+                f"Refuted: {self.measure} is at least {self.lower:.4g} with {sure} confidence, but was claimed to "
+                f"be {self._stated:.4g} ({self.claimed}).",
                 f"By this event the inputs{which} were told apart rightly in {self.right:,} of {self.guesses:,} "
                 f"guesses, among {self.draws:,} draws a side: {self.event}.",
             )
         return (
-            f"Not refuted: {self.draws:,} draws a side show that {self.measure} is at least {_number(self.lower)}, "
+            f"Not refuted: {self.draws:,} draws a side show that {self.measure} is at least {self.lower:.4g}, "
             f"with {sure} confidence, which the claim allows ({self.claimed}).",
             "That is no proof that the claim holds: other inputs, other events or more draws may still refute it.",
         )
@@ -73,10 +78,6 @@ class Finding:
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
-
-
-def _number(value: float) -> str:
-    return "above every number" if math.isinf(value) else f"{value:.4g}"
 
 
 def _finite(value: float) -> float | None:

@@ -1,11 +1,13 @@
 """Outputs of any kind, as arrays: numbers of one width, and a kind for everything else.
 
 What a callable raises, NaN, an output of another type or another number of numbers are outcomes like any other: whoever
-sees the release sees them too.
+sees the release sees them too. Kinds come in families (one for each type of exception, each type of object, each number
+of numbers): a kind that was not met before still tells its family.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,15 +19,26 @@ from dither.text import clean
 
 __all__ = ["Encoder", "Outcomes", "Raised", "joined"]
 
-INTEGERS, REALS = 0, 1
+TRUTHS, INTEGERS, REALS = 0, 1, 2
+"""The kinds of numbers: true and false are 1 and 0, but look different."""
+FAMILY = 1 << 32
+"""A kind is the number of its family times this, plus its number there; 0 is one that was not met in time."""
+UNKNOWN = FAMILY * FAMILY // 4
 SHOWN = 40
+LOW = 48
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 @dataclass(frozen=True)
 class Raised:
-    """An output that is none: the callable raised."""
+    """An output that is none: the callable raised. What it said is part of it."""
 
     name: str
+    message: str = ""
+
+    @classmethod
+    def by(cls, error: Exception) -> Raised:
+        return cls(type(error).__name__, _said(str, error))
 
 
 @dataclass(frozen=True)
@@ -53,20 +66,23 @@ def joined(parts: Sequence[Outcomes]) -> Outcomes:
 class Encoder:
     """Numbers kinds of outputs in the order they are met. The first numbers that it meets decide their width.
 
-    Reals met after `settled` are a kind of their own where there were only whole numbers before.
+    What is met after `settled` decides nothing: a new kind is only known by its family, and reals are a kind of their
+    own where there were only whole numbers before.
     """
 
     width: int | None = None
     real: bool = False
     settled: bool = False
-    names: list[str] = field(default_factory=lambda: ["a whole number", "a real number"])
+    names: dict[int, str] = field(
+        default_factory=lambda: {TRUTHS: "true or false", INTEGERS: "a whole number", REALS: "a real number"}
+    )
+    _families: dict[Hashable, int] = field(default_factory=dict)
     _codes: dict[Hashable, int] = field(default_factory=dict)
 
     def encode(self, outputs: Any, *, alone: bool = False) -> Outcomes:
         """One row for each item along the first axis."""
-        array = _array(outputs)
+        array, kind = _array(outputs)
         if array is not None and len(array) and self._fits(array.shape[1]):
-            kind = REALS if array.dtype.kind == "f" else INTEGERS
             self._see(kind)
             values, kinds = array, np.full(len(array), kind, np.int64)
         else:
@@ -96,7 +112,7 @@ class Encoder:
         return values.reshape(len(outputs), self.width or 0), kinds
 
     def _fits(self, width: int) -> bool:
-        if self.width is None and width:
+        if self.width is None and width and not self.settled:
             self.width = width
         return width == self.width
 
@@ -106,40 +122,68 @@ class Encoder:
 
     def _kind(self, output: Any, row: list[Any] | None) -> int:
         if row is not None and self._fits(len(row)):
-            kind = INTEGERS if all(isinstance(item, int) for item in row) else REALS
+            kind = _number_kind(row)
             self._see(kind)
             return kind
         if isinstance(output, Raised):
-            return self._code(output, f"it raises {output.name}")
+            words = f"it raises {output.name}"
+            said = f"{words}: {clean(output.message[:SHOWN])}" if output.message else words
+            return self._code(("raises", output.name), words, output, said)
         if row is not None:
-            return self._code(("width", len(row)), f"it is {len(row)} numbers")
-        text = repr(output)
-        return self._code((type(output).__name__, text), f"it is {clean(text[:SHOWN])}")
+            return self._code(
+                ("numbers", len(row)), f"it is {len(row)} numbers", tuple(map(repr, row)), f"it is {str(row)[:SHOWN]}"
+            )
+        name, text = type(output).__name__, _said(repr, output.tolist() if isinstance(output, np.ndarray) else output)
+        words = f"it is of the type {clean(name[:SHOWN])}"
+        return self._code(("type", name), words, (name, text), f"it is {clean(text[:SHOWN])}")
 
-    def _code(self, key: Hashable, name: str) -> int:
-        if key not in self._codes:
-            self._codes[key] = len(self.names)
-            self.names.append(name)
-        return self._codes[key]
+    def _code(self, family: Hashable, words: str, key: Hashable, said: str) -> int:
+        """The kind of a key, and its family, with their names."""
+        if key in self._codes:
+            return self._codes[key]
+        if self.settled:
+            return self._families.get(family, UNKNOWN)
+        common = self._families.setdefault(family, FAMILY * (len(self._families) + 1))
+        self._codes[key] = code = common + len(self._codes) + 1
+        self.names[common], self.names[code] = words, said
+        return code
 
 
-def _array(outputs: Any) -> NDArray[Any] | None:
-    """Outputs that are numbers of one width, as rows of 64-bit numbers; None for all others."""
+def _said(way: Any, thing: Any) -> str:
+    """A text for a thing, whatever it does when asked for one; where it lies in memory says nothing about it."""
+    try:
+        return ADDRESS.sub("", way(thing))
+    except Exception:
+        return "something that cannot be shown"
+
+
+def _number_kind(row: list[Any]) -> int:
+    if all(isinstance(item, int) for item in row):
+        return TRUTHS if all(isinstance(item, bool) for item in row) else INTEGERS
+    return REALS
+
+
+def _array(outputs: Any) -> tuple[NDArray[Any] | None, int]:
+    """Outputs that are numbers of one width, as rows of 64-bit numbers, and their kind; None for all others."""
     if isinstance(outputs, list):
         types = set(map(type, outputs))
-        if not (types <= {int, bool} or types == {float}):
-            return None
+        if types not in ({bool}, {int}, {float}):
+            return None, 0
         try:
-            outputs = np.array(outputs, np.float64 if float in types else np.int64)
+            outputs = np.array(outputs, {bool: np.bool_, int: np.int64, float: np.float64}[types.pop()])
         except OverflowError:
-            return None
+            return None, 0
     if not isinstance(outputs, np.ndarray) or outputs.dtype.kind not in "buifc" or not outputs.size:
-        return None
+        return None, 0
+    if outputs.dtype.itemsize > 8 * (1 + (outputs.dtype.kind == "c")):  # more digits than a double has
+        return None, 0
+    if outputs.dtype == np.uint64 and outputs.max() >= 1 << 63:
+        return None, 0
     flat = outputs.reshape(len(outputs), -1)
     if flat.dtype.kind == "c":
         flat = np.concatenate([flat.real, flat.imag], axis=1)
-    with np.errstate(over="ignore"):
-        return flat.astype(np.float64 if flat.dtype.kind == "f" else np.int64, copy=False)
+    kind = {"b": TRUTHS, "f": REALS}.get(flat.dtype.kind, INTEGERS)
+    return flat.astype(np.float64 if kind == REALS else np.int64, copy=False), kind
 
 
 def _numbers(output: Any) -> list[Any] | None:
@@ -154,13 +198,13 @@ def _numbers(output: Any) -> list[Any] | None:
 
 def _plain(items: Iterable[Any]) -> list[Any] | None:
     found = [_number(item) for item in items]
-    return None if any(item is None for item in found) else found
+    return None if not all(found) else [number for numbers in found for number in numbers]
 
 
-def _number(item: Any) -> int | float | None:
-    """Whole numbers beyond 64 bits are held as reals."""
-    if isinstance(item, bool):
-        return int(item)
-    if isinstance(item, int):
-        return item if -(1 << 63) <= item < 1 << 63 else float(max(min(item, 1 << 1000), -(1 << 1000)))
-    return item if isinstance(item, float) else None
+def _number(item: Any) -> list[Any]:
+    """A number; a whole one beyond 64 bits as its size and its last bits; nothing for what is none."""
+    if not isinstance(item, int):
+        return [item] if isinstance(item, float) else []
+    if -(1 << 63) <= item < 1 << 63:
+        return [item]
+    return [float(max(min(item, 1 << 1000), -(1 << 1000))), float(item % (1 << LOW))]

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
 from dither.audit.criteria import criterion_of
 from dither.audit.drawing import Progress
 from dither.audit.finding import Finding
+from dither.audit.neighbour import Without, left_out
 from dither.audit.redraw import Redrawn
 from dither.audit.trial import mechanism
 from dither.errors import ArgumentError
 from dither.noise import token
-from dither.privacy import Guarantee, Relation
+from dither.privacy import Guarantee
 from dither.privacy.numbers import confidence_level, float_down
 from dither.query.answer.collect import Collector
+from dither.query.answer.cost import Asked
 from dither.query.answer.plan import Plan
+from dither.query.catalogue import Catalogue
 from dither.query.database import Database, _asked
-from dither.query.sql.parse import parse
+from dither.query.sql.parse import Parsed, parse
 
 __all__ = ["query"]
 
@@ -28,50 +32,38 @@ SALT_BYTES = 16
 
 
 def query(
-    open: Callable[[Any], Database],
-    data: Any,
+    dataset: Database,
     sql: str,
-    *,
     unit: Any = None,
-    other: Any = None,
+    *,
+    without: Database | None = None,
     claimed: Guarantee | None = None,
     draws: int = DRAWS,
     confidence: float = 0.999,
     progress: Progress | None = None,
     **cost: Any,
 ) -> Finding:
-    """Tries to refute the guarantee of a question about `data` and about the same data without one unit.
+    """Tries to refute the guarantee of a question about a dataset and about the same dataset without one unit.
 
-    `open` makes a database of data, such as `lambda frame: dither.open(frame, unit="id", …, budget=3.0)`. `unit` is the
-    id of the unit that is left out of a pandas, Polars or Arrow frame (the number of the row where each row is a unit);
-    pass neighbouring data as `other` instead where data is something else, or where neighbours replace a unit. What the
-    question may cost is stated as for `Database.sql`, and nothing is charged: this is for data that is made up.
+    `dataset` is what `dither.open` returns, and `unit` the id that is left out of all its private tables. Pass a
+    neighbouring dataset as `without` instead where rows are units, where neighbours replace a unit, or to find out
+    whether what is declared depends on the data. What the question may cost is stated as for `Database.sql`. Nothing
+    is charged, whatever book the dataset has, so this is for data that is made up.
 
     The engine computes exact integers of both neighbours; what is released of them (keys, radii, sums) is drawn again
     in every draw. If the two are not even planned alike, the guarantee is refuted without a draw.
 
     Guarantee: a claim that holds is called refuted with probability at most 1 − confidence.
     Why: as for `audit.mechanism`.
-    Assumes: the two databases are neighbours. A guarantee that is not refuted is not proved.
+    Assumes: the two datasets are neighbours. A guarantee that is not refuted is not proved.
     """
-    if not callable(open):
-        raise ArgumentError("open", "must be a function that opens data; pass lambda frame: dither.open(frame, …)")
-    with ExitStack() as opened:
-        first = opened.enter_context(_database(open, data))
-        there = other if other is not None else without(first, data, unit)
-        second = opened.enter_context(_database(open, there))
-        plans = [one._plan(parse(sql), _asked(dict(cost))) for one in (first, second)]
-        promise = plans[0].guarantee if claimed is None else claimed
-        if plans[0].identity != plans[1].identity:
-            return _planned_apart(promise, confidence)
-        salt = token(SALT_BYTES)
-        sides = [
-            opened.enter_context(_redrawn(one, plan, salt)) for one, plan in zip((first, second), plans, strict=True)
-        ]
-        if plans[0].keys is not None:
-            universe = sorted({key for side in sides for key in side.collector.found})
-            for side in sides:
-                side.universe = universe
+    first, second = _opened("dataset", dataset), _neighbour(dataset, unit, without)
+    plans = _plans(first, second, sql, cost)
+    promise = plans[0].guarantee if claimed is None else claimed
+    if len(plans) != 2:
+        return _planned_apart(promise, confidence)
+    left = left_out(dataset, unit) if without is None else None
+    with _sides((first, second), plans, left) as sides:
         return mechanism(
             lambda side, size: sides[side].draw(size),
             0,
@@ -85,22 +77,75 @@ def query(
         )
 
 
-@contextmanager
-def _database(open: Callable[[Any], Database], data: Any) -> Iterator[Database]:
-    database = open(data)
-    if not isinstance(database, Database):
+def _opened(argument: str, dataset: Any) -> Database:
+    if not isinstance(dataset, Database):
         raise ArgumentError(
-            "open", f"must return a database, not {type(database).__name__}; pass what dither.open makes"
+            argument, f"must be an open dataset, not {type(dataset).__name__}; pass what dither.open makes"
         )
-    with database:
-        yield database
+    return dataset
+
+
+def _neighbour(dataset: Database, unit: Any, without: Any) -> Database:
+    """The dataset that the other side asks: another one, or the same with one unit left out."""
+    if without is None:
+        if unit is None:
+            raise ArgumentError("unit", "is missing; pass the id of the unit to leave out, or a neighbour as without")
+        return dataset
+    if unit is not None:
+        raise ArgumentError("without", "is given beside unit; pass one or the other")
+    other = _opened("without", without)
+    if other.catalogue.unit != dataset.catalogue.unit:
+        raise ArgumentError(
+            "without", f"is about {other.catalogue.unit}, not {dataset.catalogue.unit}; open both alike"
+        )
+    if _columns(other.catalogue) != _columns(dataset.catalogue):
+        raise ArgumentError("without", "has other tables or columns; open both under the same names")
+    return other
+
+
+def _columns(catalogue: Catalogue) -> list[Any]:
+    return [(table.name, [field.name for field in table.fields]) for table in catalogue.tables]
+
+
+def _plans(first: Database, second: Database, sql: str, cost: dict[str, Any]) -> list[Plan]:
+    """The plans of both; of one alone where the other is refused or planned differently."""
+    parsed, asked = parse(sql), _asked(dict(cost))
+    found = [_planned(one, parsed, asked) for one in (first, second)]
+    plans = [one for one in found if isinstance(one, Plan)]
+    if not plans:
+        raise next(one for one in found if isinstance(one, ArgumentError))
+    alike = len(plans) == 2 and len({_bare(one)._plan(parsed, asked).identity for one in (first, second)}) == 1
+    return plans if alike else plans[:1]
+
+
+def _planned(database: Database, parsed: Parsed, asked: Asked) -> Plan | ArgumentError:
+    try:
+        return database._plan(parsed, asked)
+    except ArgumentError as problem:
+        return problem
+
+
+def _bare(database: Database) -> Database:
+    """The same without where its rows are and who declared what: neighbours may lie in different places."""
+    tables = tuple(
+        replace(table, source="", stored="", fields=tuple(replace(field, provenance="") for field in table.fields))
+        for table in database.catalogue.tables
+    )
+    return Database(replace(database.catalogue, tables=tables), database._engine, database.account)
 
 
 @contextmanager
-def _redrawn(database: Database, plan: Plan, salt: str) -> Iterator[Redrawn]:
-    engine = database._engine
-    with engine.session() as session:
-        yield Redrawn(plan, Collector(plan, session, engine.dialect, database.catalogue.table, lambda: salt))
+def _sides(datasets: Sequence[Database], plans: Sequence[Plan], left: Any) -> Iterator[list[Redrawn]]:
+    """Both neighbours, ready to be drawn from; the second one without the unit that is left out, if one is."""
+    salt = token(SALT_BYTES)
+    with ExitStack() as opened:
+        collectors: list[Collector] = []
+        for number, (one, plan) in enumerate(zip(datasets, plans, strict=True)):
+            session = opened.enter_context(one._engine.session())
+            collector = Collector(plan, session, one._engine.dialect, one.catalogue.table, lambda: salt)
+            collectors.append(Without(collector, left) if number and left is not None else collector)
+        keys: set[Any] = {key for one in collectors for key in one.found} if plans[0].keys is not None else set()
+        yield [Redrawn(one.plan, one, sorted(keys)) for one in collectors]
 
 
 def _planned_apart(claimed: Guarantee, confidence: float) -> Finding:
@@ -117,32 +162,3 @@ def _planned_apart(claimed: Guarantee, confidence: float) -> Finding:
         draws=0,
         false_alarm=float_down(1 - confidence_level("confidence", confidence)),
     )
-
-
-def without(database: Database, frame: Any, unit: Any) -> Any:
-    """The frame without the rows of one unit."""
-    catalogue = database.catalogue
-    if unit is None:
-        raise ArgumentError("unit", "is missing; pass the id of the unit to leave out, or neighbouring data as other")
-    if catalogue.unit.relation is Relation.REPLACE or len(catalogue.tables) != 1:
-        raise ArgumentError("other", "is missing: leaving a unit out is no neighbour here; pass neighbouring data")
-    owner = catalogue.tables[0].owner
-    column = range(len(frame)) if owner is None else _listed(frame, owner)
-    kept = [place for place, value in enumerate(column) if value != unit]
-    if len(kept) == len(column):
-        raise ArgumentError("unit", "has no row in the data; pass the id of one that has")
-    return _rows(frame, kept)
-
-
-def _listed(frame: Any, name: str) -> list[Any]:
-    try:
-        column = frame[name]
-        return list(column.to_pylist() if hasattr(column, "to_pylist") else column.to_list())
-    except (AttributeError, TypeError, KeyError):
-        raise ArgumentError("other", "is missing: data is no frame; pass neighbouring data as well") from None
-
-
-def _rows(frame: Any, kept: list[int]) -> Any:
-    if hasattr(frame, "iloc"):
-        return frame.iloc[kept]
-    return frame.take(kept) if hasattr(frame, "to_pylist") else frame[kept]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from dither.audit.criteria import Bound, Counts, Criterion, criterion_of
-from dither.audit.drawing import Caller, Progress, Side, takes_size
-from dither.audit.events import Rule, choose
+from dither.audit.drawing import Caller, CallRaised, Progress, Side, takes_size
+from dither.audit.events import CHOICES, Rule, choose
 from dither.audit.finding import Finding
-from dither.audit.outcomes import Encoder, Outcomes, joined
+from dither.audit.outcomes import FAMILY, Encoder, Outcomes, joined
 from dither.errors import ArgumentError, UnitMismatch
 from dither.noise import uniform_integers
 from dither.privacy import Guarantee, Unit
@@ -26,8 +26,11 @@ MOST_CHOOSING = 100_000
 """A fifth of the draws, at most so many of each input, choose the event; all others judge it."""
 ALONE = 1000
 """So many draws of each input, but not more than one in fifty, come from calls for one draw."""
-
-
+PROBES = 20
+LATE = 0.05
+"""So many draws of each input show beforehand whether calls raise, and this part of the alarm rate is kept for those
+that raise later. See `Trial`.
+"""
 FEWEST = 100
 
 
@@ -66,7 +69,7 @@ def mechanism(
     total = 2 * count * len(inputs)
     trials = []
     for number, (here, there) in enumerate(inputs):
-        caller = Caller(f, many, Encoder(), total, progress, 2 * count * number)
+        caller = Caller(f, many, many, total, progress, 2 * count * number)
         trials.append(Trial(caller, criterion, count, each).run(here, there))
     best = max(range(len(trials)), key=lambda i: trials[i].bound.value)
     rule, counts, bound = trials[best].rule, trials[best].counts, trials[best].bound
@@ -88,7 +91,12 @@ def mechanism(
 
 @dataclass(frozen=True)
 class Trial:
-    """One pair of inputs."""
+    """One pair of inputs.
+
+    Where a call for many draws raises, nobody knows in which of them. If that shows at once, in a few draws that are
+    not used, or else when it first happens, all are drawn one by one. In the second case what was not thrown away
+    would be more often without an exception than it should; so a small part of the alarm rate is kept for it.
+    """
 
     caller: Caller
     criterion: Criterion
@@ -97,27 +105,35 @@ class Trial:
 
     def run(self, a: Any, b: Any) -> Judged:
         """The rule with the highest bound, of those that were chosen."""
-        few = min(ALONE, self.draws // 50) if self.caller.vectorized else 0
-        bulk = _plan(self.draws - few)
-        alone = _plan(few)
-        sides = [Side(self.caller, x, bulk.choosing + n) for x, n in zip((a, b), bulk.judging, strict=True)]
-        apart = [self.caller.alone(x, alone.choosing + n) for x, n in zip((a, b), alone.judging, strict=True)]
+        apart = replace(self.caller, together=False)
+        if not self.caller.together or any(self.caller.raises(x, PROBES) for x in (a, b)):
+            return self._judged(apart, self.alarm, (a, b))
+        try:
+            return self._judged(replace(self.caller), self.alarm * (1 - LATE), (a, b))
+        except CallRaised:
+            return self._judged(apart, self.alarm * LATE, (a, b))
+
+    def _judged(self, caller: Caller, alarm: float, inputs: tuple[Any, Any]) -> Judged:
+        """Nothing that is chosen, and no encoding, depends on a draw that judges."""
+        few = min(ALONE, self.draws // 50) if caller.together else 0
+        bulk, alone, encoder = _plan(self.draws - few), _plan(few), Encoder()
+        apart = [caller.alone(x, alone.choosing + n) for x, n in zip(inputs, alone.judging, strict=True)]
+        early = [encoder.encode(one[: alone.choosing], alone=True) for one in apart]
+        sides = [Side(caller, encoder, x, bulk.choosing + n) for x, n in zip(inputs, bulk.judging, strict=True)]
         chosen = [side.take(bulk.choosing) for side in sides]
-        encoder = self.caller.encoder
         encoder.settled = True
         _check_outputs(encoder, chosen)
-        apart = [encoder.again(one) for one in apart]
         mixed = [
-            _interleaved(encoder.again(one), other[: alone.choosing]) for one, other in zip(chosen, apart, strict=True)
+            _interleaved(encoder.again(one), encoder.again(other)) for one, other in zip(chosen, early, strict=True)
         ]
-        ahead = sum(bulk.judging) + sum(alone.judging)
-        rules = choose(encoder, mixed, self.criterion, self.alarm, ahead)
         made = bulk.judging[0] + alone.judging[0], bulk.judging[1] + alone.judging[1]
-        seen = [_seen(rules, side, other[alone.choosing :]) for side, other in zip(sides, apart, strict=True)]
+        rules = choose(encoder, mixed, self.criterion, alarm, sum(made))
+        late = [encoder.encode(one[alone.choosing :], alone=True) for one in apart]
+        seen = [_seen(rules, side, other) for side, other in zip(sides, late, strict=True)]
         found = []
-        for number, (rule, alarm) in enumerate(rules):
+        for number, (rule, part) in enumerate(rules):
             counts = rule.counts([one[number] for one in seen], made)
-            found.append(Judged(rule, counts, self.criterion.bound(counts, alarm)))
+            found.append(Judged(rule, counts, self.criterion.bound(counts, part)))
         return max(found, key=lambda one: one.bound.value)
 
 
@@ -167,9 +183,10 @@ def _seen(rules: Sequence[tuple[Rule, float]], side: Side, apart: Outcomes) -> l
 
 
 def _check_outputs(encoder: Encoder, chosen: Sequence[Outcomes]) -> None:
-    kinds = set(np.concatenate([one.kinds for one in chosen]).tolist())
-    if len(kinds) == 1 and encoder.names[min(kinds)].startswith("it raises"):
-        name = encoder.names[min(kinds)].removeprefix("it raises ")
+    families = set((np.concatenate([one.kinds for one in chosen]) // FAMILY).tolist())
+    words = encoder.names.get(min(families) * FAMILY, "")
+    if len(families) == 1 and words.startswith("it raises"):
+        name = words.removeprefix("it raises ")
         raise ArgumentError("f", f"raised {name} in every draw on both inputs; pass what f(x) or f(x, size) accepts")
 
 
@@ -226,5 +243,5 @@ def _check_draws(criterion: Criterion, draws: int, alarm: float) -> None:
 
 
 def _enough(criterion: Criterion, draws: int, alarm: float) -> bool:
-    judging = draws - min(draws // CHOOSING, MOST_CHOOSING)
-    return draws >= FEWEST and criterion.best(judging, alarm) > criterion.claimed
+    judging, (_, part) = draws - min(draws // CHOOSING, MOST_CHOOSING), CHOICES[0]
+    return draws >= FEWEST and criterion.best(judging, alarm * (1 - LATE) * part) > criterion.claimed

@@ -22,8 +22,7 @@ STEPS = 12
 
 def features(encoder: Encoder, parts: Sequence[Outcomes]) -> list[Feature]:
     """Every way to look at outputs like these, the simplest first."""
-    met = sorted(set(np.concatenate([one.kinds[~one.numbers] for one in parts]).tolist()))
-    odd = Odd(tuple(met), tuple(encoder.names[kind] for kind in met))
+    odd = Odd.fit(encoder, parts)
     if not encoder.width:
         return [Table(_nothing, "the output", odd, np.array([], np.int64))]
     found = _single(partial(_column, 0), "the output", odd, parts) if encoder.width == 1 else _several(odd, parts)
@@ -52,7 +51,7 @@ def _alone(view: Any, what: str, odd: Odd, parts: Sequence[Outcomes]) -> Feature
 
 def _several(odd: Odd, parts: Sequence[Outcomes]) -> list[Feature]:
     columns = _different(parts)
-    found: list[Feature] = [Table.fit(_row, "the exact values of the output", odd, parts)]
+    found: list[Feature] = [Table.fit(_row, "the whole output", odd, parts)]
     for place in columns[:2]:
         found += _single(partial(_column, int(place)), f"number {place + 1} of the output", odd, parts)
     found += _weighed(columns, odd, parts)

@@ -41,11 +41,11 @@ def command(own: bool, draws: int, confidence: float, as_json: bool) -> None:
     """Try to refute the guarantees of everything built in: the command ends with 1 if one is refuted.
 
     Each is drawn from on two neighbouring inputs, and the event that tells them apart best is judged on fresh draws.
-    To audit something of your own, use dither.audit.mechanism in Python.
+    To audit something of your own in Python: dither.audit.mechanism for a function, dither.audit.query for a question.
     """
     if not own:
         raise click.UsageError(
-            "pass --self to audit what is built in; in Python, dither.audit.mechanism audits the rest"
+            "pass --self to audit what is built in; in Python, dither.audit.mechanism and .query audit your own"
         )
     from dither.audit import everything
 

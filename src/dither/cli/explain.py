@@ -32,9 +32,18 @@ def show(explanation: Explanation) -> None:
 @click.option("--delta", type=float, default=0.0, metavar="δ", help="The δ beside it, such as 1e-6; none if not given.")
 @click.option("--prior", type=float, default=0.5, metavar="P", help="What was believed before; 0.5 if not given.")
 @click.option("--group", type=int, default=1, metavar="K", help="So many people whose records go together.")
+@click.option(
+    "--relation",
+    type=click.Choice(["add/remove", "replace"]),
+    default="add/remove",
+    show_default=True,
+    help="How neighbours differ: one has your record and the other has not, or your record is another one.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
 @click.option("--svg", type=click.File("w", "utf-8", lazy=True), metavar="FILE", help="Write the picture; - prints it.")
-def command(epsilon: float, delta: float, prior: float, group: int, as_json: bool, svg: IO[str] | None) -> None:
+def command(
+    epsilon: float, delta: float, prior: float, group: int, relation: str, as_json: bool, svg: IO[str] | None
+) -> None:
     """Say in plain words what EPSILON means for one person: how far it lets a belief about them move, and how well
     anybody can notice that they took part. 0 is perfect privacy.
 
@@ -46,7 +55,7 @@ def command(epsilon: float, delta: float, prior: float, group: int, as_json: boo
 
     if as_json and svg is not None and svg.name == "-":
         raise click.UsageError("print one thing: --json, or the picture with --svg -")
-    meaning = explained(epsilon, delta=delta, prior=prior, group=group)
+    meaning = explained(epsilon, delta=delta, prior=prior, group=group, relation=relation)
     if svg is not None:
         svg.write(meaning.svg() + "\n")
     if as_json:
