@@ -47,7 +47,8 @@ def pure_rho(epsilon: float) -> float:
     Why: ln cosh √y is concave in y, so the loss of randomized response lies below its tangent at order 1
     (docs/proofs/conversions.md). It is below the usual ε²/2.
     """
-    return min(up(epsilon * math.tanh(epsilon / 2.0)), float_up(Fraction(epsilon) ** 2 / 2))
+    curved = up(epsilon * math.tanh(epsilon / 2.0))
+    return curved if epsilon > 1.0 else min(curved, float_up(Fraction(epsilon) ** 2 / 2))  # only rounding needs it
 
 
 def _pure_to_approx(g: PureDP) -> ApproxDP:
