@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from dither.ledger import Account, Budget
 from dither.query.catalogue import Catalogue
@@ -14,7 +17,7 @@ from dither.query.engines.duckdb import DuckDBEngine
 from dither.query.engines.protocol import Engine
 from tests.conformance.world import CATALOGUES, stored
 
-__all__ = ["ENGINES", "Question", "Worlds", "questions"]
+__all__ = ["ENGINES", "QUICK", "Question", "Worlds", "in_turn", "questions"]
 
 FOLDER = Path(__file__).parent / "questions"
 WIDE = {"radius": 1e6, "groups": 1000, "values": 1000}
@@ -27,7 +30,20 @@ def duckdb_engine(catalogue: Catalogue) -> Engine:
 
 
 ENGINES: dict[str, Callable[[Catalogue], Engine]] = {"duckdb": duckdb_engine}
-"""How each engine comes to hold the tables of `world.stored`. A new engine is one more line here."""
+"""How each engine comes to hold the tables of `world.stored`; one that cannot be had here skips its tests by name."""
+QUICK = {"duckdb"}
+"""Engines that are fast enough for the quick run; the others wait for the full one."""
+
+# A new engine is a module `<name>_asking.py` here, with `ENGINES` and perhaps `QUICK` of its own.
+for path in sorted(Path(__file__).parent.glob("*_asking.py")):
+    module = import_module(f"tests.conformance.{path.stem}")
+    ENGINES |= module.ENGINES
+    QUICK |= getattr(module, "QUICK", set())
+
+
+def in_turn(names: Iterable[str] = ENGINES, quick: Collection[str] = QUICK) -> list[Any]:
+    """Parameters of a test that is about each engine; those that are not quick wait for the full run."""
+    return [pytest.param(name, marks=() if name in quick else pytest.mark.full) for name in names]
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from dither.query.answer.cost import Asked
 from dither.query.answer.measures import CAP, Kind
 from dither.query.answer.plan import Item, Plan, plan_of
 from dither.query.sql.bind import bind
+from tests.privacy.neighbour_engines import PLACES
 from tests.privacy.neighbour_place import IDS, NUMBERED, ROWS, Place, replacing
 from tests.privacy.neighbour_questions import CLINIC, SURVEY, question
 from tests.privacy.neighbours import world
@@ -225,9 +226,9 @@ def _same(one: Found, two: Found) -> bool:
     )
 
 
-def campaign(seeds: Sequence[int], *, questions: int, versions: int) -> int:
+def campaign(seeds: Sequence[int], *, engine: str, questions: int, versions: int) -> int:
     """Worlds from seeds, one after the other; how many pairs were compared."""
-    places = [Place(IDS), Place(NUMBERED), Place(ROWS)]
+    places = [PLACES[engine](catalogue) for catalogue in (IDS, NUMBERED, ROWS)]
     pairs = 0
     for seed in seeds:
         random = Random(seed)

@@ -141,6 +141,9 @@ PUBLIC_JOINS = {
     "join public on a range": "visits v JOIN wards w ON v.cost BETWEEN 0 AND w.beds OR v.ward IS NULL",
     "in public": "visits v WHERE v.ward IN (SELECT ward FROM wards WHERE beds > 5)",
     "not in public": "visits v WHERE v.ward NOT IN (SELECT ward FROM wards)",
+    "partners in public": "visits v WHERE EXISTS (SELECT * FROM wards w WHERE w.ward = v.ward AND w.beds > v.big)",
+    "no partners in public": "visits v WHERE NOT EXISTS (SELECT * FROM wards w WHERE w.beds > v.cost)",
+    "public with a comma": "wards w, visits v WHERE v.cost > w.beds AND w.ward = v.ward",
     "in public number": "visits v WHERE v.cost * 10 IN (SELECT beds FROM wards) AND v.ok",
 }
 UNIONS = {
@@ -172,6 +175,10 @@ OWNED = {
     "join of a summary": "visits v LEFT JOIN (SELECT id, sex, city, COUNT(*) AS n, MIN(weight) AS weight "
     "FROM people GROUP BY id, sex, city) p ON v.id = p.id AND p.n < v.cost",
     "join on other columns too": "people p JOIN visits v ON p.city <> v.note AND p.id = v.id",
+    "comma": "visits v, people p WHERE p.id = v.id AND (p.weight < v.score OR v.ok)",
+    "commas in another order": "codes c, wards w, people p, visits v "
+    "WHERE p.id = v.id AND w.ward = v.ward AND c.visit = v.visit AND v.cost = c.grade",
+    "comma after a left join": "wards w, visits v LEFT JOIN people p ON v.id = p.id WHERE w.ward = v.ward",
     "three joins": "people p JOIN visits v ON p.id = v.id LEFT JOIN people q ON q.id = p.id "
     "JOIN wards w ON w.ward = v.ward",
 }
@@ -181,6 +188,15 @@ MEMBERS = {
     "of owners, nested": "visits v WHERE v.cost > 0 AND v.id NOT IN (SELECT id FROM visits WHERE raw > 0 AND "
     "id IN (SELECT id FROM people))",
     "of summaries": "visits v WHERE v.id IN (SELECT id FROM visits GROUP BY id HAVING COUNT(*) > 2 AND SUM(cost) > 10)",
+    "partners": "visits v WHERE EXISTS (SELECT * FROM people p WHERE p.id = v.id AND p.weight < v.score)",
+    "no partners": "visits v WHERE NOT EXISTS (SELECT * FROM visits w WHERE w.id = v.id AND w.cost > v.cost)",
+    "linked partners": "visits v WHERE EXISTS (SELECT * FROM codes c WHERE c.visit = v.visit AND c.grade > 2)",
+    "no linked partners": "visits v WHERE NOT EXISTS (SELECT 1 FROM codes c, wards w WHERE c.visit = v.visit AND "
+    "w.ward = v.ward) AND v.visit IS NOT NULL",
+    "partners of a key": "visits v WHERE v.visit IN (SELECT visit FROM visits WHERE cost > 3 OR ok)",
+    "no partners of a key": "visits v WHERE v.visit NOT IN (SELECT visit FROM codes WHERE grade = 1)",
+    "partners with partners": "visits v WHERE EXISTS (SELECT * FROM people p WHERE p.id = v.id AND NOT EXISTS "
+    "(SELECT * FROM visits w WHERE w.id = p.id AND w.ok))",
     "linked join": "visits v JOIN codes c ON c.visit = v.visit",
     "linked left join": "visits v LEFT JOIN codes c ON c.visit = v.visit AND c.grade > 2",
     "distinct rows": "(SELECT DISTINCT * FROM visits) v",
@@ -192,7 +208,7 @@ LINKED = Source(
     (),
     ("code",),
     ("grade", "grade > 2"),
-    ("code", "LOWER(code)", "visit"),
+    ("code", "LOWER(code)", "visit // 2"),
 )
 SUMMARY = (
     "COUNT(*) AS n, COUNT(raw) AS m, COUNT(DISTINCT note) AS k, SUM(cost) AS c, SUM(score) AS t, AVG(score) AS s, "
@@ -260,6 +276,15 @@ def _summaries() -> list[Source]:
             (),
             ("CAST(raw AS VARCHAR)", "note"),
             "id",
+        ),
+        Source(
+            "per linked key",
+            "(SELECT visit, COUNT(*) AS n, MAX(grade) AS g, MIN(code) AS c FROM codes GROUP BY visit)",
+            ("LEAST(n, 3)", "g", "g * LEAST(n, 9)"),
+            (),
+            ("c", "n"),
+            ("g", "LEAST(n, 2)"),
+            ("c", "n"),
         ),
         Source("people", "people", ("weight", "weight * 10"), (), ("city",), ("sex",), ("city",), "id"),
     ]

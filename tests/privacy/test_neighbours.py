@@ -17,20 +17,34 @@ from hypothesis import strategies as st
 from dither.ledger import Ledger
 from dither.mechanisms.additive import Gaussian, Laplace
 from dither.query.database import Database
+from tests.conformance.asking import in_turn
 from tests.privacy.neighbour_checks import Asking, campaign, explore
-from tests.privacy.neighbour_place import IDS, NUMBERED, ROWS, Place
+from tests.privacy.neighbour_engines import PLACES
+from tests.privacy.neighbour_place import IDS, NUMBERED, ROWS
 from tests.privacy.neighbour_questions import CLINIC, CONDITIONS, NUMBERS, SURVEY, question
 from tests.privacy.neighbours import world
 
 PROCESSES = 2
-WORLDS = 170
+WORLDS = {"duckdb": (170, 20_000), "postgres": (60, 7_000)}
+FEW = (10, 1_000)
+"""How many worlds each engine is asked about, and how many pairs that is at least; the slower ones about few."""
 QUESTIONS = 3
 VERSIONS = 9
 
 
+on_all_engines = pytest.mark.parametrize("engine", in_turn(PLACES, ["duckdb"]), indirect=True)
+"""Of the others in the full run only: they take long."""
+
+
+@pytest.fixture(scope="module", params=in_turn(PLACES))
+def engine(request):
+    """Each engine in turn."""
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def places():
-    made = [Place(IDS), Place(NUMBERED), Place(ROWS)]
+def places(engine):
+    made = [PLACES[engine](catalogue) for catalogue in (IDS, NUMBERED, ROWS)]
     yield made
     for place in made:
         place.close()
@@ -47,6 +61,7 @@ def test_one_unit_moves_what_the_plan_says(places, random, which):
     explore(random, places[which], questions=2, versions=3)
 
 
+@on_all_engines
 @pytest.mark.parametrize("which", [0, 1, 2], ids=["text ids", "numbers as ids", "rows as units"])
 def test_every_relation(places, which):
     """Each kind of FROM clause; the many conditions of WHERE are asked together elsewhere."""
@@ -88,6 +103,7 @@ def no_noise(_self, _scale, size):
     return 0 if size is None else np.zeros(size, np.int64)
 
 
+@on_all_engines
 @pytest.mark.parametrize("seed", range(8))
 def test_nothing_else_can_be_observed(places, monkeypatch, seed):
     """Success, columns, public keys, their order, cost and notes are the same with and without a unit (rule R1)."""
@@ -122,11 +138,13 @@ def _observed(place, sql):
 
 
 @pytest.mark.full
-def test_many_neighbours(capsys):
+@pytest.mark.parametrize("engine", PLACES)
+def test_many_neighbours(engine, capsys):
     """Half of the worlds in each process. A pair is two neighbouring databases and one question."""
+    worlds, least = WORLDS.get(engine, FEW)
+    asked = partial(campaign, engine=engine, questions=QUESTIONS, versions=VERSIONS)
     with ProcessPoolExecutor(PROCESSES, multiprocessing.get_context("spawn")) as pool:
-        halves = [range(part, WORLDS, PROCESSES) for part in range(PROCESSES)]
-        pairs = sum(pool.map(partial(campaign, questions=QUESTIONS, versions=VERSIONS), halves))
+        pairs = sum(pool.map(asked, [range(part, worlds, PROCESSES) for part in range(PROCESSES)]))
     with capsys.disabled():
-        print(f"\n{pairs:,} pairs of neighbouring databases, each with a question")
-    assert pairs >= 20_000
+        print(f"\n{engine}: {pairs:,} pairs of neighbouring databases, each with a question")
+    assert pairs >= least

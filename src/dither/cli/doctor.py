@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 
 from dither._version import __version__
+from dither.errors import ArgumentError
 
 __all__ = ["BASE", "EXTRAS", "command"]
 
@@ -192,9 +193,12 @@ def facts(catalogue: str) -> list[str]:
     """What the curator should know about the data of a catalogue; private, and not charged."""
     from dither.query.catalogue_file import load_catalogue
     from dither.query.engines.check import check
+    from dither.query.engines.choice import engine_for
     from dither.query.engines.duckdb import DuckDBEngine
 
     declared = load_catalogue(catalogue)
+    if engine_for(declared) != "duckdb":
+        raise ArgumentError("data", "only files and DuckDB databases can be looked at; ask your server directly")
     with DuckDBEngine.of(declared) as engine:
         return check(engine, declared)
 

@@ -66,7 +66,7 @@ class Table:
     owner: str | None = None
     link: Link | None = None
     rows: int | None = None
-    source: str = ""
+    source: str = field(default="", repr=False)  # an address may hold a password
     stored: str = ""
 
     def __post_init__(self) -> None:

@@ -264,8 +264,9 @@ class _Reader:
         if not table.get("public", bool, False):
             raise ArgumentError("keys_from", f"{name} is not public; list the keys, or declare the table as public")
         source = self._place(table.get("source", str, ""))
-        reading = sources_of(self.engine or engine_of(source))
-        found: list[Any] = reading.public_values(source, table.get("table", str, ""), column, type_)
+        engine = self.engine or engine_of(source)
+        stored = table.get("table", str, "" if engine == "duckdb" else name)
+        found: list[Any] = sources_of(engine).public_values(source, stored, column, type_)
         return found
 
 

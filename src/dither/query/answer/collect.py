@@ -276,7 +276,7 @@ class Collector:
             return self._direct(m)
         parts = [f"v{m}_{j}" for j in range(item.measure.size)]
         totals = ", ".join(map(self.dialect.total, parts))
-        rows = self.session.fetch(f"SELECT g, {totals} FROM {self._counted_partials} GROUP BY g")
+        rows = self.session.fetch(f"SELECT g, {totals} FROM {self._counted_partials} p GROUP BY g")
         clipped = [] if item.measure.sure else self.session.fetch(self._clipped(m, parts, radius))
         return self._filled(item, [*rows, *clipped])
 

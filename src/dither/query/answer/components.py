@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dither.query.answer.measures import Kind, Measure
 from dither.query.engines.protocol import Dialect
-from dither.query.engines.relations import held, nearest
+from dither.query.engines.relations import held, nearest, over
 from dither.query.sql.expressions import Expr
 from dither.query.sql.types import Type
 
@@ -59,7 +59,7 @@ def _total(measure: Measure, x: str) -> tuple[str, int]:
         return held(x, *_whole(arg)), int(1 / measure.step)
     low, high = (round(end / measure.step) for end in (arg.range.low or 0, arg.range.high or 0))
     inside = held(x, float(arg.range.low or 0), float(arg.range.high or 0))
-    return held(nearest(f"{inside} / {float(measure.step)!r}"), low, high), 1
+    return held(nearest(over(inside, float(measure.step))), low, high), 1
 
 
 def _whole(arg: Expr) -> tuple[int, int]:
@@ -89,8 +89,8 @@ def _place(measure: Measure, of: int, x: str) -> tuple[str, int]:
         return "CAST(0 AS BIGINT)", 1
     if measure.args[of].type is Type.INTEGER and steps % (int(high) - int(low)) == 0:
         return f"({held(x, int(low), int(high))} - ({int(low)}))", steps // (int(high) - int(low))
-    share = f"({held(x, float(low), float(high))} - ({float(low)!r})) / {measure.moments.width(of)!r} * {steps}"
-    return held(nearest(share), 0, steps), 1
+    share = over(f"({held(x, float(low), float(high))} - ({float(low)!r}))", measure.moments.width(of))
+    return held(nearest(f"{share} * {steps}"), 0, steps), 1
 
 
 def leaf(measure: Measure, x: str, dialect: Dialect) -> str:
@@ -98,7 +98,7 @@ def leaf(measure: Measure, x: str, dialect: Dialect) -> str:
     leaves, (arg,) = measure.leaves, measure.args
     if arg.type is Type.REAL:
         above = f"({held(x, float(leaves.low), float(leaves.high))} - ({float(leaves.low)!r}))"
-        return held(nearest(f"{above} / {float(leaves.step)!r}"), 0, leaves.count - 1)
+        return held(nearest(over(above, float(leaves.step))), 0, leaves.count - 1)
     low, step = int(leaves.low), int(leaves.step)
     number = dialect.number(x, arg.type)
     if step == 1:

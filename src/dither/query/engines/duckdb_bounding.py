@@ -68,8 +68,11 @@ class Bounding:
         return f"({x} // {by})"
 
     def root_above(self, x: str) -> str:
-        # The double of a wide integer and its root are within 2^-51; the factor and the 1 are above that.
-        return f"(CAST(ceil(sqrt(CAST({x} AS DOUBLE)) * 1.000000000001e0) AS HUGEINT) + 1)"
+        """The root rounded up. A step of Newton's from the double's root, which is within 2^-51, gives after rounding
+        down the root rounded down or up; where its square is below, it is one more."""
+        near = f"greatest(CAST(ceil(sqrt(CAST({x} AS DOUBLE))) AS HUGEINT), 1)"
+        step = f"(({near} + {x} // {near}) // 2)"
+        return f"(CASE WHEN {step} * {step} < {x} THEN {step} + 1 ELSE {step} END)"
 
     def doublings(self, x: str, first: int, power: int) -> str:
         return f"CAST(ceil({power} * log2(CAST({x} AS DOUBLE) / {first})) AS INTEGER)"

@@ -69,7 +69,7 @@ class Dialect(Protocol):
         """A quotient of wide integers, rounded toward zero."""
 
     def root_above(self, x: str) -> str:
-        """An integer that is at least the square root of a wide integer, and just above it."""
+        """The square root of a wide integer, rounded up."""
 
     def doublings(self, x: str, first: int, power: int) -> str:
         """ceil(power · log2(x / first)) as an integer, for a positive x."""

@@ -1,0 +1,74 @@
+"""Every engine collects the same exact integers from the same plan, also where units are clipped."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dither.query.answer.collect import Collector
+from dither.query.answer.measures import Kind
+from dither.query.database import _asked
+from dither.query.sql.parse import parse
+from tests.conformance.asking import ENGINES, Worlds, in_turn
+
+ASKED = {
+    "totals": "SELECT ward, COUNT(*), SUM(cost), SUM(paid), COUNT(note) FROM visits GROUP BY ward",
+    "units": "SELECT ward, COUNT(DISTINCT patient_id) FROM visits GROUP BY ward",
+    "moments": "SELECT AVG(cost), AVG(share), VAR_SAMP(paid), CORR(cost, change) FROM visits",
+    "trees": "SELECT MEDIAN(cost), QUANTILE_CONT(share, 0.9), MIN(day), MAX(moment), MEDIAN(paid) FROM visits",
+    "expressions": "SELECT SUM(ROUND(paid / 7, 2)), SUM(SQRT(share)), AVG(LN(1 + paid)), SUM(paid % 3.7) FROM visits",
+    "summaries": "SELECT SUM(LEAST(s, 900)), AVG(LEAST(a, 1)) FROM (SELECT patient_id, SUM(paid) AS s, AVG(share) AS a "
+    "FROM visits GROUP BY patient_id) t",
+    "private keys": "SELECT doctor, COUNT(*), SUM(paid) FROM visits GROUP BY doctor",
+    "linked": "SELECT severity, COUNT(*), SUM(severity) FROM diagnoses GROUP BY severity",
+    "joined": "SELECT p.sex, SUM(v.paid * p.weight) FROM visits v JOIN patients p ON v.patient_id = p.patient_id "
+    "GROUP BY p.sex",
+}
+STATED = {"values": 1000, "groups": 1000}
+OTHERS = [name for name in ENGINES if name != "duckdb"]
+
+
+@pytest.fixture(scope="module")
+def reference():
+    opened = Worlds("duckdb")
+    yield opened
+    opened.close()
+
+
+def collected(worlds, noise, sql, radius):
+    """All integers of a question: units of each key, norms by their bins, and the sums of every item."""
+    cost = {"epsilon": 1.0} if noise == "Laplace" else {"rho": 0.5}
+    database = worlds.opened("clinic", noise)
+    plan = database._plan(parse(sql), _asked(cost | STATED))
+    with database._engine.session() as session:
+        collector = Collector(plan, session, database._engine.dialect, database.catalogue.table, lambda: "salt")
+        found = {}
+        if plan.keys is not None:
+            counts = dict(zip(collector.found, collector.candidates(), strict=True))
+            found["keys"] = counts
+            collector.name([collector.found.index(key) for key in sorted(counts)])
+        for m, item in enumerate(plan.items):
+            if item.radius is None:
+                found["norms", m] = collector.units(m)
+            if item.measure.kind is not Kind.DISTINCT:
+                found["totals", m] = collector.totals(m, max(1, int(item.measure.row * radius)))
+    return found
+
+
+def ways():
+    """Clipped to a part of a row and to a few rows; private keys are asked with Gaussian noise alone."""
+    for name in ASKED:
+        for noise, radius in (("Laplace", 0.4), ("Laplace", 3), ("Gaussian", 3), ("Gaussian", 1 << 20)):
+            if name != "private keys" or noise == "Gaussian":
+                yield pytest.param(name, noise, radius, id=f"{name}, {noise}, {radius}")
+
+
+@pytest.mark.parametrize("engine", in_turn(OTHERS))
+@pytest.mark.parametrize(("name", "noise", "radius"), list(ways()))
+def test_the_same_integers_on_every_engine(reference, engine, name, noise, radius):
+    worlds = Worlds(engine)
+    ours, theirs = (collected(one, noise, ASKED[name], radius) for one in (reference, worlds))
+    worlds.close()
+    assert ours.keys() == theirs.keys()
+    for place, integers in ours.items():
+        assert np.array_equal(integers, theirs[place]) if place != "keys" else integers == theirs[place], place
