@@ -26,7 +26,7 @@ def heavy(units):
 
 
 def risk(norms, radius, groups):
-    return np.maximum(norms - radius, 0).sum() + PER_STEP * math.sqrt(groups) * radius
+    return np.maximum(norms - radius, 0).sum() + PER_STEP * groups * radius
 
 
 def test_bins_grow_by_the_root_of_two():
@@ -47,8 +47,8 @@ def test_bins_grow_by_the_root_of_two():
         (np.ones(1000), 1, 1, 1),
         (np.full(5000, 8), 50, 8, 8),
         (np.r_[np.ones(5000), np.full(5000, 512)], 1, 512, 512),
-        (heavy(1_240_000), 50, 180, 370),
-        (heavy(1000), 50, 16, 46),
+        (heavy(1_240_000), 50, 90, 370),
+        (heavy(1000), 50, 5, 16),
     ],
     ids=["one row each", "eight rows each", "two kinds", "many heavy units", "few heavy units"],
 )

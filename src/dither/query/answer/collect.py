@@ -237,8 +237,10 @@ class Collector:
         """Each unit's norm over all groups and private keys: q… is the sum of squares (L2) or of magnitudes (L1)."""
         alone = not self._grouped and not self._private
         norms = [f"{self._norm(item, m, alone)} AS q{m}" for m, item in self._vectors if not item.measure.sure]
-        listed = ", ".join(["u", *norms, *([] if alone else ["count(*) AS keys"])])
-        return self._create(self._writer(), f"SELECT {listed} FROM {self._partials}" + ("" if alone else " GROUP BY u"))
+        if alone:  # a unit has one part, so its norm need not be kept
+            return f"(SELECT {', '.join(['u', *norms])} FROM {self._partials}) n"
+        listed = ", ".join(["u", *norms, "count(*) AS keys"])
+        return self._create(self._writer(), f"SELECT {listed} FROM {self._partials} GROUP BY u")
 
     def _norm(self, item: Item, m: int, alone: bool) -> str:
         parts = [f"v{m}_{j}" for j in range(item.measure.size)]

@@ -17,7 +17,7 @@ from dither.privacy.numbers import at_most, float_down, fraction, positive, writ
 
 __all__ = ["Asked", "Spend", "Wanted", "afford", "wanted_error"]
 
-KEYS_PART = Fraction(2, 5)
+KEYS_PART = Fraction(1, 2)
 RADIUS_PART = Fraction(1, 12)
 DELTA_PART = 100
 """A question with private keys carries this part of the account's δ: fifty such questions fit."""

@@ -18,7 +18,7 @@ from dither.query.answer.quantiles import Leaves
 from dither.query.engines.relations import FINEST
 from dither.query.sql.expressions import Expr, Ref
 from dither.query.sql.question import Aggregate, Question
-from dither.query.sql.relations import Distinct, Filter, InPublic, OfOwners, PerUnit, Project, Relation, Scan
+from dither.query.sql.relations import Distinct, Filter, InPublic, OfOwners, PerUnit, Project, Relation, Scan, SemiJoin
 from dither.query.sql.types import Type
 
 __all__ = ["CAP", "Kind", "Measure", "measures_of", "one_row_each"]
@@ -136,7 +136,7 @@ def one_row_each(relation: Relation) -> bool:
             return relation.table.owner is None and relation.table.link is None
         case PerUnit():
             return all(isinstance(key, Ref) and key.column.owner for key in relation.keys)
-        case Filter() | Project() | Distinct() | OfOwners() | InPublic():
+        case Filter() | Project() | Distinct() | OfOwners() | InPublic() | SemiJoin():
             return one_row_each(relation.source)
     return False
 

@@ -2,8 +2,9 @@
 
 Units are counted by the norm of their whole contribution, in bins whose edges grow by √2, with noise that is charged as
 a small share of the answer's cost. A larger radius adds noise to the answer, a smaller one cuts off more of what heavy
-units contribute; the one chosen makes the sum of both, as far as the histogram tells, smallest. What it cuts off is
-shown beside the answer. All of it is post-processing of the noisy counts.
+units contribute; the one chosen makes the sum of both over all groups, as far as the histogram tells, smallest. (Noise
+is the same in every group, and what is cut off is spread over them.) What it cuts off is shown beside the answer. All of
+it is post-processing of the noisy counts.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def choose(
     top = _top(counts, mechanism)
     if top < 0:
         return Radius(least)
-    units, price = _units(counts, top), noise * math.sqrt(groups)
+    units, price = _units(counts, top), noise * groups
     candidates = sorted({max(least, edge) for edge in bins.edges[: top + 1 + BEYOND]})
     best = min(candidates, key=lambda radius: _lost(units, bins, radius) + price * radius)
     above = float(units[bins.middles > best].sum())
