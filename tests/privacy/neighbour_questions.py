@@ -279,7 +279,7 @@ def _summaries() -> list[Source]:
         ),
         Source(
             "per linked key",
-            "(SELECT visit, COUNT(*) AS n, MAX(grade) AS g, MIN(code) AS c FROM codes GROUP BY visit)",
+            "(SELECT visit, COUNT(*) AS n, MAX(grade) AS g, MIN(LENGTH(code)) AS c FROM codes GROUP BY visit)",
             ("LEAST(n, 3)", "g", "g * LEAST(n, 9)"),
             (),
             ("c", "n"),

@@ -3,8 +3,8 @@
 Units are counted by the norm of their whole contribution, in bins whose edges grow by √2, with noise that is charged as
 a small share of the answer's cost. A larger radius adds noise to the answer, a smaller one cuts off more of what heavy
 units contribute; the one chosen makes the sum of both over all groups, as far as the histogram tells, smallest. (Noise
-is the same in every group, and what is cut off is spread over them.) What it cuts off is shown beside the answer. All of
-it is post-processing of the noisy counts.
+is the same in every group, and what is cut off is spread over them.) What it cuts off is shown beside the answer. All
+of it is post-processing of the noisy counts.
 """
 
 from __future__ import annotations

@@ -25,12 +25,13 @@ from dither.query.sql.relations import (
     Project,
     Relation,
     Scan,
+    SemiJoin,
     Summary,
     Union,
 )
 from dither.query.sql.types import ANY, Range, Type
 
-__all__ = ["FINEST", "MOST", "Writer", "held", "nearest", "real_step"]
+__all__ = ["FINEST", "MOST", "Writer", "held", "nearest", "over", "real_step"]
 
 MOST = 1 << 62
 """Per-unit sums of integers are held within ± this."""
@@ -38,6 +39,8 @@ FINENESS = 1 << 32
 """Per-unit sums of reals are counted in steps of at most this share of the largest value."""
 FINEST = Fraction(1, 1 << 1000)
 """No step is smaller than this, so that each is a positive float and so is what it divides."""
+NEGLIGIBLE = 2.0**-100
+"""So little of a step is none, however many parts a step is divided into."""
 
 
 class Writer:
@@ -100,19 +103,30 @@ class Writer:
 
     def _join(self, join: Join) -> str:
         split = len(join.left.columns)
-
-        def place(ref: Ref) -> str:
-            return f"l.c{ref.index}" if ref.index < split else f"r.c{ref.index - split}"
-
         left, right = self.relation(join.left), self.relation(join.right)
-        conditions = ["l.u = r.u"] if join.left.private and join.right.private else []
-        conditions += [self.expr(join.condition, place)] if join.condition is not None else []
+        on = self._matching(join.left, join.right, join.condition)
         columns = [f"l.c{i} AS c{i}" for i in range(split)]
         columns += [f"r.c{i} AS c{split + i}" for i in range(len(join.right.columns))]
         owner = _owner_of(join)
         listed = ", ".join([*([f"{owner} AS u"] if owner else []), *columns])
-        on = " AND ".join(f"({condition})" for condition in conditions) or "TRUE"
         return f"SELECT {listed} FROM ({left}) l {join.kind.upper()} JOIN ({right}) r ON {on}"
+
+    def _semi_join(self, relation: SemiJoin) -> str:
+        source, others = self.relation(relation.source), self.relation(relation.others)
+        on = self._matching(relation.source, relation.others, relation.condition)
+        which = "NOT EXISTS" if relation.negated else "EXISTS"
+        return f"SELECT * FROM ({source}) l WHERE {which} (SELECT 1 FROM ({others}) r WHERE {on})"
+
+    def _matching(self, left: Relation, right: Relation, condition: Expr | None) -> str:
+        """Which rows l and r belong together: private ones only if they have one owner, whatever the condition."""
+        split = len(left.columns)
+
+        def place(ref: Ref) -> str:
+            return f"l.c{ref.index}" if ref.index < split else f"r.c{ref.index - split}"
+
+        conditions = ["l.u = r.u"] if left.private and right.private else []
+        conditions += [self.expr(condition, place)] if condition is not None else []
+        return " AND ".join(f"({one})" for one in conditions) or "TRUE"
 
     def _of_owners(self, relation: OfOwners) -> str:
         which = "NOT IN" if relation.negated else "IN"
@@ -134,7 +148,8 @@ class Writer:
         outer = [f"min(k{i}) AS c{i}" if owner else f"k{i} AS c{i}" for i, owner in enumerate(mine)]
         columns = relation.columns[len(keys) :]
         for i, (summary, column) in enumerate(zip(relation.summaries, columns, strict=True)):
-            outer.append(f"{self._in_range(_summary(summary, f'x{i}', column, self.dialect), column)} AS c{len(keys) + i}")
+            found = _summary(summary, f"x{i}", column, self.dialect)
+            outer.append(f"{self._in_range(found, column)} AS c{len(keys) + i}")
         grouped = ", ".join(["u", *(f"k{i}" for i, owner in enumerate(mine) if not owner)])
         source = f"SELECT {inner} FROM ({self.relation(relation.source)}) t"
         return f"SELECT {self._listed(relation, outer)} FROM ({source}) t GROUP BY {grouped}"
@@ -156,6 +171,7 @@ WRITERS: dict[type[Relation], Callable[[Writer, Any], str]] = {
     Project: Writer._project,
     Join: Writer._join,
     OfOwners: Writer._of_owners,
+    SemiJoin: Writer._semi_join,
     InPublic: Writer._in_public,
     PerUnit: Writer._per_unit,
     Distinct: Writer._distinct,
@@ -215,7 +231,17 @@ def _summary(summary: Summary, x: str, column: Column, dialect: Dialect) -> str:
 
 
 def _in_steps(x: str, expr: Expr, step: Fraction) -> str:
-    return x if expr.type is Type.INTEGER else nearest(f"{x} / {float(step)!r}")
+    return x if expr.type is Type.INTEGER else nearest(over(x, float(step)))
+
+
+def over(x: str, by: float) -> str:
+    """A real in steps of a positive constant, to be rounded: zero where it is far below one step.
+
+    (PostgreSQL refuses to divide where the result is too close to zero for a double.)
+    """
+    if by <= 1:
+        return f"{x} / {by!r}"
+    return f"(CASE WHEN abs({x}) < {by * NEGLIGIBLE!r} THEN 0 ELSE {x} / {by!r} END)"
 
 
 def nearest(x: str) -> str:

@@ -12,24 +12,25 @@ from sqlglot import exp
 
 from dither.errors import QueryError
 from dither.query.catalogue import Catalogue
-from dither.query.names import same
+from dither.query.names import find, same
 from dither.query.sql.aggregates import aggregates_in, released
 from dither.query.sql.bounds import check
+from dither.query.sql.constants import constant, plain
 from dither.query.sql.domains import public_values
 from dither.query.sql.expressions import AggregateLeaf, Expr, KeyLeaf, Ref
 from dither.query.sql.grouping import Grouping, Item, group_keys, item_at, items_of, keyed, row_scalars
 from dither.query.sql.parse import NESTED, Parsed, parse
 from dither.query.sql.question import Aggregate, Key, Output, Question
 from dither.query.sql.refusals import CLAUSES, misspelt, only, refuse
-from dither.query.sql.scalars import constant, plain
+from dither.query.sql.rows import rows_from
 from dither.query.sql.scope import OWNER, Context, Scope
 from dither.query.sql.selects import check_parts, distinct_of, query, with_named
-from dither.query.sql.sources import rows_from
 from dither.query.sql.types import Type
 
 __all__ = ["bind"]
 
 MOST_GROUPS = 1_000_000
+PUBLIC = "there is no private table in FROM, so nothing needs protection; ask your database directly"
 READ = ("with_", "expressions", "from_", "joins", "where", "group", "having", "distinct", "order", "limit", "offset")
 
 
@@ -54,6 +55,7 @@ def _outermost(context: Context, tree: exp.Expr) -> exp.Select:
 
 
 def _question(context: Context, node: exp.Select) -> Question:
+    _check_tables(context, node)
     context = with_named(context, node)
     _check_clauses(context, node)
     scope = rows_from(context, node)
@@ -94,8 +96,14 @@ def _check_clauses(context: Context, node: exp.Select) -> None:
 def _check_private(context: Context, scope: Scope, node: exp.Select) -> None:
     check_parts(context, scope.rows.relation, node)
     if not scope.rows.relation.private:
-        message = "there is no private table in FROM, so nothing needs protection; ask your database directly"
-        raise context.source.problem(message, node.args["from_"])
+        raise context.source.problem(PUBLIC, node.args["from_"])
+
+
+def _check_tables(context: Context, node: exp.Select) -> None:
+    """A question that names public tables alone needs no other reason to be refused."""
+    named = [find(table.name, (known.name for known in context.catalogue.tables)) for table in node.find_all(exp.Table)]
+    if named and all(name is not None and context.catalogue.table(name).public for name in named):
+        raise context.source.problem(PUBLIC, node.args.get("from_") or node)
 
 
 def _keys(context: Context, scope: Scope, node: exp.Select, items: list[Item]) -> dict[Expr, exp.Expr]:
@@ -175,6 +183,12 @@ def _check_key(context: Context, scope: Scope, key: Expr, place: exp.Expr) -> No
         message = (
             f"{key.column.name} is the unit's id, so each group would be one unit; "
             f"leave it out, or write COUNT(DISTINCT {key.column.name})"
+        )
+        raise context.source.problem(message, place)
+    if isinstance(key, Ref) and scope.rows.facts[key.index] and public_values(key) is None:
+        message = (
+            f"{key.column.name} leads to one unit, so each group would be one unit and none could ever be named; "
+            "leave it out, or group by something that many units share"
         )
         raise context.source.problem(message, place)
     if key.type is Type.REAL:

@@ -18,6 +18,7 @@ from dither.query.sql.relations import (
     Project,
     Relation,
     Scan,
+    SemiJoin,
     Summary,
     Union,
 )
@@ -73,6 +74,11 @@ def _join(relation: Join) -> str:
     return f"{relation.kind} join{on}"
 
 
+def _semi_join(relation: SemiJoin) -> str:
+    on = "" if relation.condition is None else f" on {_expr(relation.condition)}"
+    return f"rows {'without' if relation.negated else 'with'} a partner{on}"
+
+
 def _per_unit(relation: PerUnit) -> str:
     keys = ", ".join(map(_expr, relation.keys))
     summaries = zip(relation.summaries, relation.columns[len(relation.keys) :], strict=True)
@@ -85,6 +91,7 @@ NODES: dict[type[Relation], Callable[[Any], str]] = {
     Project: _project,
     Join: _join,
     OfOwners: lambda relation: f"owners {'not ' if relation.negated else ''}among",
+    SemiJoin: _semi_join,
     InPublic: lambda relation: f"{_expr(relation.expr)} {'not ' if relation.negated else ''}in",
     PerUnit: _per_unit,
     Distinct: lambda relation: "distinct within a unit" if relation.private else "distinct",

@@ -7,10 +7,11 @@ from typing import Any
 
 from sqlglot import exp
 
+from dither.query.sql.constants import constant, folded, plain
 from dither.query.sql.expressions import Expr, Literal
 from dither.query.sql.operators import literal
 from dither.query.sql.refusals import CLOCK, only, refuse
-from dither.query.sql.scalars import OPERATORS, Handler, Scalars, constant, operation, plain
+from dither.query.sql.scalars import OPERATORS, Handler, Scalars, operation
 from dither.query.sql.types import Type
 
 __all__ = ["HANDLERS"]
@@ -35,6 +36,9 @@ def _additive(op: str, sign: int) -> Callable[[Scalars, exp.Expr], Expr]:
     """+ and -: of numbers, and of dates with intervals, days and dates."""
 
     def build(scalars: Scalars, node: exp.Expr) -> Expr:
+        value = folded(node)
+        if value is not None:
+            return scalars.literal(node, value)
         left, other = scalars.bind(node.this), plain(node.expression)
         if isinstance(other, exp.Interval):
             return _shifted(scalars, left, other, sign)

@@ -17,25 +17,29 @@ from dither.query.sql.relations import Join, JoinKind, Project, Relation, Scan
 from dither.query.sql.scalars import conjuncts
 from dither.query.sql.scope import Context, Entry, Rows, Scope
 
-__all__ = ["join", "row_tables", "scans"]
+__all__ = ["beside", "has_outer_join", "join", "linked", "row_tables", "same_owner", "same_unit"]
 
 KINDS = {"": JoinKind.INNER, "LEFT": JoinKind.LEFT, "RIGHT": JoinKind.RIGHT, "FULL": JoinKind.FULL}
 
 
-def scans(relation: Relation) -> Iterator[Scan]:
-    """The tables that a relation reads."""
-    if isinstance(relation, Scan):
-        yield relation
+def nodes(relation: Relation) -> Iterator[Relation]:
+    """A relation and all that it is made of."""
+    yield relation
     for name in ("source", "left", "right", "others", "values"):
         if hasattr(relation, name):
-            yield from scans(getattr(relation, name))
+            yield from nodes(getattr(relation, name))
     for source in getattr(relation, "sources", ()):
-        yield from scans(source)
+        yield from nodes(source)
+
+
+def has_outer_join(relation: Relation) -> bool:
+    """Whether columns may be NULL because a row had no partner."""
+    return any(isinstance(node, Join) and node.kind is not JoinKind.INNER for node in nodes(relation))
 
 
 def row_tables(relation: Relation) -> set[str]:
     """The private tables in which each row is a unit of its own."""
-    tables = [scan.table for scan in scans(relation) if scan.private]
+    tables = [node.table for node in nodes(relation) if isinstance(node, Scan) and node.private]
     return {table.name for table in tables if table.owner is None and table.link is None}
 
 
@@ -53,6 +57,25 @@ def join(context: Context, left: Scope, right: Scope, node: exp.Join) -> Scope:
     return _merged(replace(both, rows=replace(both.rows, relation=replace(pair, condition=condition))), shared, kind)
 
 
+def linked(context: Context, left: Scope, right: Scope, conditions: list[exp.Expr], node: exp.Expr) -> Scope:
+    """Two parts of FROM with a comma between them as one; the conditions of WHERE that link them join them."""
+    word = "JOIN" if node.args.get("kind") else ""
+    _check_sides(context, left.rows.relation, right.rows.relation, JoinKind.INNER, node, word)
+    pair = _pair(left.rows.relation, right.rows.relation, JoinKind.INNER)
+    both = _side_by_side(left, right, pair)
+    scalars = row_scalars(context.source, both, "WHERE")
+    parts = [scalars.condition(one, "WHERE") for one in conditions]
+    condition = parts[0] if len(parts) == 1 else call("and", *parts) if parts else None
+    if left.rows.relation.private and right.rows.relation.private:
+        _check_owners(context, both, len(left.rows.facts), condition, node, word)
+    return replace(both, rows=replace(both.rows, relation=replace(pair, condition=condition)))
+
+
+def beside(left: Scope, right: Scope) -> Scope:
+    """Every row of one side with every row of the other: names for both, to which conditions are then added."""
+    return _side_by_side(left, right, _pair(left.rows.relation, right.rows.relation, JoinKind.INNER))
+
+
 def _check_kind(context: Context, node: exp.Join) -> None:
     source = context.source
     if node.kind in ("SEMI", "ANTI"):
@@ -64,7 +87,9 @@ def _check_kind(context: Context, node: exp.Join) -> None:
     only(source, node, "this", "side", "kind", "on", "using")
 
 
-def _check_sides(context: Context, left: Relation, right: Relation, kind: JoinKind, node: exp.Join) -> None:
+def _check_sides(
+    context: Context, left: Relation, right: Relation, kind: JoinKind, node: exp.Expr, word: str = "JOIN"
+) -> None:
     kept = {JoinKind.INNER: [], JoinKind.LEFT: [left], JoinKind.RIGHT: [right], JoinKind.FULL: [left, right]}[kind]
     if left.private != right.private and any(not relation.private for relation in kept):
         message = (
@@ -74,7 +99,7 @@ def _check_sides(context: Context, left: Relation, right: Relation, kind: JoinKi
         raise context.source.problem(message, node, kind.upper())
     if left.private and right.private and row_tables(left) | row_tables(right):
         message = "each row is a unit of its own, so two private tables cannot be joined; ask about one at a time"
-        raise context.source.problem(message, node, "JOIN")
+        raise context.source.problem(message, node, word)
 
 
 def _pair(left: Relation, right: Relation, kind: JoinKind) -> Join:
@@ -145,25 +170,38 @@ def _condition(context: Context, both: Scope, shared: list[Shared], node: exp.Jo
     return parts[0] if len(parts) == 1 else scalars.call(node, "and", *parts) if parts else None
 
 
-def _check_owners(context: Context, both: Scope, width: int, condition: Expr | None, node: exp.Join) -> None:
-    parts = conjuncts(condition) if condition is not None else iter(())
-    if any(_same_owner(both.rows, width, part) for part in parts):
+def _check_owners(
+    context: Context, both: Scope, width: int, condition: Expr | None, node: exp.Expr, word: str = "JOIN"
+) -> None:
+    if same_owner(both.rows, width, condition):
         return
     message = f"two private tables can be joined only where their rows belong to the same unit; {_way(both, width)}"
-    raise context.source.problem(message, node, "JOIN")
+    raise context.source.problem(message, node, word)
 
 
 def _way(both: Scope, width: int) -> str:
+    found = same_unit(both, width)
+    if found is None:
+        return "select the unit's id on both sides and join on it"
+    return f"write JOIN … ON {found}, with further conditions after AND"
+
+
+def same_unit(both: Scope, width: int) -> str | None:
     """A condition that would do."""
     facts = both.rows.facts
     for left, right in product(both.entries, both.entries):
         if left.index < width <= right.index and facts[left.index] & facts[right.index]:
             names = [f"{entry.table}.{entry.name}" if entry.table else entry.name for entry in (left, right)]
-            return f"write JOIN … ON {names[0]} = {names[1]}, with further conditions after AND"
-    return "select the unit's id on both sides and join on it"
+            return " = ".join(names)
+    return None
 
 
-def _same_owner(rows: Rows, width: int, part: Expr) -> bool:
+def same_owner(rows: Rows, width: int, condition: Expr | None) -> bool:
+    """Whether a condition holds only for rows of one owner; the columns of the left side are the first `width`."""
+    return condition is not None and any(_same_id(rows, width, part) for part in conjuncts(condition))
+
+
+def _same_id(rows: Rows, width: int, part: Expr) -> bool:
     """An equality of two columns, one from each side, that are ids of the same kind."""
     if not (isinstance(part, Call) and part.op == "eq"):
         return False

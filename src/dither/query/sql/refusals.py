@@ -21,7 +21,7 @@ SCALAR = (
 )
 INSTEAD: dict[type[exp.Expr], str] = {
     exp.Window: "a window function looks at the rows of other units; use GROUP BY with an aggregate instead",
-    exp.Exists: "EXISTS cannot be asked; write it with IN on the unit's id: WHERE id IN (SELECT id FROM …)",
+    exp.Exists: "EXISTS stands only in WHERE, joined to the rest by AND; move it there",
     exp.Subquery: SCALAR,
     exp.Select: SCALAR,
     exp.Any: "ANY cannot be asked; write x IN (…), or conditions joined by OR",

@@ -23,6 +23,7 @@ __all__ = [
     "Project",
     "Relation",
     "Scan",
+    "SemiJoin",
     "Summary",
     "Union",
 ]
@@ -89,6 +90,21 @@ class OfOwners(Relation):
 
     source: Relation
     others: Relation
+    negated: bool
+
+
+@dataclass(frozen=True)
+class SemiJoin(Relation):
+    """Rows that have (or, negated, do not have) a partner in another relation: each of them once.
+
+    `condition` refers to the columns of `source`, then of `others`; None is no condition. Two private sides are always
+    compared by their owners besides, so only an owner's own rows decide about a row; rows of a public source are
+    never decided about by private ones.
+    """
+
+    source: Relation
+    others: Relation
+    condition: Expr | None
     negated: bool
 
 

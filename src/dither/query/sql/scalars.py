@@ -8,13 +8,14 @@ from typing import Any
 
 from sqlglot import exp
 
+from dither.query.sql.constants import constant, folded, plain
 from dither.query.sql.expressions import Call, Expr, Literal
 from dither.query.sql.operators import TypeProblem, call, literal
 from dither.query.sql.refusals import only, refuse
 from dither.query.sql.source import Source
 from dither.query.sql.types import Type
 
-__all__ = ["OPERATORS", "Handler", "Scalars", "conjuncts", "constant", "operation", "plain"]
+__all__ = ["OPERATORS", "Handler", "Scalars", "conjuncts", "operation"]
 
 
 @dataclass(frozen=True)
@@ -78,31 +79,6 @@ class Handler:
     parts: tuple[str, ...]
 
 
-def plain(node: exp.Expr) -> exp.Expr:
-    """The node without brackets around it."""
-    while isinstance(node, exp.Paren):
-        node = node.this
-    return node
-
-
-def constant(node: exp.Expr | None) -> int | float | str | None:
-    """The value of a number, a negative number or a text; None for anything else."""
-    node = plain(node) if node is not None else None
-    if isinstance(node, exp.Neg):
-        value = constant(node.this)
-        return -value if isinstance(value, int | float) else None
-    if not isinstance(node, exp.Literal):
-        return None
-    return str(node.this) if node.is_string else _number(str(node.this))
-
-
-def _number(text: str) -> int | float | None:
-    try:
-        return int(text) if text.isdecimal() else float(text)
-    except ValueError:
-        return None
-
-
 def conjuncts(expr: Expr) -> Iterator[Expr]:
     """The conditions that are joined by AND."""
     if isinstance(expr, Call) and expr.op == "and":
@@ -136,6 +112,13 @@ def _fixed(value: Any) -> Callable[[Scalars, exp.Expr], Expr]:
 
 def _truth(scalars: Scalars, node: exp.Boolean) -> Expr:
     return scalars.literal(node, bool(node.this))
+
+
+def _product(scalars: Scalars, node: exp.Mul) -> Expr:
+    value = folded(node)
+    if value is not None:
+        return scalars.literal(node, value)
+    return scalars.call(node, "mul", scalars.bind(node.this), scalars.bind(node.expression))
 
 
 def operation(op: str, *parts: str) -> Handler:
@@ -215,7 +198,6 @@ def _if(scalars: Scalars, node: exp.If) -> Expr:
 
 BINARY = ("this", "expression")
 OPERATIONS = {
-    exp.Mul: "mul",
     exp.IntDiv: "intdiv",
     exp.Mod: "mod",
     exp.Pow: "power",
@@ -234,6 +216,7 @@ OPERATORS: dict[type[exp.Expr], Handler] = {
     exp.Boolean: Handler(_truth, ("this",)),
     exp.Neg: Handler(_negative, ("this",)),
     exp.Paren: Handler(_brackets, ("this",)),
+    exp.Mul: Handler(_product, BINARY),
     **{kind: operation(op, *BINARY) for kind, op in OPERATIONS.items()},
     exp.And: Handler(_chain("and"), BINARY),
     exp.Or: Handler(_chain("or"), BINARY),

@@ -15,7 +15,7 @@ from dither.query.sql.relations import Filter, Project, Relation, Scan
 from dither.query.sql.source import Source
 from dither.query.sql.types import Range, Type
 
-__all__ = ["OWNER", "Context", "Entry", "Rows", "Scope", "scan"]
+__all__ = ["OWNER", "Context", "Entry", "Nested", "Rows", "Scope", "scan"]
 
 OWNER = "owner"
 Facts = frozenset[str]
@@ -102,6 +102,19 @@ class Scope:
         of = f" in {node.table}" if node.table else ""
         visible = [entry for entry in self.entries if not node.table or same(entry.table, node.table)]
         return f"there is no column {node.name}{of}; {nearest(node.name, [entry.name for entry in visible])}"
+
+
+@dataclass(frozen=True)
+class Nested(Scope):
+    """The names of a SELECT inside WHERE: its own, and for names that it does not have those around it."""
+
+    around: tuple[Entry, ...] = ()
+
+    def find(self, name: str, table: str = "") -> list[Entry]:
+        own = super().find(name, table)
+        if own or any(same(table, known) for known in self.tables):
+            return own
+        return Scope(self.rows, self.around).find(name, table)
 
 
 @dataclass(frozen=True)

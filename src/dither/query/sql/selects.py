@@ -13,8 +13,9 @@ from dither.query.sql.grouping import Item, items_of, row_scalars
 from dither.query.sql.joins import row_tables
 from dither.query.sql.refusals import CLAUSES, only
 from dither.query.sql.relations import Distinct, Relation
+from dither.query.sql.rows import rows_from
 from dither.query.sql.scope import Context, Entry, Rows, Scope
-from dither.query.sql.sources import renamed, rows_from
+from dither.query.sql.sources import renamed
 from dither.query.sql.summaries import summarised
 from dither.query.sql.unions import union
 

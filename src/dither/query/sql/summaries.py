@@ -11,7 +11,7 @@ from dither.query.sql import ranges
 from dither.query.sql.bounds import check_bounds, check_types
 from dither.query.sql.expressions import Column, Expr, Ref
 from dither.query.sql.grouping import Grouping, Item, group_keys
-from dither.query.sql.joins import row_tables
+from dither.query.sql.joins import has_outer_join, row_tables
 from dither.query.sql.question import Aggregate
 from dither.query.sql.relations import PerUnit, Summary
 from dither.query.sql.scope import Context, Rows, Scope
@@ -47,7 +47,7 @@ def summarised(context: Context, scope: Scope, node: exp.Select, items: list[Ite
 
 def _check_owner(context: Context, scope: Scope, keys: list[Expr], node: exp.Select) -> None:
     source = scope.rows.relation
-    if source.private and any(isinstance(key, Ref) and key.column.owner for key in keys):
+    if source.private and any(_within_a_unit(scope.rows, key) for key in keys):
         return
     place = node.args.get("group") or node
     if not source.private:
@@ -62,6 +62,14 @@ def _check_owner(context: Context, scope: Scope, keys: list[Expr], node: exp.Sel
             "GROUP BY, or ask it as a question of its own (HAVING, ORDER BY and LIMIT go there)"
         )
     raise context.source.problem(message, place, "GROUP BY" if node.args.get("group") else "SELECT")
+
+
+def _within_a_unit(rows: Rows, key: Expr) -> bool:
+    """Whether equal keys belong to one unit: its id, or a key that leads to it. An outer join may have left that out:
+    as NULL it would be the same for many units."""
+    if not isinstance(key, Ref):
+        return False
+    return key.column.owner or (bool(rows.facts[key.index]) and not has_outer_join(rows.relation))
 
 
 def _owner(scope: Scope) -> str:

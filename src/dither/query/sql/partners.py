@@ -1,0 +1,107 @@
+"""`EXISTS (SELECT …)`: rows are kept by partners in a public table, or among the rows of their own owner (rule R9)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from dither.query.names import clash
+from dither.query.sql.aggregates import aggregates_in
+from dither.query.sql.commas import refs
+from dither.query.sql.expressions import Expr
+from dither.query.sql.grouping import items_of, row_scalars
+from dither.query.sql.joins import beside, row_tables, same_owner, same_unit
+from dither.query.sql.operators import call
+from dither.query.sql.refusals import only
+from dither.query.sql.relations import SemiJoin
+from dither.query.sql.scope import Context, Nested, Rows, Scope
+from dither.query.sql.sources import Part
+
+__all__ = ["checked", "partnered", "split"]
+
+WAY = "write EXISTS (SELECT * FROM … WHERE …) with the unit's id, or WHERE id IN (SELECT id FROM …)"
+
+
+def checked(context: Context, node: exp.Exists) -> exp.Select:
+    """The SELECT of an EXISTS, which has FROM and WHERE. What it selects means nothing: only that there is a row."""
+    select = node.this
+    only(context.source, node, "this")
+    if not isinstance(select, exp.Select) or select.args.get("from_") is None:
+        raise context.source.problem(f"EXISTS needs one SELECT with FROM and WHERE; {WAY}", node, "EXISTS")
+    items = items_of(context.source, select)
+    if select.args.get("group") is not None or any(aggregates_in(item.node) for item in items):
+        message = f"EXISTS asks whether there is a row, so it cannot aggregate; {WAY}"
+        raise context.source.problem(message, node, "EXISTS")
+    only(context.source, select, "expressions", "from_", "joins", "where")
+    return select
+
+
+def _check_items(context: Context, scope: Scope, select: exp.Select) -> None:
+    for item in items_of(context.source, select):
+        if isinstance(item.node, exp.Star):
+            only(context.source, item.node)
+        elif isinstance(item.node, exp.Literal | exp.Column) and not item.node.find(exp.Star):
+            row_scalars(context.source, scope, "EXISTS").bind(item.node)
+        else:
+            raise context.source.problem("EXISTS looks at no column; write EXISTS (SELECT * FROM …)", item.node)
+
+
+def split(
+    context: Context, scope: Scope, parts: list[Part], conditions: list[exp.Expr]
+) -> tuple[list[exp.Expr], list[exp.Expr]]:
+    """The conditions over the inner tables alone, and those that look at the row around them."""
+    inner = parts[0].scope
+    for part in parts[1:]:
+        inner = beside(inner, part.scope)
+    scalars = row_scalars(context.source, _nested(scope, inner), "WHERE")
+    own, across = list[exp.Expr](), list[exp.Expr]()
+    for node in conditions:
+        found = refs(scalars.condition(node, "WHERE"))
+        (across if any(ref.index < len(scope.rows.facts) for ref in found) else own).append(node)
+    return own, across
+
+
+def _nested(outer: Scope, inner: Scope) -> Nested:
+    """The columns of the rows around, then of the inner ones; inner names come first."""
+    both = beside(outer, inner)
+    return Nested(both.rows, both.entries[len(outer.entries) :], outer.entries)
+
+
+def partnered(
+    context: Context, scope: Scope, inner: Scope, across: list[exp.Expr], node: exp.Exists, negated: bool
+) -> Rows:
+    """The rows with (or, negated, without) a partner for which all conditions hold."""
+    both = _nested(scope, inner)
+    _check_items(context, both, node.this)
+    scalars = row_scalars(context.source, both, "WHERE")
+    parts = [scalars.condition(one, "WHERE") for one in across]
+    condition = parts[0] if len(parts) == 1 else call("and", *parts) if parts else None
+    source, others = scope.rows.relation, inner.rows.relation
+    if others.private:
+        _check_owners(context, scope, inner, condition, node)
+    relation = SemiJoin(source.columns, source.private, source.most, source, others, condition, negated)
+    return replace(scope.rows, relation=relation)
+
+
+def _check_owners(context: Context, scope: Scope, inner: Scope, condition: Expr | None, node: exp.Exists) -> None:
+    source, others = scope.rows.relation, inner.rows.relation
+    if not source.private:
+        message = (
+            "EXISTS over a private table would tell which rows of a public table it has partners of; "
+            "put the private table in FROM and join the public one"
+        )
+        raise context.source.problem(message, node, "EXISTS")
+    if row_tables(source) | row_tables(others):
+        message = "each row is a unit of its own, so EXISTS would look at rows of other units; ask about one at a time"
+        raise context.source.problem(message, node, "EXISTS")
+    if not same_owner(beside(scope, inner).rows, len(source.columns), condition):
+        message = f"EXISTS over a private table can look only at rows of the same unit; {_way(scope, inner)}"
+        raise context.source.problem(message, node, "EXISTS")
+
+
+def _way(scope: Scope, inner: Scope) -> str:
+    if clash([*scope.tables, *inner.tables]):
+        return "give the inner table another name with AS, and compare the unit's ids in its WHERE"
+    found = same_unit(beside(scope, inner), len(scope.rows.facts))
+    return "select the unit's id on both sides" if found is None else f"add {found} to its WHERE, joined by AND"
