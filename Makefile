@@ -1,6 +1,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Two processes, each of which takes whole files: a server or a session is started once for its tests.
+SPLIT := -n 2 --dist loadfile
 
 .PHONY: demo test test-full check bench docs clean
 
@@ -8,10 +10,10 @@ demo: .venv/.base
 	@$(BIN)/dither demo
 
 test: .venv/.dev
-	$(BIN)/python -m pytest -m "not full"
+	$(BIN)/python -m pytest $(SPLIT) -m "not full"
 
 test-full: .venv/.dev
-	$(BIN)/python -m pytest -m full
+	$(BIN)/python -m pytest $(SPLIT) -m full
 
 check: .venv/.dev
 	$(BIN)/ruff check .

@@ -60,7 +60,7 @@ def open(
     if not isinstance(table, str):
         raise ArgumentError("table", f"must be the name of a table, not {type(table).__name__}")
     epsilon, stated = _promise(budget, delta)
-    chosen = engine or engine_of(source)
+    chosen = engine if engine is not None else engine_of(source)
     _named_book(chosen, budget, ledger)
     reading = sources_of(chosen)
     catalogue = declare(
@@ -95,7 +95,7 @@ def open_catalogue(
     if budget is not None and not isinstance(budget, Account):
         raise ArgumentError("budget", f"is declared in {path.name}; change it there, or pass an open account")
     book = budget if budget is not None else _book(catalogue, ledger, catalogue.book or _beside(path))
-    made = maker(engine or engine_for(catalogue))(catalogue, {})
+    made = maker(engine if engine is not None else engine_for(catalogue))(catalogue, {})
     with _closing_on_error(made):
         account = _account(catalogue, book)
         database = Database(catalogue, made, account)
