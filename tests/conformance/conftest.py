@@ -7,11 +7,11 @@ import pytest
 
 from dither.ledger import Budget
 from dither.mechanisms.additive import Gaussian, Laplace
-from tests.conformance.asking import ENGINES, Worlds
+from tests.conformance.asking import Worlds, in_turn
 from tests.conformance.world import CATALOGUES
 
 
-@pytest.fixture(scope="session", params=ENGINES)
+@pytest.fixture(scope="session", params=in_turn())
 def worlds(request):
     opened = Worlds(request.param)
     yield opened

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.conformance.asking import in_turn
 from tests.conformance.redraw import redrawn
 
 QUICK, FULL = (2_000, 0.03), (10_000, 0.015)
@@ -128,6 +129,7 @@ def check(found, wider, allowed):
     assert wider or shares.max() <= 0.95 + allowed
 
 
+@pytest.mark.parametrize("worlds", in_turn(quick=["duckdb"]), indirect=True)
 @pytest.mark.parametrize("noise", ["Laplace", "Gaussian"])
 @pytest.mark.parametrize("case", [case for case in CASES if not case.slow], ids=str)
 def test_intervals_hold_the_truth(worlds, case, noise):

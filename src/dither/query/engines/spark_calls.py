@@ -1,0 +1,237 @@
+"""The operations of the allow-list in Spark's SQL, in ANSI mode.
+
+There a division by zero, an overflow and a bad cast raise, and filters may be computed before or after: so every part
+is total by itself. Guards are left out where the range shows that they are not needed.
+"""
+
+from __future__ import annotations
+
+from dither.query.engines import spark_dates
+from dither.query.engines.spark_casts import cast
+from dither.query.engines.spark_words import Args, Writer, finite, once
+from dither.query.sql.expressions import Call, Expr, Literal
+from dither.query.sql.types import Type
+
+__all__ = ["CALLS"]
+
+LONGEST = 65_536
+WHOLE = "4503599627370496e0"
+"""From 2^52 on all doubles are whole numbers, and Spark's FLOOR, which gives a BIGINT, would cut them off."""
+FAR = (1 << 31) - 1
+BACKSLASH = r"\\"
+"""In a literal of Spark a backslash is written twice."""
+
+
+def _holds_zero(expr: Expr) -> bool:
+    low, high = expr.range.low, expr.range.high
+    return (low is None or low <= 0) and (high is None or high >= 0)
+
+
+def _infix(symbol: str) -> Writer:
+    return lambda _, args: "(" + f" {symbol} ".join(args) + ")"
+
+
+def _function(name: str) -> Writer:
+    return lambda _, args: f"{name}({', '.join(args)})"
+
+
+def _suffix(words: str) -> Writer:
+    return lambda _, args: f"({args[0]} {words})"
+
+
+def _arithmetic(symbol: str) -> Writer:
+    """Bounded results are finite; others may overflow."""
+
+    def write(expr: Call, args: Args) -> str:
+        sql = f"({args[0]} {symbol} {args[1]})"
+        return sql if expr.type is Type.INTEGER or expr.range.bounded else finite(sql)
+
+    return write
+
+
+def _divide(expr: Call, args: Args) -> str:
+    sql = f"try_divide({args[0]}, {args[1]})" if _holds_zero(expr.args[1]) else f"({args[0]} / {args[1]})"
+    return sql if expr.range.bounded and not _holds_zero(expr.args[1]) else finite(sql)
+
+
+def _whole_divide(expr: Call, args: Args) -> str:
+    if expr.type is Type.INTEGER:
+        return f"({args[0]} div {_nonzero(expr.args[1], args[1])})"
+    return once(_divide(expr, args), lambda it: f"(CASE WHEN {it} < 0 THEN {_up(it)} ELSE {_down(it)} END)")
+
+
+def _nonzero(expr: Expr, sql: str) -> str:
+    return once(sql, lambda it: f"(CASE WHEN {it} <> 0 THEN {it} END)") if _holds_zero(expr) else sql
+
+
+def _modulo(expr: Call, args: Args) -> str:
+    return f"({args[0]} % {_nonzero(expr.args[1], args[1])})"
+
+
+def _down(it: str) -> str:
+    return f"(CASE WHEN abs({it}) < {WHOLE} THEN CAST(floor({it}) AS DOUBLE) ELSE {it} END)"
+
+
+def _up(it: str) -> str:
+    return f"(CASE WHEN abs({it}) < {WHOLE} THEN CAST(ceil({it}) AS DOUBLE) ELSE {it} END)"
+
+
+def _to_whole(name: str) -> Writer:
+    def write(expr: Call, args: Args) -> str:
+        if expr.type is Type.INTEGER:
+            return f"{name}({args[0]})"
+        return once(args[0], _down if name == "floor" else _up)
+
+    return write
+
+
+def _round(expr: Call, args: Args) -> str:
+    """Digits are cut by scaling, as other engines do; Spark's own would round the number as it is written."""
+    digits = expr.options[0] if expr.options else 0
+    if expr.args[0].type is Type.INTEGER:
+        return f"round({args[0]}, {digits})"
+    if digits == 0:
+        return f"CAST(round({args[0]}) AS BIGINT)" if expr.type is Type.INTEGER else f"round({args[0]})"
+    there, back = ("*", "/") if digits > 0 else ("/", "*")
+    step = f"1e{abs(digits)}"
+    scaled = f"round({{0}} {there} {step}) {back} {step}"
+    return once(args[0], lambda it: f"coalesce({finite(scaled.format(it))}, {it})")
+
+
+def _square_root(expr: Call, args: Args) -> str:
+    low = expr.args[0].range.low
+    return f"sqrt({args[0]})" if low is not None and low >= 0 else finite(f"sqrt({args[0]})")
+
+
+def _binary_logarithm(_: Call, args: Args) -> str:
+    """Spark divides two logarithms, which misses the powers of two."""
+    whole = "round(log2({0}))"
+    return once(
+        args[0],
+        lambda it: f"(CASE WHEN power(2e0, {whole.format(it)}) = {it} THEN {whole.format(it)} ELSE log2({it}) END)",
+    )
+
+
+def _exponential(expr: Call, args: Args) -> str:
+    return f"exp({args[0]})" if expr.range.bounded else finite(f"exp({args[0]})")
+
+
+def _power(expr: Call, args: Args) -> str:
+    (base, exponent), sql = expr.args, f"power({args[0]}, {args[1]})"
+    whole = isinstance(exponent, Literal) and exponent.value is not None and exponent.value in (1, 2, 3, 4)
+    positive = base.range.low is not None and base.range.low > 0
+    return sql if expr.range.bounded and (whole or positive) else finite(sql)
+
+
+def _extreme(name: str) -> Writer:
+    return lambda _, args: f"{name}({', '.join(args)})" if len(args) > 1 else args[0]
+
+
+def _case(_: Call, args: Args) -> str:
+    pairs = zip(args[:-1:2], args[1::2], strict=True)
+    whens = " ".join(f"WHEN {condition} THEN {value}" for condition, value in pairs)
+    return f"(CASE {whens} ELSE {args[-1]} END)"
+
+
+def _nullif(_: Call, args: Args) -> str:
+    return once(args[0], lambda it: f"(CASE WHEN {it} = {args[1]} THEN NULL ELSE {it} END)")
+
+
+def _in(_: Call, args: Args) -> str:
+    return f"({args[0]} IN ({', '.join(args[1:])}))"
+
+
+def _between(_: Call, args: Args) -> str:
+    return f"({args[0]} BETWEEN {args[1]} AND {args[2]})"
+
+
+def _concat(_: Call, args: Args) -> str:
+    """Cut, or texts that are doubled again and again would fill the memory."""
+    return f"left({' || '.join(args)}, {LONGEST})"
+
+
+def _substring(expr: Call, args: Args) -> str:
+    """Counted from 1. To Spark a start of 0 is 1; here it is the place before the text."""
+    start, length = expr.options
+    if start == 0:
+        start, length = 1, length if length is None else max(length - 1, 0)
+    kept = [max(-FAR, min(start, FAR)), *([] if length is None else [min(length, FAR)])]
+    return f"substring({', '.join([args[0], *map(str, kept)])})"
+
+
+def _like(word: str) -> Writer:
+    r"""A pattern without an escape character is given one that it does not hold: Spark's own would be \."""
+
+    def write(expr: Call, args: Args) -> str:
+        pattern = expr.args[1].value if isinstance(expr.args[1], Literal) else ""
+        absent = next(sign for sign in map(chr, range(ord("!"), 0x10000)) if _plain(sign) and sign not in pattern)
+        return f"({args[0]} {word} {args[1]} ESCAPE '{BACKSLASH if expr.options[0] else absent}')"
+
+    return write
+
+
+def _plain(sign: str) -> bool:
+    """Whether a sign can stand in a literal of Spark, and means nothing in a pattern or in another case."""
+    return sign not in "'\\%_$" and not sign.isalpha()
+
+
+def _cast(expr: Call, args: Args) -> str:
+    return cast(args[0], expr.args[0].type, expr.type)
+
+
+CALLS: dict[str, Writer] = {
+    "add": _arithmetic("+"),
+    "sub": _arithmetic("-"),
+    "mul": _arithmetic("*"),
+    "div": _divide,
+    "intdiv": _whole_divide,
+    "mod": _modulo,
+    "neg": lambda _, args: f"(- {args[0]})",
+    "abs": _function("abs"),
+    "sign": lambda _, args: f"CAST(sign({args[0]}) AS BIGINT)",
+    "round": _round,
+    "floor": _to_whole("floor"),
+    "ceil": _to_whole("ceil"),
+    "sqrt": _square_root,
+    "ln": _function("ln"),
+    "log10": _function("log10"),
+    "log2": _binary_logarithm,
+    "exp": _exponential,
+    "power": _power,
+    "least": _extreme("least"),
+    "greatest": _extreme("greatest"),
+    "eq": _infix("="),
+    "ne": _infix("<>"),
+    "lt": _infix("<"),
+    "le": _infix("<="),
+    "gt": _infix(">"),
+    "ge": _infix(">="),
+    "is_distinct": _infix("IS DISTINCT FROM"),
+    "is_not_distinct": _infix("IS NOT DISTINCT FROM"),
+    "is_null": _suffix("IS NULL"),
+    "is_not_null": _suffix("IS NOT NULL"),
+    "is_true": _suffix("IS NOT DISTINCT FROM TRUE"),
+    "is_false": _suffix("IS NOT DISTINCT FROM FALSE"),
+    "in": _in,
+    "between": _between,
+    "and": _infix("AND"),
+    "or": _infix("OR"),
+    "not": lambda _, args: f"(NOT {args[0]})",
+    "case": _case,
+    "coalesce": _function("coalesce"),
+    "nullif": _nullif,
+    "lower": _function("lower"),
+    "upper": _function("upper"),
+    "length": lambda _, args: f"CAST(length({args[0]}) AS BIGINT)",
+    "trim": _function("trim"),
+    "ltrim": _function("ltrim"),
+    "rtrim": _function("rtrim"),
+    "concat": _concat,
+    "substring": _substring,
+    "like": _like("LIKE"),
+    "ilike": _like("ILIKE"),
+    "starts_with": _function("startswith"),
+    "contains": _function("contains"),
+    "cast": _cast,
+    **spark_dates.CALLS,
+}

@@ -1,0 +1,38 @@
+"""A sample of the questions on Spark in the quick run; all of them are asked there in the full one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.attacks import analyst
+from tests.attacks.spark_worlds import visits
+from tests.attacks.test_sql_engines import ATTACKS, HIDDEN, OTHERS
+from tests.conformance.asking import Worlds, questions
+from tests.conformance.test_exact import check
+
+SAMPLE = questions()[3::6]
+
+
+@pytest.fixture(scope="module")
+def worlds():
+    opened = Worlds("spark")
+    yield opened
+    opened.close()
+
+
+@pytest.mark.usefixtures("exact")
+@pytest.mark.parametrize("question", SAMPLE, ids=str)
+def test_answers_are_the_plain_ones(worlds, question):
+    noise = question.noise or ("Laplace", "Gaussian")[SAMPLE.index(question) % 2]
+    check(question, worlds.ask(question.world, noise, question.sql, **question.stated))
+
+
+@pytest.mark.usefixtures("exact")
+def test_rows_that_raise_count_as_null():
+    """All attacks of `tests.attacks.test_sql_engines` in one question; there each is asked by itself."""
+    listed = ", ".join(f"COUNT({value})" for value, _ in ATTACKS.values())
+    with visits([*OTHERS, *HIDDEN]) as spark:
+        ours = spark.sql(f"SELECT {listed} FROM visits", epsilon=1e5, radius=2)
+        assert not spark._engine.failures
+    with analyst.visits([*OTHERS, *HIDDEN]) as duckdb:
+        assert ours.rows == duckdb.sql(f"SELECT {listed} FROM visits", epsilon=1e5, radius=2).rows
