@@ -72,10 +72,7 @@ def _all(folder: Path) -> set[Path]:
         ("\ud800.csv", "is not there"),
         ("x" * 5000 + ".csv", "is not there"),
         ("/dev/null", "is not there"),
-        *(
-            (value, "cannot be opened")
-            for value in (None, 5, 1.5, True, [], {}, (1, 2), b"visits.csv", ..., print)
-        ),
+        *((value, "cannot be opened") for value in (None, 5, 1.5, True, [], {}, (1, 2), b"visits.csv", ..., print)),
         (np.arange(3), "cannot be opened"),
         (iter([1]), "cannot be opened"),
         (dither, "cannot be opened"),
