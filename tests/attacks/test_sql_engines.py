@@ -70,6 +70,18 @@ def test_a_row_that_raises_is_not_seen(worlds, reference, attack):
     assert not any(getattr(database._engine, "failures", ()) for database in worlds)
 
 
+@pytest.mark.parametrize("summary", ["SUM", "AVG"])
+def test_a_unit_whose_sum_is_beyond_all_doubles_is_not_seen(worlds, reference, summary):
+    """Rows that are each a number that a double still holds: their sum is held at the largest one."""
+    huge = "CASE WHEN ward = 'A' THEN 1.7976931348623157e308 ELSE 0 END"
+    inner = f"SELECT patient_id, {summary}({huge}) AS s FROM visits GROUP BY patient_id"
+    sql = f"SELECT COUNT(*) FROM ({inner}) WHERE s >= 0"
+    first, *others = (seen(world, sql, epsilon=1.0) for world in (reference, *worlds))
+    assert first[-1] == ["charge", "store", "settle"]
+    assert all(other == first for other in others)
+    assert not any(getattr(database._engine, "failures", ()) for database in worlds)
+
+
 def test_a_charge_is_the_same_on_every_engine(worlds, reference):
     sql = "SELECT ward, SUM(LEAST(GREATEST(1 / (points - 17), -1), 1)) FROM visits GROUP BY ward"
     for database in (reference, *worlds):

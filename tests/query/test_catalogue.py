@@ -29,7 +29,7 @@ def test_a_whole_one() -> None:
     found = clinic(population=2500, epsilon=3.0, delta=1e-7, analysts={"alice": 0.5, "bob": 1}, policy=Policy(1.0))
     assert [table.name for table in found.private] == ["visits", "codes"]
     assert not found.rows_are_units
-    assert found.table("VISITS") is VISITS
+    assert found.table("VISITS") == VISITS
     assert VISITS.field("AGE").range == Range(0, 110)
 
 

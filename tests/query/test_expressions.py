@@ -14,6 +14,7 @@ import dither
 from dither.errors import ArgumentError, MissingExtra, QueryError
 from dither.query import expressions
 from dither.query.expressions import sql_of
+from dither.query.sql.bind import bind
 
 CLINIC = Path(dither.__file__).parent / "data" / "clinic" / "clinic.toml"
 Shape = Callable[[Any, Any], Any]
@@ -126,6 +127,33 @@ def test_what_follows_a_limit_stays_outside_and_is_refused(clinic: dither.Databa
     two = visits.group_by("ward").agg(n=_.count()).order_by("n").limit(2)
     with pytest.raises(QueryError):
         clinic.ask(two.filter(_.n > 10), epsilon=1.0)
+
+
+@pytest.mark.parametrize("kind", ["right", "outer"])
+@pytest.mark.parametrize("half", ["semi_join", "anti_join"])
+def test_rows_that_a_later_join_adds_are_not_left_out(clinic: dither.Database, half: str, kind: str) -> None:
+    """In WHERE, a condition of the half join would also be about those rows."""
+    visits, patients = clinic.ibis("visits"), clinic.ibis("patients")
+    kept = getattr(visits, half)(patients.filter(_.age > 60), "patient_id")
+    with pytest.raises(QueryError, match="JOIN cannot be asked"):
+        clinic.preview(kept.join(patients, "patient_id", how=kind).count(), epsilon=1.0)
+    clinic.preview(kept.join(patients, "patient_id", how="left").count(), epsilon=1.0)
+
+
+def test_a_case_that_compares_keeps_its_values(clinic: dither.Database) -> None:
+    """CASE y WHEN x IS NULL THEN x: where y is false, x is there."""
+    visits = clinic.ibis("visits")
+    found = sql_of(visits.aggregate(s=(_.days > 5).cases((_.cost.isnull(), _.cost), else_=0).sum()))
+    plain = "SELECT SUM(CASE days > 5 WHEN cost IS NULL THEN cost ELSE 0 END) AS s FROM visits"
+    ours, theirs = (bind(sql, clinic.catalogue).aggregates for sql in (found, plain))
+    assert [one.args for one in ours] == [one.args for one in theirs]
+
+
+def test_a_name_stands_for_the_whole_expression(clinic: dither.Database) -> None:
+    visits = clinic.ibis("visits")
+    short = visits.group_by(short=~(_.days > 5)).agg(n=_.count()).mutate(long=_.short == False)  # noqa: E712 - of a column
+    assert "(NOT (" in sql_of(short)
+    assert [column.name for column in clinic.preview(short, epsilon=1.0).columns] == ["short", "n", "long"]
 
 
 def test_what_ibis_cannot_write(clinic: dither.Database) -> None:

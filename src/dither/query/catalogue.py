@@ -58,7 +58,8 @@ class Link:
 class Table:
     """A table as declared. `owner` names the column with the unit's id; a table with neither owner nor link has rows as
     units, or is public. `rows` is a declared bound on the rows of one unit. `source` says where its rows are, and
-    `stored` what the table is called there, if that is a database."""
+    `stored` what the table is called there, if that is a database. `linked` are the columns by which rows of other
+    tables find their owner here, as the catalogue says."""
 
     name: str
     fields: tuple[Field, ...]
@@ -68,6 +69,7 @@ class Table:
     rows: int | None = None
     source: str = field(default="", repr=False)  # an address may hold a password
     stored: str = ""
+    linked: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         checked_name("table", self.name)
@@ -137,6 +139,7 @@ class Catalogue:
         if not self.private:
             raise ArgumentError("tables", "all are public, so there is nothing to protect; declare a private one")
         _set(self, "tables", tuple(self._linked(table) for table in self.tables))
+        _set(self, "tables", tuple(replace(table, linked=self._keys_of(table)) for table in self.tables))
         if self.rows_are_units:
             self._check_rows()
         else:
@@ -189,6 +192,10 @@ class Catalogue:
             mismatch = f"{here.name} is {here.type} and {other.name}.{key.name} is {key.type}"
             raise ArgumentError(table.name, f"{mismatch}; declare both with one type")
         return replace(table, link=Link(here.name, other.name, key.name))
+
+    def _keys_of(self, table: Table) -> frozenset[str]:
+        links = [other.link for other in self.tables if other.link is not None]
+        return frozenset(link.key for link in links if link.table == table.name)
 
     def _check_rows(self) -> None:
         """Rows of two tables are units of two kinds, and one account protects one kind (rule R7)."""

@@ -72,19 +72,27 @@ def _plain(tree: exp.Expr) -> exp.Expr:
 
 
 def _without_null_guard(case: exp.Case) -> None:
-    """CASE WHEN x IS NULL THEN x ELSE …, as clipping is written, has NULL there: the bounds are those of the rest."""
-    for one in case.args["ifs"]:
+    """CASE WHEN x IS NULL THEN x ELSE …, as clipping is written, has NULL there: the bounds are those of the rest.
+
+    (CASE y WHEN x IS NULL THEN x … has not: it compares, and y may be false.)
+    """
+    for one in () if case.this else case.args["ifs"]:
         asked = one.this
         if isinstance(asked, exp.Is) and isinstance(asked.expression, exp.Null) and asked.this == one.args["true"]:
             one.set("true", exp.Null())
 
 
 def _without_half_joins(select: exp.Select) -> None:
-    """FROM a SEMI JOIN b ON a.x = b.y as WHERE a.x IN (SELECT b.y FROM b); with ANTI, NOT IN."""
-    for join in list(select.args.get("joins") or ()):
+    """FROM a SEMI JOIN b ON a.x = b.y as WHERE a.x IN (SELECT b.y FROM b); with ANTI, NOT IN.
+
+    Not before a RIGHT or FULL JOIN, which brings rows that the condition is not about.
+    """
+    joins = list(select.args.get("joins") or ())
+    for place, join in enumerate(joins):
         on = join.args.get("on")
         kind = (join.args.get("kind") or "").upper()
-        if kind not in ("SEMI", "ANTI") or not isinstance(on, exp.EQ):
+        added = any(later.side in ("RIGHT", "FULL") for later in joins[place:])
+        if kind not in ("SEMI", "ANTI") or not isinstance(on, exp.EQ) or added:
             continue
         there = join.this.alias_or_name
         sides = sorted((on.this, on.expression), key=lambda side: _of(side, there))
@@ -147,6 +155,6 @@ def _put(node: exp.Expr, named: Mapping[str, exp.Expr]) -> exp.Expr:
         if not isinstance(part, exp.Column) or part.name not in named:
             return part
         found = named[part.name].copy()
-        return exp.Paren(this=found) if isinstance(found, exp.Binary) else found
+        return exp.Paren(this=found) if isinstance(found, exp.Binary | exp.Unary | exp.Predicate) else found
 
     return node.copy().transform(spelled)

@@ -209,3 +209,14 @@ def test_a_table_of_which_only_the_rows_count(tmp_path: Path) -> None:
     catalogue = Catalogue("c", (Table("data", (), source=str(tmp_path / "t.csv")),))
     with DuckDBEngine.of(catalogue) as engine, engine.session() as session:
         assert session.fetch("SELECT count(*), count(DISTINCT rowid) FROM data") == [(2, 2)]
+
+
+def test_keys_that_owners_are_found_by_are_not_rounded():
+    """A key of 1.4 would become 1, and the rows of both would lose their owner (or find another's)."""
+    visits = Table("visits", (Field("id", Type.TEXT), Field("visit", Type.INTEGER)), owner="id")
+    codes = Table("codes", (Field("visit", Type.INTEGER),), link=Link("visit", "visits", "visit"))
+    catalogue = Catalogue("c", (visits, codes), unit=Unit("id"))
+    assert catalogue.table("visits").linked == {"visit"}
+    frames = {"visits": pd.DataFrame({"id": ["a", "b"], "visit": [1.0, 1.4]}), "codes": pd.DataFrame({"visit": [1]})}
+    with DuckDBEngine.of(catalogue, frames) as engine, engine.session() as session:
+        assert session.fetch("SELECT visit FROM visits ORDER BY id") == [(1,), (None,)]

@@ -13,16 +13,19 @@ from hypothesis import given, settings
 
 from dither.errors import ArgumentError
 from dither.privacy import Unit
-from dither.query.catalogue import Catalogue, Field, Table
+from dither.query.catalogue import Catalogue, Field, Link, Table
 from dither.query.engines.expressions import render
 from dither.query.engines.postgres import PostgresEngine
 from dither.query.engines.postgres_calls import CALLS
 from dither.query.engines.postgres_words import NAMES
+from dither.query.engines.relations import Writer
 from dither.query.sql.evaluate import value
-from dither.query.sql.expressions import Expr
+from dither.query.sql.expressions import Call, Column, Expr, Ref
 from dither.query.sql.operators import OPERATORS, call, literal
-from dither.query.sql.types import Range, Type
+from dither.query.sql.scope import scan
+from dither.query.sql.types import ANY, Range, Type
 from tests.conformance.postgres_asking import server
+from tests.query.engines.test_postgres import made
 from tests.query.sql.expression_cases import CASES, FIELDS, TABLE, C, Case, nasty_rows, ordinary_row, over_keys
 from tests.query.sql.test_duckdb_dialect import holds, reals, same
 
@@ -372,6 +375,8 @@ def moment(*parts: int) -> dt.datetime:
         ),
         ("timestamp", Field("c", Type.DATE), ["'2020-01-02 23:04:05'", "'infinity'"], [dt.date(2020, 1, 2), None]),
         ("bigint", Field("c", Type.TEXT), ["17"], ["17"]),
+        ("numeric", Field("c", Type.TEXT), ["1.50", "1e400", "'nan'"], ["1.5", "1" + "0" * 400, "NaN"]),
+        ("numeric(9,0)", Field("c", Type.BOOLEAN), ["2", "0"], [True, False]),
         ("float8", Field("c", Type.TEXT), ["1", "1e15", "0.5", "1e22"], ["1.0", "1000000000000000.0", "0.5", "1e+22"]),
         ("boolean", Field("c", Type.INTEGER), ["TRUE"], [1]),
         ("int2", Field("c", Type.BOOLEAN), ["2", "0"], [True, False]),
@@ -394,6 +399,42 @@ def test_owners_are_never_rounded() -> None:
     table = Table("t", (Field("id", Type.INTEGER),), owner="id")
     for stored in ("numeric", "float8", "text"):
         assert read_owner(table, stored, "'1'", "'1.4'", "'7'", "NULL") == [1, None, 7, None]
+
+
+def test_long_numbers_are_different_owners() -> None:
+    """A double has 15 digits: those who share them would be one person. Zeros behind the point make no two of one."""
+    table = Table("t", (Field("id", Type.TEXT),), owner="id")
+    ids = ["123456789012345678901", "123456789012345678902"]
+    assert read_owner(table, "numeric(30,0)", *ids) == ids
+    assert read_owner(table, "numeric", "7", "7.0", "7.00") == ["7", "7", "7"]
+
+
+def test_keys_that_lead_to_owners_are_never_rounded() -> None:
+    """Two visits of two people, 1 and 1.4, would be one, and nobody's: either would hide what belongs to the other."""
+    key, id = Field("visit", Type.INTEGER), Field("id", Type.TEXT)
+    visits = Table("visits", (key, id), owner="id")
+    codes = Table("codes", (key,), link=Link("visit", "visits", "visit"))
+    catalogue = Catalogue("c", (visits, codes), unit=Unit("id"))
+    address = made(
+        "CREATE TABLE visits (visit numeric, id text); INSERT INTO visits VALUES (1, 'a'), (1.4, 'b')",
+        "CREATE TABLE codes (visit numeric); INSERT INTO codes VALUES (1), (1)",
+    )
+    engine = PostgresEngine.of(catalogue, {"visits": address, "codes": address})
+    relation = Writer(engine.dialect, catalogue.table).relation(scan(catalogue, codes).relation)
+    with engine.session() as session:
+        assert session.fetch(f"SELECT u FROM ({relation}) t") == [("a",), ("a",)]
+
+
+def test_texts_of_hundreds_of_megabytes(ordinary: World) -> None:
+    """PostgreSQL fails to search, trim or change the case of one, and to add up to more than a gigabyte."""
+    source = "(SELECT repeat(repeat('x', 9000), 30000) AS c0 OFFSET 0) t"
+    giant = Ref.to(0, Column("giant", Type.TEXT, ANY))
+    calls = [call("lower", giant), call("trim", giant), call("concat", *[giant] * 5)]
+    calls += [Call(type_, ANY, "cast", (giant,)) for type_ in (Type.REAL, Type.DATE)]
+    for one in calls:
+        sql, parameters = ordinary.sql_of(one)
+        ((length,),) = ordinary._fetch(f"SELECT length(CAST({sql} AS text)) FROM {source}", parameters)
+        assert length is None or length in (1 << 16, 1 << 22)
 
 
 def read_owner(table: Table, stored: str, *values: str) -> list[Any]:

@@ -234,6 +234,9 @@ def test_a_right_password_is_never_shown(guarded: str) -> None:
         (lambda text: text.replace("@/", "@/no"), "has no such database"),
         (lambda _: f"postgresql://ann:{SECRET}@[bad/x", "is no address of PostgreSQL"),
         (lambda text: text + "&nonsense=1", "is no address of PostgreSQL"),
+        (lambda _: f"postgresql://ann:{SECRET}/x@127.0.0.1:1/clinic", "source: cannot be reached"),
+        (lambda _: f"postgresql://ann:x/{SECRET}@127.0.0.1:1/clinic", "source: cannot be reached"),
+        (lambda _: f"postgresql://ann:x@{SECRET}@127.0.0.1:1/clinic", "source: cannot be reached"),
     ],
 )
 def test_connections_that_fail(guarded: str, change: Any, words: str) -> None:

@@ -30,7 +30,7 @@ ADDRESSES = ("postgresql://", "postgres://")
 def engine_of(source: Any) -> str:
     """The name of the engine that a source is read by."""
     if isinstance(source, str | Path):
-        return "postgres" if str(source).startswith(ADDRESSES) else "duckdb"
+        return "postgres" if str(source).lower().startswith(ADDRESSES) else "duckdb"
     return "spark" if type(source).__module__.split(".")[0] == "pyspark" else "duckdb"
 
 

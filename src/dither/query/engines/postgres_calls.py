@@ -18,6 +18,8 @@ from dither.query.sql.types import Type
 __all__ = ["CALLS", "Cases"]
 
 LONGEST = 65_536
+LONG = 1 << 22
+"""Of longer texts the rest is left out, where PostgreSQL would need many times their memory and fail."""
 FAR = 2**31 - 1
 BIG = 1e300
 
@@ -98,7 +100,16 @@ def _suffix(words: str) -> Writer:
 
 def _concat(_: Call, args: Args) -> str:
     """Cut, or texts that are doubled again and again would fill the memory."""
-    return f"left({' || '.join(args)}, {LONGEST})"
+    parts = [_cut(arg, LONGEST) for arg in args]
+    return _cut(" || ".join(parts), LONGEST)
+
+
+def _cut(x: str, length: int) -> str:
+    return f"left({x}, {length})"
+
+
+def _trimmed(name: str) -> Writer:
+    return lambda _, args: f"{name}({_cut(args[0], LONG)})"
 
 
 def _substring(expr: Call, args: Args) -> str:
@@ -142,7 +153,7 @@ class Cases:
         return lambda _, args: self._as(name, args[0])
 
     def _as(self, name: str, x: str) -> str:
-        return f"({name}({x} COLLATE {quoted(self.collation)}) {BYTES})"
+        return f"({name}({_cut(x, LONG)} COLLATE {quoted(self.collation)}) {BYTES})"
 
     def _ilike(self, expr: Call, args: Args) -> str:
         return _like(expr, [self._as("lower", arg) for arg in args])
@@ -203,9 +214,9 @@ CALLS: dict[str, Writer] = {
     "lower": _function("lower"),
     "upper": _function("upper"),
     "length": lambda _, args: f"CAST(length({args[0]}) AS bigint)",
-    "trim": _function("btrim"),
-    "ltrim": _function("ltrim"),
-    "rtrim": _function("rtrim"),
+    "trim": _trimmed("btrim"),
+    "ltrim": _trimmed("ltrim"),
+    "rtrim": _trimmed("rtrim"),
     "concat": _concat,
     "substring": _substring,
     "like": _like,

@@ -30,9 +30,17 @@ NOTHING = 2.48e-324
 
 def number(x: str) -> str:
     """A text as a number of any size."""
-    return once(
-        [x], lambda it: f"(CASE WHEN {it} ~ '{NUMBER}' AND length({it}) <= {LONGEST} THEN CAST({it} AS numeric) END)"
-    )
+
+    def guarded(it: str) -> str:
+        fits = f"{_begin(it)} ~ '{NUMBER}' AND length({it}) <= {LONGEST}"
+        return f"(CASE WHEN {fits} THEN CAST({it} AS numeric) END)"
+
+    return once([x], guarded)
+
+
+def _begin(x: str) -> str:
+    """What is looked at of a text: PostgreSQL fails to search one of hundreds of megabytes."""
+    return f"left({x}, {LONGEST + 1})"
 
 
 def whole_of(x: str, *, exact: bool = False) -> str:
@@ -72,9 +80,8 @@ def whole_real(x: str, *, exact: bool = False) -> str:
 
 
 def truth_of(x: str) -> str:
-    return once(
-        [x], lambda it: f"(CASE WHEN lower({it}) IN {TRUE} THEN TRUE WHEN lower({it}) IN {FALSE} THEN FALSE END)"
-    )
+    lowered = f"lower({_begin(x)})"
+    return once([lowered], lambda it: f"(CASE WHEN {it} IN {TRUE} THEN TRUE WHEN {it} IN {FALSE} THEN FALSE END)")
 
 
 def of_text(x: str, type_: Type, *, stored: bool = False, exact: bool = False) -> str:
@@ -93,8 +100,12 @@ def of_text(x: str, type_: Type, *, stored: bool = False, exact: bool = False) -
 
 
 def _real_of_text(x: str) -> str:
-    infinite = "WHEN {0} ~* '" + INFINITE + "' THEN CAST({0} AS double precision)"
-    return once([x], lambda it: f"(CASE {infinite.format(it)} ELSE {real_of(number(it), infinite=True)} END)")
+    def guarded(it: str) -> str:
+        begin = _begin(it)
+        infinite = f"WHEN {begin} ~* '{INFINITE}' THEN CAST({begin} AS double precision)"
+        return f"(CASE {infinite} ELSE {real_of(number(it), infinite=True)} END)"
+
+    return once([x], guarded)
 
 
 PARTS = ("y", "m", "d", "hour", "minute", "second")
@@ -115,7 +126,7 @@ def _moment(x: str, type_: Type, *, zoned: bool) -> str:
     parts = [f"CAST(coalesce(p[{place}], '0') AS integer) AS {name}" for place, name in enumerate(PARTS, 1)]
     micro = "CAST(left(rpad(coalesce(p[7], '0'), 6, '0'), 6) AS integer) AS micro"
     offset = "CAST(p[8] || '1' AS integer) * (CAST(p[9] AS integer) * 60 + CAST(coalesce(p[10], '0') AS integer))"
-    found = f"(SELECT regexp_match({x}, '{MOMENT}') AS p OFFSET 0) found"
+    found = f"(SELECT regexp_match({_begin(x)}, '{MOMENT}') AS p OFFSET 0) found"
     listed = f"(SELECT {', '.join([*parts, micro])}, {offset} AS away FROM {found} WHERE p IS NOT NULL OFFSET 0) parts"
     value = DATE if type_ is Type.DATE else _time(zoned)
     return f"(SELECT CASE WHEN {WITHIN} THEN (CASE WHEN {THAT_DAY} THEN {value} END) END FROM {listed})"

@@ -82,16 +82,19 @@ def _problem(words: str) -> str:
 
 
 def place(address: str) -> str:
-    """An address without user, password and options, to be shown."""
+    """An address without user, password and options, to be shown. Where a sign in a password was not written as %…, a
+    part of it is taken for host, port or database; then nothing is shown."""
     from psycopg import Error, conninfo
 
     try:
         parts = conninfo.conninfo_to_dict(address)
     except Error:
         return "source"
-    host, port = str(parts.get("host") or ""), str(parts.get("port") or "")
+    host, port, name = (str(parts.get(part) or "") for part in ("host", "port", "dbname"))
+    if "@" in host + name or (port and not port.replace(",", "").isdecimal()):
+        return "source"
     where = "" if host.startswith("/") else host + (f":{port}" if host and port else "")
-    return f"postgresql://{where}/{parts.get('dbname') or ''}"
+    return f"postgresql://{where}/{name}"
 
 
 def check_server(connection: Connection, shown: str) -> None:

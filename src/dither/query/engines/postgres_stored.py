@@ -49,8 +49,8 @@ class StoredColumn:
     def read(self, wanted: Type, *, id: bool) -> str:
         """The column as a type: what cannot be read is NULL. An id is never rounded, which would make two of one."""
         x = quoted(self.name)
-        if self.kind == "numeric" and wanted is not Type.TEXT:
-            return casts.whole_of(x, exact=id) if wanted is Type.INTEGER else casts.real_of(x, infinite=True)
+        if self.kind == "numeric":
+            return _of_number(x, wanted, id)
         match self.type:
             case Type.TEXT:
                 return casts.of_text(f"(CAST({x} AS text) {BYTES})", wanted, stored=True, exact=id)
@@ -59,6 +59,16 @@ class StoredColumn:
             case Type.DATE | Type.TIMESTAMP:
                 return _of_moment(f"({x} AT TIME ZONE 'UTC')" if self.kind == "timestamptz" else x, self.type, wanted)
         return _of_whole(x, self.type or Type.TEXT, wanted)
+
+
+def _of_number(x: str, wanted: Type, id: bool) -> str:
+    """A number of any size. As a text it has all its digits, or two long ids would become one, and no zeros behind
+    them: 1.0 and 1.00 are one id."""
+    if wanted is Type.TEXT:
+        return casts.as_text(f"trim_scale({x})", Type.INTEGER)
+    if wanted is Type.BOOLEAN:
+        return f"({x} <> 0)"
+    return casts.whole_of(x, exact=id) if wanted is Type.INTEGER else casts.real_of(x, infinite=True)
 
 
 def _of_whole(x: str, type_: Type, wanted: Type) -> str:

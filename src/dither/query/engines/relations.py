@@ -6,6 +6,7 @@ joins keep the owner of the side that is there.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -37,6 +38,8 @@ MOST = 1 << 62
 """Per-unit sums of integers are held within ± this."""
 FINENESS = 1 << 32
 """Per-unit sums of reals are counted in steps of at most this share of the largest value."""
+COARSE = 1 << 900
+"""Up to this step, no number of rows makes a sum that a double cannot hold."""
 FINEST = Fraction(1, 1 << 1000)
 """No step is smaller than this, so that each is a positive float and so is what it divides."""
 NEGLIGIBLE = 2.0**-100
@@ -223,11 +226,17 @@ def _summary(summary: Summary, x: str, column: Column, dialect: Dialect) -> str:
     assert summary.expr is not None
     step = Fraction(1) if summary.expr.type is Type.INTEGER else real_step(summary.expr.range)
     total = dialect.total(_in_steps(x, summary.expr, step))
-    if summary.function == "avg":
-        return f"{dialect.real(total)} * {float(step)!r} / nullif(count({x}), 0)"
+    if summary.function == "avg":  # divided first: a sum may be beyond the reals where the average is not
+        return _finite(f"{dialect.real(total)} / nullif(count({x}), 0)", step)
     if column.type is Type.REAL:
-        return f"{dialect.real(total)} * {float(step)!r}"
+        return _finite(dialect.real(total), step)
     return f"CAST({held(total, -MOST, MOST)} AS BIGINT)"
+
+
+def _finite(steps: str, step: Fraction) -> str:
+    """So many steps as a real: the largest one where it would be infinite, for which PostgreSQL raises."""
+    most = float(Fraction(sys.float_info.max) // step) if step > COARSE else None
+    return f"{steps if most is None else held(steps, -most, most)} * {float(step)!r}"
 
 
 def _in_steps(x: str, expr: Expr, step: Fraction) -> str:

@@ -47,8 +47,8 @@ def _file(written: str, stored: str) -> Source:
     path = Path(written)
     if not written:
         raise ArgumentError("source", "is an empty path; name a file, or a folder of Parquet files")
-    if "://" in written:
-        raise ArgumentError(written, "is not a file here; copy it to this machine first")
+    if "://" in written or "password=" in written:  # not shown: it may hold a password
+        raise ArgumentError("source", "is no file here; copy it to this machine, or write postgresql://… for a server")
     if not _there(path) and any(sign in written for sign in "*?["):
         return _parquet(written, [Path(found) for found in glob.glob(written, recursive=True)])  # noqa: PTH207 - Path.glob takes no absolute pattern
     if _there(path) and path.is_dir():

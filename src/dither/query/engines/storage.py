@@ -148,8 +148,8 @@ class Stored:
 
 
 def ids(table: Table) -> set[str]:
-    """The columns by which owners are found."""
-    return {name for name in (table.owner, table.link and table.link.column) if name}
+    """The columns by which owners are found, its own and those of rows that are linked to it."""
+    return {name for name in (table.owner, table.link and table.link.column, *table.linked) if name}
 
 
 def column_of(columns: Mapping[str, Column], table: Table, name: str) -> Column:
