@@ -14,8 +14,8 @@ from rich.table import Table
 from bench.harness import RESULTS, Goal, Report, load, save
 
 FOLDER = Path(__file__).parent
-NOT_BENCHMARKS = {"__init__", "__main__", "harness", "peers"}
-PARTS = (("ledger", "crash"),)  # what only runs when asked for: `python -m bench ledger --crash`
+NOT_BENCHMARKS = {"__init__", "__main__", "harness", "peers", "race"}
+PARTS = (("ledger", "crash"), ("query", "peers"))  # what only runs when asked for: `python -m bench ledger --crash`
 console = Console(width=None if sys.stdout.isatty() else 120)
 
 

@@ -38,12 +38,16 @@ PEERS = {
         Peer("bare", (), "sys"),
         Peer("opendp", ("opendp==0.16.0",), "opendp.prelude"),
         Peer("opendp-numpy", ("opendp==0.16.0", "numpy==2.4.6"), "opendp.prelude"),
+        Peer("opendp-polars", ("opendp[polars]==0.16.0",), "opendp.prelude"),
         Peer("diffprivlib", ("diffprivlib==0.6.6", "scikit-learn<1.8"), "diffprivlib"),
         Peer("dp-accounting", ("dp-accounting==0.6.0",), "dp_accounting"),
         Peer("prv-accountant", ("prv-accountant==0.2.0",), "prv_accountant"),
         Peer("tmlt.analytics", ("tmlt.analytics==0.21.0",), "tmlt.analytics"),
         Peer("smartnoise-sql", ("smartnoise-sql==1.0.10",), "snsql"),
+        Peer("smartnoise-sql-postgres", ("smartnoise-sql==1.0.10", "psycopg2-binary==2.9.13"), "snsql"),
         Peer("pipeline-dp", ("pipeline-dp==0.3.1",), "pipeline_dp"),
+        Peer("qrlew", ("pyqrlew==0.9.27", "psycopg2-binary==2.9.13"), "pyqrlew"),
+        Peer("dpsql-plus", ("dpsql @ git+https://github.com/lycorp-jp/DPSQL_Plus",), "dpsql"),
     )
 }
 
@@ -68,8 +72,9 @@ def pip(python: Path, *arguments: str) -> None:
     except subprocess.TimeoutExpired:
         raise InstallError(f"pip took longer than {INSTALL_LIMIT_SECONDS} s") from None
     if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if line.lower().startswith("error")]
-        raise InstallError(lines[-1] if lines else f"pip ended with code {done.returncode}")
+        lines = [line.strip() for line in done.stderr.splitlines()]
+        said = [line for word in ("error", "fatal") for line in lines if line.lower().startswith(word)]
+        raise InstallError(said[-1] if said else f"pip ended with code {done.returncode}")
 
 
 def create(folder: Path) -> Path:

@@ -204,3 +204,10 @@ def run(rows: int = ROWS, repeats: int = REPEATS, cases: Sequence[Case] = CASES)
             found += [*rows_of(case, ask(case, path, repeats)), *previewed(path, case)]
         found += users_near(path)
     return Report(tuple(found), goals(found), NOTES, versions("dither", "duckdb", "numpy"))
+
+
+def peers() -> Report:
+    """The same questions asked of other systems: `python -m bench query --peers`."""
+    from bench.race import race
+
+    return race()

@@ -1,13 +1,20 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from bench import __main__ as command
-from bench import harness, query
+from bench import harness, query, race
 from bench.harness import Report, Row, at_least, at_most
+from bench.racing import goals as placing
+from bench.racing import heat
+from bench.racing.tables import Table
+from bench.scripts import race as scripts
 
 
 @pytest.mark.parametrize(("got", "met"), [(300.0, True), (299.9, False), (None, False), (float("nan"), False)])
@@ -94,3 +101,83 @@ def test_made_up_purchases_are_always_the_same(tmp_path: Path) -> None:
     for name in ("a", "b"):
         query.make(tmp_path / name, 5_000)
     assert query.about(tmp_path / "a") == query.about(tmp_path / "b")
+
+
+def raced(**ours: float) -> list[Row]:
+    """One question at a million rows: ours, two peers, and DuckDB, which is no peer."""
+    where = "grouped count, 1 M rows"
+    cpu = {"dither": 0.2, "OpenDP": 2.0, "Qrlew, PostgreSQL": 3.0, "DuckDB": 0.01} | ours
+    return [Row(where, system, "CPU-seconds", value) for system, value in cpu.items()]
+
+
+def test_the_race_is_against_the_fastest_peer() -> None:
+    found = {goal.goal: goal for goal in placing.goals(raced())}
+    goal = found["grouped count, 1 M rows: CPU-seconds of the fastest peer over ours"]
+    assert (goal.got, goal.met) == (pytest.approx(10.0), True)
+    slower = {goal.goal: goal for goal in placing.goals(raced(dither=2.5))}
+    assert not slower[goal.goal].met
+    assert not found["count, 1 M rows: CPU-seconds of the fastest peer over ours"].met, "never measured"
+
+
+def test_more_keys_than_any_peer() -> None:
+    def met(ours: float) -> bool:
+        rows = [Row("private keys, 1 M rows", name, "keys found", n) for name, n in (("dither", ours), ("OpenDP", 50))]
+        return {goal.goal: goal.met for goal in placing.goals(rows)}[
+            "private keys, 1 M rows: found, beside the best peer"
+        ]
+
+    assert met(51)
+    assert not met(50)
+
+
+def test_what_a_peer_cannot_answer_is_null() -> None:
+    rows = list(heat.rows_of("median, 1 M rows", "Qrlew, PostgreSQL", [{"failed": "panic"}], None, {None: 152.0}))
+    assert {row.metric for row in rows} == {"CPU-seconds", "seconds", "peak MB", "mean relative error"}
+    assert all(row.value is None for row in rows)
+
+
+def test_a_race_in_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heat, "CASES", [case for case in query.CASES if case.name == "private keys"])
+    query.make(tmp_path / "shop.duckdb", 20_000)
+    run = heat.Heat(Table(tmp_path / "shop"), ("dither", "DuckDB"))
+    run.run("20,000 rows")
+    assert run.notes == []
+    found = {(row.system, row.metric): row.value for row in run.rows}
+    assert found["DuckDB", "keys found"] > found["dither", "keys found"] > 0
+    assert found["dither", "CPU-seconds"] > found["DuckDB", "CPU-seconds"] > 0
+
+
+def test_measured_again_keeps_the_rest() -> None:
+    run = heat.Heat(Table(Path("nowhere")), ("OpenDP",))
+    run.rows, run.notes = [Row("count, 1 M rows", "OpenDP", "CPU-seconds", 2.0)], ["OpenDP: it failed"]
+    old = Report(
+        (Row("count, 1 M rows", "OpenDP", "CPU-seconds", 9.0), Row("count, 1 M rows", "Tumult", "CPU-seconds", 20.0)),
+        (),
+        ("OpenDP: an older failure", "Tumult: another"),
+    )
+    report = race.merged(old, run)
+    assert {row.system: row.value for row in report.rows} == {"Tumult": 20.0, "OpenDP": 2.0}
+    assert [note for note in report.notes if ": " in note][-2:] == ["Tumult: another", "OpenDP: it failed"]
+    assert report.versions["opendp[polars]"] == "0.16.0"
+
+
+def test_time_of_a_process_that_was_started_counts() -> None:
+    work = "import time\nwhile time.process_time() < 0.3: pass"
+    said = scripts.measured(lambda: [[subprocess.run([sys.executable, "-c", work], check=True).returncode]], None)
+    assert said["rows"] == [[0]]
+    assert said["cpu"] >= 0.25
+
+
+def test_a_failure_is_one_line() -> None:
+    def fails() -> list[list[object]]:
+        raise ValueError("two\nlines")
+
+    assert scripts.measured(fails, None) == {"failed": "ValueError: two lines"}
+
+
+def test_the_picture_of_the_race_is_the_measured_one() -> None:
+    from tools.figures import PICTURE
+    from tools.race import svg
+
+    assert PICTURE.read_text(encoding="utf-8") == svg(), "run python tools/figures.py"
+    ElementTree.fromstring(svg())

@@ -1,17 +1,24 @@
-"""Puts the measured figures into the README and the page on benchmarks: `python tools/figures.py`.
+"""Puts the measured figures into the README and the pages on benchmarks: `python tools/figures.py`.
 
-Both show tables made from bench/results; a test compares them, so no figure is typed in.
+They show tables made from bench/results; a test compares them, so no figure is typed in.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("README.md", "docs/benchmarks.md")
+sys.path.insert(0, str(ROOT))  # as a script this file knows only its own folder
+
+from tools import race  # noqa: E402
+
+PAGES = ("README.md", "docs/benchmarks.md", "docs/race.md")
+PICTURE = ROOT / "docs" / "race.svg"
 MARKED = re.compile(r"(<!-- goals: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+RACED = re.compile(r"(<!-- race: ([\w ]+): ([\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def table(names: list[str]) -> str:
@@ -19,18 +26,24 @@ def table(names: list[str]) -> str:
     lines = ["| measured | wanted | got |", "|---|---|---|"]
     for name in names:
         results = json.loads((ROOT / "bench" / "results" / f"{name}.json").read_text(encoding="utf-8"))
-        lines += [f"| {goal['goal']} | {goal['want']} | {goal['got']:.3g} |" for goal in results["goals"]]
+        lines += [f"| {goal['goal']} | {goal['want']} | {got(goal['got'])} |" for goal in results["goals"]]
     return "\n".join(lines) + "\n"
 
 
+def got(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
+
+
 def filled(text: str) -> str:
-    return MARKED.sub(lambda found: found[1] + table(found[2].split()) + found[3], text)
+    goals = MARKED.sub(lambda found: found[1] + table(found[2].split()) + found[3], text)
+    return RACED.sub(lambda found: found[1] + race.table(found[2], found[3]) + found[4], goals)
 
 
 def main() -> None:
     for page in PAGES:
         path = ROOT / page
         path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")
+    PICTURE.write_text(race.svg(), encoding="utf-8")
 
 
 if __name__ == "__main__":

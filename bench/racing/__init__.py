@@ -1,0 +1,1 @@
+"""The race of `python -m bench query --peers`."""
