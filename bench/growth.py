@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -12,6 +14,10 @@ import numpy as np
 from bench.harness import Goal, Report, Row, at_most, versions
 from bench.peers import Worker
 from bench.query import CATEGORIES, CITIES, DELTA, EPSILON, ROWS_PER_USER, SEED, SYSTEMS, zipf
+from dither.query.answer.collect import Collector
+from dither.query.database import Database, _asked
+from dither.query.opening import open as opened
+from dither.query.sql.parse import parse
 
 SIZES = (1_000_000, 10_000_000, 100_000_000)
 PART = 1_000_000
@@ -108,3 +114,49 @@ def run(sizes: Sequence[int] = SIZES) -> Report:
             for case in CASES:
                 rows += measured(folder, size, case, repeats=1 if size >= 50_000_000 else 3)
     return Report(tuple(rows), goals(rows, sizes), NOTES, versions("dither", "duckdb", "numpy"))
+
+
+RADIUS = 8
+"""In rows: small enough that many users are clipped."""
+
+
+def spark(rows: int = 10_000_000) -> Report:
+    """The exact integers that DuckDB and a local Spark collect from the same files, and how long each takes."""
+    from dither.query.engines.spark_local import start
+
+    session = start("local[2]", **{"spark.driver.memory": "4g"})
+    found, differ = list[Row](), 0
+    with tempfile.TemporaryDirectory() as place:
+        make(Path(place), rows)
+        for case, sql in CASES.items():
+            ours, theirs = (integers(source, sql) for source in (place, session.read.parquet(place)))
+            differ += sum(one != other for one, other in zip(ours[0], theirs[0], strict=True))
+            name = f"{case}, {rows // PART} M rows"
+            found += [Row(name, "duckdb", "seconds", ours[1]), Row(name, "spark", "seconds", theirs[1])]
+            found.append(Row(name, "both", "integers compared", float(len(ours[0]))))
+    goal = at_most("exact integers that differ between DuckDB and Spark", 0, differ)
+    return Report(tuple(found), (goal,), NOTES[:1], versions("dither", "duckdb", "pyspark"))
+
+
+def integers(source: Any, sql: str) -> tuple[list[Any], float]:
+    """All integers of a question before noise, in order, and the seconds that they took."""
+    keys = {"category": [f"category {i}" for i in range(CATEGORIES)]}
+    options: dict[str, Any] = {"unit": "user_id", "bounds": {"amount": (0, 500)}, "keys": keys, "ledger": ":memory:"}
+    with opened(source, budget=(1000.0, DELTA), name="purchases", **options) as database:
+        began = time.perf_counter()
+        return _collected(database, sql), time.perf_counter() - began
+
+
+def _collected(database: Database, sql: str) -> list[Any]:
+    plan = database._plan(parse(sql), _asked({"epsilon": EPSILON, "groups": 1000}))
+    with database._engine.session() as session:
+        collector = Collector(plan, session, database._engine.dialect, database.catalogue.table, lambda: "salt")
+        found: list[Any] = []
+        if plan.keys is not None:
+            counts = dict(zip(collector.found, collector.candidates(), strict=True))
+            found += sorted(counts.items())
+            collector.name([collector.found.index(key) for key in sorted(counts)])
+        for m, item in enumerate(plan.items):
+            found += collector.units(m) if item.radius is None else []
+            found += collector.totals(m, item.radius or RADIUS * item.measure.row).ravel().tolist()
+    return found

@@ -7,6 +7,7 @@ DuckDB. What is about an engine's integers is tested on each.
 from __future__ import annotations
 
 import re
+import signal
 
 import pytest
 
@@ -20,6 +21,11 @@ NOT_WORTH = {
 }
 TWICE = re.compile(r"test_answers_are_the_plain_ones\[spark-(.*) \(Gaussian\)\]")
 """A question is asked of Spark with Gaussian noise only if it cannot be asked with Laplace noise."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):  # a process of parallel tests ignores Ctrl-C, and so would all that it starts
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
