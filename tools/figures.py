@@ -15,9 +15,11 @@ sys.path.insert(0, str(ROOT))  # as a script this file knows only its own folder
 
 from tools import race  # noqa: E402
 
+SIZES = ("1 M rows", "10 M rows", "100 M rows")
 PAGES = ("README.md", "docs/benchmarks.md", "docs/race.md")
 PICTURE = ROOT / "docs" / "race.svg"
 MARKED = re.compile(r"(<!-- goals: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+GROWN = re.compile(r"(<!-- growth -->\n).*?(<!-- end -->)", re.DOTALL)
 RACED = re.compile(r"(<!-- race: ([\w ]+): ([\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -30,13 +32,28 @@ def table(names: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def growth() -> str:
+    """CPU-seconds and memory by question and size, and DuckDB's CPU-seconds."""
+    rows = json.loads((ROOT / "bench" / "results" / "growth.json").read_text(encoding="utf-8"))["rows"]
+    known = {(row["case"], row["system"], row["metric"]): row["value"] for row in rows}
+    lines = [f"| CPU-seconds (DuckDB's) / peak MB | {' | '.join(SIZES)} |", "|---|---|---|---|"]
+    for name in dict.fromkeys(row["case"].rpartition(", ")[0] for row in rows if row["system"] == "dither"):
+        cells = []
+        for size in SIZES:
+            ours, raw = (known[f"{name}, {size}", system, "CPU-seconds"] for system in ("dither", "duckdb"))
+            cells.append(f"{got(ours)} ({got(raw)}) / {known[f'{name}, {size}', 'dither', 'peak MB']:,.0f}")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def got(value: float | None) -> str:
     return "–" if value is None else f"{value:.3g}"
 
 
 def filled(text: str) -> str:
     goals = MARKED.sub(lambda found: found[1] + table(found[2].split()) + found[3], text)
-    return RACED.sub(lambda found: found[1] + race.table(found[2], found[3]) + found[4], goals)
+    grown = GROWN.sub(lambda found: found[1] + growth() + found[2], goals)
+    return RACED.sub(lambda found: found[1] + race.table(found[2], found[3]) + found[4], grown)
 
 
 def main() -> None:

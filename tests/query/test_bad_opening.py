@@ -77,7 +77,7 @@ def _all(folder: Path) -> set[Path]:
         (iter([1]), "cannot be opened"),
         (dither, "cannot be opened"),
     ],
-    ids=lambda part: repr(part)[:30],
+    ids=lambda part: repr(part).partition(" at 0x")[0][:30],
 )
 @pytest.mark.usefixtures("folder")
 def test_a_source_that_is_none(source, words) -> None:
@@ -192,7 +192,7 @@ DECLARED: dict[str, list[tuple[Any, str]]] = {
 @pytest.mark.parametrize(
     ("argument", "value", "words"),
     [(argument, *pair) for argument, pairs in DECLARED.items() for pair in pairs],
-    ids=lambda part: repr(part)[:30],
+    ids=lambda part: repr(part).partition(" at 0x")[0][:30],
 )
 @pytest.mark.usefixtures("folder")
 def test_a_declaration_that_is_none(argument, value, words) -> None:
