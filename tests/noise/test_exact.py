@@ -107,9 +107,9 @@ def everything():
         out += [laplace.exact_magnitude(laplace.plan.__wrapped__(scale, 30), int(w) >> 1, source) for w in words]
         p = gaussian.plan.__wrapped__(scale, 30)
         out += [gaussian.exact_pair(p, int(w) >> 35, -int(w) >> 36, source) for w in words]
-        out += [cauchy.exact_ratio(cauchy.plan.__wrapped__(scale, 30), int(w) >> 35, -5, source) for w in words]
+        out += [cauchy.exact_ratio(cauchy.plan(scale, 30), int(w) >> 35, -5, source) for w in words]
         out += [discrete.exact_coin(scale, 5.0, 3, Uniform(int(w), 64, source)) for w in words]
-        for ratio in (laplace.ratio(scale), gaussian.ratio(p), cauchy.ratio(cauchy.plan.__wrapped__(scale))):
+        for ratio in (laplace.ratio(scale), gaussian.ratio(p), cauchy.ratio(cauchy.plan(scale))):
             out.append(ratio(context(64), 0, Decimal("0.2"), Decimal("0.7")))
     for noise in Noise:
         source = Replay(words[:9], itertools.cycle([0x9E3779B97F4A7C15, 0x123456789ABCDEF, 3]))
