@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from dither.query.engines import duckdb_dates
+from dither.query.engines.calls import STANDARD, function, holds_zero
 from dither.query.engines.duckdb_words import NAMES, Args, Writer, once
 from dither.query.sql.expressions import Call, Expr, Literal
 from dither.query.sql.types import Type
@@ -24,19 +25,6 @@ def _finite(sql: str) -> str:
     return once(sql, lambda it: f"(CASE WHEN isfinite({it}) THEN {it} END)")
 
 
-def _holds_zero(expr: Expr) -> bool:
-    low, high = expr.range.low, expr.range.high
-    return (low is None or low <= 0) and (high is None or high >= 0)
-
-
-def _infix(symbol: str) -> Writer:
-    return lambda _, args: "(" + f" {symbol} ".join(args) + ")"
-
-
-def _function(name: str) -> Writer:
-    return lambda _, args: f"{name}({', '.join(args)})"
-
-
 def _arithmetic(symbol: str) -> Writer:
     """Bounded results are finite; others may overflow."""
 
@@ -49,11 +37,11 @@ def _arithmetic(symbol: str) -> Writer:
 
 def _divide(expr: Call, args: Args) -> str:
     sql = f"({args[0]} / {args[1]})"
-    return _finite(sql) if _holds_zero(expr.args[1]) or not expr.range.bounded else sql
+    return _finite(sql) if holds_zero(expr.args[1]) or not expr.range.bounded else sql
 
 
 def _nonzero(expr: Expr, sql: str) -> str:
-    return once(sql, lambda it: f"(CASE WHEN {it} <> 0 THEN {it} END)") if _holds_zero(expr) else sql
+    return once(sql, lambda it: f"(CASE WHEN {it} <> 0 THEN {it} END)") if holds_zero(expr) else sql
 
 
 def _whole_divide(expr: Call, args: Args) -> str:
@@ -65,7 +53,7 @@ def _whole_divide(expr: Call, args: Args) -> str:
 def _modulo(expr: Call, args: Args) -> str:
     if expr.type is Type.INTEGER:
         return f"({args[0]} % {_nonzero(expr.args[1], args[1])})"
-    return _finite(f"({args[0]} % {args[1]})") if _holds_zero(expr.args[1]) else f"({args[0]} % {args[1]})"
+    return _finite(f"({args[0]} % {args[1]})") if holds_zero(expr.args[1]) else f"({args[0]} % {args[1]})"
 
 
 def _to_whole(name: str) -> Writer:
@@ -97,26 +85,8 @@ def _power(expr: Call, args: Args) -> str:
     return sql if expr.range.bounded and (whole or positive) else _finite(sql)
 
 
-def _case(_: Call, args: Args) -> str:
-    pairs = zip(args[:-1:2], args[1::2], strict=True)
-    whens = " ".join(f"WHEN {condition} THEN {value}" for condition, value in pairs)
-    return f"(CASE {whens} ELSE {args[-1]} END)"
-
-
 def _nullif(_: Call, args: Args) -> str:
     return once(args[0], lambda it: f"(CASE WHEN {it} = {args[1]} THEN NULL ELSE {it} END)")
-
-
-def _in(_: Call, args: Args) -> str:
-    return f"({args[0]} IN ({', '.join(args[1:])}))"
-
-
-def _between(_: Call, args: Args) -> str:
-    return f"({args[0]} BETWEEN {args[1]} AND {args[2]})"
-
-
-def _suffix(words: str) -> Writer:
-    return lambda _, args: f"({args[0]} {words})"
 
 
 def _concat(_: Call, args: Args) -> str:
@@ -143,6 +113,7 @@ def _cast(expr: Call, args: Args) -> str:
 
 
 CALLS: dict[str, Writer] = {
+    **STANDARD,
     "add": _arithmetic("+"),
     "sub": _arithmetic("-"),
     "mul": _arithmetic("*"),
@@ -150,7 +121,7 @@ CALLS: dict[str, Writer] = {
     "intdiv": _whole_divide,
     "mod": _modulo,
     "neg": lambda _, args: f"(- {args[0]})",
-    "abs": _function("abs"),
+    "abs": function("abs"),
     "sign": lambda _, args: f"CAST(sign({args[0]}) AS BIGINT)",
     "round": _to_whole("round"),
     "floor": _to_whole("floor"),
@@ -161,40 +132,21 @@ CALLS: dict[str, Writer] = {
     "log2": _of_positive("log2", TINY),
     "exp": _exponential,
     "power": _power,
-    "least": _function("least"),
-    "greatest": _function("greatest"),
-    "eq": _infix("="),
-    "ne": _infix("<>"),
-    "lt": _infix("<"),
-    "le": _infix("<="),
-    "gt": _infix(">"),
-    "ge": _infix(">="),
-    "is_distinct": _infix("IS DISTINCT FROM"),
-    "is_not_distinct": _infix("IS NOT DISTINCT FROM"),
-    "is_null": _suffix("IS NULL"),
-    "is_not_null": _suffix("IS NOT NULL"),
-    "is_true": _suffix("IS NOT DISTINCT FROM TRUE"),
-    "is_false": _suffix("IS NOT DISTINCT FROM FALSE"),
-    "in": _in,
-    "between": _between,
-    "and": _infix("AND"),
-    "or": _infix("OR"),
-    "not": lambda _, args: f"(NOT {args[0]})",
-    "case": _case,
-    "coalesce": _function("coalesce"),
+    "least": function("least"),
+    "greatest": function("greatest"),
     "nullif": _nullif,
-    "lower": _function("lower"),
-    "upper": _function("upper"),
-    "length": _function("length"),
-    "trim": _function("trim"),
-    "ltrim": _function("ltrim"),
-    "rtrim": _function("rtrim"),
+    "lower": function("lower"),
+    "upper": function("upper"),
+    "length": function("length"),
+    "trim": function("trim"),
+    "ltrim": function("ltrim"),
+    "rtrim": function("rtrim"),
     "concat": _concat,
     "substring": _substring,
     "like": _like("LIKE"),
     "ilike": _like("ILIKE"),
-    "starts_with": _function("starts_with"),
-    "contains": _function("contains"),
+    "starts_with": function("starts_with"),
+    "contains": function("contains"),
     "cast": _cast,
     **duckdb_dates.CALLS,
 }

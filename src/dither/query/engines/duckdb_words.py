@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
+from dither.query.engines.calls import Args, Writer
 from dither.query.sql import evaluate_dates as dates
-from dither.query.sql.expressions import Call
 from dither.query.sql.types import Type
 
 __all__ = ["NAMES", "Args", "Writer", "once", "quoted", "written"]
 
-Args = Sequence[str]
-Writer = Callable[[Call, Args], str]
 
 NAMES = {
     Type.INTEGER: "BIGINT",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from dither.query.engines import postgres_casts as casts
 from dither.query.engines import postgres_dates
 from dither.query.engines import postgres_reals as reals
+from dither.query.engines.calls import STANDARD, function
 from dither.query.engines.postgres_words import BYTES, NAMES, Args, Writer, once, quoted, real
 from dither.query.sql.expressions import Call, Expr
 from dither.query.sql.types import Type
@@ -26,14 +27,6 @@ BIG = 1e300
 
 def _whole(expr: Expr) -> bool:
     return expr.type is Type.INTEGER
-
-
-def _infix(symbol: str) -> Writer:
-    return lambda _, args: "(" + f" {symbol} ".join(args) + ")"
-
-
-def _function(name: str) -> Writer:
-    return lambda _, args: f"{name}({', '.join(args)})"
 
 
 def _sum(symbol: str) -> Writer:
@@ -78,24 +71,6 @@ def _scaled(x: str, digits: int) -> str:
 
 def _to_whole(name: str) -> Writer:
     return lambda expr, args: f"CAST({name}({args[0]}) AS bigint)" if _whole(expr) else f"{name}({args[0]})"
-
-
-def _case(_: Call, args: Args) -> str:
-    pairs = zip(args[:-1:2], args[1::2], strict=True)
-    whens = " ".join(f"WHEN {condition} THEN {value}" for condition, value in pairs)
-    return f"(CASE {whens} ELSE {args[-1]} END)"
-
-
-def _in(_: Call, args: Args) -> str:
-    return f"({args[0]} IN ({', '.join(args[1:])}))"
-
-
-def _between(_: Call, args: Args) -> str:
-    return f"({args[0]} BETWEEN {args[1]} AND {args[2]})"
-
-
-def _suffix(words: str) -> Writer:
-    return lambda _, args: f"({args[0]} {words})"
 
 
 def _concat(_: Call, args: Args) -> str:
@@ -171,6 +146,7 @@ def _of_one(guard: Callable[[Args], str], name: str, least: float) -> Writer:
 
 TINY = 5e-324
 CALLS: dict[str, Writer] = {
+    **STANDARD,
     "add": _sum("+"),
     "sub": _sum("-"),
     "mul": _product,
@@ -178,7 +154,7 @@ CALLS: dict[str, Writer] = {
     "intdiv": _quotient,
     "mod": _modulo,
     "neg": lambda _, args: f"(- {args[0]})",
-    "abs": _function("abs"),
+    "abs": function("abs"),
     "sign": lambda _, args: f"CAST(sign({args[0]}) AS bigint)",
     "round": _round,
     "floor": _to_whole("floor"),
@@ -189,30 +165,11 @@ CALLS: dict[str, Writer] = {
     "log2": lambda _, args: reals.logarithm2(args),
     "exp": lambda _, args: reals.exponential(args),
     "power": lambda _, args: reals.power(args),
-    "least": _function("least"),
-    "greatest": _function("greatest"),
-    "eq": _infix("="),
-    "ne": _infix("<>"),
-    "lt": _infix("<"),
-    "le": _infix("<="),
-    "gt": _infix(">"),
-    "ge": _infix(">="),
-    "is_distinct": _infix("IS DISTINCT FROM"),
-    "is_not_distinct": _infix("IS NOT DISTINCT FROM"),
-    "is_null": _suffix("IS NULL"),
-    "is_not_null": _suffix("IS NOT NULL"),
-    "is_true": _suffix("IS NOT DISTINCT FROM TRUE"),
-    "is_false": _suffix("IS NOT DISTINCT FROM FALSE"),
-    "in": _in,
-    "between": _between,
-    "and": _infix("AND"),
-    "or": _infix("OR"),
-    "not": lambda _, args: f"(NOT {args[0]})",
-    "case": _case,
-    "coalesce": _function("coalesce"),
-    "nullif": _function("nullif"),
-    "lower": _function("lower"),
-    "upper": _function("upper"),
+    "least": function("least"),
+    "greatest": function("greatest"),
+    "nullif": function("nullif"),
+    "lower": function("lower"),
+    "upper": function("upper"),
     "length": lambda _, args: f"CAST(length({args[0]}) AS bigint)",
     "trim": _trimmed("btrim"),
     "ltrim": _trimmed("ltrim"),
@@ -221,7 +178,7 @@ CALLS: dict[str, Writer] = {
     "substring": _substring,
     "like": _like,
     "ilike": _like,
-    "starts_with": _function("starts_with"),
+    "starts_with": function("starts_with"),
     "contains": lambda _, args: f"(strpos({args[0]}, {args[1]}) > 0)",
     "cast": _cast,
     **postgres_dates.CALLS,

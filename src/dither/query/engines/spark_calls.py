@@ -7,6 +7,7 @@ is total by itself. Guards are left out where the range shows that they are not 
 from __future__ import annotations
 
 from dither.query.engines import spark_dates
+from dither.query.engines.calls import STANDARD, function, holds_zero
 from dither.query.engines.spark_casts import cast
 from dither.query.engines.spark_words import Args, Writer, finite, once
 from dither.query.sql.expressions import Call, Expr, Literal
@@ -22,23 +23,6 @@ BACKSLASH = r"\\"
 """In a literal of Spark a backslash is written twice."""
 
 
-def _holds_zero(expr: Expr) -> bool:
-    low, high = expr.range.low, expr.range.high
-    return (low is None or low <= 0) and (high is None or high >= 0)
-
-
-def _infix(symbol: str) -> Writer:
-    return lambda _, args: "(" + f" {symbol} ".join(args) + ")"
-
-
-def _function(name: str) -> Writer:
-    return lambda _, args: f"{name}({', '.join(args)})"
-
-
-def _suffix(words: str) -> Writer:
-    return lambda _, args: f"({args[0]} {words})"
-
-
 def _arithmetic(symbol: str) -> Writer:
     """Bounded results are finite; others may overflow."""
 
@@ -50,8 +34,8 @@ def _arithmetic(symbol: str) -> Writer:
 
 
 def _divide(expr: Call, args: Args) -> str:
-    sql = f"try_divide({args[0]}, {args[1]})" if _holds_zero(expr.args[1]) else f"({args[0]} / {args[1]})"
-    return sql if expr.range.bounded and not _holds_zero(expr.args[1]) else finite(sql)
+    sql = f"try_divide({args[0]}, {args[1]})" if holds_zero(expr.args[1]) else f"({args[0]} / {args[1]})"
+    return sql if expr.range.bounded and not holds_zero(expr.args[1]) else finite(sql)
 
 
 def _whole_divide(expr: Call, args: Args) -> str:
@@ -61,7 +45,7 @@ def _whole_divide(expr: Call, args: Args) -> str:
 
 
 def _nonzero(expr: Expr, sql: str) -> str:
-    return once(sql, lambda it: f"(CASE WHEN {it} <> 0 THEN {it} END)") if _holds_zero(expr) else sql
+    return once(sql, lambda it: f"(CASE WHEN {it} <> 0 THEN {it} END)") if holds_zero(expr) else sql
 
 
 def _modulo(expr: Call, args: Args) -> str:
@@ -127,22 +111,8 @@ def _extreme(name: str) -> Writer:
     return lambda _, args: f"{name}({', '.join(args)})" if len(args) > 1 else args[0]
 
 
-def _case(_: Call, args: Args) -> str:
-    pairs = zip(args[:-1:2], args[1::2], strict=True)
-    whens = " ".join(f"WHEN {condition} THEN {value}" for condition, value in pairs)
-    return f"(CASE {whens} ELSE {args[-1]} END)"
-
-
 def _nullif(_: Call, args: Args) -> str:
     return once(args[0], lambda it: f"(CASE WHEN {it} = {args[1]} THEN NULL ELSE {it} END)")
-
-
-def _in(_: Call, args: Args) -> str:
-    return f"({args[0]} IN ({', '.join(args[1:])}))"
-
-
-def _between(_: Call, args: Args) -> str:
-    return f"({args[0]} BETWEEN {args[1]} AND {args[2]})"
 
 
 def _concat(_: Call, args: Args) -> str:
@@ -180,6 +150,7 @@ def _cast(expr: Call, args: Args) -> str:
 
 
 CALLS: dict[str, Writer] = {
+    **STANDARD,
     "add": _arithmetic("+"),
     "sub": _arithmetic("-"),
     "mul": _arithmetic("*"),
@@ -187,51 +158,32 @@ CALLS: dict[str, Writer] = {
     "intdiv": _whole_divide,
     "mod": _modulo,
     "neg": lambda _, args: f"(- {args[0]})",
-    "abs": _function("abs"),
+    "abs": function("abs"),
     "sign": lambda _, args: f"CAST(sign({args[0]}) AS BIGINT)",
     "round": _round,
     "floor": _to_whole("floor"),
     "ceil": _to_whole("ceil"),
     "sqrt": _square_root,
-    "ln": _function("ln"),
-    "log10": _function("log10"),
+    "ln": function("ln"),
+    "log10": function("log10"),
     "log2": _binary_logarithm,
     "exp": _exponential,
     "power": _power,
     "least": _extreme("least"),
     "greatest": _extreme("greatest"),
-    "eq": _infix("="),
-    "ne": _infix("<>"),
-    "lt": _infix("<"),
-    "le": _infix("<="),
-    "gt": _infix(">"),
-    "ge": _infix(">="),
-    "is_distinct": _infix("IS DISTINCT FROM"),
-    "is_not_distinct": _infix("IS NOT DISTINCT FROM"),
-    "is_null": _suffix("IS NULL"),
-    "is_not_null": _suffix("IS NOT NULL"),
-    "is_true": _suffix("IS NOT DISTINCT FROM TRUE"),
-    "is_false": _suffix("IS NOT DISTINCT FROM FALSE"),
-    "in": _in,
-    "between": _between,
-    "and": _infix("AND"),
-    "or": _infix("OR"),
-    "not": lambda _, args: f"(NOT {args[0]})",
-    "case": _case,
-    "coalesce": _function("coalesce"),
     "nullif": _nullif,
-    "lower": _function("lower"),
-    "upper": _function("upper"),
+    "lower": function("lower"),
+    "upper": function("upper"),
     "length": lambda _, args: f"CAST(length({args[0]}) AS BIGINT)",
-    "trim": _function("trim"),
-    "ltrim": _function("ltrim"),
-    "rtrim": _function("rtrim"),
+    "trim": function("trim"),
+    "ltrim": function("ltrim"),
+    "rtrim": function("rtrim"),
     "concat": _concat,
     "substring": _substring,
     "like": _like("LIKE"),
     "ilike": _like("ILIKE"),
-    "starts_with": _function("startswith"),
-    "contains": _function("contains"),
+    "starts_with": function("startswith"),
+    "contains": function("contains"),
     "cast": _cast,
     **spark_dates.CALLS,
 }
