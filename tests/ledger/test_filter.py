@@ -19,7 +19,8 @@ from mpmath import mp, mpf
 
 import dither
 from dither.errors import ArgumentError, BudgetExceeded, NoConversion
-from dither.ledger.left import Remaining, State
+from dither.ledger.left import Remaining
+from dither.ledger.state import State
 from dither.ledger.terms import ATTO, LARGEST, NANO, Accounting, Cost, Terms, best_order, loss_cap
 from dither.privacy import (
     ApproxDP,

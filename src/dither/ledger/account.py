@@ -10,8 +10,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import AccountFrozen, ArgumentError, BudgetExceeded, LedgerError, UnitMismatch
-from dither.ledger.left import Remaining, State
+from dither.ledger.left import Remaining
 from dither.ledger.policy import Policy
+from dither.ledger.state import State
 from dither.ledger.store import ADD, SPEND, SPEND_SHARE
 from dither.ledger.terms import Cost, Terms
 from dither.ledger.wire import Entry, from_json, to_json

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dither.errors import ArgumentError, LedgerError
 from dither.ledger.account import Account, check_text
-from dither.ledger.left import State
 from dither.ledger.policy import Policy
 from dither.ledger.sqlite import copy_book, discard, put_in_place
+from dither.ledger.state import State
 from dither.ledger.store import APPEND, LAST, Store, connect, prepare
 from dither.ledger.terms import Accounting, Terms
 from dither.ledger.wire import Entry, canonical, digest

@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import LedgerError
-from dither.ledger.left import State
 from dither.ledger.sqlite import SQLiteStore
+from dither.ledger.state import State
 from dither.ledger.terms import Accounting, Cost, Terms
 from dither.ledger.wire import Entry, canonical, from_json
 from dither.privacy import ApproxDP, Relation, Unit
