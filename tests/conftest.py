@@ -6,8 +6,10 @@ DuckDB. What is about an engine's integers is tested on each.
 
 from __future__ import annotations
 
+import os
 import re
 import signal
+import tempfile
 
 import pytest
 
@@ -27,6 +29,8 @@ TWICE = re.compile(r"test_answers_are_the_plain_ones\[spark-(.*) \(Gaussian\)\]"
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # What this machine notes about books on servers: nothing of the tests' belongs into the user's own folder.
+    os.environ["DITHER_STATE"] = tempfile.mkdtemp(prefix="dither-state-")
     if hasattr(config, "workerinput"):  # a process of parallel tests ignores Ctrl-C, and so would all that it starts
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

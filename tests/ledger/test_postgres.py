@@ -66,7 +66,7 @@ def test_a_connection_that_is_cut(account, address):
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
         )
         connection.execute(others, (connection.info.backend_pid,))
-    with pytest.raises(LedgerError, match="could not be used"):
+    with pytest.raises(LedgerError, match="was lost before it charged"):
         account.charge(PureDP(0.1))
     account.charge(PureDP(0.1))
     assert account.remaining.epsilon == 0.8
