@@ -235,7 +235,7 @@ class TestCharging:
         account = ledger.account("clinic", epsilon=1, delta=delta, accounting=accounting)
         account.charge(PureDP(0.7))
         head, left = ledger.head, account.remaining
-        with pytest.raises(dither.BudgetExceeded, match=r"% is left, .* ε = 0\.3 at most.* Nothing was spent"):
+        with pytest.raises(dither.BudgetExceeded, match=r"% is left.* epsilon = 0\.3\b.* Nothing was spent"):
             account.charge(PureDP(0.31))
         assert ledger.head == head
         assert account.remaining == left
@@ -321,7 +321,7 @@ class TestSharing:
         account.share("ana", 0.25)
         account.charge(PureDP(2), by="ana")
         head = ledger.head
-        with pytest.raises(dither.BudgetExceeded, match=r"share of ana: .* ε = 0\.5 at most"):
+        with pytest.raises(dither.BudgetExceeded, match=r"share of ana: .* epsilon = 0\.5\b"):
             account.charge(PureDP(1), by="ana")
         assert ledger.head == head
         assert account.remaining.epsilon == 8
@@ -536,7 +536,7 @@ class TestLooking:
         account = ledger.account("clinic <b>", epsilon=1)
         account.charge(PureDP(0.5))
         assert "50% spent, charges: 1" in str(account)
-        assert "ε = 0.5 at most" in str(account)
+        assert "epsilon = 0.5 fits" in str(account)
         page = account._repr_html_()
         assert "<svg" in page
         assert "polyline" in page

@@ -19,7 +19,6 @@ from mpmath import mp, mpf
 
 import dither
 from dither.errors import ArgumentError, BudgetExceeded, NoConversion
-from dither.ledger.left import Remaining
 from dither.ledger.state import State
 from dither.ledger.terms import ATTO, LARGEST, NANO, Accounting, Cost, Terms, best_order, loss_cap
 from dither.privacy import (
@@ -438,16 +437,6 @@ def test_disjoint_keys_cost_the_largest_once_or_twice() -> None:
     assert replacing.disjoint([PureDP(0.5, unit=unit)]) == once
     with pytest.raises(ArgumentError, match="empty"):
         add_remove.disjoint([])
-
-
-def test_what_is_said_to_be_left_can_be_asked() -> None:
-    for accounting in BOTH:
-        terms = terms_of(accounting, (1.0, 1e-6))
-        left = Remaining(terms, opened(terms).plus(terms.cost(PureDP(0.1))))
-        assert left.state.fits(terms.cost(PureDP(left.epsilon)))
-        assert not left.state.fits(terms.cost(PureDP(left.epsilon + 2e-9)))
-        assert left.state.fits(terms.cost(GaussianDP(left.mu)))
-        assert not left.state.fits(terms.cost(GaussianDP(left.mu + 2e-9)))
 
 
 def test_the_table_in_the_docs_is_what_its_snippet_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
