@@ -20,7 +20,7 @@ from dither.mechanisms import Gaussian
 from dither.privacy import ApproxDP, BoundedRange, GaussianDP, Guarantee, PureDP, Unit, ZeroConcentratedDP
 from dither.query.answer.cost import Asked, afford
 
-TOTALS = [(0.001, 0.1), (0.3, 1e-9), (1.0, 1e-6), (2.0, 1e-6), (3.0, 1e-5), (20.0, 0.01), (1e5, 1e-6)]
+TOTALS = [(0.001, 0.1), (0.3, 1e-9), (1.0, 1e-6), (2.0, 1e-6), (3.0, 1e-5), (20.0, 0.01), (1e5, 1e-6), (2e8, 1e-3)]
 PRINTED = re.compile(r"(epsilon|rho|δ) = ([0-9.e+-]*[0-9])( on its own)?")
 
 
@@ -91,7 +91,7 @@ def granted(left: Remaining, guarantee: Guarantee) -> bool:
 @pytest.mark.parametrize("accounting", Accounting)
 def test_every_printed_number_fits_and_little_more_does(accounting: Accounting) -> None:
     seen = set()
-    for left in drawn(accounting, 150):
+    for left in drawn(accounting, 100):
         for text in (left.in_words(), left.refusal(PureDP(1.0)).partition("does not fit")[2]):
             for name, digits, alone in PRINTED.findall(text):
                 value, unit = float(digits), 1 / ATTO if name == "δ" else 1 / NANO
@@ -119,7 +119,7 @@ def test_the_share_that_is_left_can_be_asked_for_in_every_kind(accounting: Accou
 
 @pytest.mark.parametrize("accounting", Accounting)
 def test_nothing_fits_where_it_says_so(accounting: Accounting) -> None:
-    closed = [left for left in drawn(accounting, 150) if "nothing fits" in left.in_words()]
+    closed = [left for left in drawn(accounting, 80) if "nothing fits" in left.in_words()]
     assert len(closed) > 3
     for left in closed:
         assert not left.fits(PureDP(1e-9, unit=left.terms.unit))
@@ -185,6 +185,15 @@ def test_a_pure_account_says_one_number() -> None:
         "ask for at most a pure answer of epsilon = 0.25. Nothing was spent."
     )
     assert str(left) == f"{left.in_words()} Or 0 counts within ±10."
+
+
+@pytest.mark.parametrize("accounting", Accounting)
+def test_every_number_fits_as_it_is(accounting: Accounting) -> None:
+    for left in drawn(accounting, 60):
+        for name, value in (("epsilon", left.epsilon), ("rho", left.rho), ("δ", left.delta)):
+            assert not value or all(granted(left, one) for one in meant(left, name, value, alone=False)), name
+        alone = left.gaussian_epsilon
+        assert not alone or all(granted(left, one) for one in meant(left, "epsilon", alone, alone=True))
 
 
 def test_numbers_are_never_rounded_up() -> None:
