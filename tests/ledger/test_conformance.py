@@ -234,9 +234,7 @@ class TestCharging:
         account = ledger.account("clinic", epsilon=1, delta=delta, accounting=accounting)
         account.charge(PureDP(0.7))
         head, left = ledger.head, account.remaining
-        with pytest.raises(
-            dither.BudgetExceeded, match=r"% is left; ask for at most .* epsilon = 0\.3\. Nothing was spent"
-        ):
+        with pytest.raises(dither.BudgetExceeded, match=r"% is left.* epsilon = 0\.3\b.* Nothing was spent"):
             account.charge(PureDP(0.31))
         assert ledger.head == head
         assert account.remaining == left
@@ -322,7 +320,7 @@ class TestSharing:
         account.share("ana", 0.25)
         account.charge(PureDP(2), by="ana")
         head = ledger.head
-        with pytest.raises(dither.BudgetExceeded, match=r"share of ana: .* epsilon = 0\.5"):
+        with pytest.raises(dither.BudgetExceeded, match=r"share of ana: .* epsilon = 0\.5\b"):
             account.charge(PureDP(1), by="ana")
         assert ledger.head == head
         assert account.remaining.epsilon == 8
@@ -542,7 +540,7 @@ class TestLooking:
         account = ledger.account("clinic <b>", epsilon=1)
         account.charge(PureDP(0.5))
         assert "50% spent, charges: 1" in str(account)
-        assert "epsilon = 0.5" in str(account)
+        assert "epsilon = 0.5 fits" in str(account)
         page = account._repr_html_()
         assert "<svg" in page
         assert "polyline" in page

@@ -134,7 +134,8 @@ def test_a_book_without_its_own_note_opens_frozen(place, tmp_path, spoil):
         assert book.account("clinic").frozen == ""
 
 
-def test_a_copy_with_its_note_opens_frozen(place, tmp_path):
+@pytest.mark.usefixtures("place")
+def test_a_copy_with_its_note_opens_frozen(tmp_path):
     (tmp_path / "copy").mkdir()
     for name in ("book.db", "book.db-note"):
         shutil.copy(tmp_path / name, tmp_path / "copy" / name)
@@ -142,7 +143,8 @@ def test_a_copy_with_its_note_opens_frozen(place, tmp_path):
         assert "copied here" in book.account("clinic").frozen
 
 
-def test_a_book_moved_with_its_note_is_the_same_book(place, tmp_path):
+@pytest.mark.usefixtures("place")
+def test_a_book_moved_with_its_note_is_the_same_book(tmp_path):
     (tmp_path / "moved").mkdir()
     for name in ("book.db", "book.db-note"):
         (tmp_path / name).rename(tmp_path / "moved" / name)
@@ -273,6 +275,7 @@ def test_records_are_read_as_they_were_written():
 
 
 def test_a_machine_is_known_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(note, "CONTAINER", ())
     here = home_of(tmp_path)
     assert here == home_of(tmp_path / "..")
     monkeypatch.setattr(note, "_machine", lambda: "another")

@@ -4,6 +4,7 @@ import os
 import shutil
 import traceback
 from pathlib import Path
+from typing import ClassVar
 
 import dither
 from dither.errors import LedgerError
@@ -16,17 +17,22 @@ __all__ = ["Worker"]
 class Worker:
     """A forked process that holds a book open."""
 
+    ends: ClassVar[set[int]] = set()
+
     def __init__(self, place, *, guarded=True):
         self._place, self._guarded = place, guarded
         (child_in, self._out), (self._in, child_out) = os.pipe(), os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
             try:
-                os.close(self._out), os.close(self._in)
+                for descriptor in (self._out, self._in, *Worker.ends):
+                    os.close(descriptor)  # a worker that kept another's pipe open would keep it waiting
                 self._serve(child_in, child_out)
             finally:
                 os._exit(0)
-        os.close(child_in), os.close(child_out)
+        os.close(child_in)
+        os.close(child_out)
+        Worker.ends |= {self._out, self._in}
 
     def _serve(self, reader, writer):
         if not self._guarded:  # as on a system without locks that belong to a descriptor
@@ -52,6 +58,7 @@ class Worker:
         return os.read(self._in, 100_000).decode()
 
     def end(self):
+        Worker.ends -= {self._out, self._in}
         os.close(self._out)
         os.waitpid(self.pid, 0)
         os.close(self._in)

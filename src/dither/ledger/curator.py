@@ -96,7 +96,7 @@ class Curated:
     def _remaining(self, facts: Facts, by: str | None = None) -> Remaining:
         account, share = facts.accounts[self.name], facts.of(self.name).get(by or "")
         states = [account.state, *([share.state] if share is not None and share.part else [])]
-        return Remaining.of(self.terms, *states)
+        return Remaining.of(self.terms, *states, policy=self.policy)
 
     def recover(self, receipts: Sequence[Receipt]) -> None:
         """Enter charges that a restored book has lost, each once. They count even where they exceed the account."""

@@ -14,8 +14,8 @@ from dither.errors import ArgumentError, BudgetExceeded
 from dither.ledger.policy import Policy
 from dither.ledger.state import State
 from dither.ledger.terms import ATTO, NANO, Accounting, Cost, Terms
-from dither.privacy import GaussianDP, Guarantee, PureDP, epsilon_for_error, gaussian_mu, mu_for_error
-from dither.privacy.numbers import float_down
+from dither.privacy import ApproxDP, GaussianDP, Guarantee, PureDP, epsilon_for_error, gaussian_mu, mu_for_error
+from dither.privacy.numbers import float_down, written
 
 __all__ = ["Remaining"]
 
@@ -76,7 +76,7 @@ class Remaining:
         is 0 (see `epsilon`), and an answer that carries a δ needs that as well (see `delta`); nothing that this share
         promises is refused.
         """
-        return float_down(self._share)
+        return _written_down(self._share)
 
     @property
     def _share(self) -> Fraction:
@@ -85,7 +85,7 @@ class Remaining:
     @property
     def pure_share(self) -> float:
         """The part of the sum of ε that is left; 0 once anything but pure answers was charged."""
-        return float_down(self._pure_share)
+        return _written_down(self._pure_share)
 
     @property
     def _pure_share(self) -> Fraction:
@@ -95,7 +95,7 @@ class Remaining:
     @property
     def loss_share(self) -> float:
         """The part of the sum of losses that is left; 0 where only pure answers count."""
-        return float_down(self._loss_share)
+        return _written_down(self._loss_share)
 
     @property
     def _loss_share(self) -> Fraction:
@@ -105,17 +105,12 @@ class Remaining:
     @cached_property
     def epsilon(self) -> float:
         """The largest ε that a pure answer may have."""
-        return self._largest(lambda units: PureDP(units / NANO, unit=self.terms.unit)) / NANO
+        return self._largest(lambda units: PureDP(units / NANO, unit=self.terms.unit), self.state.pure_cap) / NANO
 
     @cached_property
     def mu(self) -> float:
         """The largest μ that a Gaussian answer may have; 0 where only pure answers count."""
-        if self.terms.accounting is Accounting.PURE:
-            return 0.0
-        return self._largest(self._gaussian) / NANO
-
-    def _gaussian(self, units: int) -> GaussianDP:
-        return GaussianDP(units / NANO, unit=self.terms.unit)
+        return self._largest(lambda units: GaussianDP(units / NANO, unit=self.terms.unit), self.state.pure_cap) / NANO
 
     @property
     def rho(self) -> float:
@@ -132,26 +127,28 @@ class Remaining:
             return 0.0
         delta, unit = self.terms.total.delta, self.terms.unit
         units = math.floor(GaussianDP(self.mu, unit=unit).epsilon_at(delta) * NANO)
-        # The ε of the largest μ is rounded up, so a unit or two less may be needed.
+        # The ε of the largest μ is rounded up, so a little less may be needed.
+        less = 1
         while units and not self.fits(GaussianDP(gaussian_mu(units / NANO, delta), unit=unit)):
-            units -= 1
+            units, less = max(0, units - less), 2 * less
         return units / NANO
 
-    def _largest(self, kind: Callable[[int], Guarantee]) -> int:
-        """The largest number, in whole units of 1e-9, with which a kind of guarantee fits."""
-        low, high = 0, max(self.state.pure_cap, 1)
+    @cached_property
+    def delta(self) -> float:
+        """The largest δ that an answer may carry; 0 where even the smallest loss would not fit."""
+        return (
+            self._largest(lambda units: ApproxDP(1e-9, units / ATTO, unit=self.terms.unit), self.state.delta_cap) / ATTO
+        )
+
+    def _largest(self, kind: Callable[[int], Guarantee], about: int) -> int:
+        """The largest whole number with which a kind of guarantee fits; `about` that is a first guess."""
+        low, high = 0, max(about, 1)
         while self.fits(kind(high)):
             low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if self.fits(kind(middle)) else (low, middle)
         return low
-
-    @property
-    def delta(self) -> float:
-        """The largest δ that an answer may carry; 0 where its loss would not fit."""
-        left = min(state.delta_cap - state.delta_spent for state in self._states)
-        return float_down(Fraction(left, ATTO)) if self._loss_share else 0.0
 
     def counts(self, error: float = 10.0, confidence: float = 0.95) -> int:
         """How many counts within ± error, at that confidence, can still be asked, by the cheaper kind of noise."""
@@ -185,7 +182,9 @@ class Remaining:
 
     @property
     def _headline(self) -> str:
-        return f"{math.floor(1000 * self._share) / 10:g} % is left"
+        """The part that is left; beside a share it says of what, because `share=` means a part of the account."""
+        whole = " of the account" if self.shares else ""
+        return f"{math.floor(1000 * self._share) / 10:g} %{whole} is left"
 
     @cached_property
     def _kinds(self) -> list[tuple[str, str]]:
@@ -214,6 +213,12 @@ class Remaining:
 
 def _part(left: int, cap: int, closed: bool) -> Fraction:
     return Fraction(left, cap) if left > 0 and cap and not closed else Fraction(0)
+
+
+def _written_down(exact: Fraction) -> float:
+    """The largest float that, as written, is at most the fraction: 23/100 is 0.23."""
+    near = float(exact)
+    return near if written(near) <= exact else math.nextafter(near, 0.0)
 
 
 def _times(state: State, cost: Cost) -> int:

@@ -1,5 +1,9 @@
 """What mechanisms that answer step by step share: one charge when opened (rule R21), and one place to ask.
 
+Other charges come between the answers of an opened mechanism. That its one charge still covers all of them is a claim
+of its own, about concurrent composition: the docstring of each mechanism says what it relies on there
+(docs/proofs/filter.md lists what is known).
+
 An opened mechanism remembers noise. Whoever asked two copies of it would see the same noise twice, so it cannot be
 copied or pickled, and a forked process cannot go on with it.
 """
