@@ -15,13 +15,14 @@ import time
 import weakref
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from dither.errors import LedgerError
 from dither.ledger.locks import Locked, lock, unlock
+from dither.noise import token
 
 __all__ = ["Doubt", "Note", "Record", "home_of"]
 
@@ -151,6 +152,16 @@ class Note:
         os.fsync(self._descriptor)
         _sync_folder(Path(self._path).parent)
         return data
+
+    def begin(self, record: Record) -> None:
+        """Make the note with its first record, in one step, unless it is there: nobody ever finds it empty."""
+        if Path(self._path).exists():
+            return
+        aside = f"{self._path}.{token(8)}"
+        Path(aside).write_bytes(record.to_bytes())
+        with suppress(FileExistsError):
+            os.link(aside, self._path)
+        Path(aside).unlink()
 
     def discard_if_empty(self) -> None:
         """Remove a note into which nothing was ever written: no book was begun beside it."""

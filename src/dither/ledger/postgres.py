@@ -248,14 +248,16 @@ class PostgresStore:
         return reason
 
     def _doubt(self, run: Run) -> str:
-        """What this machine's note says against the book."""
+        """What this machine's note says against the book. A machine that sees it for the first time begins one."""
+        last = run(LAST)[0]
+        self._note.begin(Record("-", last[0], last[2], "-", 0))
         try:
             with self._note.locked():
                 record = self._note.read()
         except Doubt as doubt:
             return str(doubt)
-        if record is None:  # the first time that this machine sees the book
-            return ""
+        if record is None:
+            return "the note that this machine keeps of it was emptied"
         rows = run("SELECT hash FROM log WHERE seq = ?", (record.seq,))
         if not rows or rows[0][0] != record.head:
             return "the book is older than the head that this machine has noted"
@@ -269,8 +271,9 @@ class PostgresStore:
     def _write_note(self, seq: int, head: str, anew: bool = False) -> None:
         """Several processes of this machine share a note, and it never goes back."""
         record = Record(self._book or "-", seq, head, "-", 0)
+        self._note.begin(record)
         with self._note.locked():
-            if anew or not self._note.raw():
+            if anew:
                 self._note.create(record)
             elif _seq(self._note) < seq:
                 self._note.write(record)
@@ -289,7 +292,7 @@ def _seq(note: Note) -> int:
         record = note.read()
     except Doubt:
         return 1 << 62  # someone must look at it first
-    return -1 if record is None else record.seq
+    return 1 << 62 if record is None else record.seq
 
 
 def _home(run: Run) -> str:
