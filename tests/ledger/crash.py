@@ -13,8 +13,10 @@ import os
 import random  # allowed: when to kill, not what to spend
 import shutil
 import signal
+import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -193,14 +195,9 @@ def campaign(
 def _is_whole(path: Path) -> bool:
     """Whether a backup was finished before its maker was killed."""
     try:
-        from dither.ledger.sqlite import _open
-
-        connection = _open(str(path), memory=False)
-        try:
+        with closing(sqlite3.connect(path)) as connection:
             return bool(connection.execute("SELECT count(*) FROM log").fetchone()[0])
-        finally:
-            connection.close()
-    except (DitherError, OSError, Exception):
+    except sqlite3.Error:
         return False
 
 
