@@ -23,7 +23,6 @@ from dither.ledger.tables import LINES, PENDING, entries, load
 from dither.ledger.terms import Terms
 from dither.ledger.transitions import Refusal, refusal, standing
 from dither.ledger.wire import to_json
-from dither.noise import token
 from dither.privacy import Composed, Guarantee, Unit
 
 if TYPE_CHECKING:
@@ -124,8 +123,8 @@ class Account(Curated):
         once: str | None,
     ) -> Charge:
         now = clock.now()
-        deadline = clock.after(now, _seconds(within, self.policy.deadline))
-        name = token(8) if once is None else _named(once)
+        deadline = clock.deadline(now, _seconds(within, self.policy.deadline))
+        name = self._ledger.new_name() if once is None else _named(once)
         body = {
             "by": by,
             "cost": [cost.pure, cost.loss, cost.delta],

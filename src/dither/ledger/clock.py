@@ -6,7 +6,7 @@ import time
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-__all__ = ["after", "now"]
+__all__ = ["after", "deadline", "now"]
 
 
 def now() -> str:
@@ -18,6 +18,16 @@ def after(moment: str, seconds: float) -> str:
     """The time so many seconds later, or earlier."""
     later = datetime.fromisoformat(moment) + timedelta(seconds=seconds)
     return later.isoformat(timespec="microseconds")
+
+
+def deadline(moment: str, seconds: float) -> str:
+    """The end of the second that is so many seconds later: charges of one second share it."""
+    return _deadline(moment[:19], seconds)
+
+
+@lru_cache(maxsize=8)
+def _deadline(second: str, seconds: float) -> str:
+    return after(f"{second}+00:00", seconds + 1)
 
 
 def _text(microseconds: int) -> str:

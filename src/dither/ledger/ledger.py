@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,6 +24,7 @@ from dither.ledger.sqlite import SQLiteStore, backup_file, put_in_place
 from dither.ledger.store import APPEND, LAST, Charge, Store, connect
 from dither.ledger.tables import LINES, change, entries, load
 from dither.ledger.terms import Accounting, Terms
+from dither.noise import token
 from dither.privacy import ROW, ApproxDP, Relation, Unit
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ class Ledger:
         self.store = store
         self.opened_in = os.getpid()
         self._closed = False
+        self._names = (0, "", count())  # the process, a word of its own, how many names it gave
         try:
             begin(self, reason)
         except BaseException:
@@ -142,6 +145,12 @@ class Ledger:
             return None
         seq, when, line = found
         return Entry(seq, when, "charge", charge.account, charge.body, line)
+
+    def new_name(self) -> str:
+        """A name for a charge that no other one has, in this process or any other."""
+        if self._names[0] != os.getpid():
+            self._names = (os.getpid(), token(8), count())
+        return f"{self._names[1]}.{next(self._names[2])}"
 
     def entries(
         self, account: str | None = None, kind: str | None = None, *, after: int = 0, last: int | None = None

@@ -66,7 +66,7 @@ class Note:
     it may lag behind the book after a power cut, and is never ahead of it."""
 
     def __init__(self, path: str, place: str) -> None:
-        self._path, self._place = path, place
+        self._path, self._place = Path(path), place
         self._descriptor: int | None = None
         self._threads = threading.RLock()
         self._held = 0
@@ -108,7 +108,7 @@ class Note:
     def _is_current(self, descriptor: int) -> bool:
         mine = os.fstat(descriptor)
         try:
-            there = Path(self._path).stat()
+            there = self._path.stat()
         except FileNotFoundError:
             return False
         return (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino)
@@ -150,12 +150,12 @@ class Note:
         os.ftruncate(self._descriptor, 0)
         data = self.write(record)
         os.fsync(self._descriptor)
-        _sync_folder(Path(self._path).parent)
+        _sync_folder(self._path.parent)
         return data
 
     def begin(self, record: Record) -> None:
         """Make the note with its first record, in one step, unless it is there: nobody ever finds it empty."""
-        if Path(self._path).exists():
+        if self._path.exists():
             return
         aside = f"{self._path}.{token(8)}"
         Path(aside).write_bytes(record.to_bytes())
@@ -165,10 +165,10 @@ class Note:
 
     def discard_if_empty(self) -> None:
         """Remove a note into which nothing was ever written: no book was begun beside it."""
-        if Path(self._path).exists():
+        if self._path.exists():
             with self.locked():
                 if not self.raw():
-                    Path(self._path).unlink()
+                    self._path.unlink()
 
     def close(self) -> None:
         if self._descriptor is not None:

@@ -46,6 +46,7 @@ class SQLiteStore:
         self._path = Path(place if self.memory else os.path.realpath(place))
         if self._path.is_dir():
             raise LedgerError(f"{place} cannot be opened: it is a folder; name a file for the book")
+        self._near = [] if self.memory else [Path(f"{self._path}{name}") for name in BESIDE]
         self._note = None if self.memory else Note(f"{self._path}-note", place)
         self._lock = threading.RLock()
         self._active = False
@@ -100,7 +101,7 @@ class SQLiteStore:
 
     def _neighbours(self) -> tuple[int, ...]:
         """Which files SQLite has beside the book. While a connection is open, their numbers are not given anew."""
-        return () if self.memory else tuple(_inode(f"{self._path}{name}") for name in BESIDE)
+        return tuple(map(_inode, self._near))
 
     def _enter(self, connection: sqlite3.Connection) -> None:
         """Nothing is done inside another transaction, nor on files that are no longer those that were opened."""
@@ -339,9 +340,9 @@ def _check_line(rows: list[tuple[Any, ...]], record: Record) -> None:
         raise Doubt("the book is older than the head noted beside it")
 
 
-def _inode(path: str) -> int:
+def _inode(path: Path) -> int:
     try:
-        return Path(path).stat().st_ino
+        return path.stat().st_ino
     except OSError:
         return 0
 
