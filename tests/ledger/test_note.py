@@ -8,12 +8,13 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from dither.errors import AccountFrozen, LedgerError
 from dither.ledger import Ledger, locks, note, verify
-from dither.ledger.note import Doubt, Note, Record, home_of
+from dither.ledger.note import Doubt, Note, Record, home_of, same_home
 from dither.privacy import PureDP
 from tests.ledger.notes import noted
 from tests.ledger.workers import Worker
@@ -275,15 +276,17 @@ def test_records_are_read_as_they_were_written():
 
 
 def test_a_machine_is_known_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(note, "CONTAINER", ())
     here = home_of(tmp_path)
-    assert here == home_of(tmp_path / "..")
-    monkeypatch.setattr(note, "_machine", lambda: "another")
-    assert home_of(tmp_path) != here
-    monkeypatch.setattr(note, "CONTAINER", (tmp_path,))
-    volume = home_of(tmp_path)
-    monkeypatch.setattr(note, "_machine", lambda: "a third")  # a container started again
-    assert home_of(tmp_path) == volume != here
+    assert same_home(here, home_of(tmp_path / ".."))
+    monkeypatch.setattr(note, "_machine", lambda: "another")  # a container of this machine, or one started again
+    there = home_of(tmp_path)
+    assert there != here
+    assert same_home(here, there)
+    monkeypatch.setattr(note.os, "statvfs", lambda _: SimpleNamespace(f_fsid=17))
+    assert not same_home(here, home_of(tmp_path))
+    monkeypatch.setattr(note.os, "statvfs", lambda _: SimpleNamespace(f_fsid=0))
+    monkeypatch.setattr(note, "_machine", lambda: "")
+    assert same_home(home_of(tmp_path), here)  # a system that tells neither
 
 
 MOUNTS = """22 1 254:0 / / rw,relatime - ext4 /dev/root rw

@@ -24,7 +24,7 @@ from dither.errors import LedgerError
 from dither.ledger.locks import Locked, lock, unlock
 from dither.noise import token
 
-__all__ = ["Doubt", "Note", "Record", "home_of"]
+__all__ = ["Doubt", "Note", "Record", "home_of", "same_home"]
 
 MAGIC = "dither-note-1"
 SIZE = 512  # more than any record, and far less than what one write leaves torn
@@ -175,6 +175,10 @@ class Note:
             os.close(self._descriptor)
             self._descriptor = None
 
+    def __del__(self) -> None:
+        with suppress(Exception):
+            self.close()
+
     def forget(self) -> None:
         """In a forked process: let go without unlocking, which would unlock the parent's note too."""
         self._threads, self._held = threading.RLock(), 0
@@ -205,15 +209,28 @@ def _sync_folder(folder: Path) -> None:
 
 
 MACHINE = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))
-CONTAINER = (Path("/.dockerenv"), Path("/run/.containerenv"))
+UNKNOWN = "0" * 16
 
 
 def home_of(folder: Path) -> str:
-    """Which machine this is or, in a container, which volume: a container is another machine at every start."""
-    machine = "" if any(mark.exists() for mark in CONTAINER) else _machine()
-    volume = f"volume {getattr(os.statvfs(folder), 'f_fsid', 0)}" if hasattr(os, "statvfs") else ""
-    name = f"machine {machine}" if machine else volume
-    return hashlib.sha256(f"dither {name}".encode()).hexdigest()[:32]
+    """Which machine this is and which volume: a container is another machine at every start, but has its volume."""
+    volume = getattr(os.statvfs(folder), "f_fsid", 0) if hasattr(os, "statvfs") else 0
+    return _hashed("machine", _machine()) + _hashed("volume", str(volume or ""))
+
+
+def same_home(one: str, other: str) -> bool:
+    """The same machine, or the same volume: a host and its containers see one book.
+
+    Where a system tells neither, the file's own number is all there is to compare.
+    """
+    halves = zip((one[:16], one[16:]), (other[:16], other[16:]), strict=True)
+    known = [mine == theirs for mine, theirs in halves if UNKNOWN not in (mine, theirs)]
+    return any(known) or not known
+
+
+def _hashed(kind: str, name: str) -> str:
+    """Machine ids are not for showing around."""
+    return hashlib.sha256(f"dither {kind} {name}".encode()).hexdigest()[:16] if name else UNKNOWN
 
 
 def _machine() -> str:

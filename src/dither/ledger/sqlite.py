@@ -14,7 +14,7 @@ from typing import Any
 from dither.errors import LedgerError
 from dither.ledger.entry import digest
 from dither.ledger.locks import check_filesystem, hold
-from dither.ledger.note import Doubt, Note, Record, home_of
+from dither.ledger.note import Doubt, Note, Record, home_of, same_home
 from dither.ledger.store import APPEND, APPLICATION, LAST, SPEND, SPEND_BY, WAIT, Charge, Run, version_of
 
 __all__ = ["SQLiteStore", "backup_file", "leftovers", "put_in_place"]
@@ -258,7 +258,8 @@ class SQLiteStore:
         _check_line(run("SELECT hash FROM log WHERE seq = ?", (record.seq,)), record)
         if record.book and record.book != rows[0][0][:32]:
             raise Doubt("the note beside it is of another book")
-        if record.home and (record.home, record.inode) != self._here:
+        home, inode = self._here
+        if record.home and not (record.inode == inode and same_home(record.home, home)):
             raise Doubt("it was copied here, or comes from another machine")
         self._book = rows[0][0][:32]
 
@@ -305,6 +306,13 @@ class SQLiteStore:
             _never_close(connection)
         else:
             connection.close()
+
+    def __del__(self) -> None:
+        # A book that nobody closed: SQLite closes its own files, and finds the book in use, so it tidies nothing up.
+        if getattr(self, "_guard", None) is not None and self._pid == os.getpid():
+            with suppress(Exception):
+                self._connection = None
+                os.close(self._guard)  # type: ignore[arg-type]
 
     def _let_go(self) -> None:
         if self._guard is not None:
