@@ -122,7 +122,7 @@ def test_a_book_without_its_own_note_opens_frozen(place, tmp_path, spoil):
         case "foreign":
             shutil.copy(tmp_path / "other.db-note", beside)
         case "elsewhere":
-            beside.write_bytes(replace(record, home="0" * 32).to_bytes())
+            beside.write_bytes(replace(record, home="f" * 32).to_bytes())
     with Ledger.open(place) as book:
         account = book.account("clinic")
         assert account.frozen
