@@ -117,7 +117,7 @@ class Note:
         if self._descriptor is None:
             flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
             try:
-                self._descriptor = os.open(self._path, flags, 0o600)
+                self._descriptor = os.open(self._path, flags, 0o666)  # less what umask takes, as for the book
             except OSError as error:
                 raise LedgerError(
                     f"{self._path} cannot be written ({error.strerror}); a book needs a note beside it: does its "
