@@ -12,7 +12,7 @@ import time
 from contextlib import closing
 from itertools import count, islice
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -334,3 +334,17 @@ def test_a_burn_down_is_never_wider_than_its_column() -> None:
         line = budget.burn_down([1 - k / many for k in range(many + 1)])
         assert 0 < len(line) <= budget.WIDTH
         assert line[-1] == " "
+
+
+def test_a_book_on_a_server(server: Any) -> None:
+    place = server.database()
+    with Ledger.open(place) as ledger:
+        fill(ledger)
+    assert run("freeze", place, "--account", "curve", "--reason", "we look").stdout == "frozen: curve\n"
+    assert "we look" in run("budget", place).stdout
+    assert "thawed: curve" in run("thaw", place, "--account", "curve", "--reason", "seen").stdout
+    assert "0.75" in run("budget", place, "--analysts").stdout
+    assert len(run("log", place, "--last", "3").stdout.splitlines()) == 6
+    assert "27 lines" in run("log", "verify", place).stdout
+    assert "lines 1 to 27 were verified before" in run("log", "verify", place).stdout
+    assert "back it up with pg_dump" in run("backup", place, "copy.db").stderr
