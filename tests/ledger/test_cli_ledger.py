@@ -126,6 +126,8 @@ def test_budget_of_an_analyst_without_a_share() -> None:
     shown = run("budget", "--by", "zoe", "--account", "clinic").stdout
     assert "nothing: no share" in shown
     assert "0 %" in shown
+    (found,) = json.loads(run("budget", "--by", "zoe", "--account", "clinic", "--json").stdout)
+    assert [found[name] for name in ("may_ask", "left", "largest_epsilon", "largest_rho")] == [False, 0, 0, 0]
     assert "a pure answer of ε = 0.5" in run("budget", "--by", "zoe", "--account", "survey").stdout
 
 
@@ -237,6 +239,7 @@ def test_log_obeys_nothing_that_it_shows(book: Path) -> None:
         account.charge(PureDP(0.1), by="ana\x1b[2J", purpose="one\n25  2024-01-01  thaw")
     shown = run("log", "--last", "1").stdout.splitlines()
     assert len(shown) == 4
+    assert "\x1b" not in run("budget", "--analysts").stdout
     assert "by ana\\x1b[2J: one\\n25" in shown[1]
 
 

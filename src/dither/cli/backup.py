@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from dither.cli import book as books
+from dither.cli.book import say
 from dither.errors import LedgerError
 
 __all__ = ["backup", "commands", "restore"]
@@ -23,8 +24,8 @@ def backup(book: str, target: str) -> None:
     with books.open_book(book) as ledger:
         number, digest = ledger.head  # before the copy, which may hold a few lines more
         ledger.backup(target)
-    click.echo(f"{target} holds {book} up to line {number} at least; its head was {number}:{digest}")
-    click.echo("keep the receipts of later charges: a restored book lacks them")
+    say(f"{target} holds {book} up to line {number} at least; its head was {number}:{digest}")
+    say("keep the receipts of later charges: a restored book lacks them")
 
 
 @click.command("restore", short_help="Put a backup in the place of a book; it opens frozen.")
@@ -43,14 +44,12 @@ def restore(copy: str, place: str) -> None:
         raise LedgerError(f"there is no backup at {copy}")
     with Ledger.restore(copy, target) as ledger:
         names = [account.name for account in ledger.accounts()]
-    click.echo(f"{target} is restored from {copy}, and frozen: charges that were made after the backup are missing")
-    click.echo(
-        f"accounts: {', '.join(names) or 'none'}; for each of them, enter the receipts of later charges in Python"
-    )
-    click.echo(f'  Ledger.open({target!r}).account("…").recover(receipts)')
-    click.echo("or, where they are lost, give up what is left of it for ever:")
-    click.echo(f"  dither write-off {target} --account … --reason …")
-    click.echo(f"then: dither thaw {target} --reason …")
+    say(f"{target} is restored from {copy}, and frozen: charges that were made after the backup are missing")
+    say(f"accounts: {', '.join(names) or 'none'}; for each of them, enter the receipts of later charges in Python")
+    say(f'  Ledger.open({target!r}).account("…").recover(receipts)')
+    say("or, where they are lost, give up what is left of it for ever:")
+    say(f"  dither write-off {target} --account … --reason …")
+    say(f"then: dither thaw {target} --reason …")
 
 
 def _target(place: str) -> str:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from dither.errors import LedgerError
+from dither.text import clean
 
 if TYPE_CHECKING:
     from dither.ledger import Account, Ledger
 
-__all__ = ["account", "accounts", "argument", "one_account", "open_book", "place_of", "reason"]
+__all__ = ["account", "accounts", "argument", "one_account", "open_book", "place_of", "reason", "say"]
 
 argument = click.argument("book", default="book.db")
 account = click.option("--account", metavar="NAME", help="Which account; not needed where the book has only one.")
@@ -71,3 +72,9 @@ def one_account(ledger: Ledger, name: str | None) -> Account:
         return found[0]
     names = ", ".join(one.name for one in found) or "none"
     raise LedgerError(f"{ledger.store.place} has {len(found)} accounts ({names}); choose one with --account")
+
+
+def say(*lines: str) -> None:
+    """Print lines; what names and reasons hold is shown, and not obeyed by the terminal."""
+    for line in lines:
+        click.echo(clean(line))

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dither.cli import book as books
+from dither.text import clean
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from dither.ledger import Account, Ledger
+    from dither.ledger import Account, Analyst, Ledger
     from dither.ledger.left import Remaining
 
 __all__ = ["command"]
@@ -46,9 +47,9 @@ def as_data(account: Account) -> dict[str, Any]:
     }
 
 
-def fitting(left: Remaining) -> dict[str, Any]:
-    """What is left, and the most that one answer of each kind may cost."""
-    return {
+def fitting(left: Remaining, allowed: bool = True) -> dict[str, Any]:
+    """What is left, and the most that one answer of each kind may cost; nothing to those who may not ask."""
+    found = {
         "left": left.share,
         "largest_epsilon": left.epsilon,
         "largest_mu": left.mu,
@@ -56,42 +57,32 @@ def fitting(left: Remaining) -> dict[str, Any]:
         "largest_gaussian_epsilon": left.gaussian_epsilon,
         "counts_within_10": left.counts(10),
     }
+    return found if allowed else dict.fromkeys(found, 0)
 
 
-def analysts(account: Account) -> list[dict[str, Any]]:
-    """Everybody who has a share of an account or has asked."""
+def analysts(account: Account, name: str | None = None) -> list[dict[str, Any]]:
+    """Everybody who has a share of an account or has asked; or the one who is named, who may have done neither."""
+    from dither.ledger import Analyst
+
     everybody = account.analysts()
     shared = any(one.part is not None for one in everybody)
-    return [
-        {
-            "account": account.name,
-            "analyst": one.name,
-            "part": one.part,
-            "charges": one.charges,
-            "failures": one.failures,
-            "may_ask": one.part is not None or not shared,
-            **fitting(one.remaining),
-            "frozen": account.frozen or one.frozen,
-        }
-        for one in everybody
-    ]
+    found = [one for one in everybody if name in (None, one.name)]
+    if name is not None and not found:
+        found = [Analyst(name, None, 0, 0, "", account.remaining_for(name))]
+    return [analyst(account, one, one.part is not None or not shared) for one in found]
 
 
-def analyst(account: Account, name: str) -> list[dict[str, Any]]:
-    """One analyst, be it that they never asked."""
-    found = [data for data in analysts(account) if data["analyst"] == name]
-    return found or [
-        {
-            "account": account.name,
-            "analyst": name,
-            "part": None,
-            "charges": 0,
-            "failures": 0,
-            "may_ask": not account.shares(),
-            **fitting(account.remaining_for(name)),
-            "frozen": account.frozen,
-        }
-    ]
+def analyst(account: Account, one: Analyst, allowed: bool) -> dict[str, Any]:
+    return {
+        "account": account.name,
+        "analyst": one.name,
+        "part": one.part,
+        "charges": one.charges,
+        "failures": one.failures,
+        "may_ask": allowed,
+        **fitting(one.remaining, allowed),
+        "frozen": account.frozen or one.frozen,
+    }
 
 
 def burn_down(shares: list[float]) -> str:
@@ -103,20 +94,20 @@ def burn_down(shares: list[float]) -> str:
 
 def promise(data: dict[str, Any]) -> str:
     delta = f", δ = {data['delta']:g}" if data["delta"] else ""
-    return f"ε = {data['epsilon']:g}{delta}\none {data['unit']}, {data['relation']}\n{data['accounting']} accounting"
+    whose = f"one {clean(data['unit'])}, {data['relation']}"
+    return f"ε = {data['epsilon']:g}{delta}\n{whose}\n{data['accounting']} accounting"
 
 
 def can_ask(data: dict[str, Any]) -> str:
     if data["frozen"]:
-        return f"nothing: frozen\n({data['frozen']})"
+        return f"nothing: frozen\n({clean(data['frozen'])})"
     if not data.get("may_ask", True):
         return "nothing: no share"
     kinds = [f"a pure answer of ε = {down(data['largest_epsilon'])}"] if data["largest_epsilon"] else []
     if data["largest_mu"]:
-        alone = data["largest_gaussian_epsilon"]
-        kinds.append(
-            f"a Gaussian one of ρ = {down(data['largest_rho'])}" + (f"\n(ε = {down(alone)} alone)" if alone else "")
-        )
+        kinds.append(f"a Gaussian one of ρ = {down(data['largest_rho'])}")
+    if data["largest_gaussian_epsilon"]:
+        kinds.append(f"(ε = {down(data['largest_gaussian_epsilon'])} alone)")
     if not kinds:
         return "nothing: it is spent"
     return "\n".join([*kinds, f"counts within ±10: {data['counts_within_10']:,}"])
@@ -128,19 +119,18 @@ def down(value: float) -> str:
 
 
 def left(data: dict[str, Any]) -> str:
-    share = data["left"] if data.get("may_ask", True) else 0.0
-    return f"{math.floor(share * 1000) / 10:g} %"
+    return f"{math.floor(data['left'] * 1000) / 10:g} %"
 
 
 def account_cells(data: dict[str, Any]) -> tuple[str, ...]:
     amount = f"{left(data)}\ncharges: {data['charges']:,}"
-    return data["account"], promise(data), burn_down(data["burn_down"]), amount, can_ask(data)
+    return clean(data["account"]), promise(data), burn_down(data["burn_down"]), amount, can_ask(data)
 
 
 def analyst_cells(data: dict[str, Any]) -> tuple[str, ...]:
     part = "" if data["part"] is None else f"{data['part']:g}"
     counts = (f"{data['charges']:,}", f"{data['failures']:,}")
-    return data["account"], data["analyst"], part, left(data), *counts, can_ask(data)
+    return clean(data["account"]), clean(data["analyst"]), part, left(data), *counts, can_ask(data)
 
 
 @dataclass(frozen=True)
@@ -155,13 +145,14 @@ class View:
         return [row for account in books.accounts(ledger, self.account) for row in self._rows(account)]
 
     def _rows(self, account: Account) -> list[dict[str, Any]]:
-        if self.by is not None:
-            return analyst(account, self.by)
-        return analysts(account) if self.analysts else [as_data(account)]
+        return analysts(account, self.by) if self.of_analysts else [as_data(account)]
+
+    @property
+    def of_analysts(self) -> bool:
+        return self.analysts or self.by is not None
 
     def table(self, ledger: Ledger) -> Table:
-        of_analysts = self.analysts or self.by is not None
-        title, headings, cells = ANALYSTS if of_analysts else ACCOUNTS
+        title, headings, cells = ANALYSTS if self.of_analysts else ACCOUNTS
         rows = [cells(data) for data in self.data(ledger)]
         return table(f"{title} in {ledger.store.place}", headings, rows)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dither.cli import book as books
+from dither.cli.book import say
 from dither.errors import LedgerError
 
 if TYPE_CHECKING:
@@ -15,13 +16,6 @@ if TYPE_CHECKING:
 __all__ = ["commands"]
 
 analyst_option = click.option("--analyst", metavar="NAME", help="Only this analyst, and not the whole account.")
-
-
-def say(*lines: str) -> None:
-    from dither.text import clean
-
-    for line in lines:
-        click.echo(clean(line))
 
 
 @click.command("amend", short_help="Change the total of an account: a new promise.")
