@@ -60,5 +60,6 @@ def _spread(confidence: float) -> list[list[tuple[int, int] | None]]:
 def database(monkeypatch: pytest.MonkeyPatch) -> Fake:
     fake = Fake()
     monkeypatch.setattr(dither, "open", fake.open, raising=False)
+    monkeypatch.setattr("getpass.getuser", lambda: "login")
     monkeypatch.setenv("COLUMNS", "120")
     return fake

@@ -44,6 +44,20 @@ def test_a_data_file_from_preview_to_log() -> None:
     assert "is as it was written" in run("log", "verify", "visits.csv").stdout
 
 
+def test_a_question_counts_for_whoever_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("getpass.getuser", lambda: "login")
+    ask = ["query", "visits.csv", "SELECT COUNT(*) AS n FROM visits", *DECLARED]
+    assert run(*ask, "--epsilon", "0.1").exit_code == 0
+    assert "by login: SELECT COUNT(*)" in run("log", "visits.csv").stdout
+    assert run("share", "visits.csv", "ana", "0.5").exit_code == 0
+    refused = run(*ask, "--epsilon", "0.2")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "login has no share of visits" in refused.stderr
+    assert "pass --by" in refused.stderr
+    assert run(*ask, "--epsilon", "0.2", "--by", "ana").exit_code == 0
+    assert "ana" in run("budget", "visits.csv", "--analysts").stdout
+
+
 def test_data_for_machines() -> None:
     done = run(
         "query",

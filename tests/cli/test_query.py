@@ -23,11 +23,22 @@ def run(*words: str) -> Result:
 def test_a_table_then_cost_and_what_is_left(database: Fake) -> None:
     done = run("clinic.toml", SQL, "--epsilon", "0.5")
     assert (done.exit_code, done.stderr) == (0, "")
-    assert database.asked == [("sql", SQL, {"epsilon": 0.5})]
+    assert database.asked == [("sql", SQL, {"by": "login", "epsilon": 0.5})]
     assert database.opened == [("clinic.toml", {})]
     assert database.closed == 1
     for words in ("1,023 ±10", "ε = 0.5 (pure)", "receipt", "a note", "left: 75 % is left"):
         assert words in done.stdout
+
+
+def test_whoever_asks_has_a_name(database: Fake) -> None:
+    run("clinic.toml", SQL, "--by", "ana")
+    run("clinic.toml", SQL)
+    assert [cost["by"] for _, _, cost in database.asked] == ["ana", "login"]
+
+
+def test_what_is_left_is_that_of_the_asker(database: Fake) -> None:
+    database.account.share("ana", 0.25)
+    assert "left: 25 % is left" in run("clinic.toml", SQL, "--by", "ana").stdout
 
 
 def test_values_are_shown_as_they_are(database: Fake) -> None:  # noqa: ARG001

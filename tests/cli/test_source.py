@@ -102,7 +102,8 @@ def test_every_cost() -> None:
     words = ["--epsilon", "0.5", "--rho", "0.1", "--share", "0.2", "--error", "50", "--expect", "9", "--by", "ana"]
     asked = read("clinic.toml", "SELECT 1", *words)
     assert isinstance(asked, Asked)
-    assert asked.cost == {"epsilon": 0.5, "rho": 0.1, "share": 0.2, "error": 50.0, "expect": 9, "by": "ana"}
+    assert asked.cost == {"epsilon": 0.5, "rho": 0.1, "share": 0.2, "error": 50.0, "expect": 9}
+    assert asked.by == "ana"
     words = ["--shares", "n=2", "--radius", "n=20", "--radius", "m=1.5", "--groups", "3", "--values", "4"]
     sizes = read("clinic.toml", "SELECT 1", *words)
     assert isinstance(sizes, Asked)

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from contextlib import closing
+from itertools import count, islice
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from dither.cli import budget, main
+from dither.cli import budget, log, main
 from dither.ledger import Ledger
-from dither.privacy import PureDP
-
-GOLDEN = Path(__file__).parent / "golden" / "book-v1.db"
+from dither.ledger.entry import Entry
+from dither.privacy import GaussianDP, PureDP
+from tests.ledger.golden.make import fill
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,10 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "140")
     monkeypatch.setattr(budget, "PAUSE", 0.01)
-    return Path(shutil.copy(GOLDEN, tmp_path / "book.db"))
+    path = tmp_path / "book.db"
+    with Ledger.open(path) as ledger:
+        fill(ledger)
+    return path
 
 
 def run(*arguments: str, text: str | None = None) -> Result:
@@ -64,6 +67,68 @@ def test_budget_of_a_frozen_account_says_why(book: Path) -> None:
     with Ledger.open(book) as ledger:
         ledger.account("survey").freeze("the curator looks")
     assert "the curator looks" in run("budget", "--account", "survey").stdout
+
+
+def work(ledger: Ledger) -> int:
+    """How many steps of its own machine SQLite takes for `dither budget`, analysts and all."""
+    steps = count()
+    connection = ledger.store._connection  # type: ignore[attr-defined]
+    connection.set_progress_handler(lambda: next(steps) and 0, 1)
+    for view in (budget.View(), budget.View(analysts=True), budget.View(by="ana")):
+        view.data(ledger)
+    connection.set_progress_handler(None, 1)
+    return next(steps)
+
+
+def test_budget_reads_as_much_after_many_charges() -> None:
+    with Ledger.open(":memory:") as ledger:
+        account = ledger.account("clinic", epsilon=3, delta=1e-6)
+        seen = []
+        for many in (200, 3_000):
+            for _ in range(many):
+                account.settle(account.charge(GaussianDP(1e-4), by="ana", purpose="count"))
+            seen.append(work(ledger))
+        assert len(budget.as_data(account)["burn_down"]) <= 50
+    assert seen[1] < 1.1 * seen[0]  # sixteen times the charges
+
+
+def test_budget_says_what_fits_in_each_kind(book: Path) -> None:
+    with Ledger.open(book) as ledger:
+        left = ledger.account("curve").remaining
+    (found,) = json.loads(run("budget", "--account", "curve", "--json").stdout)
+    assert (found["largest_epsilon"], found["largest_rho"]) == (left.epsilon, left.rho)
+    assert found["largest_gaussian_epsilon"] == left.gaussian_epsilon
+    shown = run("budget", "--account", "curve").stdout
+    assert "a pure answer of ε = 0.4" in shown
+    assert "a Gaussian one of ρ = 0.15" in shown
+
+
+def test_budget_of_each_analyst(book: Path) -> None:
+    with Ledger.open(book) as ledger:
+        ledger.account("clinic").freeze("she asked to be", analyst="ana")
+    shown = run("budget", "--analysts").stdout
+    assert all(words in shown for words in ("ana", "0.5", "she asked to be", "bob", "0.75"))
+    found = {data["analyst"]: data for data in json.loads(run("budget", "--analysts", "--json").stdout)}
+    assert sorted(found) == ["ana", "bob"]
+    assert [found["ana"][name] for name in ("part", "charges", "failures", "may_ask")] == [0.5, 2, 1, True]
+    with Ledger.open(book) as ledger:
+        left = ledger.account("clinic").remaining_for("bob")
+    assert (found["bob"]["left"], found["bob"]["largest_epsilon"]) == (left.share, left.epsilon)
+
+
+def test_budget_of_one_analyst() -> None:
+    found = json.loads(run("budget", "--by", "bob", "--json").stdout)
+    assert [(data["account"], data["charges"]) for data in found][:2] == [("clinic", 2), ("closed", 0)]
+    assert {data["analyst"] for data in found} == {"bob"}
+
+
+def test_budget_of_an_analyst_without_a_share() -> None:
+    shown = run("budget", "--by", "zoe", "--account", "clinic").stdout
+    assert "nothing: no share" in shown
+    assert "0 %" in shown
+    (found,) = json.loads(run("budget", "--by", "zoe", "--account", "clinic", "--json").stdout)
+    assert [found[name] for name in ("may_ask", "left", "largest_epsilon", "largest_rho")] == [False, 0, 0, 0]
+    assert "a pure answer of ε = 0.5" in run("budget", "--by", "zoe", "--account", "survey").stdout
 
 
 def test_watching_looks_again() -> None:
@@ -110,6 +175,74 @@ def test_log_of_one_account_and_as_data() -> None:
     assert [line["kind"] for line in lines] == ["open", "charge", "freeze", "thaw"]
 
 
+def longer(book: Path, lines: int) -> None:
+    """Make a log longer without charging."""
+    with Ledger.open(book) as ledger, ledger.changing() as transaction:
+        for _ in range(lines):
+            ledger.append(transaction, "clock", {})
+
+
+def numbers(*arguments: str) -> list[int]:
+    shown = run("log", *arguments).stdout.splitlines()
+    return [int(line.split()[0]) for line in shown if line.split()[0].isdecimal()]
+
+
+def test_log_shows_its_last_lines_and_says_so(book: Path) -> None:
+    longer(book, 100)
+    assert numbers() == list(range(26, 126))
+    assert "there are earlier lines: --all shows them" in run("log").stdout
+    assert numbers("--last", "3") == [123, 124, 125]
+    assert numbers("--after", "120") == [121, 122, 123, 124, 125]
+    assert numbers("--after", "20", "--last", "2") == [124, 125]
+    assert numbers("--all") == list(range(1, 126))
+    for arguments in (["--all"], ["--after", "20"], ["--account", "survey"]):
+        assert "earlier lines" not in run("log", *arguments).stdout
+    assert "earlier lines" in run("log", "--account", "survey", "--last", "2").stdout
+    assert len(run("log", "--json").stdout.splitlines()) == 125
+    assert len(run("log", "--json", "--last", "7").stdout.splitlines()) == 7
+    assert run("log", "--all", "--last", "3").exit_code == 2
+
+
+def test_log_of_a_book_without_such_lines() -> None:
+    shown = run("log", "--after", "25")
+    assert (shown.exit_code, len(shown.stdout.splitlines())) == (0, 2)
+
+
+def test_log_reads_a_line_only_when_it_prints_it() -> None:
+    time = "2024-01-01T00:00:00.000000+00:00"
+    entries = (Entry(seq, time, "clock", "", {}, "0" * 64) for seq in range(1, 1_000))
+    shown = list(islice(log.written(entries, (6, 19, 9, 7)), 3))
+    assert shown == [
+        "line    time (UTC)           what       account  details",
+        *(f"{seq}       2024-01-01 00:00:00  clock" for seq in (1, 2)),
+    ]
+    assert next(entries).seq == 3
+
+
+@pytest.mark.parametrize("words", [["log", "--all"], ["log", "--json"], ["log", "export"]])
+def test_a_reader_who_has_seen_enough(book: Path, words: list[str]) -> None:
+    longer(book, 3_000)
+    command = [sys.executable, "-W", "error", "-m", "dither.cli", *words]
+    printing = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert printing.stdout is not None
+    assert printing.stderr is not None
+    assert printing.stdout.readline()
+    printing.stdout.close()
+    assert printing.stderr.read() == b""
+    printing.stderr.close()
+    assert printing.wait(timeout=60) == 1
+
+
+def test_log_obeys_nothing_that_it_shows(book: Path) -> None:
+    with Ledger.open(book) as ledger:
+        account = ledger.account("closed2", epsilon=1, dataset="other")
+        account.charge(PureDP(0.1), by="ana\x1b[2J", purpose="one\n25  2024-01-01  thaw")
+    shown = run("log", "--last", "1").stdout.splitlines()
+    assert len(shown) == 4
+    assert "\x1b" not in run("budget", "--analysts").stdout
+    assert "by ana\\x1b[2J: one\\n25" in shown[1]
+
+
 def test_verify(book: Path) -> None:
     with Ledger.open(book) as ledger:
         head = "{}:{}".format(*ledger.head)
@@ -117,6 +250,25 @@ def test_verify(book: Path) -> None:
     missing = run("log", "verify", "book.db", "--anchor", f"99:{'0' * 64}")
     assert (missing.exit_code, missing.stdout, missing.stderr.count("\n")) == (1, "", 1)
     assert run("log", "verify", "--anchor", "nonsense").exit_code == 2
+
+
+def test_verify_says_what_it_read(book: Path) -> None:
+    assert "all lines were checked" in run("log", "verify").stdout
+    again = run("log", "verify").stdout
+    assert "lines 1 to 25 were verified before (--whole checks them again); no line was written since" in again
+    longer(book, 2)
+    assert "the lines from 26 on were checked now" in run("log", "verify").stdout
+    assert "all lines were checked" in run("log", "verify", "--whole").stdout
+
+
+def test_only_the_whole_book_shows_an_old_change(book: Path) -> None:
+    run("log", "verify")
+    with closing(sqlite3.connect(book)) as connection, connection:
+        connection.execute("UPDATE log SET body = replace(body, 'wards', 'words') WHERE seq = 8")
+    assert "verified before" in run("log", "verify").stdout
+    changed = run("log", "verify", "--whole")
+    assert (changed.exit_code, changed.stdout) == (1, "")
+    assert "line 8 of the log was changed" in changed.stderr
 
 
 def test_verify_of_a_changed_book_ends_with_one(book: Path) -> None:
@@ -185,3 +337,17 @@ def test_a_burn_down_is_never_wider_than_its_column() -> None:
         line = budget.burn_down([1 - k / many for k in range(many + 1)])
         assert 0 < len(line) <= budget.WIDTH
         assert line[-1] == " "
+
+
+def test_a_book_on_a_server(server: Any) -> None:
+    place = server.database()
+    with Ledger.open(place) as ledger:
+        fill(ledger)
+    assert run("freeze", place, "--account", "curve", "--reason", "we look").stdout == "frozen: curve\n"
+    assert "we look" in run("budget", place).stdout
+    assert "thawed: curve" in run("thaw", place, "--account", "curve", "--reason", "seen").stdout
+    assert "0.75" in run("budget", place, "--analysts").stdout
+    assert len(run("log", place, "--last", "3").stdout.splitlines()) == 6
+    assert "27 lines" in run("log", "verify", place).stdout
+    assert "lines 1 to 27 were verified before" in run("log", "verify", place).stdout
+    assert "back it up with pg_dump" in run("backup", place, "copy.db").stderr

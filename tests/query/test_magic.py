@@ -58,6 +58,11 @@ class Database:
         self.closed = True
 
 
+@pytest.fixture(autouse=True)
+def login(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("getpass.getuser", lambda: "login")
+
+
 @pytest.fixture
 def shell() -> Shell:
     return Shell()
@@ -94,7 +99,7 @@ def test_a_database_of_the_notebook(magic: Magic, shell: Shell, capsys: pytest.C
 def test_a_catalogue_is_opened_and_closed(magic: Magic, shell: Shell, opened: list[Database]) -> None:
     magic("'my clinic.toml'")
     magic("--rho 0.01", "SELECT 1")
-    assert opened[0].asked == [("sql", "SELECT 1", {"rho": 0.01})]
+    assert opened[0].asked == [("sql", "SELECT 1", {"by": "login", "rho": 0.01})]
     mine = shell.user_ns["mine"] = Database()
     magic("mine")
     assert opened[0].closed
@@ -113,9 +118,9 @@ def test_all_options(magic: Magic, shell: Shell) -> None:
     database = shell.user_ns["clinic"] = Database()
     magic("clinic")
     magic("--share 0.1 --expect 500 --error '±50 at 95%'", "SELECT 1")
-    assert database.asked[-1][2] == {"share": 0.1, "expect": 500, "error": "±50 at 95%"}
+    assert database.asked[-1][2] == {"by": "login", "share": 0.1, "expect": 500, "error": "±50 at 95%"}
     assert magic("--preview --epsilon=1", "SELECT 1") == "a preview"
-    assert database.asked[-1] == ("preview", "SELECT 1", {"epsilon": 1.0})
+    assert database.asked[-1] == ("preview", "SELECT 1", {"by": "login", "epsilon": 1.0})
     assert magic("--confidence 0.99", "SELECT 1").confidence == 0.99
 
 
@@ -176,7 +181,7 @@ def test_in_a_real_notebook(notebook: Any, capsys: pytest.CaptureFixture[str]) -
     done = notebook.run_cell("%%dither --epsilon 0.5 wards =\nSELECT ward,\n  COUNT(*)\nFROM visits")
     assert done.success
     assert done.result is notebook.user_ns["wards"]
-    assert database.asked[-1] == ("sql", "SELECT ward,\n  COUNT(*)\nFROM visits\n", {"epsilon": 0.5})
+    assert database.asked[-1] == ("sql", "SELECT ward,\n  COUNT(*)\nFROM visits\n", {"by": "login", "epsilon": 0.5})
     assert "42 ±2" in capsys.readouterr().out
     assert "<table>" in notebook.display_formatter.format(done.result)[0]["text/html"]
     capsys.readouterr()
@@ -203,3 +208,9 @@ def test_a_real_catalogue_in_a_real_notebook(notebook: Any, tmp_path: Path, caps
     assert again.rows == done.result.rows
     assert not notebook.run_cell("%%dither --share 0.1\nSELECT COUNT(*) FROM visit").success
     assert "did you mean visits?" in capsys.readouterr().err
+    with dither.Ledger.open(clinic / "clinic.dither.db") as book:
+        assert [receipt.by for receipt in book.account("clinic").history()] == ["login"]
+        book.account("clinic").share("ana", 0.5)
+    assert not notebook.run_cell("%%dither --share 0.1\nSELECT COUNT(*) FROM patients").success
+    assert "pass --by" in capsys.readouterr().err
+    assert notebook.run_cell("%%dither --share 0.1 --by ana\nSELECT COUNT(*) FROM patients").success

@@ -9,7 +9,21 @@ from typing import Any
 import click
 
 from dither._version import __version__
-from dither.cli import audit, budget, completion, demo, doctor, explain, init, log, preview, query, tables
+from dither.cli import (
+    audit,
+    backup,
+    budget,
+    completion,
+    curator,
+    demo,
+    doctor,
+    explain,
+    init,
+    log,
+    preview,
+    query,
+    tables,
+)
 from dither.errors import DitherError, QueryError
 
 __all__ = ["main"]
@@ -44,3 +58,5 @@ def main() -> None:
 
 for module in (audit, budget, completion, demo, doctor, explain, init, log, preview, query, tables):
     main.add_command(module.command)
+for command in (*backup.commands, *curator.commands):
+    main.add_command(command)

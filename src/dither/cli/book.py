@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 import click
 
 from dither.errors import LedgerError
+from dither.text import clean
 
 if TYPE_CHECKING:
-    from dither.ledger import Ledger
+    from dither.ledger import Account, Ledger
 
-__all__ = ["argument", "open_book"]
+__all__ = ["account", "accounts", "argument", "one_account", "open_book", "place_of", "reason", "say"]
 
 argument = click.argument("book", default="book.db")
+account = click.option("--account", metavar="NAME", help="Which account; not needed where the book has only one.")
+reason = click.option("--reason", required=True, metavar="WORDS", help="Why: the log keeps it.")
 
 
 def place_of(name: str) -> str:
@@ -52,3 +55,26 @@ def open_book(name: str) -> Ledger:
         store.close()
         raise LedgerError(f"there is no book at {store.place}; `dither.Ledger.open` begins one")
     return Ledger(store)
+
+
+def accounts(ledger: Ledger, name: str | None = None) -> tuple[Account, ...]:
+    """All accounts of a book, or the one that is named."""
+    found = tuple(one for one in ledger.accounts() if name in (None, one.name))
+    if name is not None and not found:
+        raise LedgerError(f"there is no account {name!r} in {ledger.store.place}")
+    return found
+
+
+def one_account(ledger: Ledger, name: str | None) -> Account:
+    """The account that is named; without a name, the only one that the book has."""
+    found = accounts(ledger, name)
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(one.name for one in found) or "none"
+    raise LedgerError(f"{ledger.store.place} has {len(found)} accounts ({names}); choose one with --account")
+
+
+def say(*lines: str) -> None:
+    """Print lines; what names and reasons hold is shown, and not obeyed by the terminal."""
+    for line in lines:
+        click.echo(clean(line))

@@ -1,41 +1,38 @@
-"""`dither budget`: what is left of each account, and what can still be asked."""
+"""`dither budget`: what is left of each account, and what can still be asked, by everybody or by one analyst."""
 
 from __future__ import annotations
 
 import json
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dither.cli import book as books
-from dither.errors import LedgerError
+from dither.text import clean
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from dither.ledger import Account, Ledger
+    from dither.ledger import Account, Analyst, Ledger
+    from dither.ledger.left import Remaining
 
 __all__ = ["command"]
 
 HEIGHTS = " ▁▂▃▄▅▆▇█"
 WIDTH = 24
 PAUSE = 1.0  # seconds between two looks
-
-
-def chosen(ledger: Ledger, name: str | None) -> tuple[Account, ...]:
-    found = tuple(account for account in ledger.accounts() if name in (None, account.name))
-    if name is not None and not found:
-        raise LedgerError(f"there is no account {name!r} in {ledger.store.place}")
-    return found
+SHOWN = Context(prec=4, rounding=ROUND_FLOOR)
 
 
 def as_data(account: Account) -> dict[str, Any]:
-    """One account as plain data."""
-    left, total = account.remaining, account.terms.total
+    """One account as plain data. The time that this takes does not grow with the number of charges."""
+    total = account.terms.total
     return {
         "account": account.name,
         "epsilon": total.epsilon,
@@ -43,18 +40,53 @@ def as_data(account: Account) -> dict[str, Any]:
         "unit": account.unit.name,
         "relation": str(account.unit.relation),
         "accounting": str(account.terms.accounting),
-        "charges": len(account.history()),
-        "left": left.share,
-        "largest_epsilon": left.epsilon,
-        "largest_mu": left.mu,
-        "counts_within_10": left.counts(10),
+        "charges": account.charges,
+        **fitting(account.remaining),
         "frozen": account.frozen,
         "burn_down": account.burn_down(),
     }
 
 
+def fitting(left: Remaining, allowed: bool = True) -> dict[str, Any]:
+    """What is left, and the most that one answer of each kind may cost; nothing to those who may not ask."""
+    found = {
+        "left": left.share,
+        "largest_epsilon": left.epsilon,
+        "largest_mu": left.mu,
+        "largest_rho": left.rho,
+        "largest_gaussian_epsilon": left.gaussian_epsilon,
+        "counts_within_10": left.counts(10),
+    }
+    return found if allowed else dict.fromkeys(found, 0)
+
+
+def analysts(account: Account, name: str | None = None) -> list[dict[str, Any]]:
+    """Everybody who has a share of an account or has asked; or the one who is named, who may have done neither."""
+    from dither.ledger import Analyst
+
+    everybody = account.analysts()
+    shared = any(one.part is not None for one in everybody)
+    found = [one for one in everybody if name in (None, one.name)]
+    if name is not None and not found:
+        found = [Analyst(name, None, 0, 0, "", account.remaining_for(name))]
+    return [analyst(account, one, one.part is not None or not shared) for one in found]
+
+
+def analyst(account: Account, one: Analyst, allowed: bool) -> dict[str, Any]:
+    return {
+        "account": account.name,
+        "analyst": one.name,
+        "part": one.part,
+        "charges": one.charges,
+        "failures": one.failures,
+        "may_ask": allowed,
+        **fitting(one.remaining, allowed),
+        "frozen": account.frozen or one.frozen,
+    }
+
+
 def burn_down(shares: list[float]) -> str:
-    """The share left after each charge as a line of bars, the newest on the right."""
+    """The share left at some moments as a line of bars, the newest on the right."""
     step = max(1, math.ceil(len(shares) / WIDTH))
     shown = [*shares[::-1][::step]][::-1]
     return "".join(HEIGHTS[math.ceil(share * 8)] for share in shown)
@@ -62,28 +94,87 @@ def burn_down(shares: list[float]) -> str:
 
 def promise(data: dict[str, Any]) -> str:
     delta = f", δ = {data['delta']:g}" if data["delta"] else ""
-    return f"ε = {data['epsilon']:g}{delta}\none {data['unit']}, {data['relation']}\n{data['accounting']} accounting"
+    whose = f"one {clean(data['unit'])}, {data['relation']}"
+    return f"ε = {data['epsilon']:g}{delta}\n{whose}\n{data['accounting']} accounting"
 
 
 def can_ask(data: dict[str, Any]) -> str:
     if data["frozen"]:
-        return f"nothing: frozen\n({data['frozen']})"
-    if not data["largest_epsilon"]:
+        return f"nothing: frozen\n({clean(data['frozen'])})"
+    if not data.get("may_ask", True):
+        return "nothing: no share"
+    kinds = [f"a pure answer of ε = {down(data['largest_epsilon'])}"] if data["largest_epsilon"] else []
+    if data["largest_mu"]:
+        kinds.append(f"a Gaussian one of ρ = {down(data['largest_rho'])}")
+    if data["largest_gaussian_epsilon"]:
+        kinds.append(f"(ε = {down(data['largest_gaussian_epsilon'])} alone)")
+    if not kinds:
         return "nothing: it is spent"
-    largest = math.floor(data["largest_epsilon"] * 1e4) / 1e4 or data["largest_epsilon"]
-    return f"one answer of ε = {largest:g}\ncounts within ±10: {data['counts_within_10']:,}"
+    return "\n".join([*kinds, f"counts within ±10: {data['counts_within_10']:,}"])
 
 
-def table(rows: list[dict[str, Any]], place: str) -> Table:
+def down(value: float) -> str:
+    """Four digits, rounded down, so that what is shown fits as well."""
+    return f"{float(SHOWN.create_decimal(repr(value))):g}"
+
+
+def left(data: dict[str, Any]) -> str:
+    return f"{math.floor(data['left'] * 1000) / 10:g} %"
+
+
+def account_cells(data: dict[str, Any]) -> tuple[str, ...]:
+    amount = f"{left(data)}\ncharges: {data['charges']:,}"
+    return clean(data["account"]), promise(data), burn_down(data["burn_down"]), amount, can_ask(data)
+
+
+def analyst_cells(data: dict[str, Any]) -> tuple[str, ...]:
+    part = "" if data["part"] is None else f"{data['part']:g}"
+    counts = (f"{data['charges']:,}", f"{data['failures']:,}")
+    return clean(data["account"]), clean(data["analyst"]), part, left(data), *counts, can_ask(data)
+
+
+@dataclass(frozen=True)
+class View:
+    """What to show of a book: the accounts, all analysts of each, or one analyst in each."""
+
+    account: str | None = None
+    by: str | None = None
+    analysts: bool = False
+
+    def data(self, ledger: Ledger) -> list[dict[str, Any]]:
+        return [row for account in books.accounts(ledger, self.account) for row in self._rows(account)]
+
+    def _rows(self, account: Account) -> list[dict[str, Any]]:
+        return analysts(account, self.by) if self.of_analysts else [as_data(account)]
+
+    @property
+    def of_analysts(self) -> bool:
+        return self.analysts or self.by is not None
+
+    def table(self, ledger: Ledger) -> Table:
+        title, headings, cells = ANALYSTS if self.of_analysts else ACCOUNTS
+        rows = [cells(data) for data in self.data(ledger)]
+        return table(f"{title} in {ledger.store.place}", headings, rows)
+
+
+Shape = tuple[str, tuple[str, ...], Callable[[dict[str, Any]], tuple[str, ...]]]
+"""The title of a table, its headings, and the cells of a row."""
+ACCOUNTS: Shape = ("Budgets", ("account", "promise", "burn-down", "left", "can still be asked"), account_cells)
+ANALYSTS: Shape = (
+    "Analysts",
+    ("account", "analyst", "share", "left", "charges", "failures", "can still be asked"),
+    analyst_cells,
+)
+
+
+def table(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    shown = Table(title=Text(f"Budgets in {place}"), title_justify="left")
-    for heading in ("account", "promise", "burn-down", "left", "can still be asked"):
+    shown = Table(title=Text(title), title_justify="left")
+    for heading in headings:
         shown.add_column(heading)
-    for data in rows:
-        left = f"{math.floor(data['left'] * 1000) / 10:g} %\ncharges: {data['charges']:,}"
-        cells = (data["account"], promise(data), burn_down(data["burn_down"]), left, can_ask(data))
+    for cells in rows:
         shown.add_row(*map(Text, cells))
     return shown
 
@@ -97,37 +188,42 @@ def looks(times: int | None) -> Iterator[None]:
         yield
 
 
-def watch(ledger: Ledger, name: str | None, times: int | None) -> None:
+def watch(ledger: Ledger, view: View, times: int | None) -> None:
     from rich.console import Console
     from rich.live import Live
 
     with Live(console=Console(), auto_refresh=False) as live:
         for _ in looks(times):
-            live.update(table(list(map(as_data, chosen(ledger, name))), ledger.store.place), refresh=True)
+            live.update(view.table(ledger), refresh=True)
 
 
-def show(ledger: Ledger, name: str | None) -> None:
+def show(ledger: Ledger, view: View) -> None:
     from rich.console import Console
 
-    Console().print(table(list(map(as_data, chosen(ledger, name))), ledger.store.place))
+    Console().print(view.table(ledger))
 
 
 @click.command("budget", short_help="Show what is left of each account, and what can still be asked.")
 @books.argument
 @click.option("--account", metavar="NAME", help="Show this account only.")
+@click.option("--analysts", "each", is_flag=True, help="Show what each analyst has asked, and what they can still ask.")
+@click.option("--by", metavar="NAME", help="Show that for this analyst only.")
 @click.option("--watch", "watching", is_flag=True, help="Look again every second, until interrupted.")
 @click.option("--times", type=click.IntRange(1), hidden=True, help="With --watch: how often to look.")
 @click.option("--json", "as_json", is_flag=True, help="Print plain data instead of a table.")
-def command(book: str, account: str | None, watching: bool, times: int | None, as_json: bool) -> None:
+def command(
+    book: str, account: str | None, each: bool, by: str | None, watching: bool, times: int | None, as_json: bool
+) -> None:
     """Show what is left of each account in BOOK, and what can still be asked.
 
     BOOK is a file (book.db if not given), a postgresql:// address, or a catalogue or data file that has a book.
     """
+    view = View(account, by, each)
     with books.open_book(book) as ledger:
         if as_json:
-            click.echo(json.dumps(list(map(as_data, chosen(ledger, account))), indent=2, ensure_ascii=False))
+            click.echo(json.dumps(view.data(ledger), indent=2, ensure_ascii=False))
         elif watching:
             with suppress(KeyboardInterrupt):
-                watch(ledger, account, times)
+                watch(ledger, view, times)
         else:
-            show(ledger, account)
+            show(ledger, view)

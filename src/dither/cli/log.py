@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from dither.cli import book as books
 from dither.errors import LedgerError
+from dither.text import clean
 
 if TYPE_CHECKING:
+    from dither.ledger import Ledger
     from dither.ledger.entry import Entry
 
 __all__ = ["command"]
 
+HEADINGS = ("line", "time (UTC)", "what", "account", "details")
+SHOWN = 100  # lines, if not said otherwise
+WIDEST = 24  # columns for the name of an account
 NUMBERS = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ", "rate": "rate", "steps": "steps"}
 
 
@@ -47,8 +55,8 @@ anchors = click.option(
 def command() -> None:
     """Show, verify and export everything that happened in a book.
 
-    `dither log [BOOK]` alone shows its lines. BOOK is a file (book.db if not given), a postgresql:// address, or a
-    catalogue or data file that has a book.
+    `dither log [BOOK]` alone shows its last lines; `dither log show --help` says how to see others. BOOK is a file
+    (book.db if not given), a postgresql:// address, or a catalogue or data file that has a book.
     """
 
 
@@ -71,51 +79,93 @@ def guarantee(data: Mapping[str, Any]) -> str:
 
 
 def line(entry: Entry) -> tuple[str, ...]:
-    return str(entry.seq), entry.time[:19].replace("T", " "), entry.kind, entry.account, in_words(entry.body)
+    words = (entry.kind, entry.account, in_words(entry.body))
+    return str(entry.seq), entry.time[:19].replace("T", " "), *map(clean, words)
+
+
+def written(entries: Iterable[Entry], widths: tuple[int, ...]) -> Iterator[str]:
+    """Lines with aligned columns, each as soon as its entry is read: a long log is never held as a whole."""
+    for cells in chain([HEADINGS], map(line, entries)):
+        *padded, last = cells
+        yield "  ".join([*(text.ljust(width) for text, width in zip(padded, widths, strict=True)), last]).rstrip()
+
+
+def widths(ledger: Ledger, number: int) -> tuple[int, ...]:
+    """How wide the columns are, known before the first line is read."""
+    names = (account.name for account in ledger.accounts())
+    return max(len(str(number)), 4), 19, len("write off"), min(max(map(len, (*names, "account"))), WIDEST)
 
 
 @command.command("show", hidden=True)
 @books.argument
 @click.option("--account", metavar="NAME", help="Show the lines of this account only.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each line.")
-def show(book: str, account: str | None, as_json: bool) -> None:
-    """Show the lines of BOOK, oldest first, and the head to keep elsewhere."""
+@click.option("--all", "everything", is_flag=True, help="Show all lines, and not only the last 100.")
+@click.option("--last", type=click.IntRange(1), metavar="N", help="Show so many of the last lines.")
+@click.option("--after", type=click.IntRange(0), metavar="LINE", help="Show the lines after this one.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each line; of all, if not limited.")
+def show(book: str, account: str | None, everything: bool, last: int | None, after: int | None, as_json: bool) -> None:
+    """Show the last lines of BOOK, oldest first, and the head to keep elsewhere."""
+    if everything and (last, after) != (None, None):
+        raise click.UsageError("show all lines, or say which: --all, or --last and --after")
+    if (last, after) == (None, None) and not (everything or as_json):
+        last = SHOWN
     with books.open_book(book) as ledger:
         if account is not None:
-            ledger.account(account)
-        entries = list(ledger.entries(account=account))
+            books.accounts(ledger, account)
         number, digest = ledger.head
-    if as_json:
-        for entry in entries:
-            click.echo(json.dumps(vars(entry), ensure_ascii=False))
-        return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=Text(f"The log of {book}"), title_justify="left")
-    for heading in ("line", "time (UTC)", "what", "account", "details"):
-        table.add_column(heading)
-    for entry in entries:
-        table.add_row(*map(Text, line(entry)))
-    Console().print(table)
+        found = ledger.entries(account=account, after=after or 0, last=last)
+        entries = takewhile(lambda entry: entry.seq <= number, found)  # none that are written meanwhile
+        if as_json:
+            stream(json.dumps(vars(entry), ensure_ascii=False) for entry in entries)
+            return
+        first = next(entries, None)
+        shown = entries if first is None else chain([first], entries)
+        stream(written(shown, widths(ledger, number)))
+    if first is not None and after is None and (first.kind != "open" if account else first.seq > 1):
+        click.echo("there are earlier lines: --all shows them, --last N some, --after LINE those after a line")
     click.echo(f"head {number}:{digest}")
+
+
+def stream(lines: Iterable[str]) -> None:
+    """Print lines as they come, in large pieces."""
+    for text in lines:
+        sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()  # here, where it is no error if nobody reads any more
 
 
 @command.command("verify", short_help="Check that nothing in a book was changed, moved or removed.")
 @books.argument
 @anchors
-def verify(book: str, anchors: tuple[tuple[int, str], ...]) -> None:
-    """Check that nothing in BOOK was changed, moved or removed.
+@click.option("--whole", is_flag=True, help="Read all lines again, also those that were verified before.")
+def verify(book: str, anchors: tuple[tuple[int, str], ...], whole: bool) -> None:
+    """Check that nothing in BOOK was changed, moved or removed since it was last verified; with --whole, ever.
 
     Without an --anchor from outside, a book that was cut and made to agree with itself again looks true.
     """
     from dither.ledger import verify as check
 
     with books.open_book(book) as ledger:
-        lines = _or_fail(lambda: check(ledger, anchors))
+        before = 0 if whole else verified(ledger)
+        lines = _or_fail(lambda: check(ledger, anchors, whole=whole))
         number, digest = ledger.head
     click.echo(f"{book} is as it was written: {lines} lines, {len(anchors)} anchors; head {number}:{digest}")
+    click.echo(checked(before, lines))
+
+
+def checked(before: int, lines: int) -> str:
+    """Which lines were read now."""
+    if not before:
+        return "all lines were checked"
+    now = "no line was written since" if lines == before else f"the lines from {before + 1} on were checked now"
+    return f"lines 1 to {before} were verified before (--whole checks them again); {now}"
+
+
+def verified(ledger: Ledger) -> int:
+    """Up to which line the book was verified before."""
+    with ledger.store.reading() as run:
+        rows = run("SELECT value FROM meta WHERE name = 'verified'")
+    found = re.match(r"\[([0-9]+),", str(rows[0][0])) if rows else None
+    return int(found[1]) if found else 0
 
 
 @command.command("export", short_help="Write a book as JSON lines that others can add up.")
@@ -125,8 +175,7 @@ def export(book: str) -> None:
     from dither.ledger.export import export as lines
 
     with books.open_book(book) as ledger:
-        for text in lines(ledger):
-            click.echo(text)
+        stream(lines(ledger))
 
 
 @command.command("recheck", short_help="Add an exported book up again with Google's dp-accounting.")

@@ -32,5 +32,12 @@ def command(asked: Asked, as_json: bool) -> None:
     SOURCE is a catalogue (clinic.toml), or a data file together with what is declared about it: --unit, --bounds,
     --keys, --budget. SQL may be - for standard input.
     """
+    from dither.query.asker import advice, asker
+
     with asked.open() as database:
-        show(database.preview(asked.sql, **asked.cost), as_json=as_json)
+        name = asker(asked.by)
+        found = database.preview(asked.sql, by=name, **asked.cost)
+        hint = advice(database.account, asked.by, name)
+    show(found, as_json=as_json)
+    if hint:
+        click.echo(hint, err=True)

@@ -51,14 +51,15 @@ def command(asked: Asked, confidence: float, as_json: bool, as_csv: bool) -> Non
     \b
     dither query clinic.toml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --epsilon 0.5
     """
+    from dither.query.asker import asking
     from dither.query.preview import Preview
 
     if as_json and as_csv:
         raise click.UsageError("print the answer in one shape: --json or --csv")
     with asked.open() as database:
-        with working("asking"):
-            answer = database.sql(asked.sql, **asked.cost)
-        left = database.account.remaining.in_words()
+        with asking(database.account, asked.by) as name, working("asking"):
+            answer = database.sql(asked.sql, by=name, **asked.cost)
+        left = database.account.remaining_for(name).in_words()
     if isinstance(answer, Preview):
         if as_csv:
             raise click.UsageError("EXPLAIN gives a preview, which has no rows; leave --csv out, or use --json")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Asked", "arguments", "console", "grid", "say", "working"]
 
 DECLARED = ("table", "unit", "bounds", "keys", "types", "rows", "budget", "delta", "population", "ledger")
-COST = ("epsilon", "rho", "share", "error", "expect", "by", "shares", "radius", "groups", "values")
+COST = ("epsilon", "rho", "share", "error", "expect", "shares", "radius", "groups", "values")
 
 WRITTEN: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
     (re.compile(r"[+-]?(?:0|[1-9][0-9]*)"), int),
@@ -115,12 +115,13 @@ def error(ctx: click.Context, option: click.Parameter, text: str | None) -> floa
 
 @dataclass(frozen=True)
 class Asked:
-    """A question as it was typed: the source, what was declared about it, the SQL, what it may cost."""
+    """A question as it was typed: the source, what was declared about it, the SQL, what it may cost, who asks."""
 
     source: str
     sql: str
     declared: dict[str, Any]
     cost: dict[str, Any]
+    by: str | None = None
 
     def open(self) -> Database:
         import dither
@@ -148,7 +149,7 @@ OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--share", type=float, metavar="PART", help="The same as a part of the account, such as 0.1."),
     click.option("--error", callback=error, metavar="±", help="A wanted error, such as '±50 at 95%'; finds the cost."),
     click.option("--expect", type=click.IntRange(1), metavar="N", help="A public guess of a group's rows."),
-    click.option("--by", metavar="NAME", help="The analyst who asks; charged to their share."),
+    click.option("--by", metavar="NAME", help="The analyst who asks, and whose share pays; your login name if absent."),
     click.option("--shares", multiple=True, callback=sizes, metavar="NAME=PART", help="How to split the cost."),
     click.option("--radius", multiple=True, callback=sizes, metavar="NAME=SIZE", help="What one unit may count for."),
     click.option("--groups", type=click.IntRange(1), metavar="N", help="How many private keys one unit counts for."),
@@ -162,12 +163,12 @@ def arguments(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the source, the question and the cost, gathered as one `Asked`."""
 
     @functools.wraps(function)
-    def gathered(source: str, sql: str | None, file: BinaryIO | None, **rest: Any) -> None:
+    def gathered(source: str, sql: str | None, file: BinaryIO | None, by: str | None, **rest: Any) -> None:
         declared, cost = (
             {name: rest[name] for name in names if rest[name] not in (None, {})} for names in (DECLARED, COST)
         )
         others = {name: given for name, given in rest.items() if name not in (*DECLARED, *COST)}
-        function(Asked(source, question(sql, file), declared, cost), **others)
+        function(Asked(source, question(sql, file), declared, cost, by), **others)
 
     for option in reversed(OPTIONS):
         gathered = option(gathered)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from dither.errors import ArgumentError, DitherError
+from dither.query.asker import asking
 from dither.table import check_confidence
 
 __all__ = ["Magic", "load_ipython_extension"]
@@ -109,8 +110,10 @@ class Magic:
         stated = vars(Options().parse_args(split(NAME.sub(" ", line))))
         confidence, preview = stated.pop("confidence"), stated.pop("preview")
         level = None if confidence is None else check_confidence(confidence)
+        by = stated.pop("by")
         asked = {name: value for name, value in stated.items() if value is not None}
-        answer = (self.database.preview if preview else self.database.sql)(cell, **asked)
+        with asking(self.database.account, by) as name:
+            answer = (self.database.preview if preview else self.database.sql)(cell, by=name, **asked)
         if level is not None and hasattr(answer, "at"):
             answer = answer.at(level)
         self.shell.user_ns.update(dict.fromkeys(names, answer))
@@ -125,8 +128,9 @@ def load_ipython_extension(ipython: Any) -> None:
         """Ask a private database in SQL.
 
         %dither clinic.toml                    choose a catalogue, or the name of an open database; show what is left
-        %%dither --epsilon 0.5 [name =]        the cell below is SQL; --rho, --share, --error, --expect, --by NAME,
-                                               --confidence 0.99, --preview (cost and error, without spending)
+        %%dither --epsilon 0.5 [name =]        the cell below is SQL; --rho, --share, --error, --expect,
+                                               --confidence 0.99, --preview (cost and error, without spending),
+                                               --by NAME (who asks; your login name if absent)
         """
         return magic(line, cell)
 
