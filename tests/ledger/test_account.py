@@ -221,6 +221,15 @@ class TestRules:
         assert account.analysts()[0].charges == 2
         verify(ledger, whole=True)
 
+    def test_nothing_is_left_to_whoever_has_no_share(self, ledger):
+        account = ledger.account("clinic", epsilon=10)
+        account.charge(PureDP(1), by="eve")
+        account.share("ana", 0.5)
+        left = {one.name: one.remaining.epsilon for one in account.analysts()}
+        assert left == {"ana": 5, "eve": 0}
+        assert account.remaining_for("mallory").epsilon == 0
+        assert account.remaining_for(None).epsilon == 9
+
     def test_a_ceiling_limits_delta_too(self, ledger):
         account = ledger.account("clinic", epsilon=10, delta=1e-6, policy=Policy(ceiling=1))
         with pytest.raises(BudgetExceeded, match="δ = 5e-08"):

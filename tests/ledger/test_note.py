@@ -308,3 +308,27 @@ def test_network_file_systems_are_refused(tmp_path, monkeypatch, path, refused):
             locks.check_filesystem(Path(path))
     else:
         locks.check_filesystem(Path(path))
+
+
+@pytest.mark.parametrize("what", ["nothing", "table", "other"])
+def test_a_bad_backup_restores_nothing_and_moves_nothing(place, tmp_path, what):
+    Path(place).rename(tmp_path / "lost.db")
+    if what == "table":
+        (tmp_path / "backup.db").write_text("a,b\n" * 1000)
+    if what == "other":
+        with closing(sqlite3.connect(tmp_path / "backup.db")) as connection:
+            connection.execute("CREATE TABLE mine (a)")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    with pytest.raises(LedgerError, match=r"no book at|is not a book"):
+        Ledger.restore(tmp_path / "backup.db", place)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    with pytest.raises(LedgerError, match="pg_restore"):
+        Ledger.restore(tmp_path / "lost.db", "postgresql://somewhere")
+
+
+def test_restoring_leaves_the_backup_as_it_was(place, tmp_path):
+    with Ledger.open(place) as book:
+        book.backup(tmp_path / "backup.db")
+    before = (tmp_path / "backup.db").read_bytes()
+    Ledger.restore(tmp_path / "backup.db", tmp_path / "again.db").close()
+    assert (tmp_path / "backup.db").read_bytes() == before

@@ -8,14 +8,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import ArgumentError
+from dither.ledger.facts import AnalystFacts
 from dither.ledger.left import Remaining
 from dither.ledger.receipt import Receipt, check_text
+from dither.ledger.state import State
 from dither.ledger.tables import load
 from dither.privacy import Composed
 from dither.privacy.numbers import fraction, written
 
 if TYPE_CHECKING:
-    from dither.ledger.facts import AnalystFacts, Facts
+    from dither.ledger.facts import Facts
     from dither.ledger.ledger import Ledger
     from dither.ledger.policy import Policy
     from dither.ledger.state import Cost
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from dither.ledger.terms import Terms
 
 __all__ = ["Analyst", "Curated"]
+
+NOTHING = State(0, 0, 0)
+"""The share of whoever has none, where there are shares."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +99,10 @@ class Curated:
         return Analyst(name, part, one.charges, one.failures, one.frozen, self._remaining(facts, name))
 
     def _remaining(self, facts: Facts, by: str | None = None) -> Remaining:
-        account, share = facts.accounts[self.name], facts.of(self.name).get(by or "")
-        states = [account.state, *([share.state] if share is not None and share.part else [])]
+        states, analysts = [facts.accounts[self.name].state], facts.of(self.name)
+        if by is not None and any(one.part for one in analysts.values()):
+            mine = analysts.get(by, AnalystFacts())
+            states.append(mine.state if mine.part else NOTHING)
         return Remaining.of(self.terms, *states, policy=self.policy)
 
     def recover(self, receipts: Sequence[Receipt]) -> None:

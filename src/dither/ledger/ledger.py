@@ -17,7 +17,7 @@ from dither.ledger import clock
 from dither.ledger.account import Account
 from dither.ledger.entry import Entry, canonical
 from dither.ledger.note import Doubt
-from dither.ledger.opening import begin, set_aside
+from dither.ledger.opening import begin, remove, set_aside
 from dither.ledger.policy import Policy
 from dither.ledger.receipt import check_text
 from dither.ledger.sqlite import SQLiteStore, backup_file, put_in_place
@@ -64,13 +64,20 @@ class Ledger:
         What is left of an older book in that place is set aside. For each account, enter the later receipts with
         `recover` or give up the rest with `write_off`; then `thaw` it.
         """
+        if "://" in str(place):
+            raise LedgerError(f"{place} is no file: restore a PostgreSQL database with pg_restore")
         if Path(place).exists():
             raise LedgerError(f"{place} is there already; move it away first, and keep it")
         aside = f"{place}-restoring"
-        set_aside(str(place), aside)
-        backup_file(str(copy), aside)
-        cls(connect(aside), reason="restored from a backup").close()
-        put_in_place(aside, str(place))
+        remove(aside)
+        try:
+            backup_file(str(copy), aside)
+            cls(connect(aside), reason="restored from a backup").close()
+            set_aside(str(place))
+            put_in_place(aside, str(place))
+        except BaseException:
+            remove(aside)
+            raise
         return cls.open(place)
 
     def backup(self, target: str | Path) -> Path:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dither.ledger.ledger import Ledger
     from dither.ledger.store import Run
 
-__all__ = ["begin", "set_aside"]
+__all__ = ["begin", "remove", "set_aside"]
 
 
 def begin(ledger: Ledger, reason: str = "") -> None:
@@ -62,13 +62,17 @@ def _make_ready(ledger: Ledger, run: Run, reason: str) -> None:
         ledger.freeze_all(run, reason)
 
 
-def set_aside(place: str, aside: str) -> None:
-    """Before a restoring: move away what is left of the book that was there, and of an earlier restoring.
+def remove(place: str) -> None:
+    """Remove a book that was never put in place."""
+    for path in leftovers(place):
+        path.unlink()
+
+
+def set_aside(place: str) -> None:
+    """Before a restoring: move away what is left of the book that was there.
 
     A write-ahead log that stayed would be played into the restored book.
     """
-    for path in leftovers(aside):
-        path.unlink()
     mark = token(4)
     note = Note(f"{place}-note", place)
     with note.locked():

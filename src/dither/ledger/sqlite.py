@@ -409,9 +409,13 @@ def backup_file(source: str, target: str) -> None:
     """A backup of a book that this process has not opened."""
     if not Path(source).exists():
         raise LedgerError(f"there is no book at {source}")
-    connection = _open(source, memory=False)
+    connection = sqlite3.connect(source, timeout=PATIENCE, isolation_level=None)
     try:
+        if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+            raise LedgerError(f"{source} is not a book; name a file that `dither backup` wrote")
         _backup(connection, target)
+    except FAULTS as error:
+        raise LedgerError(_explain(error, source)) from error
     finally:
         connection.close()
 
