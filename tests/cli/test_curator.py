@@ -67,7 +67,7 @@ def test_amend_takes_no_promise_back() -> None:
 
 def test_share(book: Path) -> None:
     said = done("share", "book.db", "ana", "0.5")
-    assert "ana may spend 0.5 of clinic: 25 % is left" in said
+    assert "ana may spend 0.5 of clinic: 25 % of the account is left" in said
     with Ledger.open(book) as ledger:
         assert account(ledger).shares() == {"ana": 0.5}
         with pytest.raises(BudgetExceeded, match="no share"):
