@@ -38,7 +38,7 @@ def test_whoever_asks_has_a_name(database: Fake) -> None:
 
 def test_what_is_left_is_that_of_the_asker(database: Fake) -> None:
     database.account.share("ana", 0.25)
-    assert "left: 25 % is left" in run("clinic.toml", SQL, "--by", "ana").stdout
+    assert "left: 25 % of the account is left" in run("clinic.toml", SQL, "--by", "ana").stdout
 
 
 def test_values_are_shown_as_they_are(database: Fake) -> None:  # noqa: ARG001
