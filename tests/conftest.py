@@ -10,6 +10,7 @@ import re
 import signal
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ENGINE = re.compile(r"[\[-](spark|postgres)\b")
 MANY_ROWS = "|test_a_sum_that_fits_no_integer_is_held"
@@ -24,6 +25,11 @@ NOT_WORTH = {
 }
 TWICE = re.compile(r"test_answers_are_the_plain_ones\[spark-(.*) \(Gaussian\)\]")
 """A question is asked of Spark with Gaussian noise only if it cannot be asked with Laplace noise."""
+
+
+ANY_MACHINE = "any machine"
+settings.register_profile(ANY_MACHINE, settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile(ANY_MACHINE)
 
 
 def pytest_configure(config: pytest.Config) -> None:
