@@ -11,6 +11,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from subprocess import PIPE
 from typing import IO
 
 import pytest
@@ -19,6 +20,7 @@ from click.testing import CliRunner, Result
 from dither.cli import budget, main
 from dither.ledger import Ledger
 from dither.privacy import PureDP
+from tests.clock import PATIENCE
 
 GOLDEN = Path(__file__).parent / "golden" / "book-v1.db"
 
@@ -81,15 +83,17 @@ def read_until(stream: IO[str], sign: str) -> None:
 def test_watching_sees_a_charge_and_ends_on_interrupt(book: Path) -> None:
     command = [sys.executable, "-W", "error", "-m", "dither.cli", "budget", "--watch", "--account", "survey"]
     environment = os.environ | {"TERM": "xterm", "FORCE_COLOR": "1"}
-    watching = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-    assert watching.stdout is not None
-    read_until(watching.stdout, "50 %")
-    with Ledger.open(book) as ledger:
-        survey = ledger.account("survey")
-        survey.charge(PureDP(0.25, unit=survey.unit))
-    read_until(watching.stdout, "25 %")
-    watching.send_signal(signal.SIGINT)
-    _, errors = watching.communicate(timeout=300)
+    with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True, env=environment) as watching:
+        assert watching.stdout is not None
+        try:
+            read_until(watching.stdout, "50 %")
+            with Ledger.open(book) as ledger:
+                survey = ledger.account("survey")
+                survey.charge(PureDP(0.25, unit=survey.unit))
+            read_until(watching.stdout, "25 %")
+        finally:
+            watching.send_signal(signal.SIGINT)
+        _, errors = watching.communicate(timeout=PATIENCE)
     assert (watching.returncode, errors) == (0, "")
 
 
