@@ -26,6 +26,7 @@ from dither.query.sql.types import Type
 from tests.conformance.spark_asking import session
 from tests.query.engines.interrupting import interrupt_a_wait
 
+pytestmark = pytest.mark.engine("spark")
 SECRET = "Mrs Miller"
 
 
