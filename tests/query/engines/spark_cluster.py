@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -60,7 +60,7 @@ def _free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def _started(command: list[str | Path], folder: Path, name: str) -> subprocess.Popen[bytes]:
+def _started(command: Sequence[object], folder: Path, name: str) -> subprocess.Popen[bytes]:
     (folder / "log4j2.properties").write_text(LOG)
     options = f"-Dlog4j2.configurationFile={(folder / 'log4j2.properties').as_uri()} -XX:TieredStopAtLevel=1"
     given = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": options}
