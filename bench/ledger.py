@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-from bench.harness import Report, Row, at_least, medians, versions
-from dither.ledger import Ledger
+from bench.harness import Report, Row, at_least, at_most, cpu_seconds, medians, versions
+from dither.ledger import Account, Ledger, verify
 from dither.privacy import PureDP
 from tests.ledger.crash import campaign
 from tests.ledger.server import Server, serving
@@ -34,8 +35,17 @@ NOTES = (
 CRASH_NOTES = (
     "A release without a charge, an overspent account, a log that does not verify or an account that no longer works "
     "ends the run without a result.",
+    "In every other SQLite campaign files are handled too: copies and backups of the open book, other processes that "
+    "look, a book that is lost and restored after every tenth kill.",
     "Unreleased: charged, and killed before the answer was written; what it costs never to answer uncharged.",
 )
+
+GROWTH_NOTES = (
+    "CPU time of one call in this process. The charges were made without waiting for the disk, which only building the "
+    "book needs.",
+    "Verify reads from the last verified mark on; `whole` reads all lines.",
+)
+SIZES = (1_000, 10_000, 100_000)
 
 Work = Callable[[int], None]
 Prepare = Callable[[], Work]
@@ -152,8 +162,21 @@ def create_bare(address: str) -> None:
         connection.execute(TABLE)
 
 
+def fsync_microseconds(folder: str) -> float:
+    """How long the disk takes to confirm 4 KiB: what a durable commit cannot be faster than."""
+    with tempfile.NamedTemporaryFile(dir=folder) as file:
+        took = []
+        for _ in range(200):
+            file.write(b"x" * 4096)
+            file.flush()
+            began = time.perf_counter()
+            os.fsync(file.fileno())
+            took.append(time.perf_counter() - began)
+    return 1e6 * median(took)
+
+
 def run() -> Report:
-    rows, goals = [], []
+    rows, goals = [Row("disk", "fsync of 4 KiB", "microseconds", fsync_microseconds(tempfile.gettempdir()))], []
     with serving() as server, places(server) as backends:
         for backend, systems in backends.items():
             for processes in CHARGES:
@@ -165,6 +188,45 @@ def run() -> Report:
     return Report(tuple(rows), tuple(goals), NOTES, versions("dither", "psycopg") | {"SQLite": sqlite3.sqlite_version})
 
 
+def growth() -> Report:
+    """What looking at a book costs when it has grown."""
+    rows, found = [], dict[str, list[float]]()
+    with tempfile.TemporaryDirectory(prefix="dither-growth-") as folder, Ledger.open(f"{folder}/book.db") as book:
+        account = book.account("clinic", epsilon=1e9)
+        book.store._connected().execute("PRAGMA synchronous = OFF")  # type: ignore[attr-defined]
+        made = 0
+        for size in SIZES:
+            for _ in range(size - made):
+                account.settle(account.charge(PureDP(1), by="ana", purpose="count of visits"))
+            made = size
+            for name, look in looks(book, account).items():
+                seconds = cpu_seconds(look)
+                found.setdefault(name, []).append(seconds)
+                rows.append(Row(f"{size:,} charges", name, "CPU milliseconds", 1000 * seconds))
+    goals = [
+        at_most(f"{name}: growth from {SIZES[0]:,} to {SIZES[-1]:,} charges", 3, found[name][-1] / found[name][0])
+        for name in ("print(account)", "burn-down", "last 100 lines", "verify from the mark")
+    ]
+    return Report(tuple(rows), tuple(goals), GROWTH_NOTES, versions("dither") | {"SQLite": sqlite3.sqlite_version})
+
+
+def looks(book: Ledger, account: Account) -> dict[str, Callable[[], object]]:
+    """In this order: the first verification leaves the mark from which the next one starts."""
+
+    def again() -> None:
+        for _ in range(100):
+            account.charge(PureDP(1))
+        verify(book)
+
+    return {
+        "print(account)": lambda: str(account),
+        "burn-down": account.burn_down,
+        "last 100 lines": lambda: list(book.entries(last=100)),
+        "verify whole": lambda: verify(book, whole=True),
+        "verify from the mark": again,
+    }
+
+
 def crash() -> Report:
     """Kill a charging process 5,000 times on each backend; any fault raises."""
     rows, goals = [], []
@@ -172,11 +234,13 @@ def crash() -> Report:
         for backend in ("SQLite", "PostgreSQL"):
             found = []
             for number in range(CAMPAIGNS):
-                place = server.database() if backend == "PostgreSQL" else f"{name}/book{number}.db"
-                found.append(campaign(place, Path(name) / f"{backend}{number}", KILLS))
+                files = backend == "SQLite" and number % 2 == 1
+                place = f"{name}/{number}/book.db" if backend == "SQLite" else server.database()
+                Path(f"{name}/{number}").mkdir(exist_ok=True)
+                found.append(campaign(place, Path(name) / f"{backend}{number}", KILLS, files=files))
             rows += [
                 Row(f"{backend}, SIGKILL at random moments", "dither", what, sum(getattr(one, what) for one in found))
-                for what in ("kills", "charges", "releases", "unreleased")
+                for what in ("kills", "charges", "releases", "unreleased", "restores")
             ]
             goals.append(at_least(f"{backend}: kills survived", 5_000, sum(one.kills for one in found)))
     return Report(tuple(rows), tuple(goals), CRASH_NOTES, versions("dither"))

@@ -7,7 +7,9 @@ what it alone could answer wrongly, by one process, in one session.
 
 from __future__ import annotations
 
+import os
 import signal
+import tempfile
 from typing import Any
 
 import pytest
@@ -19,6 +21,8 @@ settings.load_profile(ANY_MACHINE)
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # What this machine notes about books on servers: nothing of the tests' belongs into the user's own folder.
+    os.environ["DITHER_STATE"] = tempfile.mkdtemp(prefix="dither-state-")
     if hasattr(config, "workerinput"):  # a process of parallel tests ignores Ctrl-C, and so would all that it starts
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

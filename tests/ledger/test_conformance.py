@@ -8,8 +8,7 @@ import pytest
 
 import dither
 from dither.errors import AccountFrozen, LedgerError
-from dither.ledger import Ledger, Policy, verify
-from dither.ledger import ledger as ledger_module
+from dither.ledger import Ledger, Policy, clock, verify
 from dither.ledger.terms import Accounting
 from dither.privacy import (
     ApproxDP,
@@ -100,7 +99,7 @@ class TestOpening:
 
     def test_one_budget_for_a_dataset_and_unit(self, ledger):
         ledger.account("clinic", epsilon=1, dataset="visits")
-        with pytest.raises(LedgerError, match="use that account"):
+        with pytest.raises(LedgerError, match="already holds the budget"):
             ledger.account("again", epsilon=1, dataset="visits")
         ledger.account("patients", epsilon=1, dataset="visits", unit=PATIENT)
         assert len(ledger.accounts()) == 2
@@ -235,7 +234,7 @@ class TestCharging:
         account = ledger.account("clinic", epsilon=1, delta=delta, accounting=accounting)
         account.charge(PureDP(0.7))
         head, left = ledger.head, account.remaining
-        with pytest.raises(dither.BudgetExceeded, match=r"% is left, .* ε = 0\.3 at most.* Nothing was spent"):
+        with pytest.raises(dither.BudgetExceeded, match=r"% is left.* epsilon = 0\.3\b.* Nothing was spent"):
             account.charge(PureDP(0.31))
         assert ledger.head == head
         assert account.remaining == left
@@ -321,7 +320,7 @@ class TestSharing:
         account.share("ana", 0.25)
         account.charge(PureDP(2), by="ana")
         head = ledger.head
-        with pytest.raises(dither.BudgetExceeded, match=r"share of ana: .* ε = 0\.5 at most"):
+        with pytest.raises(dither.BudgetExceeded, match=r"share of ana: .* epsilon = 0\.5\b"):
             account.charge(PureDP(1), by="ana")
         assert ledger.head == head
         assert account.remaining.epsilon == 8
@@ -377,7 +376,10 @@ class TestPolicy:
         with pytest.raises(LedgerError, match="30 days after"):
             ledger.renew("clinic", reason="new year")
         assert account.remaining.epsilon == 0.5
-        monkeypatch.setattr(ledger_module, "_now", lambda: "2099-01-01T00:00:00.000000+00:00")
+        monkeypatch.setattr(clock, "now", lambda: "2099-01-01T00:00:00.000000+00:00")
+        with pytest.raises(LedgerError, match="sees this date for the first time"):
+            ledger.renew("clinic", reason="new year")
+        monkeypatch.setattr(clock, "now", lambda: "2099-01-02T00:00:00.000000+00:00")
         ledger.renew("clinic", reason="new year")
         assert account.remaining.epsilon == 1
         account.charge(PureDP(0.5), by="ana")
@@ -402,10 +404,12 @@ class TestPolicy:
         assert [entry.kind for entry in ledger.entries()] == ["book", "open", "charge", "amend", "charge"]
         verify(ledger)
 
-    def test_amending_downwards_grants_nothing_more(self, ledger):
+    def test_amending_downwards_ends_at_what_is_spent(self, ledger):
         account = ledger.account("clinic", epsilon=2)
         account.charge(PureDP(1.5))
-        assert ledger.amend("clinic", epsilon=1, reason="too much").remaining.epsilon == 0
+        with pytest.raises(LedgerError, match="spent more than that already"):
+            ledger.amend("clinic", epsilon=1, reason="too much")
+        assert ledger.amend("clinic", epsilon=1.5, reason="too much").remaining.epsilon == 0
         assert spend_until_refused(account, PureDP(1e-9)) == 0
         verify(ledger)
 
@@ -495,7 +499,7 @@ class TestLooking:
         account = ledger.account("clinic", epsilon=1)
         receipts = []
         for year in (2099, 2001):
-            monkeypatch.setattr(ledger_module, "_now", lambda year=year: f"{year}-01-01T00:00:00.000000+00:00")
+            monkeypatch.setattr(clock, "now", lambda year=year: f"{year}-01-01T00:00:00.000000+00:00")
             receipts.append(account.charge(PureDP(0.1)))
         assert [receipt.time[:4] for receipt in receipts] == ["2099", "2099"]
         times = [entry.time for entry in ledger.entries()]
@@ -536,7 +540,7 @@ class TestLooking:
         account = ledger.account("clinic <b>", epsilon=1)
         account.charge(PureDP(0.5))
         assert "50% spent, charges: 1" in str(account)
-        assert "ε = 0.5 at most" in str(account)
+        assert "epsilon = 0.5 fits" in str(account)
         page = account._repr_html_()
         assert "<svg" in page
         assert "polyline" in page

@@ -7,7 +7,7 @@ import io
 import math
 import random  # allowed: test inputs
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -19,7 +19,7 @@ from mpmath import mp, mpf
 
 import dither
 from dither.errors import ArgumentError, BudgetExceeded, NoConversion
-from dither.ledger.left import Remaining, State
+from dither.ledger.state import State
 from dither.ledger.terms import ATTO, LARGEST, NANO, Accounting, Cost, Terms, best_order, loss_cap
 from dither.privacy import (
     ApproxDP,
@@ -284,6 +284,66 @@ def test_the_check_comes_close_to_the_promise() -> None:
     assert 0.09 < found <= 0.1
 
 
+def with_caps(state: State, terms: Terms) -> State:
+    """The same sums under other caps: what `amend` does."""
+    return replace(state, pure_cap=terms.pure_cap, loss_cap=terms.loss_cap, delta_cap=terms.delta_cap)
+
+
+NOTHING = Cost(0, 0, 0)
+
+
+def amended(
+    state: State, here: float, there: float, raising: Raising, past: tuple[int, ...]
+) -> Iterator[tuple[State, float, float]]:
+    """Every way in which an account ends whose total is raised, or lowered again, depending on the answers."""
+    if raising.raises(past):
+        state = with_caps(state, raising.larger)
+    elif with_caps(state, raising.strategy.terms).fits(NOTHING):
+        state = with_caps(state, raising.strategy.terms)
+    mechanism, cost = raising.strategy.next(past)
+    if len(past) == raising.strategy.depth:
+        yield state, here, there
+    elif not state.fits(cost):
+        yield from amended(state, here, there, raising, (*past, -1))
+    else:
+        for k, (p, q) in enumerate(zip(mechanism.here, mechanism.there, strict=True)):
+            yield from amended(state.plus(cost), here * p, there * q, raising, (*past, k))
+
+
+@dataclass
+class Raising:
+    """A strategy, a larger total of the same order, and when it is in force."""
+
+    strategy: Strategy
+    larger: Terms
+    chosen: dict[tuple[int, ...], bool]
+
+    def raises(self, past: tuple[int, ...]) -> bool:
+        return self.chosen.setdefault(past, self.strategy.source.random() < 0.4)
+
+
+@pytest.mark.parametrize("accounting", BOTH)
+@pytest.mark.parametrize("total", TOTALS)
+def test_what_ends_within_a_total_keeps_it_whenever_totals_change(
+    accounting: Accounting, total: tuple[float, float]
+) -> None:
+    """Whoever changes the total knows the answers. Ways that end within either total keep that one, all together."""
+    source, terms = random.Random(f"amended {accounting} {total}"), terms_of(accounting, total)
+    larger = Terms.of(accounting, ApproxDP(1.5 * total[0], 1.5 * total[1]), terms.order or None)
+    raised = 0
+    for _ in range(20):
+        raising = Raising(Strategy(source, terms, 6, {}), larger, {})
+        ends = list(amended(opened(terms), 1.0, 1.0, raising, ()))
+        within = {kept: [end for end in ends if with_caps(end[0], kept).fits(NOTHING)] for kept in (terms, larger)}
+        for kept, found in within.items():
+            factor = math.exp(kept.total.epsilon)
+            assert math.fsum(max(0.0, p - factor * q) for _, p, q in found) <= kept.total.delta + FLOATS
+            assert math.fsum(max(0.0, q - factor * p) for _, p, q in found) <= kept.total.delta + FLOATS
+        assert len(within[larger]) == len(ends)
+        raised += len(within[terms]) < len(ends)
+    assert raised > 3
+
+
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 3.0, 20.0, 1e4])
 @pytest.mark.parametrize("delta", [0.4, 1e-3, 5e-7, 1e-12, 1e-100, 1e-300])
 @pytest.mark.parametrize("order", [2, 3, 9, 64, 1000, 10**6, 1 << 40])
@@ -407,6 +467,22 @@ def test_sums_stay_in_64_bits(accounting: Accounting, epsilon: float) -> None:
 
 
 @pytest.mark.parametrize("accounting", BOTH)
+@pytest.mark.parametrize("kind", [PureDP, BoundedRange])
+def test_the_sum_that_does_not_decide_stays_in_64_bits(
+    accounting: Accounting, kind: Callable[[float], Guarantee]
+) -> None:
+    """What docs/proofs/filter.md says of totals up to ε = 50,000, however many charges there are."""
+    most_loss, most_pure = (8, 26_000) if accounting is Accounting.GDP else (1, 64_000)
+    for delta in (0.9, 1e-6):
+        terms = terms_of(accounting, (5e4, delta))
+        assert most_pure * terms.loss_cap < LARGEST
+        for cost in (terms.cost(kind(1e-9 * 1.1**k)) for k in range(330)):
+            assert cost.pure is not None
+            assert cost.loss <= most_loss * cost.pure + 1
+            assert cost.pure <= min(most_pure * cost.loss, cost.loss + 1.4 * NANO)
+
+
+@pytest.mark.parametrize("accounting", BOTH)
 def test_a_heap_of_charges_beyond_64_bits_is_refused(accounting: Accounting) -> None:
     terms = terms_of(accounting, (1.0, 1e-6))
     with pytest.raises(ArgumentError, match="any book can count"):
@@ -437,16 +513,6 @@ def test_disjoint_keys_cost_the_largest_once_or_twice() -> None:
     assert replacing.disjoint([PureDP(0.5, unit=unit)]) == once
     with pytest.raises(ArgumentError, match="empty"):
         add_remove.disjoint([])
-
-
-def test_what_is_said_to_be_left_can_be_asked() -> None:
-    for accounting in BOTH:
-        terms = terms_of(accounting, (1.0, 1e-6))
-        left = Remaining(terms, opened(terms).plus(terms.cost(PureDP(0.1))))
-        assert left.state.fits(terms.cost(PureDP(left.epsilon)))
-        assert not left.state.fits(terms.cost(PureDP(left.epsilon + 2e-9)))
-        assert left.state.fits(terms.cost(GaussianDP(left.mu)))
-        assert not left.state.fits(terms.cost(GaussianDP(left.mu + 2e-9)))
 
 
 def test_the_table_in_the_docs_is_what_its_snippet_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

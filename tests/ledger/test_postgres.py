@@ -2,12 +2,15 @@
 
 import contextlib
 import os
+import signal
 import sys
 import threading
+import time
+from pathlib import Path
 
 import pytest
 
-from dither.errors import LedgerError, MissingExtra
+from dither.errors import AccountFrozen, LedgerError, MissingExtra
 from dither.ledger import Ledger, postgres, verify
 from dither.privacy import PureDP
 from tests.clock import until
@@ -66,7 +69,7 @@ def test_a_connection_that_is_cut(account, address):
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
         )
         connection.execute(others, (connection.info.backend_pid,))
-    with pytest.raises(LedgerError, match="could not be used"):
+    with pytest.raises(LedgerError, match="was lost before it charged"):
         account.charge(PureDP(0.1))
     account.charge(PureDP(0.1))
     assert account.remaining.epsilon == 0.8
@@ -159,3 +162,133 @@ def test_a_charge_that_waited_for_others_is_durable_too():
         own.start()
         with Ledger.open(address) as book:
             verify(book, [receipt])
+
+
+def test_nothing_waits_for_ever(account):
+    for name in ("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"):
+        assert setting(account._ledger, name) != "0"
+
+
+def test_a_writer_that_stops_is_thrown_out(account, address):
+    """A process that is stopped while it writes keeps the lock, and the server ends its session."""
+    ready, tell = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            with Ledger.open(address) as book:
+                book.store._using().__enter__().execute("SET idle_in_transaction_session_timeout = '200ms'")
+                book.store._active = False
+                with book.store.writing():
+                    os.write(tell, b".")
+                    time.sleep(60)
+        finally:
+            os._exit(0)
+    os.read(ready, 1)
+    os.kill(child, signal.SIGSTOP)
+    try:
+        assert account.charge(PureDP(0.1))
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(ready)
+        os.close(tell)
+
+
+def test_whoever_waits_too_long_is_told(account, address, monkeypatch):
+    monkeypatch.setattr(postgres, "SESSION", (*postgres.SESSION, "SET lock_timeout = '100ms'"))
+    refused = pytest.raises(LedgerError, match="does not let go")
+    with Ledger.open(address) as other, account._ledger.store.writing(), refused:
+        other.account("clinic").charge(PureDP(0.1))
+    assert account.charges == 0
+
+
+def test_a_restored_dump_opens_frozen(account, address):
+    """A dump gets other numbers from the server, wherever it is restored."""
+    account.charge(PureDP(0.1))
+    with account._ledger.changing() as run:
+        run("UPDATE meta SET value = '1.2' WHERE name = 'home'")
+    with Ledger.open(address) as book:
+        assert "dump" in book.account("clinic").frozen
+        book.account("clinic").thaw("all charges are there")
+        assert verify(book)
+    with Ledger.open(address) as book:
+        assert book.account("clinic").frozen == ""
+
+
+def forget_the_last(book):
+    """What an older state of the same database looks like, for example after a snapshot was brought back."""
+    with book.store.reading() as run:
+        last = run("SELECT seq FROM log ORDER BY seq DESC LIMIT 1")[0][0]
+    with book.store._transaction("BEGIN") as run:
+        run("DELETE FROM log WHERE seq = ?", (last,))
+        run("DELETE FROM pending WHERE seq = ?", (last,))
+
+
+def test_an_older_snapshot_opens_frozen(account, address):
+    account.charge(PureDP(0.1))
+    forget_the_last(account._ledger)
+    with Ledger.open(address) as book:
+        assert "older" in book.account("clinic").frozen
+
+
+def test_a_server_that_comes_back_with_an_older_book_grants_nothing(account):
+    account.charge(PureDP(0.1))
+    forget_the_last(account._ledger)
+    account._ledger.store._connection.close()
+    with pytest.raises(AccountFrozen, match="older"):
+        account.charge(PureDP(0.1))
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense"])
+def test_a_note_that_cannot_be_read(account, address, content):
+    account.charge(PureDP(0.1))
+    path = Path(account._ledger.store._note._path)
+    path.write_bytes(content)
+    with Ledger.open(address) as book:
+        assert "note" in book.account("clinic").frozen
+
+
+def test_another_machine_may_join(account, address, monkeypatch, tmp_path):
+    account.charge(PureDP(0.1))
+    monkeypatch.setenv("DITHER_STATE", str(tmp_path))
+    with Ledger.open(address) as book:
+        assert book.account("clinic").frozen == ""
+        book.account("clinic").charge(PureDP(0.1))
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_machine_without_a_place_for_notes(address, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("DITHER_STATE", str(tmp_path / "file" / "below"))
+    with pytest.raises(LedgerError, match="DITHER_STATE"):
+        Ledger.open(address)
+
+
+@pytest.mark.parametrize("reached", [True, False])
+def test_an_answer_that_is_lost_on_the_way(account, monkeypatch, reached):
+    """The connection breaks after the server has charged, or before."""
+    import psycopg
+
+    store = account._ledger.store
+    execute = psycopg.Connection.execute
+    broken = []
+
+    def breaking(self, query, *rest, **options):
+        if query == postgres.CALL and not broken:
+            broken.append(execute(self, query, *rest, **options) if reached else None)
+            self.close()
+            raise psycopg.OperationalError("the connection was lost")
+        return execute(self, query, *rest, **options)
+
+    monkeypatch.setattr(psycopg.Connection, "execute", breaking)
+    if reached:
+        receipt = account.charge(PureDP(0.1))
+        assert (receipt.number, receipt.head) == account._ledger.head
+        assert account.charges == 1
+    else:
+        with pytest.raises(LedgerError, match=r"charged\('(.*)'\)") as told:
+            account.charge(PureDP(0.1))
+        name = str(told.value).split("'")[1]
+        assert account.charged(name) is None
+        assert account.charges == 0
+    assert store.version() == 2

@@ -11,6 +11,7 @@ import pytest
 from dither.errors import LedgerError
 from dither.ledger import Ledger, sqlite, verify
 from dither.privacy import PureDP
+from tests.ledger.notes import noted
 
 
 @pytest.fixture
@@ -142,17 +143,16 @@ def test_a_commit_that_fails_gives_no_receipt(account, monkeypatch, message, wor
 
 def test_the_head_is_noted_after_the_commit(path, account, monkeypatch):
     """A note that is ahead of the book would freeze it for nothing."""
-    beside = path.with_name("book.db-anchor")
     account.charge(PureDP(0.1))
-    before = beside.read_text()
+    before = noted(path)
     store = account._ledger.store
     with monkeypatch.context() as patch:
         patch.setattr(store, "_connection", Failing(store._connection, "disk I/O error"))
         with pytest.raises(LedgerError):
             account.charge(PureDP(0.1))
-    assert beside.read_text() == before
+    assert noted(path) == before
     receipt = account.charge(PureDP(0.1))
-    assert store.anchor() == (receipt.number, receipt.head)
+    assert (noted(path).seq, noted(path).head) == (receipt.number, receipt.head)
 
 
 def refused_as_nobody(path):
@@ -191,17 +191,3 @@ def test_a_file_that_may_not_be_written(mode):
         assert "cannot be written" in told or "cannot be opened" in told
         with Ledger.open(path) as book:
             nothing_was_spent(book.account("clinic"))
-
-
-def test_a_charge_while_the_book_is_opened(path, account, monkeypatch):
-    """Its note is newer than what the opening process saw first; that is no older copy."""
-    read = sqlite.SQLiteStore.anchor
-
-    def charge_and_read(store):
-        account.charge(PureDP(0.1))
-        return read(store)
-
-    account.charge(PureDP(0.1))
-    monkeypatch.setattr(sqlite.SQLiteStore, "anchor", charge_and_read)
-    with Ledger.open(path) as book:
-        assert book.account("clinic").frozen == ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from dither.errors import AccountFrozen, BudgetExceeded, LedgerError
 from dither.ledger import Account, Ledger, Policy, Receipt, verify
-from dither.ledger.sqlite import copy_book
 from dither.ledger.terms import Terms
 from dither.privacy import ApproxDP, BoundedRange, Composed, GaussianDP, Guarantee, PureDP
 
@@ -67,30 +66,33 @@ class Model:
 
     terms: Terms
     purse: Purse
-    shares: dict[str, Purse] = field(default_factory=dict)
+    analysts: dict[str, Purse] = field(default_factory=dict)
     parts: dict[str, float] = field(default_factory=dict)
     charges: list[int] = field(default_factory=list)
     stored: dict[str, str] = field(default_factory=dict)
     frozen: bool = False
     failures: int = 0
-    over: bool = False  # a recovered charge, or a lowered total, may lie beyond the caps
+    over: bool = False  # a recovered charge may lie beyond the caps
 
     def grants(self, by: str | None, cost: tuple[int | None, int, int]) -> bool:
-        mine = self.shares.get(by) if by is not None else None
-        if by is not None and self.shares and mine is None:
+        if by is not None and self.parts and by not in self.parts:
             return False
+        mine = self.analysts[by] if by in self.parts else None
         return self.purse.room(*cost) and (mine is None or mine.room(*cost))
 
     def spend(self, by: str | None, cost: tuple[int | None, int, int], number: int) -> None:
         self.purse.spend(*cost)
         self.charges.append(number)
-        if by in self.shares:
-            self.shares[by].spend(*cost)
+        self.spend_by(by, cost)
+
+    def spend_by(self, by: str | None, cost: tuple[int | None, int, int]) -> None:
+        if by is not None:
+            self.analysts.setdefault(by, Purse((0, 0, 0))).spend(*cost)
 
     def set_shares(self) -> None:
         for analyst, part in self.parts.items():
             pure, loss, delta = (int(cap * part) for cap in caps_of(self.terms))
-            self.shares[analyst].caps = (pure, loss, delta)
+            self.analysts[analyst].caps = (pure, loss, delta)
 
 
 def caps_of(terms: Terms) -> tuple[int, int, int]:
@@ -174,12 +176,16 @@ class Book(RuleBasedStateMachine):
         model = self.models[name]
         if self._try(name, None, PureDP(size), act) is not None and fails:
             model.failures += 1
-            model.frozen = model.failures >= FAILURES
+            model.frozen |= model.failures >= FAILURES
 
     @rule(name=names, key=st.sampled_from("abc"))
     def store_or_replay(self, name: str, key: str) -> None:
         model, account = self.models[name], self.account(name)
-        assert account.stored(key) == model.stored.get(key)
+        if model.frozen and key in model.stored:
+            with pytest.raises(AccountFrozen):
+                account.stored(key)
+        else:
+            assert account.stored(key) == model.stored.get(key)
         if not model.charges:
             return
         receipt = next(r for r in account.history() if r.number == model.charges[-1])
@@ -195,7 +201,7 @@ class Book(RuleBasedStateMachine):
         model = self.models[name]
         self.account(name).share(analyst, part)
         model.parts[analyst] = part
-        model.shares.setdefault(analyst, Purse((0, 0, 0)))
+        model.analysts.setdefault(analyst, Purse((0, 0, 0)))
         model.set_shares()
 
     @rule(name=names)
@@ -212,10 +218,15 @@ class Book(RuleBasedStateMachine):
     def amend(self, name: str, factor: float) -> None:
         epsilon, delta, _ = TOTALS[name]
         model = self.models[name]
-        model.terms = self.ledger.amend(name, epsilon=epsilon * factor, delta=delta, reason="a new promise").terms
+        terms = Terms.of(model.terms.accounting, ApproxDP(epsilon * factor, delta), model.terms.order or None)
+        if not replace(model.purse, caps=caps_of(terms)).room(0, 0, 0):
+            with pytest.raises(LedgerError, match="spent more"):
+                self.ledger.amend(name, epsilon=epsilon * factor, delta=delta, reason="a new promise")
+            return
+        model.terms = self.ledger.amend(name, epsilon=epsilon * factor, reason="a new promise").terms
         model.purse.caps = caps_of(model.terms)
         model.set_shares()
-        model.over |= factor < 1.5
+        model.over = False
 
     @rule()
     def reopen(self) -> None:
@@ -225,7 +236,7 @@ class Book(RuleBasedStateMachine):
     @rule()
     def copy(self) -> None:
         self.copies += 1
-        copy_book(str(self.place), str(self.place.with_name(f"copy{self.copies}.db")))
+        self.ledger.backup(self.place.with_name(f"copy{self.copies}.db"))
         self.copied, self.later = copy.deepcopy(self.models), {}
 
     @precondition(lambda self: self.copied is not None)
@@ -247,6 +258,7 @@ class Book(RuleBasedStateMachine):
                 parts = receipt.guarantee.parts if receipt.disjoint else ()
                 cost = model.terms.disjoint(parts) if parts else model.terms.cost(receipt.guarantee)
                 model.purse.spend(cost.pure, cost.loss, cost.delta)
+                model.spend_by(receipt.by, (cost.pure, cost.loss, cost.delta))
                 model.over = True
             self.account(name).recover(self.receipts[name])
             assert model.purse.sums == spent[name]
@@ -262,6 +274,8 @@ class Book(RuleBasedStateMachine):
             assert (state.pure_cap, state.loss_cap, state.delta_cap) == model.purse.caps
             assert [receipt.number for receipt in account.history()] == model.charges
             assert bool(account.frozen) == model.frozen
+            spent = {one.name: one.remaining.shares[-1].spent for one in account.analysts() if one.part is not None}
+            assert spent == {who: model.analysts[who].sums for who in model.parts}
             assert 0 <= account.remaining.share <= 1
 
     @invariant()

@@ -14,8 +14,11 @@ import pytest
 
 from dither.errors import AccountFrozen, ArgumentError, BudgetExceeded, LedgerError
 from dither.ledger import Account, Ledger, Receipt, store, verify
-from dither.ledger.wire import digest, to_json
+from dither.ledger.entry import canonical, digest
+from dither.ledger.sqlite import SQLiteStore
+from dither.ledger.wire import to_json
 from dither.privacy import ApproxDP, GaussianDP, PureDP, Unit
+from tests.ledger.notes import agree, noted
 
 GOLDEN = Path(__file__).parent / "golden" / "book-v1.db"
 
@@ -30,7 +33,7 @@ def place(tmp_path: Path) -> Path:
         receipt = clinic.charge(PureDP(0.25), by="ana", purpose="count")
         clinic.settle(receipt)
         clinic.store(receipt, "key", "a release")
-        clinic.charge(ApproxDP(0.1, 1e-8), purpose="again")
+        clinic.charge(ApproxDP(0.1, 1e-8), by="ana", purpose="again")
         survey = ledger.account("survey", epsilon=1, unit=Unit("patient"))
         survey.fail(survey.charge(PureDP(0.5, unit=Unit("patient"))), "Timeout")
         survey.freeze("a look")
@@ -38,11 +41,11 @@ def place(tmp_path: Path) -> Path:
 
 
 def forged(path: Path, *statements: str, parameters: tuple[Any, ...] = ()) -> None:
-    """What someone with write access to the file can do; no anchor is left beside it."""
+    """What someone with write access to the file and its note can do."""
     with closing(sqlite3.connect(path)) as connection, connection:
         for statement in statements:
             connection.execute(statement, parameters)
-    path.with_name(path.name + "-anchor").unlink(missing_ok=True)
+    agree(path)
 
 
 def check(path: Path, anchors: list[Receipt | tuple[int, str]] | None = None) -> int:
@@ -66,8 +69,10 @@ def entries(path: Path) -> list[tuple[int, str]]:
 
 
 def cells() -> Iterator[tuple[str, str]]:
-    with closing(sqlite3.connect(GOLDEN.as_uri() + "?immutable=1", uri=True)) as connection:
-        for table in ("log", "account", "share", "replay"):
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for statement in (store.LOG, *store.TABLES):
+            connection.execute(statement.replace("{key}", "INTEGER"))
+        for table in ("log", "account", "analyst", "pending", "replay"):
             for _, column, *_ in connection.execute(f"PRAGMA table_info({table})").fetchall():
                 yield table, column
 
@@ -112,14 +117,17 @@ def is_empty(path: Path, table: str, column: str, where: str) -> bool:
         "DELETE FROM log WHERE seq = 11",
         "DELETE FROM log",
         "DELETE FROM account WHERE name = 'survey'",
-        "DELETE FROM share",
+        "DELETE FROM analyst",
+        "DELETE FROM pending",
         "DELETE FROM replay",
         "UPDATE log SET seq = 100 WHERE seq = 11",
-        "INSERT INTO share SELECT account, 'eve', part, 9, 9, 9, 0, 0, 0, 0 FROM share",
-        "INSERT INTO replay VALUES ('clinic', 'other', 4, 'never released')",
+        "INSERT INTO analyst SELECT account, 'eve', part, 9, 9, 9, 0, 0, 0, 0, 0, 0, '' FROM analyst",
+        "INSERT INTO pending SELECT 5, account, analyst, deadline, 'other' FROM pending",
+        "INSERT INTO replay VALUES ('clinic', 'other', 4, 5, 'never released')",
+        "INSERT INTO meta VALUES ('other', 'nothing')",
         "INSERT INTO log SELECT 12, time, kind, account, body, hash FROM log WHERE seq = 11",
         "UPDATE meta SET value = '99' WHERE name = 'schema'",
-        "DROP TABLE share",
+        "DROP TABLE analyst",
         "DROP TABLE meta",
     ],
 )
@@ -155,7 +163,6 @@ def said(path: Path) -> list[Any]:
 
 def test_no_byte_of_the_file_can_be_changed(place: Path) -> None:
     """Wherever one byte is different, the book is refused, or says what it said before."""
-    place.with_name("book.db-anchor").unlink()
     source, before, original = random.Random(3), said(place), place.read_bytes()
     copy = place.with_name("book2.db")
     found = 0
@@ -163,9 +170,10 @@ def test_no_byte_of_the_file_can_be_changed(place: Path) -> None:
     for position in positions:
         content = bytearray(original)
         content[position] ^= 1 << source.randrange(8)
-        for rest in ("-wal", "-shm", "-anchor"):
+        for rest in ("-wal", "-shm"):
             copy.with_name(copy.name + rest).unlink(missing_ok=True)
         copy.write_bytes(content)
+        copy.with_name("book2.db-note").write_bytes(note(copy))
         try:
             check(copy)
         except LedgerError:
@@ -173,6 +181,13 @@ def test_no_byte_of_the_file_can_be_changed(place: Path) -> None:
         else:
             assert renamed(said(copy), copy, place) == before, position
     assert found > 50
+
+
+def note(copy: Path) -> bytes:
+    """The note of the true book, as it would lie beside the copy."""
+    from dataclasses import replace
+
+    return replace(noted(copy.with_name("book.db")), inode=copy.stat().st_ino).to_bytes()
 
 
 def renamed(what: list[Any], copy: Path, place: Path) -> list[Any]:
@@ -199,7 +214,8 @@ def cut(path: Path) -> None:
             "SELECT json_extract(body, '$.cost[1]') FROM log WHERE seq = ?", (last,)
         ).fetchone()
         connection.execute("DELETE FROM log WHERE seq = ?", (last,))
-        taken = "pure_spent = pure_spent - 125000000, loss_spent = loss_spent - ?"
+        connection.execute("DELETE FROM pending WHERE seq = ?", (last,))
+        taken = "charges = charges - 1, pure_spent = pure_spent - 125000000, loss_spent = loss_spent - ?"
         connection.execute(f"UPDATE account SET {taken} WHERE name = 'clinic'", (loss,))
 
 
@@ -208,14 +224,14 @@ def test_a_cut_that_agrees_with_itself_is_found_by_an_anchor_only(place: Path) -
         receipt = ledger.account("clinic").charge(PureDP(0.125))
         head = ledger.head
     cut(place)
-    beside = place.with_name("book.db-anchor")
-    kept = beside.read_text()
-    beside.unlink()
+    beside = place.with_name("book.db-note")
+    kept = beside.read_bytes()
+    agree(place)
     assert check(place) == 11
     for anchor in (receipt, head):
         with pytest.raises(LedgerError, match="cut, or replaced"):
             check(place, [anchor])
-    beside.write_text(kept)
+    beside.write_bytes(kept)
     with Ledger.open(place) as ledger:
         assert "older" in ledger.account("clinic").frozen
 
@@ -230,7 +246,7 @@ def test_a_rewritten_history_is_found_by_a_receipt(place: Path) -> None:
             text = body.replace('"purpose":"count"', '"purpose":"other"')
             previous = digest(previous, seq, time, kind, account, text)
             connection.execute("UPDATE log SET body = ?, hash = ? WHERE seq = ?", (text, previous, seq))
-    place.with_name("book.db-anchor").unlink()
+    agree(place)
     assert check(place) == 11
     with pytest.raises(LedgerError):
         check(place, [kept[0]])
@@ -242,25 +258,36 @@ def test_lines_no_charge_writes_are_refused_even_with_true_hashes(place: Path, b
         time, previous = connection.execute("SELECT time, hash FROM log WHERE seq = 11").fetchone()
         text = digest(previous, 12, time, "charge", "clinic", body)
         connection.execute("INSERT INTO log VALUES (12, ?, 'charge', 'clinic', ?, ?)", (time, body, text))
-    place.with_name("book.db-anchor").unlink()
+    agree(place)
     with pytest.raises(LedgerError):
         check(place)
 
 
+def appended(path: Path, kind: str, account: str, body: dict[str, Any]) -> None:
+    """A line that ties to the last one, written by someone who knows how."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        seq, time, head = connection.execute("SELECT seq, time, hash FROM log ORDER BY seq DESC LIMIT 1").fetchone()
+        text = canonical(body)
+        line = digest(head, seq + 1, time, kind, account, text)
+        connection.execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)", (seq + 1, time, kind, account, text, line))
+    agree(path)
+
+
 def test_a_line_about_an_account_that_never_was_is_refused(place: Path) -> None:
-    with Ledger.open(place) as ledger, ledger.store.writing() as run:
-        ledger.append(run, "charge", "nobody", {"cost": [1, 1, 0], "by": None})
+    appended(place, "charge", "nobody", {"cost": [1, 1, 0], "by": None})
     with pytest.raises(LedgerError):
         check(place)
 
 
 def test_a_charge_beyond_the_cap_is_found_in_the_log(place: Path) -> None:
-    with Ledger.open(place) as ledger, ledger.store.writing() as run:
-        run("UPDATE account SET pure_spent = pure_spent + 9000000000, loss_spent = loss_spent + 9000000000 "
-            "WHERE name = 'clinic'")  # fmt: skip
-        cost = {"cost": [9 * 10**9, 9 * 10**9, 0], "by": None, "guarantee": to_json(PureDP(9))}
-        ledger.append(run, "charge", "clinic", cost)
-    with pytest.raises(LedgerError, match="spends more"):
+    forged(
+        place,
+        "UPDATE account SET pure_spent = pure_spent + 9000000000, loss_spent = loss_spent + 9000000000, "
+        "charges = charges + 1 WHERE name = 'clinic'",
+    )
+    cost = {"cost": [9 * 10**9, 9 * 10**9, 0], "by": None, "guarantee": to_json(PureDP(9))}
+    appended(place, "charge", "clinic", cost)
+    with pytest.raises(LedgerError, match="too little left"):
         check(place)
 
 
@@ -301,7 +328,7 @@ def test_a_restored_copy_opens_frozen(place: Path, tmp_path: Path) -> None:
         state = clinic.remaining.state
     with Ledger.restore(copy, again) as ledger:
         clinic = ledger.account("clinic")
-        assert clinic.frozen == "restored from a copy"
+        assert clinic.frozen == "restored from a backup"
         assert ledger.account("survey").frozen == "a look"  # it was frozen already
         with pytest.raises(AccountFrozen):
             clinic.charge(PureDP(0.01))
@@ -345,16 +372,22 @@ def test_recovered_charges_count_even_beyond_the_total(place: Path, tmp_path: Pa
 
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
+    """A book of the first schema, with the head that was noted beside such books."""
     path = tmp_path / "golden.db"
     shutil.copy(GOLDEN, path)
+    with closing(sqlite3.connect(path)) as connection:
+        seq, head = connection.execute("SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1").fetchone()
+    path.with_name("golden.db-anchor").write_text(f"{seq:020d} {head}\n")
     return path
 
 
 def test_the_golden_book_opens_verifies_and_can_be_charged(golden: Path) -> None:
     with Ledger.open(golden) as ledger:
         lines = verify(ledger)
+        assert not golden.with_name("golden.db-anchor").exists()
         assert [account.name for account in ledger.accounts()] == ["clinic", "closed", "curve", "survey"]
         clinic = ledger.account("clinic", epsilon=3.0, delta=1e-6)
+        assert clinic.frozen == ""
         assert [receipt.purpose for receipt in clinic.history()][:2] == ["count of visits", "wards"]
         assert clinic.history()[0].guarantee == PureDP(0.25)
         assert clinic.stored("replay key 1") == '{"value": 1750}'
@@ -368,6 +401,14 @@ def test_the_golden_book_opens_verifies_and_can_be_charged(golden: Path) -> None
             ledger.account("closed").charge(PureDP(0.1))
         assert ledger.account("curve").epsilon == 2.5
         assert verify(ledger, [receipt]) == lines + 1
+        assert verify(ledger, [receipt], whole=True) == lines + 1
+
+
+def test_a_book_of_the_first_schema_without_its_note_opens_frozen(golden: Path) -> None:
+    golden.with_name("golden.db-anchor").unlink()
+    with Ledger.open(golden) as ledger:
+        assert "no note" in ledger.account("clinic").frozen
+        assert verify(ledger)
 
 
 def test_the_golden_spends_do_not_change(golden: Path) -> None:
@@ -378,44 +419,36 @@ def test_the_golden_spends_do_not_change(golden: Path) -> None:
         assert (state.pure_spent, state.delta_spent, state.impure) == (650_000_000, 11_000_000_000, 6)
 
 
-def test_the_maker_still_writes_such_a_book(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["book-v2.db"])
+def test_the_maker_still_writes_such_a_book(tmp_path: Path, name: str) -> None:
     import runpy
 
     made = runpy.run_path(str(GOLDEN.parent / "make.py"))
-    with Ledger.open(tmp_path / "new.db") as new, Ledger.open(shutil.copy(GOLDEN, tmp_path / "old.db")) as old:
+    copy = shutil.copy(GOLDEN.with_name(name), tmp_path / "old.db")
+    agree(copy)
+    with Ledger.open(tmp_path / "new.db") as new, Ledger.open(copy) as old:
         made["fill"](new)
         kinds = [[(entry.kind, entry.account) for entry in book.entries()] for book in (new, old)]
         assert kinds[0] == kinds[1]
-
-
-def test_a_later_version_brings_an_old_book_up(golden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "VERSION", 3)
-    steps = {1: ("ALTER TABLE replay ADD COLUMN note TEXT",), 2: ("UPDATE replay SET note = 'moved'",)}
-    monkeypatch.setattr(store, "MIGRATIONS", steps)
-    for _ in range(2):
-        with Ledger.open(golden) as ledger:
-            assert ledger.store.version() == 3
-            assert verify(ledger)
-            with ledger.store.reading() as run:
-                assert run("SELECT note FROM replay") == [("moved",)]
-            ledger.account("clinic").charge(PureDP(0.01))
+        assert verify(old) == verify(new)
 
 
 def test_a_failed_migration_changes_nothing(golden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = golden.read_bytes()
     with monkeypatch.context() as later:
-        later.setattr(store, "VERSION", 2)
-        later.setattr(store, "MIGRATIONS", {1: ("ALTER TABLE replay ADD COLUMN note TEXT", "nonsense")})
+        later.setattr(SQLiteStore, "extras", ("nonsense",))
         with pytest.raises(LedgerError):
             Ledger.open(golden)
+    with closing(sqlite3.connect(golden)) as connection:
+        assert connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchall() == [("1",)]
+        assert connection.execute("SELECT count(*) FROM share").fetchall() == [(2,)]
+    assert len(before) == len(golden.read_bytes())
     with Ledger.open(golden) as ledger:
-        assert ledger.store.version() == 1
         assert verify(ledger)
+        assert ledger.account("clinic").frozen == ""
 
 
-def test_a_book_from_a_newer_version_is_refused(golden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as later:
-        later.setattr(store, "VERSION", 2)
-        later.setattr(store, "MIGRATIONS", {1: ()})
-        Ledger.open(golden).close()
+def test_a_book_from_a_newer_version_is_refused(place: Path) -> None:
+    forged(place, "UPDATE meta SET value = '3' WHERE name = 'schema'")
     with pytest.raises(LedgerError, match="newer Dither"):
-        Ledger.open(golden)
+        Ledger.open(place)

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 import dither
+from dither.mechanisms import AboveThreshold, ContinualCount
 from dither.mechanisms.opened import Opened, charged
 
 PROMISE = dither.PureDP(0.6)
@@ -60,3 +61,15 @@ def test_steps_are_taken_one_at_a_time():
     for thread in threads:
         thread.join()
     assert sorted(seen) == list(range(4000))
+
+
+MECHANISMS = {"ThresholdStream": AboveThreshold, "CountStream": ContinualCount}
+
+
+def test_each_mechanism_names_what_allows_other_charges_between_its_answers():
+    own = {one.__name__ for one in Opened.__subclasses__() if one.__module__.startswith("dither.")}
+    assert own == set(MECHANISMS)
+    for mechanism in MECHANISMS.values():
+        words = " ".join((mechanism.__doc__ or "").split())
+        assert "Other charges may come between its" in words
+        assert "docs/proofs/filter.md" in words

@@ -124,3 +124,54 @@ def test_a_budget_is_needed(tmp_path: Path) -> None:
     source, _ = sources(tmp_path)["csv"]
     with pytest.raises(ArgumentError, match="budget: is missing; pass the ε"):
         dither.open(source, unit="who")
+
+
+def test_closing_lets_go_of_the_book_that_was_opened_with_it(tmp_path: Path) -> None:
+    """A process that keeps it open loses its locks as soon as anybody in it copies the file."""
+    source, _ = sources(tmp_path)["csv"]
+    database = dither.open(source, **PUBLIC)
+    database.close()
+    with pytest.raises(LedgerError, match="closed"):
+        database.account.charge(dither.PureDP(0.1, unit=database.account.unit))
+    assert not (tmp_path / "visits.dither.db-wal").exists()
+
+
+def test_closing_keeps_a_book_that_was_given_open(tmp_path: Path) -> None:
+    source, _ = sources(tmp_path)["csv"]
+    with dither.Ledger.open(tmp_path / "book.db") as book:
+        dither.open(source, **PUBLIC, ledger=book).close()
+        assert book.account("visits").frozen == ""
+
+
+def test_a_replay_shows_nothing_of_another_analyst() -> None:
+    with dither.open(pd.DataFrame(ROWS), **PUBLIC, name="visits") as database:
+        mine = database.sql(f"{QUESTION} -- for the board", by="ana", epsilon=1.0)
+        theirs = database.sql(QUESTION, by="bob", epsilon=1.0)
+        again = database.sql(QUESTION, by="ana", epsilon=1.0)
+    assert theirs.replayed
+    assert theirs.rows == mine.rows
+    assert theirs.receipt is not None
+    assert (theirs.receipt.by, theirs.receipt.purpose) == (None, QUESTION)
+    assert again.receipt == mine.receipt
+
+
+def test_an_analyst_without_a_share_replays_nothing() -> None:
+    with dither.open(pd.DataFrame(ROWS), **PUBLIC, name="visits") as database:
+        database.sql(QUESTION, by="ana", epsilon=1.0)
+        assert database.preview(QUESTION, by="bob", epsilon=1.0).replay
+        database.account.share("ana", 0.5)
+        assert not database.preview(QUESTION, by="bob", epsilon=1.0).replay
+        with pytest.raises(dither.BudgetExceeded, match="bob has no share"):
+            database.sql(QUESTION, by="bob", epsilon=1.0)
+
+
+def test_an_analyst_whose_questions_fail_stops_only_herself(monkeypatch: pytest.MonkeyPatch) -> None:
+    with dither.open(pd.DataFrame(ROWS), **PUBLIC, name="visits") as database:
+        with monkeypatch.context() as broken:
+            broken.setattr("dither.query.database.measure", lambda *_: 1 / 0)
+            for epsilon in (0.1, 0.2, 0.3):
+                with pytest.raises(dither.EngineFailed):
+                    database.sql(QUESTION, by="eve", epsilon=epsilon)
+        with pytest.raises(dither.AccountFrozen, match="eve is stopped"):
+            database.sql(QUESTION, by="eve", epsilon=0.4)
+        assert database.sql(QUESTION, by="ana", epsilon=0.4).rows

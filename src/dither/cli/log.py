@@ -12,7 +12,7 @@ from dither.cli import book as books
 from dither.errors import LedgerError
 
 if TYPE_CHECKING:
-    from dither.ledger.wire import Entry
+    from dither.ledger.entry import Entry
 
 __all__ = ["command"]
 

@@ -2,52 +2,42 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import AccountFrozen, ArgumentError, BudgetExceeded, LedgerError, UnitMismatch
-from dither.ledger.left import Remaining, State
+from dither.ledger import clock
+from dither.ledger.curator import Curated
+from dither.ledger.left import Remaining
 from dither.ledger.policy import Policy
-from dither.ledger.store import ADD, SPEND, SPEND_SHARE
-from dither.ledger.terms import Cost, Terms
-from dither.ledger.wire import Entry, from_json, to_json
+from dither.ledger.receipt import Receipt, check_text, receipt_of
+from dither.ledger.state import Cost, State
+from dither.ledger.store import Charge
+from dither.ledger.tables import LINES, PENDING, entries, load
+from dither.ledger.terms import Terms
+from dither.ledger.transitions import Refusal, refusal, standing
+from dither.ledger.wire import to_json
 from dither.privacy import Composed, Guarantee, Unit
-from dither.privacy.numbers import fraction, written
 
 if TYPE_CHECKING:
+    from dither.ledger.entry import Entry
+    from dither.ledger.facts import Facts
     from dither.ledger.ledger import Ledger
     from dither.ledger.store import Run
 
 __all__ = ["Account", "Receipt"]
 
-
-@dataclass(frozen=True)
-class Receipt:
-    """The line of one charge: its number in the book, what it promised, for what and for whom.
-
-    `head` is the hash of the log up to this line. Kept outside the book, a receipt shows if the book was cut or
-    replaced by an older copy.
-    """
-
-    number: int
-    guarantee: Guarantee
-    purpose: str
-    book: str
-    account: str
-    by: str | None
-    time: str
-    head: str
-    disjoint: bool = False
-
-    def __str__(self) -> str:
-        return f"receipt {self.number} ({self.book})"
+POINTS = 48
+"""How many moments a burn-down shows."""
 
 
-class Account:
+class Account(Curated):
     """A budget in a book. Every charge is durable before it returns; a refused one spends nothing."""
 
     def __init__(self, ledger: Ledger, name: str, terms: Terms, policy: Policy) -> None:
@@ -65,10 +55,28 @@ class Account:
         """The total ε."""
         return self.terms.total.epsilon
 
-    def charge(self, guarantee: Guarantee, *, by: str | None = None, purpose: str = "") -> Receipt:
-        """Spend a guarantee, or raise `BudgetExceeded` and spend nothing."""
+    @property
+    def place(self) -> str:
+        """Where the book is."""
+        return self._ledger.store.place
+
+    def charge(
+        self,
+        guarantee: Guarantee,
+        *,
+        by: str | None = None,
+        purpose: str = "",
+        within: float | None = None,
+        once: str | None = None,
+    ) -> Receipt:
+        """Spend a guarantee, or raise `BudgetExceeded` and spend nothing.
+
+        Settle the receipt when the answer is given: if that does not happen `within` so many seconds (the policy's
+        deadline if not given), the charge counts as a failure. `once` is a name of the caller's for this charge: asked
+        again under that name, it gives the same receipt and spends nothing.
+        """
         self._check(guarantee)
-        return self._charge(self._cost(guarantee), guarantee, self._json(guarantee), by, purpose)
+        return self._charge(self._cost(guarantee), self._json(guarantee), guarantee, by, purpose, within, once)
 
     def charge_disjoint(self, guarantees: Sequence[Guarantee], *, by: str | None = None, purpose: str = "") -> Receipt:
         """Spend what answers about disjoint keys of *one* plan cost together (rule R13); separate questions add up."""
@@ -76,7 +84,7 @@ class Account:
             self._check(guarantee)
         cost = self.terms.disjoint(guarantees)
         body = {"kind": "disjoint", "parts": [to_json(guarantee) for guarantee in guarantees]}
-        return self._charge(cost, Composed(guarantees), body, by, purpose)
+        return self._charge(cost, body, Composed(guarantees), by, purpose, None, None)
 
     def _check(self, guarantee: Guarantee) -> None:
         if not isinstance(guarantee, Guarantee):
@@ -85,50 +93,107 @@ class Account:
             way_out = "convert it with .for_replacement(), or charge it to its own account"
             raise UnitMismatch("guarantee", f"is for {guarantee.unit}, but the account is for {self.unit}; {way_out}")
 
-    def _charge(self, cost: Cost, guarantee: Guarantee, body: dict[str, Any], by: str | None, purpose: str) -> Receipt:
+    def _charge(
+        self,
+        cost: Cost,
+        promise: dict[str, Any],
+        guarantee: Guarantee,
+        by: str | None,
+        purpose: str,
+        within: float | None,
+        once: str | None,
+    ) -> Receipt:
         self.policy.check(cost, self.terms)
         check_text("purpose", purpose)
         check_text("by", by or "")
-        details = {"guarantee": body, "cost": [cost.pure, cost.loss, cost.delta], "by": by, "purpose": purpose}
-        entry = self._ledger.charge(self.name, by, _added(cost), details)
+        self._check_asker(by)
+        asked = self._asked(cost, promise, by, purpose, within, once)
+        entry = self._ledger.charge(asked) if once is None else None
         if entry is None:
-            with self._ledger.store.writing() as run:
-                if run(SPEND, (*_added(cost), self.name, *_tested(cost))) != 1:
-                    self._refuse(run, guarantee)
-                if by is not None:
-                    self._charge_share(run, by, cost, guarantee)
-                entry = self._ledger.append(run, "charge", self.name, details)
-        self._ledger.store.note(entry.seq, entry.hash)
-        return self._receipt(entry, guarantee)
+            entry = self._charge_slowly(asked, cost, guarantee, again=once is not None)
+        return receipt_of(entry, self.place, guarantee)
 
-    def _charge_share(self, run: Run, by: str, cost: Cost, guarantee: Guarantee) -> None:
-        if run(SPEND_SHARE, (*_added(cost), self.name, by, *_tested(cost))) == 1:
-            return
-        if not run("SELECT 1 FROM share WHERE account = ? LIMIT 1", (self.name,)):
-            return
-        rows = run(f"SELECT {State.COLUMNS} FROM share WHERE account = ? AND analyst = ?", (self.name, by))
-        if not rows:
-            raise BudgetExceeded(f"{by} has no share of {self.name}; its curator can give one. Nothing was spent.")
-        left = Remaining(self.terms, State(*rows[0]))
-        raise BudgetExceeded(f"{guarantee} does not fit into the share of {by}: {left.in_words()} Nothing was spent.")
+    def _asked(
+        self,
+        cost: Cost,
+        promise: dict[str, Any],
+        by: str | None,
+        purpose: str,
+        within: float | None,
+        once: str | None,
+    ) -> Charge:
+        now = clock.now()
+        deadline = clock.deadline(now, _seconds(within, self.policy.deadline))
+        name = self._ledger.new_name() if once is None else _named(once)
+        body = {
+            "by": by,
+            "cost": [cost.pure, cost.loss, cost.delta],
+            "deadline": deadline,
+            "guarantee": promise,
+            "id": name,
+            "purpose": purpose,
+        }
+        return Charge(self.name, by, _units(cost), now, deadline, name, body)
 
-    def _refuse(self, run: Run, guarantee: Guarantee) -> None:
-        frozen, state = self._state(run)
-        if frozen:
-            raise AccountFrozen(f"{self.name} is frozen ({frozen}); its curator can look at it and thaw it")
-        left = Remaining(self.terms, state)
-        raise BudgetExceeded(f"{guarantee} does not fit: {left.in_words()} Nothing was spent.")
+    def _charge_slowly(self, asked: Charge, cost: Cost, guarantee: Guarantee, *, again: bool) -> Entry:
+        """The ordinary way: it says why a charge is refused, and knows analysts that are new."""
+        self._lapse(asked.time)
+        with self._ledger.changing() as run:
+            if again and (found := self._find(run, asked.id)) is not None:
+                return _the_same(found, asked)
+            facts = load(run, self.name)
+            self._refuse(refusal(facts, self.name, asked.by, cost), facts, asked.by, guarantee)
+            spent = facts.accounts[self.name].state.plus(cost).spent
+            return self._ledger.write(run, "charge", self.name, {**asked.body, "spent": list(spent)})
 
-    def _state(self, run: Run) -> tuple[str, State]:
-        rows = run(f"SELECT frozen, {State.COLUMNS} FROM account WHERE name = ?", (self.name,))
-        if not rows:
-            raise LedgerError(f"the account {self.name} is no longer in the book")
-        return str(rows[0][0]), State(*rows[0][1:])
+    def _lapse(self, now: str) -> None:
+        """Count the charges that were not settled in time: their process may have died on what it read (rule R5)."""
+        overdue = "SELECT seq FROM pending WHERE account = ? AND deadline <= ? ORDER BY seq"
+        with self._ledger.store.reading() as run:
+            if not run(f"{overdue} LIMIT 1", (self.name, now)):
+                return
+        with self._ledger.changing() as run:
+            for (seq,) in run(overdue, (self.name, now)):
+                self._ledger.write(run, "lapse", self.name, {"charge": seq})
 
-    def _receipt(self, entry: Entry, guarantee: Guarantee) -> Receipt:
-        book, body = self._ledger.store.place, entry.body
-        about = (body["purpose"], book, self.name, body["by"], entry.time, entry.hash)
-        return Receipt(entry.seq, guarantee, *about, disjoint=body["guarantee"]["kind"] == "disjoint")
+    def _check_asker(self, by: str | None) -> None:
+        """Whoever opened the book is its curator, and needs no name. A process forked from that one is not."""
+        if by is None and os.getpid() != self._ledger.opened_in and self.shares():
+            raise BudgetExceeded(f"{self.name} has shares: say who asks (by=). Nothing was spent.")
+
+    def _refuse(self, why: Refusal | None, facts: Facts, by: str | None, guarantee: Guarantee | None) -> None:
+        account = facts.accounts.get(self.name)
+        match why:
+            case None:
+                return
+            case Refusal.FROZEN:
+                assert account is not None
+                raise AccountFrozen(f"{self.name} is frozen ({account.frozen}); its curator can look at it and thaw it")
+            case Refusal.STOPPED:
+                reason = facts.analysts[self.name, by or ""].frozen
+                raise AccountFrozen(
+                    f"{by} is stopped in {self.name} ({reason}); its curator can look at it and thaw it"
+                )
+            case Refusal.NO_SHARE:
+                raise BudgetExceeded(f"{by} has no share of {self.name}; its curator can give one. Nothing was spent.")
+            case Refusal.WRITTEN_OFF:
+                raise BudgetExceeded(f"{self.name} was written off, which is final. Nothing was spent.")
+        assert guarantee is not None
+        into = f"the share of {by}" if why is Refusal.SHARE_SPENT else ""
+        raise BudgetExceeded(self._remaining(facts, by).refusal(guarantee, into))
+
+    def charged(self, once: str) -> Receipt | None:
+        """The receipt of the charge with this name, if it was made: for a client that lost the answer."""
+        with self._ledger.store.reading() as run:
+            found = self._find(run, _named(once))
+        return None if found is None else receipt_of(found, self.place)
+
+    def _find(self, run: Run, name: str) -> Entry | None:
+        rows = run(f"SELECT {PENDING} FROM pending WHERE account = ? AND id = ?", (self.name, name))
+        where = "seq = ?" if rows else "account = ? AND kind = 'charge' AND body LIKE ?"
+        values = (rows[0][0],) if rows else (self.name, f'%"id":"{name}"%')
+        found = entries(run(f"{LINES} WHERE {where}", values))
+        return next((entry for entry in found if entry.body.get("id") == name), None)
 
     @contextmanager
     def spending(self, guarantee: Guarantee, *, by: str | None = None, purpose: str = "") -> Iterator[Receipt]:
@@ -142,100 +207,55 @@ class Account:
         self.settle(receipt)
 
     def settle(self, receipt: Receipt) -> None:
-        """Note that the answer was given."""
-        self._check_receipt(receipt)
-        with self._ledger.changing() as run:
-            self._ledger.append(run, "settle", self.name, {"charge": receipt.number})
+        """Note that the answer was given. A charge that is settled, has failed or has lapsed stays as it is."""
+        if self._waits(receipt):
+            self._change("settle", {"charge": receipt.number})
 
     def fail(self, receipt: Receipt, reason: str) -> None:
-        """Note that there was no answer after data was read. Too many of these freeze the account (rule R5)."""
+        """Note that there was no answer after data was read. Too many of these stop whoever asked (rule R5)."""
+        check_text("reason", reason, needed=True)
+        if self._waits(receipt):
+            self._change("fail", {"charge": receipt.number, "reason": reason})
+
+    def _waits(self, receipt: Receipt) -> bool:
+        """Whether a charge still waits for its answer; refused if the book has no such charge."""
         self._check_receipt(receipt)
-        check_text("reason", reason, needed=True)
-        with self._ledger.changing() as run:
-            run("UPDATE account SET failures = failures + 1 WHERE name = ?", (self.name,))
-            self._ledger.append(run, "fail", self.name, {"charge": receipt.number, "reason": reason})
-            failures = run("SELECT failures FROM account WHERE name = ?", (self.name,))[0][0]
-            if failures >= self.policy.failures:
-                self._freeze(run, f"{failures} failures after data was read")
-
-    def _check_receipt(self, receipt: Receipt) -> None:
-        if receipt.account != self.name:
-            raise ArgumentError("receipt", f"belongs to the account {receipt.account}, not to {self.name}")
-
-    def freeze(self, reason: str) -> None:
-        """Grant nothing more until thawed."""
-        check_text("reason", reason, needed=True)
-        with self._ledger.changing() as run:
-            self._freeze(run, reason)
-
-    def _freeze(self, run: Run, reason: str) -> None:
-        run("UPDATE account SET frozen = ? WHERE name = ?", (reason, self.name))
-        self._ledger.append(run, "freeze", self.name, {"reason": reason})
-
-    def thaw(self, reason: str) -> None:
-        """The curator has looked: grant charges again, and count failures anew."""
-        check_text("reason", reason, needed=True)
-        with self._ledger.changing() as run:
-            run("UPDATE account SET frozen = '', failures = 0 WHERE name = ?", (self.name,))
-            self._ledger.append(run, "thaw", self.name, {"reason": reason})
-
-    def recover(self, receipts: Sequence[Receipt]) -> None:
-        """Enter charges that a restored book has lost, each once. They count even where they exceed the account."""
-        for receipt in receipts:
-            self._check_receipt(receipt)
-        known = {entry.body["head"] for entry in self._ledger.entries(account=self.name, kind="recover")}
-        with self._ledger.changing() as run:
-            for receipt in receipts:
-                if receipt.head in known or run("SELECT 1 FROM log WHERE hash = ?", (receipt.head,)):
-                    continue
-                known.add(receipt.head)
-                cost = self._cost_again(receipt)
-                run(f"UPDATE account SET {ADD} WHERE name = ?", (*_added(cost), self.name))
-                run(f"UPDATE share SET {ADD} WHERE account = ? AND analyst = ?", (*_added(cost), self.name, receipt.by))
-                self._ledger.append(run, "recover", self.name, _lost(receipt, cost))
-
-    def _cost_again(self, receipt: Receipt) -> Cost:
-        if receipt.disjoint and isinstance(receipt.guarantee, Composed):
-            return self.terms.disjoint(receipt.guarantee.parts)
-        return self.terms.cost(receipt.guarantee)
-
-    def write_off(self, reason: str) -> None:
-        """Give up what is left: nothing more can be charged."""
-        check_text("reason", reason, needed=True)
-        with self._ledger.changing() as run:
-            all_of_it = ", ".join(
-                f"{name}_spent = CASE WHEN {name}_spent < {name}_cap THEN {name}_cap ELSE {name}_spent END"
-                for name in ("pure", "loss", "delta")
-            )
-            run(f"UPDATE account SET {all_of_it}, impure = impure + 1 WHERE name = ?", (self.name,))
-            self._ledger.append(run, "write off", self.name, {"reason": reason})
-
-    def share(self, analyst: str, part: float) -> None:
-        """Let an analyst spend at most this part of the account; all together never spend more than the account."""
-        check_text("analyst", analyst, needed=True)
-        exact = written(float(fraction("part", part, "pass a part of the account such as 0.25")))
-        if not 0 <= exact <= 1:
-            raise ArgumentError("part", "must lie from 0 to 1; pass a part of the account such as 0.25")
-        with self._ledger.changing() as run:
-            caps = self._state(run)[1].share_caps(exact)
-            known = (
-                "UPDATE share SET part = ?, pure_cap = ?, loss_cap = ?, delta_cap = ? WHERE account = ? AND analyst = ?"
-            )
-            if run(known, (str(exact), *caps, self.name, analyst)) != 1:
-                new = "INSERT INTO share VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0)"
-                run(new, (self.name, analyst, str(exact), *caps))
-            self._ledger.append(run, "share", self.name, {"analyst": analyst, "part": str(exact), "caps": caps})
-
-    @property
-    def place(self) -> str:
-        """Where the book is."""
-        return self._ledger.store.place
-
-    def shares(self) -> dict[str, float]:
-        """The part of the account that each analyst may spend; empty where nobody's is limited."""
         with self._ledger.store.reading() as run:
-            rows = run("SELECT analyst, part FROM share WHERE account = ? ORDER BY analyst", (self.name,))
-        return {str(analyst): float(Fraction(part)) for analyst, part in rows}
+            self._check_known(run, receipt)
+            return bool(run("SELECT 1 FROM pending WHERE seq = ?", (receipt.number,)))
+
+    def _check_known(self, run: Run, receipt: Receipt) -> None:
+        rows = run("SELECT kind, account, hash FROM log WHERE seq = ?", (receipt.number,))
+        if rows != [("charge", self.name, receipt.head)]:
+            raise LedgerError(f"{receipt} is not of a charge in this book")
+
+    def store(self, receipt: Receipt, key: str, release: str) -> None:
+        """Keep a release for replay, and settle its charge. It is durable when this returns, so show it only then."""
+        self._check_receipt(receipt)
+        check_text("key", key, needed=True)
+        check_text("release", release)
+        with self._ledger.changing() as run:
+            self._check_known(run, receipt)
+            self._ledger.keep(run, self.name, receipt.number, key, release)
+            if run("SELECT 1 FROM pending WHERE seq = ?", (receipt.number,)):
+                self._ledger.write(run, "settle", self.name, {"charge": receipt.number})
+
+    def stored(self, key: str, *, by: str | None = None) -> str | None:
+        """The release that was stored under a replay key, if there is one; it costs nothing (rule R19).
+
+        Whoever may not charge may not replay either, but for what is left: the account is not frozen, and `by` is not
+        stopped and has a share if any analyst has one.
+        """
+        self._check_asker(by)
+        with self._ledger.store.reading() as run:
+            rows = run("SELECT body, line FROM replay WHERE account = ? AND name = ?", (self.name, key))
+            if not rows:
+                return None
+            facts = load(run, self.name)
+            frozen = Refusal.FROZEN if facts.accounts[self.name].frozen else None
+            self._refuse(frozen or standing(facts.of(self.name), by), facts, by, None)
+            _check_release(run, key, *rows[0])
+        return str(rows[0][0])
 
     def affords(self, guarantee: Guarantee, *, by: str | None = None) -> bool:
         """Whether a charge would be granted now; nothing is spent."""
@@ -243,21 +263,25 @@ class Account:
         cost = self._cost(guarantee)
         try:
             self.policy.check(cost, self.terms)
+            self._check_asker(by)
         except BudgetExceeded:
             return False
-        with self._ledger.store.reading() as run:
-            frozen, state = self._state(run)
-            shares = run(f"SELECT analyst, {State.COLUMNS} FROM share WHERE account = ?", (self.name,))
-        states = [State(*row[1:]) for row in shares if row[0] == by]
-        if frozen or (by is not None and shares and not states):
-            return False
-        return all(one.fits(cost) for one in [state, *states])
+        return refusal(self._facts(), self.name, by, cost) is None
 
     @property
     def remaining(self) -> Remaining:
         """What can still be asked: `.share`, `.epsilon`, `.counts(error=10)`."""
-        with self._ledger.store.reading() as run:
-            return Remaining(self.terms, self._state(run)[1])
+        return self._remaining(self._there())
+
+    def remaining_for(self, by: str | None) -> Remaining:
+        """What an analyst can still ask."""
+        return self._remaining(self._there(), by)
+
+    def _there(self) -> Facts:
+        facts = self._facts()
+        if self.name not in facts.accounts:
+            raise LedgerError(f"the account {self.name} is no longer in the book")
+        return facts
 
     @property
     def spent(self) -> float:
@@ -265,58 +289,55 @@ class Account:
         return 1 - self.remaining.share
 
     @property
+    def charges(self) -> int:
+        """How many charges were made, in all periods."""
+        return self._there().accounts[self.name].charges
+
+    @property
     def frozen(self) -> str:
         """Why the account grants nothing; empty if it does."""
-        with self._ledger.store.reading() as run:
-            return self._state(run)[0]
+        return self._there().accounts[self.name].frozen
 
     def history(self) -> tuple[Receipt, ...]:
         """All charges, oldest first."""
-        entries = self._ledger.entries(account=self.name, kind="charge")
-        return tuple(self._receipt(entry, _promised(entry.body["guarantee"])) for entry in entries)
+        found = self._ledger.entries(account=self.name, kind="charge")
+        return tuple(receipt_of(entry, self.place) for entry in found)
 
-    def burn_down(self) -> list[float]:
-        """The share left at the beginning and after each charge of this period."""
+    def burn_down(self, points: int = POINTS) -> list[float]:
+        """The share left at the beginning of this period, at some moments spread over it, and now."""
         with self._ledger.store.reading() as run:
-            now = self._state(run)[1]
-        state = State(now.pure_cap, now.loss_cap, now.delta_cap)
-        shares = [1.0]
-        for entry in self._ledger.entries(account=self.name):
-            if entry.kind == "renew":
-                state, shares = State(now.pure_cap, now.loss_cap, now.delta_cap), [1.0]
-            elif entry.kind in ("charge", "recover"):
-                state = state.plus(Cost(*entry.body["cost"]))
-                shares.append(Remaining(self.terms, state).share)
-        return shares
+            account = load(run, self.name).accounts[self.name]
+            states = [account.state.emptied(), *self._moments(run, account.began, account.state, points)]
+        if states[-1] != account.state:
+            states.append(account.state)
+        return [Remaining(self.terms, state).share for state in states]
 
-    def stored(self, key: str) -> str | None:
-        """The release that was stored under a replay key, if there is one; it costs nothing (rule R19)."""
-        with self._ledger.store.reading() as run:
-            rows = run("SELECT body FROM replay WHERE account = ? AND name = ?", (self.name, key))
-        return str(rows[0][0]) if rows else None
-
-    def store(self, receipt: Receipt, key: str, release: str) -> None:
-        """Keep a release for replay. It is durable when this returns, so show it only then."""
-        self._check_receipt(receipt)
-        check_text("key", key, needed=True)
-        check_text("release", release)
-        with self._ledger.changing() as run:
-            self._ledger.keep(run, self.name, receipt.number, key, release)
-
-    def _periods(self) -> int:
-        with self._ledger.store.reading() as run:
-            return int(run("SELECT period FROM account WHERE name = ?", (self.name,))[0][0])
+    def _moments(self, run: Run, began: int, now: State, points: int) -> Iterator[State]:
+        """What was spent after some of the charges; each says so itself."""
+        last = run("SELECT max(seq) FROM log WHERE account = ?", (self.name,))[0][0]
+        seen = began
+        for point in range(points):
+            target = max(seen + 1, began + (last - began) * point // points)
+            where = "account = ? AND seq >= ? AND kind = 'charge' ORDER BY seq LIMIT 1"
+            rows = run(f"SELECT seq, body FROM log WHERE {where}", (self.name, target))
+            if not rows:
+                return
+            seen, spent = rows[0][0], json.loads(rows[0][1]).get("spent")
+            if spent is not None:
+                yield replace(now.emptied(), **dict(zip(SPENT, spent, strict=True)))
 
     def __str__(self) -> str:
-        left, periods = self.remaining, self._periods()
+        facts = self._there()
+        account, left = facts.accounts[self.name], self._remaining(facts)
         bar = "█" * int(20 * (1 - left.share))
         lines = [
-            f"{self.name}: {self.terms.total}, {self.terms.accounting} accounting ({self._ledger.store.place})",
-            f"{bar:·<20} {1 - left.share:.0%} spent, charges: {len(self.history())}; {left.in_words()}",
+            f"{self.name}: {self.terms.total}, {self.terms.accounting} accounting ({self.place})",
+            f"{bar:·<20} {1 - left.share:.0%} spent, charges: {account.charges}; {left.in_words()}",
         ]
-        if periods > 1:
-            lines.append(f"period {periods}: whoever was there in all periods was promised this {periods} times over")
-        return "\n".join([*lines, *([f"frozen: {self.frozen}"] if self.frozen else [])])
+        if account.period > 1:
+            times = f"{account.period} times over"
+            lines.append(f"period {account.period}: whoever was there in all periods was promised this {times}")
+        return "\n".join([*lines, *([f"frozen: {account.frozen}"] if account.frozen else [])])
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}: {self.spent:.0%} spent>"
@@ -327,29 +348,38 @@ class Account:
         return burn_down(self)
 
 
-def _added(cost: Cost) -> tuple[int, int, int, int]:
+SPENT = ("pure_spent", "loss_spent", "delta_spent", "impure")
+
+
+def _units(cost: Cost) -> tuple[int, int, int, int]:
     return cost.pure or 0, cost.loss, cost.delta, int(cost.pure is None)
 
 
-def _tested(cost: Cost) -> tuple[int, int, int, int]:
-    return int(cost.pure is None), cost.pure or 0, cost.loss, cost.delta
+def _seconds(within: float | None, default: float) -> float:
+    if within is None:
+        return default
+    if isinstance(within, bool) or not 0 < within < 1e9:
+        raise ArgumentError("within", "must be the seconds that the answer may take, such as 600")
+    return within
 
 
-def _promised(body: dict[str, Any]) -> Guarantee:
-    """What a line of the log promised; for disjoint keys, the promises of all of them."""
-    return Composed([from_json(part) for part in body["parts"]]) if body["kind"] == "disjoint" else from_json(body)
+def _named(once: str) -> str:
+    check_text("once", once, needed=True)
+    if not once.isascii() or any(sign in once for sign in '%_\\"') or len(once) > 200:
+        raise ArgumentError("once", "must be a short name of plain letters, digits, dots and hyphens")
+    return once
 
 
-def _lost(receipt: Receipt, cost: Cost) -> dict[str, Any]:
-    about = {"number": receipt.number, "head": receipt.head, "by": receipt.by, "purpose": receipt.purpose}
-    return {"guarantee": to_json(receipt.guarantee), "cost": [cost.pure, cost.loss, cost.delta], **about}
+def _the_same(found: Entry, asked: Charge) -> Entry:
+    """A charge that was made under this name before; another one under the same name is a mistake."""
+    if any(found.body[name] != asked.body[name] for name in ("guarantee", "cost", "by")):
+        raise LedgerError(f"another charge was made under the name {asked.id!r}; choose a new name")
+    return found
 
 
-def check_text(argument: str, text: str, *, needed: bool = False) -> None:
-    """A text that every book can hold."""
-    if text == "" and not needed:
-        return
-    if not isinstance(text, str) or "\0" in text or text != text.encode(errors="replace").decode():
-        raise ArgumentError(argument, "must be a text without odd characters; pass plain words")
-    if needed and not text:
-        raise ArgumentError(argument, "is empty; say it in a few words, for whoever reads the log")
+def _check_release(run: Run, key: str, release: str, line: int) -> None:
+    """A stored release must be the one whose hash is in the log."""
+    rows = run("SELECT kind, body FROM log WHERE seq = ?", (line,))
+    body = json.loads(rows[0][1]) if rows and rows[0][0] == "store" else {}
+    if (body.get("key"), body.get("sha256")) != (key, hashlib.sha256(release.encode()).hexdigest()):
+        raise LedgerError("the stored release is not the one that was given: the book was changed")

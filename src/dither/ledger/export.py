@@ -6,12 +6,12 @@ the log, with one line for each charge and a note for everything else that happe
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from dither.ledger.entry import Entry, canonical
 from dither.ledger.recheck import FORMAT, Total, recheck
-from dither.ledger.wire import Entry, canonical
+from dither.ledger.store import LAST
 
 if TYPE_CHECKING:
     from dither.ledger.ledger import Ledger
@@ -35,18 +35,18 @@ def export(ledger: Ledger) -> Iterator[str]:
     """The whole book at one moment, line by line, without line ends."""
     with ledger.store.reading() as run:
         accounts = run(f"SELECT {', '.join(TERMS)}, pure_spent, loss_spent, delta_spent FROM account ORDER BY name")
-        rows = run("SELECT seq, time, kind, account, body, hash FROM log ORDER BY seq")
-    entries = [Entry(seq, at, what, who, json.loads(body), digest) for seq, at, what, who, body, digest in rows]
-    yield canonical({"line": "book", "format": FORMAT, "lines": len(entries), "head": entries[-1].hash})
+        seq, _, head = run(LAST)[0]
+    yield canonical({"line": "book", "format": FORMAT, "lines": seq, "head": head})
     for row in accounts:
         yield canonical({"line": "account", **dict(zip(TERMS.values(), row, strict=False)), "spent": row[len(TERMS) :]})
-    for entry in entries:
+    for entry in ledger.entries():
+        if entry.seq > seq:  # written since
+            return
         yield canonical(_charge(entry) if entry.kind == "charge" else _note(entry))
 
 
 def _charge(entry: Entry) -> dict[str, Any]:
-    names = ("guarantee", "cost", "by", "purpose")
-    return _place("charge", entry) | {name: entry.body[name] for name in names}
+    return _place("charge", entry) | dict(entry.body)
 
 
 def _note(entry: Entry) -> dict[str, Any]:

@@ -4,43 +4,50 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime, timedelta
-from fractions import Fraction
-from functools import lru_cache
+from datetime import timedelta
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from dither.errors import ArgumentError, LedgerError
-from dither.ledger.account import Account, check_text
-from dither.ledger.left import State
+from dither.errors import AccountFrozen, ArgumentError, LedgerError
+from dither.ledger import clock
+from dither.ledger.account import Account
+from dither.ledger.entry import Entry, canonical
+from dither.ledger.note import Doubt
+from dither.ledger.opening import begin, set_aside
 from dither.ledger.policy import Policy
-from dither.ledger.sqlite import copy_book, discard, put_in_place
-from dither.ledger.store import APPEND, LAST, Store, connect, prepare
+from dither.ledger.receipt import check_text
+from dither.ledger.sqlite import SQLiteStore, backup_file, put_in_place
+from dither.ledger.store import APPEND, LAST, Charge, Store, connect
+from dither.ledger.tables import LINES, change, entries, load
 from dither.ledger.terms import Accounting, Terms
-from dither.ledger.wire import Entry, canonical, digest
 from dither.noise import token
-from dither.privacy import ROW, ApproxDP, Unit
+from dither.privacy import ROW, ApproxDP, Relation, Unit
 
 if TYPE_CHECKING:
-    from dither.ledger.store import Run, Units
+    from dither.ledger.facts import AccountFacts
+    from dither.ledger.store import Run
 
 __all__ = ["Ledger"]
 
-FACTS = "name, dataset, unit, relation, accounting, epsilon, delta, alpha, pure_cap, loss_cap, delta_cap, policy"
+PAGE = 1000
+CAPS = ("pure_cap", "loss_cap", "delta_cap")
+DAY = 86_400.0
 
 
 class Ledger:
     """A book of accounts. `Ledger.open("book.db")` or `Ledger.open("postgresql://…")`; usable in a `with` statement."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, reason: str = "") -> None:
         self.store = store
+        self.opened_in = os.getpid()
         self._closed = False
+        self._names = (0, "", count())  # the process, a word of its own, how many names it gave
         try:
-            prepare(store)
-            self._begin()
+            begin(self, reason)
         except BaseException:
             self.close()
             raise
@@ -50,55 +57,38 @@ class Ledger:
         """Open a book, or start one where there is none."""
         return cls(connect(str(place)))
 
-    def _begin(self) -> None:
-        # The note is read before the book: a charge made in between is then in the book, and not only noted.
-        anchor = self.store.anchor()
-        with self.store.reading() as run:
-            if run("SELECT 1 FROM log LIMIT 1") and not _is_older(run, anchor):
-                return
-        anchor = self.store.anchor()
-        with self.store.writing() as run:
-            if not run("SELECT 1 FROM log LIMIT 1"):
-                if anchor is not None:
-                    raise LedgerError(
-                        f"a book with {anchor[0]} lines was at {self.store.place}: restore it from a copy with "
-                        "Ledger.restore, or remove the note beside it if there never was one"
-                    )
-                self.append(run, "book", "", {"id": token(16)})
-            elif _is_older(run, anchor):
-                self.freeze_all(run, "the book is older than the head noted beside it")
-
-    def freeze_all(self, run: Run, reason: str) -> None:
-        """Freeze all accounts, and those opened before the mark is cleared: they may have been there already."""
-        run("DELETE FROM meta WHERE name = 'mark'")
-        run("INSERT INTO meta (name, value) VALUES ('mark', ?)", (reason,))
-        self.append(run, "mark", "", {"reason": reason})
-        for (name,) in run("SELECT name FROM account WHERE frozen = '' ORDER BY name"):
-            run("UPDATE account SET frozen = ? WHERE name = ?", (reason, name))
-            self.append(run, "freeze", name, {"reason": reason})
-
     @classmethod
     def restore(cls, copy: str | Path, place: str | Path) -> Self:
-        """Put a copy of a SQLite book in place. It opens frozen: charges made after the copy are missing in it.
+        """Put a backup of a SQLite book in place. It opens frozen: charges made after the backup are missing in it.
 
-        For each account, enter the later receipts with `recover` or give up the rest with `write_off`; then `thaw` it.
+        What is left of an older book in that place is set aside. For each account, enter the later receipts with
+        `recover` or give up the rest with `write_off`; then `thaw` it.
         """
         if Path(place).exists():
             raise LedgerError(f"{place} is there already; move it away first, and keep it")
         aside = f"{place}-restoring"
-        discard(aside)
-        copy_book(str(copy), aside)
-        with cls.open(aside) as ledger, ledger.store.writing() as run:
-            ledger.freeze_all(run, "restored from a copy")
+        set_aside(str(place), aside)
+        backup_file(str(copy), aside)
+        cls(connect(aside), reason="restored from a backup").close()
         put_in_place(aside, str(place))
         return cls.open(place)
+
+    def backup(self, target: str | Path) -> Path:
+        """Copy the book to a new file while it is in use; `Ledger.restore` puts such a file in place.
+
+        Never copy a book with anything else: a copy made while it changes is damaged, and on many systems closing the
+        copied file drops the locks of the process that did it.
+        """
+        if not isinstance(self.store, SQLiteStore):
+            raise LedgerError(f"{self.store.place} is a PostgreSQL database: back it up with pg_dump")
+        self.store.backup(str(target))
+        return Path(target)
 
     def clear(self, reason: str) -> None:
         """The curator has made sure that no account is missing in a restored book: new accounts open as usual again."""
         check_text("reason", reason, needed=True)
         with self.changing() as run:
-            run("DELETE FROM meta WHERE name = 'mark'")
-            self.append(run, "clear", "", {"reason": reason})
+            self.write(run, "clear", "", {"reason": reason})
 
     def close(self) -> None:
         """Let go of the book. Closing twice does nothing."""
@@ -114,39 +104,81 @@ class Ledger:
 
     @contextmanager
     def changing(self) -> Iterator[Run]:
-        """A transaction that changes the book; the new head is noted outside when it is durable."""
-        with self.store.writing() as run:
-            yield run
-        self.store.note(*self.head)
+        """A transaction that changes the book; when it is left, it is durable and noted outside."""
+        try:
+            with self.store.writing() as run:
+                yield run
+        except Doubt as doubt:
+            raise self._distrust(doubt) from None
 
-    def append(self, run: Run, kind: str, account: str, body: Mapping[str, Any]) -> Entry:
-        """Write the next line of the log. Time never runs backwards in it, whatever the clock does."""
-        rows = run(LAST)
-        last, latest, previous = rows[0] if rows else (0, "", "")
-        seq, when, text = last + 1, max(_now(), latest), canonical(body)
-        line = digest(previous, seq, when, kind, account, text)
-        values = (seq, when, kind, account, text, line)
-        run(APPEND, values)
-        return Entry(seq, when, kind, account, body, line)
+    def _distrust(self, doubt: Doubt) -> LedgerError:
+        """Freeze everything: the book that is here is not the one that the note speaks of."""
+        with self.store.writing(anew=True) as run:
+            self.freeze_all(run, str(doubt))
+        return AccountFrozen(f"all accounts of {self.store.place} are frozen ({doubt}); nothing was spent")
 
-    def charge(self, account: str, by: str | None, units: Units, body: Mapping[str, Any]) -> Entry | None:
+    def freeze_all(self, run: Run, reason: str) -> None:
+        """Freeze all accounts, and those opened before the mark is cleared: they may have been there already."""
+        run("DELETE FROM meta WHERE name = 'verified'")
+        self.write(run, "mark", "", {"reason": reason})
+        for (name,) in run("SELECT name FROM account WHERE frozen = '' ORDER BY name"):
+            self.write(run, "freeze", name, {"reason": reason})
+
+    def write(self, run: Run, kind: str, account: str, body: Mapping[str, Any]) -> Entry:
+        """Carry out the next line of the log, and write it."""
+        entry = _next(run, kind, account, body)
+        change(run, entry)
+        _append(run, entry)
+        return entry
+
+    def append(self, run: Run, kind: str, body: Mapping[str, Any]) -> None:
+        """Only write the next line of the log: it is about the book itself."""
+        _append(run, _next(run, kind, "", body))
+
+    def charge(self, charge: Charge) -> Entry | None:
         """Spend and write the log line in one step; None where the store leaves it to the ordinary way."""
-        found = self.store.charge(account, by, units, _now(), body)
-        return None if found is None else Entry(found[0], found[1], "charge", account, body, found[2])
+        try:
+            found = self.store.charge(charge)
+        except Doubt as doubt:
+            raise self._distrust(doubt) from None
+        if found is None:
+            return None
+        seq, when, line = found
+        return Entry(seq, when, "charge", charge.account, charge.body, line)
 
-    def entries(self, account: str | None = None, kind: str | None = None) -> Iterator[Entry]:
-        """The log, oldest line first."""
+    def new_name(self) -> str:
+        """A name for a charge that no other one has, in this process or any other."""
+        if self._names[0] != os.getpid():
+            self._names = (os.getpid(), token(8), count())
+        return f"{self._names[1]}.{next(self._names[2])}"
+
+    def entries(
+        self, account: str | None = None, kind: str | None = None, *, after: int = 0, last: int | None = None
+    ) -> Iterator[Entry]:
+        """The log after a line, oldest line first, read a page at a time; or only so many of its `last` lines."""
+        asked = [("account = ?", account), ("kind = ?", kind)]
+        where = "".join(f" AND {test}" for test, value in asked if value is not None)
+        values = [value for _, value in asked if value is not None]
+        if last is not None:
+            after = self._before_last(where, values, after, last)
+        while rows := self._page(f"{LINES} WHERE seq > ?{where} ORDER BY seq LIMIT {PAGE}", [after, *values]):
+            yield from entries(rows)
+            after = rows[-1][0]
+
+    def _page(self, sql: str, values: list[Any]) -> list[tuple[Any, ...]]:
         with self.store.reading() as run:
-            rows = run("SELECT seq, time, kind, account, body, hash FROM log ORDER BY seq")
-        for seq, when, what, whose, body, line in rows:
-            if account in (None, whose) and kind in (None, what):
-                yield Entry(seq, when, what, whose, json.loads(body), line)
+            return list(run(sql, values))
+
+    def _before_last(self, where: str, values: list[Any], after: int, last: int) -> int:
+        sql = f"SELECT seq FROM log WHERE seq > ?{where} ORDER BY seq DESC LIMIT {max(0, int(last))}"
+        rows = self._page(sql, [after, *values])
+        return rows[-1][0] - 1 if rows else 1 << 62
 
     @property
     def head(self) -> tuple[int, str]:
         """The last sequence number and its hash: keep them elsewhere, and a cut or older book is found by `verify`."""
         with self.store.reading() as run:
-            seq, digest = run("SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1")[0]
+            seq, _, digest = run(LAST)[0]
         return int(seq), str(digest)
 
     def account(
@@ -162,133 +194,148 @@ class Ledger:
     ) -> Account:
         """An account of the book by its name; with an `epsilon` it is opened if it is not there yet.
 
-        Without `accounting` it is pure where delta is 0, and Rényi otherwise.
+        Without `accounting` it is pure where delta is 0, and Rényi otherwise. Terms and policy of an account that is
+        there cannot be changed here, but by `amend`.
         """
         wanted = None
         if epsilon is not None:
-            kind = _accounting(accounting, delta)
-            wanted = Terms.of(kind, ApproxDP(epsilon, delta, unit=unit))
+            wanted = Terms.of(_accounting(accounting, delta), ApproxDP(epsilon, delta, unit=unit))
         check_text("name", name, needed=True)
         check_text("dataset", dataset or "")
         with self.store.reading() as run:
-            found = self._find(run, name)
+            found = load(run, name).accounts.get(name)
         if found is None and wanted is None:
             raise LedgerError(f"there is no account {name!r} in {self.store.place}; pass epsilon= to open one")
         if found is None and wanted is not None:
-            with self.changing() as run:
-                found = self._find(run, name) or self._create(run, name, dataset or name, wanted, policy or Policy())
+            found = self._create(name, dataset or name, wanted, policy or Policy())
         assert found is not None
-        if wanted is not None:
-            _same(found, wanted, dataset)
-        return Account(self, name, found[1], found[2])
+        _check_same(found, wanted, dataset, policy)
+        return self._known(name, found)
+
+    def _known(self, name: str, facts: AccountFacts) -> Account:
+        return Account(self, name, terms_of(facts), Policy.of(json.loads(facts.policy)))
 
     def accounts(self) -> tuple[Account, ...]:
         """All accounts of the book."""
         with self.store.reading() as run:
             names = [name for (name,) in run("SELECT name FROM account ORDER BY name")]
-            found = [(name, self._find(run, name)) for name in names]
-        return tuple(Account(self, name, facts[1], facts[2]) for name, facts in found if facts is not None)
+            found = {name: load(run, name).accounts[name] for name in names}
+        return tuple(self._known(name, facts) for name, facts in found.items())
 
-    def _find(self, run: Run, name: str) -> Facts | None:
-        rows = run(f"SELECT {FACTS} FROM account WHERE name = ?", (name,))
-        if not rows:
-            return None
-        _, dataset, unit, relation, accounting, epsilon, delta, alpha, *caps, policy = rows[0]
-        total = ApproxDP(float(epsilon), float(delta), unit=Unit(unit, relation))
-        terms = Terms(Accounting(accounting), total, alpha, *caps)
-        return dataset, terms, Policy.of(json.loads(policy))
+    def _create(self, name: str, dataset: str, terms: Terms, policy: Policy) -> AccountFacts:
+        total = {"epsilon": repr(terms.total.epsilon), "delta": repr(terms.total.delta)}
+        about = {"dataset": dataset, "unit": terms.unit.name, "relation": str(terms.unit.relation)}
+        counting = {"accounting": str(terms.accounting), "order": terms.order, **_caps(terms)}
+        with self.changing() as run:
+            facts = load(run, name)
+            if name not in facts.accounts:  # another process may have been faster
+                self.write(run, "open", name, {**about, **total, **counting, "policy": policy.to_json()})
+                if facts.mark is not None:
+                    self.write(run, "freeze", name, {"reason": facts.mark})
+            return load(run, name).accounts[name]
 
-    def _create(self, run: Run, name: str, dataset: str, terms: Terms, policy: Policy) -> Facts:
-        who = (dataset, terms.unit.name, str(terms.unit.relation))
-        rows = run("SELECT name FROM account WHERE dataset = ? AND unit = ? AND relation = ?", who)
-        if rows:
-            raise LedgerError(
-                f"the account {rows[0][0]!r} already holds the budget of {dataset!r} for {terms.unit}; "
-                "a second one would promise twice: use that account"
-            )
-        caps = (terms.pure_cap, terms.loss_cap, terms.delta_cap)
-        facts = (str(terms.accounting), repr(terms.total.epsilon), repr(terms.total.delta), terms.order, *caps)
-        rules = canonical(policy.to_json())
-        run(f"INSERT INTO account VALUES ({', '.join('?' * 19)})", (name, *who, *facts, 0, 0, 0, 0, 0, 1, "", rules))
-        names = ("dataset", "unit", "relation", "accounting", "epsilon", "delta", "order", *CAPS)
-        body = dict(zip(names, (*who, *facts), strict=True))
-        self.append(run, "open", name, body | {"policy": policy.to_json()})
-        for (reason,) in run("SELECT value FROM meta WHERE name = 'mark'"):
-            run("UPDATE account SET frozen = ? WHERE name = ?", (reason, name))
-            self.append(run, "freeze", name, {"reason": reason})
-        return dataset, terms, policy
+    def amend(
+        self,
+        name: str,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        policy: Policy | None = None,
+        reason: str,
+    ) -> Account:
+        """Change an account's total or its policy: a new promise, and the log keeps both (rule R21).
 
-    def amend(self, name: str, *, epsilon: float, delta: float = 0.0, reason: str) -> Account:
-        """Change an account's total: a new promise, and the log keeps both (rule R21). Shares keep their part."""
+        What is left out stays. Shares keep their part. A total below what is spent is refused, and so is any for an
+        account that was written off.
+        """
         check_text("reason", reason, needed=True)
         with self.changing() as run:
-            found = self._find(run, name)
-            if found is None:
-                raise LedgerError(f"there is no account {name!r} in {self.store.place}")
-            old = found[1]
-            terms = Terms.of(old.accounting, ApproxDP(epsilon, delta, unit=old.unit), old.order or None)
-            self._change_caps(run, name, terms, reason)
-        return Account(self, name, terms, found[2])
-
-    def _change_caps(self, run: Run, name: str, terms: Terms, reason: str) -> None:
-        caps = (terms.pure_cap, terms.loss_cap, terms.delta_cap)
-        total = {"epsilon": repr(terms.total.epsilon), "delta": repr(terms.total.delta)}
-        change = "UPDATE account SET epsilon = ?, delta = ?, pure_cap = ?, loss_cap = ?, delta_cap = ? WHERE name = ?"
-        run(change, (*total.values(), *caps, name))
-        for analyst, part in run("SELECT analyst, part FROM share WHERE account = ?", (name,)):
-            new = State(*caps).share_caps(Fraction(part))
-            share = "UPDATE share SET pure_cap = ?, loss_cap = ?, delta_cap = ? WHERE account = ? AND analyst = ?"
-            run(share, (*new, name, analyst))
-        self.append(run, "amend", name, {**total, **dict(zip(CAPS, caps, strict=True)), "reason": reason})
+            old = self._there(run, name)
+            was = terms_of(old)
+            total = ApproxDP(
+                was.total.epsilon if epsilon is None else epsilon,
+                was.total.delta if delta is None else delta,
+                unit=was.unit,
+            )
+            terms = Terms.of(was.accounting, total, was.order or None)
+            body: dict[str, Any] = {"epsilon": repr(total.epsilon), "delta": repr(total.delta), **_caps(terms)}
+            if policy is not None:
+                body["policy"] = policy.to_json()
+            self.write(run, "amend", name, {**body, "reason": reason})
+            return self._known(name, self._there(run, name))
 
     def renew(self, name: str, *, reason: str) -> Account:
-        """Begin a new period with the whole budget, once the policy's window has passed: one more promise."""
+        """Begin a new period with the whole budget, once the policy's window has passed: one more promise.
+
+        A book that sees the new date for the first time only notes it, and renews when some time has passed (a tenth of
+        the window, or a day): a clock that is wrong for a moment must not renew anything.
+        """
         check_text("reason", reason, needed=True)
-        account = self.account(name)
-        if account.policy.renew_days is None:
-            raise LedgerError(f"{name} has no renewal window; its total is for ever")
-        window = timedelta(days=account.policy.renew_days)
         with self.changing() as run:
-            since = "SELECT max(time) FROM log WHERE account = ? AND kind IN ('open', 'renew')"
-            began = str(run(since, (name,))[0][0])
-            if datetime.fromisoformat(max(_now(), began)) < datetime.fromisoformat(began) + window:
-                raise LedgerError(f"{name} can be renewed {account.policy.renew_days:g} days after {began}")
-            nothing = "pure_spent = 0, loss_spent = 0, delta_spent = 0, impure = 0"
-            run(f"UPDATE account SET {nothing}, period = period + 1 WHERE name = ?", (name,))
-            run(f"UPDATE share SET {nothing} WHERE account = ?", (name,))
-            self.append(run, "renew", name, {"reason": reason})
-        return account
+            facts = self._there(run, name)
+            wait = self._wait(run, name, facts)
+            if wait is None:
+                self.write(run, "renew", name, {"reason": reason})
+            else:
+                self.write(run, "clock", "", {})
+        if wait is not None:
+            raise LedgerError(f"{self.store.place} sees this date for the first time; renew {name} after {wait}")
+        return self._known(name, facts)
+
+    def _wait(self, run: Run, name: str, facts: AccountFacts) -> str | None:
+        """Until when a renewal must wait though its window has passed; None if it need not."""
+        days = facts.rule("renew_days")
+        if days is None or facts.written_off:
+            return None  # the transition refuses these, and says why
+        now, latest = clock.now(), run(LAST)[0][1]
+        if now < latest:
+            raise LedgerError(f"the clock says {now}, but {self.store.place} has seen {latest}; set the clock")
+        due = clock.after(facts.began_at, timedelta(days=days).total_seconds())
+        if now < due:
+            raise LedgerError(f"{name} can be renewed {days:g} days after {facts.began_at}")
+        pause = min(DAY, days * DAY / 10)
+        seen = run("SELECT min(time) FROM log WHERE time >= ?", (due,))[0][0]
+        if seen is not None and clock.after(seen, pause) <= now:
+            return None
+        return clock.after(seen or now, pause)
+
+    def _there(self, run: Run, name: str) -> AccountFacts:
+        found = load(run, name).accounts.get(name)
+        if found is None:
+            raise LedgerError(f"there is no account {name!r} in {self.store.place}")
+        return found
 
     def keep(self, run: Run, account: str, seq: int, key: str, release: str) -> None:
         """Store a release under its replay key, and its hash in the log."""
         if run("SELECT 1 FROM replay WHERE account = ? AND name = ?", (account, key)):
             raise LedgerError("a release is already stored under this key; a release never changes")
-        run("INSERT INTO replay VALUES (?, ?, ?, ?)", (account, key, seq, release))
         body = {"charge": seq, "key": key, "sha256": hashlib.sha256(release.encode()).hexdigest()}
-        self.append(run, "store", account, body)
+        line = self.write(run, "store", account, body).seq
+        run("INSERT INTO replay VALUES (?, ?, ?, ?, ?)", (account, key, seq, line, release))
 
 
-def _is_older(run: Run, anchor: tuple[int, str] | None) -> bool:
-    """Whether the head noted beside the book is missing in it: then this is an older or another copy (rule R20)."""
-    if anchor is None:
-        return False
-    rows = run("SELECT hash FROM log WHERE seq = ?", (anchor[0],))
-    return not rows or rows[0][0] != anchor[1]
+def _next(run: Run, kind: str, account: str, body: Mapping[str, Any]) -> Entry:
+    """The next line of the log. Time never runs backwards in it, whatever the clock does."""
+    rows = run(LAST)
+    last, latest, previous = rows[0] if rows else (0, "", "")
+    seq, when = last + 1, max(clock.now(), latest)
+    return Entry.after(seq, previous, when, kind, account, body)
 
 
-Facts = tuple[str, Terms, Policy]
-CAPS = ("pure_cap", "loss_cap", "delta_cap")
+def _append(run: Run, entry: Entry) -> None:
+    run(APPEND, (entry.seq, entry.time, entry.kind, entry.account, canonical(entry.body), entry.hash))
 
 
-def _now() -> str:
-    """The time in UTC, to the microsecond, as text that sorts like the time."""
-    seconds, nanoseconds = divmod(time.time_ns(), 10**9)
-    return f"{_second(seconds)}.{nanoseconds // 1000:06d}+00:00"
+def terms_of(facts: AccountFacts) -> Terms:
+    """The terms that an account was opened, or last amended, with."""
+    total = ApproxDP(float(facts.epsilon), float(facts.delta), unit=Unit(facts.unit, Relation(facts.relation)))
+    state = facts.state
+    caps = (state.pure_cap, state.loss_cap, state.delta_cap)
+    return Terms(Accounting(facts.accounting), total, facts.order, *caps)
 
 
-@lru_cache(maxsize=2)
-def _second(seconds: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+def _caps(terms: Terms) -> dict[str, int]:
+    return dict(zip(CAPS, (terms.pure_cap, terms.loss_cap, terms.delta_cap), strict=True))
 
 
 def _accounting(named: str | None, delta: float) -> Accounting:
@@ -300,10 +347,13 @@ def _accounting(named: str | None, delta: float) -> Accounting:
         raise ArgumentError("accounting", f'{named!r} is unknown; pass "pure", "renyi" or "gdp"') from None
 
 
-def _same(found: Facts, wanted: Terms, dataset: str | None) -> None:
-    there, terms, _ = found
-    if dataset is not None and dataset != there:
-        raise LedgerError(f"this account is about {there!r}, not {dataset!r}; choose another name")
+def _check_same(found: AccountFacts, wanted: Terms | None, dataset: str | None, policy: Policy | None) -> None:
+    """What is stated about an account that is there must be what it was opened with."""
+    terms = terms_of(found)
+    if wanted is None:
+        return
+    if dataset is not None and dataset != found.dataset:
+        raise LedgerError(f"this account is about {found.dataset!r}, not {dataset!r}; choose another name")
     if terms.unit != wanted.unit:
         way_out = "a guarantee for one says nothing about the other: open an account of its own"
         raise LedgerError(f"this account is for {terms.unit}, not {wanted.unit}; {way_out}")
@@ -312,3 +362,7 @@ def _same(found: Facts, wanted: Terms, dataset: str | None) -> None:
         raise LedgerError(f"this account was opened with {terms.total}, not {wanted.total}; {way_out}")
     if terms.accounting is not wanted.accounting:
         raise LedgerError(f"this account counts by {terms.accounting}, which is fixed when it is opened; leave it out")
+    there = Policy.of(json.loads(found.policy))
+    if policy is not None and policy != there:
+        way_out = "leave policy out to use it as it is, or change it with Ledger.amend"
+        raise LedgerError(f"this account has another policy ({there}); {way_out}")

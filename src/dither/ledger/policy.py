@@ -4,30 +4,43 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any, Self
 
 from dither.errors import ArgumentError, BudgetExceeded
-from dither.ledger.terms import Cost, Terms
+from dither.ledger.facts import FAILURES, FAILURES_IN_ALL
+from dither.ledger.state import Cost
+from dither.ledger.terms import ATTO, Terms
 from dither.privacy import PureDP
+from dither.privacy.numbers import written
 
 __all__ = ["Policy"]
 
 
 @dataclass(frozen=True)
 class Policy:
-    """A ceiling for one release (in ε), the days after which a budget may be renewed, the failures that freeze it."""
+    """What holds for every charge of an account.
+
+    `ceiling` is the most that one release may cost (in ε), `renew_days` how long a period lasts. So many `failures`
+    stop one asker, and `failures_in_all` the account; a charge that is not settled `deadline` seconds after it was made
+    is a failure.
+    """
 
     ceiling: float | None = None
     renew_days: float | None = None
-    failures: int = 3
+    failures: int = FAILURES
+    failures_in_all: int = FAILURES_IN_ALL
+    deadline: float = 3600.0
 
     def __post_init__(self) -> None:
         for name in ("ceiling", "renew_days"):
-            value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value > 0):
-                raise ArgumentError(name, "must be positive and finite; leave it out for no such rule")
-        if self.failures < 1:
-            raise ArgumentError("failures", "must be at least 1; pass how many failures freeze an account")
+            if getattr(self, name) is not None:
+                _check_positive(name, getattr(self, name), "leave it out for no such rule")
+        _check_positive("deadline", self.deadline, "pass the seconds that an answer may take")
+        for name in ("failures", "failures_in_all"):
+            count = getattr(self, name)
+            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+                raise ArgumentError(name, "must be a whole number from 1; pass how many failures are too many")
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Self:
@@ -37,13 +50,20 @@ class Policy:
         return asdict(self)
 
     def check(self, cost: Cost, terms: Terms) -> None:
-        """Refuse a release that costs more than the ceiling."""
+        """Refuse a release that costs more than the ceiling. Of δ it may use the same part as of ε."""
         if self.ceiling is None:
             return
         most = terms.cost(PureDP(self.ceiling, unit=terms.unit))
         pure = cost.pure is not None and cost.pure <= (most.pure or 0)
         loss = terms.loss_cap > 0 and cost.loss <= most.loss
-        if not (pure or loss):
+        part = min(Fraction(1), written(self.ceiling) / written(terms.total.epsilon))
+        if not (pure or (loss and cost.delta <= terms.delta_cap * part)):
+            delta = f", and δ = {float(terms.delta_cap * part / ATTO):.3g}" if cost.delta else ""
             raise BudgetExceeded(
-                f"one release may cost at most ε = {self.ceiling:g} here; ask for less. Nothing was spent."
+                f"one release may cost at most ε = {self.ceiling:g}{delta} here; ask for less. Nothing was spent."
             )
+
+
+def _check_positive(name: str, value: float, way_out: str) -> None:
+    if isinstance(value, bool) or not (math.isfinite(value) and value > 0):
+        raise ArgumentError(name, f"must be positive and finite; {way_out}")

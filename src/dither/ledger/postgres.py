@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import LedgerError, MissingExtra
-from dither.ledger.store import SPEND, SPEND_SHARE, Run, Units, schema_of
-from dither.ledger.wire import canonical
+from dither.ledger.entry import canonical
+from dither.ledger.note import Doubt, Note, Record
+from dither.ledger.store import LAST, SPEND, SPEND_BY, WAIT, Charge, Run, version_of
 
 if TYPE_CHECKING:
     import psycopg
@@ -22,6 +25,18 @@ LOCK = 0x64697468  # one advisory lock makes all writers of the book take turns
 INHERITED: list[psycopg.Connection[Any]] = []  # a forked process must not close these: its parent speaks through them
 IDLE = 0  # psycopg.pq.TransactionStatus.IDLE
 REFUSED = "DI001"  # the charge does not fit; the ordinary way finds out why
+STATE = "DITHER_STATE"
+"""The variable that names the folder in which this machine keeps its notes of books on servers."""
+
+# No wait without an end. A writer that stops inside a transaction is thrown out before those who wait for it give up.
+SESSION = (
+    "SET synchronous_commit = on",
+    # Every statement must see what was committed before the lock was given, whatever the server's default is.
+    "SET default_transaction_isolation = 'read committed'",
+    "SET lock_timeout = '60s'",
+    "SET statement_timeout = '120s'",
+    "SET idle_in_transaction_session_timeout = '30s'",
+)
 
 
 def _placed(sql: str, *positions: int) -> str:
@@ -31,7 +46,8 @@ def _placed(sql: str, *positions: int) -> str:
 
 
 # A charge in one step, because every statement costs a way to the server and back, and all others wait meanwhile.
-# Arguments: account, analyst, the four units, time, body, and the end of the text that is hashed (see `wire.digest`).
+# Arguments: 1 account, 2 analyst, 3 to 6 the four units, 7 time, 8 deadline, 9 id, 10 the body up to what is spent, 11
+# the same as part of the text that is hashed (see `entry.digest`), where quotation marks are escaped.
 #
 # A commit usually keeps its locks until the server's log is on the disk, so that the charges of many processes would
 # wait for the disk one by one. Whoever had to wait for the lock therefore commits without waiting for the disk, and
@@ -39,42 +55,52 @@ def _placed(sql: str, *positions: int) -> str:
 # disk in order, so that commit takes the charge, and all charges before it, with it, and several such commits share one
 # write. Until then others may see a charge that a crash of the server would undo. They can only be refused because of
 # it: what they spend comes later in the same log, so it is never durable without it.
-CHARGE = f"""CREATE FUNCTION dither_charge(text, text, bigint, bigint, bigint, bigint, text, text, text)
+CHARGE = f"""CREATE FUNCTION dither_charge(
+    text, text, bigint, bigint, bigint, bigint, text, text, text, text, text)
 RETURNS TABLE (number bigint, at text, digest text, durable boolean) LANGUAGE plpgsql AS $body$
+#variable_conflict use_column
 DECLARE
-    last record;
+    final record;
+    sums record;
+    spent text;
 BEGIN
     durable := pg_try_advisory_xact_lock({LOCK});
     IF NOT durable THEN
         PERFORM pg_advisory_xact_lock({LOCK}), set_config('synchronous_commit', 'off', true);
     END IF;
-    {_placed(SPEND, 3, 4, 5, 6, 1, 6, 3, 4, 5)};
+    {_placed(SPEND, 3, 4, 5, 6, 1, 6, 3, 4, 5, 7)} INTO sums;
     IF NOT FOUND THEN
         RAISE SQLSTATE '{REFUSED}';
     END IF;
     IF $2 IS NOT NULL THEN
-        {_placed(SPEND_SHARE, 3, 4, 5, 6, 1, 2, 6, 3, 4, 5)};
-        IF NOT FOUND AND EXISTS (SELECT 1 FROM share WHERE account = $1) THEN
+        {_placed(SPEND_BY, 3, 4, 5, 6, 1, 2, 6, 3, 4, 5)};
+        IF NOT FOUND THEN
             RAISE SQLSTATE '{REFUSED}';
         END IF;
     END IF;
-    SELECT seq, time, hash INTO STRICT last FROM log ORDER BY seq DESC LIMIT 1;
-    number := last.seq + 1;
-    at := greatest(last.time COLLATE "C", $7);
-    digest := '["' || last.hash || '",' || number || ',"' || at || '",' || $9;
+    SELECT seq, time, hash INTO STRICT final FROM log ORDER BY seq DESC LIMIT 1;
+    number := final.seq + 1;
+    at := greatest(final.time COLLATE "C", $7);
+    spent := concat_ws(',', sums.pure_spent, sums.loss_spent, sums.delta_spent, sums.impure) || ']}}';
+    digest := '["' || final.hash || '",' || number || ',"' || at || '",' || $11 || spent || '"]';
     digest := encode(sha256(convert_to(digest, 'UTF8')), 'hex');
-    INSERT INTO log (seq, time, kind, account, body, hash) VALUES (number, at, 'charge', $1, $8, digest);
+    INSERT INTO log (seq, time, kind, account, body, hash) VALUES (number, at, 'charge', $1, $10 || spent, digest);
+    {_placed(WAIT, 0, 1, 2, 8, 9).replace("$0", "number")};
     RETURN NEXT;
 END
 $body$"""
-CALL = b"SELECT * FROM dither_charge(%s, %s, %s, %s, %s, %s, %s, %s, %s)"
+CALL = b"SELECT * FROM dither_charge(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+DROP = "DROP FUNCTION IF EXISTS dither_charge(text, text, bigint, bigint, bigint, bigint, text, text, text)"
 FLUSH = b"SELECT pg_logical_emit_message(true, 'dither', '')"
 
 
 class PostgresStore:
-    """The tables of a book in one schema of a PostgreSQL database; `synchronous_commit` is on."""
+    """The tables of a book in one schema of a PostgreSQL database; `synchronous_commit` is on.
 
-    extras: tuple[str, ...] = (CHARGE,)
+    Each machine that uses the book keeps a note of how far it has seen it come.
+    """
+
+    extras: tuple[str, ...] = (DROP, CHARGE)
     key = "BIGINT"
 
     def __init__(self, place: str) -> None:
@@ -83,7 +109,17 @@ class PostgresStore:
         self._lock = threading.RLock()
         self._pid = os.getpid()
         self._active = False
+        self._book = ""
         self._connection: psycopg.Connection[Any] | None = _open(place, self.place)
+        try:
+            self._note = Note(str(_note_of(self._connection.info)), self.place)
+        except BaseException:
+            self.close()
+            raise
+
+    def alone(self) -> AbstractContextManager[None]:
+        """The server's own lock suffices: it is taken where something is written."""
+        return nullcontext()
 
     def _after_fork(self) -> None:
         """A forked process opens a connection of its own."""
@@ -96,14 +132,28 @@ class PostgresStore:
         if self._connection is None:
             raise LedgerError(f"the book is closed ({self.place}); open it again with Ledger.open")
         if self._connection.closed or self._connection.info.transaction_status != IDLE:
-            # Left open by an interrupt: what is charged inside such a transaction could still be undone.
-            with suppress(Exception):
-                self._connection.close()
-            self._connection = _open(self._address, self.place)
+            self._reconnect()
         return self._connection
 
-    def writing(self) -> AbstractContextManager[Run]:
-        return self._transaction(f"BEGIN; SELECT pg_advisory_xact_lock({LOCK})")
+    def _reconnect(self) -> None:
+        """After an interrupt or a lost server. What is charged inside a transaction that was left open could still be
+        undone; and a server that was away may have come back with an older book."""
+        with suppress(Exception):
+            assert self._connection is not None
+            self._connection.close()
+        self._connection = _open(self._address, self.place)
+        run = _runner(self._connection)
+        if self._book and (reason := self._doubt(run)):
+            raise Doubt(reason)
+
+    @contextmanager
+    def writing(self, *, anew: bool = False) -> Iterator[Run]:
+        if anew:
+            self._book = ""  # whatever was noted, this is the book from now on
+        with self._transaction(f"BEGIN; SELECT pg_advisory_xact_lock({LOCK})") as run:
+            yield run
+            last = run(LAST)[0]
+        self._write_note(last[0], last[2], anew)
 
     def reading(self) -> AbstractContextManager[Run]:
         return self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ")
@@ -131,28 +181,52 @@ class PostgresStore:
             self._active = True
             try:
                 yield connection
+            except psycopg.errors.LockNotAvailable:
+                raise LedgerError(
+                    f"{self.place} is in use by another process that does not let go; try again when it is done"
+                ) from None
             except psycopg.Error as error:
                 raise LedgerError(f"{self.place} could not be used: {error}; there is no receipt") from error
             finally:
                 self._active = False
 
-    def charge(
-        self, account: str, by: str | None, units: Units, time: str, body: Mapping[str, Any]
-    ) -> tuple[int, str, str] | None:
+    def charge(self, charge: Charge) -> tuple[int, str, str] | None:
         import psycopg
 
-        text = canonical(body)
-        end = canonical(["charge", account, text])[1:]
-        with self._using() as connection:
-            try:
-                cursor = connection.execute(CALL, (account, by, *units, time, text, end))
-            except psycopg.Error as error:
-                if error.sqlstate == REFUSED:
-                    return None
+        start = charge.start
+        end = canonical(["charge", charge.account, start])[1:-2]  # without the closing quotation mark and bracket
+        values = (charge.account, charge.by, *charge.units, charge.time, charge.deadline, charge.id, start, end)
+        try:
+            with self._using() as connection:
+                try:
+                    ((number, at, digest, durable),) = connection.execute(CALL, values).fetchall()
+                except psycopg.Error as error:
+                    if error.sqlstate == REFUSED:
+                        return None
+                    raise
+                if not durable:
+                    connection.execute(FLUSH)
+        except LedgerError as error:
+            lost = isinstance(error.__cause__, psycopg.OperationalError)
+            if not lost:
                 raise
-            ((number, at, digest, durable),) = cursor.fetchall()
-            if not durable:
-                connection.execute(FLUSH)
+            number, at, digest = self._look_for(charge, error)
+        self._write_note(number, digest)
+        return number, at, digest
+
+    def _look_for(self, charge: Charge, error: LedgerError) -> tuple[int, str, str]:
+        """The connection was lost while charging. If the charge is in the book, it was made, and this is its line."""
+        ask = f"ask `charged({charge.id!r})` whether it was charged"
+        try:
+            with self.writing() as run:
+                # The lock was waited for: a charge that had begun is finished, and durable with this transaction.
+                rows = run("SELECT seq FROM pending WHERE id = ?", (charge.id,))
+                found = run("SELECT seq, time, hash FROM log WHERE seq = ?", rows[0]) if rows else []
+        except LedgerError:
+            raise LedgerError(f"{self.place} was lost while charging; {ask} when it is back") from error
+        if not found:
+            raise LedgerError(f"{self.place} was lost before it charged; ask again, or {ask}") from error
+        number, at, digest = found[0]
         return number, at, digest
 
     def version(self) -> int | None:
@@ -160,19 +234,86 @@ class PostgresStore:
             found = run("SELECT to_regclass('meta')")
             if found[0][0] is None:
                 return None
-            return schema_of(run("SELECT value FROM meta WHERE name = ?", ("schema",)), self.place)
+            return version_of(run("SELECT value FROM meta WHERE name = ?", ("schema",)), self.place)
 
-    def anchor(self) -> tuple[int, str] | None:
-        return None
+    def doubt(self, run: Run, version: int | None) -> str:
+        first = run("SELECT hash FROM log WHERE seq = 1")
+        if not first:
+            return ""
+        reason = self._doubt(run)
+        self._book = first[0][0][:32]
+        homes = run("SELECT value FROM meta WHERE name = 'home'")
+        if version not in (1, None) and homes != [(_home(run),)]:
+            return "it comes from a dump of another database"
+        return reason
 
-    def note(self, seq: int, digest: str) -> None:
-        """A server's book has no file beside it: keep receipts elsewhere and verify against them."""
+    def _doubt(self, run: Run) -> str:
+        """What this machine's note says against the book. A machine that sees it for the first time begins one."""
+        last = run(LAST)[0]
+        self._note.begin(Record("-", last[0], last[2], "-", 0))
+        try:
+            with self._note.locked():
+                record = self._note.read()
+        except Doubt as doubt:
+            return str(doubt)
+        if record is None:
+            return "the note that this machine keeps of it was emptied"
+        rows = run("SELECT hash FROM log WHERE seq = ?", (record.seq,))
+        if not rows or rows[0][0] != record.head:
+            return "the book is older than the head that this machine has noted"
+        return ""
+
+    def know(self, run: Run, first: str) -> None:
+        self._book = first[:32]
+        run("DELETE FROM meta WHERE name = 'home'")
+        run("INSERT INTO meta (name, value) VALUES ('home', ?)", (_home(run),))
+
+    def _write_note(self, seq: int, head: str, anew: bool = False) -> None:
+        """Several processes of this machine share a note, and it never goes back."""
+        record = Record(self._book or "-", seq, head, "-", 0)
+        self._note.begin(record)
+        with self._note.locked():
+            if anew:
+                self._note.create(record)
+            elif _seq(self._note) < seq:
+                self._note.write(record)
 
     def close(self) -> None:
         with self._lock, suppress(Exception):
             if self._connection is not None and self._pid == os.getpid():
                 self._connection.close()
         self._connection = None
+        if hasattr(self, "_note"):
+            self._note.close()
+
+
+def _seq(note: Note) -> int:
+    try:
+        record = note.read()
+    except Doubt:
+        return 1 << 62  # someone must look at it first
+    return 1 << 62 if record is None else record.seq
+
+
+def _home(run: Run) -> str:
+    """What a dump does not carry over: the numbers that the server gave the database and the log."""
+    rows = run("SELECT oid, 'log'::regclass::oid FROM pg_database WHERE datname = current_database()")
+    return f"{rows[0][0]}.{rows[0][1]}"
+
+
+def _note_of(info: Any) -> Path:
+    """The note of a book on a server, in the folder where this machine keeps such things."""
+    default = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "dither"
+    folder = Path(os.environ.get(STATE) or default)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LedgerError(
+            f"{folder} cannot be made ({error.strerror}); this machine keeps its note of the book there: "
+            f"name a folder that outlives the process in {STATE}"
+        ) from error
+    which = canonical([info.host, info.port, info.dbname])
+    return folder / f"{hashlib.sha256(which.encode()).hexdigest()[:32]}.note"
 
 
 def _open(address: str, place: str) -> psycopg.Connection[Any]:
@@ -181,9 +322,10 @@ def _open(address: str, place: str) -> psycopg.Connection[Any]:
     except ImportError:
         raise MissingExtra("psycopg", "postgres") from None
     try:
+        if "connect_timeout" not in address:
+            address = psycopg.conninfo.make_conninfo(address, connect_timeout=10)
         connection = psycopg.connect(address, autocommit=True)
-        # Every statement must see what was committed before the lock was given, whatever the server's default is.
-        connection.execute("SET synchronous_commit = on; SET default_transaction_isolation = 'read committed'")
+        connection.execute("; ".join(SESSION).encode())
     except psycopg.Error as error:
         raise LedgerError(f"{place} cannot be reached: {error}") from error
     return connection
@@ -191,7 +333,9 @@ def _open(address: str, place: str) -> psycopg.Connection[Any]:
 
 def _runner(connection: psycopg.Connection[Any]) -> Run:
     def run(sql: str, parameters: Sequence[Any] = ()) -> Any:
-        cursor = connection.execute(sql.replace("?", "%s").encode(), parameters or None)
+        # psycopg takes a percent sign for the beginning of a parameter, also inside a text.
+        query = sql.replace("%", "%%").replace("?", "%s") if parameters else sql
+        cursor = connection.execute(query.encode(), parameters or None)
         return cursor.fetchall() if cursor.description is not None else cursor.rowcount
 
     return run

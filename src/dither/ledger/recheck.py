@@ -1,6 +1,7 @@
-"""An exported book added up again with Google's dp-accounting, and nothing of Dither but its errors.
+"""An exported book added up again with Google's dp-accounting.
 
-Every charge is replayed: its cost is computed anew from the guarantee that it names, and the total must stay within
+Of Dither it uses nothing but its errors and the transitions of a book, which are whole numbers only. Every charge is
+replayed: its cost is computed anew from the guarantee that it names, and the total must stay within
 what was promised at that moment. A pure ε counts as ε-randomized response, which no ε-DP mechanism exceeds; counted as
 Laplace noise, charges for anything else would look cheaper than they are. For a bounded range and for listed Rényi
 losses dp-accounting 0.6 has no event, and a simpler upper bound stands in.
@@ -19,10 +20,15 @@ from statistics import NormalDist
 from typing import Any
 
 from dither.errors import LedgerError, MissingExtra
+from dither.ledger.entry import Entry
+from dither.ledger.facts import AccountFacts, Facts
+from dither.ledger.state import Cost
+from dither.ledger.transitions import apply
 
 __all__ = ["FORMAT", "Total", "recheck"]
 
-FORMAT = 1
+FORMAT = 2
+READ = (1, FORMAT)
 NEARLY = 1e-7
 """How far two accountants' floats may differ; a book counts in units of 1e-9."""
 NANO, ATTO = 10**9, 10**18
@@ -62,11 +68,8 @@ class Total:
     relation: str
     epsilon: Fraction
     delta: Fraction
-    caps: tuple[int, int, int]
     charges: int = 0
     spent: Loss = NOTHING
-    booked: tuple[int, int, int] = (0, 0, 0)
-    written_off: bool = False
 
     @property
     def recomputed(self) -> float:
@@ -86,13 +89,6 @@ class Total:
         lost = _epsilon(self.accounting, self.order, self.spent.loss, float(self.delta / 2))
         return lost <= float(self.epsilon) * (1 + NEARLY)
 
-    @property
-    def granted(self) -> bool:
-        """Whether the whole numbers in the book say the same."""
-        pure, loss, delta = (spent <= cap for spent, cap in zip(self.booked, self.caps, strict=True))
-        plain = pure and self.spent.pure is not None and not self.written_off
-        return plain or (self.caps[1] > 0 and loss and delta)
-
     def __str__(self) -> str:
         promised = f"ε = {float(self.epsilon):g}" + (f", δ = {float(self.delta):g}" if self.delta else "")
         return f"{self.account}: {self.charges} charges, ε = {self.recomputed:.6g} re-added; promised {promised}"
@@ -105,13 +101,13 @@ def recheck(lines: Iterable[str], anchors: Iterable[tuple[int, str]] = ()) -> tu
     charges out and made all of it agree again cannot be told from a true one.
     """
     parsed = [_parsed(number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    if not parsed or parsed[0].get("line") != "book" or parsed[0].get("format") != FORMAT:
+    if not parsed or parsed[0].get("line") != "book" or parsed[0].get("format") not in READ:
         raise LedgerError(f"this is not an exported book of format {FORMAT}; write one with `dither log export`")
     try:
         log = [line for line in parsed if line["line"] in ("charge", "note")]
         _chain(parsed[0], log, anchors)
-        totals = _replay(log)
-        _compare(totals, [line for line in parsed if line["line"] == "account"])
+        facts, totals = _replay(log)
+        _compare(facts, totals, [line for line in parsed if line["line"] == "account"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise LedgerError(f"the export was changed: {type(error).__name__} in a line") from error
     return tuple(totals.values())
@@ -142,81 +138,84 @@ def _chain(book: Mapping[str, Any], log: list[dict[str, Any]], anchors: Iterable
             raise LedgerError(f"line {number} is missing or was changed: this is not the book the receipt came from")
 
 
+PLACE = ("line", "number", "time", "account", "hash")
+
+
 def _body(line: Mapping[str, Any]) -> Any:
     if line["line"] == "note":
         return line["body"]
-    return {name: line[name] for name in ("guarantee", "cost", "by", "purpose")}
+    return {name: value for name, value in line.items() if name not in PLACE}
 
 
 def _canonical(data: Any) -> str:
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def _replay(log: list[dict[str, Any]]) -> dict[str, Total]:
-    totals: dict[str, Total] = {}
+def _replay(log: list[dict[str, Any]]) -> tuple[Facts, dict[str, Total]]:
+    """Follow the lines by the book's own transitions, and add every charge up again beside them."""
+    facts, totals = Facts(), dict[str, Total]()
     for line in log:
-        name = line["account"]
-        if line["line"] == "charge":
-            totals[name] = _charged(totals[name], line["number"], line)
-            if not (totals[name].fits and totals[name].granted):
-                raise LedgerError(f"line {line['number']} spends more than {name} had left: {totals[name]}")
-        elif line["kind"] == "open":
-            totals[name] = _opened(name, line["body"])
-        elif line["kind"] == "recover":
-            totals[name] = _charged(totals[name], line["number"], line["body"])
-        elif name:
-            totals[name] = _noted(totals[name], line["kind"], line["body"])
-    return totals
+        entry = _entry(line)
+        try:
+            apply(facts, entry, Prices())
+        except LedgerError as error:
+            raise LedgerError(f"line {entry.seq} is not one that this book could hold: {error}") from None
+        if entry.account:
+            name, account = entry.account, facts.accounts[entry.account]
+            totals[name] = _after(totals.get(name), entry, account)
+            if entry.kind == "charge" and not totals[name].fits:
+                raise LedgerError(f"line {entry.seq} spends more than {name} had left: {totals[name]}")
+    return facts, totals
 
 
-def _opened(name: str, body: Mapping[str, Any]) -> Total:
-    promised = Fraction(body["epsilon"]), Fraction(body["delta"])
-    return Total(name, body["accounting"], body["order"], body["relation"], *promised, _caps(body))
+def _entry(line: Mapping[str, Any]) -> Entry:
+    kind = "charge" if line["line"] == "charge" else line["kind"]
+    return Entry(line["number"], line["time"], kind, line["account"], _body(line), line["hash"])
 
 
-def _caps(body: Mapping[str, Any]) -> tuple[int, int, int]:
-    return int(body["pure_cap"]), int(body["loss_cap"]), int(body["delta_cap"])
+def _after(total: Total | None, entry: Entry, account: AccountFacts) -> Total:
+    promised = Fraction(account.epsilon), Fraction(account.delta)
+    if total is None:
+        return Total(entry.account, account.accounting, account.order, account.relation, *promised)
+    if entry.kind == "renew":
+        return replace(total, charges=0, spent=NOTHING)
+    if entry.kind not in ("charge", "recover"):
+        return replace(total, epsilon=promised[0], delta=promised[1])
+    lost = _loss_in(account, entry.body["guarantee"])
+    return replace(total, charges=total.charges + 1, spent=total.spent + lost)
 
 
-def _noted(total: Total, kind: str, body: Mapping[str, Any]) -> Total:
-    if kind == "amend":
-        return replace(total, epsilon=Fraction(body["epsilon"]), delta=Fraction(body["delta"]), caps=_caps(body))
-    if kind == "renew":
-        return replace(total, charges=0, spent=NOTHING, booked=(0, 0, 0), written_off=False)
-    return replace(total, booked=total.caps, written_off=True) if kind == "write off" else total
+class Prices:
+    """What an accountant other than Dither's computes about costs and caps (see `transitions.Rules`)."""
+
+    def check_caps(self, account: AccountFacts) -> None:
+        """A cap that is too large lets charges through, and those are added up: see `Total.fits`."""
+
+    def check_cost(self, account: AccountFacts, guarantee: Mapping[str, Any], cost: Cost) -> None:
+        lost = _loss_in(account, guarantee)
+        cheaper = (
+            (cost.pure is not None and (lost.pure is None or cost.pure < lost.pure * NANO))
+            or cost.delta < lost.delta * ATTO
+            or (lost.exact and account.accounting != "pure" and cost.loss < lost.loss * NANO * (1 - NEARLY) - 1)
+        )
+        if cheaper:
+            raise LedgerError("it costs less than its guarantee does")
 
 
-def _charged(total: Total, number: int, line: Mapping[str, Any]) -> Total:
-    lost = _loss(_canonical(line["guarantee"]), total.accounting, total.order, total.relation)
-    pure, loss, delta = line["cost"]
-    cheaper = (
-        (pure is not None and (lost.pure is None or pure < lost.pure * NANO))
-        or delta < lost.delta * ATTO
-        or (lost.exact and total.accounting != "pure" and loss < lost.loss * NANO * (1 - NEARLY) - 1)
-    )
-    if cheaper:
-        raise LedgerError(f"line {number} costs less than its guarantee does")
-    before = total.booked
-    booked = (before[0] + (pure or 0), before[1] + loss, before[2] + delta)
-    return replace(total, charges=total.charges + 1, spent=total.spent + lost, booked=booked)
+def _loss_in(account: AccountFacts, guarantee: Mapping[str, Any]) -> Loss:
+    return _loss(_canonical(guarantee), account.accounting, account.order, account.relation)
 
 
-def _compare(totals: Mapping[str, Total], accounts: list[dict[str, Any]]) -> None:
+def _compare(facts: Facts, totals: Mapping[str, Total], accounts: list[dict[str, Any]]) -> None:
     said = {line["name"]: line for line in accounts}
     if said.keys() != totals.keys() or len(said) != len(accounts):
         raise LedgerError("the accounts and the log do not agree")
     for name, line in said.items():
-        total = totals[name]
-        terms = (
-            line["accounting"],
-            line["order"],
-            line["relation"],
-            Fraction(line["epsilon"]),
-            Fraction(line["delta"]),
-        )
-        if terms != (total.accounting, total.order, total.relation, total.epsilon, total.delta):
+        account = facts.accounts[name]
+        terms = (line["accounting"], line["order"], line["relation"], line["epsilon"], line["delta"])
+        if terms != (account.accounting, account.order, account.relation, account.epsilon, account.delta):
             raise LedgerError(f"the terms of {name} are not those in the log")
-        if tuple(line["spent"]) != total.booked:
+        if tuple(line["spent"]) != account.state.spent[:3]:
             raise LedgerError(f"what {name} says is spent is not the sum of its charges")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from dither._version import __version__
-from dither.ledger.wire import canonical
+from dither.ledger.entry import canonical
 
 __all__ = ["replay_key"]
 

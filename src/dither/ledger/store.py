@@ -8,43 +8,59 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dither.errors import LedgerError
+from dither.ledger.entry import canonical
 
-__all__ = ["APPLICATION", "SCHEMA", "VERSION", "Rows", "Store", "connect", "prepare", "schema_of"]
+__all__ = ["APPLICATION", "TABLES", "VERSION", "Charge", "Head", "Rows", "Store", "connect", "version_of"]
 
 APPLICATION = 0x64697468  # "dith": marks a SQLite file as a book
-VERSION = 1
+VERSION = 2
 
 META = "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
-SCHEMA = (
-    """CREATE TABLE account (
+CAPS = "pure_cap BIGINT NOT NULL, loss_cap BIGINT NOT NULL, delta_cap BIGINT NOT NULL"
+SPENT = """pure_spent BIGINT NOT NULL, loss_spent BIGINT NOT NULL, delta_spent BIGINT NOT NULL,
+    impure BIGINT NOT NULL"""
+LOG = """CREATE TABLE log (
+    seq {key} PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, account TEXT NOT NULL, body TEXT NOT NULL,
+    hash TEXT NOT NULL)"""
+TABLES = (
+    f"""CREATE TABLE account (
         name TEXT PRIMARY KEY, dataset TEXT NOT NULL, unit TEXT NOT NULL, relation TEXT NOT NULL,
         accounting TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL, alpha BIGINT NOT NULL,
-        pure_cap BIGINT NOT NULL, loss_cap BIGINT NOT NULL, delta_cap BIGINT NOT NULL,
-        pure_spent BIGINT NOT NULL, loss_spent BIGINT NOT NULL, delta_spent BIGINT NOT NULL,
-        impure BIGINT NOT NULL, failures BIGINT NOT NULL, period BIGINT NOT NULL, frozen TEXT NOT NULL,
-        policy TEXT NOT NULL)""",
-    """CREATE TABLE share (
-        account TEXT NOT NULL, analyst TEXT NOT NULL, part TEXT NOT NULL,
-        pure_cap BIGINT NOT NULL, loss_cap BIGINT NOT NULL, delta_cap BIGINT NOT NULL,
-        pure_spent BIGINT NOT NULL, loss_spent BIGINT NOT NULL, delta_spent BIGINT NOT NULL,
-        impure BIGINT NOT NULL, PRIMARY KEY (account, analyst))""",
-    """CREATE TABLE log (
-        seq {key} PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, account TEXT NOT NULL, body TEXT NOT NULL,
-        hash TEXT NOT NULL)""",
+        policy TEXT NOT NULL, {CAPS}, {SPENT},
+        failures BIGINT NOT NULL, own BIGINT NOT NULL, period BIGINT NOT NULL, began BIGINT NOT NULL,
+        began_at TEXT NOT NULL, charges BIGINT NOT NULL, frozen TEXT NOT NULL, written_off BIGINT NOT NULL)""",
+    f"""CREATE TABLE analyst (
+        account TEXT NOT NULL, name TEXT NOT NULL, part TEXT NOT NULL, {CAPS}, {SPENT},
+        charges BIGINT NOT NULL, failures BIGINT NOT NULL, frozen TEXT NOT NULL, PRIMARY KEY (account, name))""",
+    """CREATE TABLE pending (
+        seq {key} PRIMARY KEY, account TEXT NOT NULL, analyst TEXT, deadline TEXT NOT NULL, id TEXT NOT NULL)""",
+    "CREATE INDEX pending_deadline ON pending (account, deadline)",
+    "CREATE INDEX log_account ON log (account, seq)",
     """CREATE TABLE replay (
-        account TEXT NOT NULL, name TEXT NOT NULL, seq BIGINT NOT NULL, body TEXT NOT NULL,
+        account TEXT NOT NULL, name TEXT NOT NULL, seq BIGINT NOT NULL, line BIGINT NOT NULL, body TEXT NOT NULL,
         PRIMARY KEY (account, name))""",
 )
+"""All tables but the log, which every version has."""
 
 # Whether the charge fits is decided by the statement that spends it, so that no two charges can both see room for one.
+# `transitions.refusal` says the same, in words; a test compares the two.
 FITS = """((impure + ? = 0 AND pure_spent + ? <= pure_cap)
     OR (loss_cap > 0 AND loss_spent + ? <= loss_cap AND delta_spent + ? <= delta_cap))"""
-ADD = """pure_spent = pure_spent + ?, loss_spent = loss_spent + ?, delta_spent = delta_spent + ?, impure = impure + ?"""
-SPEND = f"UPDATE account SET {ADD} WHERE name = ? AND frozen = '' AND {FITS}"
-SPEND_SHARE = f"UPDATE share SET {ADD} WHERE account = ? AND analyst = ? AND {FITS}"
+ADD = """pure_spent = pure_spent + ?, loss_spent = loss_spent + ?, delta_spent = delta_spent + ?, impure = impure + ?,
+    charges = charges + 1"""
+SPEND = f"""UPDATE account SET {ADD}
+    WHERE name = ? AND frozen = '' AND written_off = 0 AND {FITS}
+    AND NOT EXISTS (SELECT 1 FROM pending WHERE pending.account = account.name AND deadline <= ?)
+    RETURNING pure_spent, loss_spent, delta_spent, impure"""
+SPEND_BY = f"""UPDATE analyst SET {ADD}
+    WHERE account = ? AND name = ? AND frozen = ''
+    AND ((part <> '' AND {FITS}) OR (part = '' AND NOT EXISTS (
+        SELECT 1 FROM analyst AS other WHERE other.account = analyst.account AND other.part <> '')))"""
+WAIT = "INSERT INTO pending VALUES (?, ?, ?, ?, ?)"
 
 LAST = "SELECT seq, time, hash FROM log ORDER BY seq DESC LIMIT 1"
 APPEND = "INSERT INTO log (seq, time, kind, account, body, hash) VALUES (?, ?, ?, ?, ?, ?)"
@@ -52,6 +68,36 @@ APPEND = "INSERT INTO log (seq, time, kind, account, body, hash) VALUES (?, ?, ?
 Rows = list[tuple[Any, ...]]
 Units = tuple[int, int, int, int]
 """What a charge adds: ε, loss, δ, and 1 if it is not pure."""
+Head = tuple[int, str]
+"""The number of the last line, and its hash."""
+
+
+@dataclass(frozen=True)
+class Charge:
+    """A charge to be made in one step."""
+
+    account: str
+    by: str | None
+    units: Units
+    time: str
+    deadline: str
+    id: str
+    body: Mapping[str, Any]
+
+    @property
+    def tested(self) -> Units:
+        """The units in the order in which `FITS` asks for them."""
+        pure, loss, delta, impure = self.units
+        return impure, pure, loss, delta
+
+    def text(self, spent: Sequence[int]) -> str:
+        """The line's body: what is spent with it comes last, because only the book knows it."""
+        return f"{self.start}{','.join(map(str, spent))}]}}"
+
+    @property
+    def start(self) -> str:
+        """The body as far as it is known before the charge; no key of it comes after `spent`."""
+        return f'{canonical(self.body)[:-1]},"spent":['
 
 
 class Run(Protocol):
@@ -70,15 +116,16 @@ class Store(Protocol):
     key: str
     """Its type for a 64-bit number that is a key."""
 
-    def writing(self) -> AbstractContextManager[Run]:
-        """A transaction that is alone and durable when left."""
+    def writing(self, *, anew: bool = False) -> AbstractContextManager[Run]:
+        """A transaction that is alone and durable when left; its head is then in the note outside the book.
+
+        Raises `Doubt` where that note does not fit the book, unless it is to be written anew.
+        """
 
     def reading(self) -> AbstractContextManager[Run]:
         """A transaction that sees one state of the book."""
 
-    def charge(
-        self, account: str, by: str | None, units: Units, time: str, body: Mapping[str, Any]
-    ) -> tuple[int, str, str] | None:
+    def charge(self, charge: Charge) -> tuple[int, str, str] | None:
         """Spend and write the log line in one step: its number, time and hash.
 
         None if the charge does not fit, or is not of the kind that has this short way; the ordinary way then says why.
@@ -87,11 +134,17 @@ class Store(Protocol):
     def version(self) -> int | None:
         """The schema version of the book that is there, or None if there is none."""
 
-    def anchor(self) -> tuple[int, str] | None:
-        """The latest (sequence number, hash) noted outside the book, if any."""
+    def doubt(self, run: Run, version: int | None) -> str:
+        """Why the book that is there may not be the latest of its kind (rule R20); empty if nothing speaks for it.
 
-    def note(self, seq: int, digest: str) -> None:
-        """Note the head outside the book."""
+        `version` is the schema that it had when it was found.
+        """
+
+    def know(self, run: Run, first: str) -> None:
+        """Which book this is, by the hash of its first line: called when it begins, and when it was doubted."""
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Nobody else opens, changes or closes the book meanwhile, as far as this store can see to that."""
 
     def close(self) -> None: ...
 
@@ -107,38 +160,8 @@ def connect(place: str) -> Store:
     return SQLiteStore(place)
 
 
-def schema_of(rows: Rows, place: str) -> int:
+def version_of(rows: Rows, place: str) -> int:
     """The schema version a book says it has."""
     if not rows or not str(rows[0][0]).isdigit():
-        raise LedgerError(f"{place} does not say which schema it has: it was damaged; restore it from a copy")
+        raise LedgerError(f"{place} does not say which schema it has: it was damaged; restore it from a backup")
     return int(str(rows[0][0]))
-
-
-MIGRATIONS: dict[int, tuple[str, ...]] = {}
-"""For each old version, the statements that lead to the next one."""
-
-
-def prepare(store: Store) -> None:
-    """Create the tables in an empty place, or bring an older book up to this version."""
-    version = store.version()
-    if version is not None and version > VERSION:
-        raise LedgerError(
-            f"{store.place} was written by a newer Dither (schema {version}); install that one to open it"
-        )
-    if version == VERSION:
-        return
-    if version is not None and not all(step in MIGRATIONS for step in range(version, VERSION)):
-        raise LedgerError(f"{store.place} says it has schema {version}, which never was; restore it from a copy")
-    with store.writing() as run:
-        # Another process may have been faster: only what is seen in here counts.
-        run(META)
-        rows = run("SELECT value FROM meta WHERE name = ?", ("schema",))
-        if not rows:
-            for statement in (*SCHEMA, *store.extras):
-                run(statement.replace("{key}", store.key))
-            run("INSERT INTO meta (name, value) VALUES (?, ?)", ("schema", str(VERSION)))
-            return
-        for step in range(int(rows[0][0]), VERSION):
-            for statement in MIGRATIONS[step]:
-                run(statement)
-        run("UPDATE meta SET value = ? WHERE name = ?", (str(VERSION), "schema"))

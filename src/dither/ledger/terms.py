@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Self
 
 from dither.errors import ArgumentError, NoConversion
+from dither.ledger.state import LARGEST, Cost
 from dither.privacy import ApproxDP, BoundedRange, Composed, GaussianDP, Guarantee, PureDP, Relation, Unit, gaussian_mu
 from dither.privacy.gaussian import pure_mu
 from dither.privacy.numbers import LIBM, float_down, written
@@ -24,8 +25,6 @@ NANO = 10**9
 """ε and losses are counted in units of 1e-9."""
 ATTO = 10**18
 """δ is counted in units of 1e-18."""
-LARGEST = 1 << 62
-"""No column of a book ever holds more, so that sums stay inside 64 bits."""
 LARGEST_GDP = 1 << 58
 """The largest ε of a gdp account: the μ² of a pure charge is up to eight times its ε, and counts even past its cap."""
 
@@ -36,24 +35,6 @@ class Accounting(StrEnum):
     PURE = "pure"
     RENYI = "renyi"
     GDP = "gdp"
-
-
-@dataclass(frozen=True)
-class Cost:
-    """A charge in whole units: its ε if it is pure, its loss (Rényi at the account's order, or μ²), and its δ."""
-
-    pure: int | None
-    loss: int
-    delta: int
-
-    def __add__(self, other: Cost) -> Cost:
-        pure = None if self.pure is None or other.pure is None else self.pure + other.pure
-        return Cost(pure, self.loss + other.loss, self.delta + other.delta)
-
-    def largest_with(self, other: Cost) -> Cost:
-        """What covers either of the two."""
-        pure = None if self.pure is None or other.pure is None else max(self.pure, other.pure)
-        return Cost(pure, max(self.loss, other.loss), max(self.delta, other.delta))
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,8 @@
-"""Guarantees and log lines as text: what is stored, hashed and exported."""
+"""Guarantees as plain data: what is stored, hashed and exported."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from dither.errors import LedgerError
@@ -22,7 +19,7 @@ from dither.privacy import (
     ZeroConcentratedDP,
 )
 
-__all__ = ["Entry", "canonical", "from_json", "to_json"]
+__all__ = ["from_json", "to_json"]
 
 _SIMPLE: dict[str, tuple[type[Guarantee], tuple[str, ...]]] = {
     "pure": (PureDP, ("epsilon",)),
@@ -31,7 +28,6 @@ _SIMPLE: dict[str, tuple[type[Guarantee], tuple[str, ...]]] = {
     "zero-concentrated": (ZeroConcentratedDP, ("rho", "delta")),
     "gaussian": (GaussianDP, ("mu", "delta")),
 }
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 _NAMES = {kind: name for name, (kind, _) in _SIMPLE.items()}
 
 
@@ -65,33 +61,3 @@ def from_json(data: Mapping[str, Any]) -> Guarantee:
             return Composed([from_json(part) for part in data["parts"]])
     kind, fields = _SIMPLE[data["kind"]]
     return kind(*(data[field] for field in fields), unit=unit)
-
-
-def canonical(data: Any) -> str:
-    """The one way to write data as text, so that its hash is the same everywhere."""
-    return _ENCODER.encode(data)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One line of the log. Its hash covers everything in it and the hash of the line before."""
-
-    seq: int
-    time: str
-    kind: str
-    account: str
-    body: Mapping[str, Any]
-    hash: str
-
-    @classmethod
-    def after(cls, seq: int, previous: str, time: str, kind: str, account: str, body: Mapping[str, Any]) -> Entry:
-        return cls(seq, time, kind, account, body, digest(previous, seq, time, kind, account, canonical(body)))
-
-    def follows(self, previous: str) -> bool:
-        text = canonical(self.body)
-        return self.hash == digest(previous, self.seq, self.time, self.kind, self.account, text)
-
-
-def digest(previous: str, seq: int, time: str, kind: str, account: str, body: str) -> str:
-    """Fields are written as a JSON list, so that no two lines have the same text."""
-    return hashlib.sha256(canonical([previous, seq, time, kind, account, body]).encode()).hexdigest()

@@ -62,7 +62,9 @@ class ContinualCount:
     Guarantee: mu-Gaussian differential privacy, for all running counts together.
     Why: the square-root factorization (Henzinger, Upadhyay & Upadhyay 2023; Fichtenberger, Henzinger & Upadhyay 2022),
     measured in whole numbers; of all steps a unit may take part in, the first ones move the measurements most
-    (docs/proofs/more_mechanisms.md).
+    (docs/proofs/more_mechanisms.md). Other charges may come between its steps, and values may depend on them, without
+    any theorem on concurrent composition: every step has noise of its own, and the losses of all steps together stay
+    within what was charged, whatever happens (docs/proofs/filter.md).
     Assumes: no unit takes part in more steps, nor moves a step by more, up or down. Where neighbours replace a unit,
     one goes and another comes: a step may then move by twice as much, and the noise is for that.
     """

@@ -1,5 +1,9 @@
 """What mechanisms that answer step by step share: one charge when opened (rule R21), and one place to ask.
 
+Other charges come between the answers of an opened mechanism. That its one charge still covers all of them is a claim
+of its own, about concurrent composition: the docstring of each mechanism says what it relies on there
+(docs/proofs/filter.md lists what is known).
+
 An opened mechanism remembers noise. Whoever asked two copies of it would see the same noise twice, so it cannot be
 copied or pickled, and a forked process cannot go on with it.
 """
@@ -23,6 +27,8 @@ class Payer(Protocol):
 
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Any: ...
 
+    def settle(self, receipt: Any) -> None: ...
+
 
 def charged(budget: Payer | None, guarantee: Guarantee, purpose: str) -> Any:
     """The receipt for the whole cost, or None if nobody pays; raises before anything else if it does not fit."""
@@ -30,7 +36,10 @@ def charged(budget: Payer | None, guarantee: Guarantee, purpose: str) -> Any:
         return None
     if not hasattr(budget, "charge"):
         raise ArgumentError("budget", f"must be a budget, not {type(budget).__name__}; pass Budget(epsilon=1.0)")
-    return budget.charge(guarantee, purpose=purpose)
+    receipt = budget.charge(guarantee, purpose=purpose)
+    # Opening it is the answer: how long it then answers for, and whether it is asked at all, is up to its user.
+    budget.settle(receipt)
+    return receipt
 
 
 class Opened:

@@ -31,7 +31,9 @@ class AboveThreshold:
 
     Guarantee: epsilon-differential privacy, pure, for all answers together.
     Why: the standard sparse vector technique (Lyu, Su & Li 2017, algorithm 7): noise on the threshold once, for part of
-    epsilon, and on every value, for the rest; see docs/proofs/more_mechanisms.md.
+    epsilon, and on every value, for the rest; see docs/proofs/more_mechanisms.md. Other charges may come between its
+    answers: like every pure interactive mechanism it is randomized response, drawn when opened, and post-processing
+    (Vadhan & Wang 2021; docs/proofs/filter.md).
     Assumes: one unit moves each value by at most `sensitivity`, whichever value is asked about after which answers; all
     in one direction if `monotone`.
     """

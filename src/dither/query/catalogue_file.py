@@ -72,7 +72,7 @@ KNOWN = {
         *("budget", "analysts", "policy", "tables"),
     ),
     "budget": ("epsilon", "delta"),
-    "policy": ("ceiling", "renew_days", "failures"),
+    "policy": ("ceiling", "renew_days", "failures", "failures_in_all", "deadline"),
     "table": ("source", "table", "owner", "link", "rows", "public", "columns"),
     "link": ("column", "to"),
     "column": ("type", "low", "high", "keys", "keys_from", "null_key", "by"),
@@ -201,8 +201,9 @@ class _Reader:
         return Unit(name, top.get("relation", str, "add/remove"))
 
     def _policy(self, part: _Part) -> Policy:
-        rules: dict[str, Any] = {name: part.number(name) for name in ("ceiling", "renew_days")}
-        return Policy(**rules, failures=part.get("failures", int, Policy.failures))
+        rules: dict[str, Any] = {name: part.number(name) for name in ("ceiling", "renew_days", "deadline")}
+        rules |= {name: part.get(name, int) for name in ("failures", "failures_in_all")}
+        return Policy(**{name: rule for name, rule in rules.items() if rule is not None})
 
     def _place(self, written: str) -> str:
         """A path beside the file; addresses and books in memory stay as they are."""

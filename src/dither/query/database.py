@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
-from dither.errors import ArgumentError, EngineFailed, LedgerError, QueryError
-from dither.ledger import Account, Receipt
-from dither.ledger.account import check_text
+from dither.errors import ArgumentError, DitherError, EngineFailed, LedgerError, QueryError
+from dither.ledger import Account, Ledger, Receipt
+from dither.ledger.receipt import check_text
 from dither.ledger.replay import replay_key
 from dither.noise import token
 from dither.query.answer.assemble import Answer
@@ -54,11 +54,11 @@ class Database:
     `failure` is what last went wrong after a charge. It may hold private values: it is for the curator in this process.
     """
 
-    def __init__(self, catalogue: Catalogue, engine: Engine, account: Account) -> None:
+    def __init__(self, catalogue: Catalogue, engine: Engine, account: Account, book: Ledger | None = None) -> None:
         if account.unit != catalogue.unit:
             raise ArgumentError("budget", f"is for {account.unit}, but the dataset is about {catalogue.unit}")
         self.catalogue, self.account = catalogue, account
-        self._engine = engine
+        self._engine, self._book = engine, book
         self.failure: Exception | None = None
 
     @property
@@ -78,10 +78,10 @@ class Database:
         if parsed.explain:
             return self._preview(parsed, _asked(cost), by)
         plan = self._plan(parsed, _asked(cost))
-        stored = self.account.stored(self._key(plan))
-        if stored is not None:
-            return self._release(plan, *self._read(plan, stored), replayed=True)
         purpose = " ".join(query.split())[:PURPOSE]
+        stored = self.account.stored(self._key(plan), by=by)
+        if stored is not None:
+            return self._release(plan, *self._read(plan, stored, by, purpose), replayed=True)
         with self.account.spending(plan.guarantee, by=by, purpose=purpose) as receipt:
             kept = self._keep(plan, self._measured(plan), receipt)
         return self._release(plan, *kept)
@@ -140,8 +140,8 @@ class Database:
             groups="as many as private keys are named" if plan.groups is None else plan.groups,
             notes=tuple(described(plan)[1:]),
             affordable=self._affordable(plan, by),
-            left=self.account.remaining.in_words(),
-            replay=self.account.stored(self._key(plan)) is not None,
+            left=self.account.remaining_for(by).in_words(),
+            replay=self._is_stored(plan, by),
             delta=delta,
         )
 
@@ -171,15 +171,25 @@ class Database:
         try:
             self.account.store(receipt, self._key(plan), text)
         except LedgerError:
-            stored = self.account.stored(self._key(plan))
+            stored = self.account.stored(self._key(plan), by=receipt.by)
             if stored is None:
                 raise
-            return self._read(plan, stored)
+            return self._read(plan, stored, receipt.by, receipt.purpose)
         return noisy, receipt
 
-    def _read(self, plan: Plan, text: str) -> tuple[Noisy, Receipt]:
+    def _is_stored(self, plan: Plan, by: str | None) -> bool:
+        """Whether the answer would come from the book; whoever may not have it is not told that it is there."""
+        try:
+            return self.account.stored(self._key(plan), by=by) is not None
+        except DitherError:
+            return False
+
+    def _read(self, plan: Plan, text: str, by: str | None, purpose: str) -> tuple[Noisy, Receipt]:
+        """A stored release with the receipt of its charge. Who else asked, and in which words, is not shown."""
         stored = json.loads(text)
         about = stored["receipt"]
+        if by is not None and about["by"] != by:
+            about |= {"by": None, "purpose": purpose}
         receipt = Receipt(guarantee=plan.guarantee, book=self.account.place, account=self.account.name, **about)
         return Noisy.from_json(json.dumps(stored["noisy"]), plan), receipt
 
@@ -197,8 +207,10 @@ class Database:
         )
 
     def close(self) -> None:
-        """Let go of the engine."""
+        """Let go of the engine, and of the book if it was opened with it."""
         self._engine.close()
+        if self._book is not None:
+            self._book.close()
 
     def __enter__(self) -> Self:
         return self

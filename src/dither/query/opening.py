@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dither.errors import ArgumentError
-from dither.ledger import Account, Ledger
+from dither.ledger import Account, Ledger, Policy
 from dither.privacy import Unit
 from dither.query.catalogue import Catalogue
 from dither.query.catalogue_file import load_catalogue
@@ -80,7 +80,7 @@ def open(
     book = budget if isinstance(budget, Account) else _book(catalogue, ledger, _beside(path))
     made = maker(chosen)(catalogue, {catalogue.tables[0].name: (source, table)})
     with _closing_on_error(made):
-        return Database(catalogue, made, _account(catalogue, book))
+        return Database(catalogue, made, *_account(catalogue, book))
 
 
 def open_catalogue(
@@ -97,22 +97,23 @@ def open_catalogue(
     book = budget if budget is not None else _book(catalogue, ledger, catalogue.book or _beside(path))
     made = maker(engine if engine is not None else engine_for(catalogue))(catalogue, {})
     with _closing_on_error(made):
-        account = _account(catalogue, book)
-        database = Database(catalogue, made, account)
+        account, opened = _account(catalogue, book)
+        database = Database(catalogue, made, account, opened)
+    with _closing_on_error(database):
         known = account.shares()
         for analyst, part in catalogue.analysts.items():
             if known.get(analyst) != part:
                 account.share(analyst, part)
-        return database
+    return database
 
 
 @contextmanager
-def _closing_on_error(engine: Engine) -> Iterator[None]:
+def _closing_on_error(opened: Engine | Database) -> Iterator[None]:
     """The book comes after the data: what cannot be opened leaves no account behind, and what has none is closed."""
     try:
         yield
     except BaseException:
-        engine.close()
+        opened.close()
         raise
 
 
@@ -163,14 +164,22 @@ def _book(catalogue: Catalogue, ledger: Any, beside: str | Path | None) -> Book:
     return next((book for book in (ledger, beside) if book is not None), MEMORY)
 
 
-def _account(catalogue: Catalogue, book: Book | Account) -> Account:
+def _account(catalogue: Catalogue, book: Book | Account) -> tuple[Account, Ledger | None]:
+    """The account and, where it was opened here, its book, to be closed with the dataset."""
     if isinstance(book, Account):
-        return book
+        return book, None
     opened = book if isinstance(book, Ledger) else Ledger.open(book)
-    return opened.account(
-        catalogue.name,
-        epsilon=catalogue.epsilon,
-        delta=catalogue.delta if catalogue.epsilon is not None else 0.0,
-        unit=catalogue.unit,
-        policy=catalogue.policy,
-    )
+    mine = None if opened is book else opened
+    try:
+        account = opened.account(
+            catalogue.name,
+            epsilon=catalogue.epsilon,
+            delta=catalogue.delta if catalogue.epsilon is not None else 0.0,
+            unit=catalogue.unit,
+            policy=None if catalogue.policy == Policy() else catalogue.policy,  # not declared: as it is
+        )
+    except BaseException:
+        if mine is not None:
+            mine.close()
+        raise
+    return account, mine

@@ -1,0 +1,141 @@
+"""What the curator does with an account: shares, freezing, recovering what a restored book lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from dither.errors import ArgumentError
+from dither.ledger.left import Remaining
+from dither.ledger.receipt import Receipt, check_text
+from dither.ledger.tables import load
+from dither.privacy import Composed
+from dither.privacy.numbers import fraction, written
+
+if TYPE_CHECKING:
+    from dither.ledger.facts import AnalystFacts, Facts
+    from dither.ledger.ledger import Ledger
+    from dither.ledger.policy import Policy
+    from dither.ledger.state import Cost
+    from dither.ledger.store import Run
+    from dither.ledger.terms import Terms
+
+__all__ = ["Analyst", "Curated"]
+
+
+@dataclass(frozen=True)
+class Analyst:
+    """How an analyst stands with an account: her part (None where nothing limits her), and what she can still ask."""
+
+    name: str
+    part: float | None
+    charges: int
+    failures: int
+    frozen: str
+    remaining: Remaining
+
+
+class Curated:
+    """An account, as far as its curator manages it."""
+
+    name: str
+    terms: Terms
+    policy: Policy
+    _ledger: Ledger
+
+    def _facts(self) -> Facts:
+        with self._ledger.store.reading() as run:
+            return load(run, self.name)
+
+    def _change(self, kind: str, body: dict[str, Any]) -> None:
+        with self._ledger.changing() as run:
+            self._ledger.write(run, kind, self.name, body)
+
+    def freeze(self, reason: str, *, analyst: str | None = None) -> None:
+        """Grant nothing more until thawed: to anybody, or to one analyst."""
+        self._change("freeze", _stated(reason, analyst))
+
+    def thaw(self, reason: str, *, analyst: str | None = None) -> None:
+        """The curator has looked: grant charges again, and count failures anew; for the account, or for one analyst."""
+        self._change("thaw", _stated(reason, analyst))
+
+    def write_off(self, reason: str) -> None:
+        """Give up what is left, for ever: nothing more can be charged, and no renewal or new total changes that."""
+        self._change("write off", _stated(reason, None))
+
+    def share(self, analyst: str, part: float) -> None:
+        """Let an analyst spend at most this part of the account; all together never spend more than the account.
+
+        What she has spent in this period counts.
+        """
+        check_text("analyst", analyst, needed=True)
+        exact = written(float(fraction("part", part, "pass a part of the account such as 0.25")))
+        if not 0 <= exact <= 1:
+            raise ArgumentError("part", "must lie from 0 to 1; pass a part of the account such as 0.25")
+        with self._ledger.changing() as run:
+            caps = load(run, self.name).accounts[self.name].state.share_caps(exact)
+            body = {"analyst": analyst, "part": str(exact), "caps": caps}
+            self._ledger.write(run, "share", self.name, body)
+
+    def shares(self) -> dict[str, float]:
+        """The part of the account that each analyst may spend; empty where nobody's is limited."""
+        found = sorted(self._facts().of(self.name).items())
+        return {name: float(Fraction(one.part)) for name, one in found if one.part}
+
+    def analysts(self) -> tuple[Analyst, ...]:
+        """Everybody who has a share or has asked, and how they stand."""
+        facts = self._facts()
+        return tuple(self._view(facts, name, one) for name, one in sorted(facts.of(self.name).items()))
+
+    def _view(self, facts: Facts, name: str, one: AnalystFacts) -> Analyst:
+        part = float(Fraction(one.part)) if one.part else None
+        return Analyst(name, part, one.charges, one.failures, one.frozen, self._remaining(facts, name))
+
+    def _remaining(self, facts: Facts, by: str | None = None) -> Remaining:
+        account, share = facts.accounts[self.name], facts.of(self.name).get(by or "")
+        states = [account.state, *([share.state] if share is not None and share.part else [])]
+        return Remaining.of(self.terms, *states, policy=self.policy)
+
+    def recover(self, receipts: Sequence[Receipt]) -> None:
+        """Enter charges that a restored book has lost, each once. They count even where they exceed the account."""
+        for receipt in receipts:
+            self._check_receipt(receipt)
+        with self._ledger.changing() as run:
+            known = _heads(run, self.name)
+            for receipt in receipts:
+                if receipt.head not in known:
+                    known.add(receipt.head)
+                    self._ledger.write(run, "recover", self.name, self._lost(receipt))
+
+    def _check_receipt(self, receipt: Receipt) -> None:
+        if not isinstance(receipt, Receipt) or receipt.account != self.name:
+            whose = getattr(receipt, "account", "nobody")
+            raise ArgumentError("receipt", f"belongs to the account {whose}, not to {self.name}")
+
+    def _lost(self, receipt: Receipt) -> dict[str, Any]:
+        cost = self._cost_again(receipt)
+        about = {"number": receipt.number, "head": receipt.head, "by": receipt.by, "purpose": receipt.purpose}
+        return {"guarantee": receipt.promise(), "cost": [cost.pure, cost.loss, cost.delta], **about}
+
+    def _cost_again(self, receipt: Receipt) -> Cost:
+        if receipt.disjoint and isinstance(receipt.guarantee, Composed):
+            return self.terms.disjoint(receipt.guarantee.parts)
+        return self.terms.cost(receipt.guarantee)
+
+
+def _heads(run: Run, account: str) -> set[str]:
+    """The charges that the book knows: its own, and those recovered before."""
+    from dither.ledger.tables import LINES, entries
+
+    rows = run(f"{LINES} WHERE account = ? AND kind IN ('charge', 'recover')", (account,))
+    return {str(entry.body.get("head", entry.hash)) for entry in entries(rows)}
+
+
+def _stated(reason: str, analyst: str | None) -> dict[str, Any]:
+    check_text("reason", reason, needed=True)
+    if analyst is None:
+        return {"reason": reason}
+    check_text("analyst", analyst, needed=True)
+    return {"reason": reason, "analyst": analyst}

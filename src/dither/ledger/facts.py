@@ -1,0 +1,122 @@
+"""What a log says: accounts, analysts, charges without an answer yet, stored releases.
+
+Whole numbers and texts only, so that whoever trusts nothing else of Dither can read these two modules (this one and
+`transitions`) and follow an exported book with them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, astuple, dataclass, field, replace
+from typing import Any, Self
+
+from dither.ledger.state import State
+
+__all__ = ["AccountFacts", "AnalystFacts", "Facts", "Pending"]
+
+FAILURES, FAILURES_IN_ALL = 3, 12
+"""How many failures stop one asker, and how many, of all askers together, stop the account."""
+
+
+@dataclass(frozen=True)
+class AccountFacts:
+    """One account. Its policy is JSON text; `own` counts failures of questions that nobody's name stands on."""
+
+    dataset: str
+    unit: str
+    relation: str
+    accounting: str
+    epsilon: str
+    delta: str
+    order: int
+    policy: str
+    state: State
+    failures: int = 0
+    own: int = 0
+    period: int = 1
+    began: int = 0
+    began_at: str = ""
+    charges: int = 0
+    frozen: str = ""
+    written_off: int = 0
+
+    def rule(self, name: str, default: Any = None) -> Any:
+        """What the policy says; books of earlier versions may not say it."""
+        found = json.loads(self.policy).get(name)
+        return default if found is None else found
+
+
+@dataclass(frozen=True)
+class AnalystFacts:
+    """What one analyst has spent of an account in this period. `part` is empty where nothing limits her."""
+
+    part: str = ""
+    state: State = field(default_factory=lambda: State(0, 0, 0))
+    charges: int = 0
+    failures: int = 0
+    frozen: str = ""
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A charge whose answer is not settled yet."""
+
+    account: str
+    analyst: str | None
+    deadline: str
+    id: str
+
+
+@dataclass
+class Facts:
+    """Everything a log says. `schema` tells which rules its lines were written under."""
+
+    schema: int = 0
+    mark: str | None = None
+    accounts: dict[str, AccountFacts] = field(default_factory=dict)
+    analysts: dict[tuple[str, str], AnalystFacts] = field(default_factory=dict)
+    pending: dict[int, Pending] = field(default_factory=dict)
+    releases: dict[tuple[str, str], tuple[int, int, str]] = field(default_factory=dict)
+    """For each account and key: the charge's line, the line that stores the release, its hash."""
+    recovered: set[str] = field(default_factory=set)
+
+    def of(self, account: str) -> dict[str, AnalystFacts]:
+        """The analysts of an account."""
+        return {name: facts for (whose, name), facts in self.analysts.items() if whose == account}
+
+    def copy(self) -> Facts:
+        return replace(
+            self,
+            accounts=dict(self.accounts),
+            analysts=dict(self.analysts),
+            pending=dict(self.pending),
+            releases=dict(self.releases),
+            recovered=set(self.recovered),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """All but the releases, to go on from later."""
+        return {
+            "schema": self.schema,
+            "mark": self.mark,
+            "accounts": {name: asdict(facts) for name, facts in self.accounts.items()},
+            "analysts": [[*key, asdict(facts)] for key, facts in self.analysts.items()],
+            "pending": [[seq, *astuple(one)] for seq, one in self.pending.items()],
+            "recovered": sorted(self.recovered),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        return cls(
+            data["schema"],
+            data["mark"],
+            {name: AccountFacts(**_with_state(facts)) for name, facts in data["accounts"].items()},
+            {(one, two): AnalystFacts(**_with_state(facts)) for one, two, facts in data["analysts"]},
+            {seq: Pending(*rest) for seq, *rest in data["pending"]},
+            recovered=set(data["recovered"]),
+        )
+
+
+def _with_state(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {**data, "state": State(**data["state"])}

@@ -1,0 +1,347 @@
+"""How each line of a log changes what the book says: the one definition, for charging, verifying and rechecking.
+
+`refusal` says why a charge is not granted, `apply` carries a line out. Both are pure. What a guarantee costs and which
+caps follow from a total is mathematics that two accountants compute for themselves: they pass it as `Rules`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from enum import Enum
+from fractions import Fraction
+from typing import Any, Protocol
+
+from dither.errors import LedgerError
+from dither.ledger.entry import canonical
+from dither.ledger.facts import FAILURES, FAILURES_IN_ALL, AccountFacts, AnalystFacts, Facts, Pending
+from dither.ledger.state import Cost, State
+
+__all__ = ["SCHEMA", "Line", "Refusal", "Rules", "apply", "refusal"]
+
+SCHEMA = 2
+CAPS = ("pure_cap", "loss_cap", "delta_cap")
+
+
+class Line(Protocol):
+    """A line of the log."""
+
+    @property
+    def seq(self) -> int: ...
+    @property
+    def time(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def account(self) -> str: ...
+    @property
+    def body(self) -> Mapping[str, Any]: ...
+
+
+class Rules(Protocol):
+    """What an accountant computes: both raise `LedgerError` where a line says something else."""
+
+    def check_caps(self, account: AccountFacts) -> None: ...
+    def check_cost(self, account: AccountFacts, guarantee: Mapping[str, Any], cost: Cost) -> None: ...
+
+
+class Refusal(Enum):
+    """Why a charge is not granted."""
+
+    FROZEN = "the account is frozen"
+    WRITTEN_OFF = "the account is written off"
+    STOPPED = "the analyst is stopped"
+    NO_SHARE = "the analyst has no share"
+    SPENT = "the account has too little left"
+    SHARE_SPENT = "the share has too little left"
+
+
+def refusal(facts: Facts, name: str, by: str | None, cost: Cost) -> Refusal | None:
+    """Why this charge is not granted, or None if it is. The statements in `store` decide the same."""
+    account, analysts = facts.accounts[name], facts.of(name)
+    if account.frozen:
+        return Refusal.FROZEN
+    if account.written_off:
+        return Refusal.WRITTEN_OFF
+    stopped = standing(analysts, by)
+    if stopped is not None:
+        return stopped
+    if not account.state.fits(cost):
+        return Refusal.SPENT
+    share = analysts.get(by or "", AnalystFacts())
+    return Refusal.SHARE_SPENT if share.part and not share.state.fits(cost) else None
+
+
+def standing(analysts: Mapping[str, AnalystFacts], by: str | None) -> Refusal | None:
+    """Whether an analyst may ask at all, be it for a stored release: she is not stopped, and has a share if any has."""
+    if by is None:
+        return None
+    mine = analysts.get(by, AnalystFacts())
+    if mine.frozen:
+        return Refusal.STOPPED
+    shared = any(one.part for one in analysts.values())
+    return Refusal.NO_SHARE if shared and not mine.part else None
+
+
+def apply(facts: Facts, line: Line, rules: Rules | None = None) -> None:
+    """Carry a line out, or raise `LedgerError` where no honest book holds it."""
+    if line.seq == 1 or line.kind == "book":
+        _begin(facts, line)
+        return
+    if line.kind in _BOOK:
+        _BOOK[line.kind](facts, line)
+        return
+    if line.kind == "open":
+        _open(facts, line, rules)
+        return
+    if line.account not in facts.accounts:
+        raise LedgerError(f"there is no account {line.account!r} yet")
+    if line.kind in _PRICED:
+        _PRICED[line.kind](facts, line, rules)
+    elif line.kind in _ACCOUNT:
+        _ACCOUNT[line.kind](facts, line)
+    else:
+        raise LedgerError(f"a line of the kind {line.kind!r} is not known")
+
+
+def _begin(facts: Facts, line: Line) -> None:
+    if line.seq != 1 or line.kind != "book":
+        raise LedgerError("a book begins with its own line, and has one")
+    facts.schema = line.body.get("schema", 1)
+
+
+def _mark(facts: Facts, line: Line) -> None:
+    facts.mark = line.body["reason"]
+
+
+def _clear(facts: Facts, _: Line) -> None:
+    facts.mark = None
+
+
+def _schema(facts: Facts, line: Line) -> None:
+    if line.body["version"] != facts.schema + 1:
+        raise LedgerError("a book goes from one schema to the next")
+    facts.schema = line.body["version"]
+
+
+def _clock(_: Facts, __: Line) -> None:
+    """The book has seen this time, and nothing else happens."""
+
+
+def _open(facts: Facts, line: Line, rules: Rules | None) -> None:
+    body = line.body
+    about = (str(body["dataset"]), str(body["unit"]), str(body["relation"]))
+    if line.account in facts.accounts:
+        raise LedgerError(f"{line.account} is open already")
+    for name, other in facts.accounts.items():
+        if about == (other.dataset, other.unit, other.relation):
+            raise LedgerError(f"{name} already holds the budget of {about[0]!r} for one {about[1]} ({about[2]})")
+    total = (str(body["accounting"]), str(body["epsilon"]), str(body["delta"]))
+    state = State(body["pure_cap"], body["loss_cap"], body["delta_cap"])
+    opened = AccountFacts(*about, *total, body["order"], canonical(body["policy"]), state)
+    opened = replace(opened, began=line.seq, began_at=line.time)
+    _check_caps(rules, opened)
+    facts.accounts[line.account] = opened
+
+
+def _charge(facts: Facts, line: Line, rules: Rules | None) -> None:
+    name, body = line.account, line.body
+    by, cost, account = body["by"], Cost(*body["cost"]), facts.accounts[name]
+    _check_cost(rules, account, body, cost)
+    found = refusal(facts, name, by, cost)
+    if facts.schema == 1 and found in (Refusal.SHARE_SPENT, Refusal.NO_SHARE):
+        found = None  # shares began at nothing then, whatever had been spent
+    if found is not None:
+        raise LedgerError(f"it is charged though {found.value}")
+    state = account.state.plus(cost)
+    if "spent" in body and tuple(body["spent"]) != state.spent:
+        raise LedgerError("it does not say what is spent with it")
+    facts.accounts[name] = replace(account, state=state, charges=account.charges + 1)
+    _spend_by(facts, name, by, cost)
+    if facts.schema > 1:
+        facts.pending[line.seq] = Pending(name, by, body["deadline"], body["id"])
+
+
+def _recover(facts: Facts, line: Line, rules: Rules | None) -> None:
+    body, account = line.body, facts.accounts[line.account]
+    cost = Cost(*body["cost"])
+    _check_cost(rules, account, body, cost)
+    if body["head"] in facts.recovered:
+        raise LedgerError("this charge was recovered before")
+    facts.recovered.add(body["head"])
+    facts.accounts[line.account] = replace(account, state=account.state.plus(cost))
+    _spend_by(facts, line.account, body["by"], cost, charges=0)
+
+
+def _amend(facts: Facts, line: Line, rules: Rules | None) -> None:
+    name, body = line.account, line.body
+    account = facts.accounts[name]
+    _not_written_off(facts, name, "its total cannot change any more")
+    amended = replace(
+        account,
+        epsilon=str(body["epsilon"]),
+        delta=str(body["delta"]),
+        state=account.state.with_caps(body[cap] for cap in CAPS),
+        policy=canonical(body["policy"]) if "policy" in body else account.policy,
+    )
+    _check_caps(rules, amended)
+    if facts.schema > 1 and not amended.state.holds:
+        raise LedgerError(f"{name} has spent more than that already; a promise cannot be taken back")
+    facts.accounts[name] = amended
+    for analyst, one in facts.of(name).items():
+        if one.part:
+            caps = amended.state.share_caps(Fraction(one.part))
+            facts.analysts[name, analyst] = replace(one, state=one.state.with_caps(caps))
+
+
+def _renew(facts: Facts, line: Line) -> None:
+    name, account = line.account, facts.accounts[line.account]
+    _not_written_off(facts, name, "it cannot be renewed")
+    days = account.rule("renew_days")
+    if days is None:
+        raise LedgerError(f"{name} has no renewal window; its total is for ever")
+    due = datetime.fromisoformat(account.began_at) + timedelta(days=days)
+    if datetime.fromisoformat(line.time) < due:
+        raise LedgerError(f"{name} can be renewed {days:g} days after {account.began_at}")
+    state, period = account.state.emptied(), account.period + 1
+    facts.accounts[name] = replace(account, state=state, period=period, began=line.seq, began_at=line.time)
+    for analyst, one in facts.of(name).items():
+        facts.analysts[name, analyst] = replace(one, state=one.state.emptied())
+
+
+def _write_off(facts: Facts, line: Line) -> None:
+    account = facts.accounts[line.account]
+    facts.accounts[line.account] = replace(account, state=account.state.used_up(), written_off=1)
+
+
+def _share(facts: Facts, line: Line) -> None:
+    name, analyst, part = line.account, line.body["analyst"], line.body["part"]
+    caps = facts.accounts[name].state.share_caps(Fraction(part))
+    if not 0 <= Fraction(part) <= 1 or list(line.body["caps"]) != caps:
+        raise LedgerError(f"{analyst} is given more than her part")
+    mine = facts.analysts.get((name, analyst), AnalystFacts())
+    facts.analysts[name, analyst] = replace(mine, part=part, state=mine.state.with_caps(caps))
+
+
+def _settle(facts: Facts, line: Line) -> None:
+    if facts.schema > 1:
+        _take_pending(facts, line)
+
+
+def _store(facts: Facts, line: Line) -> None:
+    body = line.body
+    if (line.account, body["key"]) in facts.releases:
+        raise LedgerError("a release is already stored under this key; a release never changes")
+    if not 0 < body["charge"] < line.seq:
+        raise LedgerError("a release is stored for a charge that is not there")
+    facts.releases[line.account, body["key"]] = (body["charge"], line.seq, body["sha256"])
+
+
+def _fail(facts: Facts, line: Line) -> None:
+    if facts.schema > 1:
+        _count_failure(facts, line.account, _take_pending(facts, line).analyst)
+        return
+    account = facts.accounts[line.account]
+    facts.accounts[line.account] = replace(account, failures=account.failures + 1, own=account.own + 1)
+
+
+def _lapse(facts: Facts, line: Line) -> None:
+    pending = _take_pending(facts, line)
+    if line.time < pending.deadline:
+        raise LedgerError("a charge lapsed before its deadline")
+    _count_failure(facts, line.account, pending.analyst)
+
+
+def _count_failure(facts: Facts, name: str, by: str | None) -> None:
+    """Against the asker first, and against all together: no analyst alone can stop an account for everybody."""
+    account = facts.accounts[name]
+    most, in_all = account.rule("failures", FAILURES), account.rule("failures_in_all", FAILURES_IN_ALL)
+    failures, own = account.failures + 1, account.own + (by is None)
+    frozen = account.frozen
+    if own >= most or failures >= in_all:
+        frozen = frozen or f"{failures} failures after data was read"
+    facts.accounts[name] = replace(account, failures=failures, own=own, frozen=frozen)
+    if by is None:
+        return
+    mine = facts.analysts.get((name, by), AnalystFacts())
+    stopped = mine.frozen
+    if mine.failures + 1 >= most:
+        stopped = stopped or f"{mine.failures + 1} failures after data was read"
+    facts.analysts[name, by] = replace(mine, failures=mine.failures + 1, frozen=stopped)
+
+
+def _freeze(facts: Facts, line: Line) -> None:
+    name, analyst, reason = line.account, line.body.get("analyst"), line.body["reason"]
+    if not reason:
+        raise LedgerError("it is frozen without a reason")
+    if analyst is None:
+        facts.accounts[name] = replace(facts.accounts[name], frozen=reason)
+    else:
+        mine = facts.analysts.get((name, analyst), AnalystFacts())
+        facts.analysts[name, analyst] = replace(mine, frozen=reason)
+
+
+def _thaw(facts: Facts, line: Line) -> None:
+    name, analyst = line.account, line.body.get("analyst")
+    if analyst is None:
+        facts.accounts[name] = replace(facts.accounts[name], frozen="", failures=0, own=0)
+    else:
+        mine = facts.analysts.get((name, analyst), AnalystFacts())
+        facts.analysts[name, analyst] = replace(mine, frozen="", failures=0)
+
+
+def _take_pending(facts: Facts, line: Line) -> Pending:
+    found = facts.pending.get(line.body["charge"])
+    if found is None or found.account != line.account:
+        raise LedgerError(f"there is no charge {line.body['charge']} that waits for its answer")
+    del facts.pending[line.body["charge"]]
+    return found
+
+
+def _spend_by(facts: Facts, name: str, by: str | None, cost: Cost, charges: int = 1) -> None:
+    if by is not None:
+        mine = facts.analysts.get((name, by), AnalystFacts())
+        state = mine.state.plus(cost)
+        facts.analysts[name, by] = replace(mine, state=state, charges=mine.charges + charges)
+
+
+def _not_written_off(facts: Facts, name: str, consequence: str) -> None:
+    if facts.schema > 1 and facts.accounts[name].written_off:
+        raise LedgerError(f"{name} was written off, which is final: {consequence}")
+
+
+def _check_caps(rules: Rules | None, account: AccountFacts) -> None:
+    if rules is not None:
+        rules.check_caps(account)
+
+
+def _check_cost(rules: Rules | None, account: AccountFacts, body: Mapping[str, Any], cost: Cost) -> None:
+    if min(cost.pure or 0, cost.loss, cost.delta) < 0:
+        raise LedgerError("it costs less than nothing")
+    if rules is not None:
+        rules.check_cost(account, body["guarantee"], cost)
+
+
+_BOOK: dict[str, Callable[[Facts, Line], None]] = {
+    "mark": _mark,
+    "clear": _clear,
+    "schema": _schema,
+    "clock": _clock,
+}
+_PRICED: dict[str, Callable[[Facts, Line, Rules | None], None]] = {
+    "charge": _charge,
+    "recover": _recover,
+    "amend": _amend,
+}
+_ACCOUNT: dict[str, Callable[[Facts, Line], None]] = {
+    "renew": _renew,
+    "write off": _write_off,
+    "share": _share,
+    "settle": _settle,
+    "store": _store,
+    "fail": _fail,
+    "lapse": _lapse,
+    "freeze": _freeze,
+    "thaw": _thaw,
+}

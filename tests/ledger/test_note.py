@@ -1,0 +1,310 @@
+"""Whatever is done to the files of an open book, no more is granted than it holds (rule R32)."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from dither.errors import AccountFrozen, LedgerError
+from dither.ledger import Ledger, locks, note, verify
+from dither.ledger.note import Doubt, Note, Record, home_of, same_home
+from dither.privacy import PureDP
+from tests.ledger.notes import noted
+from tests.ledger.workers import Worker
+
+CAP = 10
+
+
+@pytest.fixture
+def place(tmp_path):
+    path = tmp_path / "book.db"
+    with Ledger.open(path) as book:
+        book.account("clinic", epsilon=CAP)
+    return str(path)
+
+
+@pytest.fixture
+def workers(place):
+    made = []
+
+    def make(**options):
+        made.append(Worker(place, **options))
+        assert made[-1].tell("open") == "open"
+        return made[-1]
+
+    yield make
+    for worker in made:
+        worker.end()
+
+
+def spend(worker, most):
+    """How many of so many charges are granted."""
+    return sum(worker.tell("charge") == "granted" for _ in range(most))
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_copying_an_open_book_grants_nothing_twice(place, workers, guarded):
+    """Copying drops the copier's locks, a look tidies the log away, and two processes go on with two books."""
+    first = workers(guarded=guarded)
+    granted = spend(first, 1)
+    first.tell("copy")
+    assert workers(guarded=guarded).tell("look") == "1"
+    third = workers(guarded=guarded)
+    for _ in range(CAP):
+        granted += spend(first, 1) + spend(third, 1)
+    granted += spend(first, CAP) + spend(third, CAP)
+    assert granted == CAP if guarded else granted <= CAP
+    first.tell("close"), third.tell("close")
+    with Ledger.open(place) as book:
+        assert book.account("clinic").charges == granted
+        assert verify(book, whole=True)
+
+
+@pytest.mark.parametrize("names", [("-wal", "-shm"), ("-wal",), ("-shm",), ("-note",)])
+def test_removing_what_lies_beside_an_open_book_grants_nothing_twice(place, workers, names):
+    first = workers()
+    granted = spend(first, 5)
+    for name in names:
+        Path(f"{place}{name}").unlink()
+    later = Worker(place)
+    later.tell("open")
+    for _ in range(CAP):
+        granted += spend(first, 1) + spend(later, 1)
+    assert granted <= CAP
+    first.tell("close"), later.tell("close")
+    later.end()
+
+
+def test_a_process_whose_files_were_removed_says_what_to_do(place, workers):
+    first = workers()
+    Path(f"{place}-wal").unlink()
+    assert "end this process" in first.tell("charge")
+
+
+def test_removed_files_are_no_loss_where_nobody_else_went_on(place, workers):
+    """The process that still has them writes them into the book when it ends."""
+    first = workers()
+    assert spend(first, 5) == 5
+    for name in ("-wal", "-shm"):
+        Path(f"{place}{name}").unlink()
+    first.tell("close")
+    with Ledger.open(place) as book:
+        assert book.account("clinic").charges == 5
+        assert book.account("clinic").frozen == ""
+        assert verify(book, whole=True)
+
+
+@pytest.mark.parametrize("spoil", ["remove", "empty", "damage", "older", "foreign", "elsewhere"])
+def test_a_book_without_its_own_note_opens_frozen(place, tmp_path, spoil):
+    with Ledger.open(place) as book:
+        for _ in range(2):
+            book.account("clinic").charge(PureDP(1))
+        with Ledger.open(tmp_path / "other.db") as other:
+            other.account("clinic", epsilon=1)
+    beside, record = Path(f"{place}-note"), noted(place)
+    match spoil:
+        case "remove":
+            beside.unlink()
+        case "empty":
+            beside.write_bytes(b"")
+        case "damage":
+            beside.write_bytes(beside.read_bytes()[:-3] + b"000")
+        case "older":
+            forged = replace(record, head="0" * 64)
+            beside.write_bytes(forged.to_bytes())
+        case "foreign":
+            shutil.copy(tmp_path / "other.db-note", beside)
+        case "elsewhere":
+            beside.write_bytes(replace(record, home="f" * 32).to_bytes())
+    with Ledger.open(place) as book:
+        account = book.account("clinic")
+        assert account.frozen
+        with pytest.raises(AccountFrozen):
+            account.charge(PureDP(1))
+        account.thaw("looked at it")
+        account.charge(PureDP(1))
+        assert verify(book)
+    with Ledger.open(place) as book:  # the note is in order again
+        assert book.account("clinic").frozen == ""
+
+
+@pytest.mark.usefixtures("place")
+def test_a_copy_with_its_note_opens_frozen(tmp_path):
+    (tmp_path / "copy").mkdir()
+    for name in ("book.db", "book.db-note"):
+        shutil.copy(tmp_path / name, tmp_path / "copy" / name)
+    with Ledger.open(tmp_path / "copy" / "book.db") as book:
+        assert "copied here" in book.account("clinic").frozen
+
+
+@pytest.mark.usefixtures("place")
+def test_a_book_moved_with_its_note_is_the_same_book(tmp_path):
+    (tmp_path / "moved").mkdir()
+    for name in ("book.db", "book.db-note"):
+        (tmp_path / name).rename(tmp_path / "moved" / name)
+    with Ledger.open(tmp_path / "moved" / "book.db") as book:
+        assert book.account("clinic").frozen == ""
+
+
+def test_a_book_moved_without_its_log_opens_frozen(place, workers, tmp_path):
+    """What is committed may still be in the log beside the file, and nowhere else."""
+    first = workers()
+    assert spend(first, 3) == 3
+    (tmp_path / "moved").mkdir()
+    shutil.copy(place, tmp_path / "moved" / "book.db")
+    shutil.copy(f"{place}-note", tmp_path / "moved" / "book.db-note")
+    with Ledger.open(tmp_path / "moved" / "book.db") as book:
+        assert "older" in book.account("clinic").frozen
+
+
+def test_an_older_file_written_over_an_open_book(place, tmp_path):
+    shutil.copy(place, tmp_path / "old.db")
+    with Ledger.open(place) as book:
+        account = book.account("clinic")
+        account.charge(PureDP(9))
+        record = noted(place)
+        with closing(sqlite3.connect(place)) as other:  # by whatever means: the line that is noted is gone
+            other.execute("DELETE FROM log WHERE seq = ?", (record.seq,))
+            other.commit()
+        book.store._last = None
+        with pytest.raises(AccountFrozen, match="older than the head"):
+            account.charge(PureDP(9))
+        assert account.frozen
+
+
+def test_restoring_sets_the_old_log_aside(place, tmp_path):
+    """A log that stayed would be played into the restored book."""
+    with Ledger.open(place) as book:
+        book.backup(tmp_path / "backup.db")
+    code = (
+        "import os, sys; from dither.ledger import Ledger; from dither.privacy import PureDP\n"
+        f"account = Ledger.open({place!r}).account('clinic')\n"
+        "for _ in range(5): account.charge(PureDP(1))\n"
+        "os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert Path(f"{place}-wal").exists()
+    Path(place).rename(tmp_path / "damaged.db")
+    with Ledger.restore(tmp_path / "backup.db", place) as book:
+        account = book.account("clinic")
+        assert account.frozen == "restored from a backup"
+        assert account.charges == 0
+        with pytest.raises(AccountFrozen):
+            account.charge(PureDP(1))
+        assert verify(book, whole=True)
+    assert len(list(tmp_path.glob("book.db-wal.old-*"))) == 1
+    assert len(list(tmp_path.glob("book.db-note.old-*"))) == 1
+
+
+def test_a_backup_is_made_while_others_write(place, workers, tmp_path):
+    first = workers()
+    assert spend(first, 3) == 3
+    with Ledger.open(place) as book:
+        assert book.backup(tmp_path / "backup.db") == tmp_path / "backup.db"
+        with pytest.raises(LedgerError, match="is there already"):
+            book.backup(tmp_path / "backup.db")
+    assert spend(first, CAP) == CAP - 3
+    assert list(tmp_path.glob("backup.db*")) == [tmp_path / "backup.db"]
+    with Ledger.restore(tmp_path / "backup.db", tmp_path / "again.db") as book:
+        assert book.account("clinic").charges == 3
+
+
+def test_a_stopped_process_is_waited_for_and_then_named(place, monkeypatch):
+    monkeypatch.setattr(note, "PATIENCE", 0.2)
+    holder = Note(f"{place}-note", place)
+    with holder.locked(), pytest.raises(LedgerError, match="does not let go"):
+        Ledger.open(place)
+    with Ledger.open(place) as book:
+        book.account("clinic").charge(PureDP(1))
+    holder.close()
+
+
+def test_a_forked_child_does_not_keep_the_lock(place):
+    """It inherits the descriptor; if it kept it, the parent's lock would outlive the parent."""
+    with Ledger.open(place) as book:
+        account = book.account("clinic")
+        ready, go = os.pipe()
+        with book.store._alone():
+            child = os.fork()
+            if child == 0:
+                os.close(go)
+                os.read(ready, 1)
+                os._exit(0)
+        account.charge(PureDP(1))
+        with Ledger.open(place) as other:
+            other.account("clinic").charge(PureDP(1))
+        os.close(go)
+        os.waitpid(child, 0)
+        os.close(ready)
+
+
+def test_a_note_that_is_replaced_is_locked_anew(place):
+    beside = Path(f"{place}-note")
+    one = Note(str(beside), place)
+    with one.locked():
+        data = one.raw()
+    beside.unlink()
+    beside.write_bytes(data)
+    with one.locked():
+        assert one.raw() == data
+        assert os.fstat(one._descriptor).st_ino == beside.stat().st_ino
+    one.close()
+
+
+def test_a_place_that_is_no_book_keeps_no_note(tmp_path):
+    (tmp_path / "table.csv").write_text("a,b\n" * 1000)
+    with pytest.raises(LedgerError, match="not a book"):
+        Ledger.open(tmp_path / "table.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
+
+
+def test_records_are_read_as_they_were_written():
+    record = Record("b" * 32, 12, "c" * 64, "d" * 32, 99)
+    assert Record.of(record.to_bytes()) == record
+    for change in (b"", b"x", record.to_bytes()[1:], record.to_bytes().replace(b"c", b"d", 1)):
+        with pytest.raises(Doubt):
+            Record.of(change)
+    later = replace(record, seq=10**18, inode=2**63)
+    assert len(later.to_bytes()) == len(record.to_bytes())
+
+
+def test_a_machine_is_known_again(tmp_path, monkeypatch):
+    here = home_of(tmp_path)
+    assert same_home(here, home_of(tmp_path / ".."))
+    monkeypatch.setattr(note, "_machine", lambda: "another")  # a container of this machine, or one started again
+    there = home_of(tmp_path)
+    assert there != here
+    assert same_home(here, there)
+    monkeypatch.setattr(note.os, "statvfs", lambda _: SimpleNamespace(f_fsid=17))
+    assert not same_home(here, home_of(tmp_path))
+    monkeypatch.setattr(note.os, "statvfs", lambda _: SimpleNamespace(f_fsid=0))
+    monkeypatch.setattr(note, "_machine", lambda: "")
+    assert same_home(home_of(tmp_path), here)  # a system that tells neither
+
+
+MOUNTS = """22 1 254:0 / / rw,relatime - ext4 /dev/root rw
+40 22 0:40 / /data rw,relatime shared:1 - nfs4 server:/data rw
+41 22 0:41 / /data/local rw,relatime - xfs /dev/sdb rw
+42 22 0:42 / /my\\040data rw,relatime - fuse.sshfs host:/ rw
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "refused"),
+    [("/book.db", False), ("/data/book.db", True), ("/data/local/book.db", False), ("/my data/book.db", True)],
+)
+def test_network_file_systems_are_refused(tmp_path, monkeypatch, path, refused):
+    (tmp_path / "mounts").write_text(MOUNTS)
+    monkeypatch.setattr(locks, "MOUNTS", tmp_path / "mounts")
+    if refused:
+        with pytest.raises(LedgerError, match="network file system"):
+            locks.check_filesystem(Path(path))
+    else:
+        locks.check_filesystem(Path(path))
