@@ -1,8 +1,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# Two processes, each of which takes whole files: a server or a session is started once for its tests.
-SPLIT := -n 2 --dist loadfile
+# Two processes. One of them runs all tests that need Spark, and either of them whole files: see tests/conftest.py.
+SPLIT := -n 2 --dist loadgroup --no-loadscope-reorder
 
 .PHONY: demo test test-full check bench docs clean
 

@@ -15,7 +15,13 @@ from bench.harness import RESULTS, Goal, Report, load, save
 
 FOLDER = Path(__file__).parent
 NOT_BENCHMARKS = {"__init__", "__main__", "harness", "peers", "race"}
-PARTS = (("ledger", "crash"), ("ledger", "growth"), ("query", "peers"), ("growth", "spark"))
+PARTS = (
+    ("ledger", "crash"),
+    ("ledger", "growth"),
+    ("query", "peers"),
+    ("growth", "spark"),
+    ("conformance", "neighbours"),
+)
 """What only runs when asked for: `python -m bench ledger --crash`."""
 console = Console(width=None if sys.stdout.isatty() else 120)
 

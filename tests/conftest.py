@@ -1,31 +1,23 @@
-"""Which tests are worth their time on an engine that takes a second for a question.
+"""Which engines a test asks, and which process runs it.
 
 What is about noise, costs or relations is the same on every engine, since none of them sees any: it is tested on
-DuckDB. What is about an engine's integers is tested on each.
+DuckDB. What is about an engine's integers is tested on each. Spark takes a second for a question, so it is asked only
+what it alone could answer wrongly, by one process, in one session.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import signal
 import tempfile
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
-ENGINE = re.compile(r"[\[-](spark|postgres)\b")
-MANY_ROWS = "|test_a_sum_that_fits_no_integer_is_held"
-NOT_WORTH = {
-    "spark": re.compile(
-        r"test_coverage|test_costs|exhaustively|Gaussian, replace\)|Laplace, replace\)"
-        r"|test_every_relation|test_nothing_else_can_be_observed\[[1-9]" + MANY_ROWS
-    ),
-    "postgres": re.compile(
-        r"test_coverage|test_more_units_or_kinds_of_rows|Gaussian, replace\)|Laplace, replace\)" + MANY_ROWS
-    ),
-}
-TWICE = re.compile(r"test_answers_are_the_plain_ones\[spark-(.*) \(Gaussian\)\]")
-"""A question is asked of Spark with Gaussian noise only if it cannot be asked with Laplace noise."""
+ANY_MACHINE = "any machine"
+settings.register_profile(ANY_MACHINE, settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile(ANY_MACHINE)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -35,16 +27,33 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    known = {item.nodeid for item in items}
-    left = [item for item in items if not _worth(item.nodeid, known)]
-    config.hook.pytest_deselected(items=left)
-    items[:] = [item for item in items if _worth(item.nodeid, known)]
+    config.hook.pytest_deselected(items=[item for item in items if not _worth(item)])
+    slow = [item for item in items if _worth(item) and _engine(item) == "spark"]
+    for item in slow:
+        item.add_marker(pytest.mark.xdist_group("spark"))
+    items[:] = slow + [item for item in items if _worth(item) and _engine(item) != "spark"]
 
 
-def _worth(node: str, known: set[str]) -> bool:
-    engine = ENGINE.search(node)
-    if engine is None:
-        return True
-    twice = TWICE.search(node) is not None and node.replace("(Gaussian)]", "(Laplace)]") in known
-    return not (twice or NOT_WORTH[engine[1]].search(node))
+def _engine(item: pytest.Item) -> str | None:
+    mark = item.get_closest_marker("engine")
+    return None if mark is None else mark.args[0]
+
+
+def _worth(item: pytest.Item) -> bool:
+    """Whether a test may find something on its engine that it does not find on another."""
+    engine = _engine(item)
+    return engine is None or all(engine in mark.args for mark in item.iter_markers("only_on"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """All tests of a group go to one process, and of the others all tests of a file."""
+    from xdist.scheduler import LoadGroupScheduling
+
+    class GroupsAndFiles(LoadGroupScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return super()._split_scope(nodeid).partition("::")[0]
+
+    return GroupsAndFiles(config, log)

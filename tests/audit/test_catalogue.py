@@ -37,7 +37,7 @@ def test_it_keeps_its_promise(case):
 @pytest.mark.full
 @pytest.mark.parametrize("case", [*CASES, *QUESTIONS], ids=lambda case: case.name)
 def test_it_keeps_its_promise_in_many_draws(case):
-    found = case.audit(30_000 if hasattr(case, "seldom") else 300_000, 1 - 1e-9)
+    found = case.audit(15_000 if hasattr(case, "seldom") else 150_000, 1 - 1e-9)
     assert not found.refuted, found
 
 

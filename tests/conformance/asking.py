@@ -17,7 +17,7 @@ from dither.query.engines.duckdb import DuckDBEngine
 from dither.query.engines.protocol import Engine
 from tests.conformance.world import CATALOGUES, stored
 
-__all__ = ["ENGINES", "QUICK", "Question", "Worlds", "in_turn", "questions"]
+__all__ = ["ENGINES", "Question", "Worlds", "in_turn", "marks_of", "questions"]
 
 FOLDER = Path(__file__).parent / "questions"
 WIDE = {"radius": 1e6, "groups": 1000, "values": 1000}
@@ -42,8 +42,14 @@ for path in sorted(Path(__file__).parent.glob("*_asking.py")):
 
 
 def in_turn(names: Iterable[str] = ENGINES, quick: Collection[str] = QUICK) -> list[Any]:
-    """Parameters of a test that is about each engine; those that are not quick wait for the full run."""
-    return [pytest.param(name, marks=() if name in quick else pytest.mark.full) for name in names]
+    """Parameters of a test that is about each engine."""
+    return [pytest.param(name, marks=marks_of(name, quick)) for name in names]
+
+
+def marks_of(engine: str, quick: Collection[str] = QUICK) -> list[pytest.MarkDecorator]:
+    """Those of a test that asks this engine; one that is not quick waits for the full run."""
+    mark = pytest.mark.engine(engine)
+    return [mark] if engine in quick else [mark, pytest.mark.full]
 
 
 @dataclass(frozen=True)

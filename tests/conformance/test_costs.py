@@ -15,6 +15,7 @@ from dither.query.preview import Preview
 from dither.table import TableRelease
 from tests.conformance.world import CATALOGUES
 
+pytestmark = pytest.mark.only_on("duckdb", "postgres")
 COUNT = "SELECT COUNT(*) FROM visits"
 BOTH = "SELECT COUNT(*) AS n, SUM(cost) AS s FROM visits"
 UNIT = CATALOGUES["clinic"].unit

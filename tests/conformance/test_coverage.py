@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.conformance.asking import in_turn
 from tests.conformance.redraw import redrawn
 
+pytestmark = pytest.mark.only_on("duckdb")
 QUICK, FULL = (2_000, 0.03), (10_000, 0.015)
 LITTLE = {"Laplace": {"epsilon": 0.02}, "Gaussian": {"rho": 0.0002}}
 """For counts, whose noise is to be many rows."""
@@ -129,7 +129,6 @@ def check(found, wider, allowed):
     assert wider or shares.max() <= 0.95 + allowed
 
 
-@pytest.mark.parametrize("worlds", in_turn(quick=["duckdb"]), indirect=True)
 @pytest.mark.parametrize("noise", ["Laplace", "Gaussian"])
 @pytest.mark.parametrize("case", [case for case in CASES if not case.slow], ids=str)
 def test_intervals_hold_the_truth(worlds, case, noise):

@@ -10,6 +10,8 @@ from tests.conformance.world import CATALOGUES
 
 COUNT = "SELECT COUNT(*) FROM visits"
 UNIT = CATALOGUES["clinic"].unit
+not_on_spark = pytest.mark.only_on("duckdb", "postgres")
+"""The book answers before an engine is asked."""
 
 
 @pytest.mark.parametrize(
@@ -34,6 +36,7 @@ def test_the_same_question_again_is_free_and_has_the_same_answer(approximate, sq
     assert approximate.preview(sql, epsilon=2.0, **stated).replay
 
 
+@not_on_spark
 @pytest.mark.parametrize(
     ("sql", "rows"),
     [
@@ -52,6 +55,7 @@ def test_what_was_measured_before_is_shown_in_another_way_for_free(pure, sql, ro
     assert pure.account.remaining == before
 
 
+@not_on_spark
 def test_groups_measured_before_are_sorted_and_cut_for_free(approximate):
     sql = "SELECT doctor, COUNT(*) AS n FROM visits GROUP BY doctor"
     first = approximate.sql(sql, epsilon=8.0, radius=5, groups=2)
@@ -61,6 +65,7 @@ def test_groups_measured_before_are_sorted_and_cut_for_free(approximate):
     assert list(again.rows) == wanted[:2]
 
 
+@not_on_spark
 def test_a_replay_is_free_for_every_analyst_and_after_the_account_is_spent(pure):
     first = pure.sql(COUNT, epsilon=10.0, by="ann")
     assert pure.sql(COUNT, epsilon=10.0, by="bo").rows == first.rows
@@ -68,6 +73,7 @@ def test_a_replay_is_free_for_every_analyst_and_after_the_account_is_spent(pure)
         pure.sql(COUNT, epsilon=0.1)
 
 
+@not_on_spark
 @pytest.mark.parametrize(
     "other",
     [
@@ -85,6 +91,7 @@ def test_another_cost_is_another_charge(pure, other):
     assert pure.account.remaining != before
 
 
+@not_on_spark
 @pytest.mark.parametrize("changed", [{"version": "2"}, {"population": 1000}, {"tables": "narrower"}])
 def test_another_catalogue_is_another_charge(worlds, changed):
     """The version, and everything else that answers depend on, is part of the key."""
@@ -97,6 +104,7 @@ def test_another_catalogue_is_another_charge(worlds, changed):
     assert 1 - budget.remaining.share == pytest.approx(0.2)
 
 
+@not_on_spark
 def test_who_may_ask_is_not_part_of_the_key(worlds):
     budget = Budget(10.0, unit=UNIT)
     first = worlds.under("clinic", budget).sql(COUNT, epsilon=1.0)

@@ -35,6 +35,13 @@ def reference():
     opened.close()
 
 
+@pytest.fixture(scope="module", params=in_turn(OTHERS))
+def other(request):
+    opened = Worlds(request.param)
+    yield opened
+    opened.close()
+
+
 def collected(worlds, noise, sql, radius):
     """All integers of a question: units of each key, norms by their bins, and the sums of every item."""
     cost = {"epsilon": 1.0} if noise == "Laplace" else {"rho": 0.5}
@@ -63,12 +70,9 @@ def ways():
                 yield pytest.param(name, noise, radius, id=f"{name}, {noise}, {radius}")
 
 
-@pytest.mark.parametrize("engine", in_turn(OTHERS))
 @pytest.mark.parametrize(("name", "noise", "radius"), list(ways()))
-def test_the_same_integers_on_every_engine(reference, engine, name, noise, radius):
-    worlds = Worlds(engine)
-    ours, theirs = (collected(one, noise, ASKED[name], radius) for one in (reference, worlds))
-    worlds.close()
+def test_the_same_integers_on_every_engine(reference, other, name, noise, radius):
+    ours, theirs = (collected(one, noise, ASKED[name], radius) for one in (reference, other))
     assert ours.keys() == theirs.keys()
     for place, integers in ours.items():
         assert np.array_equal(integers, theirs[place]) if place != "keys" else integers == theirs[place], place

@@ -1,4 +1,4 @@
-"""A sample of the questions on Spark in the quick run; all of them are asked there in the full one."""
+"""A sample of the questions on Spark in the quick run; the others are asked there in the full one."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import pytest
 from tests.attacks import analyst
 from tests.attacks.spark_worlds import visits
 from tests.attacks.test_sql_engines import ATTACKS, HIDDEN, OTHERS
-from tests.conformance.asking import Worlds, questions
+from tests.conformance.asking import Worlds
+from tests.conformance.spark_samples import HERE_IN_QUICK
 from tests.conformance.test_exact import check
 
-SAMPLE = questions()[3::6]
+pytestmark = pytest.mark.engine("spark")
 
 
 @pytest.fixture(scope="module")
@@ -21,9 +22,9 @@ def worlds():
 
 
 @pytest.mark.usefixtures("exact")
-@pytest.mark.parametrize("question", SAMPLE, ids=str)
+@pytest.mark.parametrize("question", HERE_IN_QUICK, ids=str)
 def test_answers_are_the_plain_ones(worlds, question):
-    noise = question.noise or ("Laplace", "Gaussian")[SAMPLE.index(question) % 2]
+    noise = question.noise or ("Laplace", "Gaussian")[HERE_IN_QUICK.index(question) % 2]
     check(question, worlds.ask(question.world, noise, question.sql, **question.stated))
 
 

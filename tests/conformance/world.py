@@ -101,7 +101,7 @@ CLINIC = (PATIENTS, VISITS, DIAGNOSES, REGIONS, SHIFTS)
 SURVEY = (ANSWERS, REGIONS)
 CATALOGUES = {
     "clinic": Catalogue("clinic", CLINIC, unit=Unit("patient_id")),
-    "clinic, replace": Catalogue("clinic", CLINIC, unit=Unit("patient_id", "replace")),
+    "clinic, replace": Catalogue("clinic", CLINIC, unit=Unit("patient_id").replacing()),
     "survey": Catalogue("survey", SURVEY, unit=ROW),
     "survey, replace": Catalogue("survey", SURVEY, unit=ROW.replacing()),
     "crowd": Catalogue("crowd", (CROWD,), unit=Unit("person")),
@@ -186,7 +186,9 @@ def _patients(random: np.random.Generator) -> list[tuple[Any, ...]]:
 def _visits(random: np.random.Generator) -> list[tuple[Any, ...]]:
     """Most patients come a few times, one comes 28 times, some never. Two who come are no patients; two visits belong
     to nobody, and two have the same id."""
-    owners = [FIRST_ID + number for number in range(50) for _ in range(int(min(random.pareto(1.2) * 2 + 1, 12)))]
+    owners: list[int | None] = [
+        FIRST_ID + number for number in range(50) for _ in range(int(min(random.pareto(1.2) * 2 + 1, 12)))
+    ]
     owners += [FIRST_ID + 50] * 28 + [FIRST_ID + 70] * 2 + [FIRST_ID + 71] + [None] * 2
     rows = [_visit(random, number, owner) for number, owner in enumerate(owners)]
     return [*rows, (rows[3][0], *rows[90][1:])]

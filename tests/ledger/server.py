@@ -10,10 +10,11 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from tests.clock import PATIENCE, until
 
 __all__ = ["NoServer", "Server", "serving"]
 
@@ -55,7 +56,7 @@ class Server:
         """End it at once, without writing what is still in its memory; a later start recovers from its log."""
         # To the server itself and not to `runuser`, which would leave it behind.
         os.kill(int((self._folder / "data" / "postmaster.pid").read_text().split()[0]), signal.SIGQUIT)
-        self._process.wait(30)
+        self._process.wait(PATIENCE)
 
     def address(self, database: str) -> str:
         return f"postgresql://postgres@/{database}?host={self._folder}&port={self._port}"
@@ -71,16 +72,15 @@ class Server:
     def _wait(self) -> None:
         import psycopg
 
-        for _ in range(300):
+        def answers() -> bool:
             if self._process.poll() is not None:
-                break
-            try:
+                raise NoServer(f"PostgreSQL did not start: {(self._folder / 'log').read_text()[-500:]}")
+            with suppress(psycopg.OperationalError):
                 psycopg.connect(self.address("postgres")).close()
-            except psycopg.OperationalError:
-                time.sleep(0.1)
-            else:
-                return
-        raise NoServer(f"PostgreSQL did not start: {(self._folder / 'log').read_text()[-500:]}")
+                return True
+            return False
+
+        until(answers, "PostgreSQL answers")
 
 
 @contextmanager

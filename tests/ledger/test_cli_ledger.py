@@ -8,10 +8,10 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 from itertools import count, islice
 from pathlib import Path
+from subprocess import PIPE
 from typing import IO, Any
 
 import pytest
@@ -21,6 +21,7 @@ from dither.cli import budget, log, main
 from dither.ledger import Ledger
 from dither.ledger.entry import Entry
 from dither.privacy import GaussianDP, PureDP
+from tests.clock import PATIENCE
 from tests.ledger.golden.make import fill
 
 
@@ -147,16 +148,17 @@ def read_until(stream: IO[str], sign: str) -> None:
 def test_watching_sees_a_charge_and_ends_on_interrupt(book: Path) -> None:
     command = [sys.executable, "-W", "error", "-m", "dither.cli", "budget", "--watch", "--account", "survey"]
     environment = os.environ | {"TERM": "xterm", "FORCE_COLOR": "1"}
-    watching = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-    assert watching.stdout is not None
-    read_until(watching.stdout, "50 %")
-    with Ledger.open(book) as ledger:
-        survey = ledger.account("survey")
-        survey.charge(PureDP(0.25, unit=survey.unit))
-    read_until(watching.stdout, "25 %")
-    time.sleep(0.2)
-    watching.send_signal(signal.SIGINT)
-    _, errors = watching.communicate(timeout=20)
+    with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True, env=environment) as watching:
+        assert watching.stdout is not None
+        try:
+            read_until(watching.stdout, "50 %")
+            with Ledger.open(book) as ledger:
+                survey = ledger.account("survey")
+                survey.charge(PureDP(0.25, unit=survey.unit))
+            read_until(watching.stdout, "25 %")
+        finally:
+            watching.send_signal(signal.SIGINT)
+        _, errors = watching.communicate(timeout=PATIENCE)
     assert (watching.returncode, errors) == (0, "")
 
 

@@ -13,6 +13,7 @@ import pytest
 from dither.errors import AccountFrozen, LedgerError, MissingExtra
 from dither.ledger import Ledger, postgres, verify
 from dither.privacy import PureDP
+from tests.clock import until
 from tests.ledger.server import serving
 
 
@@ -105,6 +106,10 @@ def release_until_it_fails(address, path):
             out.write(f"{receipt.number} {receipt.head}\n")
 
 
+def lines_of(path):
+    return path.read_text().count("\n") if path.exists() else 0
+
+
 @pytest.mark.usefixtures("server")  # to skip, or to fail, as the others do
 def test_a_server_that_crashes_forgets_no_charge(tmp_path):
     """Every charge that has returned is in the book after recovery."""
@@ -120,7 +125,8 @@ def test_a_server_that_crashes_forgets_no_charge(tmp_path):
                     with contextlib.suppress(LedgerError):
                         release_until_it_fails(address, tmp_path / f"{round_}-{number}")
                     os._exit(0)
-            time.sleep(0.4)
+            written = [tmp_path / f"{round_}-{number}" for number in range(4)]
+            until(lambda written=written: min(map(lines_of, written)) >= 3, "each process has released something")
             own.crash()
             for child in children:
                 os.waitpid(child, 0)
@@ -145,7 +151,7 @@ def test_a_charge_that_waited_for_others_is_durable_too():
                 with other.store.reading() as run:
                     run("SELECT pg_advisory_xact_lock(?)", (postgres.LOCK,))
                     held.set()
-                    time.sleep(0.2)
+                    until(lambda: run("SELECT 1 FROM pg_locks WHERE NOT granted"), "the charge waits")
 
             thread = threading.Thread(target=hold)
             thread.start()

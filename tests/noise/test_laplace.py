@@ -90,7 +90,7 @@ def test_fast_and_exact_agree(scale):
 @pytest.mark.full
 @pytest.mark.parametrize("scale", [1.0, 12345.678, 2.0**24 * 1.1])
 def test_fast_and_exact_agree_on_many_words(scale):
-    assert agree(plan(scale), random_words(40_000) & np.uint64(REST)) > 39_000
+    assert agree(plan(scale), random_words(10_000) & np.uint64(REST)) > 9_700
 
 
 @pytest.mark.parametrize(("scale", "bits"), SHORT)

@@ -53,8 +53,8 @@ def test_winners(noise):
 @pytest.mark.full
 @pytest.mark.parametrize("noise", Noise)
 def test_winners_in_a_long_campaign(noise):
-    """A million contests of ten candidates, which is ten million draws of noise."""
-    assert fits(noise, SCORES, 1.0, 1_000_000) > LEVEL
+    """A bias of 1.5 % of a candidate's chance is found; the noise itself is drawn ten million times below."""
+    assert fits(noise, SCORES, 1.0, 250_000) > LEVEL
 
 
 @pytest.mark.full
@@ -107,7 +107,7 @@ def test_float_bounds_hold_what_exact_bounds_hold(noise, bits, weight):
     assert (high - low)[known].max() < 3 * select.noise_error(bits) + 2.0**-45 * weight * np.ptp(scores / 2)
 
 
-@pytest.mark.parametrize("rounds", [100, pytest.param(5000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("rounds", [100, pytest.param(1500, marks=pytest.mark.full)])
 @pytest.mark.parametrize("noise", Noise)
 def test_the_exact_contest_of_all_has_the_same_winner(noise, rounds):
     for bits in (63, 44):

@@ -70,7 +70,7 @@ def collected(place: Place, plan: Plan, radii: dict[int, Sequence[int]], named: 
             keys = sorted(candidates) if named is None else [key for key in named if key in candidates]
             collector.name([collector.found.index(key) for key in keys])
         norms = {m: collector.units(m) for m, item in enumerate(plan.items) if _chosen(item)}
-        totals = {}
+        totals: dict[tuple[int, int], Groups] = {}
         for m, sizes in radii.items():
             for radius in sizes:
                 found = collector.totals(m, radius)

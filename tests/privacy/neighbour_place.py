@@ -38,7 +38,14 @@ WARDS = Table(
     (Field("ward", Type.TEXT), Field("beds", Type.INTEGER, Range(0, 1000)), Field("factor", Type.REAL, Range(0.5, 2))),
     public=True,
 )
-PUBLIC = [["A", "10", 0.5], ["A", "20", 2.0], ["A", "20", 2.0], ["a", "30", 1.5], ["C", None, 1.0], [None, "5", 0.5]]
+PUBLIC: list[list[Any]] = [
+    ["A", "10", 0.5],
+    ["A", "20", 2.0],
+    ["A", "20", 2.0],
+    ["a", "30", 1.5],
+    ["C", None, 1.0],
+    [None, "5", 0.5],
+]
 
 
 def _clinic(ids: Type, id: Range = ANY, visit: Range = ANY) -> Catalogue:

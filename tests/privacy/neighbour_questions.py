@@ -315,8 +315,8 @@ ONE = (
     "MIN({})",
     "MAX({})",
     "QUANTILE_CONT({}, 0.9)",
+    "SUM({}) FILTER (WHERE {} > 1)",
 )
-ONE += ("SUM({}) FILTER (WHERE {} > 1)",)
 TWO = ("CORR({}, {})", "COVAR_SAMP({}, {})")
 
 

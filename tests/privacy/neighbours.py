@@ -116,7 +116,10 @@ NAMES = [
 HIGH = [["7", "07", " 7", "7.4"], ["8", "7.6"], ["9"], ["9223372036854775807"]]
 LOW = [["0", "-0", "+0"], ["-1", "-01"], ["-7"], ["-9223372036854775808"]]
 """Numbers have several spellings. One table clips all ids above to 7, and all below to 0."""
-OWNERLESS = {Type.TEXT: [None], Type.INTEGER: [None, "", "seven", "9223372036854775808", "nan"]}
+OWNERLESS: dict[Type, list[str | None]] = {
+    Type.TEXT: [None],
+    Type.INTEGER: [None, "", "seven", "9223372036854775808", "nan"],
+}
 SHARED_VISIT = "999"
 """A parent key that two of the other units have, and sometimes this one too: rows linked to it have no owner."""
 

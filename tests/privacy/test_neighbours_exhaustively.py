@@ -53,12 +53,14 @@ def place(request):
 ASKED = [(name, gaussian) for name in QUESTIONS for gaussian in (True, False) if gaussian or name != "private keys"]
 
 
+@pytest.mark.only_on("duckdb", "postgres")
 @pytest.mark.parametrize(("name", "gaussian"), ASKED[::2])
 def test_two_units_with_two_kinds_of_rows(place, name, gaussian):
     _exhaust(place, QUESTIONS[name], gaussian, units=2, kinds=2)
 
 
 @pytest.mark.full
+@pytest.mark.only_on("duckdb")
 @pytest.mark.parametrize(("units", "kinds"), [(2, 2), (2, 3), (3, 2)])
 @pytest.mark.parametrize(("name", "gaussian"), ASKED)
 def test_more_units_or_kinds_of_rows(place, name, gaussian, units, kinds):

@@ -8,16 +8,16 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from tests.clock import PATIENCE, until
 
 __all__ = ["cluster"]
 
 WORKERS = 2
 MEMORY = "700m"
-PATIENCE = 120.0
 LOG = """
 rootLogger.level = info
 rootLogger.appenderRef.out.ref = out
@@ -60,7 +60,7 @@ def _free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def _started(command: list[str | Path], folder: Path, name: str) -> subprocess.Popen[bytes]:
+def _started(command: Sequence[object], folder: Path, name: str) -> subprocess.Popen[bytes]:
     (folder / "log4j2.properties").write_text(LOG)
     options = f"-Dlog4j2.configurationFile={(folder / 'log4j2.properties').as_uri()} -XX:TieredStopAtLevel=1"
     given = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": options}
@@ -72,11 +72,7 @@ def _started(command: list[str | Path], folder: Path, name: str) -> subprocess.P
 
 
 def _wait(log: Path, words: str, times: int) -> None:
-    until = time.monotonic() + PATIENCE
-    while log.read_text(errors="replace").count(words) < times:
-        if time.monotonic() > until:
-            raise TimeoutError(f"{words!r} is not in {log.name}: {log.read_text(errors='replace')[-500:]}")
-        time.sleep(0.1)
+    until(lambda: log.read_text(errors="replace").count(words) >= times, f"{words!r} is in {log}")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -87,4 +83,4 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait(20)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
-        process.wait(20)
+        process.wait(PATIENCE)

@@ -168,7 +168,7 @@ FIELDS = (Field("a", Type.TEXT), Field("b", Type.INTEGER), Field("c", Type.TEXT)
 TABLE = Table("data", FIELDS)
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(TIDY, max_size=4), ODD, st.lists(TIDY, max_size=4), st.sampled_from([b"\n", b"\r\n"]))
 def test_a_record_never_changes_another(
     csv: Path, reader: duckdb.DuckDBPyConnection, before: list[bytes], odd: bytes, after: list[bytes], newline: bytes

@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 import dither
@@ -18,6 +19,7 @@ from dither.query.engines.postgres_server import place
 from dither.query.engines.postgres_sources import name_of, public_values, schema_of
 from dither.query.sql.types import Type
 from tests.attacks.test_sql_messages import told
+from tests.clock import until
 from tests.conformance.postgres_asking import server
 from tests.query.engines.test_postgres import DECLARED, ROWS, made, run
 
@@ -199,17 +201,24 @@ def test_a_user_who_may_make_no_temporary_tables(views: str) -> None:
 SECRET = "hunter2-never-shown"
 
 
+def loaded(address: str) -> Any:
+    """When the server last read its settings, as a new connection sees it."""
+    with psycopg.connect(address) as connection:
+        return connection.execute("SELECT pg_conf_load_time()").fetchone()
+
+
 @pytest.fixture(scope="module")
 def guarded(address: str) -> str:
     """An address with a password, which the server asks this user for."""
     rules = Path(server()._folder) / "data" / "pg_hba.conf"
+    before = loaded(address)
     rules.write_text("local all guarded scram-sha-256\n" + rules.read_text())
     run(
         address,
         f"CREATE ROLE guarded LOGIN PASSWORD '{SECRET}'; GRANT SELECT ON visits TO guarded",
         "SELECT pg_reload_conf()",
-        "SELECT pg_sleep(0.3)",
     )
+    until(lambda: loaded(address) > before, "the server has read its rules")
     return address.replace("postgres@", f"guarded:{SECRET}@")
 
 

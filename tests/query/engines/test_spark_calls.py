@@ -18,6 +18,7 @@ from dither.query.sql.operators import OPERATORS, call, literal
 from dither.query.sql.types import ANY, Range, Type
 from tests.conformance.spark_asking import session
 
+pytestmark = pytest.mark.engine("spark")
 BIG = 2**63 - 1
 VALUES = {
     "i": (Type.INTEGER, ANY, [0, 1, -1, 7, -7, 2**53 + 1, BIG, -BIG - 1, None]),

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.conformance.spark_asking import session
 from tests.test_docs import ROOT, blocks
+
+pytestmark = pytest.mark.engine("spark")
 
 
 def test_the_page(tmp_path, monkeypatch):

@@ -17,6 +17,8 @@ from dither.query.engines.spark_sources import name_of, public_values, schema_of
 from dither.query.sql.types import Range, Type
 from tests.conformance.spark_asking import session
 
+pytestmark = pytest.mark.engine("spark")
+
 
 @pytest.fixture(scope="module")
 def spark():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from datetime import date, datetime, timedelta
 
 import pytest
 
 from dither.query.sql.bind import bind
+from tests.clock import quick
 from tests.query.sql.clinic import CLINIC, SURVEY
 
 
@@ -76,10 +76,9 @@ def test_a_range_may_hold_values_that_no_row_has() -> None:
 
 
 def test_values_are_found_quickly() -> None:
-    start = time.process_time()
-    many = ", ".join(str(n) for n in range(900))
-    assert values(f"CASE WHEN days IN ({many}) THEN EXTRACT(year FROM born) ELSE days + cost % 10 END") is not None
-    values(f"CASE WHEN DATE_DIFF('day', born, day) IN ({many}) THEN born ELSE day END")
-    assert values("UPPER(" * 20 + "note" + ")" * 20) is None
-    assert values("(" * 20 + "cost" + " + 1)" * 20) is None
-    assert time.process_time() - start < 2
+    with quick(2):
+        many = ", ".join(str(n) for n in range(900))
+        assert values(f"CASE WHEN days IN ({many}) THEN EXTRACT(year FROM born) ELSE days + cost % 10 END") is not None
+        values(f"CASE WHEN DATE_DIFF('day', born, day) IN ({many}) THEN born ELSE day END")
+        assert values("UPPER(" * 20 + "note" + ")" * 20) is None
+        assert values("(" * 20 + "cost" + " + 1)" * 20) is None
