@@ -120,12 +120,13 @@ def as_type(sql: str, stored: str, type_: Type) -> str:
 class Stored:
     """Rows as they are stored. `row` is the SQL of a row's own id; None means that the rows have to be copied.
 
-    `files` are read when questions are asked, not only once."""
+    `files` are read when questions are asked, not only once; `held` has to be kept as long as the rows are read."""
 
     relation: str
     columns: Mapping[str, Column]
     row: str | None = None
     files: tuple[str, ...] = ()
+    held: object = None
 
     def read(self, table: Table) -> str:
         """SELECT all declared columns as their types, under their names."""
