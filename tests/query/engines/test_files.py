@@ -1,4 +1,4 @@
-"""CSV, JSON and Parquet: what is read, and that no record stops the reader or changes another (rule R1)."""
+"""CSV and JSON: what is read, and that no record stops the reader or changes another (rule R1)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from dither.errors import ArgumentError
@@ -189,78 +188,7 @@ def test_json_names(tmp_path: Path) -> None:
         rows_of(path, a=Type.TEXT)
 
 
-def parquet(path: Path, sql: str) -> Path:
-    with duckdb.connect() as connection:
-        connection.execute(f"COPY ({sql}) TO '{path}' (FORMAT parquet)")
-    return path
-
-
-def test_parquet(tmp_path: Path) -> None:
-    sql = """
-        SELECT i::INTEGER AS i, i::UBIGINT AS u, i::HUGEINT AS h, i::DECIMAL(9, 2) AS d, i::DECIMAL(9, 0) AS w,
-            'x' || i AS t, i > 0 AS b, i::FLOAT AS f, DATE '2024-02-29' AS day,
-            TIMESTAMPTZ '2024-02-29 12:00:00+02' AS z, uuid() AS uu, [i] AS l, {'a': i} AS s, TIME '10:00' AS tm,
-            'x'::BLOB AS bl, INTERVAL 1 DAY AS iv, ('a')::ENUM('a', 'b') AS e
-        FROM range(3) AS r (i)
-    """
-    path = parquet(tmp_path / "t.parquet", sql)
-    schema = schema_of(path)
-    assert schema is not None
-    assert {name: type_ for name, type_ in schema.items() if name != "h"} == {
-        **dict.fromkeys("iuw", Type.INTEGER),
-        **dict.fromkeys("df", Type.REAL),
-        **dict.fromkeys(("t", "uu", "e"), Type.TEXT),
-        "b": Type.BOOLEAN,
-        "day": Type.DATE,
-        "z": Type.TIMESTAMP,
-    }
-    found = rows_of(path, i=Type.INTEGER, z=Type.TIMESTAMP, d=Type.REAL, t=Type.TEXT)
-    assert found[2] == (2, datetime(2024, 2, 29, 10), 2.0, "x2")  # noqa: DTZ001
-    assert rows_of(path, T=Type.INTEGER, i=Type.TEXT, day=Type.TIMESTAMP)[0] == (
-        None,
-        "0",
-        datetime(2024, 2, 29),  # noqa: DTZ001
-    )
-
-
-def test_many_parquet_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "in here" / "day=1"
-    folder.mkdir(parents=True)
-    parquet(tmp_path / "in here" / "b.parquet", "SELECT range AS i FROM range(2)")
-    parquet(folder / "a.parquet", "SELECT range AS i FROM range(3)")
-    (folder / "_SUCCESS").write_text("")
-    assert schema_of(folder.parent) == {"i": Type.INTEGER}
-    assert sorted(rows_of(folder.parent)) == [(0,), (0,), (1,), (1,), (2,)]
-    monkeypatch.chdir(tmp_path / "in here")
-    assert sorted(rows_of("**/*.parquet")) == [(0,), (0,), (1,), (1,), (2,)]
-    parquet(folder / "c.parquet", "SELECT 'x' AS i")
-    with pytest.raises(ArgumentError, match=r"c\.parquet: has other columns than|b\.parquet: has other"):
-        schema_of(folder.parent)
-
-
-def test_parquet_with_names_that_hide_ids(tmp_path: Path) -> None:
-    path = parquet(tmp_path / "t.parquet", "SELECT 1 AS File_Row_Number, 2 AS a FROM range(3)")
-    assert rows_of(path) == [(1, 2)] * 3
-    path = parquet(tmp_path / "t.parquet", "SELECT 1 AS rowid, 2 AS a FROM range(3)")
-    assert rows_of(path, a=Type.INTEGER) == [(2,)] * 3
-
-
-def test_what_is_no_parquet(tmp_path: Path) -> None:
-    (tmp_path / "t.parquet").write_bytes(b"PAR1 not really PAR1")
-    with pytest.raises(ArgumentError, match="cannot be read as Parquet"):
-        schema_of(tmp_path / "t.parquet")
-
-
-def test_a_type_that_cannot_be_made(tmp_path: Path) -> None:
-    path = parquet(tmp_path / "t.parquet", "SELECT DATE '2024-01-01' AS day, 1 AS a")
-    with pytest.raises(ArgumentError, match="day holds a date, not a real; declare what it holds"):
-        rows_of(path, a=Type.INTEGER, day=Type.REAL)
-
-
 def test_names_that_look_like_patterns(tmp_path: Path) -> None:
     (tmp_path / "w1.csv").write_text("id\na\nb\n")
     (tmp_path / "w[1].csv").write_text("id\nc\n")
     assert rows_of(tmp_path / "w[1].csv") == [("c",)]
-    path = parquet(tmp_path / "z[1].parquet", "SELECT 1 AS a")
-    with pytest.raises(ArgumentError, match="stands for other names; rename it"):
-        schema_of(path)

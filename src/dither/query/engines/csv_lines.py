@@ -17,13 +17,12 @@ from __future__ import annotations
 import gzip
 import io
 import re
-import shutil
-import tempfile
-import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+
+from dither.query.engines.storage import Folder
 
 __all__ = ["LONGEST", "Lines", "PlainFile", "blocks", "header_of", "opened"]
 
@@ -155,9 +154,8 @@ class PlainFile:
         lines = Lines(separator)
         self.path = source
         if not _is_plain(source, lines):
-            folder = tempfile.mkdtemp(prefix="dither-")
-            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-            self.path = Path(folder) / "plain.csv"
+            self._folder = Folder()
+            self.path = self._folder.path / "plain.csv"
             _copy(source, self.path, lines)
 
 

@@ -1,4 +1,4 @@
-"""Files as sources: CSV and JSON read as text, Parquet read in place.
+"""CSV and JSON files as sources, read as text.
 
 A record that a reader cannot make sense of never stops it and never changes how another is read (rule R1): in CSV a
 line that is no record is left out (`csv_lines`); in JSON a line that is no object has only NULLs. A JSON array is one
@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 from dither.errors import ArgumentError
 from dither.query.catalogue import Table
 from dither.query.engines.csv_lines import LONGEST, Lines, PlainFile, header_of, opened
-from dither.query.engines.storage import Column, Schema, Stored, columns_of, connect, described, plain, text, unique
-from dither.query.names import find, nameable
+from dither.query.engines.storage import Column, Schema, Stored, text, unique
+from dither.query.names import nameable
 
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["CsvFile", "JsonFile", "ParquetFiles", "ending"]
+__all__ = ["CsvFile", "JsonFile", "ending"]
 
 # The reader runs in one thread: in several it has to guess where records begin. No field can hold what stands for NULL
 # here, the end of a line, so only those that are not there are NULL.
@@ -125,50 +125,3 @@ def exactly(path: Path) -> str:
 def _pointer(name: str) -> str:
     """A JSON pointer to a member, whatever its name holds."""
     return "/" + name.replace("~", "~0").replace("/", "~1")
-
-
-ROW = "file_index::BIGINT * 1099511627776 + file_row_number"
-HIDDEN = ("file_index", "file_row_number", "filename")
-
-
-@dataclass(frozen=True)
-class ParquetFiles:
-    """Parquet files with one schema, read in place. A row's own id is made of its file and its place in it."""
-
-    paths: tuple[Path, ...]
-
-    def __post_init__(self) -> None:
-        for path in self.paths:
-            if re.search(r"[*?\[]", str(path)):
-                raise ArgumentError(path.name, "has a sign in its path (* ? [) that stands for other names; rename it")
-
-    @property
-    def relation(self) -> str:
-        return f"read_parquet([{', '.join(text(str(path)) for path in self.paths)}], hive_partitioning = false)"
-
-    def schema(self) -> Schema:
-
-        with connect() as connection:
-            return plain(self._types(connection))
-
-    def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:  # noqa: ARG002 - part of the protocol
-        types = self._types(connection)
-        hidden = any(find(name, types) for name in HIDDEN)
-        files = tuple(map(str, self.paths))
-        return Stored(self.relation, columns_of(types), None if hidden else ROW, () if hidden else files)
-
-    def _types(self, connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
-        """Names and types, if all files agree on them."""
-        import duckdb
-
-        try:
-            found = described(connection, self.relation)
-            others = [described(connection, ParquetFiles((path,)).relation) for path in self.paths[1:]]
-        except duckdb.Error:
-            found, others = {}, []
-        if not found:
-            raise ArgumentError(self.paths[0].name, "cannot be read as Parquet; name Parquet files")
-        for path, other in zip(self.paths[1:], others, strict=True):
-            if other != found:
-                raise ArgumentError(path.name, f"has other columns than {self.paths[0].name}; give both one schema")
-        return found
