@@ -160,7 +160,9 @@ class ArrowFrame:
 
 def _decoded(column: Column) -> Column:
     """Arrow promises that texts are UTF-8, but nobody looks; what is not is NULL."""
-    return Column(f"TRY(decode(encode({column.sql})))", column.type) if column.type == "VARCHAR" else column
+    if column.type != "VARCHAR":
+        return column
+    return Column(f"TRY(decode(encode({column.sql})))", column.type, column.sql)
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ from dither.query.sql.types import Type
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["ParquetFiles"]
+__all__ = ["ROW", "ParquetFiles"]
 
 ROW = "file_index::BIGINT * 1099511627776 + file_row_number"
 HIDDEN = ("file_index", "file_row_number", "filename")
@@ -64,6 +64,11 @@ class ParquetFiles:
     def strict(self) -> str:
         """Its rows in a FROM clause that fails where a text is not UTF-8."""
         return self._read("strict")
+
+    @property
+    def shortened(self) -> str:
+        """Its rows in a FROM clause that leaves bytes of a text out where they are not UTF-8."""
+        return self._read("ignore")
 
     def _read(self, validation: str) -> str:
         return f"read_parquet({self._listed}, hive_partitioning = false, utf8_validation = '{validation}')"
@@ -149,7 +154,7 @@ def _answers(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
 def _of_bare(sql: str, stored: str) -> Column:
     """A column of a bare copy as what it stands for; what cannot be that is NULL."""
     if type_of(stored) is Type.TEXT:
-        return Column(f"TRY(decode({sql}))", stored)
+        return Column(f"TRY(decode({sql}))", stored, sql)
     first = -LATEST if stored == NAMES[Type.TIMESTAMP] else EARLIEST
     made = f"make_timestamp_ms(least(greatest({sql}, {first}), {LATEST}))"
-    return Column(f"(CASE WHEN {sql} BETWEEN {first} AND {LATEST} THEN {made} END)", NAMES[Type.TIMESTAMP])
+    return Column(f"(CASE WHEN {sql} BETWEEN {first} AND {LATEST} THEN {made} END)", NAMES[Type.TIMESTAMP], sql)

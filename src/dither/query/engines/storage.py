@@ -98,10 +98,16 @@ def plain(found: Mapping[str, str]) -> dict[str, Type]:
 
 @dataclass(frozen=True)
 class Column:
-    """A stored column: its SQL and its type in DuckDB."""
+    """A stored column: its SQL and its type in DuckDB. `raw` is all that is stored, where the SQL leaves some out."""
 
     sql: str
     type: str
+    raw: str = ""
+
+    @property
+    def there(self) -> str:
+        """The SQL of what is stored, whether it can be read or not."""
+        return self.raw or self.sql
 
 
 def columns_of(found: Mapping[str, str]) -> dict[str, Column]:
