@@ -27,6 +27,7 @@ __all__ = [
     "Schema",
     "Source",
     "Stored",
+    "check_id",
     "column_of",
     "columns_of",
     "connect",
