@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -63,6 +64,42 @@ def test_doctor_as_data() -> None:
     for part in found["parts"]:
         assert part["works"] == (part["missing"] == [])
         assert part["works"] or part["install"] or "Java 17+" in part["missing"]
+
+
+CATALOGUE = """
+unit = "id"
+[budget]
+epsilon = 1.0
+[tables.visits]
+source = "visits.csv"
+[tables.visits.columns]
+id = "text"
+cost = "real"
+day = "date"
+"""
+VISITS = b"""id,cost,day
+P1,1.5,2024-12-31
+P1,1.5,2024-12-31
+P2,"1,5",31.12.2024
+P3,2,"oops
+P\xe9,3,2024-01-01
+"""
+
+
+def test_doctor_looks_at_the_data(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text(CATALOGUE, encoding="utf-8")
+    (tmp_path / "visits.csv").write_bytes(VISITS)
+    said = run("doctor", "--data", str(tmp_path / "c.toml")).stdout
+    for fact in (
+        "visits: 4 rows",
+        "visits: 1 lines have a quotation mark inside a field",
+        "visits: 1 lines hold text that is not UTF-8",
+        "visits.cost: 1 of these have a comma",
+        "visits.day: 1 of these are dates in another form",
+        "visits: 1 rows are exact copies",
+        "visits: 1 rows have no owner",
+    ):
+        assert fact in said
 
 
 def test_doctor_as_a_table() -> None:

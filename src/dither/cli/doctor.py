@@ -209,8 +209,9 @@ def facts(catalogue: str) -> list[str]:
 def command(catalogue: str | None, as_json: bool) -> None:
     """Show which parts of Dither work here, and how to get the others.
 
-    With --data, look at the data of a catalogue instead: duplicate keys, values that cannot be read or are out of
-    bounds. These are exact facts about private rows. They are for the curator alone: do not publish them.
+    With --data, look at the data of a catalogue instead: encoding, quotation marks, numbers with a comma, odd dates,
+    copies of rows, keys that are there twice, values that cannot be read or are out of bounds. These are exact facts
+    about private rows. They are for the curator alone: do not publish them.
     """
     if catalogue is not None:
         for line in facts(catalogue):

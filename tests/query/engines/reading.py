@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from dither.privacy import Unit
 from dither.query.catalogue import Catalogue, Field, Table
 from dither.query.engines.duckdb import DuckDBEngine
 from dither.query.engines.sources import schema_of
 from dither.query.sql.types import Type
 
-__all__ = ["catalogue_of", "engine_of", "rows_of"]
+__all__ = ["catalogue_of", "engine_of", "owners_of", "rows_of"]
 
 
 def catalogue_of(value: Any, stored: str = "", **types: Type) -> Catalogue:
@@ -33,3 +34,12 @@ def rows_of(value: Any, stored: str = "", **types: Type) -> list[tuple[Any, ...]
         found = session.fetch(f"SELECT rowid, {names} FROM data ORDER BY rowid")
     assert len({row[0] for row in found}) == len(found)
     return [row[1:] for row in found]
+
+
+def owners_of(value: Any, type_: Type, stored: str = "", name: str = "id") -> list[Any]:
+    """Whose the rows of a source are, in the form in which owners are compared; None for nobody's."""
+    table = Table("data", (Field(name, type_), Field("n", Type.INTEGER)), owner=name, stored=stored)
+    catalogue = Catalogue("test", (table,), unit=Unit(name))
+    with DuckDBEngine.of(catalogue, {"data": (value, stored)}) as engine, engine.session() as session:
+        found = session.fetch(f"SELECT {engine.dialect.owner(table)} FROM data ORDER BY n")
+    return [owner for (owner,) in found]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
+import pytest
 from pyarrow import parquet
 
 import dither
@@ -52,16 +53,32 @@ def test_what_does_not_fit(tmp_path: Path) -> None:
         ]
 
 
-def test_a_source_that_cannot_be_read_to_the_end(tmp_path: Path) -> None:
-    ends = pa.py_buffer(np.array([0, 1, 2], np.int32).tobytes())
-    texts = pa.Array.from_buffers(pa.string(), 2, [None, ends, pa.py_buffer(b"\xffb")])
-    parquet.write_table(pa.table({"x": texts}), tmp_path / "t.parquet")
-    catalogue = Catalogue("c", (Table("data", (Field("x", Type.TEXT),), source=f"{tmp_path}/t.parquet"),))
+def looked(path: Path, *fields: Field, **table: Any) -> list[str]:
+    """What is said of a table behind its number of rows."""
+    unit = {"unit": Unit(table["owner"])} if "owner" in table else {}
+    catalogue = Catalogue("c", (Table("data", fields, source=str(path), **table),), **unit)
     with DuckDBEngine.of(catalogue) as engine:
-        assert check(engine, catalogue) == [
-            "data: 2 rows",
-            "data: its source cannot be read to the end (text that is not UTF-8, or damage); write it anew",
-        ]
+        said = check(engine, catalogue)
+    assert said[0].startswith("data: ")
+    return said[1:]
+
+
+def test_a_source_that_cannot_be_read_to_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.table({"x": [f"text {i}" for i in range(1000)]}), path, use_dictionary=False)
+    content = bytearray(path.read_bytes())
+    content[200:400] = b"\xff" * 200
+    path.write_bytes(content)
+    damaged = "data: its source cannot be read to the end, so it is damaged; write it anew"
+    assert looked(path, Field("x", Type.TEXT)) == [damaged]
+
+
+def test_ids_that_look_alike(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,x\nP1,1\np1,2\n P1 ,3\nP2,4\n,5\n,6\n", encoding="utf-8")
+    assert looked(tmp_path / "t.csv", Field("id", Type.TEXT), owner="id", rows=1) == [
+        "data: 2 rows have no owner and are left out",
+        "data.id: 2 ids differ from another only in case or spaces",
+    ]
 
 
 def test_the_bundled_clinic_fits_but_for_its_quirks() -> None:
@@ -79,11 +96,12 @@ def test_the_bundled_clinic_fits_but_for_its_quirks() -> None:
     ]
 
 
-def test_nothing_but_the_curators_command_calls_it() -> None:
+@pytest.mark.parametrize(("module", "user"), [("check", "cli/doctor.py"), ("check_sources", "query/engines/check.py")])
+def test_nothing_but_the_curators_command_calls_it(module: str, user: str) -> None:
     """Rule R1: what it says is private."""
     users = set()
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module == "dither.query.engines.check":
+            if isinstance(node, ast.ImportFrom) and node.module == f"dither.query.engines.{module}":
                 users.add(str(path.relative_to(SOURCE)))
-    assert users <= {"cli/doctor.py"}
+    assert users == {user}

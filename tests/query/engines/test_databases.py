@@ -12,7 +12,7 @@ from dither.errors import ArgumentError
 from dither.query.engines.sources import schema_of
 from dither.query.sql.types import Type
 
-from .reading import engine_of, rows_of
+from .reading import engine_of, owners_of, rows_of
 
 TABLES = '''
     CREATE TABLE visits (id BIGINT, ward VARCHAR COLLATE NOCASE, cost DECIMAL(9, 2), tags VARCHAR[]);
@@ -101,3 +101,27 @@ def test_a_connection_is_copied_and_left_alone(connection: duckdb.DuckDBPyConnec
             assert session.fetch("SELECT count(*) FROM data") == [(3,)]
     assert connection.execute("SELECT count(*) FROM visits").fetchall() == [(0,)]
     assert connection.execute("SELECT current_setting('lock_configuration')").fetchall() == [(False,)]
+
+
+NEAR = ["9007199254740992", "9007199254740993", "9007199254740992.6", "18446744073709551615"]
+
+
+@pytest.mark.parametrize("stored", ["HUGEINT", "UHUGEINT", "UBIGINT", "BIGNUM", "DECIMAL(38, 10)", "VARCHAR"])
+def test_ids_are_not_rounded(tmp_path: Path, stored: str) -> None:
+    whole = stored.startswith(("DECIMAL", "VARCHAR"))
+    ids = [text for text in NEAR if whole or "." not in text]
+    values = ", ".join(f"(CAST('{text}' AS {stored}), {n})" for n, text in enumerate(ids))
+    with duckdb.connect(tmp_path / "x.duckdb") as connection:
+        connection.execute(f"CREATE TABLE data (id {stored}, n INTEGER)")
+        connection.execute(f"INSERT INTO data VALUES {values}")
+        open_ones = [owners_of(connection, type_, "data") for type_ in (Type.INTEGER, Type.TEXT)]
+    for found in (open_ones, [owners_of(tmp_path / "x.duckdb", type_, "data") for type_ in (Type.INTEGER, Type.TEXT)]):
+        assert found[0] == [int(text) if "." not in text and int(text) < 2**63 else None for text in ids]
+        assert found[1] == [text.encode() for text in ids]
+
+
+def test_times_that_are_beyond_all(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute(
+        "CREATE TABLE far AS SELECT make_timestamp(x) AS t FROM (VALUES (-9223372036854775806), (0)) v (x)"
+    )
+    assert [t for (t,) in rows_of(connection, "far", t=Type.TEXT)] == [None, "1970-01-01 00:00:00"]

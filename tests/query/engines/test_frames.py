@@ -16,45 +16,12 @@ import pyarrow as pa
 import pytest
 
 from dither.errors import ArgumentError
-from dither.query.engines.frames import text_of
 from dither.query.engines.sources import schema_of
 from dither.query.sql.types import Type
 
-from .reading import rows_of
+from .reading import owners_of, rows_of
 
 NOON = datetime(2024, 2, 29, 12)  # noqa: DTZ001
-
-
-@pytest.mark.parametrize(
-    ("item", "text"),
-    [
-        ("x", "x"),
-        ("é\0", "é\0"),
-        ("\ud800x", "?x"),
-        (True, "true"),
-        (np.False_, "false"),
-        (7, "7"),
-        (np.uint8(7), "7"),
-        pytest.param(10**5000, None, id="huge"),
-        (2**127, str(2**127)),
-        (0.5, "0.5"),
-        (np.float32(0.5), "0.5"),
-        (float("nan"), None),
-        (float("inf"), "inf"),
-        (Decimal("0.50"), "0.50"),
-        (Decimal("nan"), None),
-        (date(2024, 2, 29), "2024-02-29"),
-        (NOON, "2024-02-29T12:00:00"),
-        (pd.NaT, None),
-        (pd.NA, None),
-        (None, None),
-        (b"x", None),
-        ([1], None),
-        (object(), None),
-    ],
-)
-def test_objects_as_text(item: Any, text: str | None) -> None:
-    assert text_of(item) == text
 
 
 def series(items: list[Any], dtype: Any) -> pd.DataFrame:
@@ -176,6 +143,124 @@ def test_arrow() -> None:
     for one in (table, table.to_batches()[0], table.to_reader()):
         assert schema_of(one) == types
         assert rows_of(one, **types) == [(1, "a", "a", NOON), (None,) * 4]
+
+
+FAR = 1 << 62
+EXTREME = pa.array([0, FAR, -FAR, None], pa.int64())
+EPOCH = [datetime(1970, 1, 1), None, None, None]  # noqa: DTZ001
+
+
+@pytest.mark.parametrize("unit", ["s", "ms"])
+def test_times_that_do_not_fit(unit: str) -> None:
+    table = pa.table({"x": EXTREME.view(pa.timestamp(unit, "Asia/Tokyo")), "y": EXTREME.view(pa.timestamp(unit))})
+    for one in (table, table.to_batches()[0], table.to_reader(), table.to_pandas(types_mapper=pd.ArrowDtype)):
+        assert rows_of(one, x=Type.TIMESTAMP, y=Type.TIMESTAMP) == [(time, time) for time in EPOCH]
+    for zone in (None, "Asia/Tokyo"):
+        frame = pl.DataFrame({"x": pl.Series(EXTREME.to_pylist()).cast(pl.Datetime("ms", zone))})
+        assert [time for (time,) in rows_of(frame, x=Type.TIMESTAMP)] == EPOCH
+    days = pd.Series(pd.arrays.ArrowExtensionArray(pa.array([0, 2**31 - 1], pa.int32()).view(pa.date32())))
+    assert rows_of(pd.DataFrame({"x": days}), x=Type.DATE) == [(date(1970, 1, 1),), (None,)]
+
+
+def test_times_of_day_and_spans_that_do_not_fit() -> None:
+    """They cannot be asked about, and do not stop what can."""
+    columns = {"x": range(4), "d": EXTREME.view(pa.duration("s")), "t": EXTREME.view(pa.time64("us"))}
+    table = pa.table(columns)
+    for one in (
+        table,
+        table.to_reader(),
+        pl.DataFrame({"x": range(4), "d": pl.Series(EXTREME).cast(pl.Duration("ms"))}),
+    ):
+        assert rows_of(one, x=Type.INTEGER) == [(0,), (1,), (2,), (3,)]
+
+
+def test_texts_that_are_not_utf8() -> None:
+    ends = pa.py_buffer(np.array([0, 1, 2, 32], np.int32).tobytes())
+    texts = pa.Array.from_buffers(pa.string(), 3, [None, ends, pa.py_buffer(b"\xffb" + b"\xc3" * 30)])
+    for column in (texts, texts.dictionary_encode()):
+        assert rows_of(pa.table({"x": column})) == [(None,), ("b",), (None,)]
+    for dtype in (pd.ArrowDtype(pa.string()), "string[pyarrow]"):
+        frame = pd.DataFrame({"x": pd.Series(pd.arrays.ArrowExtensionArray(texts)).astype(dtype)})
+        assert rows_of(frame) == [(None,), ("b",), (None,)]
+
+
+def test_columns_that_duckdb_has_no_type_for() -> None:
+    half = pa.table({"x": [1], "h": pa.array([1], pa.float16()), "w": pa.array([1], pa.decimal256(76))})
+    wide = pl.DataFrame({"x": [1], "h": pl.Series([1]).cast(pl.Int128)})
+    for frame in (half, half.to_batches()[0], wide):
+        assert schema_of(frame) == {"x": Type.INTEGER}
+        assert rows_of(frame) == [(1,)]
+
+
+def numbered(ids: Any) -> dict[str, Any]:
+    return {"id": ids, "n": range(len(ids))}
+
+
+LONG = 2**53
+NEAR = [LONG, LONG + 1, LONG + 2, 2**63 - 1, 2**63 - 2]
+
+
+def test_whole_ids_are_not_rounded() -> None:
+    for dtype in ("int64", "Int64", "uint64", "UInt64", "int64[pyarrow]", "object", np.longdouble):
+        frame = pd.DataFrame(numbered(pd.Series(NEAR, dtype=dtype)))
+        assert owners_of(frame, Type.INTEGER) == NEAR, dtype
+    for dtype in ("Int64", "int64[pyarrow]", pd.CategoricalDtype(pd.Index(NEAR, dtype="Int64"))):
+        frame = pd.DataFrame(numbered(pd.Series([*NEAR, None], dtype=dtype)))
+        assert owners_of(frame, Type.INTEGER) == [*NEAR, None], dtype
+    assert owners_of(pl.DataFrame(numbered(pl.Series(NEAR))), Type.INTEGER) == NEAR
+    assert owners_of(pa.table(numbered(pa.array(NEAR, pa.uint64()))), Type.INTEGER) == NEAR
+    decimals = pa.array([Decimal(number) for number in NEAR], pa.decimal128(38, 10))
+    assert owners_of(pa.table(numbered(decimals)), Type.INTEGER) == NEAR
+
+
+def test_ids_of_mixed_kinds() -> None:
+    """Equal numbers are one owner, whatever they are kept in; what is no whole number, or no text, is nobody's."""
+    items = [
+        1,
+        1.0,
+        "1",
+        Decimal("1.00"),
+        np.int8(1),
+        1.5,
+        "1.5",
+        LONG + 1,
+        Decimal(LONG) + Decimal("0.6"),
+        "\ud800",
+        "\ud801",
+    ]
+    frame = pd.DataFrame(numbered(np.array(items, object)))
+    assert owners_of(frame, Type.INTEGER) == [1] * 5 + [None, None, LONG + 1, None, None, None]
+    half = str(Decimal(LONG) + Decimal("0.6")).encode()
+    assert owners_of(frame, Type.TEXT) == [b"1"] * 5 + [b"1.5", b"1.5", str(LONG + 1).encode(), half, None, None]
+
+
+def test_times_as_ids() -> None:
+    nano = np.array([1, 2, 1000, 1000], "datetime64[ns]")
+    second = datetime(1970, 1, 1, microsecond=1)  # noqa: DTZ001
+    zoned = pa.array(nano).cast(pa.timestamp("ns", "UTC"))
+    frames = [pd.DataFrame(numbered(nano)), pl.DataFrame(numbered(nano)), pa.table(numbered(zoned))]
+    for frame in frames:
+        assert owners_of(frame, Type.TIMESTAMP) == [None, None, second, second]
+        texts = owners_of(frame, Type.TEXT)
+        assert texts[2:] == [b"1970-01-01 00:00:00.000001"] * 2
+        assert len(set(texts)) == 3
+    objects = pd.DataFrame(numbered(np.array([pd.Timestamp(number) for number in (1, 2, 1000, 1000)], object)))
+    assert owners_of(objects, Type.TEXT) == texts
+
+
+def test_reals_are_no_ids_but_where_they_are_whole() -> None:
+    """pandas makes reals of whole numbers as soon as one is missing."""
+    frame = pd.DataFrame(numbered([1.0, float("nan"), 2.0, 2.5]))
+    assert owners_of(frame, Type.INTEGER) == [1, None, 2, None]
+    with pytest.raises(ArgumentError, match="id holds reals, which are no ids; declare it as INTEGER"):
+        owners_of(frame, Type.TEXT)
+
+
+def test_long_numbers_of_duckdb() -> None:
+    sql = "SELECT x::{} AS id, n FROM (VALUES (9007199254740992, 0), (9007199254740993, 1)) t (x, n)"
+    for stored in ("HUGEINT", "UHUGEINT", "BIGNUM", "DECIMAL(38, 10)"):
+        with duckdb.connect() as connection:
+            assert owners_of(connection.sql(sql.format(stored)), Type.INTEGER) == [LONG, LONG + 1]
 
 
 def test_a_relation_of_duckdb() -> None:

@@ -409,6 +409,41 @@ def test_long_numbers_are_different_owners() -> None:
     assert read_owner(table, "numeric", "7", "7.0", "7.00") == ["7", "7", "7"]
 
 
+NEAR = ["9007199254740992", "9007199254740993", "9007199254740992.6", "5.0000000000000000000000001", "5e0", "5.0"]
+
+
+def test_near_numbers_are_different_owners() -> None:
+    table = Table("t", (Field("id", Type.INTEGER),), owner="id")
+    exact = [2**53, 2**53 + 1, None, None]
+    assert read_owner(table, "numeric", *NEAR) == [*exact, 5, 5]
+    assert read_owner(table, "text", *(f"'{id}'" for id in NEAR)) == [*exact, None, 5]
+    table = Table("t", (Field("id", Type.TEXT),), owner="id")
+    assert read_owner(table, "numeric", *NEAR[:4], "'nan'") == [*NEAR[:4], None]
+
+
+def test_near_times_are_different_owners() -> None:
+    table = Table("t", (Field("id", Type.TIMESTAMP),), owner="id")
+    near = [f"'2024-01-01 00:00:00.12345{digits}'" for digits in ("6", "6001", "67", "7", "700")]
+    times = [moment(2024, 1, 1, 0, 0, 0, 123_456 + k) for k in (0, 1)]
+    assert read_owner(table, "text", *near) == [times[0], None, None, times[1], times[1]]
+    assert read_owner(table, "date", "'4000-01-01 BC'", "'3000-01-01 BC'", "'2024-01-01'") == [
+        None,
+        None,
+        moment(2024, 1, 1),
+    ]
+    table = Table("t", (Field("id", Type.DATE),), owner="id")
+    days = ["'2024-01-01'", "'2024-01-01 10:00'", "'2024-01-02'"]
+    for stored in ("timestamp", "timestamptz", "text"):
+        assert read_owner(table, stored, *days) == [dt.date(2024, 1, 1), None, dt.date(2024, 1, 2)]
+
+
+def test_reals_are_no_owners() -> None:
+    table = Table("t", (Field("id", Type.TEXT),), owner="id")
+    for stored in ("float8", "real"):
+        with pytest.raises(ArgumentError, match="id holds reals, which are no ids; declare it as INTEGER"):
+            read_owner(table, stored, "1")
+
+
 def test_keys_that_lead_to_owners_are_never_rounded() -> None:
     """Two visits of two people, 1 and 1.4, would be one, and nobody's: either would hide what belongs to the other."""
     key, id = Field("visit", Type.INTEGER), Field("id", Type.TEXT)

@@ -95,6 +95,29 @@ def test_wide_and_broken_numbers_as_ids(spark):
     assert sorted(id_ or 0 for (id_,) in found) == [0, 0, 7, 7, 2**63 - 1]
 
 
+def owners(spark, stored, type_, *values):
+    """Whose rows are with ids that are stored like this."""
+    rows = spark.createDataFrame(list(enumerate(values)), "n int, text string")
+    frame = rows.selectExpr("n", f"CAST(text AS {stored}) AS id")
+    return [id_ for _, id_ in read(frame, owner="id", n=Type.INTEGER, id=type_)]
+
+
+def test_near_ids_are_different_owners(spark):
+    near = ["9007199254740992", "9007199254740993", "9007199254740992.6", "5.0000000000000000000000001", "5e0", "5.0"]
+    assert owners(spark, "STRING", Type.INTEGER, *near) == [2**53, 2**53 + 1, None, None, None, 5]
+    assert owners(spark, "DECIMAL(38,10)", Type.INTEGER, *near[:3], "0") == [2**53, 2**53 + 1, None, 0]
+    assert owners(spark, "DECIMAL(38,10)", Type.TEXT, *near[:3], "100", "0") == [*near[:3], "100", "0"]
+    assert owners(spark, "DECIMAL(5,0)", Type.TEXT, "100") == ["100"]
+    assert owners(spark, "DOUBLE", Type.INTEGER, "5.0", "5.5", "NaN") == [5, None, None]
+    days = ["2024-01-01", "2024-01-01 10:00:00", "2024-01-02"]
+    for stored in ("STRING", "TIMESTAMP_NTZ", "TIMESTAMP"):
+        assert owners(spark, stored, Type.DATE, *days) == [date(2024, 1, 1), None, date(2024, 1, 2)]
+    fine = ["2024-01-01 00:00:00.123456", "2024-01-01 00:00:00.1234567"]
+    assert owners(spark, "STRING", Type.TIMESTAMP, *fine)[1] is None
+    with pytest.raises(ArgumentError, match="id holds reals, which are no ids"):
+        owners(spark, "DOUBLE", Type.TEXT, "5.0")
+
+
 def test_texts_are_compared_byte_by_byte(spark):
     """Rule R10: a collation must not make two owners one, nor padding make one owner two."""
     frame = spark.sql("SELECT * FROM VALUES ('Ann', 1), ('ANN', 2), ('ann ', 3) AS t(id, n)")

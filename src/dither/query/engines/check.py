@@ -14,9 +14,11 @@ import duckdb
 from dither.errors import EngineFailed
 from dither.query.catalogue import Catalogue, Field, Table
 from dither.query.declared import value_at
+from dither.query.engines.check_sources import about_source
 from dither.query.engines.duckdb import DuckDBEngine, DuckDBSession
 from dither.query.engines.duckdb_words import quoted
 from dither.query.engines.storage import connect
+from dither.query.sql.types import Type
 
 __all__ = ["check"]
 
@@ -32,13 +34,13 @@ def _guarded(engine: DuckDBEngine, catalogue: Catalogue, session: DuckDBSession,
     try:
         yield from _about(engine, catalogue, session, table)
     except (EngineFailed, duckdb.Error):
-        yield f"{table.name}: its source cannot be read to the end (text that is not UTF-8, or damage); write it anew"
+        yield f"{table.name}: its source cannot be read to the end, so it is damaged; write it anew"
 
 
 def _about(engine: DuckDBEngine, catalogue: Catalogue, session: DuckDBSession, table: Table) -> Iterator[str]:
     rows = _one(session, f"SELECT count(*) FROM {quoted(table.name)}")
     yield f"{table.name}: {rows:,} rows"
-    yield from _unreadable(engine, table)
+    yield from _source(engine, table)
     for field in table.fields:
         yield from _outside(session, table, field)
     if table.owner is not None:
@@ -58,17 +60,13 @@ def _said(number: int, what: str) -> Iterator[str]:
         yield what.format(f"{number:,}")
 
 
-def _unreadable(engine: DuckDBEngine, table: Table) -> Iterator[str]:
-    """Values that are there in the source and cannot be read as declared."""
+def _source(engine: DuckDBEngine, table: Table) -> Iterator[str]:
+    """What in the source itself is not read, or not as it was meant."""
+    source = engine.sources[table.name]
     with connect() as connection:
-        stored = engine.sources[table.name].store(connection, table)
-        for field in table.fields:
-            raw, read = stored.columns, stored.field(table, field)
-            name = next(one for one in raw if one.casefold() == field.name.casefold())
-            whole = f"bit_xor(hash({read}))"  # makes the engine read every value
-            sql = f"SELECT count({raw[name].sql}) - count({read}), {whole} FROM {stored.relation}"
-            found = connection.execute(sql).fetchall()[0][0]
-            yield from _said(found, f"{table.name}.{field.name}: {{}} values are no {field.type} and count as NULL")
+        stored = source.store(connection, table)
+        for about, number, what in about_source(connection, source, stored, table):
+            yield from _said(number, f"{about}: {what}")
 
 
 def _outside(session: DuckDBSession, table: Table, field: Field) -> Iterator[str]:
@@ -91,8 +89,13 @@ def _owners(session: DuckDBSession, table: Table, owner: str) -> Iterator[str]:
     where = quoted(table.name)
     ownerless = _one(session, f"SELECT count(*) FROM {where} WHERE {quoted(owner)} IS NULL")
     yield from _said(ownerless, f"{table.name}: {{}} rows have no owner and are left out")
+    if table.field(owner).type is Type.TEXT:
+        similar = f"count(DISTINCT {quoted(owner)}) - count(DISTINCT lower(trim({quoted(owner)})))"
+        found = _one(session, f"SELECT {similar} FROM {where}")
+        yield from _said(found, f"{table.name}.{owner}: {{}} ids differ from another only in case or spaces")
     if table.rows is not None:
-        groups = f"SELECT 1 FROM {where} GROUP BY {quoted(owner)} HAVING count(*) > {table.rows}"
+        owned = f"{where} WHERE {quoted(owner)} IS NOT NULL"
+        groups = f"SELECT 1 FROM {owned} GROUP BY {quoted(owner)} HAVING count(*) > {table.rows}"
         above = _one(session, f"SELECT count(*) FROM ({groups}) t")
         yield from _said(above, f"{table.name}: {{}} units have more than {table.rows:,} rows; the others are dropped")
 

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from dither.errors import ArgumentError
 from dither.query.catalogue import Table
 from dither.query.engines.duckdb_words import NAMES, quoted
-from dither.query.engines.frames import Stream
+from dither.query.engines.frames import Stream, carried
 from dither.query.engines.storage import (
     Column,
     Schema,
     Stored,
-    as_type,
     columns_of,
     connect,
     described,
@@ -110,15 +109,12 @@ class OpenTable:
         return plain(self._types())
 
     def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:
-        stored = self._types()
-        columns = {name: Column(quoted(name), NAMES[type_]) for name, type_ in plain(stored).items()}
-        asked = [
-            f"{as_type(_exact(Column(quoted(name), stored[name])).sql, stored[name], type_)} AS {quoted(name)}"
-            for name, type_ in plain(stored).items()
-        ]
-        rows = self.connection.sql(f"SELECT {', '.join(asked)} FROM {self.relation}")
+        columns = {name: carried(_exact(column)) for name, column in columns_of(self._types()).items()}
+        asked = ", ".join(f"{column.sql} AS {quoted(name)}" for name, column in columns.items())
+        rows = self.connection.sql(f"SELECT {asked} FROM {self.relation}")
         connection.register(frame_name(table), Stream(rows))
-        return Stored(quoted(frame_name(table)), columns)
+        here = {name: Column(quoted(name), column.type) for name, column in columns.items()}
+        return Stored(quoted(frame_name(table)), here)
 
     def _types(self) -> dict[str, str]:
         import duckdb

@@ -44,6 +44,7 @@ class DuckDBEngine:
         self.failures: deque[str] = deque(maxlen=KEPT_FAILURES)
         self._lock = threading.Lock()
         self._connection = connect()
+        self._held: list[object] = []
         self._spill = tempfile.mkdtemp(prefix="dither-")
         self._clean = weakref.finalize(self, shutil.rmtree, self._spill, ignore_errors=True)
         try:
@@ -79,6 +80,8 @@ class DuckDBEngine:
         with suppress(duckdb.Error):
             self._connection.execute(f"CREATE {kind} {quoted(table.name)} AS {sql}").fetchall()
             self._connection.unregister(frame_name(table))
+            if kind == "VIEW":  # what its rows are read from has to stay
+                self._held.append(stored.held)
             return stored
         raise ArgumentError(table.name, "its source cannot be read to the end; look whether it is whole")
 
@@ -96,6 +99,7 @@ class DuckDBEngine:
     def close(self) -> None:
         """Let go of the tables. Closing twice does nothing."""
         self._connection.close()
+        self._held.clear()
         self._clean()
 
     def __enter__(self) -> Self:

@@ -6,17 +6,18 @@ by record, so that no record changes how another is read (rules R1, R6).
 
 from __future__ import annotations
 
-import math
+import sys
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from dither.errors import ArgumentError
 from dither.query.catalogue import Table
 from dither.query.engines.duckdb_words import quoted
+from dither.query.engines.object_texts import texts_of
 from dither.query.engines.storage import (
     Column,
     Schema,
@@ -34,7 +35,7 @@ from dither.query.sql.types import Type
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["ArrowFrame", "PandasFrame", "Stream", "frame_of", "text_of"]
+__all__ = ["ArrowFrame", "PandasFrame", "Stream", "carried", "frame_of"]
 
 KINDS = {
     **dict.fromkeys("iu", Type.INTEGER),
@@ -43,23 +44,8 @@ KINDS = {
     "M": Type.TIMESTAMP,
     **dict.fromkeys("OUT", Type.TEXT),
 }
-LONGEST_INTEGER = 128
-
-
-def text_of(item: Any) -> str | None:
-    """A Python object as a text; None for what has no plain one."""
-    if isinstance(item, str):
-        return item if item.isascii() else item.encode("utf-8", "replace").decode()
-    if isinstance(item, bool | np.bool_):
-        return "true" if item else "false"
-    if isinstance(item, int | np.integer):
-        whole = int(item)
-        return str(whole) if whole.bit_length() <= LONGEST_INTEGER else None
-    if isinstance(item, float | np.floating):
-        return None if math.isnan(item) else repr(float(item))
-    if isinstance(item, Decimal):
-        return str(item) if item.is_finite() else None
-    return item.isoformat() if isinstance(item, date) and type(item).__name__ != "NaTType" else None
+WIDEST_REAL = 8
+Key = TypeVar("Key", str, int)
 
 
 def frame_of(value: Any) -> PandasFrame | ArrowFrame | None:
@@ -68,12 +54,25 @@ def frame_of(value: Any) -> PandasFrame | ArrowFrame | None:
     if "pandas" in roots and hasattr(value, "dtypes") and hasattr(value, "columns"):
         return PandasFrame(value)
     if "polars" in roots:
-        whole = value.collect() if hasattr(value, "collect") else value
-        kept = [name for name, dtype in whole.schema.items() if str(dtype) != "Object"]
-        return ArrowFrame(Stream(whole.select(kept)))
+        return ArrowFrame(Stream(_polars(value.collect() if hasattr(value, "collect") else value)))
     if not hasattr(value, "__arrow_c_stream__"):
         return None
-    return ArrowFrame(value if "pyarrow" in roots else Stream(value))
+    if type(value).__name__ == "DuckDBPyRelation":
+        return ArrowFrame(Stream(_carried_whole(value)))
+    return ArrowFrame(_arrow(value) if "pyarrow" in roots else Stream(value))
+
+
+def carried(column: Column) -> Column:
+    """A column of DuckDB's as it goes through Arrow, which has no integers of more than 64 bits."""
+    long = column.type in ("HUGEINT", "UHUGEINT", "BIGNUM")
+    return Column(f"CAST({column.sql} AS VARCHAR)", "VARCHAR") if long else column
+
+
+def _carried_whole(rows: Any) -> Any:
+    """The rows of an open DuckDB query."""
+    found = zip(rows.columns, map(str, rows.types), strict=True)
+    asked = [f"{carried(Column(quoted(name), stored)).sql} AS {quoted(name)}" for name, stored in found]
+    return rows.project(", ".join(asked))
 
 
 class Stream:
@@ -84,6 +83,52 @@ class Stream:
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.source.__arrow_c_stream__(requested_schema)
+
+
+def _polars(frame: Any) -> Any:
+    """A Polars frame without what DuckDB cannot take over."""
+    for name, dtype in frame.schema.items():
+        if getattr(dtype, "time_zone", None) is not None:
+            frame = frame.with_columns(frame[name].to_physical().cast(type(dtype)(dtype.time_unit)))
+    names = [name for name, dtype in frame.schema.items() if str(dtype) != "Object"]
+    return frame.select(_known(names, lambda some: Stream(frame.select(some).head(0))))
+
+
+def _arrow(frame: Any) -> Any:
+    """A table of pyarrow's, or a reader of one, without what DuckDB cannot take over."""
+    if not hasattr(frame, "cast"):
+        return frame
+    pa = sys.modules["pyarrow"]
+    fields = [field.with_type(_unzoned(field.type, pa)) for field in frame.schema]
+    frame = frame if fields == list(frame.schema) else frame.cast(pa.schema(fields))
+    if not hasattr(frame, "select"):
+        return frame
+    places = list(range(len(fields)))
+    known = _known(places, lambda some: pa.schema([fields[place] for place in some]).empty_table())
+    return frame if known == places else frame.select(known)
+
+
+def _unzoned(type_: Any, pa: Any) -> Any:
+    """Times with a zone are counted in UTC, and stay so without it: DuckDB would convert them, and fail at the ends."""
+    return pa.timestamp(type_.unit) if getattr(type_, "tz", None) is not None else type_
+
+
+def _known(which: list[Key], columns: Callable[[list[Key]], Any]) -> list[Key]:
+    """Of some columns, those that DuckDB has types for. No row of them is looked at."""
+    with connect() as connection:
+        if _taken(connection, columns(which)):
+            return which
+        return [one for one in which if _taken(connection, columns([one]))]
+
+
+def _taken(connection: duckdb.DuckDBPyConnection, columns: Any) -> bool:
+    import duckdb
+
+    try:
+        connection.register("columns", columns)
+    except (duckdb.Error, TypeError):
+        return False
+    return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +144,8 @@ class ArrowFrame:
 
     def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:
         name = frame_name(table)
-        return Stored(quoted(name), columns_of(self._types(connection, name)))
+        columns = columns_of(self._types(connection, name))
+        return Stored(quoted(name), {one: _decoded(column) for one, column in columns.items()})
 
     def _types(self, connection: duckdb.DuckDBPyConnection, name: str) -> dict[str, str]:
         import duckdb
@@ -110,6 +156,13 @@ class ArrowFrame:
         except (duckdb.Error, TypeError):
             pass
         raise ArgumentError("source", "the frame's columns cannot be read; give them plain types")
+
+
+def _decoded(column: Column) -> Column:
+    """Arrow promises that texts are UTF-8, but nobody looks; what is not is NULL."""
+    if column.type != "VARCHAR":
+        return column
+    return Column(f"TRY(decode(encode({column.sql})))", column.type, column.sql)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,8 +205,8 @@ def _array(series: Any) -> Any:
     if hasattr(series.dtype, "categories"):
         return _by_code(np.asarray(series.cat.codes), _array(series.cat.categories.to_series()))
     kind = _type(series.dtype)
-    if kind in (Type.TEXT, Type.DATE):
-        return np.array([text_of(item) for item in series.tolist()], object)
+    if kind in (Type.TEXT, Type.DATE) or (kind is Type.REAL and series.dtype.itemsize > WIDEST_REAL):
+        return np.array(texts_of(_items(series)), object)
     if kind is Type.TIMESTAMP:
         naive = series if series.dt.tz is None else series.dt.tz_convert(None)
         return naive.to_numpy()
@@ -163,6 +216,19 @@ def _array(series: Any) -> Any:
         return series.to_numpy()
     wanted = bool if kind is Type.BOOLEAN else np.uint64 if series.dtype.kind == "u" else np.int64
     return np.ma.array(series.to_numpy(wanted, na_value=wanted(0)), mask=series.isna().to_numpy())
+
+
+def _items(series: Any) -> list[Any]:
+    """The objects of a column. Where pandas fails to make them all, those that it can make one by one."""
+    with suppress(Exception):
+        return list(series.tolist())
+    return [_item(series, place) for place in range(len(series))]
+
+
+def _item(series: Any, place: int) -> Any:
+    with suppress(Exception):
+        return series.iloc[place]
+    return None
 
 
 def _by_code(codes: Any, values: Any) -> Any:

@@ -14,6 +14,8 @@ __all__ = ["as_text", "of_text", "real_of", "truth_of", "whole_of", "whole_real"
 LONGEST = 1_000
 NUMBER = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?\s*$"
 """At most 10,999 digits before and behind the point: what PostgreSQL's numbers can surely hold."""
+WHOLE = r"^\s*[+-]?[0-9]+(\.0*)?\s*$"
+"""Ids that are surely whole numbers, as all engines read them."""
 INFINITE = r"^\s*[+-]?inf(inity)?\s*$"
 DAY = r"([0-9]{4})[-/]([0-9]{1,2})[-/]([0-9]{1,2})"
 TIME = r"(?:[ T]([0-9]{1,2}):([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]{1,9}))?)?"
@@ -28,11 +30,11 @@ NOTHING = 2.48e-324
 """Below this, a number is rounded to zero."""
 
 
-def number(x: str) -> str:
+def number(x: str, form: str = NUMBER) -> str:
     """A text as a number of any size."""
 
     def guarded(it: str) -> str:
-        fits = f"{_begin(it)} ~ '{NUMBER}' AND length({it}) <= {LONGEST}"
+        fits = f"{_begin(it)} ~ '{form}' AND length({it}) <= {LONGEST}"
         return f"(CASE WHEN {fits} THEN CAST({it} AS numeric) END)"
 
     return once([x], guarded)
@@ -89,13 +91,13 @@ def of_text(x: str, type_: Type, *, stored: bool = False, exact: bool = False) -
     from UTC; a question's CAST does as if no offset were written."""
     match type_:
         case Type.INTEGER:
-            return whole_of(number(x), exact=exact)
+            return whole_of(number(x, WHOLE if exact else NUMBER), exact=exact)
         case Type.REAL:
             return _real_of_text(x) if stored else real_of(number(x))
         case Type.BOOLEAN:
             return truth_of(x)
         case Type.DATE | Type.TIMESTAMP:
-            return _moment(x, type_, zoned=stored)
+            return _moment(x, type_, zoned=stored, exact=exact)
     return x
 
 
@@ -118,7 +120,11 @@ THAT_DAY = f"date_part('month', {DATE}) = m"
 SINCE_MIDNIGHT = "((hour * 60 + minute) * 60 + second) * 1000000.0 + micro"
 
 
-def _moment(x: str, type_: Type, *, zoned: bool) -> str:
+EXACT = {Type.DATE: "p[4] IS NULL", Type.TIMESTAMP: "coalesce(p[7], '') !~ '^[0-9]{6}0*[1-9]'"}
+"""What keeps two ids apart: no time where a day is read, and no more digits than there is place for."""
+
+
+def _moment(x: str, type_: Type, *, zoned: bool, exact: bool = False) -> str:
     """A date or a time from its parts: only numbers that a date can have reach the functions that would refuse others.
 
     The first of the month is always a date, and a day further on is one of the same month or none at all.
@@ -127,7 +133,8 @@ def _moment(x: str, type_: Type, *, zoned: bool) -> str:
     micro = "CAST(left(rpad(coalesce(p[7], '0'), 6, '0'), 6) AS integer) AS micro"
     offset = "CAST(p[8] || '1' AS integer) * (CAST(p[9] AS integer) * 60 + CAST(coalesce(p[10], '0') AS integer))"
     found = f"(SELECT regexp_match({_begin(x)}, '{MOMENT}') AS p OFFSET 0) found"
-    listed = f"(SELECT {', '.join([*parts, micro])}, {offset} AS away FROM {found} WHERE p IS NOT NULL OFFSET 0) parts"
+    which = f"p IS NOT NULL AND {EXACT[type_]}" if exact else "p IS NOT NULL"
+    listed = f"(SELECT {', '.join([*parts, micro])}, {offset} AS away FROM {found} WHERE {which} OFFSET 0) parts"
     value = DATE if type_ is Type.DATE else _time(zoned)
     return f"(SELECT CASE WHEN {WITHIN} THEN (CASE WHEN {THAT_DAY} THEN {value} END) END FROM {listed})"
 

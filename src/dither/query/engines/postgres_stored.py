@@ -10,7 +10,7 @@ from dither.errors import ArgumentError
 from dither.query.catalogue import Field, Table
 from dither.query.engines import postgres_casts as casts
 from dither.query.engines.postgres_words import BYTES, NAMES, quoted
-from dither.query.engines.storage import READABLE, ids
+from dither.query.engines.storage import READABLE, check_id, ids
 from dither.query.names import find, nearest
 from dither.query.sql.types import Type
 
@@ -57,15 +57,16 @@ class StoredColumn:
             case Type.REAL:
                 return _of_real(f"CAST({x} AS double precision)", wanted, id)
             case Type.DATE | Type.TIMESTAMP:
-                return _of_moment(f"({x} AT TIME ZONE 'UTC')" if self.kind == "timestamptz" else x, self.type, wanted)
+                naive = f"({x} AT TIME ZONE 'UTC')" if self.kind == "timestamptz" else x
+                return _of_moment(naive, self.type, wanted, id)
         return _of_whole(x, self.type or Type.TEXT, wanted)
 
 
 def _of_number(x: str, wanted: Type, id: bool) -> str:
     """A number of any size. As a text it has all its digits, or two long ids would become one, and no zeros behind
     them: 1.0 and 1.00 are one id."""
-    if wanted is Type.TEXT:
-        return casts.as_text(f"trim_scale({x})", Type.INTEGER)
+    if wanted is Type.TEXT:  # a number that is none would be an id
+        return casts.as_text(f"trim_scale(nullif({x}, 'NaN'))" if id else f"trim_scale({x})", Type.INTEGER)
     if wanted is Type.BOOLEAN:
         return f"({x} <> 0)"
     return casts.whole_of(x, exact=id) if wanted is Type.INTEGER else casts.real_of(x, infinite=True)
@@ -86,12 +87,15 @@ def _of_real(x: str, wanted: Type, id: bool) -> str:
     return casts.as_text(x, Type.REAL) if wanted is Type.TEXT else x
 
 
-def _of_moment(x: str, type_: Type, wanted: Type) -> str:
+def _of_moment(x: str, type_: Type, wanted: Type, id: bool) -> str:
     if wanted is Type.TEXT:
         return casts.as_text(x, type_)
     if type_ is Type.DATE and wanted is Type.TIMESTAMP:  # dates reach farther than times do
-        far = f"CASE WHEN {x} < {EARLIEST} THEN '-infinity' WHEN {x} > {LATEST} THEN 'infinity'"
+        ends = ("NULL", "NULL") if id else ("'-infinity'", "'infinity'")  # which are one, and would make one id of many
+        far = f"CASE WHEN {x} < {EARLIEST} THEN {ends[0]} WHEN {x} > {LATEST} THEN {ends[1]}"
         return f"({far} ELSE CAST({x} AS timestamp) END)"
+    if id and type_ is Type.TIMESTAMP and wanted is Type.DATE:
+        return f"(CASE WHEN {x} = date_trunc('day', {x}) THEN CAST({x} AS date) END)"
     return f"CAST({x} AS {NAMES[wanted]})"
 
 
@@ -117,7 +121,10 @@ class StoredTable:
         return self.row
 
     def read(self, table: Table, field: Field) -> str:
-        return self.column(table, field).read(field.type, id=field.name in ids(table))
+        column, id = self.column(table, field), field.name in ids(table)
+        if id:
+            check_id(table, field, real=column.kind in ("float4", "float8"))
+        return column.read(field.type, id=id)
 
     def column(self, table: Table, field: Field) -> StoredColumn:
         """The column that a declaration is about; refused where it is not there or is something else altogether."""

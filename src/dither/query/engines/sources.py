@@ -10,8 +10,9 @@ from typing import Any
 from dither.errors import ArgumentError
 from dither.query.catalogue import Field, Table
 from dither.query.engines.databases import DatabaseTable, OpenTable
-from dither.query.engines.files import CsvFile, JsonFile, ParquetFiles, ending
+from dither.query.engines.files import CsvFile, JsonFile, ending
 from dither.query.engines.frames import frame_of
+from dither.query.engines.parquet_files import ParquetFiles
 from dither.query.engines.storage import Schema, Source, connect
 from dither.query.sql.types import Type
 

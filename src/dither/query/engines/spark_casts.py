@@ -6,10 +6,13 @@ from dither.query.engines.spark_words import NAMES, finite, once, written
 from dither.query.sql import evaluate_dates as dates
 from dither.query.sql.types import Range, Type
 
-__all__ = ["between_years", "cast"]
+__all__ = ["DAY", "WHOLE", "between_years", "cast"]
 
 NUMBER = r"^\\s*[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?\\s*\\z"
 MOMENT = r"^\\s*[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?Z?)?\\s*\\z"
+WHOLE = r"^\\s*[+-]?[0-9]+(\\.0*)?\\s*\\z"
+DAY = r"^\\s*[0-9]+-[0-9]+-[0-9]+\\s*\\z"
+"""Ids that are surely whole numbers, or days without a time."""
 EXACT = "DECIMAL(38,18)"
 """Enough digits before the point for every BIGINT, and enough after it to round by."""
 BEYOND = "9223372036854775808e0"

@@ -13,10 +13,10 @@ from typing import Any
 from dither.errors import ArgumentError
 from dither.noise import token
 from dither.query.catalogue import Field, Table
-from dither.query.engines.spark_casts import cast
+from dither.query.engines.spark_casts import DAY, WHOLE, cast
 from dither.query.engines.spark_local import own, quiet, running, shared
 from dither.query.engines.spark_words import NAMES
-from dither.query.engines.storage import READABLE, Schema, ids, unique
+from dither.query.engines.storage import READABLE, Schema, check_id, ids, unique
 from dither.query.names import find, nameable, nearest
 from dither.query.sql.types import Type
 
@@ -72,18 +72,38 @@ class Column:
             sql = f"(CAST({sql} AS STRING) COLLATE UTF8_BINARY)" if self.stored != "string" else sql
             sql = f"rtrim({sql})" if self.padded else sql
         elif DECIMAL.fullmatch(self.stored) and type_ in (Type.INTEGER, Type.TEXT):
-            return f"try_cast(round({sql}) AS BIGINT)" if type_ is Type.INTEGER else f"CAST({sql} AS STRING)"
+            return f"try_cast(round({sql}) AS BIGINT)" if type_ is Type.INTEGER else self._digits()
         elif self.stored.upper() not in NAMES.values():
             sql = f"CAST({sql} AS {NAMES[mine]})"
         return cast(sql, mine, type_)
 
+    def _digits(self) -> str:
+        """A decimal as a text without zeros behind its digits: 1.50 and 1.5 are one id."""
+        text, decimal = f"CAST(d{self.place} AS STRING)", DECIMAL.fullmatch(self.stored)
+        return f"rtrim('.', rtrim('0', {text}))" if decimal and int(decimal[2]) > 0 else text
+
     def read_id(self, type_: Type) -> str:
-        """An id. A cast rounds 1.4 to 1: two ids would become one owner."""
-        read = self.read(type_)
-        if type_ is not Type.INTEGER or self.type is Type.INTEGER:
-            return read
-        exact = f"try_cast(d{self.place} AS DECIMAL(38,18))" if self.type is Type.TEXT else f"d{self.place}"
-        return f"(CASE WHEN {exact} = {read} THEN {read} END)"
+        """An id: NULL unless it is exactly that, or two ids could become one owner (rule R10)."""
+        read, exact = self.read(type_), self._exactly(type_)
+        return read if exact is None else f"(CASE WHEN {exact} THEN {read} END)"
+
+    def _exactly(self, type_: Type) -> str | None:
+        """Whether a value is read without loss; None where it always is."""
+        sql = f"d{self.place}"
+        if type_ is Type.INTEGER and self.real:
+            return f"{sql} = rint({sql})"
+        if type_ is Type.INTEGER and self.type in (Type.TEXT, Type.REAL):
+            return f"CAST({sql} AS STRING) RLIKE '{WHOLE}'"
+        if type_ is Type.DATE and self.type is Type.TEXT:
+            return f"CAST({sql} AS STRING) RLIKE '{DAY}'"
+        if type_ is Type.DATE and self.type is Type.TIMESTAMP:
+            moment = self.read(Type.TIMESTAMP)
+            return f"{moment} = CAST(CAST({moment} AS DATE) AS TIMESTAMP_NTZ)"
+        return None
+
+    @property
+    def real(self) -> bool:
+        return self.stored in ("float", "double")
 
 
 def columns_of(frame: Any) -> list[Column]:
@@ -118,7 +138,10 @@ def _field(columns: Mapping[str, Column], table: Table, field: Field) -> str:
         raise ArgumentError(
             table.name, f"{field.name} holds a {column.type}, not a {field.type}; declare what it holds"
         )
-    return column.read_id(field.type) if field.name in ids(table) else column.read(field.type)
+    if field.name not in ids(table):
+        return column.read(field.type)
+    check_id(table, field, real=column.real)
+    return column.read_id(field.type)
 
 
 def frame_of(value: Any, stored: str = "") -> Any:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+import shutil
+import tempfile
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from dither.errors import ArgumentError
 from dither.query.catalogue import Field, Table
-from dither.query.engines.duckdb_words import NAMES, quoted
+from dither.query.engines.duckdb_casts import DECIMAL, REAL, as_id, as_type
+from dither.query.engines.duckdb_words import quoted
 from dither.query.names import clash, find, nameable, nearest
 from dither.query.sql.types import Type
 
@@ -18,15 +23,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Column",
+    "Folder",
     "Schema",
     "Source",
     "Stored",
-    "as_type",
+    "check_id",
     "column_of",
     "columns_of",
     "connect",
     "described",
     "frame_name",
+    "ids",
     "plain",
     "text",
     "type_of",
@@ -46,9 +53,7 @@ TYPES = {
     "BOOLEAN": Type.BOOLEAN,
     "DATE": Type.DATE,
 }
-DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 ENUM = re.compile(r"ENUM\(.*\)", re.DOTALL)
-ZONED = {"TIMESTAMP WITH TIME ZONE": "TIMESTAMP", "TIMESTAMPTZ_NS": "TIMESTAMP_NS"}
 READABLE = {
     Type.TEXT: tuple(Type),
     Type.INTEGER: (Type.INTEGER, Type.REAL, Type.TEXT, Type.BOOLEAN),
@@ -94,10 +99,16 @@ def plain(found: Mapping[str, str]) -> dict[str, Type]:
 
 @dataclass(frozen=True)
 class Column:
-    """A stored column: its SQL and its type in DuckDB."""
+    """A stored column: its SQL and its type in DuckDB. `raw` is all that is stored, where the SQL leaves some out."""
 
     sql: str
     type: str
+    raw: str = ""
+
+    @property
+    def there(self) -> str:
+        """The SQL of what is stored, whether it can be read or not."""
+        return self.raw or self.sql
 
 
 def columns_of(found: Mapping[str, str]) -> dict[str, Column]:
@@ -105,27 +116,25 @@ def columns_of(found: Mapping[str, str]) -> dict[str, Column]:
     return {name: Column("NULL" if found[name] == '"NULL"' else quoted(name), found[name]) for name in plain(found)}
 
 
-def as_type(sql: str, stored: str, type_: Type) -> str:
-    """A stored column read as a type: what cannot be read is NULL. Times are in UTC; the session's zone must be so."""
-    if stored in ZONED:
-        sql, stored = f"({sql} AT TIME ZONE 'UTC')", ZONED[stored]
-    if stored == NAMES[type_]:
-        return sql
-    if type_ is Type.TIMESTAMP and stored == NAMES[Type.TEXT]:
-        return f"(TRY_CAST({sql} AS TIMESTAMPTZ) AT TIME ZONE 'UTC')"  # a plain cast would drop a written offset
-    return f"TRY_CAST({sql} AS {NAMES[type_]})"
+class Folder:
+    """A folder for copies of private files, readable by this user alone, which is deleted with this object."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="dither-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 @dataclass(frozen=True)
 class Stored:
     """Rows as they are stored. `row` is the SQL of a row's own id; None means that the rows have to be copied.
 
-    `files` are read when questions are asked, not only once."""
+    `files` are read when questions are asked, not only once; `held` has to be kept as long as the rows are read."""
 
     relation: str
     columns: Mapping[str, Column]
     row: str | None = None
     files: tuple[str, ...] = ()
+    held: object = None
 
     def read(self, table: Table) -> str:
         """SELECT all declared columns as their types, under their names."""
@@ -140,16 +149,21 @@ class Stored:
         found = type_of(column.type)
         if found is None or field.type not in READABLE[found]:
             raise ArgumentError(table.name, f"{field.name} holds a {found}, not a {field.type}; declare what it holds")
-        read = as_type(column.sql, column.type, field.type)
-        if field.type is Type.INTEGER and field.name in ids(table) and found is not Type.INTEGER:
-            # A cast rounds 1.4 to 1: two ids would become one owner.
-            return f"(CASE WHEN TRY_CAST({column.sql} AS DOUBLE) = {read} THEN {read} END)"
-        return read
+        if field.name not in ids(table):
+            return as_type(column.sql, column.type, field.type)
+        check_id(table, field, real=column.type in REAL)
+        return as_id(column.sql, column.type, field.type)
 
 
 def ids(table: Table) -> set[str]:
     """The columns by which owners are found, its own and those of rows that are linked to it."""
     return {name for name in (table.owner, table.link and table.link.column, *table.linked) if name}
+
+
+def check_id(table: Table, field: Field, *, real: bool) -> None:
+    """Refuses texts of reals as ids (rule R10): 1.0 would not be the 1 of another table, and NaN would be a unit."""
+    if real and field.type is Type.TEXT:
+        raise ArgumentError(table.name, f"{field.name} holds reals, which are no ids; declare it as INTEGER")
 
 
 def column_of(columns: Mapping[str, Column], table: Table, name: str) -> Column:

@@ -1,0 +1,175 @@
+"""CSV line by line: each line is read by itself, whatever the others hold (rule R1).
+
+A line is a record if it is whole: as many fields as the header, and quotation marks only around a field (doubled
+inside). Any other line is left out. So text in quotation marks ends with its line: a mark that is never closed costs
+its own line and none of those after it. A field that is not UTF-8 is empty, which stands for NULL.
+
+A text with a line break in it cannot be told from a stray mark by looking at one line, so its record is left out too.
+The lines it is made of are hardly ever whole, but where one is, it counts as a record of its own.
+
+DuckDB gets to see only lines that it cannot misread: a file that is not plain is copied without its odd lines. (Its
+reader joins lines between quotation marks. Where its buffer ends, it may lose a last line without an end, or take one
+half of "\\r\\n" for text.)
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from dither.query.engines.storage import Folder
+
+__all__ = ["LONGEST", "Lines", "PlainFile", "blocks", "header_of", "opened"]
+
+BLOCK = 1 << 19
+LONGEST = 2_000_000
+"""A line of more bytes is left out."""
+QUOTE, END = ord('"'), ord("\n")
+MARK = b"\xef\xbb\xbf"
+Source = gzip.GzipFile | io.BufferedReader
+
+
+def opened(path: Path) -> Source:
+    return gzip.GzipFile(path) if path.suffix.lower() == ".gz" else path.open("rb")
+
+
+class Lines:
+    """How lines with one separator are read."""
+
+    def __init__(self, separator: str) -> None:
+        sign = separator.encode()
+        field = rb'"[^"]*+(?:""[^"]*+)*+"|[^"%b]*+' % re.escape(sign)
+        self._field = re.compile(rb"(?:\A|(?<=%b))(?:%b)" % (re.escape(sign), field))
+        self._whole = re.compile(rb"(?:%b)(?:%b(?:%b))*+" % (field, re.escape(sign), field))
+        self._beside = np.zeros(256, bool)
+        self._beside[[QUOTE, END, ord(separator)]] = True
+
+    def fields(self, line: bytes) -> list[bytes] | None:
+        """The fields of a line without their quotation marks; None if it is not whole."""
+        if not self._whole.fullmatch(line):
+            return None
+        return [_unquoted(field) for field in self._field.findall(line)]
+
+    def plain(self, block: bytes) -> bool:
+        """Whether all lines are what DuckDB reads by itself: whole, in UTF-8, not empty, and with a plain end."""
+        if not block.endswith(b"\n") or b"\r" in block or b"\n\n" in block or block.startswith(b"\n"):
+            return False
+        return _decodes(block) and not _long(block) and self._closed(block)
+
+    def _closed(self, block: bytes) -> bool:
+        """Whether quotation marks open after a separator and close before one, on the same line.
+
+        Of those in a block, every second one opens: if one line had an odd number, its end would lie between two.
+        """
+        if b'"' not in block:
+            return True
+        signs = np.frombuffer(block, np.uint8)
+        marks = np.flatnonzero((signs == QUOTE) | (signs == END))
+        quotes = signs[marks] == QUOTE
+        ends = np.flatnonzero(~quotes)
+        if ((ends - np.arange(len(ends))) & 1).any():
+            return False
+        places = marks[quotes]
+        if places[0] == 0:  # nothing stands before the first sign; what does is the end of the line before
+            signs = np.concatenate(([np.uint8(END)], signs))
+            places = places + 1
+        before, after = signs[places[0::2] - 1], signs[places[1::2] + 1]
+        return bool(self._beside[before].all() and self._beside[after].all())
+
+    def kept(self, line: bytes) -> bytes | None:
+        """A line as DuckDB may see it; None for one that is left out."""
+        if not line or len(line) > LONGEST or (b'"' in line and not self._whole.fullmatch(line)):
+            return None
+        return line if _decodes(line) else self._field.sub(_readable, line)
+
+    def tidied(self, block: bytes) -> bytes:
+        """The lines of a block that are kept, each with a plain end."""
+        if self.plain(block):
+            return block
+        kept = [line for line in map(self.kept, block.splitlines()) if line is not None]
+        return b"".join(line + b"\n" for line in kept)
+
+
+def _unquoted(field: bytes) -> bytes:
+    return field[1:-1].replace(b'""', b'"') if field.startswith(b'"') else field
+
+
+def _decodes(text: bytes) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _readable(field: re.Match[bytes]) -> bytes:
+    return field[0] if _decodes(field[0]) else b'""'
+
+
+def _long(block: bytes) -> bool:
+    start = 0
+    while len(block) - start > LONGEST + 1:
+        end = block.rfind(b"\n", start, start + LONGEST + 1)
+        if end < 0:
+            return True
+        start = end + 1
+    return False
+
+
+def header_of(path: Path) -> bytes:
+    """The first line of a file, without its end and a byte order mark."""
+    with opened(path) as file:
+        return _parted(file.readline(LONGEST))[0].removeprefix(MARK)
+
+
+def _parted(start: bytes) -> tuple[bytes, bytes]:
+    """The first line and what comes behind its end, which may be one that `readline` does not know."""
+    whole = start.splitlines(keepends=True)[:1] or [b""]
+    return whole[0].rstrip(b"\r\n"), start[len(whole[0]) :]
+
+
+def blocks(file: Source, rest: bytes = b"") -> Iterator[bytes]:
+    """A file in pieces of whole lines. Of a line that is too long there is enough to see that it is."""
+    while data := file.read(BLOCK):
+        data = rest + data
+        cut = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+        if cut:
+            yield data[:cut]
+        rest = data[cut : cut + LONGEST + 1]
+    if rest:
+        yield rest
+
+
+class PlainFile:
+    """A file that DuckDB reads line by line: the one at `path`, or a copy that is deleted with this object."""
+
+    def __init__(self, source: Path, separator: str) -> None:
+        lines = Lines(separator)
+        self.path = source
+        if not _is_plain(source, lines):
+            self._folder = Folder()
+            self.path = self._folder.path / "plain.csv"
+            _copy(source, self.path, lines)
+
+
+def _is_plain(source: Path, lines: Lines) -> bool:
+    with opened(source) as file:
+        if isinstance(file, gzip.GzipFile):  # to unpack it once is enough
+            return False
+        start = file.readline(LONGEST)
+        return start.endswith(b"\n") and b"\r" not in start and all(map(lines.plain, blocks(file)))
+
+
+def _copy(source: Path, target: Path, lines: Lines) -> None:
+    with opened(source) as file, target.open("wb") as copy:
+        header, rest = _parted(file.readline(LONGEST))
+        copy.write(header + b"\n")
+        for block in blocks(file, rest):
+            copy.write(lines.tidied(block))
