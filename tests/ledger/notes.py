@@ -1,10 +1,11 @@
-"""The note beside a book, as someone who forges the book and knows of the note would leave it."""
+"""The note beside a book, and what the machine has seen of it, as someone who forges the book and knows of the note would leave it."""
 
+import hashlib
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from dither.ledger.note import Record, home_of
+from dither.ledger.note import Record, home_of, state_folder
 
 __all__ = ["agree", "noted"]
 
@@ -19,6 +20,8 @@ def agree(path):
             seq, head = connection.execute("SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1").fetchone()
             record = Record(first[:32], seq, head, home_of(Path(path).parent), Path(path).stat().st_ino)
             note.write_bytes(record.to_bytes())
+            far = hashlib.sha256(f"{first[:32]} {Path(path).resolve()}".encode()).hexdigest()[:32]
+            (state_folder() / f"{far}.note").unlink(missing_ok=True)
     except (sqlite3.Error, TypeError, UnicodeError, ValueError):
         return
 

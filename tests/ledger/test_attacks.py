@@ -123,7 +123,7 @@ def test_writing_off_never_lowers_what_is_spent(ledger):
 
 def forge(ledger, change):
     """Rewrite the log so that it agrees with itself again."""
-    with ledger.store.writing() as run:
+    with ledger.store.writing(anew=True) as run:
         previous = ""
         for entry in _entries(run):
             new = Entry.after(entry.seq, previous, entry.time, entry.kind, entry.account, change(entry))

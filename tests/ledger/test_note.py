@@ -1,10 +1,12 @@
 """Whatever is done to the files of an open book, no more is granted than it holds (rule R32)."""
 
+import gc
 import os
 import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -332,3 +334,74 @@ def test_restoring_leaves_the_backup_as_it_was(place, tmp_path):
     before = (tmp_path / "backup.db").read_bytes()
     Ledger.restore(tmp_path / "backup.db", tmp_path / "again.db").close()
     assert (tmp_path / "backup.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("names", [("-shm",), ("-wal", "-shm"), ("-wal", "-shm", "-note")])
+def test_older_files_written_over_those_of_an_open_book_grant_nothing_twice(place, names):
+    worker = Worker(place)
+    try:
+        assert worker.tell("open") == "open"
+        granted = spend(worker, 1)
+        kept = {name: Path(f"{place}{name}").read_bytes() for name in names}
+        granted += spend(worker, CAP - 1)
+        for name, content in kept.items():
+            with Path(f"{place}{name}").open("r+b") as file:
+                file.write(content)
+        granted += spend(worker, CAP)
+        assert granted == CAP
+    finally:
+        worker.end()
+
+
+def test_a_folder_that_was_put_back_opens_frozen(place, tmp_path):
+    """Book and note go back together, in place; what this machine has seen of them does not."""
+    kept = {name: (tmp_path / name).read_bytes() for name in ("book.db", "book.db-note")}
+    with Ledger.open(place) as book:
+        book.account("clinic").charge(PureDP(9))
+    for name, content in kept.items():
+        (tmp_path / name).write_bytes(content)
+    with Ledger.open(place) as book:
+        assert "later state" in book.account("clinic").frozen
+
+
+def test_forking_while_another_thread_charges(place):
+    """SQLite in the child would believe for ever that somebody is writing."""
+    with Ledger.open(place) as book:
+        account = book.account("clinic")
+        stop = threading.Event()
+
+        def charge():
+            while not stop.is_set():
+                account.settle(account.charge(PureDP(1e-6)))
+
+        thread = threading.Thread(target=charge)
+        thread.start()
+        try:
+            for _ in range(5):
+                child = os.fork()
+                if child == 0:
+                    code = 1
+                    try:
+                        account.charge(PureDP(1e-6))
+                        code = 0
+                    finally:
+                        os._exit(code)
+                assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        finally:
+            stop.set()
+            thread.join()
+        assert verify(book, whole=True)
+
+
+@pytest.mark.parametrize("name", ["book.db-journal", "book.db-wal", "book.db-note"])
+def test_a_backup_takes_no_name_of_the_book(place, tmp_path, name):
+    with Ledger.open(place) as book, pytest.raises(LedgerError, match="the book itself uses"):
+        book.backup(tmp_path / name)
+
+
+def test_a_book_that_nobody_closes_leaves_no_descriptor(place):
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(20):
+        Ledger.open(place)
+    gc.collect()
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before + 2

@@ -6,7 +6,6 @@ import signal
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -231,6 +230,34 @@ def test_an_older_snapshot_opens_frozen(account, address):
         assert "older" in book.account("clinic").frozen
 
 
+def test_a_book_put_back_while_it_is_open_grants_nothing(account):
+    account.charge(PureDP(0.1))
+    forget_the_last(account._ledger)
+    with pytest.raises(AccountFrozen, match="older"):
+        account.charge(PureDP(0.1))
+    assert account.frozen
+
+
+def test_looking_first_does_not_make_it_forget(account):
+    account.charge(PureDP(0.1))
+    forget_the_last(account._ledger)
+    account._ledger.store._connection.close()
+    assert account.remaining.epsilon
+    with pytest.raises(AccountFrozen, match="older"):
+        account.charge(PureDP(0.1))
+
+
+@pytest.mark.usefixtures("account")
+def test_lost_tables_do_not_begin_anew(address):
+    import psycopg
+
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA public CASCADE")
+        connection.execute("CREATE SCHEMA public")
+    with pytest.raises(LedgerError, match=r"a book with \d+ lines was at"):
+        Ledger.open(address)
+
+
 def test_a_server_that_comes_back_with_an_older_book_grants_nothing(account):
     account.charge(PureDP(0.1))
     forget_the_last(account._ledger)
@@ -242,7 +269,7 @@ def test_a_server_that_comes_back_with_an_older_book_grants_nothing(account):
 @pytest.mark.parametrize("content", [b"", b"nonsense"])
 def test_a_note_that_cannot_be_read(account, address, content):
     account.charge(PureDP(0.1))
-    path = Path(account._ledger.store._note._path)
+    path = account._ledger.store._note.path
     path.write_bytes(content)
     with Ledger.open(address) as book:
         assert "note" in book.account("clinic").frozen

@@ -18,7 +18,7 @@ from dither.ledger.store import APPEND, LAST, Charge
 from dither.ledger.tables import load, save
 from dither.ledger.transitions import refusal
 from dither.ledger.wire import to_json
-from dither.privacy import PureDP
+from dither.privacy import BoundedRange, PureDP, RenyiDP
 
 
 def any_state(chance: random.Random) -> State:
@@ -60,7 +60,7 @@ def test_the_statement_grants_what_the_transitions_grant(ledger: Ledger) -> None
         new = by is not None and ("clinic", by) not in facts.analysts
         units = (cost.pure or 0, cost.loss, cost.delta, int(cost.pure is None))
         now = "2020-01-01T00:00:00.000000+00:00"
-        charge = Charge("clinic", by, units, now, "2999", str(number), {"by": by})
+        charge = Charge("clinic", by, units, now, "2999", str(number), {"by": by}, facts.accounts["clinic"].policy)
         made = ledger.store.charge(charge)
         assert (made is not None) == (expected and not new), (facts, by, cost)
         granted += expected
@@ -157,6 +157,16 @@ def test_a_mark_whose_line_is_gone_is_a_fault(tmp_path: Any) -> None:
             run("UPDATE log SET hash = 'x' WHERE seq = 3")
         with pytest.raises(LedgerError, match="verified before"):
             verify(ledger)
+
+
+def test_charges_that_only_an_upper_bound_is_known_for_pass_both() -> None:
+    ledger = Ledger.open(":memory:")
+    for number, guarantee in enumerate((BoundedRange(0.3), RenyiDP({2: 0.001, 8: 0.004, 32: 0.02, 128: 0.2}))):
+        account = ledger.account(f"a{number}", epsilon=1, delta=1e-6)
+        while account.affords(guarantee):
+            account.charge(guarantee)
+    assert verify(ledger)
+    assert all(total.fits for total in recheck(export(ledger)))
 
 
 def test_honest_books_pass_both_accountants() -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from dither.errors import AccountFrozen, ArgumentError, BudgetExceeded, LedgerError, UnitMismatch
+from dither.errors import AccountFrozen, ArgumentError, BudgetExceeded, LedgerError
 from dither.ledger import clock
 from dither.ledger.curator import Curated
+from dither.ledger.entry import canonical
 from dither.ledger.left import Remaining
 from dither.ledger.policy import Policy
 from dither.ledger.receipt import Receipt, check_text, receipt_of
@@ -40,9 +42,9 @@ POINTS = 48
 class Account(Curated):
     """A budget in a book. Every charge is durable before it returns; a refused one spends nothing."""
 
-    def __init__(self, ledger: Ledger, name: str, terms: Terms, policy: Policy) -> None:
+    def __init__(self, ledger: Ledger, name: str, terms: Terms, policy: Policy, rules: str | None = None) -> None:
         self.name, self.terms, self.policy = name, terms, policy
-        self._ledger = ledger
+        self._ledger, self._rules = ledger, canonical(policy.to_json()) if rules is None else rules
         self._cost = lru_cache(maxsize=256)(terms.cost)
         self._json = lru_cache(maxsize=256)(to_json)
 
@@ -89,9 +91,7 @@ class Account(Curated):
     def _check(self, guarantee: Guarantee) -> None:
         if not isinstance(guarantee, Guarantee):
             raise ArgumentError("guarantee", f"must be one, such as PureDP(0.5), not {type(guarantee).__name__}")
-        if guarantee.unit != self.unit:
-            way_out = "convert it with .for_replacement(), or charge it to its own account"
-            raise UnitMismatch("guarantee", f"is for {guarantee.unit}, but the account is for {self.unit}; {way_out}")
+        self._check_unit(guarantee)
 
     def _charge(
         self,
@@ -105,7 +105,8 @@ class Account(Curated):
     ) -> Receipt:
         self.policy.check(cost, self.terms)
         check_text("purpose", purpose)
-        check_text("by", by or "")
+        if by is not None:
+            check_text("by", by, needed=True)
         self._check_asker(by)
         asked = self._asked(cost, promise, by, purpose, within, once)
         entry = self._ledger.charge(asked) if once is None else None
@@ -123,7 +124,8 @@ class Account(Curated):
         once: str | None,
     ) -> Charge:
         now = clock.now()
-        deadline = clock.deadline(now, _seconds(within, self.policy.deadline))
+        # From the latest time in the book: a process whose clock is behind would be late before it begins.
+        deadline = clock.deadline(max(now, self._ledger.store.latest), _seconds(within, self.policy.deadline))
         name = self._ledger.new_name() if once is None else _named(once)
         body = {
             "by": by,
@@ -133,18 +135,30 @@ class Account(Curated):
             "id": name,
             "purpose": purpose,
         }
-        return Charge(self.name, by, _units(cost), now, deadline, name, body)
+        return Charge(self.name, by, _units(cost), now, deadline, name, body, self._rules)
 
     def _charge_slowly(self, asked: Charge, cost: Cost, guarantee: Guarantee, *, again: bool) -> Entry:
         """The ordinary way: it says why a charge is refused, and knows analysts that are new."""
         self._lapse(asked.time)
         with self._ledger.changing() as run:
-            if again and (found := self._find(run, asked.id)) is not None:
-                return _the_same(found, asked)
             facts = load(run, self.name)
+            if again and (found := self._find(run, asked.id)) is not None:
+                self._refuse(self._barred(facts, asked.by), facts, asked.by, guarantee)
+                return _the_same(run, found, asked)
+            self._follow(facts.accounts[self.name].policy, cost)
             self._refuse(refusal(facts, self.name, asked.by, cost), facts, asked.by, guarantee)
             spent = facts.accounts[self.name].state.plus(cost).spent
             return self._ledger.write(run, "charge", self.name, {**asked.body, "spent": list(spent)})
+
+    def _follow(self, policy: str, cost: Cost) -> None:
+        """The policy may have been amended since this account was opened here."""
+        if policy != self._rules:
+            self._rules, self.policy = policy, Policy.of(json.loads(policy))
+            self.policy.check(cost, self.terms)
+
+    def _barred(self, facts: Facts, by: str | None) -> Refusal | None:
+        """Whether nobody, or not this analyst, may have anything from the account now."""
+        return Refusal.FROZEN if facts.accounts[self.name].frozen else standing(facts.of(self.name), by)
 
     def _lapse(self, now: str) -> None:
         """Count the charges that were not settled in time: their process may have died on what it read (rule R5)."""
@@ -208,21 +222,26 @@ class Account(Curated):
 
     def settle(self, receipt: Receipt) -> None:
         """Note that the answer was given. A charge that is settled, has failed or has lapsed stays as it is."""
-        if self._waits(receipt):
-            self._change("settle", {"charge": receipt.number})
+        self._end(receipt, "settle", {"charge": receipt.number})
 
     def fail(self, receipt: Receipt, reason: str) -> None:
         """Note that there was no answer after data was read. Too many of these stop whoever asked (rule R5)."""
         check_text("reason", reason, needed=True)
-        if self._waits(receipt):
-            self._change("fail", {"charge": receipt.number, "reason": reason})
+        self._end(receipt, "fail", {"charge": receipt.number, "reason": reason})
 
-    def _waits(self, receipt: Receipt) -> bool:
-        """Whether a charge still waits for its answer; refused if the book has no such charge."""
+    def _end(self, receipt: Receipt, kind: str, body: dict[str, Any]) -> None:
+        """End the waiting of a charge, if it still waits; refused if the book has no such charge."""
         self._check_receipt(receipt)
         with self._ledger.store.reading() as run:
             self._check_known(run, receipt)
-            return bool(run("SELECT 1 FROM pending WHERE seq = ?", (receipt.number,)))
+            if not self._waits(run, receipt):
+                return
+        with self._ledger.changing() as run:
+            if self._waits(run, receipt):  # another thread may have been faster
+                self._ledger.write(run, kind, self.name, body)
+
+    def _waits(self, run: Run, receipt: Receipt) -> bool:
+        return bool(run("SELECT 1 FROM pending WHERE seq = ?", (receipt.number,)))
 
     def _check_known(self, run: Run, receipt: Receipt) -> None:
         rows = run("SELECT kind, account, hash FROM log WHERE seq = ?", (receipt.number,))
@@ -237,7 +256,7 @@ class Account(Curated):
         with self._ledger.changing() as run:
             self._check_known(run, receipt)
             self._ledger.keep(run, self.name, receipt.number, key, release)
-            if run("SELECT 1 FROM pending WHERE seq = ?", (receipt.number,)):
+            if self._waits(run, receipt):
                 self._ledger.write(run, "settle", self.name, {"charge": receipt.number})
 
     def stored(self, key: str, *, by: str | None = None) -> str | None:
@@ -252,8 +271,7 @@ class Account(Curated):
             if not rows:
                 return None
             facts = load(run, self.name)
-            frozen = Refusal.FROZEN if facts.accounts[self.name].frozen else None
-            self._refuse(frozen or standing(facts.of(self.name), by), facts, by, None)
+            self._refuse(self._barred(facts, by), facts, by, None)
             _check_release(run, key, *rows[0])
         return str(rows[0][0])
 
@@ -348,6 +366,7 @@ class Account(Curated):
         return burn_down(self)
 
 
+NAME = re.compile(r"[A-Za-z0-9.:-]{1,200}")
 SPENT = ("pure_spent", "loss_spent", "delta_spent", "impure")
 
 
@@ -358,20 +377,24 @@ def _units(cost: Cost) -> tuple[int, int, int, int]:
 def _seconds(within: float | None, default: float) -> float:
     if within is None:
         return default
-    if isinstance(within, bool) or not 0 < within < 1e9:
+    if isinstance(within, bool) or not isinstance(within, int | float) or not 0 < within < 1e9:
         raise ArgumentError("within", "must be the seconds that the answer may take, such as 600")
     return within
 
 
 def _named(once: str) -> str:
-    check_text("once", once, needed=True)
-    if not once.isascii() or any(sign in once for sign in '%_\\"') or len(once) > 200:
+    if not isinstance(once, str) or not NAME.fullmatch(once):
         raise ArgumentError("once", "must be a short name of plain letters, digits, dots and hyphens")
     return once
 
 
-def _the_same(found: Entry, asked: Charge) -> Entry:
-    """A charge that was made under this name before; another one under the same name is a mistake."""
+def _the_same(run: Run, found: Entry, asked: Charge) -> Entry:
+    """A charge that was made under this name and still waits for its answer: it pays for one, and no more."""
+    if not run("SELECT 1 FROM pending WHERE seq = ?", (found.seq,)):
+        raise LedgerError(
+            f"the charge {asked.id!r} was made and is settled, or has failed; `charged` gives its receipt, and another "
+            "answer needs another name"
+        )
     if any(found.body[name] != asked.body[name] for name in ("guarantee", "cost", "by")):
         raise LedgerError(f"another charge was made under the name {asked.id!r}; choose a new name")
     return found

@@ -20,7 +20,7 @@ class Budget(Account):
     def __init__(self, epsilon: float, delta: float = 0.0, *, unit: Unit = ROW, accounting: str | None = None) -> None:
         ledger = Ledger.open(":memory:")
         account = ledger.account("budget", epsilon=epsilon, delta=delta, unit=unit, accounting=accounting)
-        super().__init__(ledger, account.name, account.terms, account.policy)
+        super().__init__(ledger, account.name, account.terms, account.policy, account._rules)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a budget cannot be copied or pickled: the copy could be spent again")

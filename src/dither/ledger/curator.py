@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from dither.errors import ArgumentError
+from dither.errors import ArgumentError, UnitMismatch
 from dither.ledger.facts import AnalystFacts
 from dither.ledger.left import Remaining
-from dither.ledger.receipt import Receipt, check_text
+from dither.ledger.receipt import Receipt, check_receipt, check_text
 from dither.ledger.state import State
 from dither.ledger.tables import load
-from dither.privacy import Composed
+from dither.privacy import Guarantee
 from dither.privacy.numbers import fraction, written
 
 if TYPE_CHECKING:
@@ -109,6 +109,8 @@ class Curated:
         """Enter charges that a restored book has lost, each once. They count even where they exceed the account."""
         for receipt in receipts:
             self._check_receipt(receipt)
+            for guarantee in (receipt.guarantee, *receipt.disjoint):
+                self._check_unit(guarantee)
         with self._ledger.changing() as run:
             known = _heads(run, self.name)
             for receipt in receipts:
@@ -117,9 +119,15 @@ class Curated:
                     self._ledger.write(run, "recover", self.name, self._lost(receipt))
 
     def _check_receipt(self, receipt: Receipt) -> None:
-        if not isinstance(receipt, Receipt) or receipt.account != self.name:
-            whose = getattr(receipt, "account", "nobody")
-            raise ArgumentError("receipt", f"belongs to the account {whose}, not to {self.name}")
+        check_receipt(receipt)
+        if receipt.account != self.name:
+            raise ArgumentError("receipt", f"belongs to the account {receipt.account}, not to {self.name}")
+
+    def _check_unit(self, guarantee: Guarantee) -> None:
+        if guarantee.unit != self.terms.unit:
+            way_out = "convert it with .for_replacement(), or charge it to its own account"
+            words = f"is for {guarantee.unit}, but the account is for {self.terms.unit}; {way_out}"
+            raise UnitMismatch("guarantee", words)
 
     def _lost(self, receipt: Receipt) -> dict[str, Any]:
         cost = self._cost_again(receipt)
@@ -127,8 +135,8 @@ class Curated:
         return {"guarantee": receipt.promise(), "cost": [cost.pure, cost.loss, cost.delta], **about}
 
     def _cost_again(self, receipt: Receipt) -> Cost:
-        if receipt.disjoint and isinstance(receipt.guarantee, Composed):
-            return self.terms.disjoint(receipt.guarantee.parts)
+        if receipt.disjoint:
+            return self.terms.disjoint(receipt.disjoint)
         return self.terms.cost(receipt.guarantee)
 
 

@@ -220,7 +220,7 @@ class Ledger:
         return self._known(name, found)
 
     def _known(self, name: str, facts: AccountFacts) -> Account:
-        return Account(self, name, terms_of(facts), Policy.of(json.loads(facts.policy)))
+        return Account(self, name, terms_of(facts), Policy.of(json.loads(facts.policy)), facts.policy)
 
     def accounts(self) -> tuple[Account, ...]:
         """All accounts of the book."""

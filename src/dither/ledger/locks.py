@@ -42,14 +42,12 @@ if sys.platform == "win32":
                 raise Locked
             time.sleep(0.002)
 
-    def hold(descriptor: int, held: bool) -> None:
+    def hold(descriptor: int, start: int, length: int, held: bool) -> None:
         """Nothing to do: Windows keeps locks until their own descriptor is closed."""
 
 else:
     import fcntl
     import struct
-
-    SHARED = (0x40000002, 510)  # the bytes on which whoever has a SQLite file open holds a shared lock
 
     def _try(descriptor: int) -> bool:
         try:
@@ -61,18 +59,13 @@ else:
     def unlock(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_UN)
 
-    def hold(descriptor: int, held: bool) -> None:
-        """Hold SQLite's shared lock of a file on behalf of an open descriptor, or let go of it.
-
-        SQLite's own belongs to the process, and is lost as soon as any other descriptor of the file is closed in it.
-        This one belongs to the descriptor, so that no other process takes the book for closed. Where there is no such
-        lock (outside Linux), the note alone must notice.
-        """
+    def hold(descriptor: int, start: int, length: int, held: bool) -> None:
+        """Hold a shared lock on bytes of a file on behalf of an open descriptor, or let go of it (see `guards`)."""
         command = getattr(fcntl, "F_OFD_SETLK", None)
         kind = fcntl.F_RDLCK if held else fcntl.F_UNLCK
         if command is not None:
             with suppress(OSError):
-                fcntl.fcntl(descriptor, command, struct.pack("hhqqi4x", kind, os.SEEK_SET, *SHARED, 0))
+                fcntl.fcntl(descriptor, command, struct.pack("hhqqi4x", kind, os.SEEK_SET, start, length, 0))
 
     def lock(descriptor: int, seconds: float) -> None:
         """Lock the file alone, or raise `Locked`; after any error the caller closes the descriptor.

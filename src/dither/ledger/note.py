@@ -24,7 +24,7 @@ from dither.errors import LedgerError
 from dither.ledger.locks import Locked, lock, unlock
 from dither.noise import token
 
-__all__ = ["Doubt", "Note", "Record", "home_of", "same_home"]
+__all__ = ["Doubt", "Note", "Record", "home_of", "same_home", "state_folder"]
 
 MAGIC = "dither-note-1"
 SIZE = 512  # more than any record, and far less than what one write leaves torn
@@ -79,12 +79,14 @@ class Note:
             if not self._held:
                 self._acquire()
             self._held += 1
+            process = os.getpid()
             try:
                 yield
             finally:
-                self._held -= 1
-                if not self._held and self._descriptor is not None:
-                    unlock(self._descriptor)
+                if process == os.getpid():  # a forked child has let go of everything
+                    self._held -= 1
+                    if not self._held and self._descriptor is not None:
+                        unlock(self._descriptor)
 
     def _acquire(self) -> None:
         """Lock the file that has the note's name *now*: one that was removed meanwhile protects nothing."""
@@ -153,6 +155,14 @@ class Note:
         _sync_folder(self._path.parent)
         return data
 
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    def exists(self) -> bool:
+        """Whether this machine has such a note."""
+        return self._path.exists()
+
     def begin(self, record: Record) -> None:
         """Make the note with its first record, in one step, unless it is there: nobody ever finds it empty."""
         if self._path.exists():
@@ -206,6 +216,18 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+STATE = "DITHER_STATE"
+"""The variable that names the folder in which this machine keeps its own notes of books."""
+
+
+def state_folder() -> Path:
+    """The folder in which this machine keeps what it has seen of books."""
+    default = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "dither"
+    folder = Path(os.environ.get(STATE) or default)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 MACHINE = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))

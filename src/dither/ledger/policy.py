@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Self
@@ -65,5 +64,5 @@ class Policy:
 
 
 def _check_positive(name: str, value: float, way_out: str) -> None:
-    if isinstance(value, bool) or not (math.isfinite(value) and value > 0):
-        raise ArgumentError(name, f"must be positive and finite; {way_out}")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
+        raise ArgumentError(name, f"must be a positive number below 1e9; {way_out}")

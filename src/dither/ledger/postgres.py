@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dither.errors import LedgerError, MissingExtra
 from dither.ledger.entry import canonical
-from dither.ledger.note import Doubt, Note, Record
+from dither.ledger.note import STATE, Doubt, Note, Record, state_folder
 from dither.ledger.store import LAST, SPEND, SPEND_BY, WAIT, Charge, Run, version_of
 
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ LOCK = 0x64697468  # one advisory lock makes all writers of the book take turns
 INHERITED: list[psycopg.Connection[Any]] = []  # a forked process must not close these: its parent speaks through them
 IDLE = 0  # psycopg.pq.TransactionStatus.IDLE
 REFUSED = "DI001"  # the charge does not fit; the ordinary way finds out why
-STATE = "DITHER_STATE"
-"""The variable that names the folder in which this machine keeps its notes of books on servers."""
+OLDER = "DI002"  # the line that was noted is not in the book
 
 # No wait without an end. A writer that stops inside a transaction is thrown out before those who wait for it give up.
 SESSION = (
@@ -47,7 +46,8 @@ def _placed(sql: str, *positions: int) -> str:
 
 # A charge in one step, because every statement costs a way to the server and back, and all others wait meanwhile.
 # Arguments: 1 account, 2 analyst, 3 to 6 the four units, 7 time, 8 deadline, 9 id, 10 the body up to what is spent, 11
-# the same as part of the text that is hashed (see `entry.digest`), where quotation marks are escaped.
+# the same as part of the text that is hashed (see `entry.digest`), where quotation marks are escaped; 12 and 13 the
+# line that this machine has noted, and its hash; 14 the policy.
 #
 # A commit usually keeps its locks until the server's log is on the disk, so that the charges of many processes would
 # wait for the disk one by one. Whoever had to wait for the lock therefore commits without waiting for the disk, and
@@ -56,7 +56,7 @@ def _placed(sql: str, *positions: int) -> str:
 # write. Until then others may see a charge that a crash of the server would undo. They can only be refused because of
 # it: what they spend comes later in the same log, so it is never durable without it.
 CHARGE = f"""CREATE FUNCTION dither_charge(
-    text, text, bigint, bigint, bigint, bigint, text, text, text, text, text)
+    text, text, bigint, bigint, bigint, bigint, text, text, text, text, text, bigint, text, text)
 RETURNS TABLE (number bigint, at text, digest text, durable boolean) LANGUAGE plpgsql AS $body$
 #variable_conflict use_column
 DECLARE
@@ -68,7 +68,10 @@ BEGIN
     IF NOT durable THEN
         PERFORM pg_advisory_xact_lock({LOCK}), set_config('synchronous_commit', 'off', true);
     END IF;
-    {_placed(SPEND, 3, 4, 5, 6, 1, 6, 3, 4, 5, 7)} INTO sums;
+    IF NOT EXISTS (SELECT 1 FROM log WHERE seq = $12 AND hash = $13) THEN
+        RAISE SQLSTATE '{OLDER}';
+    END IF;
+    {_placed(SPEND, 3, 4, 5, 6, 1, 14, 6, 3, 4, 5, 7)} INTO sums;
     IF NOT FOUND THEN
         RAISE SQLSTATE '{REFUSED}';
     END IF;
@@ -89,7 +92,7 @@ BEGIN
     RETURN NEXT;
 END
 $body$"""
-CALL = b"SELECT * FROM dither_charge(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+CALL = b"SELECT * FROM dither_charge(" + b", ".join([b"%s"] * 14) + b")"
 DROP = "DROP FUNCTION IF EXISTS dither_charge(text, text, bigint, bigint, bigint, bigint, text, text, text)"
 FLUSH = b"SELECT pg_logical_emit_message(true, 'dither', '')"
 
@@ -104,7 +107,7 @@ class PostgresStore:
     key = "BIGINT"
 
     def __init__(self, place: str) -> None:
-        self._address = place
+        self._address, self.latest = place, ""
         self.place = re.sub(r"(://[^:/@]*):[^@]*@", r"\1:…@", place)
         self._lock = threading.RLock()
         self._pid = os.getpid()
@@ -112,7 +115,7 @@ class PostgresStore:
         self._book = ""
         self._connection: psycopg.Connection[Any] | None = _open(place, self.place)
         try:
-            self._note = Note(str(_note_of(self._connection.info)), self.place)
+            self._note = Note(str(_note_of(self._connection)), self.place)
         except BaseException:
             self.close()
             raise
@@ -136,24 +139,34 @@ class PostgresStore:
         return self._connection
 
     def _reconnect(self) -> None:
-        """After an interrupt or a lost server. What is charged inside a transaction that was left open could still be
-        undone; and a server that was away may have come back with an older book."""
+        """After an interrupt or a lost server: what is charged inside a transaction that was left open could still be
+        undone."""
         with suppress(Exception):
             assert self._connection is not None
             self._connection.close()
         self._connection = _open(self._address, self.place)
-        run = _runner(self._connection)
-        if self._book and (reason := self._doubt(run)):
-            raise Doubt(reason)
 
     @contextmanager
     def writing(self, *, anew: bool = False) -> Iterator[Run]:
-        if anew:
-            self._book = ""  # whatever was noted, this is the book from now on
         with self._transaction(f"BEGIN; SELECT pg_advisory_xact_lock({LOCK})") as run:
+            if not anew:
+                self._check_noted(run)
             yield run
             last = run(LAST)[0]
         self._write_note(last[0], last[2], anew)
+        self.latest = last[1]
+
+    def _check_noted(self, run: Run) -> None:
+        """Under the lock: a book that was put back while this process was connected lacks what was noted."""
+        if run("SELECT hash FROM log WHERE seq = ?", self._noted()[:1]) != [self._noted()[1:]]:
+            raise Doubt("the book is older than the head that this machine has noted")
+
+    def _noted(self) -> tuple[int, str]:
+        with self._note.locked():
+            record = self._note.read()
+        if record is None:
+            raise Doubt("the note that this machine keeps of it was emptied")
+        return record.seq, record.head
 
     def reading(self) -> AbstractContextManager[Run]:
         return self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ")
@@ -195,7 +208,8 @@ class PostgresStore:
 
         start = charge.start
         end = canonical(["charge", charge.account, start])[1:-2]  # without the closing quotation mark and bracket
-        values = (charge.account, charge.by, *charge.units, charge.time, charge.deadline, charge.id, start, end)
+        what = (charge.account, charge.by, *charge.units, charge.time, charge.deadline, charge.id, start, end)
+        values = (*what, *self._noted(), charge.policy)
         try:
             with self._using() as connection:
                 try:
@@ -203,6 +217,8 @@ class PostgresStore:
                 except psycopg.Error as error:
                     if error.sqlstate == REFUSED:
                         return None
+                    if error.sqlstate == OLDER:
+                        raise Doubt("the book is older than the head that this machine has noted") from None
                     raise
                 if not durable:
                     connection.execute(FLUSH)
@@ -212,6 +228,7 @@ class PostgresStore:
                 raise
             number, at, digest = self._look_for(charge, error)
         self._write_note(number, digest)
+        self.latest = at
         return number, at, digest
 
     def _look_for(self, charge: Charge, error: LedgerError) -> tuple[int, str, str]:
@@ -239,6 +256,11 @@ class PostgresStore:
     def doubt(self, run: Run, version: int | None) -> str:
         first = run("SELECT hash FROM log WHERE seq = 1")
         if not first:
+            if self._note.exists():
+                raise LedgerError(
+                    f"a book with {self._noted()[0]} lines was at {self.place}: restore it, or remove "
+                    f"{self._note.path} if it is gone for good"
+                )
             return ""
         reason = self._doubt(run)
         self._book = first[0][0][:32]
@@ -301,18 +323,18 @@ def _home(run: Run) -> str:
     return f"{rows[0][0]}.{rows[0][1]}"
 
 
-def _note_of(info: Any) -> Path:
+def _note_of(connection: psycopg.Connection[Any]) -> Path:
     """The note of a book on a server, in the folder where this machine keeps such things."""
-    default = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "dither"
-    folder = Path(os.environ.get(STATE) or default)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
+        folder = state_folder()
+    except (OSError, RuntimeError) as error:
         raise LedgerError(
-            f"{folder} cannot be made ({error.strerror}); this machine keeps its note of the book there: "
-            f"name a folder that outlives the process in {STATE}"
+            f"there is no folder for this machine's note of the book ({error}): name one that outlives the process "
+            f"in {STATE}"
         ) from error
-    which = canonical([info.host, info.port, info.dbname])
+    schema = connection.execute(b"SELECT current_schema()").fetchall()[0][0]
+    info = connection.info
+    which = canonical([info.host, info.port, info.dbname, schema])
     return folder / f"{hashlib.sha256(which.encode()).hexdigest()[:32]}.note"
 
 

@@ -4,7 +4,7 @@ Of Dither it uses nothing but its errors and the transitions of a book, which ar
 replayed: its cost is computed anew from the guarantee that it names, and the total must stay within
 what was promised at that moment. A pure ε counts as ε-randomized response, which no ε-DP mechanism exceeds; counted as
 Laplace noise, charges for anything else would look cheaper than they are. For a bounded range and for listed Rényi
-losses dp-accounting 0.6 has no event, and a simpler upper bound stands in.
+losses dp-accounting 0.6 has no event, and a simpler upper bound stands in, or the book's own cost where that is less.
 """
 
 from __future__ import annotations
@@ -182,6 +182,8 @@ def _after(total: Total | None, entry: Entry, account: AccountFacts) -> Total:
     if entry.kind not in ("charge", "recover"):
         return replace(total, epsilon=promised[0], delta=promised[1])
     lost = _loss_in(account, entry.body["guarantee"])
+    if not lost.exact:  # only an upper bound is known here, and the book may have a better one
+        lost = replace(lost, loss=min(lost.loss, entry.body["cost"][1] / NANO))
     return replace(total, charges=total.charges + 1, spent=total.spent + lost)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -13,8 +15,9 @@ from typing import Any
 
 from dither.errors import LedgerError
 from dither.ledger.entry import digest
-from dither.ledger.locks import check_filesystem, hold
-from dither.ledger.note import Doubt, Note, Record, home_of, same_home
+from dither.ledger.guards import Guard
+from dither.ledger.locks import check_filesystem
+from dither.ledger.note import Doubt, Note, Record, home_of, same_home, state_folder
 from dither.ledger.store import APPEND, APPLICATION, LAST, SPEND, SPEND_BY, WAIT, Charge, Run, version_of
 
 __all__ = ["SQLiteStore", "backup_file", "leftovers", "put_in_place"]
@@ -41,7 +44,7 @@ class SQLiteStore:
         if not place.strip():
             raise LedgerError("the path of the book is empty; pass a file such as book.db")
         self.memory = place == ":memory:"
-        self.place = "this process only" if self.memory else place
+        self.place, self.latest = "this process only" if self.memory else place, ""
         # Once and for all: a later chdir, or a link, must not lead to another book or another note.
         self._path = Path(place if self.memory else os.path.realpath(place))
         if self._path.is_dir():
@@ -53,7 +56,9 @@ class SQLiteStore:
         self._last: Last | None = None
         self._seen = b""  # the note, as it was when `_last` was read
         self._book = ""
-        self._guard: int | None = None
+        self._guard: Guard | None = None
+        self._far: int | None = None  # what this machine keeps of the book, away from it
+        self._highest = (0, "")  # the last line that this process has seen, and its hash; it never goes back
         self._here = ("", 0)  # which machine, and which file on it
         self._connection: sqlite3.Connection | None = None
         try:
@@ -62,6 +67,7 @@ class SQLiteStore:
         except BaseException:
             self._let_go()
             raise
+        _STORES.add(self)
 
     def _connect(self) -> None:
         if not self.memory:
@@ -72,8 +78,7 @@ class SQLiteStore:
         self._file, self._beside = self._identity(), self._neighbours()
         if self._file is not None:
             self._here = (home_of(self._path.parent), self._file[1])
-            self._guard = os.open(self._path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-            hold(self._guard, True)
+            self._guard = Guard(self._path)
 
     def _check_names(self) -> None:
         with suppress(FileNotFoundError):
@@ -129,10 +134,7 @@ class SQLiteStore:
 
     def _after_fork(self, inherited: sqlite3.Connection) -> None:
         _never_close(inherited)
-        guard, self._guard = self._guard, None
-        if guard is not None:
-            os.close(guard)
-        self._lock, self._active, self._last = threading.RLock(), False, None
+        self._lock, self._active, self._last, self._far = threading.RLock(), False, None, None
         with self._alone():
             self._connect()
 
@@ -140,12 +142,13 @@ class SQLiteStore:
     def writing(self, *, anew: bool = False) -> Iterator[Run]:
         """A transaction that is alone; `anew` also writes the note anew, whatever it said."""
         connection = self._connected()
-        with self._alone(), self._lock:
+        # The note last: a thread that waits for another's long reading keeps no other process waiting.
+        with self._lock, self._alone():
             self._enter(connection)
-            if not anew:
-                self._check_head(connection.execute)
             self._last = None
             with self._transaction(connection, "BEGIN IMMEDIATE") as run:
+                if not anew:
+                    self._check_head(connection.execute)
                 yield run
                 last = run(LAST)[0]
             self._write_note(last, anew)
@@ -177,11 +180,11 @@ class SQLiteStore:
     def charge(self, charge: Charge) -> Last | None:
         """The ordinary way without its detours: beside a commit to a fast disk, Python's own time counts."""
         connection = self._connected()
-        with self._alone(), self._lock:
+        with self._lock, self._alone():
             self._enter(connection)
             try:
-                self._check_head(connection.execute)
-                made = self._charge(connection, charge)
+                connection.execute("BEGIN IMMEDIATE")
+                made = _charge(connection.execute, charge, self._check_head(connection.execute))
             except FAULTS as error:
                 _undo(connection)
                 raise LedgerError(_explain(error, self.place)) from error
@@ -192,34 +195,54 @@ class SQLiteStore:
                 self._write_note(made)
             return made
 
-    def _charge(self, connection: sqlite3.Connection, charge: Charge) -> Last | None:
+    def _check_head(self, execute: Callable[..., sqlite3.Cursor]) -> Last:
+        """The last line. The one that the note names, and the last one seen here, must be in the book as it is now."""
+        last: Last = execute(LAST).fetchone()
         known, self._last = self._last, None
-        try:
-            return _charge(connection.execute, charge, known)
-        except sqlite3.IntegrityError:
-            # A process was killed between its commit and its note: there is a line that the note does not know.
-            _undo(connection)
-            return _charge(connection.execute, charge, None)
-
-    def _check_head(self, execute: Callable[..., sqlite3.Cursor]) -> None:
-        """The line that the note names must be in the book that this process sees."""
-        if self._note is None or (self._last is not None and self._note.raw() == self._seen):
-            return
-        self._last = None
+        if self._note is None or (last == known and self._note.raw() == self._seen):
+            return last
         record = self._note.read()
         if record is None:
             raise Doubt(MISSING)
-        _check_line(execute("SELECT hash FROM log WHERE seq = ?", (record.seq,)).fetchall(), record)
+        for seq, head in ((record.seq, record.head), self._highest):
+            if seq:
+                _check_line(execute("SELECT hash FROM log WHERE seq = ?", (seq,)).fetchall(), head)
         self._book = record.book
+        return last
 
     def _write_note(self, last: Last, anew: bool = False) -> None:
         """After the commit, and before anybody is told that it was granted."""
         if self._note is not None:
             record = Record(self._book, last[0], last[2], *self._here)
             self._seen = self._note.create(record) if anew else self._note.write(record)
+            self._write_far(self._seen)
             if anew:
                 Path(f"{self._path}-anchor").unlink(missing_ok=True)
-        self._last = last
+        self._last, self._highest, self.latest = last, (last[0], last[2]), last[1]
+
+    def _write_far(self, data: bytes) -> None:
+        """Note the head in this machine's own folder too, if it has one: a backup of the book's folder has it not."""
+        with suppress(OSError):
+            if self._far is None:
+                flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+                self._far = os.open(self._far_path(), flags, 0o600)
+            os.lseek(self._far, 0, os.SEEK_SET)
+            os.write(self._far, data)
+
+    def _far_path(self) -> Path:
+        return state_folder() / f"{hashlib.sha256(f'{self._book} {self._path}'.encode()).hexdigest()[:32]}.note"
+
+    def _check_far(self, run: Run) -> None:
+        """A book that was put back together with its note is found by what this machine has seen of it."""
+        try:
+            data = self._far_path().read_bytes()
+        except OSError:
+            return
+        if data:
+            record = Record.of(data)
+            rows = run("SELECT hash FROM log WHERE seq = ?", (record.seq,))
+            if not rows or rows[0][0] != record.head:
+                raise Doubt("this machine has seen a later state of it")
 
     def version(self) -> int | None:
         connection = self._connected()
@@ -255,13 +278,14 @@ class SQLiteStore:
                 f"a book with {record.seq} lines was at {self.place}: restore it from a backup with `dither restore`, "
                 f"or remove {self.place}-note if there never was one"
             )
-        _check_line(run("SELECT hash FROM log WHERE seq = ?", (record.seq,)), record)
+        _check_line(run("SELECT hash FROM log WHERE seq = ?", (record.seq,)), record.head)
         if record.book and record.book != rows[0][0][:32]:
             raise Doubt("the note beside it is of another book")
         home, inode = self._here
         if record.home and not (record.inode == inode and same_home(record.home, home)):
             raise Doubt("it was copied here, or comes from another machine")
         self._book = rows[0][0][:32]
+        self._check_far(run)
 
     def _older_note(self, version: int | None) -> Record | None:
         """What books of the first schema had beside them: a head, and nothing else."""
@@ -277,7 +301,10 @@ class SQLiteStore:
     def backup(self, target: str) -> None:
         """A copy of the book at one moment, on the disk when this returns."""
         connection = self._connected()
-        with self._lock:
+        if os.path.realpath(target) in {os.path.realpath(path) for path in _names(str(self._path))}:
+            raise LedgerError(f"{target} is a name that the book itself uses; choose another one")
+        # Alone: a process that copies files may have lost the lock on what it reads.
+        with self._lock, self._alone():
             self._enter(connection)
             _backup(connection, target)
 
@@ -290,7 +317,7 @@ class SQLiteStore:
             _never_close(connection)
             return
         try:
-            with self._alone(), self._lock:
+            with self._lock, self._alone():
                 self._close(connection)
         finally:
             self._let_go()
@@ -300,37 +327,52 @@ class SQLiteStore:
             connection.close()
             return
         if self._guard is not None:
-            hold(self._guard, False)
+            self._guard.release()
         if self._neighbours() != self._beside and self._note.raw() != self._seen:
             # Somebody went on without the files that this connection has: tidying up would undo what they wrote.
             _never_close(connection)
         else:
             connection.close()
 
-    def __del__(self) -> None:
-        # A book that nobody closed: SQLite closes its own files, and finds the book in use, so it tidies nothing up.
-        if getattr(self, "_guard", None) is not None and self._pid == os.getpid():
-            with suppress(Exception):
-                self._connection = None
-                os.close(self._guard)  # type: ignore[arg-type]
-
     def _let_go(self) -> None:
         if self._guard is not None:
-            os.close(self._guard)
+            self._guard.close()
             self._guard = None
+        if self._far is not None:
+            os.close(self._far)
+            self._far = None
         if self._note is not None:
             self._note.discard_if_empty()
             self._note.close()
 
 
-def _charge(execute: Callable[..., sqlite3.Cursor], charge: Charge, known: Last | None) -> Last | None:
-    execute("BEGIN IMMEDIATE")
-    fit = (charge.account, *charge.tested, charge.time)
+_STORES: weakref.WeakSet[SQLiteStore] = weakref.WeakSet()
+_FORKING: list[Any] = []
+
+
+def _before_fork() -> None:
+    """Nobody is inside a transaction when the process forks: SQLite in the child would believe that for ever."""
+    for store in list(_STORES):
+        store._lock.acquire()
+        _FORKING.append(store._lock)
+
+
+def _after_fork() -> None:
+    while _FORKING:
+        _FORKING.pop().release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+
+
+def _charge(execute: Callable[..., sqlite3.Cursor], charge: Charge, known: Last) -> Last | None:
+    fit = (charge.account, charge.policy, *charge.tested, charge.time)
     rows = execute(SPEND, (*charge.units, *fit)).fetchall()
     if not rows or (charge.by is not None and not _spend_by(execute, charge)):
         execute("ROLLBACK")
         return None
-    last, latest, previous = known or execute(LAST).fetchone()
+    last, latest, previous = known
     seq, when, text = last + 1, max(charge.time, latest), charge.text(rows[0])
     line = digest(previous, seq, when, "charge", charge.account, text)
     execute(APPEND, (seq, when, "charge", charge.account, text, line))
@@ -343,8 +385,8 @@ def _spend_by(execute: Callable[..., sqlite3.Cursor], charge: Charge) -> bool:
     return execute(SPEND_BY, (*charge.units, charge.account, charge.by, *charge.tested)).rowcount == 1
 
 
-def _check_line(rows: list[tuple[Any, ...]], record: Record) -> None:
-    if not rows or rows[0][0] != record.head:
+def _check_line(rows: list[tuple[Any, ...]], head: str) -> None:
+    if not rows or rows[0][0] != head:
         raise Doubt("the book is older than the head noted beside it")
 
 
@@ -398,6 +440,8 @@ def _backup(source: sqlite3.Connection, target: str) -> None:
         try:
             source.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")  # one file, with nothing beside it
+            if copy.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
+                raise LedgerError(f"{target} was damaged on the way; remove it, and try again")
         finally:
             copy.close()
     except FAULTS as error:
@@ -421,9 +465,12 @@ def backup_file(source: str, target: str) -> None:
 
 
 def leftovers(place: str) -> list[Path]:
-    """What may lie beside a book."""
-    names = ("", *BESIDE, "-journal", "-note", "-anchor")
-    return [path for name in names if (path := Path(f"{place}{name}")).exists()]
+    """What lies at a book's place, and beside it."""
+    return [path for path in _names(place) if path.exists()]
+
+
+def _names(place: str) -> list[Path]:
+    return [Path(f"{place}{name}") for name in ("", *BESIDE, "-journal", "-note", "-anchor")]
 
 
 def put_in_place(aside: str, place: str) -> None:

@@ -53,7 +53,7 @@ FITS = """((impure + ? = 0 AND pure_spent + ? <= pure_cap)
 ADD = """pure_spent = pure_spent + ?, loss_spent = loss_spent + ?, delta_spent = delta_spent + ?, impure = impure + ?,
     charges = charges + 1"""
 SPEND = f"""UPDATE account SET {ADD}
-    WHERE name = ? AND frozen = '' AND written_off = 0 AND {FITS}
+    WHERE name = ? AND policy = ? AND frozen = '' AND written_off = 0 AND {FITS}
     AND NOT EXISTS (SELECT 1 FROM pending WHERE pending.account = account.name AND deadline <= ?)
     RETURNING pure_spent, loss_spent, delta_spent, impure"""
 SPEND_BY = f"""UPDATE analyst SET {ADD}
@@ -83,6 +83,8 @@ class Charge:
     deadline: str
     id: str
     body: Mapping[str, Any]
+    policy: str
+    """The policy that it was checked against, as the book has it."""
 
     @property
     def tested(self) -> Units:
@@ -115,6 +117,8 @@ class Store(Protocol):
     """What it needs in a new book beside the tables."""
     key: str
     """Its type for a 64-bit number that is a key."""
+    latest: str
+    """The latest time that was seen in the book."""
 
     def writing(self, *, anew: bool = False) -> AbstractContextManager[Run]:
         """A transaction that is alone and durable when left; its head is then in the note outside the book.

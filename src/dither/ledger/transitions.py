@@ -57,6 +57,10 @@ class Refusal(Enum):
     SHARE_SPENT = "the share has too little left"
 
 
+LENIENT = (Refusal.SHARE_SPENT, Refusal.NO_SHARE)
+"""What the first schema granted: shares began at nothing then, whatever had been spent."""
+
+
 def refusal(facts: Facts, name: str, by: str | None, cost: Cost) -> Refusal | None:
     """Why this charge is not granted, or None if it is. The statements in `store` decide the same."""
     account, analysts = facts.accounts[name], facts.of(name)
@@ -150,8 +154,8 @@ def _charge(facts: Facts, line: Line, rules: Rules | None) -> None:
     by, cost, account = body["by"], Cost(*body["cost"]), facts.accounts[name]
     _check_cost(rules, account, body, cost)
     found = refusal(facts, name, by, cost)
-    if facts.schema == 1 and found in (Refusal.SHARE_SPENT, Refusal.NO_SHARE):
-        found = None  # shares began at nothing then, whatever had been spent
+    if facts.schema == 1 and found in LENIENT:
+        found = None
     if found is not None:
         raise LedgerError(f"it is charged though {found.value}")
     state = account.state.plus(cost)
@@ -212,7 +216,8 @@ def _renew(facts: Facts, line: Line) -> None:
 
 def _write_off(facts: Facts, line: Line) -> None:
     account = facts.accounts[line.account]
-    facts.accounts[line.account] = replace(account, state=account.state.used_up(), written_off=1)
+    final = int(facts.schema > 1)  # by the rules of the first schema, a new promise undid it
+    facts.accounts[line.account] = replace(account, state=account.state.used_up(), written_off=final)
 
 
 def _share(facts: Facts, line: Line) -> None:
@@ -233,7 +238,7 @@ def _store(facts: Facts, line: Line) -> None:
     body = line.body
     if (line.account, body["key"]) in facts.releases:
         raise LedgerError("a release is already stored under this key; a release never changes")
-    if not 0 < body["charge"] < line.seq:
+    if facts.schema > 1 and not 0 < body["charge"] < line.seq:
         raise LedgerError("a release is stored for a charge that is not there")
     facts.releases[line.account, body["key"]] = (body["charge"], line.seq, body["sha256"])
 
@@ -319,6 +324,9 @@ def _check_caps(rules: Rules | None, account: AccountFacts) -> None:
 def _check_cost(rules: Rules | None, account: AccountFacts, body: Mapping[str, Any], cost: Cost) -> None:
     if min(cost.pure or 0, cost.loss, cost.delta) < 0:
         raise LedgerError("it costs less than nothing")
+    for part in body["guarantee"].get("parts", [body["guarantee"]]):
+        if (part["unit"], part["relation"]) != (account.unit, account.relation):
+            raise LedgerError("its guarantee is for another unit")
     if rules is not None:
         rules.check_cost(account, body["guarantee"], cost)
 
