@@ -61,10 +61,17 @@ def test_two_units_with_two_kinds_of_rows(place, name, gaussian):
 
 @pytest.mark.full
 @pytest.mark.only_on("duckdb")
-@pytest.mark.parametrize(("units", "kinds"), [(2, 2), (2, 3), (3, 2)])
 @pytest.mark.parametrize(("name", "gaussian"), ASKED)
-def test_more_units_or_kinds_of_rows(place, name, gaussian, units, kinds):
-    _exhaust(place, QUESTIONS[name], gaussian, units, kinds)
+def test_two_units_with_three_kinds_of_rows(place, name, gaussian):
+    _exhaust(place, QUESTIONS[name], gaussian, units=2, kinds=3)
+
+
+@pytest.mark.full
+@pytest.mark.only_on("duckdb")
+@pytest.mark.parametrize(("number", "name"), list(enumerate(QUESTIONS)), ids=list(QUESTIONS))
+def test_three_units_with_two_kinds_of_rows(place, number, name):
+    """216 databases. Each question with one kind of noise, in turn."""
+    _exhaust(place, QUESTIONS[name], number % 2 == 0 or name == "private keys", units=3, kinds=2)
 
 
 def _exhaust(place, sql, gaussian, units, kinds):
