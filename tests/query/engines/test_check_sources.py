@@ -12,9 +12,9 @@ from pyarrow import parquet
 
 from dither.query.catalogue import Field, Table
 from dither.query.engines.check_sources import about_source
-from dither.query.engines.csv_lines import LONGEST
 from dither.query.engines.sources import source_of
 from dither.query.engines.storage import connect
+from dither.query.engines.text_lines import LONGEST
 from dither.query.sql.types import Type
 
 

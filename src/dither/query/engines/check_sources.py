@@ -12,11 +12,11 @@ from contextlib import suppress
 import duckdb
 
 from dither.query.catalogue import Field, Table
-from dither.query.engines.csv_lines import LONGEST, Lines, blocks, opened
 from dither.query.engines.duckdb_words import NAMES, written
 from dither.query.engines.files import CsvFile
 from dither.query.engines.parquet_files import ROW, ParquetFiles
 from dither.query.engines.storage import Column, Source, Stored, column_of
+from dither.query.engines.text_lines import LONGEST, CsvLines, blocks, opened
 from dither.query.sql import evaluate_dates as dates
 from dither.query.sql.types import Type
 
@@ -62,10 +62,10 @@ def about_source(
 def _faults(source: CsvFile) -> dict[str, int]:
     """How many lines of a CSV file are not read, or not fully, by reasons."""
     names, separator = source.header()
-    lines, found = Lines(separator), Counter[str]()
+    lines, found = CsvLines(separator), Counter[str]()
     with opened(source.path) as file:
         number = 0
-        for block in blocks(file):
+        for block in blocks(file, lines):
             for line in block.splitlines():
                 number += 1
                 fault = _fault(lines, line, len(names)) if number > 1 and line else ""
@@ -73,7 +73,7 @@ def _faults(source: CsvFile) -> dict[str, int]:
     return {fault: found[fault] for fault in FAULTS if found[fault]}
 
 
-def _fault(lines: Lines, line: bytes, width: int) -> str:
+def _fault(lines: CsvLines, line: bytes, width: int) -> str:
     if len(line) > LONGEST:
         return "long"
     fields = lines.fields(line)

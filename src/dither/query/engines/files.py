@@ -1,7 +1,7 @@
 """CSV and JSON files as sources, read as text.
 
 A record that a reader cannot make sense of never stops it and never changes how another is read (rule R1): in CSV a
-line that is no record is left out (`csv_lines`); in JSON a line that is no object has only NULLs. A JSON array is one
+line that is no record is left out (`text_lines`); in JSON a line that is no object has only NULLs. A JSON array is one
 document, and is refused as a whole where it is broken.
 """
 
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from dither.errors import ArgumentError
 from dither.query.catalogue import Table
-from dither.query.engines.csv_lines import LONGEST, Lines, PlainFile, header_of, opened
 from dither.query.engines.storage import Column, Schema, Stored, text, unique
+from dither.query.engines.text_lines import LONGEST, CsvLines, JsonLines, PlainFile, header_of, opened
 from dither.query.names import nameable
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class CsvFile:
     def header(self) -> tuple[list[str], str]:
         """Column names and separator, from the first record alone."""
         line = self._first()
-        read = [(Lines(separator).fields(line), separator) for separator in self._separators]
+        read = [(CsvLines(separator).fields(line), separator) for separator in self._separators]
         found = [([name.decode().strip() for name in names], separator) for names, separator in read if names]
         if not line or not found:
             raise ArgumentError(self.path.name, "has no header line in UTF-8; write the names of its columns first")
@@ -73,7 +73,7 @@ class CsvFile:
     def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:  # noqa: ARG002 - part of the protocol
         names, separator = self.header()
         unique(self.path.name, list(filter(nameable, names)))
-        plain_file = self._plain(separator)
+        plain_file = _plain(self.path, CsvLines(separator))
         # One column more than there are: where it holds something, the line has too many fields.
         columns = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(names) + 1))
         options = f"columns = {{{columns}}}, delim = {text(separator)}, {CSV_OPTIONS}"
@@ -83,11 +83,6 @@ class CsvFile:
         named = [(name, f"nullif(c{place}, '')") for place, name in enumerate(names) if nameable(name)]
         found = {name: Column(sql, "VARCHAR") for name, sql in named}
         return Stored(rows, found, held=plain_file)
-
-    def _plain(self, separator: str) -> PlainFile:
-        with suppress(OSError, EOFError, zlib.error):
-            return PlainFile(self.path, separator)
-        raise ArgumentError(self.path.name, "cannot be read to the end; look whether it is whole")
 
 
 @dataclass(frozen=True)
@@ -102,7 +97,11 @@ class JsonFile:
     def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:  # noqa: ARG002 - part of the protocol
         names = [field.name for field in table.fields]
         columns = {name: Column(f"(json ->> {text(_pointer(name))})", "VARCHAR") for name in names}
-        return Stored(f"read_json_objects({exactly(self.path)}, {self._options()})", columns)
+        options, plain_file = self._options(), None
+        if "newline_delimited" in options:
+            plain_file = _plain(self.path, JsonLines())
+        path = self.path if plain_file is None else plain_file.path
+        return Stored(f"read_json_objects({exactly(path)}, {options})", columns, held=plain_file)
 
     def _options(self) -> str:
         try:
@@ -115,6 +114,12 @@ class JsonFile:
         if start.lstrip().startswith(b"["):
             return "format = 'array'"
         return "format = 'newline_delimited', ignore_errors = true"
+
+
+def _plain(path: Path, lines: CsvLines | JsonLines) -> PlainFile:
+    with suppress(OSError, EOFError, zlib.error):
+        return PlainFile(path, lines)
+    raise ArgumentError(path.name, "cannot be read to the end; look whether it is whole")
 
 
 def exactly(path: Path) -> str:

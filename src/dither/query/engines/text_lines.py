@@ -1,6 +1,6 @@
-"""CSV line by line: each line is read by itself, whatever the others hold (rule R1).
+"""Text files line by line: each line is read by itself, whatever the others hold (rule R1).
 
-A line is a record if it is whole: as many fields as the header, and quotation marks only around a field (doubled
+A line of CSV is a record if it is whole: as many fields as the header, and quotation marks only around a field (doubled
 inside). Any other line is left out. So text in quotation marks ends with its line: a mark that is never closed costs
 its own line and none of those after it. A field that is not UTF-8 is empty, which stands for NULL.
 
@@ -9,7 +9,7 @@ The lines it is made of are hardly ever whole, but where one is, it counts as a 
 
 DuckDB gets to see only lines that it cannot misread: a file that is not plain is copied without its odd lines. (Its
 reader joins lines between quotation marks. Where its buffer ends, it may lose a last line without an end, or take one
-half of "\\r\\n" for text.)
+half of "\\r\\n" for text. Lines of JSON it keeps apart, but it stops at one that is very long.)
 """
 
 from __future__ import annotations
@@ -24,22 +24,42 @@ import numpy as np
 
 from dither.query.engines.storage import Folder
 
-__all__ = ["LONGEST", "Lines", "PlainFile", "blocks", "header_of", "opened"]
+__all__ = ["LONGEST", "CsvLines", "JsonLines", "PlainFile", "blocks", "header_of", "opened"]
 
 BLOCK = 1 << 19
 LONGEST = 2_000_000
-"""A line of more bytes is left out."""
+LONGEST_JSON = 16_000_000
+"""Lines of more bytes are left out."""
 QUOTE, END = ord('"'), ord("\n")
 MARK = b"\xef\xbb\xbf"
-Source = gzip.GzipFile | io.BufferedReader
+File = gzip.GzipFile | io.BufferedReader
 
 
-def opened(path: Path) -> Source:
+def opened(path: Path) -> File:
     return gzip.GzipFile(path) if path.suffix.lower() == ".gz" else path.open("rb")
 
 
-class Lines:
-    """How lines with one separator are read."""
+class JsonLines:
+    """How lines of JSON are read. Inside of one, "\\r" is a blank."""
+
+    ends = (b"\n",)
+
+    @property
+    def longest(self) -> int:
+        return LONGEST_JSON
+
+    def plain(self, block: bytes) -> bool:
+        return not _long(block, self.longest)
+
+    def tidied(self, block: bytes) -> bytes:
+        """The lines of a block that are kept."""
+        return b"".join(line + b"\n" for line in block.split(b"\n") if len(line) <= self.longest)
+
+
+class CsvLines:
+    """How lines of CSV with one separator are read."""
+
+    ends = (b"\n", b"\r")
 
     def __init__(self, separator: str) -> None:
         sign = separator.encode()
@@ -48,6 +68,10 @@ class Lines:
         self._whole = re.compile(rb"(?:%b)(?:%b(?:%b))*+" % (field, re.escape(sign), field))
         self._beside = np.zeros(256, bool)
         self._beside[[QUOTE, END, ord(separator)]] = True
+
+    @property
+    def longest(self) -> int:
+        return LONGEST
 
     def fields(self, line: bytes) -> list[bytes] | None:
         """The fields of a line without their quotation marks; None if it is not whole."""
@@ -59,7 +83,7 @@ class Lines:
         """Whether all lines are what DuckDB reads by itself: whole, in UTF-8, not empty, and with a plain end."""
         if not block.endswith(b"\n") or b"\r" in block or b"\n\n" in block or block.startswith(b"\n"):
             return False
-        return _decodes(block) and not _long(block) and self._closed(block)
+        return _decodes(block) and not _long(block, self.longest) and self._closed(block)
 
     def _closed(self, block: bytes) -> bool:
         """Whether quotation marks open after a separator and close before one, on the same line.
@@ -83,15 +107,16 @@ class Lines:
 
     def kept(self, line: bytes) -> bytes | None:
         """A line as DuckDB may see it; None for one that is left out."""
-        if not line or len(line) > LONGEST or (b'"' in line and not self._whole.fullmatch(line)):
+        if not line or len(line) > self.longest or (b'"' in line and not self._whole.fullmatch(line)):
             return None
         return line if _decodes(line) else self._field.sub(_readable, line)
 
     def tidied(self, block: bytes) -> bytes:
         """The lines of a block that are kept, each with a plain end."""
+        block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         if self.plain(block):
             return block
-        kept = [line for line in map(self.kept, block.splitlines()) if line is not None]
+        kept = [line for line in map(self.kept, block.split(b"\n")) if line is not None]
         return b"".join(line + b"\n" for line in kept)
 
 
@@ -113,10 +138,11 @@ def _readable(field: re.Match[bytes]) -> bytes:
     return field[0] if _decodes(field[0]) else b'""'
 
 
-def _long(block: bytes) -> bool:
+def _long(block: bytes, longest: int) -> bool:
+    """Whether there is a line of more bytes."""
     start = 0
-    while len(block) - start > LONGEST + 1:
-        end = block.rfind(b"\n", start, start + LONGEST + 1)
+    while len(block) - start > longest:
+        end = block.rfind(b"\n", start, start + longest + 1)
         if end < 0:
             return True
         start = end + 1
@@ -135,14 +161,14 @@ def _parted(start: bytes) -> tuple[bytes, bytes]:
     return whole[0].rstrip(b"\r\n"), start[len(whole[0]) :]
 
 
-def blocks(file: Source, rest: bytes = b"") -> Iterator[bytes]:
+def blocks(file: File, lines: CsvLines | JsonLines, rest: bytes = b"") -> Iterator[bytes]:
     """A file in pieces of whole lines. Of a line that is too long there is enough to see that it is."""
     while data := file.read(BLOCK):
         data = rest + data
-        cut = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+        cut = max(map(data.rfind, lines.ends)) + 1
         if cut:
             yield data[:cut]
-        rest = data[cut : cut + LONGEST + 1]
+        rest = data[cut : cut + lines.longest + 1]
     if rest:
         yield rest
 
@@ -150,26 +176,30 @@ def blocks(file: Source, rest: bytes = b"") -> Iterator[bytes]:
 class PlainFile:
     """A file that DuckDB reads line by line: the one at `path`, or a copy that is deleted with this object."""
 
-    def __init__(self, source: Path, separator: str) -> None:
-        lines = Lines(separator)
+    def __init__(self, source: Path, lines: CsvLines | JsonLines) -> None:
         self.path = source
         if not _is_plain(source, lines):
             self._folder = Folder()
-            self.path = self._folder.path / "plain.csv"
+            self.path = self._folder.path / "plain"
             _copy(source, self.path, lines)
 
 
-def _is_plain(source: Path, lines: Lines) -> bool:
+def _is_plain(source: Path, lines: CsvLines | JsonLines) -> bool:
     with opened(source) as file:
         if isinstance(file, gzip.GzipFile):  # to unpack it once is enough
             return False
-        start = file.readline(LONGEST)
-        return start.endswith(b"\n") and b"\r" not in start and all(map(lines.plain, blocks(file)))
+        if isinstance(lines, CsvLines):
+            header = file.readline(LONGEST)
+            if not header.endswith(b"\n") or b"\r" in header:
+                return False
+        return all(map(lines.plain, blocks(file, lines)))
 
 
-def _copy(source: Path, target: Path, lines: Lines) -> None:
+def _copy(source: Path, target: Path, lines: CsvLines | JsonLines) -> None:
     with opened(source) as file, target.open("wb") as copy:
-        header, rest = _parted(file.readline(LONGEST))
-        copy.write(header + b"\n")
-        for block in blocks(file, rest):
+        rest = b""
+        if isinstance(lines, CsvLines):
+            header, rest = _parted(file.readline(LONGEST))
+            copy.write(header + b"\n")
+        for block in blocks(file, lines, rest):
             copy.write(lines.tidied(block))

@@ -1,4 +1,4 @@
-"""CSV line by line: what one line holds never changes how another is read (rule R1)."""
+"""Text files line by line: what one line holds never changes how another is read (rule R1)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dither.query.catalogue import Field, Table
-from dither.query.engines import csv_lines, files
-from dither.query.engines.csv_lines import Lines, PlainFile, blocks, header_of
+from dither.query.engines import files, text_lines
 from dither.query.engines.files import CsvFile
 from dither.query.engines.storage import connect
+from dither.query.engines.text_lines import CsvLines, JsonLines, PlainFile, blocks, header_of
 from dither.query.sql.types import Type
 
 from .reading import rows_of
@@ -63,8 +63,8 @@ def csv(tmp_path: Path) -> Path:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines, blocks and buffers so small that lines lie across all their ends."""
-    monkeypatch.setattr(csv_lines, "LONGEST", 100)
-    monkeypatch.setattr(csv_lines, "BLOCK", 37)
+    monkeypatch.setattr(text_lines, "LONGEST", 100)
+    monkeypatch.setattr(text_lines, "BLOCK", 37)
     sizes = "max_line_size = 200, buffer_size = 250"
     monkeypatch.setattr(files, "CSV_OPTIONS", re.sub(r"max_line_size = \d+", sizes, files.CSV_OPTIONS))
 
@@ -126,7 +126,7 @@ def test_what_was_written_is_read(
 @given(st.lists(BYTES, min_size=1, max_size=4), st.sampled_from(",;|\t"))
 def test_plain_blocks_are_those_of_which_every_line_is_kept(lines: list[bytes], separator: str) -> None:
     """The quick look at a whole block and the close look at each line agree."""
-    reading = Lines(separator)
+    reading = CsvLines(separator)
     block = b"".join(line + b"\n" for line in lines)
     assert reading.plain(block) == (
         b"\r" not in block and all(reading.kept(line) == line for line in block[:-1].split(b"\n"))
@@ -137,12 +137,12 @@ def test_plain_blocks_are_those_of_which_every_line_is_kept(lines: list[bytes], 
 @quick
 @given(BYTES)
 def test_fields(line: bytes) -> None:
-    fields = Lines(",").fields(line)
+    fields = CsvLines(",").fields(line)
     if fields is None:
         assert b'"' in line
     else:
         quoted = b",".join(b'"' + field.replace(b'"', b'""') + b'"' for field in fields)
-        assert Lines(",").fields(quoted) == fields
+        assert CsvLines(",").fields(quoted) == fields
 
 
 @quick
@@ -150,8 +150,8 @@ def test_fields(line: bytes) -> None:
 def test_blocks(csv: Path, content: bytes, size: int) -> None:
     csv.write_bytes(content)
     with pytest.MonkeyPatch.context() as patch, csv.open("rb") as file:
-        patch.setattr(csv_lines, "BLOCK", size)
-        pieces = list(blocks(file))
+        patch.setattr(text_lines, "BLOCK", size)
+        pieces = list(blocks(file, CsvLines(",")))
     assert b"".join(pieces) == content
     assert all(piece[-1:] in (b"\n", b"\r") for piece in pieces[:-1])
 
@@ -182,11 +182,25 @@ def test_lines_that_are_too_long(csv: Path) -> None:
     assert [row[0] for row in rows_of(csv)] == ["1", "3", "5"]
 
 
+def test_json_lines_that_are_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t.json"
+    path.write_bytes(b'{"a": 1}\n{"a": "' + b"x" * 40_000_000 + b'"}\n{"a":\r 2}\n')
+    assert sorted(rows_of(path, a=Type.TEXT)) == [("1",), ("2",)]
+    monkeypatch.setattr(text_lines, "LONGEST_JSON", 20)
+    monkeypatch.setattr(text_lines, "BLOCK", 7)
+    lines = [b'{"a": 1}', b'{"a": "' + b"x" * 11 + b'"}', b'{"a": "' + b"x" * 12 + b'"}', b'{"a":\r\r2}', b"x" * 100]
+    path.write_bytes(b"\n".join(lines))
+    assert PlainFile(path, JsonLines()).path != path
+    assert [a for (a,) in rows_of(path, a=Type.TEXT)] == ["1", "x" * 11, "2"]
+    path.write_bytes(b"\n".join([*lines[:2], lines[3]]))
+    assert PlainFile(path, JsonLines()).path == path
+
+
 def test_the_copy_is_deleted(csv: Path) -> None:
     csv.write_bytes(b"a,b\n1,2\n")
-    assert PlainFile(csv, ",").path == csv
+    assert PlainFile(csv, CsvLines(",")).path == csv
     csv.write_bytes(b'\xef\xbb\xbfa,b\r\n1,2\r\n3,"\r\n')
-    copied = PlainFile(csv, ",")
+    copied = PlainFile(csv, CsvLines(","))
     assert copied.path.read_bytes() == b"\xef\xbb\xbfa,b\n1,2\n"
     assert copied.path.parent.stat().st_mode & 0o077 == 0
     folder = copied.path.parent
