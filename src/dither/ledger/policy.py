@@ -15,11 +15,16 @@ __all__ = ["Policy"]
 
 @dataclass(frozen=True)
 class Policy:
-    """A ceiling for one release (in ε), the days after which a budget may be renewed, the failures that freeze it."""
+    """A ceiling for one release (in ε), the days after which a budget may be renewed, the failures that freeze it.
+
+    `minimum` is the part of the account that one question costs at least, so that nobody can ask without end (rule
+    R31). Books from before this rule do not state it, and have the usual one.
+    """
 
     ceiling: float | None = None
     renew_days: float | None = None
     failures: int = 3
+    minimum: float = 1e-6
 
     def __post_init__(self) -> None:
         for name in ("ceiling", "renew_days"):
@@ -28,6 +33,8 @@ class Policy:
                 raise ArgumentError(name, "must be positive and finite; leave it out for no such rule")
         if self.failures < 1:
             raise ArgumentError("failures", "must be at least 1; pass how many failures freeze an account")
+        if not 0 <= self.minimum <= 1:
+            raise ArgumentError("minimum", "must lie from 0 to 1; pass a part of the account such as 1e-6")
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Self:

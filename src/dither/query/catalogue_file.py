@@ -16,7 +16,7 @@
     alice = 0.25                     # the share of the budget that she may spend
 
     [policy]
-    ceiling = 1.0                    # the largest epsilon of one answer; also renew_days, failures
+    ceiling = 1.0                    # the largest epsilon of one answer; also renew_days, failures, minimum
 
     [tables.visits]
     source = "visits.csv"            # CSV, TSV, JSON, Parquet or DuckDB file beside this one; postgresql://…
@@ -72,7 +72,7 @@ KNOWN = {
         *("budget", "analysts", "policy", "tables"),
     ),
     "budget": ("epsilon", "delta"),
-    "policy": ("ceiling", "renew_days", "failures"),
+    "policy": ("ceiling", "renew_days", "failures", "minimum"),
     "table": ("source", "table", "owner", "link", "rows", "public", "columns"),
     "link": ("column", "to"),
     "column": ("type", "low", "high", "keys", "keys_from", "null_key", "by"),
@@ -202,7 +202,8 @@ class _Reader:
 
     def _policy(self, part: _Part) -> Policy:
         rules: dict[str, Any] = {name: part.number(name) for name in ("ceiling", "renew_days")}
-        return Policy(**rules, failures=part.get("failures", int, Policy.failures))
+        failures, minimum = part.get("failures", int, Policy.failures), part.number("minimum", Policy.minimum)
+        return Policy(**rules, failures=failures, minimum=minimum)
 
     def _place(self, written: str) -> str:
         """A path beside the file; addresses and books in memory stay as they are."""

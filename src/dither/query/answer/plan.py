@@ -120,7 +120,7 @@ class Plan:
 def plan_of(question: Question, asked: Asked, terms: Terms, plugin: Callable[..., Additive] | None = None) -> Plan:
     """The plan with the smaller public error, of the ways in which the cost can be spent (rule R16)."""
     measures = measures_of(question)
-    private = any(key.values is None for key in question.keys)
+    private = question.private_keys
     ways = [way for way in afford(asked, terms, keys=private) if plugin is None or not way.gaussian]
     if not ways:
         raise ArgumentError("mechanism", "promises a pure ε, which this question or its account has no use for")

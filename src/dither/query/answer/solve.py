@@ -16,16 +16,19 @@ __all__ = ["solve"]
 SMALLEST = 1e-6
 
 
-def solve(question: Question, asked: Asked, largest: float, plan: Callable[[Asked], Plan]) -> Asked:
-    """The same question at the smallest ε, up to `largest`, with which every wanted error is reached."""
+def solve(
+    question: Question, asked: Asked, epsilons: Callable[[], tuple[float, float]], plan: Callable[[Asked], Plan]
+) -> Asked:
+    """The same question at the smallest ε, between the least and the largest, that reaches every wanted error."""
     if asked.error is None:
         return asked
-    wanted = _wanted(question, asked)
+    wanted, (smallest, largest) = _wanted(question, asked), epsilons()
+    smallest = max(smallest, SMALLEST)
     if not _reached(plan(asked.at(largest)), wanted):
         raise ArgumentError("error", _best(plan(asked.at(largest)), wanted))
-    low, high = math.log(SMALLEST), math.log(largest)
-    if _reached(plan(asked.at(SMALLEST)), wanted):
-        return asked.at(SMALLEST)
+    low, high = math.log(smallest), math.log(largest)
+    if _reached(plan(asked.at(smallest)), wanted):
+        return asked.at(smallest)
     while high - low > 1e-3:
         middle = (low + high) / 2
         low, high = (low, middle) if _reached(plan(asked.at(math.exp(middle))), wanted) else (middle, high)

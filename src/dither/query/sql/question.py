@@ -55,3 +55,8 @@ class Question:
     order: tuple[tuple[Expr, bool], ...] = ()
     limit: int | None = None
     offset: int = 0
+
+    @property
+    def private_keys(self) -> bool:
+        """Whether some keys are found in the data."""
+        return any(key.values is None for key in self.keys)
