@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from dither.errors import QueryError
 from dither.query.catalogue import Catalogue
+from dither.query.limits import MOST_GROUPS
 from dither.query.names import find, same
 from dither.query.sql.aggregates import aggregates_in, released
 from dither.query.sql.bounds import check
@@ -29,7 +30,6 @@ from dither.query.sql.types import Type
 
 __all__ = ["bind"]
 
-MOST_GROUPS = 1_000_000
 PUBLIC = "there is no private table in FROM, so nothing needs protection; ask your database directly"
 READ = ("with_", "expressions", "from_", "joins", "where", "group", "having", "distinct", "order", "limit", "offset")
 
