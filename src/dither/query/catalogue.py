@@ -13,6 +13,7 @@ from dither.ledger import Policy
 from dither.privacy import ROW, Unit
 from dither.privacy.numbers import fraction
 from dither.query.declared import checked_range, keys_of
+from dither.query.limits import Limits
 from dither.query.names import checked_name, clash, find, nearest, same
 from dither.query.sql.types import ANY, Range, Type
 
@@ -124,6 +125,7 @@ class Catalogue:
     delta: float = 0.0
     analysts: Mapping[str, float] = field(default_factory=dict)
     policy: Policy = field(default_factory=Policy)
+    limits: Limits = field(default_factory=Limits)
     version: str = "1"
     book: str | None = None
     engine: str = ""
