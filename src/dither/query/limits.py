@@ -6,16 +6,53 @@ from dataclasses import dataclass, fields
 
 from dither.errors import ArgumentError
 
-__all__ = ["KEY_LENGTH", "MOST_GROUPS", "MOST_NUMBERS", "PRUNED", "Limits"]
+__all__ = ["Limits"]
 
-KEY_LENGTH = 1_000
-"""A longer text is no private key, as NULL is none."""
-PRUNED = 20
-"""Keys are left out below a twentieth of the threshold at most, by which the threshold then rises."""
+# The shape of a question. Together these keep every preview, answered or refused, below 0.2 CPU-seconds
+# (`python -m bench preview`).
+
+LETTERS = 20_000
+WORDS = 2_500
+DEEPEST = 24
+"""Brackets within brackets: sqlglot's parser spends some 25 frames on each, of the interpreter's 1,000."""
+TALLEST = 100
+"""Levels of the tree that is read, each of which costs the planner a few frames."""
+TABLES = 20
+"""Tables in one FROM."""
+QUERIES = 50
+"""SELECTs in one WHERE."""
+PARTS = 200
+"""Scans, filters, joins and so on, with every query named by WITH counted wherever it is mentioned."""
+COLUMNS = 1_000
+"""Columns of one SELECT."""
+ALL_COLUMNS = 8_000
+"""Columns of all parts together."""
+AGGREGATES = 100
+"""Different aggregates of one SELECT."""
+KEYS = 16
+"""Keys of one GROUP BY."""
+LARGEST = 5_000
+"""Parts of one expression, written out through all SELECTs: engines write them out as well."""
+HIGHEST = 200
+"""Levels of one expression, written out."""
+LONGEST_TEXT = 300
+"""Parts of one text that is put together."""
+EFFORT = 60_000
+"""Steps to compute the public values of one key."""
+ALL_EFFORT = 100_000
+"""Steps to compute the public values of all keys of a question."""
 MOST_GROUPS = 1_000_000
 """Rows of one answer, before HAVING and LIMIT."""
 MOST_NUMBERS = 5_000_000
 """Noisy numbers of one answer: groups times what is measured for each."""
+KEY_LENGTH = 1_000
+"""A longer text is no private key, as NULL is none."""
+PRUNED = 20
+"""Private keys are left out below a twentieth of the threshold at most, by which the threshold then rises."""
+PUBLIC_ROWS = 10_000_000
+"""Rows of public tables joined to each other."""
+UNDECLARED = 100
+"""How many rows a unit is taken to have, for the fan-out of joins, where that is not declared."""
 
 
 @dataclass(frozen=True)

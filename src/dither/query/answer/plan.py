@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from dither.privacy.numbers import float_up
 from dither.query.answer.cost import KEYS_PART, RADIUS_PART, TOO_SMALL, Asked, Spend, afford
 from dither.query.answer.measures import CAP, Kind, Measure, measures_of
 from dither.query.answer.radius import Bins
+from dither.query.fingerprint import fingerprint
 from dither.query.limits import MOST_GROUPS, MOST_NUMBERS, PRUNED
 from dither.query.sql.expressions import AggregateLeaf, Call, Expr, Ref
 from dither.query.sql.question import Question
@@ -125,7 +125,7 @@ class Plan:
         keys = [(key.expr, key.values) for key in self.question.keys]
         aggregates = [(one.function, one.args, one.level) for one in self.question.aggregates]
         about = (self.question.relation, keys, aggregates, self.spend, self.items, self.keys, asked)
-        return hashlib.sha256(repr(about).encode()).hexdigest()
+        return fingerprint(about)
 
 
 def plan_of(question: Question, asked: Asked, terms: Terms, plugin: Callable[..., Additive] | None = None) -> Plan:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-
 from dither.query.sql.expressions import Expr
 from dither.query.sql.relations import Relation
+from dither.query.sql.types import Keys
 
 __all__ = ["Aggregate", "Key", "Output", "Question"]
 
@@ -17,7 +16,7 @@ class Key:
 
     expr: Expr
     name: str
-    values: tuple[Any, ...] | None
+    values: Keys | None
 
 
 @dataclass(frozen=True)
