@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
-import pyarrow as pa
+import duckdb
 
 from bench.harness import Report, Row, at_most, cpu_seconds, versions
 from dither.errors import DitherError
@@ -56,11 +56,14 @@ def catalogue() -> Catalogue:
 
 def opened() -> Database:
     declared = catalogue()
-    empty = pa.array([], pa.string())
-    frames = {table.name: pa.table({field.name: empty for field in table.fields}) for table in declared.tables}
-    frames["public"] = pa.table({"code": MANY_KEYS[:20], "n": range(20)})
+    stored = duckdb.connect()
+    for table in declared.tables:
+        columns = ", ".join(f'"{field.name}" VARCHAR' for field in table.fields)
+        stored.execute(f"CREATE TABLE {table.name} ({columns})")
+    stored.execute("INSERT INTO public SELECT 'key ' || range, range FROM range(20)")
+    places = {table.name: (stored, table.name) for table in declared.tables}
     account = Ledger.open(":memory:").account("nasty", epsilon=10.0, delta=1e-6, unit=declared.unit)
-    return Database(declared, DuckDBEngine.of(declared, frames), account)
+    return Database(declared, DuckDBEngine.of(declared, places), account)
 
 
 LONG = {
@@ -77,7 +80,12 @@ LONG = {
     "concatenation of keys": ("SELECT COUNT(*) FROM visits GROUP BY (", "code", " || ", ")"),
     "CASE with many branches": ("SELECT SUM(CASE ", "WHEN x = {n} THEN {n}", " ", " END) FROM visits"),
     "key with many branches": ("SELECT COUNT(*) FROM visits GROUP BY CASE ", "WHEN t = 'a' THEN {n}", " ", " END"),
-    "key with branches of keys": ("SELECT COUNT(*) FROM visits GROUP BY CASE ", "WHEN code = '{n}' THEN {n}", " ", " END"),
+    "key with branches of keys": (
+        "SELECT COUNT(*) FROM visits GROUP BY CASE ",
+        "WHEN code = '{n}' THEN {n}",
+        " ",
+        " END",
+    ),
     "COALESCE of many": ("SELECT SUM(COALESCE(", "x", ", ", ")) FROM visits"),
     "GREATEST of many": ("SELECT SUM(GREATEST(", "x + {n}", ", ", ")) FROM visits"),
     "columns of an answer": ("SELECT ", "COUNT(*) AS c{n}", ", ", " FROM visits"),
@@ -126,7 +134,12 @@ LONG = {
     "tables without commas": ("SELECT COUNT(*) FROM ", "visits", " ", ""),
     "UNION ALL": ("SELECT COUNT(*) FROM (", "SELECT id, x FROM visits", " UNION ALL ", ")"),
     "UNION ALL of wide tables": ("SELECT COUNT(*) FROM (", "SELECT * FROM wide", " UNION ALL ", ")"),
-    "UNION ALL of keys": ("SELECT c, COUNT(*) FROM (", "SELECT id, code AS c FROM visits", " UNION ALL ", ") GROUP BY c"),
+    "UNION ALL of keys": (
+        "SELECT c, COUNT(*) FROM (",
+        "SELECT id, code AS c FROM visits",
+        " UNION ALL ",
+        ") GROUP BY c",
+    ),
     "IN (SELECT …)": ("SELECT COUNT(*) FROM visits WHERE ", "id IN (SELECT id FROM visits WHERE x > {n})", " AND ", ""),
     "EXISTS (SELECT …)": (
         "SELECT COUNT(*) FROM visits v WHERE ",
@@ -137,7 +150,12 @@ LONG = {
     "joins on the unit": ("SELECT COUNT(*) FROM visits v0 ", "JOIN visits w{n} ON w{n}.id = v0.id", " ", ""),
     "joins of wide tables": ("SELECT COUNT(*) FROM wide v0 ", "JOIN wide w{n} ON w{n}.id = v0.id", " ", ""),
     "joins of links": ("SELECT COUNT(*) FROM visits v ", "JOIN codes c{n} ON c{n}.visit = v.visit", " ", ""),
-    "joins by a long list of keys": ("SELECT COUNT(*) FROM visits v ", "JOIN public p{n} ON p{n}.code = v.code", " ", ""),
+    "joins by a long list of keys": (
+        "SELECT COUNT(*) FROM visits v ",
+        "JOIN public p{n} ON p{n}.code = v.code",
+        " ",
+        "",
+    ),
     "cross joins": ("SELECT COUNT(*) FROM visits ", "CROSS JOIN public p{n}", " ", ""),
     "USING": ("SELECT COUNT(*) FROM visits ", "JOIN wide w{n} USING (id)", " ", ""),
     "FULL JOIN USING": ("SELECT COUNT(*) FROM visits ", "FULL JOIN wide w{n} USING (id)", " ", ""),
@@ -151,7 +169,13 @@ DEEP = {
     "nested brackets": ("SELECT COUNT(*) FROM visits WHERE ", "(", "x > 1", ")", ""),
     "nested functions": ("SELECT SUM(", "ABS(", "x", ")", ") FROM visits"),
     "nested CASE": ("SELECT SUM(", "CASE WHEN x > 1 THEN ", "x", " ELSE 0 END", ") FROM visits"),
-    "nested CASE of keys": ("SELECT COUNT(*) FROM visits GROUP BY ", "CASE WHEN x > 1 THEN code ELSE ", "code", " END", ""),
+    "nested CASE of keys": (
+        "SELECT COUNT(*) FROM visits GROUP BY ",
+        "CASE WHEN x > 1 THEN code ELSE ",
+        "code",
+        " END",
+        "",
+    ),
     "nested GREATEST": ("SELECT SUM(", "GREATEST(x, ", "x", ", 1)", ") FROM visits"),
     "nested subqueries": ("SELECT COUNT(*) FROM ", "(SELECT * FROM ", "visits", ")", ""),
     "nested wide subqueries": ("SELECT COUNT(*) FROM ", "(SELECT * FROM ", "wide", ")", ""),
@@ -190,7 +214,15 @@ STEPS = {
 KEYS = (
     *("code", "UPPER(code)", "code || code", "code || ward", "code || zip::TEXT", "SUBSTRING(code, 1, 5)"),
     *("LENGTH(code)", "CASE WHEN code > 'k' THEN code ELSE ward END", "code IN ('a', 'b')", "COALESCE(code, t)"),
-    *("zip", "zip + 1", "zip * 7 % 1000", "zip % 100 + x % 100", "zip % 90 + x % 90 + visit % 90", "x", "FLOOR(x / 10)"),
+    *(
+        "zip",
+        "zip + 1",
+        "zip * 7 % 1000",
+        "zip % 100 + x % 100",
+        "zip % 90 + x % 90 + visit % 90",
+        "x",
+        "FLOOR(x / 10)",
+    ),
     *("day", "EXTRACT(week FROM day)", "DATE_TRUNC('month', day)", "day - DATE '1990-01-01'"),
     *("DATE_TRUNC('minute', at)", "DATE_TRUNC('day', at)", "EXTRACT(year FROM at) * 100 + EXTRACT(month FROM at)"),
     *("ROUND(zip / 7, 2)::TEXT", "zip::TEXT || day::TEXT", "CASE WHEN zip > 5 THEN day END"),

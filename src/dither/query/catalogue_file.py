@@ -212,7 +212,7 @@ class _Reader:
         return Policy(**rules, failures=failures, minimum=minimum)
 
     def _limits(self, part: _Part) -> Limits:
-        return Limits(**{name: part.number(name) for name in part.content})
+        return Limits.of({name: part.number(name) for name in part.content})
 
     def _place(self, written: str) -> str:
         """A path beside the file; addresses and books in memory stay as they are."""

@@ -21,12 +21,14 @@ from dither.query.answer.solve import solve
 from dither.query.answer.widths import widths
 from dither.query.catalogue import Catalogue
 from dither.query.engines.protocol import Engine
+from dither.query.engines.public import PublicSizes
 from dither.query.expressions import sql_of, table_of
 from dither.query.plugins import mechanism_named
 from dither.query.preview import Preview, PreviewColumn
 from dither.query.sql.bind import bind
 from dither.query.sql.describe import describe
 from dither.query.sql.expressions import KeyLeaf
+from dither.query.sql.fan_out import check_fan_out
 from dither.query.sql.parse import NESTED, Parsed, parse
 from dither.query.sql.question import Output, Question
 from dither.query.tables import Tables
@@ -59,7 +61,7 @@ class Database:
         if account.unit != catalogue.unit:
             raise ArgumentError("budget", f"is for {account.unit}, but the dataset is about {catalogue.unit}")
         self.catalogue, self.account = catalogue, account
-        self._engine = engine
+        self._engine, self._sizes = engine, PublicSizes(engine, catalogue.table)
         self.failure: Exception | None = None
 
     @property
@@ -121,6 +123,7 @@ class Database:
         _check_names(asked, question.outputs)
         plugin = mechanism_named(asked.mechanism)
         with _shallow():
+            check_fan_out(question.relation, self._sizes, self.catalogue.limits.fan_out)
             asked = solve(
                 question,
                 asked,

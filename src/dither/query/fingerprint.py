@@ -32,9 +32,9 @@ def _hash(value: Any, known: dict[int, tuple[Any, bytes]]) -> bytes:
         hashed = hashlib.sha256(b"(%d" % len(value))
         parts = value
     elif is_dataclass(value):
-        names = _compared(type(value))
-        hashed = hashlib.sha256(type(value).__qualname__.encode())
-        parts = [getattr(value, name) for name in names]
+        kind: Any = type(value)
+        hashed = hashlib.sha256(kind.__qualname__.encode())
+        parts = [getattr(value, name) for name in _compared(kind)]
     else:
         return hashlib.sha256(f"{type(value).__qualname__} {value!r}".encode("utf-8", "surrogatepass")).digest()
     for part in parts:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Any
 
 from dither.errors import ArgumentError
 
@@ -69,6 +71,19 @@ class Limits:
     memory: int = 4_000
     disk: int = 20_000
     fan_out: int = 10_000
+
+    @classmethod
+    def of(cls, stated: Any) -> Limits:
+        """Limits by their names, such as {"seconds": 60}; the usual ones where nothing is stated."""
+        if not isinstance(stated, Mapping | None):
+            raise ArgumentError(
+                "limits", f'must be stated by their names, such as {{"seconds": 60}}, not {stated!r:.40}'
+            )
+        known = [field.name for field in fields(cls)]
+        for name in stated or {}:
+            if name not in known:
+                raise ArgumentError("limits", f"{name!r:.40} is unknown; there are {', '.join(known)}")
+        return cls(**(stated or {}))
 
     def __post_init__(self) -> None:
         for field in fields(self):

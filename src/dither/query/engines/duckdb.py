@@ -118,7 +118,10 @@ class DuckDBSession:
         self.fetch(f"CREATE TEMP TABLE {name} AS {select}", parameters)
 
     def fetch(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self._running.run(lambda: self._cursor.execute(sql, list(parameters)).fetchall())
+        return self._running.run(lambda: self._execute(sql, list(parameters)))
+
+    def _execute(self, sql: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
+        return self._cursor.execute(sql, parameters).fetchall()
 
     def close(self) -> None:
         self._running.close()

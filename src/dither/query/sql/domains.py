@@ -204,5 +204,3 @@ def _replaced(expr: Expr, places: dict[Expr, KeyLeaf]) -> Expr:
     if not isinstance(expr, Call):
         return expr
     return Call(expr.type, expr.range, expr.op, tuple(_replaced(arg, places) for arg in expr.args), expr.options)
-
-

@@ -47,7 +47,7 @@ class Expr:
 
     @property
     def size(self) -> int:
-        """How many parts it has, as if all that it mentions were written out: what stands in two places counts twice."""
+        """How many parts it has if all that it mentions is written out; what stands in two places counts twice."""
         return 1
 
     @property

@@ -23,7 +23,6 @@ from dither.query.sql.source import Source
 __all__ = ["Grouping", "Item", "group_keys", "item_at", "items_of", "keyed", "row_scalars"]
 
 
-
 @dataclass(frozen=True)
 class Item:
     """An item of SELECT: its expression and the name it was given, if any."""

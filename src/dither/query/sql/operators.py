@@ -30,7 +30,7 @@ def call(op: str, *args: Expr, options: tuple[Any, ...] = ()) -> Expr:
         return expr
     if expr.size > (LONGEST_TEXT if expr.op == "concat" else LARGEST) or expr.depth > HIGHEST:
         raise TypeProblem(
-            "this expression is too large or too deeply nested, with all that it mentions written out; ask for less of it"
+            "this expression is too large or too deeply nested, all that it mentions written out; ask for less of it"
         )
     if expr.op in STRICT and any(map(is_null, expr.args)):
         return null(expr.type)

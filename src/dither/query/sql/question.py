@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 from dither.query.sql.expressions import Expr
 from dither.query.sql.relations import Relation
 from dither.query.sql.types import Keys

@@ -21,7 +21,6 @@ from dither.query.sql.sources import parts_of
 __all__ = ["rows_from"]
 
 
-
 def rows_from(context: Context, select: exp.Select) -> Scope:
     """The rows of FROM that WHERE keeps, and their names."""
     parts = parts_of(context, select)

@@ -17,7 +17,6 @@ from dither.query.sql.scope import Context, Entry, Rows, Scope
 __all__ = ["Part", "parts_of", "renamed"]
 
 
-
 @dataclass(frozen=True)
 class Part:
     """What stands between two commas of FROM: a source, or several with JOIN between them. `node`: where it begins."""
