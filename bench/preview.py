@@ -15,6 +15,7 @@ from dither.privacy import Unit
 from dither.query.catalogue import Catalogue, Field, Link, Table
 from dither.query.database import Database
 from dither.query.engines.duckdb import DuckDBEngine
+from dither.query.sql import domains
 from dither.query.sql.types import ANY, Range, Type
 
 MOST = 0.2
@@ -24,7 +25,7 @@ NOTES = (
     "beyond, and the dearest is shown. Whether a preview is answered or refused, it costs the account nothing.",
     "The tables have no rows (previews read none); one has 300 columns, one column has 100,000 declared keys.",
 )
-COSTS: tuple[dict[str, Any], ...] = ({"epsilon": 0.1}, {"error": 50, "radius": 5, "expect": 1000})
+COSTS: tuple[dict[str, Any], ...] = ({"epsilon": 0.1}, {"error": 500, "radius": 1, "expect": 100_000})
 MANY_KEYS = tuple(f"key {n}" for n in range(100_000))
 WIDE = 300
 
@@ -228,8 +229,23 @@ KEYS = (
     *("ROUND(zip / 7, 2)::TEXT", "zip::TEXT || day::TEXT", "CASE WHEN zip > 5 THEN day END"),
 )
 AGGREGATES = ("COUNT(*)", "MEDIAN(r)", "MIN(x)", "AVG(x)", "CORR(x, r)", "COUNT(DISTINCT code)", "COUNT(DISTINCT x)")
-MANY = (5, 18, 50, 190, 600, 2_400, 5_000, 30_000)
-FEW = (5, 18, 23, 60, 190, 2_000)
+MANY = (5, 15, 18, 58, 190, 600, 1_150, 2_400, 18_000)
+FEW = (5, 18, 23, 60, 95, 190, 2_000)
+
+
+COMMAS = (3, 8, 12, 19, 60)
+
+
+def commas(table: str, times: int) -> str:
+    """Parts of FROM with commas between them, joined by conditions of WHERE."""
+    listed = ", ".join(f"{table} w{n}" for n in range(times))
+    return f"SELECT COUNT(*) FROM {listed} WHERE {' AND '.join(f'w{n}.id = w0.id' for n in range(1, times))}"
+
+
+def aliases(times: int) -> str:
+    """Long names that are almost the same, and one that is almost one of them."""
+    named = ", ".join(f"x AS {'v' * 60}{n}" for n in range(times))
+    return f"SELECT COUNT({'v' * 60}x) FROM (SELECT {named} FROM visits)"
 
 
 def repeated(text: str, times: int, between: str) -> str:
@@ -248,6 +264,10 @@ def questions() -> Iterator[tuple[str, str]]:
         yield from ((name, before + opens * size + inner + closes * size + after) for size in FEW)
     for name, (first, step) in STEPS.items():
         yield from ((name, steps(first, step, size)) for size in FEW)
+    for size in COMMAS:
+        yield "joins by commas", commas("visits", size)
+        yield "joins by commas of wide tables", commas("wide", size)
+        yield "unknown name among long ones", aliases(12 * size)
     for key in KEYS:
         yield f"by {key}", f"SELECT {key} AS k, COUNT(*) FROM visits GROUP BY k"
         yield f"by {key}", f"SELECT {key} AS k, ward, day, COUNT(*) FROM visits GROUP BY k, ward, day"
@@ -263,7 +283,12 @@ def preview(database: Database, sql: str, cost: dict[str, Any]) -> str:
 
 
 def measured(database: Database, sql: str, cost: dict[str, Any]) -> float:
-    return median(cpu_seconds(lambda: preview(database, sql, cost)) for _ in range(REPEATS))
+    """As if it was asked for the first time: public values of keys are otherwise kept."""
+    seen = []
+    for _ in range(REPEATS):
+        domains._found.cache_clear()
+        seen.append(cpu_seconds(lambda: preview(database, sql, cost)))
+    return median(seen)
 
 
 def run() -> Report:

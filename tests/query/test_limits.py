@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pandas as pd
 import pytest
 
 import dither
+from bench import preview
 from dither.errors import ArgumentError
 from dither.query.catalogue_file import dump_catalogue, parse_catalogue
 from dither.query.limits import Limits
@@ -56,3 +58,43 @@ def test_limits_are_in_the_catalogue_if_there_is_one(tmp_path) -> None:
         dither.open(tmp_path / "c.toml")
     with pytest.raises(ArgumentError, match="limits: is declared in the catalogue"):
         dither.open(tmp_path / "c.toml", limits={"seconds": 5})
+
+
+MOST_CALLS = 800_000
+"""Function calls of a preview; the dearest one that is answered makes some 400,000 (`python -m bench preview`)."""
+NASTY = [
+    *("joins without a condition", "WITH, doubled joins", "OR of keys", "concatenation of keys", "semicolons"),
+    *("UNION ALL of wide tables", "nested CASE of keys", "by zip::TEXT || day::TEXT"),
+]
+
+
+class TooMuch(Exception):
+    pass
+
+
+@pytest.fixture(scope="module")
+def nasty():
+    with preview.opened() as database:
+        yield database
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_previews_that_took_for_ever(nasty, name) -> None:
+    """Counted in calls, which do not depend on how busy the machine is."""
+    asked = [sql for shape, sql in preview.questions() if shape == name]
+    made = 0
+
+    def count(_frame: Any, event: str, _arg: Any) -> None:
+        nonlocal made
+        made += event in ("call", "c_call")
+        if made > MOST_CALLS:
+            raise TooMuch
+
+    for sql in asked:
+        made = 0
+        sys.setprofile(count)
+        try:
+            preview.preview(nasty, sql, preview.COSTS[0])
+        finally:
+            sys.setprofile(None)
+    assert asked

@@ -29,8 +29,10 @@ COLUMNS = 1_000
 """Columns of one SELECT."""
 ALL_COLUMNS = 8_000
 """Columns of all parts together."""
-AGGREGATES = 100
+AGGREGATES = 60
 """Different aggregates of one SELECT."""
+SOLVED = 16
+"""Columns of an answer for which a cost can be found that reaches a wanted error."""
 KEYS = 16
 """Keys of one GROUP BY."""
 LARGEST = 5_000
@@ -43,9 +45,9 @@ EFFORT = 60_000
 """Steps to compute the public values of one key."""
 ALL_EFFORT = 100_000
 """Steps to compute the public values of all keys of a question."""
-MOST_GROUPS = 1_000_000
+MOST_GROUPS = 200_000
 """Rows of one answer, before HAVING and LIMIT."""
-MOST_NUMBERS = 5_000_000
+MOST_NUMBERS = 2_000_000
 """Noisy numbers of one answer: groups times what is measured for each."""
 KEY_LENGTH = 1_000
 """A longer text is no private key, as NULL is none."""

@@ -396,13 +396,11 @@ class Collector:
 
     def _leaf_counts(self, measure: Measure, rows: Sequence[tuple[Any, ...]]) -> Integers:
         """The counts of each leaf, held within 64 bits at last: what clipping takes off is added before."""
-        totals: dict[tuple[int, int], int] = {}
+        totals, limit = np.zeros((self.groups, measure.size), object), LARGEST // measure.size
         for g, t, count in rows:
-            totals[g, t] = totals.get((g, t), 0) + int(count)
-        result, limit = np.zeros((self.groups, measure.size), np.int64), LARGEST // measure.size
-        for (g, t), total in totals.items():
-            result[g, t] = max(-limit, min(limit, total))
-        return result
+            totals[g, t] += int(count)
+        held_counts: Integers = np.clip(totals, -limit, limit).astype(np.int64)
+        return held_counts
 
     # Distinct values
 

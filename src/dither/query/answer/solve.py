@@ -9,6 +9,7 @@ from dither.errors import ArgumentError
 from dither.query.answer.cost import Asked, Wanted, wanted_error
 from dither.query.answer.plan import Plan, used
 from dither.query.answer.widths import widths
+from dither.query.limits import SOLVED
 from dither.query.sql.question import Output, Question
 
 __all__ = ["solve"]
@@ -37,6 +38,8 @@ def solve(
 
 def _wanted(question: Question, asked: Asked) -> list[tuple[Output, Wanted]]:
     measured = [output for output in question.outputs if used(output.expr)]
+    if max(len(measured), len(question.aggregates)) > SOLVED:  # all is planned anew for each ε that is tried
+        raise ArgumentError("error", f"can be stated for {SOLVED} columns at a time; ask for fewer, or state epsilon")
     if not isinstance(asked.error, Mapping):
         wanted = wanted_error(asked.error)
         return [(output, wanted) for output in measured]

@@ -25,11 +25,8 @@ KINDS = {"": JoinKind.INNER, "LEFT": JoinKind.LEFT, "RIGHT": JoinKind.RIGHT, "FU
 def nodes(relation: Relation) -> Iterator[Relation]:
     """A relation and all that it is made of."""
     yield relation
-    for name in ("source", "left", "right", "others", "values"):
-        if hasattr(relation, name):
-            yield from nodes(getattr(relation, name))
-    for source in getattr(relation, "sources", ()):
-        yield from nodes(source)
+    for part in relation.below:
+        yield from nodes(part)
 
 
 def has_outer_join(relation: Relation) -> bool:
@@ -115,7 +112,8 @@ def _pair(left: Relation, right: Relation, kind: JoinKind) -> Join:
 
 
 def _side_by_side(left: Scope, right: Scope, pair: Join) -> Scope:
-    moved = tuple(replace(entry, index=entry.index + len(pair.left.columns)) for entry in right.entries)
+    width = len(pair.left.columns)
+    moved = tuple(Entry(entry.table, entry.name, entry.index + width, entry.shared) for entry in right.entries)
     return Scope(Rows(pair, left.rows.facts + right.rows.facts), left.entries + moved)
 
 

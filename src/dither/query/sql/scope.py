@@ -132,6 +132,7 @@ class Context:
     query: Callable[[Context, exp.Expr], Rows]
     named: Mapping[str, Rows] = field(default_factory=dict)
     _columns: Counter[None] = field(default_factory=Counter)
+    _scans: dict[str, Rows] = field(default_factory=dict)
 
     def made(self, columns: int, node: exp.Expr) -> None:
         """Count columns that a part of the question has: also of parts that nothing mentions, which cost time too."""
@@ -147,7 +148,9 @@ class Context:
         for table in self.catalogue.tables:
             if same(table.name, node.name):
                 self.made(len(table.fields), node)
-                return scan(self.catalogue, table)
+                if table.name not in self._scans:
+                    self._scans[table.name] = scan(self.catalogue, table)
+                return self._scans[table.name]
         names = [*self.named, *(table.name for table in self.catalogue.tables)]
         raise self.source.problem(f"there is no table {node.name:.255}; {nearest(node.name[:255], names)}", node)
 

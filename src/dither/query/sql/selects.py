@@ -43,15 +43,8 @@ def query(context: Context, node: exp.Expr) -> Rows:
 
 
 def check_parts(context: Context, relation: Relation, node: exp.Expr) -> None:
-    if parts(relation) > PARTS:
+    if relation.parts > PARTS:
         raise context.source.problem(f"the question reads more than {PARTS} parts; ask for less at a time", node)
-
-
-def parts(relation: Relation) -> int:
-    """How many nodes a relation has when every mention of a query named by WITH is counted."""
-    names = ("source", "left", "right", "others", "values")
-    below = [getattr(relation, name) for name in names if hasattr(relation, name)]
-    return 1 + sum(parts(part) for part in (*below, *getattr(relation, "sources", ())))
 
 
 def with_named(context: Context, node: exp.Expr) -> Context:
