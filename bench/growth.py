@@ -153,7 +153,7 @@ def _collected(database: Database, sql: str) -> list[Any]:
         collector = Collector(plan, session, database._engine.dialect, database.catalogue.table, lambda: "salt")
         found: list[Any] = []
         if plan.keys is not None:
-            counts = dict(zip(collector.found, collector.candidates(), strict=True))
+            counts = dict(zip(collector.found, collector.candidates().tolist(), strict=True))
             found += sorted(counts.items())
             collector.name([collector.found.index(key) for key in sorted(counts)])
         for m, item in enumerate(plan.items):

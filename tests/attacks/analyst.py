@@ -35,7 +35,7 @@ PUBLIC: dict[str, Any] = {
     "unit": "patient_id",
     "bounds": {"cost": (0, 100), "rating": (0.0, 1.0), "day": (date(2020, 1, 1), date(2024, 12, 31))},
     "keys": {"ward": ["A", "B"]},
-    "budget": (1e6, 1e-6),
+    "budget": (1e3, 1e-6),
     "name": "visits",
 }
 ORDINARY: dict[str, Any] = {
@@ -129,7 +129,7 @@ def clinic(budget: Any = None, **rows: list[tuple[Any, ...]]) -> Database:
     catalogue = Catalogue("clinic", (PATIENTS, STAYS, TESTS, REGIONS), unit=unit)
     listed = {"regions": [(sex, f"{sex}{number}") for sex in "FM" for number in range(5)]} | rows
     places = {table.name: _table(table, listed.get(table.name, [])) for table in catalogue.tables}
-    account = budget or dither.Budget(1e6, 1e-6, unit=unit)
+    account = budget or dither.Budget(1e3, 1e-6, unit=unit)
     return Database(catalogue, DuckDBEngine.of(catalogue, places), account)
 
 

@@ -117,15 +117,15 @@ class Worlds:
             self._engines[world] = self._make(CATALOGUES[world])
         return Database(replace(CATALOGUES[world], **changed), self._engines[world], account)
 
-    def opened(self, world: str, noise: str) -> Database:
+    def opened(self, world: str, noise: str, total: float = 1e9) -> Database:
         """The tables under an account that makes the planner use this noise, whatever is asked."""
         delta = 0.0 if noise == "Laplace" else 1e-6
-        return self.under(world, Budget(1e9, delta, unit=CATALOGUES[world].unit))
+        return self.under(world, Budget(total, delta, unit=CATALOGUES[world].unit))
 
-    def ask(self, world: str, noise: str, sql: str, **stated: Any) -> Any:
+    def ask(self, world: str, noise: str, sql: str, total: float = 1e9, **stated: Any) -> Any:
         """The answer at a cost that hardly needs noise, clipped to nothing unless it is stated."""
         cost = {"epsilon": 1e6} if noise == "Laplace" else {"rho": 1e7}
-        return self.opened(world, noise).sql(sql, **{**cost, **WIDE, **stated})
+        return self.opened(world, noise, total).sql(sql, **{**cost, **WIDE, **stated})
 
     def close(self) -> None:
         for engine in self._engines.values():

@@ -111,7 +111,7 @@ def test_a_median_weighs_a_unit_down(worlds, noise):
 def test_a_radius_that_is_chosen_clips_as_it_says(worlds, sql, noise, epsilon):
     """The note tells the radius and what it cuts off; both are true, up to the width of a bin."""
     cost = {"epsilon": epsilon, "rho": None} if noise == "Laplace" else {"rho": epsilon**2 / 20}
-    found = worlds.ask("clinic", noise, sql, radius=None, **cost)
+    found = worlds.ask("clinic", noise, sql, total=1e4, radius=None, **cost)
     note = next(note for note in found.notes if "chosen privately" in note)
     radius = float(re.search(r"at most ([0-9.e+]+)", note)[1])
     what = "n" if "COUNT" in sql else "total"
@@ -126,7 +126,7 @@ def test_a_radius_that_is_chosen_clips_as_it_says(worlds, sql, noise, epsilon):
 def test_a_larger_cost_chooses_a_larger_radius(worlds):
     """In the end nothing is cut off: the answer is the plain one."""
     counts = [
-        worlds.ask("clinic", "Laplace", "SELECT COUNT(*) FROM visits", radius=None, epsilon=epsilon).value
+        worlds.ask("clinic", "Laplace", "SELECT COUNT(*) FROM visits", total=1e4, radius=None, epsilon=epsilon).value
         for epsilon in (0.1, 1.0, 10.0, 1000.0)
     ]
     assert counts == sorted(counts)

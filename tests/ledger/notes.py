@@ -1,4 +1,4 @@
-"""The note beside a book, and what the machine has seen of it, as someone who forges the book and knows of the note would leave it."""
+"""The note beside a book, as someone who forges the book and knows of all notes would leave it."""
 
 import hashlib
 import sqlite3

@@ -33,6 +33,25 @@ def test_the_promise_in_numbers(unit, mu, delta, most):
     assert mechanism.guarantee == dither.GaussianDP(mu, delta, unit=unit)
 
 
+@pytest.mark.parametrize("at_least", [2, 7, 1000])
+def test_a_key_needs_a_number_of_units_and_the_threshold_rises_by_as_much(at_least):
+    lowest = KeyThreshold(most=4, mu=1.0, delta=1e-2)
+    mechanism = KeyThreshold(most=4, mu=1.0, delta=1e-2, at_least=at_least)
+    assert mechanism.threshold == lowest.threshold + at_least - 1
+    assert mechanism.found(at_least - 1) == 0
+    assert mechanism.found(at_least) == lowest.found(1)
+    assert not mechanism.release(np.full(10_000, at_least - 1)).any()
+    assert mechanism.release(np.full(100, mechanism.threshold + 100)).all()
+
+
+def test_noisy_counts_come_with_the_names():
+    mechanism = KeyThreshold(most=4, mu=1.0, delta=1e-2, at_least=3)
+    named, noisy = mechanism.release_counts(np.repeat([2, 8, 30], 1000))
+    assert np.array_equal(named, (noisy >= mechanism.threshold) & (np.repeat([2, 8, 30], 1000) >= 3))
+    assert named[2000:].all()
+    assert np.std(noisy[2000:] - 30) == pytest.approx(mechanism.scale, rel=0.15)
+
+
 def test_found_is_how_often_a_key_is_named():
     """Frequencies within 5.5 standard deviations: a false alarm in ten million for each."""
     mechanism, draws = KeyThreshold(most=4, mu=1.0, delta=1e-2), 40_000
@@ -59,7 +78,15 @@ def test_one_unit_alone_is_hardly_ever_named():
 
 def test_bad_questions():
     good = {"most": 3, "mu": 1.0, "delta": 1e-6}
-    for name, value in (("most", 0), ("mu", 0), ("mu", math.nan), ("delta", 0), ("delta", 1), ("delta", 1e-300)):
+    for name, value in (
+        ("most", 0),
+        ("at_least", 0),
+        ("mu", 0),
+        ("mu", math.nan),
+        ("delta", 0),
+        ("delta", 1),
+        ("delta", 1e-300),
+    ):
         with pytest.raises(dither.ArgumentError, match=name):
             KeyThreshold(**good | {name: value})
     with pytest.raises(dither.ArgumentError, match=r"2\*\*56"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
@@ -40,12 +40,16 @@ def _terms(unit: Unit, delta: float) -> Terms:
     return Ledger.open(":memory:").account("test", epsilon=100.0, delta=delta, unit=unit).terms
 
 
-def planned(place: Place, sql: str, unit: Unit, *, gaussian: bool, **stated: Any) -> Plan:
-    """The plan of a question with the noise that is asked for; private keys always have Gaussian noise."""
+def planned(place: Place, sql: str, unit: Unit, *, gaussian: bool, at_least: int = 1, **stated: Any) -> Plan:
+    """The plan of a question with the noise that is asked for; private keys always have Gaussian noise.
+
+    `at_least` is how many units a private key needs to be a candidate, so few that tiny databases have such keys.
+    """
     bound = bind(sql, place.catalogue)
     gaussian = gaussian or any(key.values is None for key in bound.keys)
     cost: dict[str, Any] = {"rho": 0.5} if gaussian else {"epsilon": 1.0}
-    return plan_of(bound, Asked(**cost, **stated), _terms(unit, 1e-6 if gaussian else 0.0))
+    plan = plan_of(bound, Asked(**cost, **stated), _terms(unit, 1e-6 if gaussian else 0.0))
+    return plan if plan.keys is None else replace(plan, keys=replace(plan.keys, at_least=at_least))
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ def collected(place: Place, plan: Plan, radii: dict[int, Sequence[int]], named: 
         keys: list[Key] = [()]
         if plan.keys is not None:
             counts = collector.candidates()
-            candidates = dict(zip(collector.found, counts, strict=True))
+            candidates = dict(zip(collector.found, counts.tolist(), strict=True))
             keys = sorted(candidates) if named is None else [key for key in named if key in candidates]
             collector.name([collector.found.index(key) for key in keys])
         norms = {m: collector.units(m) for m, item in enumerate(plan.items) if _chosen(item)}
@@ -110,16 +114,17 @@ def check(plan: Plan, one: Found, two: Found) -> None:
 
 
 def _check_keys(plan: Plan, one: dict[Key, int], two: dict[Key, int]) -> None:
-    """At most so many keys move, each by one; a key that only one side has is one unit's."""
+    """At most so many keys move, each by one; a key that only one side has just reached what a candidate needs."""
     assert plan.keys is not None
-    twice = 1 + plan.replacing
-    moved = {key: abs(one.get(key, 0) - two.get(key, 0)) for key in one.keys() | two.keys()}
+    twice, least = 1 + plan.replacing, plan.keys.at_least
+    assert min([*one.values(), *two.values()], default=least) >= least
+    moved = {key: abs(one.get(key, least - 1) - two.get(key, least - 1)) for key in one.keys() | two.keys()}
     assert max(moved.values(), default=0) <= 1
     assert sum(moved.values()) <= plan.keys.most * twice
     assert sum(size**2 for size in moved.values()) <= Fraction(plan.keys.noise.sensitivity) ** 2
     for mine, others in ((one, two), (two, one)):
-        alone = [count for key, count in mine.items() if count and not others.get(key)]
-        assert set(alone) <= {1}
+        alone = [count for key, count in mine.items() if key not in others]
+        assert set(alone) <= {least}
         assert len(alone) <= plan.keys.most
 
 
@@ -162,6 +167,10 @@ def _allowed(noise: Additive, *, l2: bool) -> Fraction:
     return Fraction(noise.sensitivity) ** (2 if l2 else 1)
 
 
+EVERY = 16
+"""No unit of these worlds has more keys."""
+
+
 @dataclass(frozen=True)
 class Asking:
     """A question with its plans for both relations, and the radii to try."""
@@ -173,16 +182,19 @@ class Asking:
 
     @classmethod
     def at(cls, place: Place, sql: str, random: Random) -> Asking:
-        stated = {"groups": random.choice([1, 2, 16]), "values": random.choice([1, 3, 16])}
+        stated = {"groups": random.choice([1, 2, EVERY]), "values": random.choice([1, 3, 16])}
+        stated["at_least"] = random.choice([1, 1, 2, 3])
         gaussian = random.random() < 0.5
         plan = planned(place, sql, place.catalogue.unit, gaussian=gaussian, **stated)
         other = planned(place, sql, replacing(place.catalogue), gaussian=gaussian, **stated)
         return cls(sql, plan, other, radii_of(plan, random))
 
     def collected(self, place: Place, first: Found | None) -> Found:
-        """What this collects. Distinct values are counted for the keys of the first database, which all others have."""
+        """What this collects. Where a key's units decide whether it is a candidate, or distinct values are counted, all
+        databases count for the keys of the first, which they all have."""
         counted = any(item.measure.kind is Kind.DISTINCT for item in self.plan.items)
-        named = sorted(first.candidates) if first is not None and counted else None
+        pruned = self.plan.keys is not None and (self.plan.keys.at_least > 1 or self.plan.keys.most < EVERY)
+        named = sorted(first.candidates) if first is not None and (counted or pruned) else None
         return collected(place, self.plan, self.radii, named)
 
     def check(self, found: Sequence[Found]) -> int:

@@ -264,6 +264,27 @@ def test_named_keys_do_not_refute_the_promise(unit):
     assert epsilon_lower_bound(draws({"alone": 6}), draws({}), 0.03) > mechanism.guarantee.epsilon_at(0.03)
 
 
+@pytest.mark.parametrize("unit", [dither.ROW, dither.ROW.replacing()])
+def test_keys_that_reach_what_a_candidate_needs_do_not_refute_the_promise(unit):
+    """A unit lifts two keys from 3 units to 4, which is what a candidate needs; a replaced one lets two others fall."""
+    mechanism = KeyThreshold(most=2, mu=1.0, delta=0.02, unit=unit, at_least=4)
+    replaced = unit == dither.ROW.replacing()
+    here = {"a": 8, "risen": 4, "too": 4, "fallen": 3, "as well": 3}
+    there = {"a": 8, "risen": 3, "too": 3, "fallen": 4 if replaced else 3, "as well": 4 if replaced else 3}
+
+    def draws(counts, threshold=mechanism):
+        names = list(counts)
+        masks = threshold.release(np.tile(list(counts.values()), (DRAWS, 1)))
+        return [tuple(name for name, named in zip(names, mask, strict=True) if named) for mask in masks.tolist()]
+
+    for delta in (0.03, 0.1):
+        assert epsilon_lower_bound(draws(here), draws(there), delta) <= mechanism.guarantee.epsilon_at(delta)
+    low = KeyThreshold(most=2, mu=1.0, delta=0.02, unit=unit)  # the threshold that was not raised, on pruned counts
+    pruned = [{key: count if count >= 4 else 0 for key, count in side.items()} for side in (here, there)]
+    refuted = epsilon_lower_bound(draws(pruned[0], low), draws(pruned[1], low), 0.03)
+    assert refuted > mechanism.guarantee.epsilon_at(0.03)
+
+
 def ask_all(values):
     stream = AboveThreshold(threshold=0, sensitivity=1, epsilon=0.8, answers=2).open()
     return tuple(stream.ask(value) for value in values if not stream.halted)

@@ -12,7 +12,7 @@ from dither.query.answer.measures import Kind
 from dither.query.catalogue import Catalogue, Field, Table
 from dither.query.sql.types import ANY, Range, Type
 from tests.conformance.asking import in_turn
-from tests.privacy.neighbour_checks import collected, planned, radii_of
+from tests.privacy.neighbour_checks import check, collected, planned, radii_of
 from tests.privacy.neighbour_engines import PLACES
 from tests.privacy.neighbour_place import replacing
 
@@ -74,9 +74,29 @@ def test_three_units_with_two_kinds_of_rows(place, number, name):
     _exhaust(place, QUESTIONS[name], number % 2 == 0 or name == "private keys", units=3, kinds=2)
 
 
+@pytest.mark.parametrize("at_least", [2, 3])
+@pytest.mark.parametrize("most", [1, 2])
+def test_candidates_of_private_keys_by_what_units_keep(place, at_least, most):
+    """Between all neighbours, a candidate of one side alone has just as many units as a candidate needs."""
+    sql, stated = "SELECT p, COUNT(*) FROM t GROUP BY p", {"gaussian": True, "at_least": at_least, "groups": most}
+    plans = [planned(place, sql, unit, **stated) for unit in (TINY.unit, replacing(TINY))]
+    brought = [(), ROWS[:1], ROWS[1:2], ROWS[:2]]
+    found = {}
+    for chosen in product(range(4), repeat=3):
+        place.hold({"t": [[str(unit), *row] for unit, which in enumerate(chosen) for row in brought[which]]})
+        found[chosen] = collected(place, plans[0], {})
+    assert any(one.candidates for one in found.values())
+    for one, two in product(found, found):
+        differ = [place for place in range(3) if one[place] != two[place]]
+        if len(differ) == 1:
+            added = 0 in (one[differ[0]], two[differ[0]])
+            check(plans[0] if added else plans[1], found[one], found[two])
+
+
 def _exhaust(place, sql, gaussian, units, kinds):
-    plan = planned(place, sql, TINY.unit, gaussian=gaussian, groups=1, values=1)
-    other = planned(place, sql, replacing(TINY), gaussian=gaussian, groups=1, values=1)
+    # A unit has two private keys at most: all of them stay candidates, and count in every database.
+    plan = planned(place, sql, TINY.unit, gaussian=gaussian, groups=2, values=1)
+    other = planned(place, sql, replacing(TINY), gaussian=gaussian, groups=2, values=1)
     brought = [rows for count in (0, 1, 2) for rows in combinations_with_replacement(ROWS[:kinds], count)]
     found = [
         _found(place, plan, [[str(unit), *row] for unit, rows in enumerate(chosen) for row in rows])

@@ -50,7 +50,7 @@ class Redrawn:
     @property
     def _candidates(self) -> Integers:
         if "candidates" not in self._known:
-            self._known["candidates"] = np.array(self.collector.candidates(), np.int64)
+            self._known["candidates"] = self.collector.candidates()
         found: Integers = self._known["candidates"]
         return found
 

@@ -22,7 +22,8 @@ class Policy:
 
     `ceiling` is the most that one release may cost (in ε), `renew_days` how long a period lasts. So many `failures`
     stop one asker, and `failures_in_all` the account; a charge that is not settled `deadline` seconds after it was made
-    is a failure.
+    is a failure. `minimum` is the part of the account that one question costs at least, so that nobody can ask without
+    end (rule R31). Books from before these rules do not state them, and have the usual ones.
     """
 
     ceiling: float | None = None
@@ -30,6 +31,7 @@ class Policy:
     failures: int = FAILURES
     failures_in_all: int = FAILURES_IN_ALL
     deadline: float = 3600.0
+    minimum: float = 1e-6
 
     def __post_init__(self) -> None:
         for name in ("ceiling", "renew_days"):
@@ -40,6 +42,8 @@ class Policy:
             count = getattr(self, name)
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
                 raise ArgumentError(name, "must be a whole number from 1; pass how many failures are too many")
+        if isinstance(self.minimum, bool) or not 0 <= self.minimum <= 1:
+            raise ArgumentError("minimum", "must lie from 0 to 1; pass a part of the account such as 1e-6")
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Self:

@@ -28,23 +28,27 @@ FARTHEST = 38.0
 class KeyThreshold:
     """Names a key if the number of units that have it, plus Gaussian noise, reaches a threshold.
 
-    `most` is how many keys one unit may have.
+    `most` is how many keys one unit may have. A key of fewer than `at_least` units is never named, so whoever counts
+    the units may leave it out; the threshold is higher by as much.
 
     Guarantee: mu-Gaussian differential privacy, except for events of probability delta.
-    Why: on keys that others have too this is a Gaussian release that one unit moves by √most in L2 (√(2·most) where
-    neighbours replace a unit); a key that only one unit has is named so rarely that with probability 1 − delta none of
-    its keys is (Wilson et al. 2020; docs/proofs/mechanisms.md).
-    Assumes: the keys are those found in the data, each counted once for each unit, and no unit counts for more than
-    `most` of them.
+    Why: on keys that have `at_least` units in both neighbours this is a Gaussian release that one unit moves by √most
+    in L2 (√(2·most) where neighbours replace a unit); a key that reaches `at_least` by one unit is named so rarely
+    that with probability 1 − delta none of the at most `most` such keys is (Wilson et al. 2020 for `at_least` = 1;
+    docs/proofs/mechanisms.md).
+    Assumes: each unit counts once for each of its keys, and for no more than `most` of them; which ones depends on
+    that unit alone. Keys are left out by these very counts, never by what they were before `most` was applied.
     """
 
     most: int
     mu: float
     delta: float
     unit: Unit = ROW
+    at_least: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "most", whole("most", self.most, "pass how many keys one unit may have"))
+        object.__setattr__(self, "at_least", whole("at_least", self.at_least, "pass how many units a named key has"))
         object.__setattr__(self, "mu", positive("mu", self.mu, "pass a mu such as 0.5"))
         object.__setattr__(self, "delta", small_probability("delta", self.delta, zero=False, rounding=float_down))
         if self.delta < 1e-250:
@@ -69,21 +73,27 @@ class KeyThreshold:
     @cached_property
     def threshold(self) -> int:
         """The least noisy count that is named. Rounding the noise to integers moves it by at most a half."""
-        return math.ceil(up(1.5 + up(self.scale * _deviate(self.delta, self.most))))
+        return self.at_least + math.ceil(up(0.5 + up(self.scale * _deviate(self.delta, self.most))))
 
     def release(self, counts: Any) -> NDArray[np.bool_]:
         """Which keys are named, from the number of units that have each; a key that no unit has never is."""
+        return self.release_counts(counts)[0]
+
+    def release_counts(self, counts: Any) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """Which keys are named, and the noisy number of units of each. Only those of named keys may be shown."""
         units = numbers(counts, "counts")
         if isinstance(units, np.ndarray) and units.size == 0:
-            return np.zeros(units.shape, np.bool_)
+            return np.zeros(units.shape, np.bool_), np.zeros(units.shape, np.int64)
         if not isinstance(units, np.ndarray) or units.dtype != np.int64:
             raise ArgumentError("counts", "must be a list with the number of units of each key")
-        named: NDArray[np.bool_] = (self.noise.release(units) >= self.threshold) & (units > 0)
-        return named
+        noisy: NDArray[np.int64] = self.noise.release(units)
+        return (noisy >= self.threshold) & (units >= self.at_least), noisy
 
     def found(self, count: float) -> float:
         """The probability that a key of so many units is named."""
-        return math.erfc((self.threshold - 0.5 - count) / (self.scale * math.sqrt(2))) / 2 if count > 0 else 0.0
+        if count < self.at_least:
+            return 0.0
+        return math.erfc((self.threshold - 0.5 - count) / (self.scale * math.sqrt(2))) / 2
 
 
 def _deviate(delta: float, most: int) -> float:

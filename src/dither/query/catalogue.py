@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from dither.errors import ArgumentError
@@ -13,8 +14,9 @@ from dither.ledger import Policy
 from dither.privacy import ROW, Unit
 from dither.privacy.numbers import fraction
 from dither.query.declared import checked_range, keys_of
+from dither.query.limits import Limits
 from dither.query.names import checked_name, clash, find, nearest, same
-from dither.query.sql.types import ANY, Range, Type
+from dither.query.sql.types import ANY, Keys, Range, Type
 
 __all__ = ["Catalogue", "Field", "Link", "Table", "usual_delta"]
 
@@ -42,7 +44,7 @@ class Field:
             raise ArgumentError(self.name, f"has the unknown type {self.type!r:.40}; declare one of {known}") from None
         checked_range(self.name, self.range, self.type)
         if self.keys is not None:
-            _set(self, "keys", keys_of(self.name, self.keys, self.type, self.range))
+            _set(self, "keys", Keys(keys_of(self.name, self.keys, self.type, self.range)))
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,7 @@ class Catalogue:
     delta: float = 0.0
     analysts: Mapping[str, float] = field(default_factory=dict)
     policy: Policy = field(default_factory=Policy)
+    limits: Limits = field(default_factory=Limits)
     version: str = "1"
     book: str | None = None
     engine: str = ""
@@ -222,7 +225,7 @@ class Catalogue:
                 types = f"{owned[0][0].name} and {table.name} have owners of type {owned[0][1].type} and {owner.type}"
                 raise ArgumentError("unit", f"{types}; declare both with one type")
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """A fingerprint of all that an answer depends on: part of the replay key (rule R19).
 

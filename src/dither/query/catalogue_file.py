@@ -16,7 +16,10 @@
     alice = 0.25                     # the share of the budget that she may spend
 
     [policy]
-    ceiling = 1.0                    # the largest epsilon of one answer; also renew_days, failures
+    ceiling = 1.0                    # the largest epsilon of one answer; also renew_days, failures, minimum
+
+    [limits]
+    seconds = 60                     # how long the engine may work on one question; also memory, disk, fan_out
 
     [tables.visits]
     source = "visits.csv"            # CSV, TSV, JSON, Parquet or DuckDB file beside this one; postgresql://…
@@ -48,7 +51,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -58,6 +61,7 @@ from dither.privacy import Unit
 from dither.query.catalogue import Catalogue, Field, Link, Table, usual_delta
 from dither.query.catalogue_text import dump_catalogue
 from dither.query.declared import bounds_of
+from dither.query.limits import Limits
 from dither.query.names import find, nearest, same
 from dither.query.sql.types import ANY, Type
 
@@ -69,10 +73,11 @@ OPEN = "?"
 KNOWN = {
     "top": (
         *("name", "unit", "relation", "population", "version", "book", "engine"),
-        *("budget", "analysts", "policy", "tables"),
+        *("budget", "analysts", "policy", "limits", "tables"),
     ),
     "budget": ("epsilon", "delta"),
-    "policy": ("ceiling", "renew_days", "failures", "failures_in_all", "deadline"),
+    "policy": ("ceiling", "renew_days", "failures", "failures_in_all", "deadline", "minimum"),
+    "limits": tuple(field.name for field in fields(Limits)),
     "table": ("source", "table", "owner", "link", "rows", "public", "columns"),
     "link": ("column", "to"),
     "column": ("type", "low", "high", "keys", "keys_from", "null_key", "by"),
@@ -189,6 +194,7 @@ class _Reader:
             delta=budget.number("delta", usual),
             analysts={name: top.part("analysts").number(name) for name in top.part("analysts").content},
             policy=self._policy(top.part("policy")),
+            limits=self._limits(top.part("limits")),
             version=top.get("version", str, "1"),
             book=self._place(top.get("book", str, "")) or None,
             engine=self.engine,
@@ -201,9 +207,12 @@ class _Reader:
         return Unit(name, top.get("relation", str, "add/remove"))
 
     def _policy(self, part: _Part) -> Policy:
-        rules: dict[str, Any] = {name: part.number(name) for name in ("ceiling", "renew_days", "deadline")}
+        rules: dict[str, Any] = {name: part.number(name) for name in ("ceiling", "renew_days", "deadline", "minimum")}
         rules |= {name: part.get(name, int) for name in ("failures", "failures_in_all")}
         return Policy(**{name: rule for name, rule in rules.items() if rule is not None})
+
+    def _limits(self, part: _Part) -> Limits:
+        return Limits.of({name: part.number(name) for name in part.content})
 
     def _place(self, written: str) -> str:
         """A path beside the file; addresses and books in memory stay as they are."""

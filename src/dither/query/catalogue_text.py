@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import date
 from typing import Any
 
 from dither.privacy import Relation
 from dither.query.catalogue import Catalogue, Field, Table
 from dither.query.declared import value_at
+from dither.query.limits import Limits
 
 __all__ = ["dump_catalogue", "key", "value"]
 
@@ -58,6 +60,7 @@ def _top(catalogue: Catalogue) -> Iterator[str]:
         "budget": {"epsilon": catalogue.epsilon, "delta": catalogue.delta},
         "analysts": dict(catalogue.analysts),
         "policy": catalogue.policy.to_json(),
+        "limits": {} if catalogue.limits == Limits() else asdict(catalogue.limits),
     }
     for name, part in parts.items():
         if part:

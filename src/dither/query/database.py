@@ -14,20 +14,23 @@ from dither.ledger.replay import replay_key
 from dither.noise import token
 from dither.query.answer.assemble import Answer
 from dither.query.answer.cost import Asked
+from dither.query.answer.minimum import check_minimum, least_epsilon, share_of
 from dither.query.answer.noisy import Noisy, measure
 from dither.query.answer.plan import Plan, described, plan_of, used
 from dither.query.answer.solve import solve
 from dither.query.answer.widths import widths
 from dither.query.catalogue import Catalogue
 from dither.query.engines.protocol import Engine
+from dither.query.engines.public import PublicSizes
 from dither.query.expressions import sql_of, table_of
 from dither.query.plugins import mechanism_named
 from dither.query.preview import Preview, PreviewColumn
 from dither.query.sql.bind import bind
 from dither.query.sql.describe import describe
 from dither.query.sql.expressions import KeyLeaf
+from dither.query.sql.fan_out import check_fan_out
 from dither.query.sql.parse import NESTED, Parsed, parse
-from dither.query.sql.question import Output
+from dither.query.sql.question import Output, Question
 from dither.query.tables import Tables
 from dither.release import Source
 from dither.table import TableRelease
@@ -59,6 +62,7 @@ class Database:
             raise ArgumentError("budget", f"is for {account.unit}, but the dataset is about {catalogue.unit}")
         self.catalogue, self.account = catalogue, account
         self._engine, self._book = engine, book
+        self._sizes = PublicSizes(engine, catalogue.table)
         self.failure: Exception | None = None
 
     @property
@@ -82,6 +86,7 @@ class Database:
         stored = self.account.stored(self._key(plan), by=by)
         if stored is not None:
             return self._release(plan, *self._read(plan, stored, by, purpose), replayed=True)
+        self._check_minimum(plan)
         with self.account.spending(plan.guarantee, by=by, purpose=purpose) as receipt:
             kept = self._keep(plan, self._measured(plan), receipt)
         return self._release(plan, *kept)
@@ -108,17 +113,37 @@ class Database:
         parsed = _parsed(query)
         with _shallow():
             text = describe(bind(parsed, self.catalogue))
-        return text if not cost else "\n".join([text, *described(self._plan(parsed, _asked(cost)))])
+        if not cost:
+            return text
+        plan = self._plan(parsed, _asked(cost))
+        self._check_minimum(plan)
+        return "\n".join([text, *described(plan)])
 
     def _plan(self, parsed: Parsed, asked: Asked) -> Plan:
         question, terms = bind(parsed, self.catalogue), self.account.terms
         _check_names(asked, question.outputs)
         plugin = mechanism_named(asked.mechanism)
         with _shallow():
-            asked = solve(question, asked, terms.total.epsilon, lambda one: plan_of(question, one, terms, plugin))
+            check_fan_out(question.relation, self._sizes, self.catalogue.limits.fan_out)
+            asked = solve(
+                question,
+                asked,
+                lambda: self._epsilons(question),
+                lambda one: plan_of(question, one, terms, plugin),
+            )
             plan = plan_of(question, asked, terms, plugin)
             plan.identity  # noqa: B018 - goes through the whole plan, before anything is charged
         return plan
+
+    def _epsilons(self, question: Question) -> tuple[float, float]:
+        """The least and the largest ε that a question can be asked with."""
+        terms = self.account.terms
+        least = least_epsilon(terms, self.account.policy.minimum, keys=question.private_keys)
+        return least, terms.total.epsilon
+
+    def _check_minimum(self, plan: Plan) -> None:
+        terms, minimum = self.account.terms, self.account.policy.minimum
+        check_minimum(plan.guarantee, plan.asked, terms, minimum, keys=plan.keys is not None)
 
     def _measured(self, plan: Plan) -> Noisy:
         """What the engine measures. Whatever goes wrong there may speak of the data, so none of it is passed on."""
@@ -131,26 +156,22 @@ class Database:
 
     def _preview(self, parsed: Parsed, asked: Asked, by: str | None) -> Preview:
         plan = self._plan(parsed, asked)
+        replay = self._is_stored(plan, by)
+        if not replay:
+            self._check_minimum(plan)
         delta = self.account.terms.total.delta
         return Preview(
             columns=tuple(_column(plan, output) for output in plan.question.outputs),
             guarantee=plan.guarantee,
             epsilon_alone=plan.guarantee.epsilon_at(delta),
-            share=self._share(plan),
+            share=float(share_of(plan.guarantee, self.account.terms)),
             groups="as many as private keys are named" if plan.groups is None else plan.groups,
             notes=tuple(described(plan)[1:]),
             affordable=self._affordable(plan, by),
             left=self.account.remaining_for(by).in_words(),
-            replay=self._is_stored(plan, by),
+            replay=replay,
             delta=delta,
         )
-
-    def _share(self, plan: Plan) -> float:
-        """The part of the account that the plan costs, counted the way that leaves more of it."""
-        cost, terms = self.account.terms.cost(plan.guarantee), self.account.terms
-        ways = [cost.pure / terms.pure_cap] if cost.pure is not None and terms.pure_cap else []
-        ways += [cost.loss / terms.loss_cap] if terms.loss_cap else []
-        return min(ways)
 
     def _affordable(self, plan: Plan, by: str | None) -> bool:
         return self.account.affords(plan.guarantee, by=by)

@@ -10,6 +10,7 @@ from dither.errors import ArgumentError
 from dither.privacy import ROW, Unit
 from dither.query.catalogue import ROW_ID, Catalogue, Field, Table, usual_delta
 from dither.query.declared import bounds_of, type_of_bounds, type_of_keys
+from dither.query.limits import Limits
 from dither.query.names import find, nearest, same
 from dither.query.sql.types import ANY, Type
 
@@ -30,6 +31,7 @@ def declare(
     budget: float | None = None,
     delta: float | None = None,
     rows: int | None = None,
+    limits: Mapping[str, Any] | None = None,
     version: str = "1",
     source: str = "",
     stored: str = "",
@@ -56,6 +58,7 @@ def declare(
         population=population,
         epsilon=budget,
         delta=usual if delta is None else delta,
+        limits=Limits.of(limits),
         version=version,
         book=book,
     )

@@ -10,6 +10,8 @@ from dither.errors import ArgumentError
 __all__ = ["checked_name", "clash", "find", "nameable", "nearest", "same"]
 
 LONGEST = 255
+COMPARED = 200
+"""Names, and characters of a name, that are looked at to guess which was meant: that takes time."""
 
 
 def same(one: str, other: str) -> bool:
@@ -25,8 +27,8 @@ def find(name: str, names: Iterable[str]) -> str | None:
 def nearest(name: str, names: Iterable[str]) -> str:
     """The rest of a sentence about an unknown name: the one that was probably meant, or the names there are."""
     known = list(dict.fromkeys(names))
-    folded = [one.casefold() for one in known]
-    close = difflib.get_close_matches(name.casefold(), folded, n=1)
+    folded = [one.casefold() for one in known[:COMPARED]]
+    close = difflib.get_close_matches(name.casefold()[:COMPARED], folded, n=1)
     if close:
         return f"did you mean {known[folded.index(close[0])]}?"
     if not known:

@@ -34,6 +34,7 @@ def open(
     budget: float | tuple[float, float] | Account | None = None,
     delta: float | None = None,
     rows: int | None = None,
+    limits: Mapping[str, float] | None = None,
     ledger: str | Path | Ledger | None = None,
     table: str = "",
     name: str | None = None,
@@ -47,15 +48,15 @@ def open(
     `table`), a Spark data frame. Say what is public about a table:
     `unit` (the column with a person's id, or "row"), `bounds`, `keys`, `types` of text columns, `rows` (the most that
     one unit has), `population` (from which δ follows), and `budget`: the ε of its account, (ε, δ), or an open account.
+    `limits` says what one question may take, such as {"seconds": 60, "memory": 1000} (docs/catalogue.md).
 
     The account is kept in `ledger`; if that is not given, in a book beside the file or the catalogue, so that it
     outlives the process (rule R18). A frame's is kept in memory, and its releases say so. A server's or a cluster's has
     no such place, and must be named.
     """
     if isinstance(source, str | Path) and Path(source).suffix == ".toml":
-        _only(
-            unit=unit, bounds=bounds, keys=keys, types=types, population=population, delta=delta, rows=rows, name=name
-        )
+        _only(unit=unit, bounds=bounds, keys=keys, types=types, population=population, delta=delta)
+        _only(rows=rows, limits=limits, name=name)
         return open_catalogue(load_catalogue(source), Path(source), budget=budget, ledger=ledger, engine=engine)
     if not isinstance(table, str):
         raise ArgumentError("table", f"must be the name of a table, not {type(table).__name__}")
@@ -74,6 +75,7 @@ def open(
         budget=epsilon,
         delta=stated,
         rows=rows,
+        limits=limits,
         version=version,
     )
     path = Path(source) if isinstance(source, str | Path) and chosen == "duckdb" else None

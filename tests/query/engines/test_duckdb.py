@@ -18,6 +18,7 @@ from dither.query.catalogue import Catalogue, Field, Link, Table
 from dither.query.engines import duckdb as duckdb_engine
 from dither.query.engines.duckdb import DuckDBEngine
 from dither.query.engines.protocol import Engine
+from dither.query.limits import Limits
 from dither.query.sql.types import Type
 from tests.query.engines.interrupting import interrupt_a_wait
 
@@ -153,6 +154,46 @@ def test_ctrl_c_ends_a_long_question(engine: DuckDBEngine, monkeypatch: pytest.M
             session.fetch(LONG)
         assert session.fetch("SELECT 1") == [(1,)]
     assert not engine.failures
+
+
+def limited(**limits: float) -> DuckDBEngine:
+    table = Table("data", (Field("x", Type.INTEGER),))
+    catalogue = Catalogue("c", (table,), limits=Limits(**limits))
+    return DuckDBEngine.of(catalogue, {"data": pd.DataFrame({"x": range(1000)})})
+
+
+def test_a_question_has_its_time() -> None:
+    """It would take for ever; the engine is interrupted, and the next question has a time of its own."""
+    with limited(seconds=0.3) as engine:
+        for _ in range(2):
+            with engine.session() as session, pytest.raises(EngineFailed, match="could not finish"):
+                session.fetch("SELECT count(*) FROM range(1000000000) a, range(1000000000) b WHERE a.range <> b.range")
+        assert [words.partition(":")[0] for words in engine.failures] == ["TimeoutError"] * 2
+        with engine.session() as session:
+            assert session.fetch("SELECT count(*) FROM data") == [(1000,)]
+
+
+def test_a_question_has_its_memory_and_disk() -> None:
+    with limited(memory=50, disk=50) as engine:
+        with engine.session() as session, pytest.raises(EngineFailed, match="could not finish"):
+            session.create("large", "SELECT md5(range::VARCHAR) AS x FROM range(10000000)")
+        assert "OutOfMemoryException" in engine.failures[0]
+        with engine.session() as session:
+            assert session.fetch("SELECT sum(x) FROM data") == [(499500,)]
+
+
+def test_loaded_tables_do_not_count_as_a_questions_memory() -> None:
+    frame = pd.DataFrame({"x": range(8_000_000)})
+    catalogue = Catalogue("c", (Table("data", (Field("x", Type.INTEGER),)),), limits=Limits(memory=40))
+    with DuckDBEngine.of(catalogue, {"data": frame}) as engine, engine.session() as session:
+        assert session.fetch("SELECT count(DISTINCT x % 1000) FROM data") == [(1000,)]
+
+
+def test_a_limit_above_what_the_machine_has_changes_nothing() -> None:
+    with limited() as engine, limited(memory=10**11) as large, engine.session() as one, large.session() as other:
+        asked = "SELECT current_setting('memory_limit')"
+        assert one.fetch(asked) != other.fetch(asked)
+        assert duckdb.connect().execute(asked).fetchall() == other.fetch(asked)
 
 
 def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from dither.errors import ArgumentError, EngineFailed
 from dither.privacy import Unit
 from dither.query.catalogue import Catalogue, Field, Table
 from dither.query.engines.postgres import PostgresEngine, PostgresSession
+from dither.query.limits import Limits
 from dither.query.sql.types import Range, Type
 from tests.attacks.analyst import log
 from tests.attacks.test_sql_messages import FAILED, told
@@ -68,7 +70,7 @@ def engine(address: str) -> PostgresEngine:
 
 
 def test_a_table_by_its_address(database: Any) -> None:
-    release = database.sql("SELECT ward, COUNT(*), SUM(cost) FROM visits GROUP BY ward", epsilon=100.0, radius=1000)
+    release = database.sql("SELECT ward, COUNT(*), SUM(cost) FROM visits GROUP BY ward", epsilon=1e4, radius=1000)
     assert [row[0] for row in release.rows] == ["A", "B", "C"]
     assert sum(row[1] for row in release.rows) == pytest.approx(200, abs=2000)
 
@@ -181,20 +183,20 @@ def test_a_server_that_is_gone_in_the_middle_of_a_question(database: Any, addres
 
     monkeypatch.setattr(PostgresSession, "create", ended)
     with pytest.raises(EngineFailed) as failed:
-        database.sql("SELECT ward, COUNT(*) FROM visits GROUP BY ward", epsilon=1.0)
+        database.sql("SELECT ward, COUNT(*) FROM visits GROUP BY ward", epsilon=1e4)
     assert str(failed.value) == FAILED
     assert (failed.value.__cause__, failed.value.__context__) == (None, None)
     assert "terminat" not in told(failed.value)
     assert [kind for kind, _ in log(database)][-2:] == ["charge", "fail"]
     assert any("AdminShutdown" in words or "terminat" in words for words in database._engine.failures)
     monkeypatch.setattr(PostgresSession, "create", working)
-    assert len(database.sql("SELECT ward, COUNT(*) FROM visits GROUP BY ward", epsilon=2.0).rows) == 3
+    assert len(database.sql("SELECT ward, COUNT(*) FROM visits GROUP BY ward", epsilon=2e4).rows) == 3
 
 
 def test_a_server_that_is_gone_before_a_question(database: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(database._engine, "_address", "postgresql://analyst:hunter2@127.0.0.1:1/nowhere")
     with pytest.raises(EngineFailed) as failed:
-        database.sql("SELECT COUNT(*) FROM visits", epsilon=1.0)
+        database.sql("SELECT COUNT(*) FROM visits", epsilon=1e4)
     assert str(failed.value) == FAILED
     assert "hunter2" not in told(failed.value) + repr(database._engine) + str(database.failure)
     assert [kind for kind, _ in log(database)][-2:] == ["charge", "fail"]
@@ -205,7 +207,7 @@ def test_questions_at_the_same_time(database: Any) -> None:
 
     def ask(number: int) -> None:
         found.append(
-            len(database.sql(f"SELECT ward, COUNT(*) AS n{number} FROM visits GROUP BY ward", rho=1 + number).rows)
+            len(database.sql(f"SELECT ward, COUNT(*) AS n{number} FROM visits GROUP BY ward", rho=1e4 + number).rows)
         )
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
@@ -214,6 +216,23 @@ def test_questions_at_the_same_time(database: Any) -> None:
     for thread in threads:
         thread.join()
     assert found == [3] * 4
+
+
+def test_a_question_has_its_time_and_memory(address: str, engine: PostgresEngine) -> None:
+    """The server itself ends a statement when the time of all statements is up."""
+    catalogue = replace(CATALOGUE, limits=Limits(seconds=0.5, memory=640))
+    with PostgresEngine.of(catalogue, {"visits": (address, "visits")}) as limited:
+        with limited.session() as session:
+            assert session.fetch("SELECT current_setting('work_mem')") == [("10MB",)]
+            with pytest.raises(EngineFailed, match="could not finish"):
+                session.fetch("SELECT pg_sleep(600)")
+        with limited.session() as session, pytest.raises(EngineFailed, match="could not finish"):
+            session.create("stuck", "SELECT 1 AS x FROM pg_sleep(600)")
+        assert all("statement timeout" in words for words in limited.failures)
+        with limited.session() as session:
+            assert session.fetch("SELECT 1") == [(1,)]
+    with engine.session() as session:
+        assert session.fetch("SELECT current_setting('work_mem')") == [("62MB",)]
 
 
 def test_a_closed_engine(engine: PostgresEngine) -> None:

@@ -219,7 +219,7 @@ def test_guards_do_not_multiply(ordinary: World) -> None:
 
 def test_texts_that_double_are_cut(nasty: World) -> None:
     expr: Expr = C["s"]
-    for _ in range(8):
+    for _ in range(7):
         expr = call("concat", expr, expr)
     ((*found,),) = nasty.computed(expr)
     assert max(len(one) for one in found if one is not None) == 65_536

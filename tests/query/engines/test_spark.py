@@ -22,6 +22,7 @@ from dither.query.engines import spark_local
 from dither.query.engines.protocol import Engine
 from dither.query.engines.spark import SparkEngine
 from dither.query.engines.spark_dialect import SparkDialect
+from dither.query.limits import Limits
 from dither.query.sql.types import Type
 from tests.conformance.spark_asking import session
 from tests.query.engines.interrupting import interrupt_a_wait
@@ -178,6 +179,18 @@ def test_a_cancelled_job_is_a_failure_that_is_charged():
             over.set()
             killer.join()
         assert database.account.spent > 0.4
+
+
+def test_a_question_has_its_time():
+    """Its jobs are cancelled when the time is up; the next question has a time of its own."""
+    table = Table("visits", (Field("id", Type.INTEGER),), owner="id")
+    catalogue = Catalogue("clinic", (table,), unit=Unit("id"), limits=Limits(seconds=3))
+    with SparkEngine(catalogue, {"visits": session().range(9).selectExpr("id")}) as engine:
+        with engine.session() as opened, pytest.raises(EngineFailed, match="could not finish"):
+            opened.fetch("SELECT count(DISTINCT hash(a.id, b.id)) FROM range(1000000000) a, range(1000000000) b")
+        assert engine.failures.pop() == "TimeoutError: the question took longer than 3 seconds"
+        with engine.session() as opened:
+            assert opened.fetch("SELECT 1") == [(1,)]
 
 
 def test_ctrl_c_ends_a_long_statement(engine, monkeypatch):

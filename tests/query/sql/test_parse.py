@@ -9,7 +9,8 @@ import pytest
 from sqlglot import exp
 
 from dither.errors import QueryError
-from dither.query.sql.parse import LONGEST, MOST_WORDS, parse
+from dither.query.limits import LETTERS, WORDS
+from dither.query.sql.parse import parse
 from tests.clock import quick
 
 MANY = 10_000
@@ -47,19 +48,36 @@ def refusal(sql: object) -> str:
 def test_deep_nesting_is_refused_at_once(name: str) -> None:
     with quick(2):
         message = refusal(DEEP[name])
-    assert "nested too deeply" in message or "words" in message
+    assert "nested too deeply" in message or "words" in message or "characters" in message
 
 
 def test_a_megabyte_is_refused_without_reading_it() -> None:
     with quick(0.1):
         message = refusal("SELECT " + "x" * 1_000_000)
-    assert message == f"the question has 1,000,007 characters; it may have {LONGEST:,}: ask for less at a time"
+    assert message == f"the question has 1,000,007 characters; it may have {LETTERS:,}: ask for less at a time"
 
 
 def test_many_words_are_refused_and_long_chains_of_and_are_not() -> None:
-    assert "words" in refusal("SELECT " + ", ".join("a" for _ in range(MOST_WORDS)))
-    assert isinstance(parse("SELECT a " + "AND a " * 4_000).tree, exp.Select)
-    assert isinstance(parse("SELECT a IN (" + ", ".join(map(str, range(4_000))) + ")").tree, exp.Select)
+    assert "words" in refusal("SELECT " + ", ".join("a" for _ in range(WORDS)))
+    assert isinstance(parse("SELECT a " + "AND a " * 1_200).tree, exp.Select)
+    assert isinstance(parse("SELECT a IN (" + ", ".join(map(str, range(1_200))) + ")").tree, exp.Select)
+
+
+@pytest.mark.parametrize("kind", ["JOIN", "LEFT JOIN", "FULL OUTER JOIN"])
+@pytest.mark.parametrize("inner", ["b", "(SELECT 1 FROM c JOIN d ON TRUE)", "(b JOIN c ON TRUE)"])
+def test_joins_without_a_condition_were_read_in_every_order(kind: str, inner: str) -> None:
+    """Thirty of them took for ever."""
+    sql = "SELECT 1 FROM a " + f"{kind} {inner} " * 30
+    assert refusal(sql) == "write ON right after the JOIN that it belongs to" + shown(sql, kind, inner)
+    parse("SELECT 1 FROM a " + f"{kind} {inner} ON TRUE " * 30)
+    parse("SELECT 1 FROM a " + "CROSS JOIN b " * 30)
+
+
+def shown(sql: str, kind: str, inner: str) -> str:
+    """The place of the fourth JOIN."""
+    place = len("SELECT 1 FROM a ") + 3 * len(f"{kind} {inner} ") + kind.index("JOIN")
+    start = max(0, place - 50)
+    return f"\n  {sql[start : start + 100]}\n  {' ' * (place - start)}^"
 
 
 def test_ordinary_nesting_is_read() -> None:

@@ -141,6 +141,8 @@ class Answer:
                 f"keys are private: one is named if about {self.plan.keys.threshold} units or more have it; "
                 f"a unit counts for at most {self.plan.keys.most} of them"
             )
+            if len(self.noisy.keys) == self.plan.most_named:
+                found.append(f"no more than {self.plan.most_named:,} keys are named at a time: those of the most units")
         return tuple(dict.fromkeys(found))
 
     def _items(self) -> Sequence[tuple[Item, Measured]]:

@@ -21,13 +21,17 @@ from dither.query.answer.plan import Item, Plan
 from dither.query.catalogue import Table
 from dither.query.engines.protocol import Dialect, Session
 from dither.query.engines.relations import Writer, held
-from dither.query.sql.expressions import Expr
+from dither.query.limits import KEY_LENGTH
+from dither.query.sql.expressions import Column, Expr, Ref
+from dither.query.sql.operators import call, literal
 from dither.query.sql.question import Key
 from dither.query.sql.types import Type
 
 __all__ = ["Collector"]
 
 LARGEST = (1 << 62) - 1
+BLOCK = 100_000
+"""So many rows of numbers are fetched at a time."""
 Integers = NDArray[np.int64]
 
 
@@ -123,11 +127,29 @@ class Collector:
 
     # Keys
 
-    def candidates(self) -> list[int]:
-        """How many units have each private key that is found in the data; a unit counts for at most `most` of them.
+    def candidates(self) -> Integers:
+        """How many units keep each private key that enough of them keep (`KeyThreshold.at_least`), by the key's number.
 
-        Of a unit with more, those count whose hash with the unit's id comes first. It is made from the key's value and
-        a secret salt, never from the key's number: that would depend on other units' keys.
+        They are brought here a block at a time, as plain integers: there can be as many as units keep keys.
+        """
+        blocks: list[Integers] = []
+        while not blocks or len(blocks[-1]) == BLOCK:
+            first = BLOCK * len(blocks)
+            within = f"i >= {first} AND i < {first + BLOCK}"
+            rows = self.session.fetch(f"SELECT i, n FROM {self._candidates} WHERE {within}")
+            block = np.zeros(len(rows), np.int64)
+            for i, n in rows:
+                block[int(i) - first] = int(n)
+            blocks.append(block)
+        return np.concatenate(blocks)
+
+    @cached_property
+    def _candidates(self) -> str:
+        """The dictionary's number d of each key that enough units keep, how many do, and its own number i from 0 on.
+
+        A unit keeps at most `most` keys. Of a unit with more, those stay whose hash with the unit's id comes first. It
+        is made from the key's value and a secret salt, never from the key's number: that would depend on other units'
+        keys. Only what units *keep* decides which keys are left out (rule R31).
         """
         assert self.plan.keys is not None
         most, pairs = self.plan.keys.most, self._pairs
@@ -137,19 +159,31 @@ class Collector:
         top = self.dialect.lowest(place, most + 1)
         cuts = f"SELECT p.u AS u, {top} AS top FROM {hashed} WHERE p.u IN ({over}) GROUP BY p.u"
         cut = self._create(self._writer(), cuts)
-        counts = [0] * len(self.found)
-        for d, count in self.session.fetch(f"SELECT d, count(*) FROM {pairs} GROUP BY d"):
-            counts[int(d)] += int(count)
-        removed = f"SELECT p.d, count(*) FROM {hashed} JOIN {cut} o ON p.u = o.u WHERE {place} >= o.top GROUP BY p.d"
-        for d, count in self.session.fetch(removed):
-            counts[int(d)] -= int(count)
-        return counts
+        every = f"SELECT d, count(*) AS n FROM {pairs} GROUP BY d"
+        beyond = f"{hashed} JOIN {cut} o ON p.u = o.u WHERE {place} >= o.top"
+        given_up = f"SELECT p.d AS d, count(*) AS n FROM {beyond} GROUP BY p.d"
+        left = f"({every}) e LEFT JOIN ({given_up}) l ON e.d = l.d"
+        kept = f"SELECT e.d AS d, e.n - coalesce(l.n, 0) AS n FROM {left}"
+        enough = f"n >= {self.plan.keys.at_least}"
+        return self._create(
+            self._writer(), f"SELECT d, n, {self.dialect.numbered()} AS i FROM ({kept}) t WHERE {enough}"
+        )
 
     @cached_property
     def found(self) -> list[tuple[Any, ...]]:
-        """The private keys in the data, by their numbers."""
-        keys = ", ".join(f"k{n}" for n in range(len(self._private)))
-        rows = self.session.fetch(f"SELECT {keys}, i FROM {self._dictionary}")
+        """The private keys that enough units keep, by their numbers."""
+        return self._keys(f"{self._candidates} c")
+
+    def keyed(self, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
+        """The private keys with these numbers."""
+        writer = self._writer()
+        listed = self._create(writer, self.dialect.listed([list(numbers)], [Type.INTEGER], writer.parameters))
+        return self._keys(f"(SELECT a.d AS d, b.i AS i FROM {self._candidates} a JOIN {listed} b ON a.i = b.k0) c")
+
+    def _keys(self, numbered: str) -> list[tuple[Any, ...]]:
+        """The keys of the dictionary's numbers d, by their numbers i."""
+        keys = ", ".join(f"d.k{n}" for n in range(len(self._private)))
+        rows = self.session.fetch(f"SELECT {keys}, c.i FROM {numbered} JOIN {self._dictionary} d ON c.d = d.i")
         found: list[tuple[Any, ...]] = [()] * len(rows)
         for *values, i in rows:
             found[int(i)] = tuple(values)
@@ -157,19 +191,29 @@ class Collector:
 
     @cached_property
     def _dictionary(self) -> str:
-        """A number and a hash for each private key in the data. Rows with a NULL among them have no key."""
+        """A number and a hash for each private key in the data.
+
+        Rows with a NULL among their keys, or a text of more than `KEY_LENGTH` characters, have no key.
+        """
         writer = self._writer()
         question = self.plan.question
         keys = [f"{writer.expr(question.keys[i].expr)} AS k{n}" for n, i in enumerate(self._private)]
         names = [f"k{n}" for n in range(len(self._private))]
         rows = f"SELECT DISTINCT {', '.join(keys)} FROM ({writer.relation(question.relation)}) t"
-        there = " AND ".join(f"{name} IS NOT NULL" for name in names)
+        there = " AND ".join([*(f"{name} IS NOT NULL" for name in names), *self._short(writer)])
         salt = self.dialect.literal(self.salt(), Type.TEXT, writer.parameters)
         salted, number = self.dialect.hashed([*names, salt]), self.dialect.numbered()
         return self._create(
             writer,
             f"SELECT {', '.join(names)}, {number} AS i, {salted} AS h FROM ({rows}) t WHERE {there}",
         )
+
+    def _short(self, writer: Writer) -> list[str]:
+        """That no text among the private keys is too long."""
+        types = enumerate(self.plan.question.keys[i].expr.type for i in self._private)
+        texts = [Ref.to(n, Column("", type_)) for n, type_ in types if type_ is Type.TEXT]
+        short = [call("le", call("length", text), literal(KEY_LENGTH)) for text in texts]
+        return [writer.expr(one, lambda ref: f"k{ref.index}") for one in short]
 
     @cached_property
     def _pairs(self) -> str:
@@ -191,8 +235,9 @@ class Collector:
     def name(self, numbers: Sequence[int]) -> None:
         """From now on only the private keys with these numbers count, in this order."""
         writer = self._writer()
-        listed = self.dialect.listed([list(numbers)], [Type.INTEGER], writer.parameters)
-        self._named = self._create(writer, listed)
+        listed = self._create(writer, self.dialect.listed([list(numbers)], [Type.INTEGER], writer.parameters))
+        pairs = f"SELECT c.d AS k0, l.i AS i FROM {listed} l JOIN {self._candidates} c ON l.k0 = c.i"
+        self._named = self._create(self._writer(), pairs)
         self.named = len(numbers)
 
     # Vectors: totals, units, moments
@@ -351,13 +396,11 @@ class Collector:
 
     def _leaf_counts(self, measure: Measure, rows: Sequence[tuple[Any, ...]]) -> Integers:
         """The counts of each leaf, held within 64 bits at last: what clipping takes off is added before."""
-        totals: dict[tuple[int, int], int] = {}
+        totals, limit = np.zeros((self.groups, measure.size), object), LARGEST // measure.size
         for g, t, count in rows:
-            totals[g, t] = totals.get((g, t), 0) + int(count)
-        result, limit = np.zeros((self.groups, measure.size), np.int64), LARGEST // measure.size
-        for (g, t), total in totals.items():
-            result[g, t] = max(-limit, min(limit, total))
-        return result
+            totals[g, t] += int(count)
+        held_counts: Integers = np.clip(totals, -limit, limit).astype(np.int64)
+        return held_counts
 
     # Distinct values
 

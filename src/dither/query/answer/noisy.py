@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.mechanisms import Additive
+from dither.mechanisms import Additive, KeyThreshold
 from dither.query.answer.collect import Collector
 from dither.query.answer.measures import Kind
 from dither.query.answer.plan import Item, Plan
@@ -81,12 +81,23 @@ def measure(plan: Plan, engine: Engine, table: Callable[[str], Table], salt: Cal
         collector = Collector(plan, session, engine.dialect, table, salt)
         keys: Sequence[tuple[Any, ...]] = ()
         if plan.keys is not None:
-            named = plan.keys.release(np.array(collector.candidates(), np.int64))
-            numbers = sorted(np.flatnonzero(named).tolist(), key=lambda number: collector.found[number])
-            keys = [collector.found[number] for number in numbers]
-            collector.name(numbers)
+            keys = _named(plan.keys, plan.most_named, collector)
         items = [_measured(plan, m, item, collector) for m, item in enumerate(plan.items)]
     return Noisy(tuple(keys), tuple(items))
+
+
+def _named(threshold: KeyThreshold, most: int, collector: Collector) -> list[tuple[Any, ...]]:
+    """The private keys that are named, in order. If they are too many, those with the largest noisy counts are.
+
+    That looks at named keys and their noisy counts alone, so it is post-processing; true counts must not decide.
+    """
+    released, noisy = threshold.release_counts(collector.candidates())
+    numbers = np.flatnonzero(released).tolist()
+    found = sorted(zip(collector.keyed(numbers), numbers, strict=True))
+    if len(found) > most:
+        found = sorted(sorted(found, key=lambda one: -int(noisy[one[1]]))[:most])
+    collector.name([number for _, number in found])
+    return [key for key, _ in found]
 
 
 def _measured(plan: Plan, m: int, item: Item, collector: Collector) -> Measured:

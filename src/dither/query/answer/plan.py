@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -21,6 +20,8 @@ from dither.privacy.numbers import float_up
 from dither.query.answer.cost import KEYS_PART, RADIUS_PART, TOO_SMALL, Asked, Spend, afford
 from dither.query.answer.measures import CAP, Kind, Measure, measures_of
 from dither.query.answer.radius import Bins
+from dither.query.fingerprint import fingerprint
+from dither.query.limits import MOST_GROUPS, MOST_NUMBERS, PRUNED
 from dither.query.sql.expressions import AggregateLeaf, Call, Expr, Ref
 from dither.query.sql.question import Question
 from dither.query.sql.types import Type
@@ -30,7 +31,6 @@ __all__ = ["Item", "Plan", "plan_of"]
 DEARER = 1.25
 HEAVIEST = 1 << 14
 """A radius is chosen up to so many rows."""
-MOST_NUMBERS = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,17 @@ class Plan:
         twice, levels, part = 1 + self.replacing, item.measure.levels, self.spend.part(item.weight)
         return twice * (math.sqrt(levels) / part if self.spend.gaussian else levels * math.sqrt(2) / part)
 
+    @property
+    def publics(self) -> int:
+        """How many groups the public keys make, for each private key."""
+        return math.prod(len(key.values) for key in self.question.keys if key.values is not None)
+
+    @property
+    def most_named(self) -> int:
+        """How many private keys an answer can have."""
+        each = sum(_numbers(item.measure) for item in self.items)
+        return max(1, min(MOST_GROUPS, MOST_NUMBERS // max(each, 1)) // self.publics)
+
     @cached_property
     def identity(self) -> str:
         """The same where the same is measured at the same cost, and different otherwise.
@@ -114,13 +125,13 @@ class Plan:
         keys = [(key.expr, key.values) for key in self.question.keys]
         aggregates = [(one.function, one.args, one.level) for one in self.question.aggregates]
         about = (self.question.relation, keys, aggregates, self.spend, self.items, self.keys, asked)
-        return hashlib.sha256(repr(about).encode()).hexdigest()
+        return fingerprint(about)
 
 
 def plan_of(question: Question, asked: Asked, terms: Terms, plugin: Callable[..., Additive] | None = None) -> Plan:
     """The plan with the smaller public error, of the ways in which the cost can be spent (rule R16)."""
     measures = measures_of(question)
-    private = any(key.values is None for key in question.keys)
+    private = question.private_keys
     ways = [way for way in afford(asked, terms, keys=private) if plugin is None or not way.gaussian]
     if not ways:
         raise ArgumentError("mechanism", "promises a pure ε, which this question or its account has no use for")
@@ -135,7 +146,7 @@ def plan_of(question: Question, asked: Asked, terms: Terms, plugin: Callable[...
 
 def _check_size(plan: Plan) -> None:
     """Refuse beforehand what would not fit into memory after it was charged."""
-    groups = math.prod(len(key.values) for key in plan.question.keys if key.values is not None)
+    groups = plan.publics
     numbers = groups * sum(_numbers(item.measure) for item in plan.items)
     if numbers > MOST_NUMBERS:
         raise QueryError(
@@ -177,12 +188,16 @@ def _plan(
     items = tuple(
         _item(question, measure, weight * left, asked, spend) for measure, weight in zip(measures, weights, strict=True)
     )
-    threshold = None
-    if private:
-        part = spend.part(KEYS_PART if measures else Fraction(1))
-        threshold = KeyThreshold(most=asked.groups, mu=part, delta=spend.delta, unit=spend.guarantee.unit)
+    threshold = _threshold(asked, spend, KEYS_PART if measures else Fraction(1)) if private else None
     public = math.prod(len(key.values) for key in question.keys if key.values is not None)
     return Plan(question, asked, spend, items, threshold, None if private else public, plugin)
+
+
+def _threshold(asked: Asked, spend: Spend, part: Fraction) -> KeyThreshold:
+    """Which private keys are named. Those of few units are left out inside the engine, for a slightly higher threshold:
+    there can be millions of them, and hardly one would ever be named (docs/proofs/mechanisms.md)."""
+    lowest = KeyThreshold(most=asked.groups, mu=spend.part(part), delta=spend.delta, unit=spend.guarantee.unit)
+    return replace(lowest, at_least=1 + lowest.threshold // PRUNED)
 
 
 def _item(question: Question, measure: Measure, weight: Fraction, asked: Asked, spend: Spend) -> Item:
@@ -284,9 +299,9 @@ def described(plan: Plan) -> list[str]:
     kind = "Gaussian" if plan.spend.gaussian else "Laplace"
     lines = [f"noise {kind}, {plan.guarantee}"]
     if plan.keys is not None:
-        lines.append(
-            f"keys private: at most {plan.keys.most} for each unit, named from {plan.keys.threshold} noisy units on"
-        )
+        few = f"; keys of fewer than {plan.keys.at_least} units never are" if plan.keys.at_least > 1 else ""
+        named = f"named from {plan.keys.threshold} noisy units on{few}"
+        lines.append(f"keys private: at most {plan.keys.most} for each unit, {named}")
     for item in plan.items:
         what = plan.question.aggregates[item.measure.aggregates[0]].text or item.measure.function
         lines.append(f"measure {what}: {_bounded(plan, item)}, {float(item.weight + item.choosing):.1%} of the cost")

@@ -9,6 +9,7 @@ from dither.errors import ArgumentError
 from dither.query.answer.cost import Asked, Wanted, wanted_error
 from dither.query.answer.plan import Plan, used
 from dither.query.answer.widths import widths
+from dither.query.limits import SOLVED
 from dither.query.sql.question import Output, Question
 
 __all__ = ["solve"]
@@ -16,16 +17,19 @@ __all__ = ["solve"]
 SMALLEST = 1e-6
 
 
-def solve(question: Question, asked: Asked, largest: float, plan: Callable[[Asked], Plan]) -> Asked:
-    """The same question at the smallest ε, up to `largest`, with which every wanted error is reached."""
+def solve(
+    question: Question, asked: Asked, epsilons: Callable[[], tuple[float, float]], plan: Callable[[Asked], Plan]
+) -> Asked:
+    """The same question at the smallest ε, between the least and the largest, that reaches every wanted error."""
     if asked.error is None:
         return asked
-    wanted = _wanted(question, asked)
+    wanted, (smallest, largest) = _wanted(question, asked), epsilons()
+    smallest = max(smallest, SMALLEST)
     if not _reached(plan(asked.at(largest)), wanted):
         raise ArgumentError("error", _best(plan(asked.at(largest)), wanted))
-    low, high = math.log(SMALLEST), math.log(largest)
-    if _reached(plan(asked.at(SMALLEST)), wanted):
-        return asked.at(SMALLEST)
+    low, high = math.log(smallest), math.log(largest)
+    if _reached(plan(asked.at(smallest)), wanted):
+        return asked.at(smallest)
     while high - low > 1e-3:
         middle = (low + high) / 2
         low, high = (low, middle) if _reached(plan(asked.at(math.exp(middle))), wanted) else (middle, high)
@@ -34,6 +38,8 @@ def solve(question: Question, asked: Asked, largest: float, plan: Callable[[Aske
 
 def _wanted(question: Question, asked: Asked) -> list[tuple[Output, Wanted]]:
     measured = [output for output in question.outputs if used(output.expr)]
+    if max(len(measured), len(question.aggregates)) > SOLVED:  # all is planned anew for each ε that is tried
+        raise ArgumentError("error", f"can be stated for {SOLVED} columns at a time; ask for fewer, or state epsilon")
     if not isinstance(asked.error, Mapping):
         wanted = wanted_error(asked.error)
         return [(output, wanted) for output in measured]

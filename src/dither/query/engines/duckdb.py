@@ -13,18 +13,18 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from typing import Any, Self
 
 import duckdb
 
-from dither.errors import ArgumentError, EngineFailed
+from dither.errors import ArgumentError
 from dither.query.catalogue import Catalogue, Table
 from dither.query.engines.duckdb_dialect import DuckDBDialect
 from dither.query.engines.duckdb_words import quoted
+from dither.query.engines.running import Running
 from dither.query.engines.sources import source_of
-from dither.query.engines.storage import Source, Stored, connect, frame_name, text
+from dither.query.engines.storage import Source, Stored, connect, frame_name, limited, text
 
 __all__ = ["DuckDBEngine", "DuckDBSession"]
 
@@ -42,6 +42,7 @@ class DuckDBEngine:
         self.dialect = DuckDBDialect()
         self.sources: dict[str, Source] = {}
         self.failures: deque[str] = deque(maxlen=KEPT_FAILURES)
+        self._limits = catalogue.limits
         self._lock = threading.Lock()
         self._connection = connect()
         self._held: list[object] = []
@@ -68,6 +69,7 @@ class DuckDBEngine:
                 raise ArgumentError(table.name, "has no source; say where its rows are")
             self.sources[table.name] = source = source_of(sources[table.name])
             files.extend(self._load(table, source).files)
+        limited(self._connection, self._limits)
         self._connection.execute(f"SET allowed_paths = [{', '.join(map(text, files))}]")
         for setting in ("enable_external_access = false", "lock_configuration = true"):
             self._connection.execute(f"SET {setting}")
@@ -90,7 +92,7 @@ class DuckDBEngine:
         """A connection of its own: its temporary tables are seen by nobody else and end with it."""
         with self._lock:
             cursor = self._connection.cursor()
-        session = DuckDBSession(cursor, self.failures)
+        session = DuckDBSession(cursor, self._limits.seconds, self.failures)
         try:
             yield session
         finally:
@@ -110,41 +112,21 @@ class DuckDBEngine:
 
 
 class DuckDBSession:
-    """Statements on one connection. They run in a thread of their own, so that Ctrl-C ends a long one at once.
+    """Statements on one connection."""
 
-    A failure says nothing about the data, which its own words could (rule R5).
-    """
-
-    def __init__(self, cursor: duckdb.DuckDBPyConnection, failures: deque[str]) -> None:
-        self._cursor, self._failures = cursor, failures
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="dither-duckdb")
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, seconds: float, failures: deque[str]) -> None:
+        self._cursor = cursor
+        self._running = Running("duckdb", seconds, cursor.interrupt, failures)
 
     def create(self, name: str, select: str, parameters: Sequence[Any] = ()) -> None:
         self.fetch(f"CREATE TEMP TABLE {name} AS {select}", parameters)
 
     def fetch(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        running = self._worker.submit(self._execute, sql, list(parameters))
-        self._wait(running)
-        problem = running.exception()
-        if problem is None:
-            return running.result()
-        self._failures.append(f"{type(problem).__name__}: {problem}")
-        # Raised here and not where the problem was caught, so that it carries no trace of it.
-        raise EngineFailed("the engine could not finish this question; its curator can look into it")
+        return self._running.run(lambda: self._execute(sql, list(parameters)))
 
     def _execute(self, sql: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
         return self._cursor.execute(sql, parameters).fetchall()
 
-    def _wait(self, running: Future[list[tuple[Any, ...]]]) -> None:
-        try:
-            while not running.done():  # in short waits: a signal that another thread takes wakes nobody
-                wait([running], timeout=0.05)
-        except BaseException:
-            while not running.done():  # an interruption between two tasks of a statement is forgotten
-                self._cursor.interrupt()
-                wait([running], timeout=0.05)
-            raise
-
     def close(self) -> None:
-        self._worker.shutdown()
+        self._running.close()
         self._cursor.close()

@@ -8,6 +8,7 @@ transaction is rolled back.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -19,6 +20,8 @@ from dither.query.engines.postgres_dialect import PostgresDialect
 from dither.query.engines.postgres_server import WRITING, connect, place
 from dither.query.engines.postgres_sources import found, reading
 from dither.query.engines.postgres_stored import StoredTable
+from dither.query.engines.running import FAILED, Allowance
+from dither.query.limits import Limits
 
 if TYPE_CHECKING:
     from dither.query.engines.postgres_server import Connection
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["PostgresEngine", "PostgresSession"]
 
 KEPT_FAILURES = 20
+WORKERS = 64
+"""A sort or a hash table gets this part of a question's memory; a statement has several, and parallel workers too."""
 LARGE = 10_000
 """Temporary tables with more rows than this are looked at by the planner before they are used."""
 CASES = ("pg_c_utf8", "C.utf8", "C.UTF-8", "und-x-icu")
@@ -45,7 +50,7 @@ class PostgresEngine:
     """
 
     def __init__(self, catalogue: Catalogue, address: str, stored: Mapping[str, str]) -> None:
-        self._address, self._closed = address, False
+        self._address, self._closed, self._limits = address, False, catalogue.limits
         self.failures: deque[str] = deque(maxlen=KEPT_FAILURES)
         with reading(address) as connection:
             tables = {name: found(connection, names, place(address)) for name, names in stored.items()}
@@ -74,7 +79,7 @@ class PostgresEngine:
         """A connection of its own: its temporary tables are seen by nobody else and end with it."""
         if self._closed:
             raise EngineFailed("the engine is closed; open the tables again")
-        session = PostgresSession(connect(self._address), self.failures)
+        session = PostgresSession(connect(self._address), self._limits, self.failures)
         try:
             yield session
         finally:
@@ -106,9 +111,11 @@ def _check_columns(catalogue: Catalogue, tables: Mapping[str, StoredTable]) -> N
 class PostgresSession:
     """The statements of one question. A failure says nothing about the data, which its own words could (rule R5)."""
 
-    def __init__(self, connection: Connection, failures: deque[str]) -> None:
+    def __init__(self, connection: Connection, limits: Limits, failures: deque[str]) -> None:
         self._connection, self._failures, self._guarded = connection, failures, False
-        self._told(lambda: connection.execute(WRITING.encode()))
+        self._allowance = Allowance(limits.seconds)
+        memory = f"SET LOCAL work_mem = '{max(1, limits.memory // WORKERS)}MB'"
+        self._told(lambda: connection.execute(f"{WRITING}; {memory}".encode()))
 
     def create(self, name: str, select: str, parameters: Sequence[Any] = ()) -> None:
         self._told(lambda: self._create(name, select, list(parameters)))
@@ -121,12 +128,14 @@ class PostgresSession:
         self._guard(reading=False)
         self._connection.execute(f"CREATE TEMP TABLE {name} AS {select} WITH NO DATA".encode(), parameters)
         self._guard(reading=True)
+        self._time()
         filled = self._connection.execute(f"INSERT INTO pg_temp.{name} {select}".encode(), parameters)
         if filled.rowcount > LARGE:
             self._connection.execute(f"ANALYZE pg_temp.{name}".encode())
 
     def _read(self, sql: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
         self._guard(reading=True)
+        self._time()
         return self._connection.execute(sql.encode(), parameters).fetchall()
 
     def _guard(self, *, reading: bool) -> None:
@@ -137,13 +146,19 @@ class PostgresSession:
             self._connection.execute(b"RELEASE SAVEPOINT dither_reading")
         self._guarded = reading
 
+    def _time(self) -> None:
+        """The next statement ends, on the server, when the question's time is up."""
+        milliseconds = max(1, math.ceil(1000 * self._allowance.left))
+        self._connection.execute(f"SET LOCAL statement_timeout = {milliseconds}".encode())
+
     def _told(self, work: Callable[[], Result]) -> Result:
         try:
-            return work()
+            with self._allowance.spending():
+                return work()
         except Exception as problem:
             self._failures.append(f"{type(problem).__name__}: {problem}")
         # Raised here and not where the problem was caught, so that it carries no trace of it.
-        raise EngineFailed("the engine could not finish this question; its curator can look into it")
+        raise EngineFailed(FAILED)
 
     def close(self) -> None:
         """The end of the transaction and of its temporary tables, even if the server is gone."""

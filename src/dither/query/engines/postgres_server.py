@@ -28,7 +28,6 @@ SETTINGS = {
     "transform_null_equals": "off",
     "jit": "off",
     "lock_timeout": "60s",
-    "work_mem": "64MB",
 }
 """What a database or a role may have set otherwise. Without `row_security`, a policy that hides rows is an error."""
 BEGIN = "; ".join(f"SET LOCAL {name} = '{value}'" for name, value in SETTINGS.items())

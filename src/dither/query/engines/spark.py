@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Self, TypeVar
 
-from dither.errors import ArgumentError, EngineFailed
+from dither.errors import ArgumentError
 from dither.noise import token
 from dither.query.catalogue import Catalogue, Table
+from dither.query.engines.running import Running
 from dither.query.engines.spark_dialect import SparkDialect
 from dither.query.engines.spark_local import hushed, own, pyspark, quiet
 from dither.query.engines.spark_plans import plain_files, unsteady
@@ -41,6 +41,7 @@ class SparkEngine:
         self.tables: dict[str, Stored] = {}
         self.dialect = SparkDialect(self.tables)
         self.failures: deque[str] = deque(maxlen=KEPT_FAILURES)
+        self._seconds = catalogue.limits.seconds
         self._spark: Any = None
         self._idle: deque[Any] = deque()
         self._open = ExitStack()
@@ -95,7 +96,7 @@ class SparkEngine:
     @contextmanager
     def session(self) -> Iterator[SparkStatements]:
         """Statements in a session of our own, whose temporary tables are seen by nobody else and end with it."""
-        statements = SparkStatements(self._lent, self.failures)
+        statements = SparkStatements(self._lent, self._seconds, self.failures)
         try:
             yield statements
         finally:
@@ -123,17 +124,14 @@ class SparkEngine:
 
 
 class SparkStatements:
-    """Statements of one question. They run in a thread of their own, so that Ctrl-C ends a long one at once.
+    """Statements of one question."""
 
-    A failure says nothing about the data, which its own words could (rule R5).
-    """
-
-    def __init__(self, lend: Callable[[], Any], failures: deque[str]) -> None:
-        self._lend, self._failures = lend, failures
+    def __init__(self, lend: Callable[[], Any], seconds: float, failures: deque[str]) -> None:
+        self._lend = lend
         self._spark: Any = None
         self._made: dict[str, Any] = {}
         self._tag = f"dither-{token(8)}"
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="dither-spark")
+        self._running = Running("spark", seconds, self._cancel, failures)
 
     def create(self, name: str, select: str, parameters: Sequence[Any] = ()) -> None:
         """Computed at once, and kept. Rows that are numbered would get other numbers if they were computed again, which
@@ -160,31 +158,16 @@ class SparkStatements:
         frame.createOrReplaceTempView(name)
 
     def _guarded(self, work: Callable[[], T]) -> T:
-        running = self._worker.submit(hushed, work)
-        self._wait(running)
-        problem = running.exception()
-        if problem is None:
-            return running.result()
-        self._failures.append(f"{type(problem).__name__}: {problem}")
-        # Raised here and not where the problem was caught, so that it carries no trace of it.
-        raise EngineFailed("the engine could not finish this question; its curator can look into it")
+        return self._running.run(lambda: hushed(work))
 
-    def _wait(self, running: Future[T]) -> None:
-        try:
-            while not running.done():  # in short waits: a signal that another thread takes wakes nobody
-                wait([running], timeout=0.05)
-        except BaseException:
-            while not running.done():  # an interruption between two jobs of a statement is forgotten
-                with suppress(Exception):
-                    self._spark.sparkContext.cancelJobsWithTag(self._tag)
-                wait([running], timeout=0.2)
-            raise
+    def _cancel(self) -> None:
+        with suppress(Exception):
+            self._spark.sparkContext.cancelJobsWithTag(self._tag)
 
     def close(self) -> Any:
         """Forget the temporary tables; the session that they were in, if it can be used again."""
-        done = self._worker.submit(hushed, self._forget)
-        self._worker.shutdown()
-        return self._spark if done.exception() is None else None
+        problem = self._running.close(lambda: hushed(self._forget))
+        return self._spark if problem is None else None
 
     def _forget(self) -> None:
         for name, frame in self._made.items():

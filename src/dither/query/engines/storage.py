@@ -15,6 +15,7 @@ from dither.errors import ArgumentError
 from dither.query.catalogue import Field, Table
 from dither.query.engines.duckdb_casts import DECIMAL, REAL, as_id, as_type
 from dither.query.engines.duckdb_words import quoted
+from dither.query.limits import Limits
 from dither.query.names import clash, find, nameable, nearest
 from dither.query.sql.types import Type
 
@@ -34,6 +35,7 @@ __all__ = [
     "described",
     "frame_name",
     "ids",
+    "limited",
     "plain",
     "text",
     "type_of",
@@ -65,6 +67,7 @@ READABLE = {
 """As what a column of each type may be declared."""
 
 
+MEGABYTE = 1_000_000
 CONFIG = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -81,6 +84,27 @@ def connect() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(":memory:", config=dict(CONFIG))
     connection.execute("SET GLOBAL TimeZone = 'UTC'")
     return connection
+
+
+def limited(connection: duckdb.DuckDBPyConnection, limits: Limits) -> None:
+    """Limit the memory and the disk space of questions; what tables take that were copied into memory comes on top.
+
+    DuckDB's own limit, most of what the machine has, stays where it is lower.
+    """
+    ((used, own),) = connection.execute(
+        "SELECT sum(memory_usage_bytes), current_setting('memory_limit') FROM duckdb_memory()"
+    ).fetchall()
+    wanted = used + limits.memory * MEGABYTE
+    if wanted < _bytes(own):
+        connection.execute(f"SET memory_limit = '{wanted} B'")
+    connection.execute(f"SET max_temp_directory_size = '{limits.disk * MEGABYTE} B'")
+
+
+def _bytes(written: str) -> float:
+    """A size as DuckDB writes it, such as 12.4 GiB."""
+    number, _, unit = written.partition(" ")
+    power = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB").index(unit)
+    return float(number) * float(1024**power)
 
 
 def type_of(stored: str) -> Type | None:

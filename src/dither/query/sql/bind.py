@@ -12,11 +12,12 @@ from sqlglot import exp
 
 from dither.errors import QueryError
 from dither.query.catalogue import Catalogue
+from dither.query.limits import ALL_EFFORT, MOST_GROUPS
 from dither.query.names import find, same
 from dither.query.sql.aggregates import aggregates_in, released
 from dither.query.sql.bounds import check
 from dither.query.sql.constants import constant, plain
-from dither.query.sql.domains import public_values
+from dither.query.sql.domains import public_values, steps_to
 from dither.query.sql.expressions import AggregateLeaf, Expr, KeyLeaf, Ref
 from dither.query.sql.grouping import Grouping, Item, group_keys, item_at, items_of, keyed, row_scalars
 from dither.query.sql.parse import NESTED, Parsed, parse
@@ -29,7 +30,6 @@ from dither.query.sql.types import Type
 
 __all__ = ["bind"]
 
-MOST_GROUPS = 1_000_000
 PUBLIC = "there is no private table in FROM, so nothing needs protection; ask your database directly"
 READ = ("with_", "expressions", "from_", "joins", "where", "group", "having", "distinct", "order", "limit", "offset")
 
@@ -161,8 +161,13 @@ def _described(
     context: Context, scope: Scope, keys: dict[Expr, exp.Expr], outputs: tuple[Output, ...]
 ) -> tuple[Key, ...]:
     """The keys with their names and public values."""
+    steps = 0
     for key, place in keys.items():
         _check_key(context, scope, key, place)
+        steps += steps_to(key)
+        if steps > ALL_EFFORT:
+            message = "the public values of these keys take too long to compute; group by fewer or simpler keys"
+            raise context.source.problem(message, place)
     found = tuple(Key(key, _name(index, key, outputs), public_values(key)) for index, key in enumerate(keys))
     groups = math.prod(len(key.values) for key in found if key.values is not None)
     if groups > MOST_GROUPS:

@@ -55,6 +55,7 @@ def _linking(context: Context, parts: list[Part], conditions: list[exp.Expr]) ->
     scope = parts[0].scope
     for part in parts[1:]:
         scope = beside(scope, part.scope)
+        context.made(len(scope.rows.facts), part.node)
     owner = [number for number, part in enumerate(parts) for _ in part.scope.rows.facts]
     scalars = row_scalars(context.source, scope, "WHERE")
     bound = [(i, node, scalars.condition(node, "WHERE")) for i, node in enumerate(conditions)]
@@ -86,8 +87,9 @@ def _next(
 
 
 def _suits(context: Context, left: Scope, right: Scope, nodes: list[exp.Expr]) -> bool:
-    if not (left.rows.relation.private and right.rows.relation.private):
+    if not (left.rows.relation.private and right.rows.relation.private) or not nodes:
         return bool(nodes)
+    context.made(len(left.rows.facts) + len(right.rows.facts), nodes[0])
     both = beside(left, right)
     scalars = row_scalars(context.source, both, "WHERE")
     width = len(left.rows.facts)

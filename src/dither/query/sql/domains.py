@@ -13,18 +13,20 @@ from functools import lru_cache, partial
 from itertools import product
 from typing import Any
 
+from dither.query.limits import ALL_EFFORT, EFFORT
 from dither.query.sql.evaluate import value
 from dither.query.sql.evaluate_dates import day, moment
 from dither.query.sql.expressions import Call, Expr, KeyLeaf, Literal, Ref
-from dither.query.sql.types import Range, Type
+from dither.query.sql.types import Keys, Range, Type
 
-__all__ = ["public_values"]
+__all__ = ["public_values", "steps_to"]
 
 WHOLE = 10_000
 DAYS = 100_000
 FEW = 2_000
 MANY = 100_000
-EFFORT = 10
+TIMES = 10
+"""Steps for each of the few or many values that are tried."""
 MICROSECONDS = 86_400_000_000
 STEPS = {"year": 365.0, "quarter": 90.0, "month": 28.0, "week": 7.0, "day": 1.0, "hour": 1 / 24, "minute": 1 / 1440}
 Values = frozenset[Any]
@@ -37,13 +39,31 @@ CHOICES: dict[str, Callable[[Sequence[Expr]], Sequence[Expr]]] = {
 }
 
 
-@lru_cache(maxsize=256)
-def public_values(expr: Expr) -> tuple[Any, ...] | None:
+def public_values(expr: Expr) -> Keys | None:
     """The values that a key can have, in order; None if they are private. NULL is one only if it was declared."""
+    return _found(expr)[0]
+
+
+def steps_to(expr: Expr) -> int:
+    """How many steps it takes to find the values of a key, whether or not they are known already."""
+    return _found(expr)[1]
+
+
+@lru_cache(maxsize=256)
+def _found(expr: Expr) -> tuple[Keys | None, int]:
     if isinstance(expr, Ref) and expr.column.keys is not None:
-        return expr.column.keys
-    found = Domains().of(expr)
-    return None if found is None else tuple(sorted(item for item in found if item is not None))
+        return expr.column.keys, 0
+    domains = Domains()
+    try:
+        found = domains.of(expr)
+    except TooLong:
+        found = None
+    values = None if found is None else Keys(sorted(item for item in found if item is not None))
+    return values, domains.steps
+
+
+class TooLong(Exception):
+    """The values of a key take more steps than all keys of a question may."""
 
 
 @dataclass
@@ -51,12 +71,19 @@ class Domains:
     """The values of expressions, each looked for once."""
 
     known: dict[Expr, Values | None] = field(default_factory=dict)
+    steps: int = 0
 
     def of(self, expr: Expr) -> Values | None:
         """All values of an expression, if they are few and public."""
         if expr not in self.known:
-            self.known[expr] = self._look(expr)
+            self.known[expr] = found = self._look(expr)
+            self._count(1 if found is None else len(found))
         return self.known[expr]
+
+    def _count(self, steps: int) -> None:
+        self.steps += steps
+        if self.steps > ALL_EFFORT:
+            raise TooLong
 
     def _look(self, expr: Expr) -> Values | None:
         if isinstance(expr, Literal):
@@ -74,13 +101,15 @@ class Domains:
 
     def _image(self, expr: Call, parts: Sequence[Expr], most: int) -> Values | None:
         """The expression for every combination of values of some parts of it, each of which can also be NULL."""
-        if math.prod(_size_of(part) for part in parts if isinstance(part, Ref)) > most:
+        if math.prod(_size_of(part) + 1 for part in parts if isinstance(part, Ref)) > most:
             return None
         domains = [self.of(part) for part in parts]
         known = [found | {None} for found in domains if found is not None]
         rows = math.prod(map(len, known))
-        if len(known) < len(domains) or rows > most or rows * _nodes(expr) > EFFORT * most:
+        steps = rows * _nodes(expr)
+        if len(known) < len(domains) or rows > most or steps > min(TIMES * most, EFFORT):
             return None
+        self._count(steps)
         places = {part: KeyLeaf(part.type, part.range, index) for index, part in enumerate(parts)}
         return _values(_replaced(expr, places), product(*known))
 
@@ -89,12 +118,25 @@ class Domains:
         if expr.op in CHOICES:
             return _first(partial(self._together, CHOICES[expr.op](expr.args)), partial(_range, expr))
         if expr.op == "date_trunc":
-            return _truncated(expr)
+            return self._truncated(expr)
         if expr.type is Type.BOOLEAN:
             return _range(expr)
         args = [arg for arg in dict.fromkeys(expr.args) if not isinstance(arg, Literal)]
         ways = partial(self._image, expr, args, FEW), partial(_range, expr), partial(self._image, expr, args, MANY)
         return _first(*ways)
+
+    def _truncated(self, expr: Call) -> Values | None:
+        """DATE_TRUNC of days or times within bounds: steps no longer than the unit meet every one of its starts."""
+        arg, unit = expr.args[0], expr.options[0]
+        scale, at = (1, day) if arg.type is Type.DATE else (MICROSECONDS, moment)
+        step = int(STEPS.get(unit, 1 / 86400) * scale) or 1
+        rows = _size(arg.range) / step
+        if arg.range.high is None or 2 * rows > EFFORT:
+            return None
+        self._count(2 * math.ceil(rows))
+        leaf = Call(expr.type, expr.range, expr.op, (KeyLeaf(arg.type, arg.range, 0),), expr.options)
+        places = [*_numbers(arg.range)[::step], int(arg.range.high)]
+        return _values(leaf, ((at(place),) for place in places))
 
     def _together(self, parts: Sequence[Expr]) -> Values | None:
         found = [self.of(part) for part in parts]
@@ -162,15 +204,3 @@ def _replaced(expr: Expr, places: dict[Expr, KeyLeaf]) -> Expr:
     if not isinstance(expr, Call):
         return expr
     return Call(expr.type, expr.range, expr.op, tuple(_replaced(arg, places) for arg in expr.args), expr.options)
-
-
-def _truncated(expr: Call) -> Values | None:
-    """DATE_TRUNC of days or times within bounds: steps no longer than the unit meet every one of its starts."""
-    arg, unit = expr.args[0], expr.options[0]
-    scale, at = (1, day) if arg.type is Type.DATE else (MICROSECONDS, moment)
-    step = int(STEPS.get(unit, 1 / 86400) * scale) or 1
-    if arg.range.high is None or _size(arg.range) / step > MANY:
-        return None
-    leaf = Call(expr.type, expr.range, expr.op, (KeyLeaf(arg.type, arg.range, 0),), expr.options)
-    places = [*_numbers(arg.range)[::step], int(arg.range.high)]
-    return _values(leaf, ((at(place),) for place in places))

@@ -6,23 +6,36 @@ overflow (an operation whose range leaves ±2^62 is done in reals), and a real i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
-from dither.query.sql.types import ANY, Range, Type
+from dither.query.sql.types import ANY, Keys, Range, Type
 
 __all__ = ["AggregateLeaf", "Call", "Column", "Expr", "KeyLeaf", "Literal", "Ref"]
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a relation: its public facts. `owner` says that it is the unit's id itself, unchanged."""
+    """A column of a relation: its public facts. `owner` says that it is the unit's id itself, unchanged.
+
+    `size` and `depth` count the parts of which its values are made, as if all SELECTs below were written out.
+    """
 
     name: str
     type: Type
     range: Range = ANY
-    keys: tuple[Any, ...] | None = None
+    keys: Keys | None = None
     owner: bool = False
+    size: int = field(default=1, compare=False, repr=False)
+    depth: int = field(default=0, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, name: str, expr: Expr) -> Column:
+        """The column that an expression makes; only a column by itself keeps what is declared about it."""
+        if isinstance(expr, Ref):
+            return replace(expr.column, name=name)
+        return cls(name, expr.type, expr.range, size=expr.size, depth=expr.depth)
 
 
 @dataclass(frozen=True)
@@ -31,6 +44,15 @@ class Expr:
 
     type: Type
     range: Range
+
+    @property
+    def size(self) -> int:
+        """How many parts it has if all that it mentions is written out; what stands in two places counts twice."""
+        return 1
+
+    @property
+    def depth(self) -> int:
+        return 0
 
 
 @dataclass(frozen=True)
@@ -44,6 +66,14 @@ class Ref(Expr):
     def to(cls, index: int, column: Column) -> Ref:
         return cls(column.type, column.range, index, column)
 
+    @property
+    def size(self) -> int:
+        return self.column.size
+
+    @property
+    def depth(self) -> int:
+        return self.column.depth
+
 
 @dataclass(frozen=True)
 class Literal(Expr):
@@ -54,21 +84,27 @@ class Literal(Expr):
 
 @dataclass(frozen=True)
 class Call(Expr):
-    """An operation of the allow-list. `options` holds its constants, such as the part of a date.
-
-    `size` and `depth` count its parts as if written out: an argument that stands in two places counts twice.
-    """
+    """An operation of the allow-list. `options` holds its constants, such as the part of a date."""
 
     op: str
     args: tuple[Expr, ...]
     options: tuple[Any, ...] = ()
-    size: int = field(init=False, compare=False, repr=False)
-    depth: int = field(init=False, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        calls = [arg for arg in self.args if isinstance(arg, Call)]
-        object.__setattr__(self, "size", 1 + len(self.args) - len(calls) + sum(call.size for call in calls))
-        object.__setattr__(self, "depth", 1 + max((call.depth for call in calls), default=0))
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Computed once: plans look expressions up again and again, and each has all of its parts below it."""
+        return hash((self.type, self.range, self.op, self.args, self.options))
+
+    @cached_property
+    def size(self) -> int:
+        return 1 + sum(arg.size for arg in self.args)
+
+    @cached_property
+    def depth(self) -> int:
+        return 1 + max((arg.depth for arg in self.args), default=0)
 
 
 @dataclass(frozen=True)

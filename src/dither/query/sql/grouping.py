@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from dither.errors import QueryError
+from dither.query.limits import AGGREGATES, KEYS
 from dither.query.names import same
 from dither.query.sql.aggregates import Reader, aggregates_in, is_aggregate
 from dither.query.sql.constants import constant, plain
@@ -20,10 +21,6 @@ from dither.query.sql.scope import Scope
 from dither.query.sql.source import Source
 
 __all__ = ["Grouping", "Item", "group_keys", "item_at", "items_of", "keyed", "row_scalars"]
-
-
-MOST_KEYS = 16
-MOST_AGGREGATES = 200
 
 
 @dataclass(frozen=True)
@@ -91,10 +88,8 @@ def keyed(scalars: Scalars, nodes: Iterable[exp.Expr]) -> dict[Expr, exp.Expr]:
     """Grouping expressions and their places; constants group nothing and are left out."""
     found = {scalars.bind(node): node for node in nodes}
     keys = {key: node for key, node in found.items() if not isinstance(key, Literal)}
-    if len(keys) > MOST_KEYS:
-        raise scalars.source.problem(
-            f"one SELECT can have {MOST_KEYS} keys; group by fewer", list(keys.values())[MOST_KEYS]
-        )
+    if len(keys) > KEYS:
+        raise scalars.source.problem(f"one SELECT can have {KEYS} keys; group by fewer", list(keys.values())[KEYS])
     return keys
 
 
@@ -176,7 +171,7 @@ class Grouping:
         for index, known in enumerate(self.aggregates):
             if (known.function, known.args, known.level) == (found.function, found.args, found.level):
                 return self.aggregate_leaf(index, known)
-        if len(self.aggregates) >= MOST_AGGREGATES:
-            raise self.source.problem(f"one SELECT can have {MOST_AGGREGATES} aggregates; ask for fewer", node)
+        if len(self.aggregates) >= AGGREGATES:
+            raise self.source.problem(f"one SELECT can have {AGGREGATES} aggregates; ask for fewer", node)
         self.aggregates.append(found)
         return self.aggregate_leaf(len(self.aggregates) - 1, found)

@@ -25,11 +25,8 @@ KINDS = {"": JoinKind.INNER, "LEFT": JoinKind.LEFT, "RIGHT": JoinKind.RIGHT, "FU
 def nodes(relation: Relation) -> Iterator[Relation]:
     """A relation and all that it is made of."""
     yield relation
-    for name in ("source", "left", "right", "others", "values"):
-        if hasattr(relation, name):
-            yield from nodes(getattr(relation, name))
-    for source in getattr(relation, "sources", ()):
-        yield from nodes(source)
+    for part in relation.below:
+        yield from nodes(part)
 
 
 def has_outer_join(relation: Relation) -> bool:
@@ -49,11 +46,13 @@ def join(context: Context, left: Scope, right: Scope, node: exp.Join) -> Scope:
     kind = KINDS[node.side]
     _check_sides(context, left.rows.relation, right.rows.relation, kind, node)
     pair = _pair(left.rows.relation, right.rows.relation, kind)
+    context.made(len(pair.columns), node)
     both = _side_by_side(left, right, pair)
     shared = _using(context, left, right, node)
     condition = _condition(context, both, shared, node)
     if left.rows.relation.private and right.rows.relation.private:
         _check_owners(context, both, len(left.rows.facts), condition, node)
+    context.made(len(shared) * len(pair.columns), node)
     return _merged(replace(both, rows=replace(both.rows, relation=replace(pair, condition=condition))), shared, kind)
 
 
@@ -62,6 +61,7 @@ def linked(context: Context, left: Scope, right: Scope, conditions: list[exp.Exp
     word = "JOIN" if node.args.get("kind") else ""
     _check_sides(context, left.rows.relation, right.rows.relation, JoinKind.INNER, node, word)
     pair = _pair(left.rows.relation, right.rows.relation, JoinKind.INNER)
+    context.made(len(pair.columns), node)
     both = _side_by_side(left, right, pair)
     scalars = row_scalars(context.source, both, "WHERE")
     parts = [scalars.condition(one, "WHERE") for one in conditions]
@@ -112,7 +112,8 @@ def _pair(left: Relation, right: Relation, kind: JoinKind) -> Join:
 
 
 def _side_by_side(left: Scope, right: Scope, pair: Join) -> Scope:
-    moved = tuple(replace(entry, index=entry.index + len(pair.left.columns)) for entry in right.entries)
+    width = len(pair.left.columns)
+    moved = tuple(Entry(entry.table, entry.name, entry.index + width, entry.shared) for entry in right.entries)
     return Scope(Rows(pair, left.rows.facts + right.rows.facts), left.entries + moved)
 
 
@@ -231,7 +232,7 @@ def _coalesced(rows: Rows, pair: Shared) -> Rows:
     """After FULL JOIN … USING either side may be missing: the column is the one that is there."""
     left, right = rows.ref(pair.left), rows.ref(pair.right)
     expr = call("coalesce", left, right)
-    column = Column(pair.name, expr.type, expr.range, owner=pair.owner)
+    column = replace(Column.of(pair.name, expr), owner=pair.owner)
     exprs = (*(rows.ref(index) for index in range(len(rows.facts))), expr)
     relation = rows.relation
     project = Project((*relation.columns, column), relation.private, relation.most, relation, exprs)

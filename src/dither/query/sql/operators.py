@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dither.query.limits import HIGHEST, LARGEST, LONGEST_TEXT
 from dither.query.sql import operators_casts, operators_dates, operators_logic, operators_numbers, operators_text
 from dither.query.sql.evaluate import value
 from dither.query.sql.evaluate_functions import STRICT
@@ -13,8 +14,6 @@ from dither.query.sql.types import Type
 
 __all__ = ["OPERATORS", "TypeProblem", "call", "literal"]
 
-LARGEST = 20_000
-DEEPEST = 200
 OPERATORS = {
     **operators_numbers.BUILDERS,
     **operators_logic.BUILDERS,
@@ -29,8 +28,10 @@ def call(op: str, *args: Expr, options: tuple[Any, ...] = ()) -> Expr:
     expr = OPERATORS[op](args, options)
     if not isinstance(expr, Call):
         return expr
-    if expr.size > LARGEST or expr.depth > DEEPEST:
-        raise TypeProblem("this expression is too large or too deeply nested; name its parts in a CTE, WITH p AS (…)")
+    if expr.size > (LONGEST_TEXT if expr.op == "concat" else LARGEST) or expr.depth > HIGHEST:
+        raise TypeProblem(
+            "this expression is too large or too deeply nested, all that it mentions written out; ask for less of it"
+        )
     if expr.op in STRICT and any(map(is_null, expr.args)):
         return null(expr.type)
     if all(isinstance(arg, Literal) for arg in expr.args) and not _of_texts(expr):

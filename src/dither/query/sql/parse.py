@@ -12,17 +12,15 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.parsers.duckdb import DuckDBParser
 
 from dither.errors import QueryError
+from dither.query.limits import DEEPEST, LETTERS, TALLEST, WORDS
 from dither.query.names import LONGEST as LONGEST_NAME
-from dither.query.sql.source import Source
+from dither.query.sql.source import CLOSING, OPENING, Source
 
 __all__ = ["Parsed", "parse"]
 
-LONGEST = 100_000
-MOST_WORDS = 10_000
 LONGEST_INTERVAL = 50
 NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
-DEEPEST = 24  # brackets: sqlglot's parser spends some 25 frames on each, of the interpreter's 1,000
-TALLEST = 100  # levels of the tree that is read, each of which costs the planner a few frames
+LOOSE_JOINS = 3
 FIRST = {"SELECT", "WITH", "FROM", "("}
 # Atomic and possessive: with ways to read comments differently, trying them all would take for ever.
 EXPLAIN = re.compile(r"(?>\s+|--[^\n]*\n|/\*.*?\*/)*+explain\b", re.IGNORECASE | re.DOTALL)
@@ -62,8 +60,8 @@ def parse(sql: str) -> Parsed:
 def _check_text(sql: str) -> None:
     if not isinstance(sql, str):
         raise QueryError(f"a question is text, not {type(sql).__name__}; pass a SELECT as a string")
-    if len(sql) > LONGEST:
-        raise QueryError(f"the question has {len(sql):,} characters; it may have {LONGEST:,}: ask for less at a time")
+    if len(sql) > LETTERS:
+        raise QueryError(f"the question has {len(sql):,} characters; it may have {LETTERS:,}: ask for less at a time")
     if any(0xD800 <= ord(letter) <= 0xDFFF or letter == "\0" for letter in sql):
         raise QueryError("the question holds a character that is not text; remove it")
 
@@ -89,8 +87,10 @@ def _unfinished(sql: str, error: TokenError) -> QueryError:
 def _statement(sql: str, tokens: list[Token]) -> list[Token]:
     """The tokens of the one statement, without a semicolon at its end."""
     source = Source(sql, tuple(tokens))
-    while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
-        tokens = tokens[:-1]
+    end = len(tokens)
+    while end and tokens[end - 1].token_type == TokenType.SEMICOLON:
+        end -= 1
+    tokens = tokens[:end]
     for token in tokens:
         if token.token_type == TokenType.SEMICOLON:
             raise source.problem_at("one question at a time; ask what follows the semicolon separately", token.start)
@@ -103,11 +103,12 @@ def _check_words(source: Source) -> None:
     tokens = source.tokens
     if tokens[0].text.upper() not in FIRST:
         raise source.problem_at("only SELECT (or EXPLAIN SELECT) can be asked; start with SELECT", tokens[0].start)
-    if len(tokens) > MOST_WORDS:
-        raise QueryError(f"the question has {len(tokens):,} words; it may have {MOST_WORDS:,}: ask for less at a time")
+    if len(tokens) > WORDS:
+        raise QueryError(f"the question has {len(tokens):,} words; it may have {WORDS:,}: ask for less at a time")
     # sqlglot reads a[1][1]… in quadratic time.
     if source.depth > DEEPEST or sum(token.token_type == TokenType.L_BRACKET for token in tokens) > TALLEST:
         raise QueryError(NESTED)
+    _check_joins(source)
     for token in tokens:
         if token.token_type in NAMES and len(token.text) > LONGEST_NAME:
             message = f"this name has {len(token.text):,} characters; a name may have {LONGEST_NAME}"
@@ -118,6 +119,25 @@ def _check_words(source: Source) -> None:
         if one.token_type == TokenType.INTERVAL and len(after.text) > LONGEST_INTERVAL:
             # sqlglot's pattern for it takes time that grows with the square of its length.
             raise source.problem_at("this INTERVAL cannot be read; write INTERVAL 3 DAY", one.start)
+
+
+def _check_joins(source: Source) -> None:
+    """sqlglot reads JOINs without ON in every possible order, which takes time that doubles with each of them."""
+    loose = [0]
+    for before, token in itertools.pairwise(source.tokens):
+        match token.token_type:
+            case kind if kind in OPENING:
+                loose.append(0)
+            case kind if kind in CLOSING and len(loose) > 1:
+                loose.pop()
+            case TokenType.FROM:
+                loose[-1] = 0
+            case TokenType.ON | TokenType.USING:
+                loose[-1] = max(0, loose[-1] - 1)
+            case TokenType.JOIN if before.token_type != TokenType.CROSS:
+                loose[-1] += 1
+        if loose[-1] > LOOSE_JOINS:
+            raise source.problem_at("write ON right after the JOIN that it belongs to", token.start)
 
 
 def _read(source: Source) -> exp.Expr:

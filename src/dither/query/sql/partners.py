@@ -54,6 +54,7 @@ def split(
     inner = parts[0].scope
     for part in parts[1:]:
         inner = beside(inner, part.scope)
+        context.made(len(inner.rows.facts), part.node)
     scalars = row_scalars(context.source, _nested(scope, inner), "WHERE")
     own, across = list[exp.Expr](), list[exp.Expr]()
     for node in conditions:

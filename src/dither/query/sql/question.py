@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from dither.query.sql.expressions import Expr
 from dither.query.sql.relations import Relation
+from dither.query.sql.types import Keys
 
 __all__ = ["Aggregate", "Key", "Output", "Question"]
 
@@ -17,7 +17,7 @@ class Key:
 
     expr: Expr
     name: str
-    values: tuple[Any, ...] | None
+    values: Keys | None
 
 
 @dataclass(frozen=True)
@@ -55,3 +55,8 @@ class Question:
     order: tuple[tuple[Expr, bool], ...] = ()
     limit: int | None = None
     offset: int = 0
+
+    @property
+    def private_keys(self) -> bool:
+        """Whether some keys are found in the data."""
+        return any(key.values is None for key in self.keys)

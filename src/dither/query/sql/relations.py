@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from dither.query.catalogue import Table
 from dither.query.sql.expressions import Column, Expr
@@ -36,6 +37,17 @@ class Relation:
     columns: tuple[Column, ...]
     private: bool
     most: int | None
+
+    @property
+    def below(self) -> tuple[Relation, ...]:
+        """The relations that it is made of."""
+        names = ("source", "left", "right", "others", "values")
+        return tuple(getattr(self, name) for name in names if hasattr(self, name)) + getattr(self, "sources", ())
+
+    @cached_property
+    def parts(self) -> int:
+        """How many relations it is made of, itself included; a query named by WITH counts wherever it is mentioned."""
+        return 1 + sum(part.parts for part in self.below)
 
 
 @dataclass(frozen=True)

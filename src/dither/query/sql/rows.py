@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from dither.query.limits import QUERIES
 from dither.query.sql.commas import connected
 from dither.query.sql.constants import plain
 from dither.query.sql.expressions import Expr
@@ -18,8 +19,6 @@ from dither.query.sql.scope import Context, Rows, Scope
 from dither.query.sql.sources import parts_of
 
 __all__ = ["rows_from"]
-
-MOST_QUERIES = 50
 
 
 def rows_from(context: Context, select: exp.Select) -> Scope:
@@ -56,8 +55,8 @@ def _where(context: Context, select: exp.Select) -> Where:
             found.partners.append((inner, negated))
         else:
             found.conditions.append(node)
-    if len(found.members) + len(found.partners) > MOST_QUERIES:
-        message = f"one WHERE can have {MOST_QUERIES} SELECTs; ask for less at a time"
+    if len(found.members) + len(found.partners) > QUERIES:
+        message = f"one WHERE can have {QUERIES} SELECTs; ask for less at a time"
         raise context.source.problem(message, where, "WHERE")
     return found
 
@@ -91,6 +90,7 @@ def _partnered(context: Context, scope: Scope, node: exp.Exists, negated: bool) 
     """Rows for which the SELECT of an EXISTS has a row. Its conditions may look at the row around it."""
     select = checked(context, node)
     parts, where = parts_of(context, select), _where(context, select)
+    context.made(len(scope.rows.facts), select)
     own, across = split(context, scope, parts, where.conditions)
     inner, rest = connected(context, parts, own)
     inner = _kept(context, inner, replace(where, conditions=rest))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from sqlglot import exp
 
 from dither.query.catalogue import Catalogue, Field, Table
+from dither.query.limits import ALL_COLUMNS
 from dither.query.names import nearest, same
 from dither.query.sql.expressions import Column, Expr, Ref
 from dither.query.sql.refusals import only
 from dither.query.sql.relations import Filter, Project, Relation, Scan
 from dither.query.sql.source import Source
-from dither.query.sql.types import Range, Type
+from dither.query.sql.types import Keys, Range, Type
 
 __all__ = ["OWNER", "Context", "Entry", "Nested", "Rows", "Scope", "scan"]
 
@@ -43,16 +46,12 @@ class Rows:
     def projected(self, named: list[tuple[str, Expr]]) -> Rows:
         """Expressions over rows. Only a column by itself keeps what is declared about it."""
         source = self.relation
-        columns = tuple(_named(name, expr) for name, expr in named)
+        columns = tuple(Column.of(name, expr) for name, expr in named)
         exprs = tuple(expr for _, expr in named)
         if columns == source.columns and exprs == tuple(self.ref(index) for index in range(len(columns))):
             return self
         facts = tuple(self.facts[expr.index] if isinstance(expr, Ref) else frozenset() for expr in exprs)
         return Rows(Project(columns, source.private, source.most, source, exprs), facts)
-
-
-def _named(name: str, expr: Expr) -> Column:
-    return replace(expr.column, name=name) if isinstance(expr, Ref) else Column(name, expr.type, expr.range)
 
 
 @dataclass(frozen=True)
@@ -72,12 +71,19 @@ class Scope:
     rows: Rows
     entries: tuple[Entry, ...]
 
+    @cached_property
+    def _named(self) -> dict[str, list[Entry]]:
+        found: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            found.setdefault(entry.name.casefold(), []).append(entry)
+        return found
+
     @property
     def tables(self) -> list[str]:
         return list(dict.fromkeys(entry.table for entry in self.entries if entry.table))
 
     def find(self, name: str, table: str = "") -> list[Entry]:
-        named = [entry for entry in self.entries if same(entry.name, name)]
+        named = self._named.get(name.casefold(), [])
         if table:
             return [entry for entry in named if same(entry.table, table)]
         return [entry for entry in named if not entry.shared]
@@ -125,6 +131,15 @@ class Context:
     catalogue: Catalogue
     query: Callable[[Context, exp.Expr], Rows]
     named: Mapping[str, Rows] = field(default_factory=dict)
+    _columns: Counter[None] = field(default_factory=Counter)
+    _scans: dict[str, Rows] = field(default_factory=dict)
+
+    def made(self, columns: int, node: exp.Expr) -> None:
+        """Count columns that a part of the question has: also of parts that nothing mentions, which cost time too."""
+        self._columns[None] += columns
+        if self._columns[None] > ALL_COLUMNS:
+            message = f"all parts of the question together have more than {ALL_COLUMNS:,} columns; name fewer"
+            raise self.source.problem(message, node)
 
     def table(self, node: exp.Table) -> Rows:
         found = self.named.get(node.name.casefold())
@@ -132,7 +147,10 @@ class Context:
             return found
         for table in self.catalogue.tables:
             if same(table.name, node.name):
-                return scan(self.catalogue, table)
+                self.made(len(table.fields), node)
+                if table.name not in self._scans:
+                    self._scans[table.name] = scan(self.catalogue, table)
+                return self._scans[table.name]
         names = [*self.named, *(table.name for table in self.catalogue.tables)]
         raise self.source.problem(f"there is no table {node.name:.255}; {nearest(node.name[:255], names)}", node)
 
@@ -146,7 +164,9 @@ def scan(catalogue: Catalogue, table: Table) -> Rows:
 
 def _column(table: Table, field: Field) -> Column:
     range_ = Range(0, 1) if field.type is Type.BOOLEAN else field.range
-    return Column(field.name, field.type, range_, field.keys, owner=_is_owner(table, field.name))
+    keys = field.keys
+    assert keys is None or isinstance(keys, Keys)
+    return Column(field.name, field.type, range_, keys, owner=_is_owner(table, field.name))
 
 
 def _is_owner(table: Table, name: str) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from dither.query.limits import COLUMNS, PARTS
 from dither.query.names import same
 from dither.query.sql.aggregates import aggregates_in
 from dither.query.sql.expressions import Expr
@@ -21,8 +22,6 @@ from dither.query.sql.unions import union
 
 __all__ = ["check_parts", "distinct_of", "query", "with_named"]
 
-MOST_PARTS = 200
-MOST_COLUMNS = 2_000
 READ = ("with_", "expressions", "from_", "joins", "where", "group", "having", "distinct")
 
 
@@ -44,15 +43,8 @@ def query(context: Context, node: exp.Expr) -> Rows:
 
 
 def check_parts(context: Context, relation: Relation, node: exp.Expr) -> None:
-    if parts(relation) > MOST_PARTS:
-        raise context.source.problem(f"the question reads more than {MOST_PARTS} parts; ask for less at a time", node)
-
-
-def parts(relation: Relation) -> int:
-    """How many nodes a relation has when every mention of a query named by WITH is counted."""
-    names = ("source", "left", "right", "others", "values")
-    below = [getattr(relation, name) for name in names if hasattr(relation, name)]
-    return 1 + sum(parts(part) for part in (*below, *getattr(relation, "sources", ())))
+    if relation.parts > PARTS:
+        raise context.source.problem(f"the question reads more than {PARTS} parts; ask for less at a time", node)
 
 
 def with_named(context: Context, node: exp.Expr) -> Context:
@@ -121,8 +113,9 @@ def _projected(context: Context, scope: Scope, items: list[Item]) -> Rows:
             named.append((item.name, scalars.bind(item.node)))
         else:
             named += [(entry.name, scope.rows.ref(entry.index)) for entry in stars]
-        if len(named) > MOST_COLUMNS:
-            raise context.source.problem(f"one SELECT can have {MOST_COLUMNS:,} columns; name fewer", item.node)
+        if len(named) > COLUMNS:
+            raise context.source.problem(f"one SELECT can have {COLUMNS:,} columns; name fewer", item.node)
+    context.made(len(named), items[0].node)
     return scope.rows.projected(named)
 
 

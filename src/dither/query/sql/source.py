@@ -10,7 +10,7 @@ from sqlglot import Token, TokenType, exp
 
 from dither.errors import QueryError
 
-__all__ = ["Source"]
+__all__ = ["CLOSING", "OPENING", "Source"]
 
 OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
 CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}

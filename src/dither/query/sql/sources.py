@@ -8,14 +8,13 @@ from itertools import takewhile
 
 from sqlglot import exp
 
+from dither.query.limits import TABLES
 from dither.query.names import same
 from dither.query.sql.joins import join
 from dither.query.sql.refusals import only, refuse
 from dither.query.sql.scope import Context, Entry, Rows, Scope
 
 __all__ = ["Part", "parts_of", "renamed"]
-
-MOST_TABLES = 20
 
 
 @dataclass(frozen=True)
@@ -33,8 +32,8 @@ def parts_of(context: Context, select: exp.Select) -> list[Part]:
         raise context.source.problem("the question has no FROM; name the table that it is about", select)
     only(context.source, start, "this")
     joins = select.args.get("joins") or []
-    if len(joins) >= MOST_TABLES:
-        raise context.source.problem(f"one SELECT may join {MOST_TABLES} tables; join fewer", joins[MOST_TABLES - 1])
+    if len(joins) >= TABLES:
+        raise context.source.problem(f"one SELECT may join {TABLES} tables; join fewer", joins[TABLES - 1])
     parts: list[Part] = []
     for first, others in _between_commas(start, joins):
         known = [name for part in parts for name in part.scope.tables]

@@ -28,6 +28,7 @@ def summarised(context: Context, scope: Scope, node: exp.Select, items: list[Ite
     """The items of SELECT over one row for each owner and key that HAVING keeps."""
     keys = list(group_keys(context.source, scope, node, items))
     _check_owner(context, scope, keys, node)
+    context.made(len(items), node)
     width, most = len(keys), scope.rows.relation.most
     grouping = Grouping(
         context.source,
@@ -103,7 +104,7 @@ def _rows(rows: Rows, keys: list[Expr], aggregates: list[Aggregate]) -> Rows:
 
 
 def _key_column(key: Expr) -> Column:
-    return key.column if isinstance(key, Ref) else Column("", key.type, key.range)
+    return key.column if isinstance(key, Ref) else Column.of("", key)
 
 
 def _summary(rows: Rows, aggregate: Aggregate) -> Summary:
@@ -119,8 +120,8 @@ def _column(aggregate: Aggregate, most: int | None) -> Column:
     if aggregate.function in ("count", "distinct", "units"):
         return Column(aggregate.text, Type.INTEGER, Range(0, most))
     arg = aggregate.args[0]
-    if aggregate.function in ("min", "max"):
-        return Column(aggregate.text, arg.type, arg.range)
+    if aggregate.function in ("min", "max"):  # of texts: one of them, so as long as they are
+        return Column(aggregate.text, arg.type, arg.range, size=arg.size)
     if aggregate.function == "avg":
         return Column(aggregate.text, Type.REAL, ranges.floats(arg.range))
     return Column(aggregate.text, arg.type, _sum(arg, most))

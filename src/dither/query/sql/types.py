@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
+from typing import Any
 
-__all__ = ["ANY", "Range", "Type"]
+__all__ = ["ANY", "Keys", "Range", "Type"]
 
 
 class Type(StrEnum):
@@ -22,6 +25,27 @@ class Type(StrEnum):
     @property
     def numeric(self) -> bool:
         return self in (Type.INTEGER, Type.REAL)
+
+
+class Keys(tuple[Any, ...]):
+    """Public values in order. There can be very many, and plans mention them often: their hashes are computed once."""
+
+    _hash: int | None = None
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = super().__hash__()
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other or (isinstance(other, Keys) and hash(self) != hash(other)):
+            return self is other
+        return super().__eq__(other)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """A hash that is the same in every process."""
+        return hashlib.sha256(repr(tuple(self)).encode("utf-8", "surrogatepass")).digest()
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,12 @@ from dither.query.sql.operators_basics import TypeProblem, unify
 from dither.query.sql.refusals import only
 from dither.query.sql.relations import Project, Relation, Union
 from dither.query.sql.scope import Context, Rows
+from dither.query.sql.types import Keys
 
 __all__ = ["union"]
+
+MOST_KEYS = 20_000
+"""Different lists of keys are put together up to this length."""
 
 INSTEAD: dict[type[exp.Expr], str] = {
     exp.Except: "EXCEPT compares different units' rows; write WHERE id NOT IN (SELECT id FROM …) with the unit's id",
@@ -30,6 +34,7 @@ def union(context: Context, node: exp.Expr) -> Rows:
     if len({len(rows.facts) for rows in found}) > 1:
         message = "the parts of a UNION ALL must have the same number of columns; name them in each"
         raise context.source.problem(message, node.args.get("expression"), "UNION")
+    context.made(len(found[0].facts) * len(found), node)
     places = zip(*(rows.relation.columns for rows in found), strict=True)
     aligned = [_aligned(context, node, index, columns) for index, columns in enumerate(places)]
     columns = tuple(column for column, _ in aligned)
@@ -79,13 +84,24 @@ def _aligned(
     except TypeProblem:
         message = f"the column {columns[0].name} has different types in the parts of UNION ALL; CAST them to one"
         raise context.source.problem(message, node.args.get("expression"), "UNION") from None
-    keys = None
-    if all(column.keys is not None and column.type is exprs[0].type for column in columns):
-        found = dict.fromkeys(key for column in columns for key in column.keys or ())
-        keys = (*(key for key in found if key is not None), *((None,) if None in found else ()))
+    same_type = all(column.type is exprs[0].type for column in columns)
+    keys = _all_keys([column.keys for column in columns]) if same_type else None
     range_ = ranges.hull([expr.range for expr in exprs])
     owner = all(column.owner for column in columns) and all(isinstance(expr, Ref) for expr in exprs)
-    return Column(columns[0].name, exprs[0].type, range_, keys, owner), exprs
+    size, depth = max(expr.size for expr in exprs), max(expr.depth for expr in exprs)
+    return Column(columns[0].name, exprs[0].type, range_, keys, owner, size, depth), exprs
+
+
+def _all_keys(lists: list[Keys | None]) -> Keys | None:
+    """The keys of all parts together. They are private where a part's are, or where different lists are too long."""
+    different = dict.fromkeys(lists)
+    if None in different or len(different) == 1:
+        return lists[0] if None not in different else None
+    known = [keys for keys in different if keys is not None]
+    if sum(map(len, known)) > MOST_KEYS:
+        return None
+    found = dict.fromkeys(key for keys in known for key in keys)
+    return Keys((*(key for key in found if key is not None), *((None,) if None in found else ())))
 
 
 def _as(source: Relation, columns: tuple[Column, ...], exprs: list[Expr]) -> Relation:

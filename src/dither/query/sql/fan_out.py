@@ -1,0 +1,180 @@
+"""How many rows joins can make of one row, by public facts alone: sizes of public tables, declared rows, unique keys.
+
+A condition on one person's row, joined to nothing but public tables, must not decide about minutes of work (rule R31).
+Everything here is an upper bound that holds for every private table that keeps what was declared about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from dither.errors import QueryError
+from dither.query.catalogue import Table
+from dither.query.limits import PUBLIC_ROWS, UNDECLARED
+from dither.query.sql.expressions import Call, Expr, Ref
+from dither.query.sql.joins import nodes
+from dither.query.sql.relations import (
+    Distinct,
+    Filter,
+    InPublic,
+    Join,
+    JoinKind,
+    OfOwners,
+    PerUnit,
+    Project,
+    Relation,
+    Scan,
+    SemiJoin,
+    Union,
+)
+from dither.query.sql.scalars import conjuncts
+
+__all__ = ["Sizes", "check_fan_out"]
+
+LOOKS = 2_000
+"""So many times relations are looked at; then only the simplest bound is computed."""
+Columns = frozenset[int]
+NONE: Columns = frozenset()
+
+
+class Sizes(Protocol):
+    """What is known of public tables."""
+
+    def rows(self, table: Table) -> int:
+        """How many rows there are."""
+
+    def repeats(self, table: Table, column: int) -> int:
+        """How many rows have the same value of a column, at most; NULL is no value."""
+
+
+def check_fan_out(relation: Relation, sizes: Sizes, most: int) -> None:
+    """Refuse joins that could make too many rows. How often values repeat is looked up only if sizes do not suffice."""
+    if not any(isinstance(node, Join | SemiJoin | InPublic) for node in nodes(relation)):
+        return
+    if Reach(sizes, repeats=False).of(relation).fits(most):
+        return
+    exact = Reach(sizes, repeats=True).of(relation)
+    if not exact.fits(most):
+        raise QueryError(exact.problem(most))
+
+
+@dataclass(frozen=True)
+class Found:
+    """The rows that joins make of one private row at most, and the most rows of a public part."""
+
+    fan_out: int
+    public: int
+
+    def fits(self, most: int) -> bool:
+        return self.fan_out <= most and self.public <= PUBLIC_ROWS
+
+    def problem(self, most: int) -> str:
+        way = "join fewer tables, or on columns that say which rows belong together"
+        if self.public > PUBLIC_ROWS:
+            return f"its public tables make {self.public:,} rows, and {PUBLIC_ROWS:,} is the most; {way}"
+        return (
+            f"its joins can make {self.fan_out:,} rows of one row, and {most:,} is the most; {way} "
+            "(and the curator can declare how many rows a unit has)"
+        )
+
+
+@dataclass
+class Reach:
+    """Upper bounds on rows. Each is looked for once."""
+
+    sizes: Sizes
+    repeats: bool
+    known: dict[tuple[int, Columns], int] = field(default_factory=dict)
+
+    def of(self, relation: Relation) -> Found:
+        private, public = [1], [0]
+        for node in nodes(relation):
+            (private if node.private else public).append(self._work(node))
+        own = [self.rows(node) for node in nodes(relation) if isinstance(node, Scan) and node.private]
+        return Found(-(-max(private) // max(own)), max(public))
+
+    def _work(self, node: Relation) -> int:
+        """The rows that an engine may have to look at for a node."""
+        if isinstance(node, SemiJoin):  # conditions that are no equalities are tried for every pair
+            return self.rows(node.source) * self.rows(node.others, _equal(node.condition, len(node.source.columns))[1])
+        return self.rows(node)
+
+    def rows(self, relation: Relation, columns: Columns = NONE) -> int:
+        """How many rows agree in some columns at most; of a private relation, how many rows of one owner."""
+        key = id(relation), columns
+        if key not in self.known:
+            self.known[key] = max(1, self._rows(relation, columns))
+        return self.known[key]
+
+    def _rows(self, relation: Relation, columns: Columns) -> int:
+        match relation:
+            case Scan():
+                return self._scanned(relation, columns)
+            case Filter() | OfOwners() | SemiJoin() | InPublic() | Distinct():
+                return self.rows(relation.source, columns)
+            case Project():
+                return self.rows(relation.source, _behind(relation.exprs, columns))
+            case PerUnit():
+                return self._summarised(relation, columns)
+            case Union():
+                return sum(self.rows(source, columns) for source in relation.sources)
+            case Join():
+                return self._joined(relation, columns)
+        raise TypeError(f"unknown relation {type(relation).__name__}")
+
+    def _scanned(self, scan: Scan, columns: Columns) -> int:
+        table = scan.table
+        if not table.public:
+            alone = any(table.fields[index].name in table.linked for index in columns)
+            return 1 if alone else UNDECLARED if scan.most is None else scan.most
+        rows = self.sizes.rows(table)
+        if not self.repeats:
+            return rows
+        return min([rows, *(self.sizes.repeats(table, index) for index in columns)])
+
+    def _summarised(self, relation: PerUnit, columns: Columns) -> int:
+        """One row for each owner and key: where all keys agree, there is one."""
+        own = {i for i, key in enumerate(relation.keys) if isinstance(key, Ref) and key.column.owner}
+        if set(range(len(relation.keys))) <= own | columns:
+            return 1
+        return self.rows(
+            relation.source, _behind(relation.keys, frozenset(i for i in columns if i < len(relation.keys)))
+        )
+
+    def _joined(self, join: Join, columns: Columns) -> int:
+        """For each row of one side, its partners on the other: the smaller of the two ways to count."""
+        width = len(join.left.columns)
+        here = frozenset(index for index in columns if index < width)
+        there = frozenset(index - width for index in columns if index >= width)
+        left, right = _equal(join.condition, width)
+        found = self.rows(join.left, here) * self.rows(join.right, there | right)
+        if left and len(self.known) < LOOKS:
+            found = min(found, self.rows(join.right, there) * self.rows(join.left, here | left))
+        alone = {JoinKind.LEFT: [(join.left, here)], JoinKind.RIGHT: [(join.right, there)], JoinKind.INNER: []}
+        kept = alone.get(join.kind, [(join.left, here), (join.right, there)])
+        return found + sum(self.rows(side, agreeing) for side, agreeing in kept)
+
+
+def _behind(exprs: Iterable[Expr], columns: Columns) -> Columns:
+    """The columns that some expressions are, each by itself."""
+    return frozenset(expr.index for i, expr in enumerate(exprs) if i in columns and isinstance(expr, Ref))
+
+
+def _equal(condition: Expr | None, width: int) -> tuple[Columns, Columns]:
+    """The columns of each side that must equal something of the other side. The first `width` are of the left one."""
+    left, right = set[int](), set[int]()
+    for part in () if condition is None else conjuncts(condition):
+        if isinstance(part, Call) and part.op == "eq":
+            for one, other in (part.args, part.args[::-1]):
+                sides = {index < width for index in _mentioned(other)}
+                if isinstance(one, Ref) and (one.index < width) not in sides:
+                    (left if one.index < width else right).add(one.index if one.index < width else one.index - width)
+    return frozenset(left), frozenset(right)
+
+
+def _mentioned(expr: Expr) -> set[int]:
+    if isinstance(expr, Ref):
+        return {expr.index}
+    return set().union(*map(_mentioned, expr.args)) if isinstance(expr, Call) else set()
