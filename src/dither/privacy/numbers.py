@@ -18,6 +18,8 @@ from dither.errors import ArgumentError
 LIBM = 2.0**-46
 SLACK = 2.0**-40
 TINY = 5e-324
+SMALLEST_DELTA = 2.0**-1000
+"""No δ but 0 is smaller: below, floats lose digits, and no rounding here would be to the safe side any more."""
 
 Number = SupportsFloat | SupportsIndex
 Rounding = Callable[[Fraction], float]
@@ -112,7 +114,14 @@ def small_probability(argument: str, value: Number, *, zero: bool, rounding: Rou
     exact = fraction(argument, value, way_out)
     if not 0 <= exact < 1 or (exact == 0 and not zero):
         raise ArgumentError(argument, f"must lie in {'[' if zero else '('}0, 1), not {value}; {way_out}")
+    if 0 < exact < SMALLEST_DELTA:
+        raise ArgumentError(argument, f"is too small to compute with ({value}); pass 0, or 1e-300 at least")
     return min(rounding(exact), 1.0 - 2.0**-53)
+
+
+def spare_delta(exact: Fraction) -> float:
+    """What is left of a δ, rounded down; nothing, where floats cannot say how much."""
+    return float_down(exact) if exact >= SMALLEST_DELTA else 0.0
 
 
 def share(argument: str, value: Number, way_out: str) -> float:
