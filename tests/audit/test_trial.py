@@ -10,9 +10,9 @@ import dither
 from bench.audit import BUGS, OFTEN, prints, whole_scale
 from dither import audit
 from dither.errors import ArgumentError, UnitMismatch
-from dither.mechanisms import Gaussian, Laplace, RandomizedResponse
+from dither.mechanisms import Exponential, Gaussian, Laplace, PermuteAndFlip, RandomizedResponse
 from dither.noise import discrete_laplace
-from dither.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
+from dither.privacy import ApproxDP, BoundedRange, GaussianDP, PureDP, ZeroConcentratedDP
 
 CLAIM = PureDP(1.0)
 FRESH = np.random.default_rng()  # allowed: test inputs, not noise
@@ -42,9 +42,16 @@ def gaussian(x, size):
     return Gaussian(sensitivity=1, mu=1).release(np.full(size, x))
 
 
+def chosen(x, size):
+    """The exponential mechanism on scores whose gaps move by all they may: its range is its ε."""
+    mechanism = Exponential(sensitivity=1, epsilon=1)
+    return np.array([mechanism.release([x, 1 - x, 0]) for _ in range(size)])
+
+
 OURS = [
     ("Laplace", whole_scale, CLAIM),
     ("RandomizedResponse", response, CLAIM),
+    ("Exponential, range", chosen, BoundedRange(1.0)),
     ("Gaussian, μ", gaussian, GaussianDP(1.0)),
     ("Gaussian, ρ", gaussian, ZeroConcentratedDP(0.5)),
     ("Gaussian, ε and δ", gaussian, GaussianDP(1.0).approx(0.1)),
@@ -52,9 +59,26 @@ OURS = [
 ]
 
 
+def test_a_range_is_audited_as_a_range():
+    """1-DP holds, and is accepted; a range of 1 does not, because it is about two answers at once."""
+    found = audit.mechanism(response, 0, 1, claimed=BoundedRange(1.0))
+    assert found.refuted
+    assert 1.9 < found.lower <= 2.0
+    assert 0.9 < found.epsilon_lower <= 1.0
+    assert "range ε is at least" in str(found)
+    assert not audit.mechanism(response, 0, 1, claimed=BoundedRange(2.0), confidence=1 - 1e-9).refuted
+
+
+def test_permute_and_flip_has_no_range_of_its_epsilon():
+    mechanism = PermuteAndFlip(sensitivity=1, epsilon=4)
+    found = audit.mechanism(mechanism.release, [0, 1], [1, 0], claimed=BoundedRange(4.0), draws=10_000)
+    assert found.refuted
+    assert not audit.mechanism(mechanism.release, [0, 1], [1, 0], draws=10_000, confidence=1 - 1e-9).refuted
+
+
 @pytest.mark.parametrize(("f", "claim"), [one[1:] for one in OURS], ids=[one[0] for one in OURS])
 def test_what_holds_is_accepted(f, claim):
-    found = audit.mechanism(f, 0, 1, claimed=claim, confidence=1 - 1e-9)
+    found = audit.mechanism(f, 0, 1, claimed=claim, confidence=1 - 1e-9, draws=20_000 if f is chosen else 100_000)
     assert not found.refuted
     assert found.lower > 0.5 * found.to_dict()["stated"]
 
