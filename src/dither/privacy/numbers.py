@@ -65,12 +65,17 @@ def at_most(value: float) -> Fraction:
 
 def fraction(argument: str, value: Number, way_out: str = "pass a finite number") -> Fraction:
     """The argument as an exact fraction, or an `ArgumentError` that names it."""
-    if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
+    if isinstance(value, str | bytes) or not hasattr(value, "__float__") or _is_truth(value):
         raise ArgumentError(argument, f"must be a number, not {type(value).__name__}; {way_out}")
     try:
         return _exactly(value)
     except (OverflowError, ValueError, TypeError):
         raise ArgumentError(argument, f"must be a finite number, not {value}; {way_out}") from None
+
+
+def _is_truth(value: object) -> bool:
+    """Whether it is true or false, of Python or numpy: `epsilon=True` is a mistake, and not ε = 1."""
+    return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
 
 
 def _exactly(value: Number) -> Fraction:
@@ -144,9 +149,11 @@ def confidence_level(argument: str, value: Number) -> Fraction:
 def whole(argument: str, value: SupportsIndex, way_out: str) -> int:
     """An integer of at least 1."""
     try:
-        count = value.__index__()
+        count = None if _is_truth(value) else value.__index__()
     except AttributeError:
-        raise ArgumentError(argument, f"must be a whole number, not {value!r}; {way_out}") from None
+        count = None
+    if count is None:
+        raise ArgumentError(argument, f"must be a whole number, not {value!r}; {way_out}")
     if count < 1:
         raise ArgumentError(argument, f"must be at least 1, not {count}; {way_out}")
     return count
