@@ -105,7 +105,7 @@ def test_values_beyond_53_bits_are_not_rounded_on_the_way_in(way, place):
         return found if place is None else found[place]
 
     near, beyond = way(NEAR), way(NEXT)
-    found = audit.mechanism(release, near, beyond, claimed=mechanism.guarantee, draws=3000, confidence=1 - 1e-9)
+    found = audit.mechanism(release, near, beyond, claimed=mechanism.guarantee, draws=1000, confidence=1 - 1e-9)
     assert not found.refuted, found
     grid, _ = mechanism.scale_on(1)
     assert grid.nearest(Fraction(NEXT)) - grid.nearest(Fraction(NEAR)) == 1 / grid.step
@@ -115,7 +115,7 @@ def test_scores_and_smooth_values_are_not_rounded_either():
     chosen = Exponential(sensitivity=1, epsilon=1)
     for item in (Decimal, Fraction):
         found = audit.mechanism(
-            chosen.release, [item(NEAR), item(NEAR)], [item(NEXT), item(NEAR)], draws=3000, confidence=1 - 1e-9
+            chosen.release, [item(NEAR), item(NEAR)], [item(NEXT), item(NEAR)], draws=1000, confidence=1 - 1e-9
         )
         assert not found.refuted, found
     smooth = SmoothSensitivity(global_sensitivity=1, epsilon=1)

@@ -65,9 +65,9 @@ def test_a_range_is_audited_as_a_range():
 def test_a_range_that_holds_is_accepted():
     """Scores whose gaps move by all they may: the range of the exponential mechanism is its ε."""
     mechanism = Exponential(sensitivity=1, epsilon=1)
-    found = audit.mechanism(mechanism.release, [0, 1, 0], [1, 0, 0], draws=20_000, confidence=1 - 1e-9)
+    found = audit.mechanism(mechanism.release, [0, 1, 0], [1, 0, 0], draws=5000, confidence=1 - 1e-9)
     assert not found.refuted
-    assert 0.7 < found.lower < 1.0
+    assert 0.3 < found.lower < 1.0
     assert found.measure == "range ε"
 
 
