@@ -61,7 +61,7 @@ CASES = (
 
 def fresh(call: Callable[[], object]) -> float:
     """CPU seconds without what an earlier call left in the caches."""
-    for module, name in (("pld", "_distribution"), ("losses", "_log_moment"), ("losses", "_log_moment_series")):
+    for module, name in (("losses", "_log_moment"), ("losses", "_log_moment_series")):
         getattr(import_module(f"dither.privacy.{module}"), name).cache_clear()
     return cpu_seconds(call)
 

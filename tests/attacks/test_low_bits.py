@@ -8,12 +8,15 @@ noise added to 0.0 often gives something else: one such answer is proof that the
 import json
 import os
 import subprocess
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from bench.peers import InstallError, interpreter
-from dither.mechanisms import Gaussian, Laplace
+from dither import audit
+from dither.mechanisms import Exponential, Gaussian, Laplace, SmoothSensitivity
 from tests.noise.support import LEVEL, p_value
 
 DRAWS = 100_000
@@ -75,3 +78,47 @@ def test_ours_is_not_separated(mechanism):
         counts = np.bincount(steps.astype(np.int64) & 15, minlength=16)
         assert p_value(counts, np.full(16, 1 / 16)) > LEVEL
         assert off_grid([mechanism.release(value) for _ in range(2000)]) == 0
+
+
+NEAR, NEXT = 2**60 + 128, 2**60 + 129
+"""One apart; as floats they are 256 apart: such floats are multiples of 256, and the first of these lies halfway."""
+
+WAYS = {
+    "Decimal": (Decimal, None),
+    "Fraction": (Fraction, None),
+    "longdouble": (np.longdouble, None),
+    "list of Decimals": (lambda x: [Decimal(x)], 0),
+    "int among floats": (lambda x: [x, 0.5], 0),
+    "int in an array of objects": (lambda x: np.array([x, 0.5, None], object), 0),
+    "array of longdoubles": (lambda x: np.array([x], np.longdouble), 0),
+}
+
+
+@pytest.mark.skipif(np.longdouble(NEXT) == np.longdouble(NEAR), reason="longdouble is a double here")
+@pytest.mark.parametrize(("way", "place"), WAYS.values(), ids=WAYS)
+def test_values_beyond_53_bits_are_not_rounded_on_the_way_in(way, place):
+    """Found by an audit: with ε = 1 such neighbours were told apart in every draw."""
+    mechanism = Laplace(sensitivity=1, epsilon=1)
+
+    def release(x):
+        found = mechanism.release(x)
+        return found if place is None else found[place]
+
+    near, beyond = way(NEAR), way(NEXT)
+    found = audit.mechanism(release, near, beyond, claimed=mechanism.guarantee, draws=1000, confidence=1 - 1e-9)
+    assert not found.refuted, found
+    grid, _ = mechanism.scale_on(1)
+    assert grid.nearest(Fraction(NEXT)) - grid.nearest(Fraction(NEAR)) == 1 / grid.step
+
+
+def test_scores_and_smooth_values_are_not_rounded_either():
+    chosen = Exponential(sensitivity=1, epsilon=1)
+    for item in (Decimal, Fraction):
+        found = audit.mechanism(
+            chosen.release, [item(NEAR), item(NEAR)], [item(NEXT), item(NEAR)], draws=1000, confidence=1 - 1e-9
+        )
+        assert not found.refuted, found
+    smooth = SmoothSensitivity(global_sensitivity=1, epsilon=1)
+    begin, step = Decimal(2**40), Decimal(2) ** smooth.grid.exponent
+    assert float(begin + step) == float(begin)
+    assert smooth._index(begin + step) == smooth._index(begin) + 1

@@ -22,9 +22,41 @@ def test_a_bound_on_epsilon_inverts_the_binomial():
     assert bound.value == bound.epsilon < math.log(7310 / 2690)
 
 
-def test_bounded_range_is_audited_as_pure():
-    counts = counted(900, 100)
-    assert criterion_of(BoundedRange(1.0)).bound(counts, 1e-3) == criterion_of(PureDP(1.0)).bound(counts, 1e-3)
+def test_a_bounded_range_is_the_sum_of_two_log_odds():
+    from dither.audit.bounds import lower
+
+    bound = criterion_of(BoundedRange(1.0)).bound(Counts(9000, 1000, 800, 200, (50_000, 50_000)), 1e-3)
+    first, second = lower(9000, 10_000, 5e-4), lower(800, 1000, 5e-4)
+    assert bound.value == pytest.approx(math.log(first / (1 - first)) + math.log(second / (1 - second)))
+    assert bound.epsilon == pytest.approx(math.log(first / (1 - first)))
+
+
+def test_a_range_may_lie_on_one_side_of_one():
+    """Both events speak for the first input, one of them less."""
+    bound = criterion_of(BoundedRange(1.0)).bound(Counts(90_000, 10_000, 40_000, 60_000, (200_000, 200_000)), 1e-3)
+    assert math.log(9 * 2 / 3) * 0.96 < bound.value < math.log(9 * 2 / 3) < bound.epsilon < math.log(9)
+
+
+def test_a_rule_with_one_side_is_compared_with_all_other_draws():
+    one = Counts(9000, 1000, 0, 0, (50_000, 50_000), (True, False))
+    both = Counts(9000, 1000, 49_000, 41_000, (50_000, 50_000))
+    other = Counts(41_000, 49_000, 9000, 1000, (50_000, 50_000))
+    criterion = criterion_of(BoundedRange(1.0))
+    assert criterion.bound(one, 1e-3) == criterion.bound(both, 1e-3)
+    mirrored = Counts(0, 0, 9000, 1000, (50_000, 50_000), (False, True))
+    assert mirrored.both() == (49_000, 41_000, 9000, 1000)
+    assert criterion.bound(other, 1e-3).value > 0
+
+
+def test_a_bounded_range_never_exceeds_the_true_one():
+    """Exact counts of an exponential mechanism with range 1: the bound stays below it."""
+    here, there = np.array([0.5, 0.3, 0.2]), np.array([0.5, 0.3 * math.exp(0.5), 0.2 * math.exp(-0.5)])
+    there = there / there.sum()
+    draws = 1_000_000
+    counts = Counts(
+        int(draws * here[2]), int(draws * there[2]), int(draws * there[1]), int(draws * here[1]), (draws, draws)
+    )
+    assert 0.95 < criterion_of(BoundedRange(1.0)).bound(counts, 1e-3).value < 1.0
 
 
 def test_a_delta_pays_for_as_many_right_guesses_as_it_may_give_away():
@@ -43,7 +75,7 @@ def test_one_side_needs_half_the_delta():
 
 
 def test_nothing_right_proves_nothing():
-    for claim in (PureDP(1.0), ApproxDP(1.0, 0.1), GaussianDP(1.0), ZeroConcentratedDP(0.5)):
+    for claim in (PureDP(1.0), BoundedRange(1.0), ApproxDP(1.0, 0.1), GaussianDP(1.0), ZeroConcentratedDP(0.5)):
         bound = criterion_of(claim).bound(Counts(0, 10, 0, 10, (100, 100)), 1e-3)
         assert (bound.value, bound.epsilon) == (0, 0)
 

@@ -9,9 +9,9 @@ import dither
 from bench.audit import BUGS, OFTEN, prints, whole_scale
 from dither import audit
 from dither.errors import ArgumentError, UnitMismatch
-from dither.mechanisms import Gaussian, Laplace, RandomizedResponse
+from dither.mechanisms import Exponential, Gaussian, Laplace, PermuteAndFlip, RandomizedResponse
 from dither.noise import discrete_laplace
-from dither.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
+from dither.privacy import ApproxDP, BoundedRange, GaussianDP, PureDP, ZeroConcentratedDP
 from tests.clock import quick
 
 CLAIM = PureDP(1.0)
@@ -52,6 +52,32 @@ OURS = [
     ("Gaussian, ε and δ", gaussian, GaussianDP(1.0).approx(0.1)),
     ("prints the database, δ large enough", prints, ApproxDP(1.0, OFTEN)),
 ]
+
+
+def test_a_range_is_audited_as_a_range():
+    """1-DP holds, and is accepted; a range of 1 does not, because it is about two answers at once."""
+    found = audit.mechanism(response, 0, 1, claimed=BoundedRange(1.0))
+    assert found.refuted
+    assert 1.9 < found.lower <= 2.0
+    assert 0.9 < found.epsilon_lower <= 1.0
+    assert "range ε is at least" in str(found)
+    assert not audit.mechanism(response, 0, 1, claimed=BoundedRange(2.0), confidence=1 - 1e-9).refuted
+
+
+def test_a_range_that_holds_is_accepted():
+    """Scores whose gaps move by all they may: the range of the exponential mechanism is its ε."""
+    mechanism = Exponential(sensitivity=1, epsilon=1)
+    found = audit.mechanism(mechanism.release, [0, 1, 0], [1, 0, 0], draws=5000, confidence=1 - 1e-9)
+    assert not found.refuted
+    assert 0.3 < found.lower < 1.0
+    assert found.measure == "range ε"
+
+
+def test_permute_and_flip_has_no_range_of_its_epsilon():
+    mechanism = PermuteAndFlip(sensitivity=1, epsilon=4)
+    found = audit.mechanism(mechanism.release, [0, 1], [1, 0], claimed=BoundedRange(4.0), draws=4000)
+    assert found.refuted
+    assert not audit.mechanism(mechanism.release, [0, 1], [1, 0], draws=4000, confidence=1 - 1e-9).refuted
 
 
 @pytest.mark.parametrize(("f", "claim"), [one[1:] for one in OURS], ids=[one[0] for one in OURS])

@@ -18,27 +18,103 @@ import dither
 from dither import noise
 from dither.noise import secret_bytes, stream
 from dither.noise.exact import Uniform
-from dither.noise.stream import CHUNK, POOL, Stream, current
+from dither.noise.stream import BLOCK, CHUNK, KEY, POOL, SMALL, SPARE, Stream, current
 from tests.noise.support import LEVEL, p_value
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
 
+def keystream(key, count):
+    """The next key, and so many words under this one."""
+    data = Cipher(algorithms.AES(bytes(key)), modes.CTR(bytes(16))).encryptor().update(bytes(KEY + 8 * count))
+    return data[:KEY], np.frombuffer(data[KEY:], np.uint64)
+
+
 def test_words_are_the_keystream_and_each_is_used_once(monkeypatch):
-    """Fills of any size, and single words, walk along one AES-256-CTR keystream without a gap or a repeat."""
+    """Arrays of any size, and single words, are AES-256-CTR keystreams; each begins with the key of the next."""
     monkeypatch.setattr(os, "urandom", lambda count: bytes(range(count)))
-    s = Stream()
-    sizes = [1, 3, 0, CHUNK // 8, CHUNK // 8 + 1, 3 * CHUNK // 8 - 5, 2]
-    parts = [np.empty(size, np.uint64) for size in sizes]
-    for part in parts:
+    s, key = Stream(), bytes(range(KEY))
+    for size in (SMALL + 1, CHUNK // 8, BLOCK // 8, BLOCK // 8 + CHUNK // 8 + 3):
+        found, expected = np.empty(size, np.uint64), []
+        s.fill(found)
+        for start in range(0, size, BLOCK // 8):
+            key, words = keystream(key, min(BLOCK // 8, size - start))
+            expected.append(words)
+        np.testing.assert_array_equal(found, np.concatenate(expected))
+    key, words = keystream(key, SPARE)
+    small = [np.empty(size, np.uint64) for size in (1, 3, 0, SMALL, SMALL - 1)]
+    for part in small:
         s.fill(part)
+    np.testing.assert_array_equal(np.concatenate(small), words[: sum(part.size for part in small)])
     singles = [s.word() for _ in range(POOL + 1)]
-    total = 8 * (sum(sizes) + 2 * POOL)
-    key = Cipher(algorithms.AES(bytes(range(32))), modes.CTR(bytes(range(16)))).encryptor().update(bytes(total))
-    words = np.frombuffer(key, np.uint64)
-    np.testing.assert_array_equal(np.concatenate(parts), words[: sum(sizes)])
-    pool = words[sum(sizes) :].tolist()
-    assert singles == [*reversed(pool[:POOL]), pool[-1]]
+    key, first = keystream(key, POOL)
+    key, second = keystream(key, POOL)
+    assert singles == [*first[::-1].tolist(), second[-1]]
+    assert bytes(s._key) == key
+
+
+def test_small_arrays_of_any_shape_are_filled(monkeypatch):
+    monkeypatch.setattr(os, "urandom", lambda count: bytes(range(count)))
+    flat, square = Stream(), Stream()
+    one, other = np.empty(36, np.uint64), np.empty((6, 6), np.uint64)
+    flat.fill(one)
+    square.fill(other)
+    np.testing.assert_array_equal(one.reshape(6, 6), other)
+
+
+def drawn(s):
+    """Draws of every kind, more than all that is prepared."""
+    for size in (5, SMALL, SMALL + 1, BLOCK // 8 + 5, *[200] * 50):
+        array = np.empty(size, np.uint64)
+        s.fill(array)
+        yield from array.tolist()
+    for _ in range(POOL + 20):
+        yield s.word()
+
+
+def in_memory(s):
+    """Every word that a stream holds, and those that its key leads to, a gigabyte or the next keys long."""
+    held = [*s._pool, *s._spare.tolist(), *np.frombuffer(bytes(s._key), np.uint64).tolist()]
+    key = bytes(s._key)
+    for _ in range(5):
+        key, words = keystream(key, BLOCK // 8)
+        held += words.tolist()
+    return set(held)
+
+
+def test_what_was_drawn_cannot_be_found_in_memory(monkeypatch):
+    """Whoever reads the state after a draw learns what comes next, but nothing of what came before."""
+    keys = []
+    monkeypatch.setattr(os, "urandom", lambda count: keys.append(os.getrandom(count)) or keys[-1])
+    s = Stream()
+    past = set(drawn(s))
+    assert len(past) > BLOCK // 8
+    held = in_memory(s)
+    assert not past & held
+    assert bytes(s._key) != keys[-1]
+    future = set(drawn(s))
+    assert future & held, "the state is what later draws come from"
+    assert not past & in_memory(s)
+
+
+def test_consumed_words_are_overwritten_at_once():
+    s = Stream()
+    for size in (3, 40, 7):
+        array = np.empty(size, np.uint64)
+        s.fill(array)
+    assert not s._spare[:50].any()
+    assert s._spare[50:].all()
+    word = s.word()
+    assert word not in s._pool
+    assert len(s._pool) == POOL - 1
+
+
+def test_no_cipher_is_kept():
+    """A cipher's context holds the expanded key in memory that only dropping it clears."""
+    s = current()
+    s.word()
+    kinds = {type(getattr(s, name)) for name in Stream.__slots__ if name != "__weakref__"}
+    assert kinds == {bytearray, int, list, np.ndarray}
 
 
 def test_bytes_are_uniform():
@@ -48,19 +124,19 @@ def test_bytes_are_uniform():
     assert np.unique(values).size == values.size
 
 
-def test_a_new_key_comes_in_time(monkeypatch):
-    assert stream.REKEY == 1 << 30
-    monkeypatch.setattr(stream, "REKEY", 4 * CHUNK)
-    keys = []
-    monkeypatch.setattr(os, "urandom", lambda count: keys.append(count) or os.getrandom(count))
+def test_the_operating_system_is_asked_again_in_time(monkeypatch):
+    assert stream.RESEED == 1 << 30
+    monkeypatch.setattr(stream, "RESEED", 4 * BLOCK)
+    asked = []
+    monkeypatch.setattr(os, "urandom", lambda count: asked.append(count) or os.getrandom(count))
     s = Stream()
-    words = np.empty(CHUNK, np.uint64)  # eight chunks of bytes
-    before = len(keys)
+    assert asked == []
+    words = np.empty(BLOCK, np.uint64)  # eight blocks of bytes
     s.fill(words)
-    assert len(keys) - before == 2  # one more key and nonce within 8 chunks, after the first 4
+    assert asked == [KEY] * 2
     for _ in range(10_000):
         s.word()
-    assert len(keys) - before == 2 * ((8 * CHUNK + 8 * 10_240 - 1) // (4 * CHUNK))
+    assert asked == [KEY] * 3
     assert np.unique(words).size == words.size
 
 
@@ -89,6 +165,7 @@ def forked_words():
     if pid == 0:
         try:
             assert stream._threads.stream is None
+            assert not any(any(s._key) or s._pool or s._spare.any() for s in stream._streams)
             os.write(writer, b"".join(current().word().to_bytes(8) for _ in range(20)) + secret_bytes(160))
         finally:
             os._exit(0)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from mpmath import mp, mpf
 
 from dither.errors import ArgumentError, NoConversion
 from dither.privacy import (
@@ -16,7 +17,7 @@ from dither.privacy import (
 )
 from dither.privacy.conversions import CONVERSIONS, pure_rho
 
-from .support import randomized_response, renyi_divergence
+from .support import hockey_stick, randomized_response, renyi_divergence
 
 KINDS: list[type[Guarantee]] = [PureDP, ApproxDP, ZeroConcentratedDP, GaussianDP, RenyiDP, BoundedRange]
 SAMPLES: list[Guarantee] = [
@@ -33,7 +34,7 @@ SAMPLES: list[Guarantee] = [
 
 
 def reachable(guarantee: Guarantee, kind: type[Guarantee]) -> bool:
-    if isinstance(guarantee, Composed) and kind is not RenyiDP:
+    if isinstance(guarantee, Composed) and kind not in (RenyiDP, BoundedRange):
         return all(reachable(part, kind) for part in guarantee.parts)
     return isinstance(guarantee, kind) or (type(guarantee), kind) in CONVERSIONS
 
@@ -98,3 +99,25 @@ def test_epsilon_and_delta_are_read_off_at_a_delta() -> None:
 def test_a_kind_must_be_a_guarantee() -> None:
     with pytest.raises(ArgumentError, match=r"^kind: .*pass PureDP"):
         PureDP(1.0).to(float)  # type: ignore[type-var]
+
+
+def test_bounded_ranges_do_not_add_up() -> None:
+    """The second mechanism is chosen by the first one's answer: two ranges of 1 make one of 3."""
+
+    def two_points(top: float) -> list[tuple[mpf, mpf]]:
+        """Log-ratios `top` and `top` − 1."""
+        high, low = mp.e ** mpf(top), mp.e ** mpf(top - 1)
+        there = (1 - low) / (high - low)
+        return [(there * high, there), ((1 - there) * low, 1 - there)]
+
+    first, after = two_points(0.5), (two_points(0.999), two_points(0.001))
+    pairs = [(p * a, q * b) for (p, q), then in zip(first, after, strict=True) for a, b in then]
+    ratios = [mp.log(p / q) for p, q in pairs]
+    assert max(ratios) - min(ratios) > 2.99
+    both = Composed([BoundedRange(1.0), BoundedRange(1.0)])
+    with pytest.raises(NoConversion, match=r"BoundedRange does not follow from Composed; convert to .*PureDP"):
+        both.to(BoundedRange)
+    assert both.to(PureDP).to(BoundedRange) == BoundedRange(4.0)
+    for kind in (PureDP, ZeroConcentratedDP, GaussianDP):
+        for epsilon in (0.1, 0.7, 1.4):
+            assert hockey_stick(pairs, epsilon) <= both.to(kind).delta_at(epsilon)

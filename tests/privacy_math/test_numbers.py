@@ -58,13 +58,15 @@ def test_numbers_of_all_kinds_are_accepted(value: Any) -> None:
     assert numbers.positive("epsilon", value, "pass 1") >= float(value)
 
 
-@pytest.mark.parametrize("value", ["1", None, [1], 1j, float("nan"), float("inf"), 0, -1, Fraction(10) ** 400])
+@pytest.mark.parametrize(
+    "value", ["1", None, [1], 1j, True, np.True_, float("nan"), float("inf"), 0, -1, Fraction(10) ** 400]
+)
 def test_what_is_not_a_positive_number_is_refused_by_name(value: Any) -> None:
     with pytest.raises(ArgumentError, match=r"^epsilon: .*pass 1$"):
         numbers.positive("epsilon", value, "pass 1")
 
 
-@pytest.mark.parametrize("value", [0, -2, 1.5, "3"])
+@pytest.mark.parametrize("value", [0, -2, 1.5, "3", True, np.True_])
 def test_counts_are_whole_and_at_least_one(value: Any) -> None:
     with pytest.raises(ArgumentError, match=r"^steps: .*pass 5"):
         numbers.whole("steps", value, "pass 5")

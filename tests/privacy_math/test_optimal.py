@@ -59,7 +59,7 @@ def test_many_parts(epsilon: float, times: int) -> None:
 def test_tiny_delta_and_far_tails_stay_safe() -> None:
     found = repeated_epsilon(0.5, 3000, 1e-200)
     assert exact_delta(0.5, 3000, found) <= mpf(1e-200)
-    assert repeated_epsilon(0.5, 20_000, 1e-305) <= 10_000.0
+    assert repeated_epsilon(0.5, 20_000, 1e-300) <= 10_000.0
     assert repeated_epsilon(0.1, 3, 0.9) == 0.0
 
 
@@ -70,3 +70,16 @@ def test_many_large_parts_cost_at_least_their_mean_loss(epsilon: float, times: i
     mean = times * epsilon * math.tanh(epsilon / 2)
     assert mean * (1 - 1e-3) <= repeated_epsilon(epsilon, times, 1e-6) <= times * epsilon
     assert repeated_delta(epsilon, times, 0.9 * mean) > 0.9
+
+
+@pytest.mark.parametrize(("epsilon", "times", "share"), [(0.01, 3000, 0.25), (0.5, 400, 0.8), (0.01, 3000, 0.9)])
+def test_delta_far_out_in_the_tail(epsilon: float, times: int, share: float) -> None:
+    """Where every weight is below e^−700 the answer once was 0."""
+    wanted = epsilon * times * share
+    truth, found = exact_delta(epsilon, times, wanted), repeated_delta(epsilon, times, wanted)
+    assert truth <= found <= truth * (1 + mpf(1e-7)) + mpf(1e-322)
+
+
+def test_the_tail_at_the_end_of_the_floats() -> None:
+    found = repeated_epsilon(0.1, 3000, 1e-300)
+    assert exact_delta(0.1, 3000, found) <= mpf(10) ** -300 < exact_delta(0.1, 3000, found * (1 - 1e-7))

@@ -9,6 +9,11 @@ import pyarrow as pa
 import pytest
 
 import dither
+from dither.dataset import Kind
+from dither.query import quantiles
+from dither.query.columns import numbers_of
+from dither.query.moments import scaled
+from dither.query.steps import Steps
 
 GENERATOR = np.random.default_rng(7)  # allowed: test data, not noise
 AGES = GENERATOR.integers(0, 100, 20_000)
@@ -60,7 +65,6 @@ def test_answers_are_close_and_intervals_cover(name, cost):
         [0.0],
         np.zeros(0, np.int64),
         pd.Series([1, None], dtype="Int64"),
-        {1, 2},
         range(3),
         [([1],), {}],
         np.ma.array([1, 2], mask=[True, False]),
@@ -106,7 +110,18 @@ def test_data_is_not_read_before_it_is_paid_for(name):
 
 
 @everything
-@pytest.mark.parametrize("cost", [{}, {"epsilon": 0}, {"epsilon": math.nan}, {"rho": -1}, {"epsilon": 1, "rho": 1}])
+@pytest.mark.parametrize(
+    "cost",
+    [
+        {},
+        {"epsilon": 0},
+        {"epsilon": True},
+        {"rho": True},
+        {"epsilon": math.nan},
+        {"rho": -1},
+        {"epsilon": 1, "rho": 1},
+    ],
+)
 def test_bad_costs_are_refused_and_not_charged(name, cost):
     budget = dither.Budget(epsilon=1)
     with pytest.raises(dither.ArgumentError):
@@ -128,7 +143,8 @@ def test_a_cost_too_small_for_64_bits_is_refused_before_the_charge(name):
 
 @pytest.mark.parametrize("name", ["sum", "mean", "variance", "quantile"])
 @pytest.mark.parametrize(
-    "bounds", [None, (0,), (1, 0), (0, 0), (0, math.inf), (math.nan, 1), "ab", ("0", "1"), (-1e308, 1e308)]
+    "bounds",
+    [None, (0,), (1, 0), (0, 0), (0, math.inf), (math.nan, 1), "ab", ("0", "1"), (False, True), (-1e308, 1e308)],
 )
 def test_bad_bounds(name, bounds):
     arguments = (AGES, 0.5) if name == "quantile" else (AGES,)
@@ -137,7 +153,22 @@ def test_bad_bounds(name, bounds):
 
 
 @everything
-@pytest.mark.parametrize("column", ["text", 5, None, np.zeros((2, 2)), pd.DataFrame({"a": [1]}), {"a": 1}], ids=str)
+@pytest.mark.parametrize(
+    "column",
+    [
+        "text",
+        b"text",
+        5,
+        None,
+        np.zeros((2, 2)),
+        pd.DataFrame({"a": [1]}),
+        {"a": 1},
+        {1, 2},
+        {"a": 1}.values(),
+        object(),
+    ],
+    ids=lambda column: type(column).__name__,
+)
 def test_what_is_no_column_is_refused(name, column):
     with pytest.raises(dither.ArgumentError, match="x:"):
         QUESTIONS[name](column, epsilon=1)
@@ -424,3 +455,58 @@ def test_failures_after_reading_are_counted_and_freeze_the_account():
     with pytest.raises(dither.AccountFrozen):
         dither.count(dataset["age"], epsilon=1)
     assert len(budget.history()) == 3
+
+
+WIDE = (2**60, 2**60 + 1000)
+"""Between these there are only three floats."""
+
+
+@pytest.mark.parametrize("make", [Decimal, Fraction, np.longdouble, int], ids=lambda make: make.__name__)
+def test_values_that_are_no_floats_are_read_exactly(make):
+    values = [make(WIDE[0] + i) for i in range(1000)]
+    if any(int(value) - WIDE[0] != i for i, value in enumerate(values)):
+        pytest.skip("longdouble is a double here")
+    replacing = dither.Unit().replacing()
+    total = dither.sum(values, bounds=WIDE, epsilon=1e6, unit=replacing).value
+    assert abs(Fraction(total) - sum(map(int, values))) <= 2**18, "rounded once, to a float of this size"
+    middle = dither.mean(values, bounds=WIDE, n=1000, epsilon=1e6)
+    assert abs(Fraction(middle.value) - WIDE[0] - 499) <= 256
+    assert dither.histogram(values, edges=[2**60, 2**60 + 512, 2**60 + 1024], epsilon=1e3).value.tolist() == [512, 488]
+    quantile = dither.quantile(np.array([int(value) for value in values]), 0.25, bounds=WIDE, epsilon=1e3).value
+    assert abs(quantile - WIDE[0] - 250) <= 2
+
+
+def test_the_type_of_one_record_does_not_change_how_others_are_read():
+    """With these numbers floats and fractions round differently, and a thousand such roundings add up."""
+    values = [0.1 + i / 7 for i in range(1000)]
+    steps = Steps.between(-1e6, 0.3, integer=False, replacing=False)
+    alone = steps.total(numbers_of(values, Kind.ANYTHING))
+    for item in (Decimal("0.3"), Fraction(1, 3), 2**80, None):
+        among = steps.total(numbers_of([*values, item], Kind.ANYTHING))
+        assert abs(among - alone) <= steps.sensitivity
+        assert among - alone == (0 if item is None else steps.total(numbers_of([item], Kind.ANYTHING)))
+    scaled_alone = scaled(numbers_of(values, Kind.ANYTHING), -1e6, 0.3)
+    assert (scaled(numbers_of([*values, Decimal(1)], Kind.ANYTHING), -1e6, 0.3)[:-1] == scaled_alone).all()
+
+
+def test_sums_round_each_value_once():
+    steps = Steps.between(0, 3, integer=False, replacing=False)
+    values = np.random.default_rng(5).uniform(-1, 4, 200)  # allowed: test inputs, not noise
+    for value in [*values, 1e300, -1e300, math.inf, -math.inf, 5e-324]:
+        held = min(max(Fraction(min(max(value, -1e300), 1e300)), 0), 3)
+        with np.errstate(over="ignore"):
+            assert steps.total(numbers_of(np.array([value]), Kind.REALS)) == round(held / steps.size)
+    narrow = Steps.between(2.0**60, 2.0**60 + 512, integer=False, replacing=True)
+    assert narrow.total(numbers_of([2.0**60 + 256], Kind.REALS)) == (2**60 + 256) / narrow.size
+
+
+def test_text_in_a_plain_list_is_missing_and_declared_text_is_refused():
+    """A list declares nothing, so what its items are is private; a column of text says so itself."""
+    assert dither.sum(["5", "7", 1], bounds=(0, 10), epsilon=1e6).value == pytest.approx(1, abs=1e-3)
+    with pytest.raises(dither.ArgumentError, match="x: must be a column of numbers"):
+        dither.mean(pd.Series(["5", "7"], dtype="string"), bounds=(0, 10), epsilon=1)
+
+
+def test_quantiles_of_wide_integers_are_integers_of_the_grid():
+    grid = quantiles.Grid(*WIDE, True)
+    assert [grid.point(i) for i in (0, 1, 999, 1000)] == [2**60, 2**60 + 1, 2**60 + 999, 2**60 + 1000]

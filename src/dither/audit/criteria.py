@@ -7,6 +7,9 @@ guessed what. Each test draw came from an input chosen by a fair coin, so
   was guessed. Right guesses are thus at most binomial, and one Clopper–Pearson bound on their share bounds ε;
 - an (ε, δ)-DP pair is an ε-DP pair that, in each draw with probability δ, gives its input away (Kairouz, Oh &
   Viswanath 2015). Given away inputs are at most binomial too, and as many right guesses are not counted;
+- an ε-bounded range bounds how far the log-likelihood ratios of two events lie apart, not how large either is. Of the
+  draws in which the rule guesses the first input, the share that is right has the first event's ratio as its odds, and
+  so for the second: two Clopper–Pearson bounds, each at half the alarm rate, bound ε by the sum of the log-odds;
 - for Gaussian and zero-concentrated guarantees two bounds, each at half the alarm rate, hold the probabilities p and q
   of one event on both sides: μ ≥ Φ⁻¹(p) − Φ⁻¹(q), and ρ ≥ D_α(p‖q) / α for every order α, since an event is
   post-processing. A δ of their own is an event of that probability on each side.
@@ -35,6 +38,7 @@ LEAKS = 0.25
 ORDERS = tuple(1 + 10 ** (i / 20) for i in range(-80, 81))
 
 Array = NDArray[np.float64]
+Sides = tuple[Array, Array]
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,15 @@ class Counts:
     @property
     def guesses(self) -> int:
         return self.right + self.first_wrong + self.second_wrong
+
+    def both(self) -> tuple[int, int, int, int]:
+        """Right and wrong guesses of either input; one that the rule never guesses is taken for all other draws."""
+        first, second = self.draws
+        if not self.sides[0]:
+            return first - self.second_wrong, second - self.second_right, self.second_right, self.second_wrong
+        if not self.sides[1]:
+            return self.first_right, self.first_wrong, second - self.first_wrong, first - self.first_right
+        return self.first_right, self.first_wrong, self.second_right, self.second_wrong
 
     def event(self) -> tuple[int, int, int, int]:
         """One event: its hits and draws on the side it points to, then on the other side."""
@@ -92,6 +105,10 @@ class Criterion(ABC):
         With one side, `draws` are those of the side the event points to and of the other one.
         """
 
+    def rough_sides(self, first: Sides, second: Sides, draws: tuple[float, float], sides: int, z: float) -> Array:
+        """The same from right and wrong guesses of either input; most claims look at them together."""
+        return self.rough(first[0] + second[0], first[1] + second[1], draws, sides, z)
+
     def best(self, draws: int, alarm: float) -> float:
         """The largest bound that so many draws on each side can give: all guesses right.
 
@@ -124,9 +141,45 @@ class Odds(Criterion):
     def rough(self, right: Array, wrong: Array, draws: tuple[float, float], sides: int, z: float) -> Array:
         leaks = sum(draws) * self.delta * sides / 2
         counted = np.maximum(right - leaks - z * math.sqrt(leaks), 0.0)
-        share = rough_lower(counted, counted + wrong, z)
-        odds: Array = np.log(np.maximum(share, 1e-300)) - np.log1p(-np.minimum(share, 1 - 1e-15))
+        return _rough_odds(counted, wrong, z)
+
+
+@dataclass(frozen=True)
+class Range(Criterion):
+    """ε-bounded range: P(S)·Q(T) ≤ e^ε·Q(S)·P(T) for all events S and T."""
+
+    claimed: float
+    name = "range ε"
+    two_sided = True
+
+    def bound(self, counts: Counts, alarm: float) -> Bound:
+        first, first_wrong, second, second_wrong = counts.both()
+        shares = lower(first, first + first_wrong, alarm / 2), lower(second, second + second_wrong, alarm / 2)
+        if min(shares) <= 0.0:
+            return Bound(0.0, 0.0)
+        odds = [_signed_log_odds(share) for share in shares]
+        return Bound(max(down(math.fsum(odds)), 0.0), max(*odds, 0.0))
+
+    def rough(self, right: Array, wrong: Array, draws: tuple[float, float], sides: int, z: float) -> Array:
+        return self.rough_sides((right, wrong), (0 * right, 0 * wrong), draws, sides, z)
+
+    def rough_sides(self, first: Sides, second: Sides, draws: tuple[float, float], sides: int, z: float) -> Array:
+        if sides == 1:  # one of them is empty, and all other draws are guessed to be of that input
+            first, second = _completed(first, second, draws)
+        odds: Array = _rough_odds(*first, z) + _rough_odds(*second, z)
         return odds
+
+
+def _completed(first: Sides, second: Sides, draws: tuple[float, float]) -> tuple[Sides, Sides]:
+    if np.max(first[0]) + np.max(first[1]) > 0:
+        return first, (draws[1] - first[1], draws[0] - first[0])
+    return (draws[0] - second[1], draws[1] - second[0]), second
+
+
+def _rough_odds(right: Array, wrong: Array, z: float) -> Array:
+    share = rough_lower(right, right + wrong, z)
+    odds: Array = np.log(np.maximum(share, 1e-300)) - np.log1p(-np.minimum(share, 1 - 1e-15))
+    return odds
 
 
 @dataclass(frozen=True)
@@ -194,16 +247,20 @@ def rough_lower(hits: Array, draws: Array, z: float) -> Array:
 
 
 def _log_odds(share: float) -> float:
-    if share <= 0.5:
-        return 0.0
-    return max(down(math.log(share) - math.log1p(-share)), 0.0) if share < 1.0 else math.inf
+    return max(_signed_log_odds(share), 0.0) if share > 0.5 else 0.0
+
+
+def _signed_log_odds(share: float) -> float:
+    return down(math.log(share) - math.log1p(-share)) if share < 1.0 else math.inf
 
 
 def criterion_of(claimed: Any) -> Criterion:
     """How a claim is contradicted."""
     match claimed:
-        case PureDP() | BoundedRange():
+        case PureDP():
             return Odds(claimed.epsilon)
+        case BoundedRange():
+            return Range(claimed.epsilon)
         case ApproxDP():
             return Odds(claimed.epsilon, claimed.delta)
         case GaussianDP():

@@ -161,15 +161,16 @@ def _sums(seen: Sequence[Counted]) -> tuple[NDArray[np.int64], list[NDArray[np.f
 def _two_sided(criterion: Criterion, seen: Sequence[Counted], z: float) -> Iterator[tuple[float, int, int]]:
     """The first input below one cut, the second from another one on; either may be left out."""
     cuts, (first, second) = _sums(seen)
-    right = first[:, None] + (second[-1] - second)[None, :]
-    wrong = second[:, None] + (first[-1] - first)[None, :]
+    below = first[:, None], second[:, None]
+    above = (second[-1] - second)[None, :], (first[-1] - first)[None, :]
     draws = float(first[-1]), float(second[-1])
     for sides, rows, columns in (
         (2, slice(None), slice(None)),
         (1, slice(None), slice(-1, None)),
         (1, slice(1), slice(None)),
     ):
-        score = criterion.rough(right[rows, columns], wrong[rows, columns], draws, sides, z)
+        here, there = (below[0][rows], below[1][rows]), (above[0][:, columns], above[1][:, columns])
+        score = criterion.rough_sides(here, there, draws, sides, z)
         allowed = cuts[rows][:, None] <= cuts[columns][None, :]
         best = np.unravel_index(np.argmax(np.where(allowed, score, -np.inf)), score.shape)
         yield float(score[best]), int(cuts[rows][best[0]]), int(cuts[columns][best[1]])

@@ -15,9 +15,9 @@ __all__ = ["Finding"]
 class Finding:
     """The result of an audit.
 
-    `lower` bounds the number that the claim states (`measure` names it: ε, μ or ρ) from below; it is too high with
-    probability `false_alarm` at most. `epsilon_lower` is the same about ε (at the claim's δ). A guarantee that is not
-    refuted is not proved: only this event, on these inputs, was looked at.
+    `lower` bounds the number that the claim states from below (`measure` names it: ε, range ε, μ or ρ); it is too high
+    with probability `false_alarm` at most. `epsilon_lower` is the same about ε (at the claim's δ). A guarantee that is
+    not refuted is not proved: only this event, on these inputs, was looked at.
     """
 
     refuted: bool
@@ -57,7 +57,7 @@ class Finding:
 
     @property
     def _stated(self) -> float:
-        names = {"ε": "epsilon", "μ": "mu", "ρ": "rho"}
+        names = {"ε": "epsilon", "range ε": "epsilon", "μ": "mu", "ρ": "rho"}
         return float(getattr(self.claimed, names[self.measure]))
 
     def to_dict(self) -> dict[str, Any]:

@@ -69,4 +69,4 @@ class Policy:
 
 def _check_positive(name: str, value: float, way_out: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
-        raise ArgumentError(name, f"must be a positive number below 1e9; {way_out}")
+        raise ArgumentError(name, f"must be positive, and below 1e9; {way_out}")

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
-from dither.mechanisms.values import Integers, Reals, numbers, plus
+from dither.mechanisms.values import Exact, Integers, Reals, numbers, plus
 from dither.noise import Grid, discrete_laplace, rounded_gaussian
 from dither.noise.shapes import Shape, check_scale
 from dither.privacy import ROW, GaussianDP, Guarantee, PureDP, Unit, gaussian_mu
@@ -100,7 +100,7 @@ class Additive(ABC):
     @overload
     def release(self, value: NDArray[Any] | list[Any] | tuple[Any, ...]) -> NDArray[Any]: ...
     def release(self, value: Any) -> Any:
-        """The value with noise: an int for an int, a float for a float, an array for an array or a list.
+        """The value with noise: an int for an int, a float for other numbers, an array for an array or a list.
 
         NaN counts as 0 and infinities as the largest float; an answer beyond 64 bits in an array of integers is held at
         the end of the range.
@@ -108,13 +108,13 @@ class Additive(ABC):
         clean = numbers(value)
         if isinstance(clean, int):
             return clean + self._draw(self.integer_scale, None)
-        if isinstance(clean, float):
+        if isinstance(clean, float | Fraction):
             grid, scale = self._single
             return grid.real(grid.nearest(clean) + self._draw(scale, None))
         if clean.dtype == np.int64:
             return plus(cast("Integers", clean), self._draw(self.integer_scale, clean.shape))
         grid, scale = self.scale_on(clean.size)
-        return grid.add(cast("Reals", clean), self._draw(scale, clean.shape))
+        return grid.add(cast("Reals | Exact", clean), self._draw(scale, clean.shape))
 
     @cached_property
     def integer_scale(self) -> float:
@@ -185,7 +185,7 @@ class Geometric(Laplace):
 
     def release(self, value: Any) -> Any:
         clean = numbers(value)
-        if isinstance(clean, float) or (isinstance(clean, np.ndarray) and clean.dtype != np.int64):
+        if not isinstance(clean, int) and not (isinstance(clean, np.ndarray) and clean.dtype == np.int64):
             raise ArgumentError("value", "must be whole numbers for geometric noise; use Laplace for reals")
         return super().release(clean)
 

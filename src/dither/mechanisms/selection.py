@@ -66,8 +66,8 @@ class Selection(ABC):
             raise ArgumentError(
                 "scores", "must be a list with one number for each candidate, and at least one candidate"
             )
-        if clean.dtype != np.int64 and not np.isfinite(clean).all():
-            clean = np.nan_to_num(clean.astype(np.float64))
+        if clean.dtype == np.float64 and not np.isfinite(clean).all():
+            return noisy_argmax(np.nan_to_num(clean).astype(np.float64), self.weight, self.noise)
         return noisy_argmax(clean, self.weight, self.noise)
 
     def error(self, confidence: float = 0.95, *, candidates: int) -> float:

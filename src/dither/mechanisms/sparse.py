@@ -146,7 +146,7 @@ class ThresholdStream(Opened):
         clean = numbers(present(value))
         if isinstance(clean, int):
             return clean if self.mechanism.integer else round(clean / self.mechanism.grid.step)
-        if not isinstance(clean, float):
+        if not isinstance(clean, float | Fraction):
             raise ArgumentError("value", "must be one number, not an array; ask about one value after the other")
         if self.mechanism.integer:
             raise ArgumentError("value", "must be a whole number, as the threshold is; pass threshold=10.0 for reals")

@@ -34,8 +34,10 @@ class Grid:
     def step(self) -> Fraction:
         return Fraction(2) ** self.exponent
 
-    def nearest(self, value: float) -> int:
+    def nearest(self, value: float | Fraction) -> int:
         """The index of the grid point nearest to a number; NaN is taken as 0, infinities as the largest float."""
+        if isinstance(value, Fraction):
+            return round(max(-WIDEST, min(WIDEST, value)) / self.step)
         if math.isnan(value):
             return 0
         try:
@@ -51,8 +53,12 @@ class Grid:
             exact = max(-Fraction(MAX), min(Fraction(MAX), index * self.step))
             return exact.numerator / exact.denominator
 
-    def add(self, values: NDArray[np.float64], noise: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Round to the grid, add whole steps of noise, and go back: the floats nearest to the exact result."""
+    def add(self, values: NDArray[np.float64] | NDArray[np.object_], noise: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Round floats or fractions to the grid, add whole steps of noise, and go back to the nearest floats."""
+        if values.dtype == object:
+            pairs = zip(values.reshape(-1).tolist(), noise.reshape(-1).tolist(), strict=True)
+            exact = [self.real(self.nearest(value) + steps) for value, steps in pairs]
+            return np.array(exact, np.float64).reshape(values.shape)
         reals, whole = np.ravel(values).astype(np.float64, copy=False), np.ravel(noise)
         result = np.empty(reals.size)
         with np.errstate(all="ignore"):
@@ -78,3 +84,4 @@ def _times_power(reals: NDArray[np.float64], exponent: int) -> NDArray[np.float6
 
 
 MAX = float(np.finfo(np.float64).max)
+WIDEST = Fraction(MAX)

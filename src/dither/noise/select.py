@@ -26,13 +26,14 @@ from dither.noise.stream import Source, Words
 __all__ = ["Noise", "noisy_argmax"]
 
 Floats = NDArray[np.float64]
-Scores = NDArray[np.float64] | NDArray[np.int64]
+Scores = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.object_]
 
 CHUNK = 1 << 15
 BITS = 63  # of the uniform number; the 64th bit is the Laplace sign
 SPARE = 40  # a uniform number below 2^-40 has too few known bits for floats
 RIM = 20  # and, for Gumbel noise, so has one above 1 − 2^-20
 LIMIT = 1 << 62
+FARTHEST = -(10**307)
 
 
 class Noise(Enum):
@@ -44,7 +45,9 @@ class Noise(Enum):
 
 
 def noisy_argmax(scores: Scores, weight: float, noise: Noise) -> int:
-    """The index of the largest weight·score + noise, for finite scores; integers beyond ±2^62 count as that.
+    """The index of the largest weight·score + noise, for finite scores (floats, integers or an array of fractions).
+
+    Integers beyond ±2^62 count as that.
 
     Guarantee: that of the mechanism that calls it, with the weight as its calibration.
     Why: the comparison is exact, so the winner's law is that of ideal noise (docs/proofs/noise.md).
@@ -60,7 +63,7 @@ def noisy_argmax(scores: Scores, weight: float, noise: Noise) -> int:
 
 
 def _plain(scores: NDArray[Any]) -> Scores:
-    """Scores as float64 or int64, so that differences neither wrap round nor lose bits."""
+    """Scores as float64, int64 or fractions, so that differences neither wrap round nor lose bits."""
     kind, whole = scores.dtype.kind, scores
     if kind == "u":
         whole = np.minimum(scores, np.array(LIMIT, np.uint64))
@@ -68,7 +71,9 @@ def _plain(scores: NDArray[Any]) -> Scores:
         return whole.astype(np.int64).clip(-LIMIT, LIMIT)
     if kind == "f" and scores.dtype.itemsize <= 8:
         return scores.astype(np.float64, copy=False)
-    raise ArgumentError("scores", f"must be numbers of at most 64 bits, not {scores.dtype}")
+    if kind == "O" and all(isinstance(score, Fraction) for score in scores):
+        return scores
+    raise ArgumentError("scores", f"must be numbers of at most 64 bits or fractions, not {scores.dtype}")
 
 
 def contest(scores: Scores, weight: float, noise: Noise, source: Source, bits: int = BITS) -> int:
@@ -120,14 +125,20 @@ def _decide(
     contenders = near[high >= floor]
     if contenders.size == 1:
         return int(contenders[0])
-    exact = [Fraction(weight) * (Fraction(scores[i].item()) - Fraction(best.item())) for i in contenders]
+    exact = [Fraction(weight) * (_fraction(scores[i]) - _fraction(best)) for i in contenders]
     left = zip(exact, words[high >= floor], strict=True)
     return int(contenders[winner([Contender(lead, noise, int(word), bits, source) for lead, word in left])])
 
 
-def bounds(
-    scores: Scores, weight: float, noise: Noise, words: Words, bits: int, best: np.int64 | np.float64
-) -> tuple[Floats, Floats]:
+def _float(lead: Fraction) -> float:
+    return float(lead) if lead >= FARTHEST else -math.inf
+
+
+def _fraction(score: Any) -> Fraction:
+    return score if isinstance(score, Fraction) else Fraction(score.item())
+
+
+def bounds(scores: Scores, weight: float, noise: Noise, words: Words, bits: int, best: Any) -> tuple[Floats, Floats]:
     """Float ends between which weight·(score − best) + noise lies; infinitely far apart where floats do not know."""
     lead = leads(scores, best, weight)
     value, unsure = noise_values(words, noise, bits)
@@ -142,20 +153,24 @@ def bounds(
     return low, high
 
 
-def leads(scores: Scores, best: np.int64 | np.float64, weight: float) -> Floats:
+def leads(scores: Scores, best: Any, weight: float) -> Floats:
     """weight·(score − best) by floats; −∞ only where it is below −1e307.
 
-    Floats are halved first, so that a difference of huge scores stays finite until a small weight has shrunk it.
+    Fractions are subtracted exactly. Floats are halved first, so that a difference of huge scores stays finite until a
+    small weight has shrunk it.
     """
+    lead: Floats
+    if scores.dtype.kind == "O":
+        return np.array([_float(Fraction(weight) * (score - best)) for score in scores], np.float64)
     if scores.dtype.kind == "i":
         lead = (scores - best).astype(np.float64)
         lead *= weight
         return lead
-    half = scores * 0.5
-    half -= best * 0.5
-    half *= weight
-    half += half
-    return half
+    lead = (scores * 0.5).astype(np.float64, copy=False)
+    lead -= best * 0.5
+    lead *= weight
+    lead += lead
+    return lead
 
 
 def noise_error(bits: int) -> float:

@@ -22,7 +22,7 @@ LARGEST_SCALE = 2.0**56
 
 def check_scale(name: str, scale: float) -> float:
     """A scale that every sampler can work with, as a float; rounded up where it is not one."""
-    if not isinstance(scale, Real):
+    if not isinstance(scale, Real) or isinstance(scale, bool):
         raise ArgumentError(name, "must be a number; pass a positive float")
     try:
         value = float(scale)

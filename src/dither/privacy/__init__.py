@@ -1,7 +1,7 @@
 """What is promised: units, guarantees, their conversions, composition, amplification and calibration.
 
-Mathematics only: no data, no randomness, no files, no clock. Only the standard library is imported; dp-accounting joins
-in where a numerical composition is better than every closed form.
+Mathematics only: no data, no randomness, no files, no clock. Only the standard library is imported; numpy joins in
+where a numerical composition is better than every closed form.
 
     BoundedRange(ε) ──► PureDP(ε) ──► ApproxDP(ε, 0)            an arrow is a theorem in conversions.py;
           │                │ │ └────► BoundedRange(2ε)          where there is no arrow, .to() refuses

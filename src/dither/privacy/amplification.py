@@ -11,7 +11,7 @@ from dither.errors import NoConversion, UnitMismatch
 from dither.privacy.composite import PoissonSampled
 from dither.privacy.concentrated import GaussianDP
 from dither.privacy.guarantees import ApproxDP, BoundedRange, Guarantee, PureDP
-from dither.privacy.numbers import Number, float_up, positive, share, small_probability, up, whole
+from dither.privacy.numbers import SMALLEST_DELTA, Number, float_up, positive, share, small_probability, up, whole
 from dither.privacy.units import ROW, Relation, Unit
 
 
@@ -33,9 +33,13 @@ def poisson(guarantee: Guarantee, rate: Number) -> Guarantee:
         case PureDP() | BoundedRange():
             return PureDP(sampled_epsilon(guarantee.epsilon, q), unit=guarantee.unit)
         case ApproxDP():
-            delta = float_up(Fraction(q) * Fraction(guarantee.delta))
+            delta = _smaller(guarantee.delta, q)
             return replace(guarantee, epsilon=sampled_epsilon(guarantee.epsilon, q), delta=delta)
     raise NoConversion("guarantee", f"{type(guarantee).__name__} has no closed form here; use .approx(delta) first")
+
+
+def _smaller(delta: float, rate: float) -> float:
+    return max(float_up(Fraction(rate) * Fraction(delta)), SMALLEST_DELTA) if delta else 0.0
 
 
 def sampled_epsilon(epsilon: float, rate: float) -> float:

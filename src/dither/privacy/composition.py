@@ -10,17 +10,21 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dither.errors import ArgumentError
-from dither.privacy import advanced, pld
+from dither.privacy import advanced
 from dither.privacy.composite import flatten
 from dither.privacy.gaussian import gaussian_delta, gaussian_epsilon
 from dither.privacy.guarantees import SMALLEST_EPSILON, ApproxDP, Guarantee, PureDP
-from dither.privacy.numbers import Number, float_down, float_up, small_probability, written, written_up
+from dither.privacy.numbers import Number, float_down, float_up, small_probability, spare_delta, written, written_up
 from dither.privacy.optimal import repeated_delta, repeated_epsilon
 from dither.privacy.pile import Pile, pile_of
 from dither.privacy.renyi import best_delta, best_epsilon
 from dither.privacy.units import Unit, common_unit
+
+if TYPE_CHECKING:
+    from dither.privacy.pld import Dominated
 
 BASIC = "basic composition: the ε and δ add up (Dwork, McSherry, Nissim, Smith 2006)"
 ADVANCED = "advanced composition (Dwork, Rothblum, Vadhan 2010)"
@@ -29,7 +33,7 @@ OPTIMAL = "optimal composition of equal parts (Kairouz, Oh, Viswanath 2015, theo
 CONCENTRATED = "zero-concentrated composition (Bun & Steinke 2016; Canonne, Kamath, Steinke 2020)"
 RENYI = "Rényi composition (Mironov 2017; Canonne, Kamath, Steinke 2020)"
 GAUSSIAN = "Gaussian composition, μ² adds up (Dong, Roth, Su 2022; Balle & Wang 2018)"
-DISTRIBUTION = "numerical composition of privacy loss distributions (Koskela, Jälkö, Honkela 2020; dp-accounting)"
+DISTRIBUTION = "numerical composition of privacy loss distributions (Koskela, Jälkö, Honkela 2020)"
 
 _PURE_IS_WORTH = 1e-3
 """A pure guarantee is the stronger promise, so it is kept when δ would buy less than this share of its ε."""
@@ -63,7 +67,7 @@ def compose(guarantees: Iterable[Guarantee], delta: Number | None = None, *, tig
     Guarantee: (ε, δ)-DP with the δ asked for (or the sum of the parts' own, if that exceeds it by rounding alone), or
     ε-DP where that is as good. Without `delta`, every part must be pure and the result is the exact sum, rounded up.
     Why: each candidate is a theorem named in the result; all of them hold, so their minimum does.
-    Assumes: the parts' guarantees were fixed before the first was run. `tight=False` never uses dp-accounting.
+    Assumes: the parts' guarantees were fixed before the first was run. `tight=False` composes in closed form only.
     """
     parts = flatten(guarantees, "guarantees")
     unit = common_unit((part.unit for part in parts), "guarantees")
@@ -97,8 +101,7 @@ def delta_of(parts: Iterable[Guarantee], epsilon: float, *, tight: bool = True) 
     if pile.only_bounded and len(pile.bounded) == 1:
         found.extend(repeated_delta(each, count, epsilon) for each, count in pile.bounded.items())
     elif tight and epsilon > 0.0 and _numerical_helps(pile, min(found)):
-        numerical = pld.pld_delta(pld.dominated(pile.mu, pile.sampled, pile.bounded), epsilon, epsilon)
-        found.append(1.0 if numerical is None else numerical)
+        found.append(_numerical_delta(pile, epsilon))
     return min(found)
 
 
@@ -113,7 +116,7 @@ def _free_delta(pile: Pile, wanted: float) -> tuple[float, float]:
     """What is left of δ for the theorems, rounded down, and the δ of the result."""
     left = written(wanted) - pile.carried
     if left >= 0:
-        return float_down(left), wanted
+        return spare_delta(left), wanted
     if pile.carried > Fraction(wanted) * (1 + Fraction(1, 10**12)):
         raise ArgumentError(
             "delta", f"{wanted:g} is below the δ = {float(pile.carried):g} that the parts carry; pass a larger δ"
@@ -132,10 +135,9 @@ def _candidates(pile: Pile, delta: float, tight: bool) -> dict[str, float]:
         found = _curve_candidates(pile, delta)
     else:
         return {}
-    guess = min(found.values())
     if tight and delta > 0.0 and _numerical_helps(pile, delta):
-        numerical = pld.pld_epsilon(pld.dominated(pile.mu, pile.sampled, pile.bounded), delta, guess)
-        found |= {} if numerical is None else {DISTRIBUTION: numerical}
+        numerical = _numerical_epsilon(pile, delta)
+        found |= {} if math.isinf(numerical) else {DISTRIBUTION: numerical}
     return found
 
 
@@ -175,13 +177,39 @@ def _split_epsilon(pile: Pile, delta: float) -> float:
     return float_up(pile.basic_epsilon() + Fraction(others))
 
 
+def _numerical_epsilon(pile: Pile, delta: float) -> float:
+    """ε by privacy loss distributions, and never less than parts alone have exactly (rule R33)."""
+    from dither.privacy import pld  # and numpy with it
+
+    found = pld.pld_epsilon(_dominated(pile), delta)
+    alone = [repeated_epsilon(epsilon, count, delta) for epsilon, count in pile.bounded.items()]
+    alone += [gaussian_epsilon(pile.mu, delta)] if pile.gaussians else []
+    return math.inf if found is None else max([found, *alone])
+
+
+def _numerical_delta(pile: Pile, epsilon: float) -> float:
+    """δ by privacy loss distributions, and never less than parts alone have exactly."""
+    from dither.privacy import pld
+
+    found = pld.pld_delta(_dominated(pile), epsilon)
+    alone = [repeated_delta(each, count, epsilon) for each, count in pile.bounded.items()]
+    alone += [gaussian_delta(pile.mu, epsilon)] if pile.gaussians else []
+    return 1.0 if found is None else max([found, *alone])
+
+
+def _dominated(pile: Pile) -> Dominated:
+    from dither.privacy import pld
+
+    return pld.dominated(pile.mu, pile.sampled, pile.bounded, pile.loss, pile.orders())
+
+
 def _numerical_helps(pile: Pile, delta: float) -> bool:
     """Whether a privacy loss distribution could improve the answer, and can be computed."""
-    if not pile.has_dominating_pairs or delta < pld.SMALLEST_DELTA or pile.only_gaussian:
+    if not pile.has_dominating_pairs or pile.only_gaussian:
         return False
-    if pile.only_bounded and (len(pile.bounded) == 1 or delta < _PURE_IS_WORTH * math.exp(_log_all_truthful(pile))):
-        return False
-    return pld.available()
+    if not pile.only_bounded:
+        return True
+    return len(pile.bounded) > 1 and delta >= _PURE_IS_WORTH * math.exp(_log_all_truthful(pile))
 
 
 def _log_all_truthful(pile: Pile) -> float:

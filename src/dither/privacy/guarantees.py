@@ -20,6 +20,7 @@ from dither.privacy.numbers import (
     positive,
     renyi_order,
     small_probability,
+    spare_delta,
     up,
     whole,
 )
@@ -114,7 +115,7 @@ class Guarantee:
         left = Fraction(delta) - Fraction(self.delta_part)
         if left < 0:
             raise NoConversion("delta", f"{delta:g} is below the δ = {self.delta_part:g} carried here; pass a larger δ")
-        return math.nextafter(float(left), 0.0)
+        return spare_delta(left)
 
     def _kind(self) -> str:
         return type(self).__name__

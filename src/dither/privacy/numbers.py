@@ -18,6 +18,8 @@ from dither.errors import ArgumentError
 LIBM = 2.0**-46
 SLACK = 2.0**-40
 TINY = 5e-324
+SMALLEST_DELTA = 2.0**-1000
+"""No δ but 0 is smaller: below, floats lose digits, and no rounding here would be to the safe side any more."""
 
 Number = SupportsFloat | SupportsIndex
 Rounding = Callable[[Fraction], float]
@@ -63,12 +65,17 @@ def at_most(value: float) -> Fraction:
 
 def fraction(argument: str, value: Number, way_out: str = "pass a finite number") -> Fraction:
     """The argument as an exact fraction, or an `ArgumentError` that names it."""
-    if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
+    if isinstance(value, str | bytes) or not hasattr(value, "__float__") or _is_truth(value):
         raise ArgumentError(argument, f"must be a number, not {type(value).__name__}; {way_out}")
     try:
         return _exactly(value)
     except (OverflowError, ValueError, TypeError):
         raise ArgumentError(argument, f"must be a finite number, not {value}; {way_out}") from None
+
+
+def _is_truth(value: object) -> bool:
+    """Whether it is true or false, of Python or numpy: `epsilon=True` is a mistake, and not ε = 1."""
+    return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
 
 
 def _exactly(value: Number) -> Fraction:
@@ -112,7 +119,14 @@ def small_probability(argument: str, value: Number, *, zero: bool, rounding: Rou
     exact = fraction(argument, value, way_out)
     if not 0 <= exact < 1 or (exact == 0 and not zero):
         raise ArgumentError(argument, f"must lie in {'[' if zero else '('}0, 1), not {value}; {way_out}")
+    if 0 < exact < SMALLEST_DELTA:
+        raise ArgumentError(argument, f"is too small to compute with ({value}); pass 0, or 1e-300 at least")
     return min(rounding(exact), 1.0 - 2.0**-53)
+
+
+def spare_delta(exact: Fraction) -> float:
+    """What is left of a δ, rounded down; nothing, where floats cannot say how much."""
+    return float_down(exact) if exact >= SMALLEST_DELTA else 0.0
 
 
 def share(argument: str, value: Number, way_out: str) -> float:
@@ -135,9 +149,11 @@ def confidence_level(argument: str, value: Number) -> Fraction:
 def whole(argument: str, value: SupportsIndex, way_out: str) -> int:
     """An integer of at least 1."""
     try:
-        count = value.__index__()
+        count = None if _is_truth(value) else value.__index__()
     except AttributeError:
-        raise ArgumentError(argument, f"must be a whole number, not {value!r}; {way_out}") from None
+        count = None
+    if count is None:
+        raise ArgumentError(argument, f"must be a whole number, not {value!r}; {way_out}")
     if count < 1:
         raise ArgumentError(argument, f"must be at least 1, not {count}; {way_out}")
     return count

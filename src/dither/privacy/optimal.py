@@ -14,37 +14,41 @@ from collections.abc import Iterator
 
 from dither.privacy.numbers import LIBM, TINY, up
 
-_LOG_NEGLIGIBLE = -700.0
+_NEGLIGIBLE = 60.0  # e^−60 of the δ in question
 
 
 def repeated_epsilon(epsilon: float, times: int, delta: float) -> float:
     """The smallest ε at which `times` ε₀-DP mechanisms together are (ε, δ)-DP, rounded up."""
-    target = delta / _rounding(times)
-    for loss, reached, weight in _losses(epsilon, times):
-        step = (target - reached) / weight if weight else 0.0
+    target = 1.0 / _rounding(times)
+    for loss, reached, weight in _losses(epsilon, times, math.log(delta)):
+        step = (target - reached) / weight
         if step < -math.expm1(-2.0 * epsilon):
-            # A negative step means the untracked far tail alone exceeds δ; the loss it starts at is still valid.
-            return max(up(loss + math.log1p(-max(step, 0.0))), 0.0)
+            return max(up(loss + math.log1p(-step)), 0.0)
     return 0.0
 
 
 def repeated_delta(epsilon: float, times: int, wanted: float) -> float:
     """δ at the wanted ε for `times` ε₀-DP mechanisms together, rounded up."""
+    if wanted >= math.nextafter(times * epsilon, math.inf):
+        return 0.0
+    nearest = min(max(int((times - wanted / epsilon) / 2.0), 0), _likeliest(epsilon, times))
+    scale = log_weight(epsilon, times, nearest)
     last = 0.0
-    for loss, reached, weight in _losses(epsilon, times):
+    for loss, reached, weight in _losses(epsilon, times, scale):
         if loss <= wanted:
             break
         last = reached + weight * -math.expm1(max(wanted - loss, -2.0 * epsilon))
-    return min(up(last * _rounding(times)), 1.0)
+    return min(up(last * math.exp(scale) * _rounding(times)) + TINY, 1.0)
 
 
-def _losses(epsilon: float, times: int) -> Iterator[tuple[float, float, float]]:
+def _losses(epsilon: float, times: int, scale: float) -> Iterator[tuple[float, float, float]]:
     """Loss, δ at that loss, and the slope weight below it, from the largest loss that matters down to 0.
 
-    Between one loss and the next, 2ε₀ lower, δ(ε) = reached + weight·(1 − e^(ε − loss)).
+    Between one loss and the next, 2ε₀ lower, δ(ε) = reached + weight·(1 − e^(ε − loss)). Both are in units of e^scale,
+    so that they stay in the range of floats; what is left out is e^(−60) of that, and is added.
     """
-    lies = _first_visible(epsilon, times)
-    mass = math.exp(_log_weight(epsilon, times, lies))
+    lies = _first_visible(epsilon, times, scale - _NEGLIGIBLE - math.log(times + 1.0))
+    mass = math.exp(log_weight(epsilon, times, lies) - scale)
     shrink, step = math.exp(-2.0 * epsilon), -math.expm1(-2.0 * epsilon)
     reached, weight = lies * mass, mass
     while (loss := math.nextafter((times - 2 * lies) * epsilon, math.inf)) > TINY:
@@ -55,21 +59,24 @@ def _losses(epsilon: float, times: int) -> Iterator[tuple[float, float, float]]:
         lies += 1
 
 
-def _first_visible(epsilon: float, times: int) -> int:
-    """The smallest number of lies whose weight is not negligible; the weights below it are smaller still.
+def _likeliest(epsilon: float, times: int) -> int:
+    """Weights rise up to this number of lies, where they are at least 1 / (k + 1)."""
+    return min(times // 2, int((times + 1) / (1 + math.exp(min(epsilon, 700.0)))))
 
-    Weights rise up to the likeliest number of lies, k / (1 + e^ε₀), where they are at least 1 / (k + 1).
-    """
-    low, high = 0, min(times // 2, int((times + 1) / (1 + math.exp(min(epsilon, 700.0)))))
-    if _log_weight(epsilon, times, 0) > _LOG_NEGLIGIBLE:
+
+def _first_visible(epsilon: float, times: int, least: float) -> int:
+    """The smallest number of lies whose weight is not negligible; the weights below it are smaller still."""
+    low, high = 0, _likeliest(epsilon, times)
+    if log_weight(epsilon, times, 0) > least:
         return 0
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if _log_weight(epsilon, times, middle) > _LOG_NEGLIGIBLE else (middle, high)
+        low, high = (low, middle) if log_weight(epsilon, times, middle) > least else (middle, high)
     return high
 
 
-def _log_weight(epsilon: float, times: int, lies: int) -> float:
+def log_weight(epsilon: float, times: int, lies: int) -> float:
+    """ln of the probability of so many lies."""
     ways = math.lgamma(times + 1) - math.lgamma(lies + 1) - math.lgamma(times - lies + 1)
     return ways - lies * epsilon - times * math.log1p(math.exp(-epsilon))
 

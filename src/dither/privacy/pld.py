@@ -1,53 +1,113 @@
-"""Privacy loss distributions from Google's dp-accounting, imported only when one is wanted.
+"""Numerical composition: the privacy losses of all parts on one grid, added up by Fourier transforms.
 
-The grid, the tails and the truncation are all rounded towards more loss (`pessimistic_estimate`). What dp-accounting
-does not bound is the rounding of its Fourier transforms, so a small part of δ is set aside for it (`ASIDE`), no δ below
-`SMALLEST_DELTA` is answered, and tests compare with the exact compositions that are known. The grid is chosen by the
-scale of the answer: too coarse a grid is useless for tiny ε, too fine a one explodes for little noise.
+Every figure is an upper bound with a proof (docs/proofs/composition.md): grid and tails go towards more loss, and the
+rounding of the transforms is bounded by the number of steps and added. The number of cells is limited; where a wide
+range of losses is needed the cells are wider, which loses a little and costs no memory.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from functools import cached_property
 
-from dither.errors import MissingExtra
+from dither.privacy.loss_grid import gaussian_losses, response_losses
 from dither.privacy.numbers import up
+from dither.privacy.renyi import Curve
+from dither.privacy.tilted import Part, Sum, Window, left_out, tilted_sum
 
-SMALLEST_DELTA = 1e-9
-ASIDE = 1e-4
+__all__ = ["Dominated", "dominated", "pld_delta", "pld_epsilon"]
 
-_CELLS = 60_000
-_CELLS_COMPOSED = 400_000
-_CELLS_IN_ALL = 8_000_000
-_TAIL = 10.0
-_DIFFERENT = 128
-_DIFFERENT_SAMPLED = 16
+SMALLEST = 2.0**-800
+"""No smaller δ is looked for: masses would leave the range of floats. Closed forms answer there."""
+
+_MOST_CELLS, _FEWEST_CELLS, _CELLS_IN_ALL = 1 << 18, 1 << 14, 1 << 22
+_LEFT_OUT = 20.0  # each tail may take e^−20 of δ
+_WIDEST, _STEEPEST = 500.0, 1200.0
+_COARSE = 1e-5  # the share of ε that the width of the cells may add
+DIFFERENT = 128
+DIFFERENT_SAMPLED = 64
+
+Tilts = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
 class Dominated:
-    """Mechanisms with a known dominating pair: one Gaussian, sampled Gaussians by (μ, rate), pure ones by ε."""
+    """Mechanisms with a known dominating pair: one Gaussian, sampled Gaussians by (μ, rate), pure ones by ε.
+
+    `loss` is their Rényi loss together, at the `orders` that are worth trying.
+    """
 
     mu: float
     sampled: tuple[tuple[float, float, int], ...]
     pure: tuple[tuple[float, int], ...]
+    loss: Curve
+    orders: tuple[float, ...]
+
+    @property
+    def steps(self) -> int:
+        """How many losses are added on the grid; pure parts of one ε enter it together."""
+        return 1 + sum(count for _, _, count in self.sampled) + len(self.pure)
+
+    @cached_property
+    def moments(self) -> list[tuple[float, float]]:
+        """λ and ln E[e^(λ·loss)] at most, for all orders λ + 1."""
+        return [(order - 1.0, (order - 1.0) * self.loss(order)) for order in self.orders]
+
+    def exceeded(self, log_chance: float) -> float:
+        """A loss that is exceeded with no more than this chance (Chernoff)."""
+        return min((moment - log_chance) / tilt for tilt, moment in self.moments)
+
+    def at_delta(self, log_delta: float) -> tuple[float, Tilts]:
+        """About the ε of a δ, and the λ that are good for finding it."""
+        bounds = [((moment - _stick(tilt) - log_delta) / tilt, tilt) for tilt, moment in self.moments]
+        best, tilt = min(bounds)
+        least = min(tilt for bound, tilt in bounds if bound <= best + 0.05 * abs(best))
+        return best, (tilt, least, least / 2.0)
+
+    def at_epsilon(self, epsilon: float) -> tuple[float, Tilts]:
+        """About ln of the δ of an ε, and the λ that are good for finding it."""
+        bounds = [(moment - _stick(tilt) - tilt * epsilon, tilt) for tilt, moment in self.moments]
+        best, tilt = min(bounds)
+        least = min(tilt for bound, tilt in bounds if bound <= best + 0.05 * abs(best))
+        return best, (tilt, least, least / 2.0)
+
+    def spread(self, tilt: float) -> float:
+        """About the standard deviation of the tilted losses, as if they were those of a Gaussian."""
+        return math.sqrt(2.0 * self.loss(tilt + 1.0) / (tilt + 1.0))
+
+    def widest(self) -> float:
+        """The largest loss of a single Gaussian step that the grid has to hold, roughly."""
+        mus = [self.mu, *(mu for mu, _, _ in self.sampled)]
+        return max(mu * (mu / 2.0 + 40.0) for mu in mus)
+
+    def parts(self, step: float, log_delta: float, adding: bool) -> list[Part]:
+        spill = math.exp(log_delta - _LEFT_OUT - math.log(self.steps))
+        parts = [(gaussian_losses(mu, rate, step, spill, adding), count) for mu, rate, count in self.sampled]
+        parts += [(response_losses(epsilon, count, step, spill), 1) for epsilon, count in self.pure]
+        if self.mu:
+            parts.append((gaussian_losses(self.mu, 1.0, step, spill, False), 1))
+        return parts
 
 
-def dominated(mu: float, sampled: Mapping[tuple[float, float], int], pure: Mapping[float, int]) -> Dominated:
+def dominated(
+    mu: float,
+    sampled: Mapping[tuple[float, float], int],
+    pure: Mapping[float, int],
+    loss: Curve,
+    orders: tuple[float, ...],
+) -> Dominated:
     steps = tuple((m, rate, count) for (m, rate), count in sorted(sampled.items()))
-    return Dominated(mu, steps, _few(pure))
+    return Dominated(mu, steps, _few(pure), loss, orders)
 
 
 def _few(pure: Mapping[float, int]) -> tuple[tuple[float, int], ...]:
     """The pure mechanisms by ε; of very many different ones, near ones are counted at their largest, which is sound."""
     listed = sorted(pure.items(), reverse=True)
-    if len(listed) <= _DIFFERENT:
+    if len(listed) <= DIFFERENT:
         return tuple(listed)
-    close = (listed[-1][0] / listed[0][0]) ** (1.0 / _DIFFERENT)
+    close = (listed[-1][0] / listed[0][0]) ** (1.0 / DIFFERENT)
     merged = [listed[0]]
     for epsilon, count in listed[1:]:
         largest, counted = merged[-1]
@@ -58,78 +118,62 @@ def _few(pure: Mapping[float, int]) -> tuple[tuple[float, int], ...]:
     return tuple(merged)
 
 
-def available() -> bool:
-    """Whether dp-accounting is installed, without importing it."""
-    from importlib.util import find_spec
-
-    return find_spec("dp_accounting") is not None
-
-
-def pld_epsilon(mechanisms: Dominated, delta: float, guess: float) -> float | None:
-    """ε at δ, or None where a grid fine enough for an answer near `guess` would not fit in memory."""
-    interval = _interval(mechanisms, guess)
-    if interval is None or delta < SMALLEST_DELTA:
+def pld_epsilon(mechanisms: Dominated, delta: float) -> float | None:
+    """ε at δ, rounded up, or None where the grid cannot say."""
+    if delta < SMALLEST or len(mechanisms.sampled) > DIFFERENT_SAMPLED:
         return None
-    epsilon = float(_distribution(mechanisms, interval).get_epsilon_for_delta(delta * (1.0 - ASIDE)))
-    return up(epsilon) if math.isfinite(epsilon) else None
+    log_delta = math.log(delta)
+    middle, tilts = mechanisms.at_delta(log_delta)
+    epsilon = _read(mechanisms, middle, tilts, log_delta, lambda total: total.epsilon(log_delta))
+    return up(max(epsilon, 0.0)) if math.isfinite(epsilon) else None
 
 
-def pld_delta(mechanisms: Dominated, epsilon: float, guess: float) -> float | None:
-    """δ at ε, or None as above."""
-    interval = _interval(mechanisms, guess)
-    if interval is None:
+def pld_delta(mechanisms: Dominated, epsilon: float) -> float | None:
+    """δ at ε, rounded up, or None where the grid cannot say."""
+    if len(mechanisms.sampled) > DIFFERENT_SAMPLED:
         return None
-    delta = float(_distribution(mechanisms, interval).get_delta_for_epsilon(epsilon)) * (1.0 + 2.0 * ASIDE)
-    return delta if delta >= SMALLEST_DELTA else None
-
-
-def _interval(mechanisms: Dominated, guess: float) -> float | None:
-    """The width of a cell: the widest single loss has `_CELLS`; the answer has 500 at least, many in a short sum."""
-    if not 0.0 < guess < math.inf or len(mechanisms.sampled) > _DIFFERENT_SAMPLED:
+    log_delta, tilts = mechanisms.at_epsilon(epsilon)
+    if not math.log(SMALLEST) <= log_delta < 0.0:
         return None
-    widest = max([_widest(mechanisms.mu, 1.0), *(_widest(mu, rate) for mu, rate, _ in mechanisms.sampled)])
-    composed = min(_CELLS_COMPOSED, _CELLS_IN_ALL // (len(mechanisms.pure) + 1))
-    interval = max(widest / _CELLS, guess / composed)
-    finest = min((epsilon for epsilon, _ in mechanisms.pure), default=math.inf)
-    if len(mechanisms.pure) == 1 and finest / 2.0 > interval:
-        interval = up(finest / math.floor(finest / interval))
-    return interval if interval <= guess / 500.0 and interval <= finest / 4.0 else None
+    delta = _read(mechanisms, epsilon, tilts, log_delta, lambda total: total.delta(epsilon))
+    return min(up(delta), 1.0) if math.isfinite(delta) else None
 
 
-def _widest(mu: float, rate: float) -> float:
-    largest = mu * mu / 2.0 + _TAIL * mu
-    return largest if rate >= 1.0 or largest > 600.0 else math.log1p(rate * math.expm1(largest))
+def _stick(tilt: float) -> float:
+    """−ln of the largest e^(−λx)·(1 − e^(−x)): E[(1 − e^(ε − loss))₊] is that times e^(−λε)·E[e^(λ·loss)] at most."""
+    return tilt * math.log1p(1.0 / tilt) + math.log1p(tilt)
 
 
-@lru_cache(maxsize=4)
-def _distribution(mechanisms: Dominated, interval: float) -> Any:
-    parts = [_gaussian(mu, rate, interval).self_compose(count) for mu, rate, count in mechanisms.sampled]
-    parts += [_response(epsilon, interval).self_compose(count) for epsilon, count in mechanisms.pure]
-    if mechanisms.mu:
-        parts.append(_gaussian(mechanisms.mu, 1.0, interval))
-    total, *others = parts
-    for other in others:
-        total = total.compose(other)
-    return total
+def _read(
+    mechanisms: Dominated, middle: float, tilts: Tilts, log_delta: float, answer: Callable[[Sum], float]
+) -> float:
+    """The best answer over the tilts, all of which hold, and the worse one of removing and adding a unit."""
+    window = _window(mechanisms, middle, tilts, log_delta)
+    if window is None:
+        return math.inf
+    steepest = _STEEPEST / (window.step * window.cells)
+    worst = -math.inf
+    for adding in (False, True) if mechanisms.sampled else (False,):
+        parts = mechanisms.parts(window.step, log_delta, adding)
+        rest = left_out(window, parts, min(tilts[0], steepest), log_delta)
+        sums = (tilted_sum(window, parts, min(tilt, steepest), log_delta, rest) for tilt in tilts)
+        worst = max(worst, min(map(answer, sums)))
+    return worst
 
 
-def _gaussian(mu: float, rate: float, interval: float) -> Any:
-    return _library().from_gaussian_mechanism(
-        1.0, sensitivity=up(mu), sampling_prob=rate, value_discretization_interval=interval, pessimistic_estimate=True
-    )
+def _window(mechanisms: Dominated, middle: float, tilts: Tilts, log_delta: float) -> Window | None:
+    """Losses from `middle` up to what is hardly ever exceeded, and as far below, where the tilted ones end."""
+    top = mechanisms.exceeded(log_delta - _LEFT_OUT)
+    half = max(top - middle, _LEFT_OUT / tilts[1], 6.0 * mechanisms.spread(tilts[0]), top / 8.0)
+    if not 0.0 < half < _WIDEST / 2.0 or not 0.0 < middle < _WIDEST or mechanisms.widest() > _WIDEST:
+        return None
+    cells = _cells(mechanisms, half, middle, tilts[0])
+    step = 2.0 * half / (cells - 16 - len(mechanisms.pure))
+    return Window(step, math.floor((middle - half) / step), cells)
 
 
-def _response(epsilon: float, interval: float) -> Any:
-    """Randomized response with its ε rounded up to the grid, so that both of its losses lie on it exactly."""
-    cells = math.ceil(epsilon / interval)
-    truth = 1.0 / (1.0 + math.exp(-cells * interval))
-    losses = {cells: truth, -cells: 1.0 - truth}
-    return _library().PrivacyLossDistribution.create_from_rounded_probability(losses, 0.0, interval)
-
-
-def _library() -> Any:
-    try:
-        from dp_accounting.pld import privacy_loss_distribution
-    except ImportError:
-        raise MissingExtra("dp-accounting", "accounting") from None
-    return privacy_loss_distribution
+def _cells(mechanisms: Dominated, half: float, middle: float, tilt: float) -> int:
+    """Enough cells that their width adds little: s steps on cells of width h add about s·(λ+1)·h²/12 to ε."""
+    step = math.sqrt(12.0 * _COARSE * max(middle, half / 10.0) / (mechanisms.steps * (tilt + 1.0)))
+    wanted = min(2.0 * half / step, _CELLS_IN_ALL / (len(mechanisms.sampled) + 1.0))
+    return 1 << math.ceil(math.log2(min(max(wanted, _FEWEST_CELLS), _MOST_CELLS)))

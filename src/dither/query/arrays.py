@@ -62,7 +62,7 @@ def _moment(
 def _part_sums(ask: Ask, low: float, high: float, degree: int, n: int | None) -> list[int]:
     """The exact sums of all records' parts. With a public n it is the first n records, missing ones in the middle."""
     with np.errstate(all="ignore"):
-        values, _ = ask.numbers(n)
+        values = ask.numbers(n)
         sums = [moments.exact_sum(part) for part in moments.parts(moments.scaled(values, low, high), degree)]
     if n is None:
         return sums
@@ -118,7 +118,7 @@ def sum(
     ask = ask.for_error(steps.sensitivity, float(steps.size))
     mechanism = ask.additive(steps.sensitivity)
     with ask.paying(mechanism.guarantee) as source, np.errstate(all="ignore"):
-        noisy = steps.value(mechanism.release(steps.total(*ask.numbers())))
+        noisy = steps.value(mechanism.release(steps.total(ask.numbers())))
     return ask.clipped(noisy, source, Around(noisy, mechanism, integer=True, step=float(steps.size)))
 
 
@@ -216,7 +216,7 @@ def quantile(
     grid = quantiles.Grid(low, high, _whole(x, low, high))
     choices = quantiles.mechanisms(ask.epsilon, rho, wanted, ask.replacing, ask.unit)
     with ask.paying(quantiles.promise(ask.epsilon, rho, ask.unit)) as source, np.errstate(all="ignore"):
-        counts = grid.counts(ask.numbers()[0])
+        counts = grid.counts(ask.numbers())
         value, least, most = map(grid.point, quantiles.choose(counts, wanted, choices, confidence))
     return ask.clipped(value, source, quantiles.QuantileSpread(least, most, confidence))
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dither.dataset import Account, Column, Kind, kind_of
 from dither.errors import ArgumentError
@@ -18,7 +17,7 @@ from dither.mechanisms import Additive, Gaussian, Laplace
 from dither.noise.shapes import LARGEST_SCALE
 from dither.privacy import ROW, Guarantee, Relation, Unit, epsilon_for_error
 from dither.privacy.numbers import float_down, fraction, positive, written
-from dither.query.columns import numbers_of
+from dither.query.columns import Numbers, numbers_of
 from dither.release import Release, Source, Spread
 
 __all__ = ["Ask", "Cost", "check_bounds", "check_numeric", "declared_kind"]
@@ -121,10 +120,10 @@ class Ask:
     def read(self) -> Any:
         return self.data.fetch() if isinstance(self.data, Column) else self.data
 
-    def numbers(self, first: int | None = None) -> tuple[NDArray[Any], int]:
+    def numbers(self, first: int | None = None) -> Numbers:
         """The numbers that are there, and how many are not, of all records or of the first so many."""
         column = self.read()
-        if not hasattr(column, "__getitem__") or isinstance(column, dict | set):
+        if not hasattr(column, "__getitem__") or isinstance(column, Mapping | Set):
             column = list(column)
         return numbers_of(column if first is None else column[:first], declared_kind(self.data))
 
@@ -140,9 +139,10 @@ class Ask:
 
 def _check_type(data: Any) -> None:
     """What can be refused by looking at types and dimensions alone."""
-    if isinstance(data, str | bytes) or not hasattr(data, "__len__"):
+    refused = isinstance(data, str | bytes | bytearray | Mapping | Set)
+    if refused or not hasattr(data, "__len__") or not hasattr(data, "__getitem__"):
         raise ArgumentError("x", f"must be a column of values, not {type(data).__name__}; {PLAIN}")
-    if len(getattr(data, "shape", (0,))) != 1 or isinstance(data, dict):
+    if len(getattr(data, "shape", (0,))) != 1:
         raise ArgumentError("x", f"must be one column; {PLAIN}")
 
 
@@ -177,8 +177,8 @@ def check_bounds(data: Any, bounds: tuple[float, float] | None) -> tuple[float, 
 
 def _plain(bound: Any) -> int | float:
     """A bound as a Python int or float; integers too wide for floats to count in are floats."""
-    if isinstance(bound, str | bytes):
-        raise TypeError("a text is no bound")
+    if isinstance(bound, str | bytes | bool | np.bool_):
+        raise TypeError("a text or a truth is no bound")
     if isinstance(bound, int | np.integer) and abs(int(bound)) <= 1 << 62:
         return int(bound)
     number = float(bound)

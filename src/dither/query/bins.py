@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from bisect import bisect_right
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -55,10 +56,11 @@ class Edges:
         return tuple(f"{low:.12g} to {high:.12g}" for low, high in itertools.pairwise(self.edges))
 
     def counts(self, ask: Ask) -> Counts:
-        values, _ = ask.numbers()
-        places = np.searchsorted(np.array(self.edges), values, side="right") - 1
-        bins = len(self.edges) - 1
-        return np.bincount(np.clip(places, 0, bins - 1), minlength=bins)
+        edges, bins = np.array(self.edges), len(self.edges) - 1
+        places = ask.numbers().each(
+            lambda values: np.searchsorted(edges, values, side="right"), lambda value: bisect_right(self.edges, value)
+        )
+        return np.bincount(np.clip(places - 1, 0, bins - 1), minlength=bins)
 
 
 def binning(

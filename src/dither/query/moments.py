@@ -12,12 +12,13 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dither.mechanisms import Additive
+from dither.query.columns import Numbers, are_floats
 
 __all__ = [
     "STEPS",
@@ -38,10 +39,18 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-def scaled(values: NDArray[Any], low: float, high: float) -> Floats:
+def scaled(numbers: Numbers, low: float, high: float) -> Floats:
     """Values clipped to the bounds and mapped to [0, 1]."""
-    clipped = np.clip(values.astype(np.float64), low, high)
-    return np.clip((clipped - low) / (float(high) - float(low)), 0.0, 1.0)
+    least, width = Fraction(low), Fraction(high) - Fraction(low)
+
+    def floats(values: Floats) -> Floats:
+        clipped = np.clip(values, low, high)
+        return np.clip((clipped - low) / (float(high) - float(low)), 0.0, 1.0)
+
+    def one(value: Fraction) -> float:
+        return float(max(Fraction(0), min(Fraction(1), (value - least) / width)))
+
+    return numbers.each(floats if are_floats(low, high) else None, one).astype(np.float64, copy=False)
 
 
 def parts(values: Floats, degree: int) -> list[Integers]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from dither.errors import ArgumentError
 from dither.mechanisms import Exponential, PermuteAndFlip
 from dither.privacy import PureDP, Unit, ZeroConcentratedDP
 from dither.privacy.numbers import at_most, down, float_down
+from dither.query.columns import Numbers, are_floats
 
 __all__ = ["Grid", "QuantileSpread", "choose", "mechanisms", "promise"]
 
@@ -41,15 +41,23 @@ class Grid:
         width = self.high - self.low
         return int(width) if self.integer and width <= POINTS else POINTS
 
-    def counts(self, values: NDArray[Any]) -> NDArray[np.int64]:
+    def counts(self, numbers: Numbers) -> NDArray[np.int64]:
         """How many values are nearest to each point; values outside count at the ends."""
-        inside = np.clip(values.astype(np.float64), self.low, self.high)
-        place = np.rint((inside - self.low) / (float(self.high) - self.low) * self.steps)
+        place = numbers.each(self._places if are_floats(self.low, self.high) else None, self._place)
         return np.bincount(np.clip(place, 0, self.steps).astype(np.int64), minlength=self.steps + 1)
 
+    def _places(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        inside = np.clip(values, self.low, self.high)
+        return np.rint((inside - self.low) / (float(self.high) - self.low) * self.steps)
+
+    def _place(self, value: Fraction) -> int:
+        low, high = Fraction(self.low), Fraction(self.high)
+        return round((max(low, min(high, value)) - low) / (high - low) * self.steps)
+
     def point(self, i: int) -> float:
-        value = self.low + (float(self.high) - self.low) * i / self.steps
-        return round(value) if self.integer else value
+        if self.integer:
+            return int(self.low) + round(Fraction(int(self.high) - int(self.low), self.steps) * i)
+        return self.low + (float(self.high) - self.low) * i / self.steps
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.noise import Grid
+from dither.query.columns import Numbers
 from dither.query.moments import exact_sum
 
 __all__ = ["Steps"]
 
 FINENESS = 1 << 12  # on top of the grid's own 2^20: even a billion roundings of half a step stay below the noise
 WIDEST = 1 << 56
+FARTHEST = 1 << 52
+"""Below it every number of steps is a float, so that clipping floats is exact."""
 
 
 @dataclass(frozen=True)
@@ -45,21 +47,29 @@ class Steps:
         """How many steps one element can move the sum."""
         return self.width if self.replacing else max(abs(self.low), abs(self.low + self.width))
 
-    def total(self, values: NDArray[Any], missing: int) -> int:
+    def total(self, numbers: Numbers) -> int:
         """The exact sum in steps. A missing value adds nothing; where neighbours replace one, the value nearest 0."""
-        total = values.size * self.low + exact_sum(self._above_low(values))
+        total = numbers.size * self.low + exact_sum(self._above_low(numbers))
         if self.replacing:
-            total += missing * max(self.low, min(0, self.low + self.width))
+            total += numbers.missing * max(self.low, min(0, self.low + self.width))
         return total
 
-    def _above_low(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """How many steps each value lies above the lowest, clipped as integers."""
+    def _above_low(self, numbers: Numbers) -> NDArray[np.int64]:
+        """How many steps each value lies above the lowest: rounded to whole steps, and clipped as integers."""
         if self.integer:
-            whole: NDArray[np.int64] = np.clip(values, self.low, self.low + self.width) - self.low
-            return whole
-        low, high = float(self.low * self.size), float((self.low + self.width) * self.size)
-        steps = np.rint((np.clip(values.astype(np.float64), low, high) - low) / float(self.size))
-        return np.clip(steps.astype(np.int64), 0, self.width)
+            held = np.clip(numbers.plain, self.low, self.low + self.width) - self.low
+            return held.astype(np.int64, copy=False)
+        small = max(abs(self.low), abs(self.low + self.width)) < FARTHEST
+        return numbers.each(self._of_floats if small else None, self._of_fraction).astype(np.int64, copy=False)
+
+    def _of_floats(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Scaling by a power of two, rounding and clipping are exact."""
+        exponent = self.size.numerator.bit_length() - self.size.denominator.bit_length()
+        steps = np.rint(np.ldexp(values, -exponent))
+        return np.clip(steps, self.low, self.low + self.width).astype(np.int64) - self.low
+
+    def _of_fraction(self, value: Fraction) -> int:
+        return max(0, min(self.width, round(value / self.size) - self.low))
 
     def value(self, steps: int) -> int | float:
         """A number of steps as a value; beyond the largest float, that one."""

@@ -15,7 +15,7 @@ import pytest
 from dither.errors import ArgumentError, EngineFailed
 from dither.privacy import Unit
 from dither.query.catalogue import Catalogue, Field, Link, Table
-from dither.query.engines import duckdb as duckdb_engine
+from dither.query.engines import running
 from dither.query.engines.duckdb import DuckDBEngine
 from dither.query.engines.protocol import Engine
 from dither.query.limits import Limits
@@ -148,7 +148,7 @@ LONG = "SELECT count(*) FROM (SELECT range % 10000019 AS a, count(*) FROM range(
 
 
 def test_ctrl_c_ends_a_long_question(engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    interrupt_a_wait(monkeypatch, duckdb_engine, 6)
+    interrupt_a_wait(monkeypatch, running, 6)
     with engine.session() as session:
         with pytest.raises(KeyboardInterrupt):
             session.fetch(LONG)

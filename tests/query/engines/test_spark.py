@@ -17,8 +17,7 @@ import dither
 from dither.errors import EngineFailed
 from dither.privacy import Unit
 from dither.query.catalogue import Catalogue, Field, Table
-from dither.query.engines import spark as spark_engine
-from dither.query.engines import spark_local
+from dither.query.engines import running, spark_local
 from dither.query.engines.protocol import Engine
 from dither.query.engines.spark import SparkEngine
 from dither.query.engines.spark_dialect import SparkDialect
@@ -194,7 +193,7 @@ def test_a_question_has_its_time():
 
 
 def test_ctrl_c_ends_a_long_statement(engine, monkeypatch):
-    interrupt_a_wait(monkeypatch, spark_engine, 20)
+    interrupt_a_wait(monkeypatch, running, 20)
     with engine.session() as opened:
         with pytest.raises(KeyboardInterrupt):
             opened.fetch("SELECT count(*) FROM range(3000000) a JOIN range(3000000) b ON a.id % 2 = b.id % 3")
