@@ -210,3 +210,15 @@ def test_named_keys_stand_where_both_neighbours_have_them(data, monkeypatch):
     assert first.shape == second.shape == (50, 8)
     assert not second[:, 3].any()
     assert np.isin(first[:, :4], (0, 1)).all()
+
+
+def test_a_key_that_one_unit_makes_a_candidate_keeps_the_promise():
+    """With the unit a key has as many units as the engine needs to bring it here, and one fewer without."""
+    sql, cost = "SELECT code, COUNT(*) AS n FROM data GROUP BY code", {"radius": 5}
+    with opened(FRAME) as database:
+        plan = database.explain_plan(sql, epsilon=1.0, **cost)
+    least = int(plan.partition("keys of fewer than ")[2].partition(" units")[0])
+    assert least >= 2
+    edge = pd.DataFrame({"id": [f"p{n}" for n in range(least - 1)] + ["one"], "ward": "A", "age": 5, "code": "edge"})
+    with opened(pd.concat([FRAME, edge])) as database:
+        assert not ask(database, sql, 2000, **cost).refuted

@@ -101,7 +101,7 @@ class Database:
         return table_of(self.catalogue, table)
 
     def preview(self, query: Any, *, by: str | None = None, **cost: Any) -> Preview:
-        """What a question would cost and how far off its answer would be. Reads no data and costs nothing.
+        """What a question would cost and how far off its answer would be. Reads no private data and costs nothing.
 
         The question is SQL or an Ibis expression.
         """
