@@ -87,6 +87,11 @@ FANS = {
     "SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT * FROM regions r WHERE r.n < v.cost)": 12,
     "SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT * FROM parts q WHERE q.part = v.visit::TEXT)": 1,
     "SELECT COUNT(*) FROM patients WHERE region IN (SELECT region FROM parts)": 1,
+    # A table in which a unit has many rows allows nothing elsewhere.
+    "SELECT COUNT(*) FROM patients CROSS JOIN regions CROSS JOIN regions s WHERE id IN (SELECT id FROM visits)": 144,
+    "SELECT COUNT(*) FROM patients p CROSS JOIN regions CROSS JOIN regions s "
+    "WHERE EXISTS (SELECT * FROM visits v WHERE v.id = p.id)": 144,
+    "SELECT COUNT(*) FROM (SELECT p.id FROM patients p CROSS JOIN regions) p JOIN visits v ON v.id = p.id": 12,
 }
 
 

@@ -87,19 +87,35 @@ class Reach:
     sizes: Sizes
     repeats: bool
     known: dict[tuple[int, Columns], int] = field(default_factory=dict)
+    stored: dict[int, int] = field(default_factory=dict)
 
     def of(self, relation: Relation) -> Found:
-        private, public = [1], [0]
+        """The worst of all parts. Each is compared with the stored rows that its own rows come from, so that a table
+        of many rows somewhere else in the question allows nothing."""
+        fan_out, public = [1], [0]
         for node in nodes(relation):
-            (private if node.private else public).append(self._work(node))
-        own = [self.rows(node) for node in nodes(relation) if isinstance(node, Scan) and node.private]
-        return Found(-(-max(private) // max(own)), max(public))
+            rows, stored = self._work(node)
+            (fan_out if node.private else public).append(-(-rows // stored) if node.private else rows)
+        return Found(max(fan_out), max(public))
 
-    def _work(self, node: Relation) -> int:
-        """The rows that an engine may have to look at for a node."""
-        if isinstance(node, SemiJoin):  # conditions that are no equalities are tried for every pair
-            return self.rows(node.source) * self.rows(node.others, _equal(node.condition, len(node.source.columns))[1])
-        return self.rows(node)
+    def _work(self, node: Relation) -> tuple[int, int]:
+        """The rows that an engine may have to look at for a node, and of how many stored rows they are made."""
+        if not isinstance(node, SemiJoin):
+            return self.rows(node), self._stored(node)
+        partners = _equal(node.condition, len(node.source.columns))[1]  # other conditions are tried for every pair
+        pairs = self.rows(node.source) * self.rows(node.others, partners)
+        return pairs, max(self._stored(node.source), self._stored(node.others))
+
+    def _stored(self, relation: Relation) -> int:
+        """The most rows that one owner has in a stored table of which a relation's rows are made."""
+        if id(relation) not in self.stored:
+            if isinstance(relation, Scan):
+                found = self.rows(relation) if relation.private else 1
+            else:
+                made_of = relation.below if isinstance(relation, Join | Union) else relation.below[:1]
+                found = max(map(self._stored, made_of))
+            self.stored[id(relation)] = found
+        return self.stored[id(relation)]
 
     def rows(self, relation: Relation, columns: Columns = NONE) -> int:
         """How many rows agree in some columns at most; of a private relation, how many rows of one owner."""
