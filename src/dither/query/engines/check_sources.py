@@ -16,7 +16,7 @@ from dither.query.engines.duckdb_words import NAMES, written
 from dither.query.engines.files import CsvFile, JsonFile
 from dither.query.engines.parquet_files import ROW, ParquetFiles
 from dither.query.engines.storage import Column, Source, Stored, column_of
-from dither.query.engines.text_lines import LONGEST, CsvLines, blocks, opened
+from dither.query.engines.text_lines import LONGEST, CsvLines, body, opened
 from dither.query.sql import evaluate_dates as dates
 from dither.query.sql.types import Type
 
@@ -66,12 +66,8 @@ def _faults(source: CsvFile) -> dict[str, int]:
     names, separator = source.header()
     lines, found = CsvLines(separator), Counter[str]()
     with opened(source.path) as file:
-        number = 0
-        for block in blocks(file, lines):
-            for line in block.splitlines():
-                number += 1
-                fault = _fault(lines, line, len(names)) if number > 1 and line else ""
-                found[fault] += 1
+        for block in body(file, lines):
+            found.update(_fault(lines, line, len(names)) for line in block.splitlines() if line)
     return {fault: found[fault] for fault in FAULTS if found[fault]}
 
 
