@@ -90,7 +90,7 @@ def test_dates(csv: Path) -> None:
 
 def test_copies_of_rows(csv: Path, tmp_path: Path) -> None:
     """Columns that are not declared count too: two visits on one day need not be one."""
-    csv.write_text("id,day,note\n1,a,x\n1,a,x\n1,a,y\n1,a,x\n2,a,x\n", encoding="utf-8")
+    csv.write_text("id,n,note\n1,a,x\n1,a,x\n1,a,y\n1,a,x\n2,a,x\n", encoding="utf-8")
     copies = ["t: 2 rows are exact copies of other rows"]
     assert said(csv, id=Type.INTEGER) == copies
     with duckdb.connect(tmp_path / "t.duckdb") as connection:
@@ -114,9 +114,10 @@ def test_parquet(tmp_path: Path) -> None:
 
 def test_json(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
-    path.write_text('{"a": "1,5"}\n{"a": 1}\n{"a": 1}\nnonsense\n', encoding="utf-8")
+    path.write_bytes(b'{"a": "1,5"}\n{"a": 1}\n{"a": 1}\nnonsense\n{"a": "\xff"}\n[1]\n')
     assert said(path, a=Type.REAL) == [
+        "t: 3 lines or items are no objects and have only NULLs",
         "t.a: 1 values are no real and count as NULL",
         "t.a: 1 of these have a comma in the number; write a point before decimals, and nothing between thousands",
-        "t: 1 rows are exact copies of other rows",
+        "t: 2 rows are exact copies of other rows",
     ]

@@ -13,7 +13,7 @@ from dither.errors import ArgumentError
 from dither.query.engines.sources import schema_of
 from dither.query.sql.types import Type
 
-from .reading import rows_of
+from .reading import owners_of, rows_of
 
 
 @pytest.fixture
@@ -175,6 +175,15 @@ def test_json_arrays(tmp_path: Path) -> None:
     path.write_bytes(b'[{"a": 7}, nonsense]')
     with pytest.raises(ArgumentError, match="cannot be read to the end"):
         rows_of(path, a=Type.INTEGER)
+
+
+def test_numbers_with_a_point_are_no_ids_in_json(tmp_path: Path) -> None:
+    """DuckDB reads them as doubles, of which one stands for many numbers."""
+    ids = ["9007199254740992", "9007199254740993", "9007199254740992.6", "5.0", '"5.0"', '"a"', "1" + "0" * 30, "true"]
+    (tmp_path / "t.json").write_text("".join(f'{{"id": {id}, "n": {n}}}\n' for n, id in enumerate(ids)))
+    assert owners_of(tmp_path / "t.json", Type.INTEGER) == [2**53, 2**53 + 1, None, None, 5, None, None, None]
+    texts = [id and id.decode() for id in owners_of(tmp_path / "t.json", Type.TEXT)]
+    assert texts == ["9007199254740992", "9007199254740993", None, None, "5.0", "a", "1" + "0" * 30, "true"]
 
 
 def test_json_names(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dither.errors import ArgumentError
 from dither.query.catalogue import Field, Table
 from dither.query.engines import files, text_lines
 from dither.query.engines.files import CsvFile
@@ -201,7 +202,7 @@ def test_the_copy_is_deleted(csv: Path) -> None:
     assert PlainFile(csv, CsvLines(",")).path == csv
     csv.write_bytes(b'\xef\xbb\xbfa,b\r\n1,2\r\n3,"\r\n')
     copied = PlainFile(csv, CsvLines(","))
-    assert copied.path.read_bytes() == b"\xef\xbb\xbfa,b\n1,2\n"
+    assert copied.path.read_bytes() == b"header\n1,2\n"
     assert copied.path.parent.stat().st_mode & 0o077 == 0
     folder = copied.path.parent
     del copied
@@ -214,3 +215,15 @@ def test_headers(csv: Path, end: bytes) -> None:
     csv.write_bytes(b"\xef\xbb\xbfa,b" + end + (b"1,2" + end if end else b""))
     assert header_of(csv) == b"a,b"
     assert rows_of(csv) == ([("1", "2")] if end else [])
+
+
+def test_a_header_of_several_lines(csv: Path) -> None:
+    csv.write_bytes(b'id,"cost\n(EUR)",x\n1,2,3\n4,"5\n6",7\n8,9,10\n')
+    assert rows_of(csv, id=Type.INTEGER, x=Type.INTEGER) == [(1, 3), (8, 10)]
+
+
+@pytest.mark.parametrize("header", [b'a,"b', b'a,b"c', b'"a"b,c', b'a,"b\n' * 3])
+def test_headers_with_stray_marks_are_refused(csv: Path, header: bytes) -> None:
+    csv.write_bytes(header + b"\n" + b'1,"2"\n' * 3)
+    with pytest.raises(ArgumentError, match="has no header line"):
+        CsvFile(csv).schema()

@@ -13,10 +13,10 @@ import duckdb
 
 from dither.query.catalogue import Field, Table
 from dither.query.engines.duckdb_words import NAMES, written
-from dither.query.engines.files import CsvFile
+from dither.query.engines.files import CsvFile, JsonFile
 from dither.query.engines.parquet_files import ROW, ParquetFiles
 from dither.query.engines.storage import Column, Source, Stored, column_of
-from dither.query.engines.text_lines import LONGEST, CsvLines, blocks, opened
+from dither.query.engines.text_lines import LONGEST, CsvLines, body, opened
 from dither.query.sql import evaluate_dates as dates
 from dither.query.sql.types import Type
 
@@ -50,6 +50,8 @@ def about_source(
     """What it is about, how many there are, and what is wrong with them."""
     if isinstance(source, CsvFile):
         yield from ((table.name, number, FAULTS[fault]) for fault, number in _faults(source).items())
+    if isinstance(source, JsonFile):
+        yield table.name, _not_objects(connection, stored), "{} lines or items are no objects and have only NULLs"
     for field in table.fields:
         column, about = column_of(stored.columns, table, field.name), f"{table.name}.{field.name}"
         for number, what in _values(connection, stored, column, stored.field(table, field), field):
@@ -64,12 +66,8 @@ def _faults(source: CsvFile) -> dict[str, int]:
     names, separator = source.header()
     lines, found = CsvLines(separator), Counter[str]()
     with opened(source.path) as file:
-        number = 0
-        for block in blocks(file, lines):
-            for line in block.splitlines():
-                number += 1
-                fault = _fault(lines, line, len(names)) if number > 1 and line else ""
-                found[fault] += 1
+        for block in body(file, lines):
+            found.update(_fault(lines, line, len(names)) for line in block.splitlines() if line)
     return {fault: found[fault] for fault in FAULTS if found[fault]}
 
 
@@ -82,6 +80,11 @@ def _fault(lines: CsvLines, line: bytes, width: int) -> str:
     if len(fields) != width:
         return "fields"
     return "" if lines.kept(line) == line else "bytes"
+
+
+def _not_objects(connection: duckdb.DuckDBPyConnection, stored: Stored) -> int:
+    sql = f"SELECT count(*) - count(*) FILTER (json_type(json) = 'OBJECT') FROM {stored.relation}"
+    return int(connection.execute(sql).fetchall()[0][0])
 
 
 def _values(
@@ -121,7 +124,9 @@ def _replaced(connection: duckdb.DuckDBPyConnection, source: ParquetFiles, colum
 
 def _copies(connection: duckdb.DuckDBPyConnection, stored: Stored) -> int:
     """How many rows there are of which all stored columns, declared or not, are those of another row."""
-    sql = f"SELECT coalesce(sum(n - 1), 0) FROM (SELECT count(*) AS n, * FROM {stored.relation} GROUP BY ALL) t"
+    alike = '"how many are alike"'  # a name that hides no column
+    groups = f"SELECT count(*) AS {alike}, * FROM {stored.relation} GROUP BY ALL"
+    sql = f"SELECT coalesce(sum({alike} - 1), 0) FROM ({groups}) t"
     with suppress(duckdb.Error):  # a column that is not declared may hold what cannot be read
         return int(connection.execute(sql).fetchall()[0][0])
     return 0

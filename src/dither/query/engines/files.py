@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from dither.errors import ArgumentError
 from dither.query.catalogue import Table
-from dither.query.engines.storage import Column, Schema, Stored, text, unique
+from dither.query.engines.storage import Column, Schema, Stored, ids, text, unique
 from dither.query.engines.text_lines import LONGEST, CsvLines, JsonLines, PlainFile, header_of, opened
 from dither.query.names import nameable
 
@@ -95,8 +95,7 @@ class JsonFile:
         return None
 
     def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:  # noqa: ARG002 - part of the protocol
-        names = [field.name for field in table.fields]
-        columns = {name: Column(f"(json ->> {text(_pointer(name))})", "VARCHAR") for name in names}
+        columns = {field.name: _member(field.name, id=field.name in ids(table)) for field in table.fields}
         options, plain_file = self._options(), None
         if "newline_delimited" in options:
             plain_file = _plain(self.path, JsonLines())
@@ -125,6 +124,16 @@ def _plain(path: Path, lines: CsvLines | JsonLines) -> PlainFile:
 def exactly(path: Path) -> str:
     """A path for DuckDB, which would take some signs in it for a pattern of other files' names."""
     return text(re.sub(r"([*?\[])", r"[\1]", str(path)))
+
+
+def _member(name: str, *, id: bool) -> Column:
+    """A member of an object as a text. DuckDB makes doubles of numbers with a point, so these are no ids (rule R10)."""
+    pointer = text(_pointer(name))
+    sql = f"(json ->> {pointer})"
+    if not id:
+        return Column(sql, "VARCHAR")
+    exact = f"json_type(json, {pointer}) = 'VARCHAR' OR regexp_full_match({sql}, '-?[0-9]+|true|false')"
+    return Column(f"(CASE WHEN {exact} THEN {sql} END)", "VARCHAR", sql)
 
 
 def _pointer(name: str) -> str:

@@ -24,12 +24,14 @@ import numpy as np
 
 from dither.query.engines.storage import Folder
 
-__all__ = ["LONGEST", "CsvLines", "JsonLines", "PlainFile", "blocks", "header_of", "opened"]
+__all__ = ["LONGEST", "CsvLines", "JsonLines", "PlainFile", "blocks", "body", "header_of", "opened"]
 
 BLOCK = 1 << 19
 LONGEST = 2_000_000
 LONGEST_JSON = 16_000_000
 """Lines of more bytes are left out."""
+PIECE, LONGEST_HEADER = 1 << 14, 1 << 20
+HEADER = re.compile(rb'(?:[^"\r\n]++|"[^"]*+")*+')
 QUOTE, END = ord('"'), ord("\n")
 MARK = b"\xef\xbb\xbf"
 File = gzip.GzipFile | io.BufferedReader
@@ -150,15 +152,23 @@ def _long(block: bytes, longest: int) -> bool:
 
 
 def header_of(path: Path) -> bytes:
-    """The first line of a file, without its end and a byte order mark."""
+    """The first record of a file, without a byte order mark. It is public, and its names may hold line breaks."""
     with opened(path) as file:
-        return _parted(file.readline(LONGEST))[0].removeprefix(MARK)
+        return _parted(file)[0].removeprefix(MARK)
 
 
-def _parted(start: bytes) -> tuple[bytes, bytes]:
-    """The first line and what comes behind its end, which may be one that `readline` does not know."""
-    whole = start.splitlines(keepends=True)[:1] or [b""]
-    return whole[0].rstrip(b"\r\n"), start[len(whole[0]) :]
+def _parted(file: File) -> tuple[bytes, bytes]:
+    """The header, and what was read behind it: the end of its line and more."""
+    start, end = b"", 0
+    while len(start) < LONGEST_HEADER and (more := file.read(PIECE)):
+        start += more
+        found = HEADER.match(start)
+        end = found.end() if found else 0
+        if start[end : end + 1] in (b"\n", b"\r"):
+            return start[:end], start[end:]
+    if end < len(start):  # at a mark that is never closed
+        end = len(start.splitlines()[0])
+    return start[:end], start[end:]
 
 
 def blocks(file: File, lines: CsvLines | JsonLines, rest: bytes = b"") -> Iterator[bytes]:
@@ -171,6 +181,11 @@ def blocks(file: File, lines: CsvLines | JsonLines, rest: bytes = b"") -> Iterat
         rest = data[cut : cut + lines.longest + 1]
     if rest:
         yield rest
+
+
+def body(file: File, lines: CsvLines | JsonLines) -> Iterator[bytes]:
+    """The rows of a file, in pieces of whole lines; what is behind the header in CSV."""
+    return blocks(file, lines, _parted(file)[1] if isinstance(lines, CsvLines) else b"")
 
 
 class PlainFile:
@@ -188,18 +203,17 @@ def _is_plain(source: Path, lines: CsvLines | JsonLines) -> bool:
     with opened(source) as file:
         if isinstance(file, gzip.GzipFile):  # to unpack it once is enough
             return False
+        rest = b""
         if isinstance(lines, CsvLines):
-            header = file.readline(LONGEST)
-            if not header.endswith(b"\n") or b"\r" in header:
+            header, rest = _parted(file)
+            if not rest.startswith(b"\n") or b"\n" in header or b"\r" in header:
                 return False
-        return all(map(lines.plain, blocks(file, lines)))
+        return all(map(lines.plain, blocks(file, lines, rest[1:])))
 
 
 def _copy(source: Path, target: Path, lines: CsvLines | JsonLines) -> None:
     with opened(source) as file, target.open("wb") as copy:
-        rest = b""
         if isinstance(lines, CsvLines):
-            header, rest = _parted(file.readline(LONGEST))
-            copy.write(header + b"\n")
-        for block in blocks(file, lines, rest):
+            copy.write(b"header\n")
+        for block in body(file, lines):
             copy.write(lines.tidied(block))
