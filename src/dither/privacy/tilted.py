@@ -86,7 +86,7 @@ class Sum:
         if i == 0:
             return loss
         room = (wanted - self.rounding[i - 1] - self.rest) / self.factor - self.deltas[i]
-        return loss + math.log1p(-room / self.slopes[i - 1]) if room > 0.0 else loss
+        return loss + math.log1p(-room / self.slopes[i - 1]) if 0.0 < room < self.slopes[i - 1] else loss
 
 
 def tilted_sum(window: Window, parts: Sequence[Part], tilt: float, scale: float, rest: float) -> Sum:
@@ -124,10 +124,12 @@ def _tilted(losses: GridLosses, theta: float, cells: int) -> Tilted:
 
 
 def _log_moment(losses: GridLosses, slope: Reals) -> float:
+    """ln Σ mass·e^slope, rounded up."""
     with np.errstate(divide="ignore"):
         logs = np.log(losses.masses) + slope
     top = float(logs.max())
-    return top + math.log(float(np.exp(logs - top).sum()))
+    rounding = 2.0**-40 + PRODUCT_ERROR * float(np.abs(slope).max())
+    return top + math.log(float(np.exp(logs - top).sum())) + rounding
 
 
 def _convolved(parts: Sequence[tuple[Tilted, int]], cells: int) -> tuple[Reals, float]:
@@ -173,5 +175,5 @@ def _hockey_sticks(masses: Reals, step: float) -> tuple[Reals, Reals]:
 
 
 def _log_beyond(parts: Sequence[Part], theta: float, place: int) -> float:
-    logs = [times * (_log_moment(part, part.slope(theta)) + 2.0**-40) for part, times in parts]
+    logs = [times * _log_moment(part, part.slope(theta)) for part, times in parts]
     return math.fsum([*logs, -theta * place, READING_ERROR])
