@@ -20,7 +20,7 @@ from . import pictures
 GRID = [
     {"epsilon": epsilon, "delta": delta, "prior": prior}
     for epsilon in (0, 1e-300, 1e-9, 0.01, 0.5, 1, 8, 700, 1e6, 1.7e308)
-    for delta in (0, 5e-324, 1e-6, 0.5, 1 - 1e-12)
+    for delta in (0, 1e-300, 1e-6, 0.5, 1 - 1e-12)
     for prior in (1e-300, 0.01, 0.5, 1 - 1e-15)
 ]
 

@@ -226,6 +226,12 @@ def test_very_many_small_parts_take_seconds_and_little_memory() -> None:
     assert compose(many, 0.1).epsilon <= whole.epsilon <= compose(many, 0.1).epsilon * 1.0001
 
 
+@pytest.mark.parametrize("steps", [10**9, 10**13, 10**17])
+def test_so_many_steps_that_rounding_drowns_the_numerical_bound(steps: int) -> None:
+    parts = [PoissonSampled(1e-6, GaussianDP(0.01), steps)]
+    assert compose(parts, 1e-6).epsilon <= compose(parts, 1e-6, tight=False).epsilon
+
+
 @pytest.mark.parametrize("delta", [1e-310, 5e-324, 2.0**-1001])
 def test_a_delta_that_floats_cannot_hold_is_refused(delta: float) -> None:
     for ask in (

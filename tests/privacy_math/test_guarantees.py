@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mpmath import mpf
+from mpmath import mp, mpf
 
 from dither.errors import ArgumentError, NoConversion
-from dither.privacy import ROW, ApproxDP, BoundedRange, Guarantee, PureDP, Unit
+from dither.privacy import ROW, ApproxDP, BoundedRange, Composed, Guarantee, PureDP, Unit
 
-from .support import EXACT, Pair, exponential_mechanism, hockey_stick, randomized_response, together
+from .support import EXACT, Pair, exponential_mechanism, hockey_stick, randomized_response, together, written
 
 
 def leaking_response(epsilon: float, delta: float) -> Pair:
@@ -28,6 +28,20 @@ def test_pure_delta_is_that_of_randomized_response(epsilon: float, share: float)
     wanted = epsilon * share
     truth = hockey_stick(randomized_response(epsilon), wanted)
     assert truth <= PureDP(epsilon).delta_at(wanted) + EXACT <= truth * (1 + mpf(1e-9)) + 2 * EXACT
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "wanted"), [(1.0, 0.99999), (0.7, 0.699999999), (0.1, 0.1 - 1e-15), (3.3, 3.3 - 1e-14)]
+)
+def test_delta_just_below_epsilon_is_that_of_the_numbers_as_written(epsilon: float, wanted: float) -> None:
+    """The difference of two numbers that are nearly alike shows what each was rounded by."""
+    truth = hockey_stick(randomized_response(epsilon), wanted)
+    assert truth <= PureDP(epsilon).delta_at(wanted)
+    twice = together(*[randomized_response(epsilon / 2)] * 2)
+    assert hockey_stick(twice, wanted) <= Composed([PureDP(epsilon / 2)] * 2).delta_at(wanted)
+    top = written(epsilon)
+    range_truth = (1 - mp.e ** ((written(wanted) - top) / 2)) ** 2 / (1 - mp.e**-top)
+    assert range_truth <= BoundedRange(epsilon).delta_at(wanted)
 
 
 @settings(max_examples=100, deadline=None)

@@ -16,6 +16,7 @@ from dither.privacy.numbers import (
     Number,
     float_down,
     float_up,
+    gap,
     not_negative,
     positive,
     renyi_order,
@@ -214,7 +215,7 @@ class BoundedRange(Guarantee):
         # The worst two-point ratio {e^t, e^(t−ε₀)} has t halfway between ε and ε₀: docs/proofs/conversions.md.
         if epsilon >= self.epsilon:
             return 0.0
-        return up(math.expm1((epsilon - self.epsilon) / 2.0) ** 2 / -math.expm1(-self.epsilon))
+        return up(math.expm1(-gap(self.epsilon, epsilon) / 2.0) ** 2 / -math.expm1(-self.epsilon)) + TINY
 
     def _group(self, size: int) -> Self:
         return replace(self, epsilon=float_up(size * Fraction(self.epsilon)))
@@ -233,7 +234,7 @@ def _response_epsilon(pure: float, delta: float) -> float:
 
 def _response_delta(pure: float, epsilon: float) -> float:
     """δ(ε) of randomized response: (e^ε₀ − e^ε)/(1 + e^ε₀)."""
-    return 0.0 if epsilon >= pure else up(-math.expm1(epsilon - pure) / (1.0 + math.exp(-pure))) + TINY
+    return 0.0 if epsilon >= pure else up(-math.expm1(-gap(pure, epsilon)) / (1.0 + math.exp(-pure))) + TINY
 
 
 def _group_delta(epsilon: float, delta: float, size: int) -> float:

@@ -57,7 +57,9 @@ def gaussian_losses(mu: float, rate: float, step: float, spill: float, adding: b
     mass, upper = cells.adding() if adding else cells.removing()
     mass *= 1.0 + cells.rounding
     upper *= (1.0 + cells.rounding) * (1.0 + 4.0 * cells.shift / step) / -math.expm1(-step)
-    np.minimum(upper, mass, out=upper)
+    if 4.0 * cells.shift > step:  # the ends are not known well enough to divide a cell's mass
+        upper = mass
+    upper = np.minimum(upper, mass)
     masses = np.zeros(mass.size + 1)
     lower_end, upper_end = (masses[1:], masses[:-1]) if adding else (masses[:-1], masses[1:])
     lower_end += mass - upper

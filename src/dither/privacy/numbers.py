@@ -63,6 +63,11 @@ def at_most(value: float) -> Fraction:
     return min(Fraction(value), written(value))
 
 
+def gap(larger: float, smaller: float) -> float:
+    """How far two numbers lie apart at most, whether they mean the floats or what is written; rounded up."""
+    return float_up(max(Fraction(larger), written(larger)) - at_most(smaller))
+
+
 def fraction(argument: str, value: Number, way_out: str = "pass a finite number") -> Fraction:
     """The argument as an exact fraction, or an `ArgumentError` that names it."""
     if isinstance(value, str | bytes) or not hasattr(value, "__float__") or _is_truth(value):

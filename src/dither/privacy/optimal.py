@@ -29,15 +29,15 @@ def repeated_epsilon(epsilon: float, times: int, delta: float) -> float:
 
 def repeated_delta(epsilon: float, times: int, wanted: float) -> float:
     """δ at the wanted ε for `times` ε₀-DP mechanisms together, rounded up."""
-    if wanted >= math.nextafter(times * epsilon, math.inf):
+    if wanted >= times * epsilon * (1.0 + 2.0**-50):
         return 0.0
     nearest = min(max(int((times - wanted / epsilon) / 2.0), 0), _likeliest(epsilon, times))
     scale = log_weight(epsilon, times, nearest)
-    last = 0.0
+    last, below = 0.0, math.nextafter(wanted, 0.0)  # what is written may lie below the float
     for loss, reached, weight in _losses(epsilon, times, scale):
-        if loss <= wanted:
+        if loss <= below:
             break
-        last = reached + weight * -math.expm1(max(wanted - loss, -2.0 * epsilon))
+        last = reached + weight * -math.expm1(max(below - loss, -2.0 * epsilon))
     return min(up(last * math.exp(scale) * _rounding(times)) + TINY, 1.0)
 
 
@@ -51,7 +51,7 @@ def _losses(epsilon: float, times: int, scale: float) -> Iterator[tuple[float, f
     mass = math.exp(log_weight(epsilon, times, lies) - scale)
     shrink, step = math.exp(-2.0 * epsilon), -math.expm1(-2.0 * epsilon)
     reached, weight = lies * mass, mass
-    while (loss := math.nextafter((times - 2 * lies) * epsilon, math.inf)) > TINY:
+    while (loss := math.nextafter((times - 2 * lies) * epsilon * (1.0 + 2.0**-51), math.inf)) > TINY:
         yield loss, reached, weight
         reached += step * weight
         mass *= (times - lies) / (lies + 1.0) * math.exp(-epsilon)

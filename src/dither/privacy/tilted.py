@@ -20,13 +20,14 @@ from dither.privacy.numbers import LIBM
 
 __all__ = ["Part", "Sum", "Window", "left_out", "tilted_sum"]
 
-TRANSFORM_ERROR = LIBM
+TRANSFORM_ERROR = 2.0**-49
 """The share of the Euclidean norm that a transform of 2^m numbers may lose at each of its m levels; tested."""
 
 PRODUCT_ERROR = 2.0**-50
 READING_ERROR = 2.0**-30
 FLATTEST, STEEPEST = -80.0, 700.0  # exponents of the tilt; raising one from below only adds mass
 HIGHEST = 400.0  # ln of a δ, in its own units, that is surely too large
+LARGEST = 200.0  # ln of an error beyond which no answer is left
 STEEPER = (1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0)
 
 Part = tuple[GridLosses, int]
@@ -86,7 +87,7 @@ class Sum:
         if i == 0:
             return loss
         room = (wanted - self.rounding[i - 1] - self.rest) / self.factor - self.deltas[i]
-        return loss + math.log1p(-room / self.slopes[i - 1]) if room > 0.0 else loss
+        return loss + math.log1p(-room / self.slopes[i - 1]) if 0.0 < room < self.slopes[i - 1] else loss
 
 
 def tilted_sum(window: Window, parts: Sequence[Part], tilt: float, scale: float, rest: float) -> Sum:
@@ -101,7 +102,7 @@ def tilted_sum(window: Window, parts: Sequence[Part], tilt: float, scale: float,
     deltas, slopes = _hockey_sticks(np.roll(masses, -window.first) * untilt, window.step)
     rounding = untilt * (error * min(1.0 / math.sqrt(-math.expm1(-2.0 * theta)), math.sqrt(window.cells)))
     shift = sum(times * part.shift for part, times in parts)
-    return Sum(window, scale, deltas, slopes, rounding, rest, math.exp(lost), shift)
+    return Sum(window, scale, deltas, slopes, rounding, rest, math.exp(min(lost, LARGEST)), shift)
 
 
 def left_out(window: Window, parts: Sequence[Part], tilt: float, scale: float) -> float:
@@ -112,7 +113,8 @@ def left_out(window: Window, parts: Sequence[Part], tilt: float, scale: float) -
     if sum(times * (part.first + part.masses.size - 1) for part, times in parts) < beyond:
         return rest
     theta = tilt * window.step
-    return rest + math.exp(min(_log_beyond(parts, theta * more, beyond) for more in STEEPER) - scale)
+    log_beyond = min(_log_beyond(parts, theta * more, beyond) for more in STEEPER)
+    return rest + math.exp(min(log_beyond - scale, LARGEST))
 
 
 def _tilted(losses: GridLosses, theta: float, cells: int) -> Tilted:
@@ -124,10 +126,12 @@ def _tilted(losses: GridLosses, theta: float, cells: int) -> Tilted:
 
 
 def _log_moment(losses: GridLosses, slope: Reals) -> float:
+    """ln Σ mass·e^slope, rounded up."""
     with np.errstate(divide="ignore"):
         logs = np.log(losses.masses) + slope
     top = float(logs.max())
-    return top + math.log(float(np.exp(logs - top).sum()))
+    rounding = 2.0**-40 + PRODUCT_ERROR * float(np.abs(slope).max())
+    return top + math.log(float(np.exp(logs - top).sum())) + rounding
 
 
 def _convolved(parts: Sequence[tuple[Tilted, int]], cells: int) -> tuple[Reals, float]:
@@ -141,7 +145,7 @@ def _convolved(parts: Sequence[tuple[Tilted, int]], cells: int) -> tuple[Reals, 
         largest = max(float(part.masses.sum()), 1.0) + each * math.sqrt(cells) * norm
         log_size += times * math.log(largest) + times * PRODUCT_ERROR
         steps += times * norm
-    error = 1.01 * math.exp(min(log_size, STEEPEST)) * (each + PRODUCT_ERROR) * steps
+    error = 1.01 * math.exp(min(log_size, LARGEST)) * (each + PRODUCT_ERROR) * steps
     return np.maximum(np.fft.irfft(spectrum, cells), 0.0), error
 
 
@@ -173,5 +177,5 @@ def _hockey_sticks(masses: Reals, step: float) -> tuple[Reals, Reals]:
 
 
 def _log_beyond(parts: Sequence[Part], theta: float, place: int) -> float:
-    logs = [times * (_log_moment(part, part.slope(theta)) + 2.0**-40) for part, times in parts]
+    logs = [times * _log_moment(part, part.slope(theta)) for part, times in parts]
     return math.fsum([*logs, -theta * place, READING_ERROR])
