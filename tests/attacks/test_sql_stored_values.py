@@ -91,7 +91,7 @@ def ask(source, declared):
     kind = declared or schema_of(source)["x"].value
     bounds = {"bounds": {"x": BOUNDS[kind]}} if kind in BOUNDS else {}
     with dither.open(
-        source, unit="id", rows=5, budget=(1e6, 1e-6), ledger=":memory:", name="data", **types, **bounds
+        source, unit="id", rows=5, budget=(1e3, 1e-6), ledger=":memory:", name="data", **types, **bounds
     ) as data:
         for sql in QUESTIONS[kind]:
             data.sql(sql, epsilon=1.0)

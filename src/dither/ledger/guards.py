@@ -30,8 +30,9 @@ class Guard:
 
     def __init__(self, path: Path) -> None:
         self._files = [(path, BOOK), (Path(f"{path}-shm"), INDEX)]
-        self._keys = [_take(file, *place) for file, place in self._files]
+        self._keys: list[tuple[int, int]] = []
         self._pid = os.getpid()
+        self._keys = [_take(file, *place) for file, place in self._files]
 
     def release(self) -> None:
         """Let SQLite see whether anybody else has the book open: before its connection is closed."""

@@ -45,7 +45,7 @@ EFFORT = 60_000
 """Steps to compute the public values of one key."""
 ALL_EFFORT = 100_000
 """Steps to compute the public values of all keys of a question."""
-MOST_GROUPS = 200_000
+MOST_GROUPS = 400_000
 """Rows of one answer, before HAVING and LIMIT."""
 MOST_NUMBERS = 2_000_000
 """Noisy numbers of one answer: groups times what is measured for each."""
