@@ -42,6 +42,8 @@ __all__ = ["Database"]
 
 PURPOSE = 500
 SALT_BYTES = 16
+STACK = 350
+"""How many levels of the interpreter's stack measuring the deepest plan may need."""
 MOST_KEPT = 100_000
 """For how many keys or different values one unit may count; an engine keeps a list of as many for a heavy one."""
 
@@ -133,6 +135,7 @@ class Database:
             )
             plan = plan_of(question, asked, terms, plugin)
             plan.identity  # noqa: B018 - goes through the whole plan, before anything is charged
+            _go_down(STACK)  # measuring goes deeper than planning, and must not fail after the charge
         return plan
 
     def _epsilons(self, question: Question) -> tuple[float, float]:
@@ -241,6 +244,11 @@ class Database:
 
     def __repr__(self) -> str:
         return f"<Database {self.catalogue.name}: {', '.join(self.tables)}; {self.account!r}>"
+
+
+def _go_down(levels: int) -> None:
+    if levels:
+        _go_down(levels - 1)
 
 
 @contextmanager
