@@ -12,7 +12,7 @@ import pytest
 
 from dither.dataset import Kind
 from dither.query import moments, quantiles
-from dither.query.columns import numbers_of
+from dither.query.columns import Numbers, numbers_of
 from dither.query.steps import Steps
 
 VALUES = [-math.inf, -1.5, 0.0, 0.3, 1.0, 2.0, 1e300, math.nan]
@@ -50,7 +50,7 @@ def test_sum(values, kind, make, replacing, bounds):
 
     def total(data):
         with np.errstate(all="ignore"):
-            return steps.total(*numbers_of(make(data), kind))
+            return steps.total(numbers_of(make(data), kind))
 
     for data in datasets(values, 2):
         here = total(data)
@@ -62,7 +62,7 @@ def test_sum(values, kind, make, replacing, bounds):
 def test_the_sensitivity_of_a_sum_is_reached(bounds):
     for replacing in (False, True):
         steps = Steps.between(*bounds, integer=False, replacing=replacing)
-        totals = [steps.total(np.array([value]), 0) for value in bounds] + [0] * (not replacing)
+        totals = [steps.total(Numbers(np.array([value]))) for value in bounds] + [0] * (not replacing)
         assert max(totals) - min(totals) >= steps.sensitivity
 
 
@@ -71,7 +71,7 @@ def test_the_sensitivity_of_a_sum_is_reached(bounds):
 def test_moments(degree, values, kind, make):
     def sums(data):
         with np.errstate(all="ignore"):
-            scaled = moments.scaled(numbers_of(make(data), kind)[0], -1, 2)
+            scaled = moments.scaled(numbers_of(make(data), kind), -1, 2)
         return np.array([moments.exact_sum(part) for part in moments.parts(scaled, degree)])
 
     worst = 0

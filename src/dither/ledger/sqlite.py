@@ -412,6 +412,8 @@ def _open(place: str, memory: bool) -> sqlite3.Connection:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA fullfsync = ON")  # where fsync leaves data in the disk's cache (macOS)
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if not memory and not Path(f"{place}-shm").exists():  # a header that SQLite takes for another mode's
+            raise sqlite3.OperationalError("malformed: the file is not in write-ahead mode")
     except FAULTS as error:
         raise LedgerError(_explain(error, place)) from error
     return connection
