@@ -14,7 +14,7 @@ from rich.table import Table
 from bench.harness import RESULTS, Goal, Report, load, save
 
 FOLDER = Path(__file__).parent
-NOT_BENCHMARKS = {"__init__", "__main__", "harness", "peers", "race"}
+NOT_BENCHMARKS = {"__init__", "__main__", "harness", "peers", "race", "redraw"}
 PARTS = (
     ("ledger", "crash"),
     ("ledger", "growth"),

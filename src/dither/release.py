@@ -19,13 +19,21 @@ from dither.ledger import Receipt
 from dither.privacy import Composed, Guarantee
 from dither.privacy.numbers import fraction
 
-__all__ = ["Around", "Release", "Source", "Spread"]
+__all__ = ["NOISE", "TRUTH", "Around", "Release", "Source", "Spread", "check_of"]
 
 Ends = tuple[Any, Any]
+TRUTH, NOISE = "truth", "noise"
+
+
+def check_of(of: str) -> str:
+    """What an interval is to hold: the true answer, or the noisy one's noise alone."""
+    if of not in (TRUTH, NOISE):
+        raise ArgumentError("of", f'must be "{TRUTH}" or "{NOISE}", not {of!r:.40}')
+    return of
 
 
 class Spread(Protocol):
-    """Where the true value lies, as far as the noise tells."""
+    """Where the true value lies."""
 
     def ends(self, confidence: float) -> Ends:
         """Low and high ends of an interval that holds the true value with at least this probability."""
@@ -139,7 +147,8 @@ class Release:
     """A private result: a number or an array in `value`, with what it cost and how far off it may be.
 
     `keys` names the entries of an array. The value, its intervals and its guarantee are safe to publish; intervals
-    cover the noise around the *clipped* answer.
+    hold the true answer, over values within their declared bounds. `noise` is where it would lie if clipping had hidden
+    nothing; None where that is the same.
     """
 
     what: str
@@ -148,6 +157,7 @@ class Release:
     spread: Spread | None = None
     keys: tuple[Any, ...] | None = None
     notes: tuple[str, ...] = ()
+    noise: Spread | None = None
 
     __array_ufunc__ = None  # so that an array times a release is a release
 
@@ -162,21 +172,26 @@ class Release:
         """The receipt, if this came from one charge."""
         return self.sources[0].receipt if len(self.sources) == 1 else None
 
-    def interval(self, confidence: float = 0.95) -> Ends:
-        """The ends between which the clipped answer lies with this probability, entry by entry for an array."""
+    def interval(self, confidence: float = 0.95, *, of: str = TRUTH) -> Ends:
+        """The ends between which the true answer lies with this probability, entry by entry for an array.
+
+        of="noise" gives those of the noise alone, without what clipping hid.
+        """
         if not 0 < fraction("confidence", confidence) <= 1 - Fraction(1, 10**9):
             raise ArgumentError("confidence", "must lie strictly between 0 and 1; pass a probability such as 0.95")
-        if self.spread is None:
+        spread = self.spread if check_of(of) == TRUTH or self.noise is None else self.noise
+        if spread is None:
             raise ArgumentError(
                 "interval", "was lost in a map; pass monotone=True to map if the function never turns back"
             )
-        low, high = self.spread.ends(confidence)
+        low, high = spread.ends(confidence)
         return (low, high) if np.ndim(self.value) else (np.asarray(low).item(), np.asarray(high).item())
 
     def map(self, function: Callable[[Any], Any], *, monotone: bool = False) -> Release:
         """Any function of the value; free. The interval survives if the function is monotone and said to be."""
-        spread = Mapped(function, self.spread) if monotone and self.spread is not None else None
-        return replace(self, value=function(self.value), spread=spread)
+        spreads = (self.spread, self.noise) if monotone else (None, None)
+        spread, noise = (None if one is None else Mapped(function, one) for one in spreads)
+        return replace(self, value=function(self.value), spread=spread, noise=noise)
 
     def round(self, digits: int = 0) -> Release:
         """The value rounded to that many digits; the interval stays as it is."""
@@ -188,15 +203,15 @@ class Release:
     def _with(self, other: Any, operation: Callable[[Any, Any], Any], *, swapped: bool = False) -> Release:
         if isinstance(other, Release):
             sources = tuple(dict.fromkeys(self.sources + other.sources))
-            right: Spread | None = other.spread
-            value = other.value
+            value, right, noise = other.value, other.spread, other.noise
         else:
-            sources, right, value = self.sources, Constant(other), other
-        left = self.spread
-        both = (right, left) if swapped else (left, right)
-        spread = Pair(operation, both[0], both[1]) if both[0] is not None and both[1] is not None else None
+            sources, value, right, noise = self.sources, other, Constant(other), None
+        spread = _paired(operation, self.spread, right, swapped)
+        alone = None
+        if self.noise is not None or noise is not None:
+            alone = _paired(operation, self.noise or self.spread, noise or right, swapped)
         result = operation(value, self.value) if swapped else operation(self.value, value)
-        return replace(self, what="result", value=result, sources=sources, spread=spread)
+        return replace(self, what="result", value=result, sources=sources, spread=spread, noise=alone)
 
     def __add__(self, other: Any) -> Release:
         return self._with(other, operator.add)
@@ -234,8 +249,9 @@ class Release:
     def __getitem__(self, key: Any) -> Release:
         """One entry, by its key or its number."""
         index = self.keys.index(key) if self.keys is not None and key in self.keys else key
-        spread = One(self.spread, index) if self.spread is not None else None
-        return replace(self, what=f"{self.what} {key}", value=self.value[index].item(), spread=spread, keys=None)
+        spread, noise = (None if one is None else One(one, index) for one in (self.spread, self.noise))
+        value = self.value[index].item()
+        return replace(self, what=f"{self.what} {key}", value=value, spread=spread, keys=None, noise=noise)
 
     def __format__(self, spec: str) -> str:
         return format(self.value, spec) if spec else str(self)
@@ -281,6 +297,15 @@ class Release:
         about = "<br>".join(html.escape(str(line)) for line in (*self.sources, *self.notes))
         head = f"<tr><th></th><th>{html.escape(self.what)}</th><th>from</th><th>to</th></tr>"
         return f"<table>{head}{cells}</table><small>{about}</small>"
+
+
+def _paired(
+    operation: Callable[[Any, Any], Any], left: Spread | None, right: Spread | None, swapped: bool
+) -> Spread | None:
+    """The spread of a result; None where one of both is lost."""
+    if left is None or right is None:
+        return None
+    return Pair(operation, right, left) if swapped else Pair(operation, left, right)
 
 
 def _short(value: Any) -> str:

@@ -20,7 +20,7 @@ from dither.errors import ArgumentError
 from dither.ledger import Receipt
 from dither.privacy import Composed, Guarantee
 from dither.privacy.numbers import fraction
-from dither.release import Constant, Ends, Release, Source
+from dither.release import NOISE, TRUTH, Constant, Ends, Release, Source, check_of
 from dither.text import aligned, cell, clean, missing
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class ColumnSpread:
 
     def ends(self, confidence: float) -> Ends:
         found = [row[self.place] or (-np.inf, np.inf) for row in self.spread(confidence)]
+        found = [(-np.inf, np.inf) if low is None else (low, high) for low, high in found]
         if self.single:
             return found[0]
         return np.array([low for low, _ in found]), np.array([high for _, high in found])
@@ -62,7 +63,8 @@ class TableRelease:
 
     `spread` gives, for a confidence, the ends of each cell's interval, row by row, or None where there is none. `keys`
     names the columns that hold keys; where it is not given, those are the columns without any interval. Intervals hold
-    one by one, and cover the noise around the *clipped* answer.
+    the true answer (over values within their declared bounds), one by one; `noise` are those of the noise alone.
+    `first` is what must be read before the numbers.
     """
 
     columns: tuple[str, ...]
@@ -73,6 +75,8 @@ class TableRelease:
     replayed: bool = False
     confidence: float = 0.95
     keys: tuple[str, ...] | None = None
+    noise: Callable[[float], Cells] | None = None
+    first: str = ""
 
     @property
     def guarantee(self) -> Guarantee:
@@ -85,9 +89,10 @@ class TableRelease:
         """The receipt, if this came from one charge."""
         return self.sources[0].receipt if len(self.sources) == 1 else None
 
-    def cells(self, confidence: float | None = None) -> Cells:
+    def cells(self, confidence: float | None = None, *, of: str = TRUTH) -> Cells:
         """The interval of each cell, row by row; None where there is none."""
-        return self.spread(check_confidence(self.confidence if confidence is None else confidence))
+        spread = self.spread if check_of(of) == TRUTH or self.noise is None else self.noise
+        return spread(check_confidence(self.confidence if confidence is None else confidence))
 
     def is_key(self, place: int) -> bool:
         """Whether a column, by its place, holds keys."""
@@ -113,9 +118,12 @@ class TableRelease:
             raise ArgumentError("value", f"the table {shape}, not one of each; use .rows, or release['column']")
         return self.rows[0][places[0]]
 
-    def interval(self, confidence: float | None = None) -> Any:
-        """The ends of the one value's interval; for more than one, a list of rows with a pair or None for each cell."""
-        cells, places = self.cells(confidence), self._value_places()
+    def interval(self, confidence: float | None = None, *, of: str = TRUTH) -> Any:
+        """The ends of the one value's interval; for more than one, a list of rows with a pair or None for each cell.
+
+        It holds the true answer; of="noise" gives the interval of the noise alone, without what clipping hid.
+        """
+        cells, places = self.cells(confidence, of=of), self._value_places()
         if len(self.rows) == 1 and len(places) == 1:
             return cells[0][places[0]]
         return [list(row) for row in cells]
@@ -142,7 +150,9 @@ class TableRelease:
         value = values.tolist()[0] if single else values
         exact = self.keys is not None and place in keys
         spread = Constant(value) if exact else ColumnSpread(self.spread, place, single)
-        return Release(name, value, self.sources, spread, None if single else self._names(keys), self.notes)
+        noise = None if exact or self.noise is None else ColumnSpread(self.noise, place, single)
+        names = None if single else self._names(keys)
+        return Release(name, value, self.sources, spread, names, self.notes, noise=noise)
 
     def _names(self, keys: Sequence[int]) -> tuple[Any, ...] | None:
         """What the rows are called: their key, or all their keys together."""
@@ -212,16 +222,19 @@ class TableRelease:
 
     def shown(self, most: int | None = None) -> list[list[str]]:
         """The first rows (or all) as text, values with their intervals."""
-        rows = zip(self.rows[:most], self.cells()[:most], strict=True)
+        rows = zip(self.rows[:most], self.cells()[:most], self.cells(of=NOISE)[:most], strict=True)
         keys = self._key_places()
         return [
-            [_key(value) if place in keys else cell(value, ends[place]) for place, value in enumerate(row)]
-            for row, ends in rows
+            [
+                _key(value) if place in keys else cell(value, ends[place], noise[place], self.confidence)
+                for place, value in enumerate(row)
+            ]
+            for row, ends, noise in rows
         ]
 
     def about(self) -> list[str]:
         """What the intervals mean, what the table cost, and what else there is to know, line by line."""
-        level = f"intervals: {100 * self.confidence:.6g} % each, for the noise"
+        level = f"intervals: {100 * self.confidence:.6g} % each, of values within their declared bounds"
         lines = [*([level] if self._value_places() else []), *map(str, self.sources)]
         return [*lines, *([REPLAYED] if self.replayed else []), *map(clean, self.notes)]
 
@@ -231,7 +244,8 @@ class TableRelease:
 
     def __str__(self) -> str:
         table = [[clean(name) for name in self.columns], *self.shown(SHOWN)]
-        return "\n".join([*aligned(table, self._value_places()), *self._below()])
+        first = [clean(self.first)] if self.first else []
+        return "\n".join([*first, *aligned(table, self._value_places()), *self._below()])
 
     def __repr__(self) -> str:
         shape = f"{len(self.rows)} rows × {len(self.columns)} columns"
@@ -246,7 +260,8 @@ class TableRelease:
         rows = ("".join(f"<td>{html.escape(text)}</td>" for text in row) for row in self.shown(SHOWN))
         body = "".join(f"<tr>{row}</tr>" for row in rows)
         about = "<br>".join(html.escape(line) for line in self._below())
-        return f"<table><tr>{head}</tr>{body}</table><small>{about}</small>"
+        first = f"<p>{html.escape(clean(self.first))}</p>" if self.first else ""
+        return f"{first}<table><tr>{head}</tr>{body}</table><small>{about}</small>"
 
 
 def _key(value: Any) -> str:

@@ -15,6 +15,10 @@ NULL = "NULL"
 LARGEST = 1e15
 EVEN = 0.1
 """Ends whose distances differ by no more than this part are shown as one ±, the larger one."""
+LOPSIDED = 3.0
+"""From so many times the noise on, what may be hidden on one side is shown by itself."""
+
+Pair = tuple[Any, Any]
 
 
 def clean(text: str) -> str:
@@ -56,7 +60,8 @@ def _real(value: float, width: float | None) -> str:
         return f"{value:.6g}"
     if width is not None and 0 < width < math.inf:
         return f"{value:,.{_decimals(width, 2)}f}"
-    return f"{value:,.{_decimals(abs(value) or 1.0, 6)}f}".rstrip("0").rstrip(".")
+    text = f"{value:,.{_decimals(abs(value) or 1.0, 6)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _decimals(size: float, digits: int) -> int:
@@ -75,20 +80,40 @@ def width_in_words(width: float, *, integer: bool = False) -> str:
     return f"±{_real(rounded, rounded)}"
 
 
-def cell(value: Any, ends: tuple[Any, Any] | None) -> str:
-    """A value with its interval: `51.5 ±0.4` where it lies in the middle, `3 (0 to 11)` where it does not."""
+def cell(value: Any, ends: Pair | None, noise: Pair | None = None, confidence: float = 0.95) -> str:
+    """A value with its interval: `51.5 ±0.4` where it lies in the middle, `3 (0 … 11 at 95 %)` where it does not, and
+    `≈ 1,180, at least 1,134` where one side is open.
+
+    `noise` is the interval of the noise alone. As long as no side is three times as wide, one ± says enough.
+    """
     if ends is None:
         return number(value)
     low, high = ends
+    if low is None or (isinstance(low, Real) and math.isinf(low)) or (isinstance(high, Real) and math.isinf(high)):
+        return f"≈ {number(value)}, {_open(low, high)}"
+    at = f" at {100 * confidence:.6g} %"
     if not isinstance(low, Real) or not isinstance(value, Real) or missing(value):
-        return f"{number(value)} ({number(low)} to {number(high)})"
+        return f"{number(value)} ({number(low)} … {number(high)}{at})"
     below, above = float(value) - float(low), float(high) - float(value)
-    width = max(below, above)
-    whole = isinstance(value, Integral)
-    if math.isclose(below, above, rel_tol=EVEN) or width <= 0:
+    width, whole = max(below, above), isinstance(value, Integral)
+    if _even(value, (below, above), noise if noise != ends else None) or width <= 0:
         return f"{number(value, width)} {width_in_words(width, integer=whole)}"
     first, last = (number(int(end) if whole and end.is_integer() else end, width) for end in (float(low), float(high)))
-    return f"{number(value, width)} ({first} to {last})"
+    return f"{number(value, width)} ({first} … {last}{at})"
+
+
+def _open(low: Any, high: Any) -> str:
+    if isinstance(low, Real) and not math.isinf(low):
+        return f"at least {number(low)}"
+    return f"at most {number(high)}" if isinstance(high, Real) and not math.isinf(high) else "no bound: declare rows"
+
+
+def _even(value: Any, sides: tuple[float, float], noise: Pair | None) -> bool:
+    """Whether one ± says enough about both sides."""
+    if noise is None or not all(isinstance(end, Real) for end in noise):
+        return math.isclose(*sides, rel_tol=EVEN)
+    widths = float(value) - float(noise[0]), float(noise[1]) - float(value)
+    return all(side <= LOPSIDED * max(widths) for side in sides)
 
 
 def percent(share: float) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.conformance.redraw import redrawn
+from bench.redraw import redrawn
 
 pytestmark = pytest.mark.only_on("duckdb")
 QUICK, FULL = (2_000, 0.03), (5_000, 0.02)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from dither.query.answer.collect import Collector
 from dither.query.answer.measures import Kind
-from dither.query.answer.noisy import radius_of
 from dither.query.answer.plan import Item, Plan
+from dither.query.answer.weighing import radius_of
 
 __all__ = ["Redrawn"]
 
@@ -74,7 +74,7 @@ class Redrawn:
         """How many numbers an item has for each private key."""
         publics = [len(key.values) for key in self.plan.question.keys if key.values is not None]
         own = item.measure.leaves.tree.nodes if item.measure.kind is Kind.TREE else item.measure.size
-        return int(np.prod(publics, dtype=np.int64)) * own
+        return int(np.prod(publics, dtype=np.int64)) * (own + bool(item.hiding))
 
     def _name(self, named: Named) -> None:
         """Let the collector count these keys; what it kept for others is forgotten."""
@@ -106,10 +106,19 @@ class Redrawn:
         return found
 
     def _noisy(self, m: int, item: Item, named: Named, radius: int, size: int) -> Integers:
+        """For each draw the numbers of every group, and what clipping hid of it, where that is measured."""
         if (m, named, radius) not in self._known:
-            self._known[m, named, radius] = self.collector.totals(m, radius)
-        totals = np.tile(self._known[m, named, radius], (size, 1, 1))
+            hidden = self.collector.hidden(m, radius) if item.hides(radius) else None
+            self._known[m, named, radius] = self.collector.totals(m, radius), hidden
+        exact, hidden = self._known[m, named, radius]
+        totals = np.tile(exact, (size, 1, 1))
         if item.measure.kind is Kind.TREE:
-            return self.plan.tree(item, radius).noisy(totals).reshape(size, -1)
-        noisy: Integers = self.plan.additive(item, radius).release(totals)
+            noisy = self.plan.tree(item, radius).noisy(totals)
+        else:
+            noisy = self.plan.additive(item, radius).release(totals)
+        if item.hiding:
+            cut = np.zeros((size, len(exact), 1), np.int64)
+            if hidden is not None:
+                cut = self.plan.hidden(item, radius).release(np.tile(hidden, (size, 1, 1)))
+            noisy = np.concatenate([noisy, cut], axis=2)
         return noisy.reshape(size, -1)

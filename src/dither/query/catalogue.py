@@ -27,16 +27,22 @@ ROW_ID = "rowid"
 
 @dataclass(frozen=True)
 class Field:
-    """A column as declared: its type, its bounds, its public values, and who declared them from what."""
+    """A column as declared: its type, its bounds, its public values, and who declared them from what.
+
+    `total` is what the magnitudes of one unit's values add up to at most.
+    """
 
     name: str
     type: Type
     range: Range = ANY
     keys: tuple[Any, ...] | None = None
     provenance: str = ""
+    total: float | None = None
 
     def __post_init__(self) -> None:
         checked_name("column", self.name)
+        if self.total is not None and not fraction(self.name, self.total, "declare a total such as 5000") > 0:
+            raise ArgumentError(self.name, "has a total that is not positive; leave it out for no bound")
         try:
             _set(self, "type", Type(self.type))
         except ValueError:
@@ -59,8 +65,8 @@ class Link:
 @dataclass(frozen=True)
 class Table:
     """A table as declared. `owner` names the column with the unit's id; a table with neither owner nor link has rows as
-    units, or is public. `rows` is a declared bound on the rows of one unit. `source` says where its rows are, and
-    `stored` what the table is called there, if that is a database. `linked` are the columns by which rows of other
+    units, or is public. `rows` is a cap: no unit has more rows, as is publicly known. `source` says where its rows are,
+    and `stored` what the table is called there, if that is a database. `linked` are the columns by which rows of other
     tables find their owner here, as the catalogue says."""
 
     name: str
@@ -250,7 +256,10 @@ def usual_delta(population: int) -> float:
 
 def _facts(table: Table) -> list[Any]:
     link = [] if table.link is None else [table.link.column, table.link.table, table.link.key]
-    fields = [[one.name, one.type, one.range.low, one.range.high, one.keys] for one in table.fields]
+    fields = [
+        [one.name, one.type, one.range.low, one.range.high, one.keys, *([one.total] if one.total is not None else [])]
+        for one in table.fields
+    ]
     return [table.name, table.public, table.owner, link, table.rows, fields]
 
 

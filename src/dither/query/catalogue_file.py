@@ -80,7 +80,7 @@ KNOWN = {
     "limits": tuple(field.name for field in fields(Limits)),
     "table": ("source", "table", "owner", "link", "rows", "public", "columns"),
     "link": ("column", "to"),
-    "column": ("type", "low", "high", "keys", "keys_from", "null_key", "by"),
+    "column": ("type", "low", "high", "keys", "keys_from", "null_key", "total", "by"),
 }
 OPEN_WORDS = {
     "unit": 'the column with a person\'s id, or "row"',
@@ -252,7 +252,8 @@ class _Reader:
         type_ = Type(written.lower())
         low, high = part.value("low"), part.value("high")
         range_ = ANY if low is None and high is None else bounds_of("bounds", low, high, type_)
-        return Field(name, type_, range_, self._keys(part, type_), part.get("by", str, ""))
+        keys, by = self._keys(part, type_), part.get("by", str, "")
+        return Field(name, type_, range_, keys, by, part.number("total"))
 
     def _keys(self, part: _Part, type_: Type) -> tuple[Any, ...] | None:
         keys, table = part.get("keys", list), part.get("keys_from", str)

@@ -84,6 +84,8 @@ def _field(field: Field) -> Any:
     if field.keys is not None:
         facts["keys"] = [one for one in field.keys if one is not None]
         facts |= {"null_key": True} if None in field.keys else {}
+    if field.total is not None:
+        facts["total"] = field.total
     if field.provenance:
         facts["by"] = field.provenance
     return facts if len(facts) > 1 else field.type.value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from dither.errors import ArgumentError, DitherError, EngineFailed, LedgerError, QueryError
@@ -16,7 +17,7 @@ from dither.query.answer.assemble import Answer
 from dither.query.answer.cost import Asked
 from dither.query.answer.minimum import check_minimum, least_epsilon, share_of
 from dither.query.answer.noisy import Noisy, measure
-from dither.query.answer.plan import Plan, described, plan_of, used
+from dither.query.answer.plan import Plan, described, plan_of, plans_of, used
 from dither.query.answer.solve import solve
 from dither.query.answer.widths import widths
 from dither.query.catalogue import Catalogue
@@ -28,7 +29,7 @@ from dither.query.preview import Preview, PreviewColumn
 from dither.query.sql.bind import bind
 from dither.query.sql.describe import describe
 from dither.query.sql.expressions import KeyLeaf
-from dither.query.sql.fan_out import check_fan_out
+from dither.query.sql.fan_out import check_fan_out, most_rows
 from dither.query.sql.parse import NESTED, Parsed, parse
 from dither.query.sql.question import Output, Question
 from dither.query.tables import Tables
@@ -127,13 +128,12 @@ class Database:
         plugin = mechanism_named(asked.mechanism)
         with _shallow():
             check_fan_out(question.relation, self._sizes, self.catalogue.limits.fan_out)
-            asked = solve(
-                question,
-                asked,
-                lambda: self._epsilons(question),
-                lambda one: plan_of(question, one, terms, plugin),
-            )
-            plan = plan_of(question, asked, terms, plugin)
+            most = most_rows(question.relation, self._sizes)
+            if asked.error is None:
+                plan = plan_of(question, asked, terms, plugin, most)
+            else:
+                plans = partial(plans_of, question, terms=terms, plugin=plugin, most=most)
+                plan = solve(question, asked, terms, lambda: self._epsilons(question), plans)
             plan.identity  # noqa: B018 - goes through the whole plan, before anything is charged
             _go_down(STACK)  # measuring goes deeper than planning, and must not fail after the charge
         return plan
@@ -227,6 +227,8 @@ class Database:
             spread=answer.spread,
             notes=answer.notes(),
             replayed=replayed,
+            noise=answer.noise,
+            first=answer.first(),
             keys=tuple(output.name for output in outputs if isinstance(output.expr, KeyLeaf)),
         )
 

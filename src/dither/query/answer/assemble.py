@@ -9,16 +9,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from dither.mechanisms.sums import noise_variance
 from dither.query.answer.estimates import Estimate, Sums, plain
 from dither.query.answer.measures import Kind
-from dither.query.answer.noisy import Measured, Noisy, radius_of
-from dither.query.answer.plan import Item, Plan
+from dither.query.answer.noisy import Measured, Noisy
+from dither.query.answer.plan import Item, Plan, different
 from dither.query.answer.quantiles import extreme, quantile, rank
+from dither.query.answer.spreads import NOTHING, OPEN, Hidden
+from dither.query.answer.weighing import radius_of
 from dither.query.sql import evaluate
 from dither.query.sql.evaluate_dates import day, moment
-from dither.query.sql.expressions import Expr
+from dither.query.sql.expressions import AggregateLeaf, Expr
 from dither.query.sql.question import Aggregate
 from dither.query.sql.types import Type
+from dither.release import Spread
 
 __all__ = ["Answer"]
 
@@ -48,7 +52,7 @@ class Answer:
     def groups(self) -> list[Group]:
         """The groups that HAVING keeps, in the order of their keys or of ORDER BY, cut by LIMIT."""
         question = self.plan.question
-        found = self._all()
+        found = list(self._found)
         if question.having is not None:
             found = [group for group in found if evaluate.value(question.having, group.keys, group.values)]
         for expr, descending in reversed(question.order):
@@ -56,7 +60,9 @@ class Answer:
         last = None if question.limit is None else question.offset + question.limit
         return found[question.offset : last]
 
-    def _all(self) -> list[Group]:
+    @cached_property
+    def _found(self) -> list[Group]:
+        """All groups that were measured."""
         columns = [self._estimates(i, aggregate) for i, aggregate in enumerate(self.plan.question.aggregates)]
         keys = list(self._keys())
         order = sorted(range(len(keys)), key=lambda g: keys[g][0])
@@ -87,22 +93,34 @@ class Answer:
         """One estimate for each group."""
         m, item = next((m, item) for m, item in enumerate(self.plan.items) if index in item.measure.aggregates)
         measured = self.noisy.items[m]
+        groups = list(zip(measured.values, self._hidden(item, measured), strict=True))
         if item.measure.kind is Kind.TREE:
             return self._quantiles(item, measured, aggregate)
         mechanism = self.plan.additive(item, measured.radius)
         if item.measure.kind is Kind.MOMENTS:
-            sums = [Sums(item.measure.moments, [int(part) for part in row], mechanism) for row in measured.values]
+            sums = [Sums(item.measure.moments, [int(part) for part in row], mechanism, cut) for row, cut in groups]
             return [MOMENTS[aggregate.function](one) for one in sums]
         whole = item.measure.function != "sum" or item.measure.args[0].type is Type.INTEGER
-        step = float(item.measure.step)
-        found = [plain(int(row[0]), mechanism, step if step != 1 else 1) for row in measured.values]
+        step, sign = float(item.measure.step), item.measure.sign
+        found = [plain(int(row[0]), mechanism, step if step != 1 else 1, sign, cut) for row, cut in groups]
+        if item.measure.kind is Kind.DISTINCT:
+            found = [_at_most(one, different(item.measure)) for one in found]
         return [_whole(one) for one in found] if whole else found
+
+    def _hidden(self, item: Item, measured: Measured) -> list[Hidden]:
+        """What clipping hid of each group."""
+        if measured.hidden is not None:
+            deviation = math.sqrt(noise_variance(self.plan.hidden(item, measured.radius)))
+            return [Hidden(float(steps), deviation) for steps in measured.hidden]
+        return [OPEN if item.clips(measured.radius) else NOTHING] * len(measured.values)
 
     def _quantiles(self, item: Item, measured: Measured, aggregate: Aggregate) -> list[Estimate]:
         mechanism, leaves, row = self.plan.tree(item, measured.radius), item.measure.leaves, item.measure.row
         fitted: Any = mechanism.fit(measured.values) if len(measured.values) else []
         if aggregate.function == "quantile":
-            found = [quantile(counts, aggregate.level or 0.0, leaves, mechanism, row) for counts in fitted]
+            level, hidden = aggregate.level or 0.0, self._hidden(item, measured)
+            groups = zip(fitted, hidden, strict=True)
+            found = [quantile(counts, level, leaves, mechanism, row, cut) for counts, cut in groups]
         else:
             largest = aggregate.function == "max"
             found = [extreme(counts, leaves, mechanism, row, largest=largest) for counts in fitted]
@@ -117,18 +135,50 @@ class Answer:
 
     def spread(self, confidence: float) -> list[list[Ends | None]]:
         """The interval of each cell. Where several aggregates make a number, all hold together (union bound)."""
-        return [
-            [self._ends(output.expr, group, confidence) for output in self.plan.question.outputs]
-            for group in self.groups
-        ]
+        return self._cells(confidence, noise=False)
 
-    def _ends(self, expr: Expr, group: Group, confidence: float) -> Ends | None:
+    def noise(self, confidence: float) -> list[list[Ends | None]]:
+        """The same for the noise alone, as if nothing had been hidden."""
+        return self._cells(confidence, noise=True)
+
+    def _cells(self, confidence: float, *, noise: bool) -> list[list[Ends | None]]:
+        outputs, missed = self.plan.question.outputs, (1 - confidence) / self.selected_from
+        return [[self._ends(output.expr, group, missed, noise) for output in outputs] for group in self.groups]
+
+    def _ends(self, expr: Expr, group: Group, missed: float, noise: bool) -> Ends | None:
         used = evaluate.leaves(expr)
         if not used:
             return None
-        each = 1 - (1 - confidence) / len(used)
-        known = [group.estimates[i].ends(each) if i in used else None for i in range(len(group.estimates))]
+        each = 1 - missed / len(used)
+        known = [one.ends(each, noise=noise) if i in used else None for i, one in enumerate(group.estimates)]
         return evaluate.ends(expr, group.keys, known)
+
+    @cached_property
+    def selected_from(self) -> int:
+        """Out of how many groups some were selected by their noisy numbers; 1 where none were.
+
+        Numbers that are shown because they are large are often too large. Intervals that hold for all groups at once
+        hold for those that are shown (rule R30).
+        """
+        question = self.plan.question
+        ranked = question.limit is not None and any(evaluate.leaves(expr) for expr, _ in question.order)
+        chosen = question.having is not None and bool(evaluate.leaves(question.having))
+        return max(len(self._found), 1) if ranked or chosen else 1
+
+    def first(self) -> str:
+        """What must be read before the numbers; empty where nothing must."""
+        unseen = [self._name(item) for item, measured in self._items() if self._unseen(item, measured)]
+        if not unseen:
+            return ""
+        return (
+            f"{', '.join(unseen)}: too few units to see how much they have, at this cost; each counts for one row at "
+            "most, so the true number may be far larger: declare rows, or spend more"
+        )
+
+    def _unseen(self, item: Item, measured: Measured) -> bool:
+        if measured.units is None or item.cap is not None:
+            return False
+        return not radius_of(self.plan, item, measured.units, len(measured.values)).seen
 
     def notes(self) -> tuple[str, ...]:
         """What a reader must know beside the numbers; every figure in it is public or was charged (rule R2)."""
@@ -136,6 +186,8 @@ class Answer:
         for aggregate in self.plan.question.aggregates:
             if aggregate.function in ("min", "max"):
                 found.append(self._extreme(aggregate))
+        if self.selected_from > 1:
+            found.append(f"rows were chosen out of {self.selected_from:,} by their numbers: intervals hold all at once")
         if self.plan.keys is not None:
             found.append(
                 f"keys are private: one is named if about {self.plan.keys.threshold} units or more have it; "
@@ -148,23 +200,18 @@ class Answer:
     def _items(self) -> Sequence[tuple[Item, Measured]]:
         return list(zip(self.plan.items, self.noisy.items, strict=True))
 
+    def _name(self, item: Item) -> str:
+        """The answer's columns that an item is for; its aggregate, where it is in none by itself."""
+        question = self.plan.question
+        leaves = [output for output in question.outputs if isinstance(output.expr, AggregateLeaf)]
+        names = [output.name for output in leaves if evaluate.leaves(output.expr) & set(item.measure.aggregates)]
+        return ", ".join(names) or question.aggregates[item.measure.aggregates[0]].text
+
     def _clipping(self, item: Item, measured: Measured) -> list[str]:
-        measure, what = item.measure, self.plan.question.aggregates[item.measure.aggregates[0]].text
-        if measure.kind is Kind.DISTINCT:
-            most = f"{what}: a unit counts for at most {measured.radius} different values"
-            return [] if measure.sure else [most]
-        if measure.sure:
-            bounded = measure.kind in (Kind.MOMENTS, Kind.TREE) or measure.function == "sum"
-            return ["values count within their bounds; intervals cover the noise"] if bounded else []
-        size = measured.radius * float(measure.step) if measure.kind is Kind.TOTAL else measured.radius / measure.row
-        words = f"{what}: one unit counts for at most {size:.6g}{_of(item)}".replace(" 1 rows", " 1 row").replace(
-            " 1 groups", " 1 group"
-        )
-        if measured.units is None:
-            return [f"{words}; intervals cover the noise, not what that changes"]
-        chosen = radius_of(self.plan, item, measured.units, len(measured.values))
-        about = chosen.in_words(weighs=measure.kind in (Kind.MOMENTS, Kind.TREE))
-        return [f"{words} (chosen privately; {about}); intervals cover the noise alone"]
+        """One line about what was limited, to which side the number errs for it, and what to do."""
+        if not item.clips(measured.radius) or self._unseen(item, measured):
+            return []
+        return [f"{self._name(item)}: {limited(item, measured)}"]
 
     def _extreme(self, aggregate: Aggregate) -> str:
         item, measured = next(
@@ -178,13 +225,28 @@ class Answer:
         return f"{aggregate.text}: an extreme quantile, the value that about {math.ceil(rows):,} rows lie {side}"
 
 
-def _of(item: Item) -> str:
-    match item.measure.kind:
-        case Kind.TOTAL if item.measure.function == "sum":
-            return " in all"
-        case Kind.UNITS:
-            return " groups"
-    return " rows"
+def limited(item: Item, measured: Measured) -> str:
+    """What a radius did, in an analyst's words."""
+    size, weighs = _size(item, measured.radius), item.measure.kind in (Kind.MOMENTS, Kind.TREE)
+    how = "found privately" if measured.units is not None else "stated"
+    less = "weigh less" if weighs else "count for less"
+    if item.measure.kind is Kind.DISTINCT:
+        return f"units of more than {size} count for some of them, so the true number may be larger; raise values"
+    words = f"units of more than {size} ({how}) {less}"
+    if measured.hidden is not None:
+        return f"{words}; the interval holds that too"
+    if weighs:
+        return f"{words}, and nobody declared how many rows a unit has: no interval; declare rows"
+    towards = {1: "larger", -1: "smaller", 0: "larger or smaller"}[item.measure.sign]
+    return f"{words}, so the true number may be {towards}; declare rows to know by how much"
+
+
+def _size(item: Item, radius: int) -> str:
+    if item.measure.kind is Kind.TOTAL and item.measure.function == "sum":
+        return f"{float(radius * item.measure.step):,.4g} in all"
+    count = f"{radius / item.measure.row:,.4g}"
+    what = {Kind.UNITS: "group", Kind.DISTINCT: "different value"}.get(item.measure.kind, "row")
+    return f"{count} {what}{'s' * (count != '1')}"
 
 
 def _ranks(values: Iterable[Any]) -> dict[Any, int]:
@@ -221,34 +283,58 @@ class _Reversed:
 class Whole:
     """The ends of a number that is known to be whole."""
 
-    inner: Estimate
+    inner: Spread
 
     def ends(self, confidence: float) -> Ends:
         low, high = self.inner.ends(confidence)
-        return math.ceil(low - 1e-9), math.floor(high + 1e-9)
+        return _inwards(low, math.ceil, -1e-9), _inwards(high, math.floor, 1e-9)
+
+
+def _inwards(end: float, to: Callable[[float], int], least: float) -> float:
+    return end if math.isinf(end) else to(end + least)
 
 
 def _whole(estimate: Estimate) -> Estimate:
-    return Estimate(round(estimate.value), Whole(estimate))
+    return estimate.seen(Whole, round(estimate.value))
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """The ends of a number that cannot be larger than a public one."""
+
+    inner: Spread
+    most: float
+
+    def ends(self, confidence: float) -> Ends:
+        low, high = self.inner.ends(confidence)
+        return min(low, self.most), min(high, self.most)
+
+
+def _at_most(estimate: Estimate, most: int | None) -> Estimate:
+    """A number of different values, of which there are so many at most."""
+    if most is None:
+        return estimate
+    return estimate.seen(lambda spread: AtMost(spread, most), min(estimate.value, most))
 
 
 @dataclass(frozen=True)
 class Dated:
-    """The ends of a date or a timestamp that was measured as a number."""
+    """The ends of a date or a timestamp that was measured as a number; None where there is no bound."""
 
-    inner: Estimate
+    inner: Spread
     convert: Callable[[int], Any]
 
     def ends(self, confidence: float) -> Ends:
-        low, high = self.inner.ends(confidence)
-        return self.convert(int(low)), self.convert(int(high))
+        ends = self.inner.ends(confidence)
+        low, high = (None if math.isinf(end) else self.convert(int(end)) for end in ends)
+        return low, high
 
 
 def _dated(estimate: Estimate, type_: Type) -> Estimate:
     if type_ not in (Type.DATE, Type.TIMESTAMP):
         return estimate
     convert = day if type_ is Type.DATE else moment
-    return Estimate(convert(int(estimate.value)), Dated(estimate, convert))
+    return estimate.seen(lambda spread: Dated(spread, convert), convert(int(estimate.value)))
 
 
 MOMENTS: dict[str, Callable[[Sums], Estimate]] = {

@@ -325,7 +325,7 @@ class Collector:
         totals = ", ".join(map(self.dialect.total, parts))
         rows = self.session.fetch(f"SELECT g, {totals} FROM {self._counted_partials} p GROUP BY g")
         clipped = [] if item.measure.sure else self.session.fetch(self._clipped(m, parts, radius))
-        return self._filled(item, [*rows, *clipped])
+        return self._filled(item.measure.size, [*rows, *clipped])
 
     def _clipped(self, m: int, parts: list[str], radius: int) -> str:
         """What clipping adds to each group's sums: scaled parts less whole ones, of the units above the radius.
@@ -333,29 +333,63 @@ class Collector:
         A part becomes sign(v) · ⌊|v| · C / N⌋ with an integer N that is at least the norm, so the scaled norm is at
         most C (rule R12).
         """
+        less = ", ".join(self.dialect.total(f"{self._scaled(v, radius)} - {v}") for v in parts)
+        over = self._over(m, radius)
+        return f"SELECT g, {less} FROM {self._counted_partials} p JOIN ({over}) o ON p.u = o.u GROUP BY g"
+
+    def hidden(self, m: int, radius: int) -> Integers:
+        """What clipping to the radius takes off each group, one number each, a unit's part in it clipped in its turn.
+
+        A unit that keeps what was declared about it is within that second radius, so nothing is lost a second time.
+        """
+        most = self.plan.hidden_radius(self.plan.items[m], radius)
+        cut = self._create(*self._cut(m, radius))
+        square, norm = self.dialect.total(f"{self.dialect.wide('r')} * r"), self.dialect.root_above("q")
+        norms = f"SELECT u, {square} AS q FROM {cut} GROUP BY u"
+        over = f"SELECT u, {norm} AS n FROM ({norms}) t WHERE q > {most * most}"
+        rows = self.session.fetch(f"SELECT g, {self.dialect.total('r')} FROM {cut} GROUP BY g")
+        scaled = self.dialect.divided(f"({self.dialect.wide('r')} * {most})", "n")
+        less = self.dialect.total(f"{scaled} - r")
+        twice = self.session.fetch(f"SELECT g, {less} FROM {cut} p JOIN ({over}) o ON p.u = o.u GROUP BY g")
+        return self._filled(1, [*rows, *twice])
+
+    def _cut(self, m: int, radius: int) -> tuple[Writer, str]:
+        """u, the group g and what clipping takes off there, r, of the units above the radius."""
+        item, writer = self.plan.items[m], self._writer()
+        if item.measure.kind is Kind.TREE:
+            rows = f"({self._placed(m, writer)}) r JOIN ({self._weights(m, radius)}) o ON r.u = o.u"
+            lost = self.dialect.total(f"{item.measure.row} - w")
+            return writer, f"SELECT r.u AS u, g, CAST({lost} AS BIGINT) AS r FROM {rows} GROUP BY r.u, g"
+        parts = [f"v{m}_{j}" for j in range(item.measure.size)]
+        lost = " + ".join(f"{v} - {self._scaled(v, radius)}" for v in parts)
+        rows = f"{self._counted_partials} p JOIN ({self._over(m, radius)}) o ON p.u = o.u"
+        return writer, f"SELECT p.u AS u, g, CAST({lost} AS BIGINT) AS r FROM {rows}"
+
+    def _over(self, m: int, radius: int) -> str:
+        """The units above a radius, with an integer n that is at least their norm."""
         if self.plan.spend.gaussian:
             above, norm = f"q{m} > {radius * radius}", self.dialect.root_above(f"q{m}")
         else:
             above, norm = f"q{m} > {radius}", f"q{m}"
-        over = f"SELECT u, {norm} AS n FROM {self._norms} WHERE {above}"
-        scaled = [self.dialect.divided(f"({self.dialect.wide(v)} * {radius})", "n") for v in parts]
-        less = ", ".join(self.dialect.total(f"{w} - {v}") for w, v in zip(scaled, parts, strict=True))
-        return f"SELECT g, {less} FROM {self._counted_partials} p JOIN ({over}) o ON p.u = o.u GROUP BY g"
+        return f"SELECT u, {norm} AS n FROM {self._norms} WHERE {above}"
+
+    def _scaled(self, part: str, radius: int) -> str:
+        return self.dialect.divided(f"({self.dialect.wide(part)} * {radius})", "n")
 
     def _direct(self, m: int) -> Integers:
         """Sums over rows, where every unit has one row at most."""
         item, writer = self.plan.items[m], self._writer()
         totals = ", ".join(sums(item.measure, self._names(item.measure), self.dialect))
         rows = self._rows(writer, naming=True)
-        return self._filled(item, self._fetch(writer, f"SELECT g, {totals} FROM ({rows}) t GROUP BY g"))
+        return self._filled(item.measure.size, self._fetch(writer, f"SELECT g, {totals} FROM ({rows}) t GROUP BY g"))
 
-    def _filled(self, item: Item, rows: Sequence[tuple[Any, ...]]) -> Integers:
+    def _filled(self, size: int, rows: Sequence[tuple[Any, ...]]) -> Integers:
         """The sums of each group. They are held within 64 bits at last, all together: each alone could be beyond."""
-        result = [[0] * item.measure.size for _ in range(self.groups)]
+        result = [[0] * size for _ in range(self.groups)]
         for g, *totals in rows:
             result[int(g)] = [before + int(total or 0) for before, total in zip(result[int(g)], totals, strict=True)]
         held_sums = [[max(-LARGEST, min(LARGEST, total)) for total in row] for row in result]
-        return np.array(held_sums, np.int64).reshape(self.groups, item.measure.size)
+        return np.array(held_sums, np.int64).reshape(self.groups, size)
 
     # Trees: leaf counts
 
@@ -387,12 +421,15 @@ class Collector:
         if measure.sure:
             return self._leaf_counts(measure, found)
         writer = self._writer()
-        over = f"SELECT u, {self.dialect.divided(str(radius), 'n')} AS w FROM {self._row_counts(m)}"
-        over = f"{over} WHERE n * {measure.row} > {radius}"
-        rows = f"({self._placed(m, writer)}) r JOIN ({over}) o ON r.u = o.u"
+        rows = f"({self._placed(m, writer)}) r JOIN ({self._weights(m, radius)}) o ON r.u = o.u"
         change = self.dialect.total(f"w - {measure.row}")
         less = self._fetch(writer, f"SELECT g, leaf, {change} FROM {rows} GROUP BY g, leaf")
         return self._leaf_counts(measure, [*found, *less])
+
+    def _weights(self, m: int, radius: int) -> str:
+        """How many steps each row of a unit counts, w, of the units for which a whole row each is too much."""
+        weights = f"SELECT u, {self.dialect.divided(str(radius), 'n')} AS w FROM {self._row_counts(m)}"
+        return f"{weights} WHERE n * {self.plan.items[m].measure.row} > {radius}"
 
     def _leaf_counts(self, measure: Measure, rows: Sequence[tuple[Any, ...]]) -> Integers:
         """The counts of each leaf, held within 64 bits at last: what clipping takes off is added before."""
@@ -415,7 +452,8 @@ class Collector:
         else:
             name, writer = self._create(writer, pairs), self._writer()
             kept = self.dialect.kept(f"SELECT * FROM {name}", ["g", "x"], most, self.salt(), writer.parameters)
-        return self._filled(item, self._fetch(writer, f"SELECT g, count(DISTINCT x) FROM ({kept}) t GROUP BY g"))
+        counts = f"SELECT g, count(DISTINCT x) FROM ({kept}) t GROUP BY g"
+        return self._filled(1, self._fetch(writer, counts))
 
 
 def _looked_up(i: int, key: Key, lookup: str) -> tuple[str, str, list[str]]:

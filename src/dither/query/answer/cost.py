@@ -19,6 +19,17 @@ __all__ = ["Asked", "Spend", "Wanted", "afford", "wanted_error"]
 
 KEYS_PART = Fraction(1, 2)
 RADIUS_PART = Fraction(1, 12)
+HIDDEN_PART = {
+    "total": Fraction(1, 4),
+    "units": Fraction(1, 4),
+    "moments": Fraction(5, 12),
+    "tree": Fraction(1, 6),
+}
+"""What measuring the part that clipping cuts off gets, by the kind of measure: docs/proofs/intervals.md says why."""
+SIGNED_PART = Fraction(5, 6)
+"""The same for sums of values of both signs, whose intervals have what was cut off on both sides."""
+VALUES = 16
+"""For how many different values one unit counts where nothing else is stated or declared."""
 DELTA_PART = 100
 """A question with private keys carries this part of the account's δ: fifty such questions fit."""
 TOO_SMALL = "is too small: the noise would not fit 64-bit integers; ask for more, or for narrower bounds"
@@ -44,8 +55,10 @@ class Asked:
     shares: tuple[tuple[str, float], ...] = ()
     radius: tuple[tuple[str, float], ...] = ()
     groups: int = 16
-    values: int = 16
+    values: int | None = None
     mechanism: str | None = None
+    fixed: bool = False
+    """Whether every radius must be public: all that units have, where that is declared."""
 
     def __post_init__(self) -> None:
         stated = [name for name in ("epsilon", "rho", "share", "error") if getattr(self, name) is not None]
@@ -55,7 +68,7 @@ class Asked:
             )
 
     def at(self, epsilon: float) -> Asked:
-        return replace(self, epsilon=epsilon, rho=None, share=None, error=None)
+        return replace(self, epsilon=epsilon, rho=None, share=None, error=None, fixed=True)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 """From noisy part sums to counts, sums, means, variances, covariances and correlations, with intervals.
 
 Everything here is a function of noisy whole numbers, their mechanism and the descriptor of the parts, so it can be had
-again from stored sums. Intervals cover the noise, not what clipping removed (rule R16).
+again from stored sums. Intervals hold the true figure, with what clipping hid (rule R30).
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any
 
 from dither.mechanisms import Additive
 from dither.query.answer.parts import Moments
-from dither.query.answer.spreads import Ends, Line, Measured, Ratio, Root
+from dither.query.answer.spreads import NOTHING, Ends, Hidden, Line, Mean, Measured, Mixed, Ratio, Root, Total, cut
 from dither.release import Around, Spread
 
 __all__ = ["Estimate", "Moments", "Sums", "plain"]
@@ -22,20 +23,27 @@ __all__ = ["Estimate", "Moments", "Sums", "plain"]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value, and where the true one lies."""
+    """A value, and where the true one lies; `noise` is where it would lie if nothing had been hidden."""
 
     value: Any
     spread: Spread
+    noise: Spread | None = None
 
-    def ends(self, confidence: float) -> Ends:
-        low, high = self.spread.ends(confidence)
+    def ends(self, confidence: float, *, noise: bool = False) -> Ends:
+        spread = self.noise if noise and self.noise is not None else self.spread
+        low, high = spread.ends(confidence)
         return low, high
 
+    def seen(self, change: Callable[[Spread], Spread], value: Any) -> Estimate:
+        """The same, seen through a change of its spreads."""
+        return Estimate(value, change(self.spread), None if self.noise is None else change(self.noise))
 
-def plain(noisy: int, mechanism: Additive, step: float = 1, within: Ends = (-math.inf, math.inf)) -> Estimate:
-    """A count or a sum in whole steps of this size, and its mechanism's ±."""
-    value = int(noisy) if step == 1 else int(noisy) * step
-    return Estimate(value, Around(value, mechanism, integer=True, step=float(step), within=within))
+
+def plain(noisy: int, mechanism: Additive, step: float = 1, sign: int = 1, hidden: Hidden = NOTHING) -> Estimate:
+    """A count or a sum in whole steps of this size. `sign` says to which side hidden rows can move it."""
+    total = Total(int(noisy), mechanism, float(step), sign, hidden)
+    value = int(noisy) if step == 1 and not hidden.sure else total.value
+    return Estimate(value, total, Around(value, mechanism, integer=True, step=float(step)))
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,7 @@ class Sums:
     moments: Moments
     parts: Sequence[int]
     mechanism: Additive
+    hidden: Hidden = NOTHING
 
     def count(self) -> Estimate:
         """How many rows there are: all parts together."""
@@ -62,7 +71,7 @@ class Sums:
         low, width = float(self.moments.ranges[of][0]), self.moments.width(of)
         rows = self.moments.degrees[of] * self._rows
         ratio = Ratio(self._amount(of), rows, (0.0, 1.0), scale=width, shift=low)
-        return Estimate(ratio.value, ratio)
+        return Estimate(ratio.value, Mean(ratio, self.hidden), ratio)
 
     def variance(self, *, sample: bool = False, of: int = 0) -> Estimate:
         """The variance of the value with this number, whose degree is 2; 0 where noise drowned everything.
@@ -72,25 +81,60 @@ class Sums:
         width = self.moments.width(of)
         scale = width * width * self._correction(sample)
         ratio = Ratio(self._spread(of), 4 * self._rows * self._rows, (0.0, 0.25), (self._rows,), scale)
-        return Estimate(ratio.value if self._rows.value > 0 else 0.0, ratio)
+        middle = self._middle(of)
+        swing = -ratio.value, scale * max(middle, 1 - middle) ** 2 - ratio.value
+        return self._mixed(ratio, swing, ratio.value if self._rows.value > 0 else 0.0)
 
     def deviation(self, *, sample: bool = False, of: int = 0) -> Estimate:
         """The standard deviation: the root of the variance."""
         squared = self.variance(sample=sample, of=of)
-        return Estimate(math.sqrt(squared.value), Root(squared))
+        return squared.seen(Root, math.sqrt(squared.value))
 
     def covariance(self, *, sample: bool = False) -> Estimate:
         """The covariance of both values; 0 where noise drowned everything."""
         scale = self.moments.width(0) * self.moments.width(1) * self._correction(sample)
         rows = math.prod(self.moments.degrees) * self._rows * self._rows
         ratio = Ratio(self._joint, rows, (-0.25, 0.25), (self._rows,), scale)
-        return Estimate(ratio.value, ratio)
+        corners = [scale * x * y - ratio.value for x, y in self._corners()]
+        return self._mixed(ratio, (min(corners), max(corners)))
 
     def correlation(self) -> Estimate:
         """The correlation of both values, whose degrees are 2; 0 where noise drowned their variances."""
         first, second = self._spread(0), self._spread(1)
         ratio = Ratio(self._joint, (first * second).root(), (-1.0, 1.0), (self._rows, first, second))
-        return Estimate(ratio.value, ratio)
+        return self._mixed(ratio, self._turns(ratio.value))
+
+    def _mixed(self, ratio: Ratio, swing: Ends, value: float | None = None) -> Estimate:
+        found = ratio.value if value is None else value
+        if self.hidden.nothing:
+            return Estimate(found, ratio)
+        return Estimate(found, Mixed(ratio, self._rows.value, swing, self.hidden), ratio)
+
+    def _middle(self, of: int) -> float:
+        """The mean of v of [0, 1], as far as it is known."""
+        rows = self._rows.value * self.moments.degrees[of]
+        return min(max(self._amount(of).value / rows, 0.0), 1.0) if rows > 0 else 0.5
+
+    def _corners(self) -> list[tuple[float, float]]:
+        """How far the corners of what both values can be lie from their means."""
+        first, second = ((-self._middle(of), 1 - self._middle(of)) for of in (0, 1))
+        return list(itertools.product(first, second))
+
+    def _turns(self, correlation: float) -> Ends:
+        """How far a hidden row can turn a correlation r: by xy − r(x² + y²)/2, x and y in standard deviations.
+
+        That is largest and smallest in a corner, or where an edge turns: at x = y/r.
+        """
+        rows = max(self._rows.value, 1.0)
+        scale = [math.sqrt(max(self._spread(of).value, 1e-300)) / (2 * rows) for of in (0, 1)]
+        corners = [(x / scale[0], y / scale[1]) for x, y in self._corners()]
+        (left, right), (bottom, top) = ((min(side), max(side)) for side in zip(*corners, strict=True))
+        points = list(corners)
+        if correlation:
+            points += [(cut(y / correlation, (left, right)), y) for y in (bottom, top)]
+            points += [(x, cut(x / correlation, (bottom, top))) for x in (left, right)]
+        turns = [x * y - correlation * (x * x + y * y) / 2 for x, y in points]
+        return min(turns), max(turns)
 
     def _along(self, weigh: Callable[[tuple[int, ...]], float]) -> Measured:
         """The sum of the parts weighted by a function of their indices."""

@@ -7,6 +7,7 @@ sums (`parts.Moments`); quantiles and extremes are leaf counts below a tree, cli
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -60,7 +61,7 @@ class Measure:
 
     `row` is the most that one row adds, in steps, in the norm that is clipped; `step` is the value of one step of a
     total. `sure` says that a unit has one row at most, by construction: then `row` bounds its part, and nothing is
-    clipped. `most` is how many rows of one unit the curator declared.
+    clipped. `most` is how many rows one unit has at most, by what the curator declared.
     """
 
     kind: Kind
@@ -100,6 +101,21 @@ class Measure:
         while largest / step > 1 << (REAL_BITS + 1):
             step *= 2
         return step
+
+    @property
+    def total(self) -> int | None:
+        """What a unit adds at most to a sum, in steps, where that was declared by itself."""
+        if self.function != "sum" or not isinstance(self.args[0], Ref) or self.args[0].column.total is None:
+            return None
+        return math.ceil(Fraction(self.args[0].column.total) / self.step)
+
+    @property
+    def sign(self) -> int:
+        """1 where more rows never make a number smaller, −1 where they never make it larger, 0 where they may both."""
+        if self.function != "sum":
+            return 1
+        range_ = self.args[0].range
+        return 1 if (range_.low or 0) >= 0 else -1 if (range_.high or 0) <= 0 else 0
 
     @cached_property
     def row(self) -> int:
@@ -141,8 +157,12 @@ def one_row_each(relation: Relation) -> bool:
     return False
 
 
-def measures_of(question: Question) -> tuple[Measure, ...]:
-    """The measures of a question's aggregates; those that need the same vector share one."""
+def measures_of(question: Question, most: int | None = None) -> tuple[Measure, ...]:
+    """The measures of a question's aggregates; those that need the same vector share one.
+
+    `most` is how many rows one unit has at most; without it, what the relation says by itself.
+    """
+    most = question.relation.most if most is None else most
     for aggregate in question.aggregates:
         _check_width(aggregate)
     sure = one_row_each(question.relation)
@@ -154,7 +174,7 @@ def measures_of(question: Question) -> tuple[Measure, ...]:
         first = question.aggregates[indices[0]]
         kind = KINDS[first.function]
         alone = sure or (kind is Kind.UNITS and not question.keys)
-        result.append(Measure(kind, first.args, tuple(indices), first.function, alone, question.relation.most))
+        result.append(Measure(kind, first.args, tuple(indices), first.function, alone, most))
     return tuple(result)
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.mechanisms import Additive, KeyThreshold
+from dither.mechanisms import KeyThreshold
 from dither.query.answer.collect import Collector
 from dither.query.answer.measures import Kind
 from dither.query.answer.plan import Item, Plan
-from dither.query.answer.radius import Radius, choose
+from dither.query.answer.weighing import radius_of
 from dither.query.catalogue import Table
 from dither.query.engines.protocol import Engine
 
@@ -28,12 +28,28 @@ Integers = NDArray[np.int64]
 class Measured:
     """The noisy numbers of one item, a row for each group, and the radius they were clipped to.
 
-    `units` are the noisy counts of units from which the radius was chosen; None where it was not.
+    `units` are the noisy counts of units from which the radius was chosen; None where it was not. `hidden` is what
+    clipping cut off each group, with noise; None where that was not measured.
     """
 
     radius: int
     values: Integers
     units: tuple[int, ...] | None = None
+    hidden: Integers | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        found = {"radius": self.radius, "values": self.values.tolist(), "units": self.units}
+        return found if self.hidden is None else found | {"hidden": self.hidden.tolist()}
+
+    @classmethod
+    def from_json(cls, found: dict[str, Any], item: Item) -> Measured:
+        units, hidden = found["units"], found.get("hidden")
+        return cls(
+            found["radius"],
+            _array(found["values"], item),
+            None if units is None else tuple(units),
+            None if hidden is None else np.array(hidden, np.int64),
+        )
 
 
 @dataclass(frozen=True)
@@ -44,17 +60,14 @@ class Noisy:
     items: tuple[Measured, ...]
 
     def to_json(self) -> str:
-        items = [{"radius": one.radius, "values": one.values.tolist(), "units": one.units} for one in self.items]
-        return json.dumps({"keys": [[_plain(value) for value in key] for key in self.keys], "items": items})
+        keys = [[_plain(value) for value in key] for key in self.keys]
+        return json.dumps({"keys": keys, "items": [one.to_json() for one in self.items]})
 
     @classmethod
     def from_json(cls, text: str, plan: Plan) -> Noisy:
         found = json.loads(text)
         keys = tuple(tuple(_value(value) for value in key) for key in found["keys"])
-        items = [
-            Measured(one["radius"], _array(one["values"], item), None if one["units"] is None else tuple(one["units"]))
-            for one, item in zip(found["items"], plan.items, strict=True)
-        ]
+        items = (Measured.from_json(one, item) for one, item in zip(found["items"], plan.items, strict=True))
         return cls(keys, tuple(items))
 
 
@@ -107,20 +120,14 @@ def _measured(plan: Plan, m: int, item: Item, collector: Collector) -> Measured:
         exact = np.array(collector.units(m), np.int64)
         units = tuple(int(count) for count in plan.choosing(item).release(exact))
         radius = radius_of(plan, item, units, collector.groups).value
-    totals = collector.totals(m, radius)
+    hidden: Integers | None = None
+    if item.hides(radius):
+        hidden = plan.hidden(item, radius).release(collector.hidden(m, radius)[:, 0])
+    return Measured(radius, _released(plan, item, radius, collector.totals(m, radius)), units, hidden)
+
+
+def _released(plan: Plan, item: Item, radius: int, totals: Integers) -> Integers:
     if item.measure.kind is Kind.TREE:
-        return Measured(radius, plan.tree(item, radius).noisy(totals), units)
-    mechanism: Additive = plan.additive(item, radius)
-    return Measured(radius, mechanism.release(totals), units)
-
-
-def radius_of(plan: Plan, item: Item, units: Sequence[int], groups: int) -> Radius:
-    """The radius that the noisy counts of units suggest; post-processing.
-
-    In a mean or a quantile, a unit above the radius only weighs less: that biases the answer less than a total, and
-    counts for a tenth here.
-    """
-    weighs = item.measure.kind in (Kind.MOMENTS, Kind.TREE)
-    numbers = groups * (1 if item.measure.kind is Kind.TREE else item.measure.size)
-    noise = plan.per_radius(item) * (10 if weighs else 1)
-    return choose(units, item.bins, plan.choosing(item), noise=noise, groups=max(numbers, 1))
+        return plan.tree(item, radius).noisy(totals)
+    noisy: Integers = plan.additive(item, radius).release(totals)
+    return noisy

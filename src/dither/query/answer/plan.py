@@ -17,7 +17,17 @@ from dither.mechanisms.tree import TreeMechanism
 from dither.noise.shapes import LARGEST_SCALE
 from dither.privacy import Guarantee, Relation
 from dither.privacy.numbers import float_up
-from dither.query.answer.cost import KEYS_PART, RADIUS_PART, TOO_SMALL, Asked, Spend, afford
+from dither.query.answer.cost import (
+    HIDDEN_PART,
+    KEYS_PART,
+    RADIUS_PART,
+    SIGNED_PART,
+    TOO_SMALL,
+    VALUES,
+    Asked,
+    Spend,
+    afford,
+)
 from dither.query.answer.measures import CAP, Kind, Measure, measures_of
 from dither.query.answer.radius import Bins
 from dither.query.fingerprint import fingerprint
@@ -26,21 +36,30 @@ from dither.query.sql.expressions import AggregateLeaf, Call, Expr, Ref
 from dither.query.sql.question import Question
 from dither.query.sql.types import Type
 
-__all__ = ["Item", "Plan", "plan_of"]
+__all__ = ["Item", "Plan", "different", "plan_of", "plans_of"]
 
 DEARER = 1.25
 HEAVIEST = 1 << 14
 """A radius is chosen up to so many rows."""
+FEW = 4
+"""Up to so many rows of one unit, a radius is not worth choosing: it is what units have at most."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """A measure with its part of the cost. Without a radius, it is chosen privately for another part, `choosing`."""
+    """A measure with its part of the cost. Without a radius, it is chosen privately for another part, `choosing`.
+
+    `cap` is the norm that no unit exceeds, as the curator declared; None if that is open. Where the radius can be less,
+    what clipping cuts off is measured too, for the part `hiding` of the cost. `largest` is the largest radius that is
+    worth choosing, in rows.
+    """
 
     measure: Measure
     weight: Fraction
     radius: int | None
     choosing: Fraction = Fraction(0)
+    hiding: Fraction = Fraction(0)
+    cap: int | None = None
     largest: int = HEAVIEST
 
     @cached_property
@@ -48,7 +67,24 @@ class Item:
         """The norms by which units are counted to choose a radius: from one row (a small sum: less) upwards."""
         row = self.measure.row
         first = max(1, row >> 6) if self.measure.function == "sum" else row
-        return Bins(first, min(row * self.largest, CAP - 1))
+        return Bins(first, min(row * self.largest, CAP - 1, self.cap or CAP))
+
+    @property
+    def whole(self) -> Fraction:
+        """All of its cost."""
+        return self.weight + self.choosing + self.hiding
+
+    def clips(self, radius: int) -> bool:
+        """Whether units may have more than the radius."""
+        return not self.measure.sure and (self.cap is None or radius < self.cap)
+
+    def hides(self, radius: int) -> bool:
+        """Whether what clipping to this radius cuts off is measured."""
+        return self.hiding > 0 and self.clips(radius)
+
+    def part(self, radius: int) -> Fraction:
+        """The part of the cost that the estimate gets: where nothing can be cut off, what measuring that costs too."""
+        return self.weight if self.clips(radius) else self.weight + self.hiding
 
 
 @dataclass(frozen=True)
@@ -77,10 +113,24 @@ class Plan:
 
     def additive(self, item: Item, radius: int) -> Additive:
         """The noise of a vector clipped to a radius."""
-        return self.spend.additive(self.sensitivity(radius), item.weight, self.plugin)
+        return self.spend.additive(self.sensitivity(radius), item.part(radius), self.plugin)
+
+    def hidden_radius(self, item: Item, radius: int) -> int:
+        """To what the vector that clipping cut off one unit is clipped itself.
+
+        A unit with norm N of at most `cap` loses N − C, and what rounding adds: less than a step for each entry.
+        """
+        assert item.cap is not None
+        rows = item.measure.most or 1
+        entries = rows if item.measure.kind is Kind.TREE else math.isqrt(rows * item.measure.size) + 1
+        return item.cap - radius + entries + 1
+
+    def hidden(self, item: Item, radius: int) -> Additive:
+        """The noise of what clipping cut off."""
+        return self.spend.additive(self.sensitivity(self.hidden_radius(item, radius)), item.hiding)
 
     def tree(self, item: Item, radius: int) -> TreeMechanism:
-        part, unit = self.spend.part(item.weight), self.guarantee.unit
+        part, unit = self.spend.part(item.part(radius)), self.guarantee.unit
         promise = {"mu": part} if self.spend.gaussian else {"epsilon": part}
         return TreeMechanism(tree=item.measure.leaves.tree, radius=self.sensitivity(radius), unit=unit, **promise)
 
@@ -101,7 +151,8 @@ class Plan:
 
     def per_radius(self, item: Item) -> float:
         """The standard deviation of an item's noise for a radius of 1."""
-        twice, levels, part = 1 + self.replacing, item.measure.levels, self.spend.part(item.weight)
+        twice, levels = 1 + self.replacing, item.measure.levels
+        part = self.spend.part(item.weight + item.hiding)
         return twice * (math.sqrt(levels) / part if self.spend.gaussian else levels * math.sqrt(2) / part)
 
     @property
@@ -128,9 +179,29 @@ class Plan:
         return fingerprint(about)
 
 
-def plan_of(question: Question, asked: Asked, terms: Terms, plugin: Callable[..., Additive] | None = None) -> Plan:
-    """The plan with the smaller public error, of the ways in which the cost can be spent (rule R16)."""
-    measures = measures_of(question)
+def plan_of(
+    question: Question,
+    asked: Asked,
+    terms: Terms,
+    plugin: Callable[..., Additive] | None = None,
+    most: int | None = None,
+) -> Plan:
+    """The plan with the smaller public error, of the ways in which the cost can be spent (rule R16).
+
+    `most` is how many rows one unit has at most, where more is known than the relation says by itself.
+    """
+    return min(plans_of(question, asked, terms, plugin, most), key=_badness)
+
+
+def plans_of(
+    question: Question,
+    asked: Asked,
+    terms: Terms,
+    plugin: Callable[..., Additive] | None = None,
+    most: int | None = None,
+) -> list[Plan]:
+    """A plan for each kind of noise that the cost can be spent on."""
+    measures = measures_of(question, most)
     private = question.private_keys
     ways = [way for way in afford(asked, terms, keys=private) if plugin is None or not way.gaussian]
     if not ways:
@@ -138,10 +209,11 @@ def plan_of(question: Question, asked: Asked, terms: Terms, plugin: Callable[...
     if not measures and not private:
         raise ArgumentError("sql", "asks for nothing but declared keys, which are public; look at the tables instead")
     plans = [_plan(question, asked, way, measures, private, plugin) for way in ways]
-    best = min(plans, key=_badness)
-    _check_size(best)
-    _check_noise(best)
-    return best
+    _check_size(plans[0])
+    fitting = [plan for plan in plans if _noise_fits(plan)]
+    if not fitting:
+        raise ArgumentError("epsilon", TOO_SMALL)
+    return fitting
 
 
 def _check_size(plan: Plan) -> None:
@@ -159,20 +231,19 @@ def _numbers(measure: Measure) -> int:
     return measure.leaves.tree.nodes if measure.kind is Kind.TREE else measure.size
 
 
-def _check_noise(plan: Plan) -> None:
-    """Refuse beforehand noise that 64-bit integers could not hold, for the largest radius that may be chosen."""
+def _noise_fits(plan: Plan) -> bool:
+    """Whether 64-bit integers can hold the noise, for the largest radius that may be chosen."""
     try:
-        fits = all(noise.scale <= LARGEST_SCALE for item in plan.items for noise in _noises(plan, item))
+        return all(noise.scale <= LARGEST_SCALE for item in plan.items for noise in _noises(plan, item))
     except ArgumentError:
-        fits = False  # not even floats could hold it
-    if not fits:
-        raise ArgumentError("epsilon", TOO_SMALL)
+        return False  # not even floats could hold it
 
 
 def _noises(plan: Plan, item: Item) -> list[Additive]:
     """The noise of an item at its most."""
     chosen = [plan.choosing(item)] if item.radius is None else []
-    return [*chosen, plan.noise(item, item.radius or item.bins.edges[-1])]
+    hidden = [plan.hidden(item, item.radius or 1)] if item.hiding else []
+    return [*chosen, *hidden, plan.noise(item, item.radius or item.cap or item.bins.edges[-1])]
 
 
 def _plan(
@@ -201,11 +272,21 @@ def _threshold(asked: Asked, spend: Spend, part: Fraction) -> KeyThreshold:
 
 
 def _item(question: Question, measure: Measure, weight: Fraction, asked: Asked, spend: Spend) -> Item:
-    radius = _radius(question, measure, asked, spend)
+    """A measure's part of the cost, split over an estimate, what clipping hides, and the choice of a radius (R30)."""
+    cap = _cap(question, measure, spend)
+    radius = _radius(question, measure, asked, spend, cap)
+    largest = _largest(question, measure, spend)
+    measured = spend.gaussian and cap is not None and measure.kind is not Kind.DISTINCT and not measure.sure
     if radius is not None:
-        return Item(measure, weight, radius)
-    small = RADIUS_PART if spend.gaussian else 2 * RADIUS_PART
-    return Item(measure, weight * (1 - small), None, weight * small, _largest(question, measure, spend))
+        hiding = weight * _hidden_part(measure) if measured and radius < (cap or 0) else Fraction(0)
+        return Item(measure, weight - hiding, radius, hiding=hiding, cap=cap, largest=largest)
+    choosing = weight * (RADIUS_PART if spend.gaussian else 2 * RADIUS_PART)
+    hiding = weight * _hidden_part(measure) if measured else Fraction(0)
+    return Item(measure, weight - choosing - hiding, None, choosing, hiding, cap, largest)
+
+
+def _hidden_part(measure: Measure) -> Fraction:
+    return HIDDEN_PART[measure.kind] if measure.sign else SIGNED_PART
 
 
 def _largest(question: Question, measure: Measure, spend: Spend) -> int:
@@ -216,30 +297,60 @@ def _largest(question: Question, measure: Measure, spend: Spend) -> int:
     return min(HEAVIEST, math.isqrt(max(groups - 1, 0)) + 1 if spend.gaussian else groups)
 
 
-def _radius(question: Question, measure: Measure, asked: Asked, spend: Spend) -> int | None:
-    """The radius that needs no choosing: sure by construction, stated, or declared for the table; in steps."""
-    if measure.kind is Kind.DISTINCT:
-        return 1 if measure.sure else min(asked.values, _different(question, measure))
+def _cap(question: Question, measure: Measure, spend: Spend) -> int | None:
+    """The most that one unit can have, in steps, by what was declared; None where nothing was."""
     if measure.sure:
         return measure.row
-    stated = _stated(question, measure, dict(asked.radius))
-    if stated is not None:
-        steps = int(Fraction(stated) / measure.step) if measure.kind is Kind.TOTAL else int(stated * measure.row)
-        return min(max(steps, 1), CAP)
-    if measure.most is None:
+    if measure.kind is Kind.DISTINCT:
+        return _different(question, measure)
+    rows, root = measure.most, spend.gaussian and measure.kind is Kind.UNITS
+    if measure.kind is Kind.UNITS and not question.private_keys:
+        groups = math.prod(len(key.values or ()) for key in question.keys)
+        rows = groups if rows is None else min(rows, groups)
+    found = None if rows is None else (root_up(rows) if root else rows) * measure.row
+    total = measure.total
+    if total is not None:
+        found = total if found is None else min(found, total)
+    return None if found is None or found > CAP else math.ceil(found)
+
+
+def _radius(question: Question, measure: Measure, asked: Asked, spend: Spend, cap: int | None) -> int | None:
+    """The radius that needs no choosing: sure by construction, stated, or all that units have; in steps.
+
+    Where there are groups and Gaussian noise, a chosen one is often far smaller than what units have at most.
+    """
+    if measure.kind is Kind.DISTINCT:
+        values = asked.values or VALUES
+        return values if cap is None else min(values, cap)
+    if measure.sure:
+        return measure.row
+    size = _stated(question, measure, dict(asked.radius))
+    if size is not None:
+        steps = int(Fraction(size) / measure.step) if measure.kind is Kind.TOTAL else int(size * measure.row)
+        return min(max(steps, 1), CAP if cap is None else cap)
+    if cap is None:
         return None
-    groups = math.isqrt(measure.most - 1) + 1 if spend.gaussian else measure.most
-    return min((groups if measure.kind is Kind.UNITS else measure.most) * measure.row, CAP)
+    alone = not spend.gaussian or not question.keys or cap <= FEW * measure.row
+    return cap if alone or asked.fixed else None
 
 
-def _different(question: Question, measure: Measure) -> int:
-    """How many different values there are in all public groups at most; as many as may be kept where that is open."""
-    (arg,), groups = measure.args, math.prod(len(key.values or ()) or CAP for key in question.keys)
+def _different(question: Question, measure: Measure) -> int | None:
+    """How many different values one unit has in all groups at most; None where that is open or very many."""
+    values = different(measure)
+    if values is not None and not question.private_keys:
+        values *= math.prod(len(key.values or ()) for key in question.keys)
+    found = [most for most in (values if not question.private_keys else None, measure.most) if most is not None]
+    return min(found) if found else None
+
+
+def different(measure: Measure) -> int | None:
+    """How many different values there are at most, where that is public."""
+    (arg,) = measure.args
     if isinstance(arg, Ref) and arg.column.keys is not None:
-        return len(arg.column.keys) * groups
+        return len(arg.column.keys)
     if arg.type is Type.INTEGER and arg.range.low is not None and arg.range.high is not None:
-        return (int(arg.range.high) - int(arg.range.low) + 1) * groups
-    return CAP
+        return int(arg.range.high) - int(arg.range.low) + 1
+    return None
 
 
 def _stated(question: Question, measure: Measure, stated: dict[str, float]) -> float | None:
@@ -279,19 +390,21 @@ def _factor(measure: Measure, spend: Spend, asked: Asked) -> float:
         case Kind.MOMENTS:
             return math.sqrt(2)
         case Kind.DISTINCT:
-            return 1.0 if measure.sure else float(asked.values)
+            return 1.0 if measure.sure else float(asked.values or VALUES)
     return 1.0
 
 
 def _badness(plan: Plan) -> float:
-    """The noise of all items, on a logarithmic scale.
+    """The noise of all items, on a logarithmic scale, for the largest radius that they may have.
 
-    A unit in several groups has a larger norm in L1 than in L2. At the same stated ε, Laplace noise costs an account
-    with a δ a multiple of what Gaussian noise does, so it has to be better by a quarter.
+    A unit in several groups has a larger norm in L1 than in L2; what no unit exceeds is the same in both. At the same
+    stated ε, Laplace noise costs an account with a δ a multiple of what Gaussian noise does, so it has to be better by
+    a quarter.
     """
-    laplace = 1.0 if plan.spend.gaussian else 2.0 if plan.question.keys else 1.0
     dearer = 1.0 if plan.spend.gaussian or plan.asked.share is not None else DEARER
-    return sum(math.log(plan.per_radius(item) * dearer * (1 if item.measure.sure else laplace)) for item in plan.items)
+    longer = 2.0 if plan.question.keys and not plan.spend.gaussian else 1.0
+    norms = [longer if item.cap is None else item.cap / item.measure.row for item in plan.items]
+    return sum(math.log(plan.per_radius(item) * dearer * norm) for item, norm in zip(plan.items, norms, strict=True))
 
 
 def described(plan: Plan) -> list[str]:
@@ -304,7 +417,7 @@ def described(plan: Plan) -> list[str]:
         lines.append(f"keys private: at most {plan.keys.most} for each unit, {named}")
     for item in plan.items:
         what = plan.question.aggregates[item.measure.aggregates[0]].text or item.measure.function
-        lines.append(f"measure {what}: {_bounded(plan, item)}, {float(item.weight + item.choosing):.1%} of the cost")
+        lines.append(f"measure {what}: {_bounded(plan, item)}, {float(item.whole):.1%} of the cost")
     return lines
 
 
@@ -312,10 +425,15 @@ def _bounded(plan: Plan, item: Item) -> str:
     norm = "L1" if item.measure.kind in (Kind.TREE, Kind.DISTINCT) or not plan.spend.gaussian else "L2"
     size: Any = item.radius
     if size is None:
-        share = float(item.choosing / (item.weight + item.choosing))
-        return f"{norm} radius chosen privately ({share:.0%} of its part)"
+        most = "" if item.cap is None else f" up to {_size_in_words(item, item.cap)}"
+        cut = "" if not item.hiding else f", what it cuts off measured ({float(item.hiding / item.whole):.0%})"
+        return f"{norm} radius{most} chosen privately ({float(item.choosing / item.whole):.0%} of its part){cut}"
+    return f"{norm} sensitivity {_size_in_words(item, plan.sensitivity(size))}"
+
+
+def _size_in_words(item: Item, steps: int) -> str:
     if item.measure.kind is Kind.TOTAL:
-        return f"{norm} sensitivity {float(plan.sensitivity(size) * item.measure.step):g}"
-    exact = plan.sensitivity(size) / item.measure.row
+        return f"{float(steps * item.measure.step):g}"
+    exact = steps / item.measure.row
     what = {Kind.UNITS: "group", Kind.DISTINCT: "value"}.get(item.measure.kind, "row")
-    return f"{norm} sensitivity {exact:g} {what}{'s' * (exact != 1)}"
+    return f"{exact:g} {what}{'s' * (exact != 1)}"

@@ -7,7 +7,7 @@ know how many of them one row is. All is post-processing of the tree's noisy sum
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dither.errors import ArgumentError
 from dither.mechanisms.tree import Tree, TreeMechanism
 from dither.query.answer.estimates import Estimate
-from dither.query.answer.spreads import Ends, farthest
+from dither.query.answer.spreads import ANYWHERE, NOTHING, Ends, Hidden, farthest, normal, one_sided
 
 __all__ = ["Leaves", "cdf", "extreme", "quantile", "rank"]
 
@@ -79,7 +79,8 @@ class Crossing:
 
     Fitted counts rise and fall with the noise. They are put in order first (Chernozhukov, Fernández-Val & Galichon
     2010), so the leaf is the number of those that lie below. A leaf t is possible if the figure at t may reach `least`
-    and the figure at t − 1 may lie below it, each at half of what the interval may miss.
+    and the figure at t − 1 may lie below it, each at half of what the interval may miss. Hidden rows lie anywhere: each
+    may raise a figure by 1 − share, or lower it by share.
     """
 
     leaves: Leaves
@@ -87,6 +88,7 @@ class Crossing:
     counts: Reals
     share: float
     least: float
+    hidden: Hidden = NOTHING
 
     @property
     def measured(self) -> bool:
@@ -99,12 +101,23 @@ class Crossing:
         return self.leaves.value(self._below(self._figures(), self._least()))
 
     def ends(self, confidence: float) -> Ends:
+        if self.hidden.open:
+            return ANYWHERE
         if not self.measured:
             return self.leaves.value(0), self.leaves.value(self.leaves.count - 1)
-        figures, width = self._figures(), self.mechanism.reach(self.share, confidence)
-        least = self._least()
-        low, high = self._below(figures + width, least), self._below(figures - width, least)
+        figures, least = self._figures(), self._least()
+        up, down = self._reach(1 - self.share, confidence), self._reach(self.share, confidence)
+        low, high = self._below(figures + up, least), self._below(figures - down, least)
         return self.leaves.value(low), self.leaves.value(high)
+
+    def _reach(self, counted: float, confidence: float) -> Reals:
+        """How far a figure may be off to one side, to which so much of each hidden row counts."""
+        width = self.mechanism.reach(self.share, confidence)
+        if self.hidden.nothing:
+            return width
+        hidden = counted * normal(confidence) * self.hidden.deviation
+        found: Reals = np.maximum(np.hypot(width, hidden) + counted * self.hidden.steps, width)
+        return found
 
     def _figures(self) -> Reals:
         upto = np.cumsum(self.counts)
@@ -120,13 +133,16 @@ class Crossing:
         return int(np.count_nonzero(figures < least))
 
 
-def quantile(counts: Reals, level: float, leaves: Leaves, mechanism: TreeMechanism, row: int = 1) -> Estimate:
+def quantile(
+    counts: Reals, level: float, leaves: Leaves, mechanism: TreeMechanism, row: int = 1, hidden: Hidden = NOTHING
+) -> Estimate:
     """The least point up to which the share `level` of all counts lies; the middle one where there are none."""
     if not 0 <= level <= 1:
         raise ArgumentError("level", "must lie from 0 to 1, such as 0.5 for the median")
     if level in (0, 1):
         return extreme(counts, leaves, mechanism, row, largest=level == 1)
-    return _estimate(Crossing(leaves, mechanism, counts, float(level), 0.0))
+    crossing = Crossing(leaves, mechanism, counts, float(level), 0.0)
+    return Estimate(crossing.value, replace(crossing, hidden=hidden), crossing)
 
 
 def rank(mechanism: TreeMechanism, row: int = 1, *, largest: bool = False) -> float:
@@ -137,9 +153,24 @@ def rank(mechanism: TreeMechanism, row: int = 1, *, largest: bool = False) -> fl
 def extreme(
     counts: Reals, leaves: Leaves, mechanism: TreeMechanism, row: int = 1, *, largest: bool = False
 ) -> Estimate:
-    """The least (or largest) point at or beyond which `rank` steps lie. That is what the interval covers as well."""
+    """The least (or largest) point at or beyond which `rank` steps lie. The true extreme lies from there, as far as
+    noise lets see, up to the limit of all values: nothing private can rule out a single row beyond."""
     needed = rank(mechanism, row, largest=largest)
-    return _estimate(Crossing(leaves, mechanism, counts, float(largest), -needed if largest else needed))
+    crossing = Crossing(leaves, mechanism, counts, float(largest), -needed if largest else needed)
+    return Estimate(crossing.value, Beyond(crossing, largest), crossing)
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """From a crossing outwards. Rows that clipping hides are none that were seen, so they change nothing."""
+
+    crossing: Crossing
+    largest: bool
+
+    def ends(self, confidence: float) -> Ends:
+        low, high = self.crossing.ends(one_sided(confidence))
+        leaves = self.crossing.leaves
+        return (low, leaves.value(leaves.count - 1)) if self.largest else (leaves.value(0), high)
 
 
 def cdf(counts: Reals, x: float, leaves: Leaves, mechanism: TreeMechanism) -> Estimate:
@@ -147,10 +178,6 @@ def cdf(counts: Reals, x: float, leaves: Leaves, mechanism: TreeMechanism) -> Es
     upto = np.cumsum(counts)
     share = Share(float(upto[leaves.leaf(x)]), float(upto[-1]), leaves.leaf(x), mechanism)
     return Estimate(share.value, share)
-
-
-def _estimate(crossing: Crossing) -> Estimate:
-    return Estimate(crossing.value, crossing)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,7 @@
-"""The clip radius, chosen from a private histogram of how much units contribute.
+"""A private histogram of how much units contribute, from which a clip radius is chosen (`weighing`).
 
 Units are counted by the norm of their whole contribution, in bins whose edges grow by √2, with noise that is charged as
-a small share of the answer's cost. A larger radius adds noise to the answer, a smaller one cuts off more of what heavy
-units contribute; the one chosen makes the sum of both over all groups, as far as the histogram tells, smallest. (Noise
-is the same in every group, and what is cut off is spread over them.) What it cuts off is shown beside the answer. All
-of it is post-processing of the noisy counts.
+a small share of the answer's cost. What is made of the noisy counts is post-processing.
 """
 
 from __future__ import annotations
@@ -20,17 +17,13 @@ from numpy.typing import NDArray
 from dither.mechanisms import Additive
 from dither.mechanisms.sums import noise_variance, reach
 
-__all__ = ["Bins", "Radius", "choose"]
+__all__ = ["Bins", "Units", "seen"]
 
 WINDOWS = (1, 2, 4, 8)
 FALSE_ALARM = 0.02
 """How often noise alone may pass for units in the lowest bin; in others, by their size, less often."""
 BEYOND = 3
 """How many bins above the last one that surely has units a radius may lie."""
-DOUBTFUL = 0.1
-"""A share of all that cannot be told is not told."""
-UNSEEN = 8
-"""How many bins above the last one that surely has units may have some that noise hides."""
 NEXT = 2.5
 """In standard deviations: what neighbouring bins need to count as a continuation of a bin that surely has units."""
 SLOWEST = 0.4
@@ -73,67 +66,32 @@ class Bins:
 
 
 @dataclass(frozen=True)
-class Radius:
-    """A clip radius in steps, and by the histogram's noisy counts: how many units lie above it, how much of their
-    norms it cuts off, and how much all norms are together. `doubt` is the ± at 95 % of what it cuts off.
-    """
+class Units:
+    """How many units have their norm in each bin, as far as noisy counts tell; `top` is the last bin that is seen."""
 
-    value: int
-    units_above: float = 0.0
-    lost: float = 0.0
-    mass: float = 0.0
-    doubt: float = 0.0
+    bins: Bins
+    counts: Counts
+    top: int
 
     @property
-    def lost_share(self) -> float:
-        """The share of all contributions that is cut off."""
-        return min(self.lost / self.mass, 1.0) if self.mass > 0 else 0.0
+    def radii(self) -> list[int]:
+        """The radii worth a thought: up to a few bins above the last one that is seen."""
+        return list(self.bins.edges[: self.top + 1 + BEYOND])
 
-    def in_words(self, *, weighs: bool) -> str:
-        """What is cut off, or only weighs less, as far as the histogram tells."""
-        what = "heavier units weigh less" if weighs else "heavier units are cut off"
-        if not self.mass or self.doubt > DOUBTFUL * self.mass:
-            return f"{what}, by how much cannot be told at this cost: state radius, or declare rows"
-        return f"{what}, about {self.lost_share:.1%} of all"
+    def above(self, radius: int) -> float:
+        """How many units lie above a radius."""
+        return float(self.counts[self.bins.middles > radius].sum())
+
+    def lost(self, radius: int) -> float:
+        """How much of all norms a radius cuts off."""
+        return float(self.counts @ np.maximum(self.bins.middles - radius, 0))
 
 
-def choose(
-    noisy: Sequence[int],
-    bins: Bins,
-    mechanism: Additive,
-    *,
-    noise: float,
-    groups: int = 1,
-    smallest: int | None = None,
-) -> Radius:
-    """The radius at which what is cut off and the answer's noise are least together.
-
-    `noisy` are the counts of units, with the mechanism's noise; `noise` is the standard deviation of the answer's noise
-    for a radius of 1 (1 / mu, or √2 / epsilon); `groups` is how many numbers of the answer get it. Where noise is all
-    there is to see, the radius is the smallest sensible one: `smallest`, or the first bin's edge.
-    """
-    least = min(max(smallest or bins.first, 1), bins.edges[-1])
+def seen(noisy: Sequence[int], bins: Bins, mechanism: Additive) -> Units | None:
+    """What noisy counts tell about units; None where noise is all there is to see."""
     counts = np.asarray(noisy, np.float64)
     top = _top(counts, mechanism)
-    if top < 0:
-        return Radius(least)
-    units, price = _units(counts, top), noise * groups
-    candidates = sorted({max(least, edge) for edge in bins.edges[: top + 1 + BEYOND]})
-    best = min(candidates, key=lambda radius: _lost(units, bins, radius) + price * radius)
-    above = float(units[bins.middles > best].sum())
-    doubt = _doubt(bins, best, top, mechanism)
-    return Radius(best, above, _lost(units, bins, best), float(units @ bins.middles), doubt)
-
-
-def _doubt(bins: Bins, radius: int, top: int, mechanism: Additive) -> float:
-    """The ± of what is cut off: noise in the bins above the radius, and in the next ones, where units may be unseen."""
-    seen = max(top, bins.bin(radius)) + 1
-    cut = np.maximum(bins.middles[: seen + UNSEEN] - radius, 0)
-    return reach(mechanism, cut.tolist(), 0.95) if cut.any() else 0.0
-
-
-def _lost(units: Counts, bins: Bins, radius: int) -> float:
-    return float(units @ np.maximum(bins.middles - radius, 0))
+    return None if top < 0 else Units(bins, _units(counts, top), top)
 
 
 def _units(noisy: Counts, top: int) -> Counts:

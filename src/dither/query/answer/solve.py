@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from dither.errors import ArgumentError
+from dither.ledger.terms import Terms
 from dither.query.answer.cost import Asked, Wanted, wanted_error
+from dither.query.answer.minimum import share_of
 from dither.query.answer.plan import Plan, used
 from dither.query.answer.widths import widths
 from dither.query.limits import SOLVED
@@ -16,27 +18,64 @@ __all__ = ["solve"]
 
 SMALLEST = 1e-6
 
+Wishes = list[tuple[Output, Wanted]]
+
 
 def solve(
-    question: Question, asked: Asked, epsilons: Callable[[], tuple[float, float]], plan: Callable[[Asked], Plan]
-) -> Asked:
-    """The same question at the smallest ε, between the least and the largest, that reaches every wanted error."""
-    if asked.error is None:
-        return asked
+    question: Question,
+    asked: Asked,
+    terms: Terms,
+    epsilons: Callable[[], tuple[float, float]],
+    plans: Callable[[Asked], Sequence[Plan]],
+) -> Plan:
+    """Of the plans that reach every wanted error, the one that costs the account least.
+
+    Each kind of noise is looked at by itself, between the least and the largest ε that can be asked for.
+    """
     wanted, (smallest, largest) = _wanted(question, asked), epsilons()
     smallest = max(smallest, SMALLEST)
-    if not _reached(plan(asked.at(largest)), wanted):
-        raise ArgumentError("error", _best(plan(asked.at(largest)), wanted))
-    low, high = math.log(smallest), math.log(largest)
-    if _reached(plan(asked.at(smallest)), wanted):
-        return asked.at(smallest)
+    found = []
+    for best in plans(asked.at(largest)):
+        if _reached(best, wanted):
+            found.append(_cheapest(plans, asked, wanted, best, (smallest, largest)))
+    if not found:
+        raise ArgumentError("error", _best(plans(asked.at(largest)), wanted))
+    return min(found, key=lambda plan: share_of(plan.guarantee, terms))
+
+
+def _cheapest(
+    plans: Callable[[Asked], Sequence[Plan]], asked: Asked, wanted: Wishes, best: Plan, between: tuple[float, float]
+) -> Plan:
+    """The plan at the smallest ε that reaches the wanted errors with the same kind of noise."""
+
+    def at(epsilon: float) -> Plan | None:
+        kinds = {plan.spend.gaussian: plan for plan in _possible(plans, asked.at(epsilon))}
+        plan = kinds.get(best.spend.gaussian)
+        return plan if plan is not None and _reached(plan, wanted) else None
+
+    low, high = map(math.log, between)
+    found = at(between[0])
+    if found is not None:
+        return found
     while high - low > 1e-3:
         middle = (low + high) / 2
-        low, high = (low, middle) if _reached(plan(asked.at(math.exp(middle))), wanted) else (middle, high)
-    return asked.at(min(math.exp(high), largest))
+        plan = at(math.exp(middle))
+        if plan is None:
+            low = middle
+        else:
+            high, best = middle, plan
+    return best
 
 
-def _wanted(question: Question, asked: Asked) -> list[tuple[Output, Wanted]]:
+def _possible(plans: Callable[[Asked], Sequence[Plan]], asked: Asked) -> Sequence[Plan]:
+    """None where the cost is too small for any noise to fit."""
+    try:
+        return plans(asked)
+    except ArgumentError:
+        return ()
+
+
+def _wanted(question: Question, asked: Asked) -> Wishes:
     measured = [output for output in question.outputs if used(output.expr)]
     if max(len(measured), len(question.aggregates)) > SOLVED:  # all is planned anew for each ε that is tried
         raise ArgumentError("error", f"can be stated for {SOLVED} columns at a time; ask for fewer, or state epsilon")
@@ -50,27 +89,31 @@ def _wanted(question: Question, asked: Asked) -> list[tuple[Output, Wanted]]:
     return [(names[name], wanted_error(error)) for name, error in asked.error.items()]
 
 
-def _reached(plan: Plan, wanted: list[tuple[Output, Wanted]]) -> bool:
+def _reached(plan: Plan, wanted: Wishes) -> bool:
     return all(_width(plan, output, one) <= one.width for output, one in wanted)
 
 
 def _width(plan: Plan, output: Output, wanted: Wanted) -> float:
     found = widths(plan, output, wanted.confidence)
     if len(found) != 1 or not isinstance(found[0][1], int | float):
-        raise ArgumentError("error", f"of {output.name} {_open(found)}")
+        raise ArgumentError("error", f"of {output.name} {_open(plan, output, found)}")
     return float(found[0][1])
 
 
-def _open(found: tuple[tuple[str, object], ...]) -> str:
+def _open(plan: Plan, output: Output, found: tuple[tuple[str, object], ...]) -> str:
     """What is missing to know a ± beforehand."""
-    if any("counts for" in when for when, _ in found):
-        return "depends on how much one unit may count for, which is chosen privately; state radius=, or declare rows"
+    needed = used(output.expr)
+    if any(item.radius is None for item in plan.items if needed & set(item.measure.aggregates)):
+        return "depends on how much one unit may count for, which is chosen privately; declare rows, or state radius="
     if len(found) > 1:
         return "depends on how many rows there are; state the public number you expect= for a group"
     return "follows from several measures; ask for these with an error each, or state epsilon"
 
 
-def _best(plan: Plan, wanted: list[tuple[Output, Wanted]]) -> str:
-    output, one = max(wanted, key=lambda pair: _width(plan, *pair) / pair[1].width)
-    best = _width(plan, output, one)
+def _best(plans: Sequence[Plan], wanted: Wishes) -> str:
+    """Which error cannot be had, and the smallest that can."""
+    each = [max((_width(plan, *pair) / pair[1].width, place) for place, pair in enumerate(wanted)) for plan in plans]
+    times, place = min(each)
+    output, one = wanted[place]
+    best = times * one.width
     return f"cannot be reached: the whole account would give ±{best:.6g} for {output.name}; ask for more than that"

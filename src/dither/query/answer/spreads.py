@@ -1,7 +1,8 @@
 """Where a figure made of noisy part sums lies: weighted sums, and ratios of products of them.
 
 Intervals are Fieller's: a ratio θ is possible if numerator − θ · denominator is no farther from 0 than noise explains.
-That is exact where both are sums; products are linearized where they were measured.
+That is exact where both are sums; products are linearized where they were measured. What clipping hid is in the
+intervals as well (docs/proofs/intervals.md).
 """
 
 from __future__ import annotations
@@ -10,15 +11,109 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from statistics import NormalDist
 
 from dither.mechanisms import Additive
-from dither.mechanisms.sums import reach, stays_within
+from dither.mechanisms.sums import noise_variance, reach, stays_within
 from dither.release import Spread
 
-__all__ = ["Ends", "Line", "Measured", "Ratio", "Root", "cut", "farthest"]
+__all__ = [
+    "NOTHING",
+    "OPEN",
+    "Ends",
+    "Hidden",
+    "Line",
+    "Mean",
+    "Measured",
+    "Mixed",
+    "Ratio",
+    "Root",
+    "Total",
+    "cut",
+    "farthest",
+]
 
 Ends = tuple[float, float]
+ANYWHERE: Ends = (-math.inf, math.inf)
 HALVINGS = 45
+SURE = 4.0
+"""In standard deviations: from where on what was cut off is surely more than noise, and is added to the estimate."""
+LEAST = 1e-9
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """What clipping cut off a group: so many steps, with noise of this deviation. 0: nothing can be; ∞: anything."""
+
+    steps: float = 0.0
+    deviation: float = 0.0
+
+    @property
+    def nothing(self) -> bool:
+        return self.deviation == 0
+
+    @property
+    def open(self) -> bool:
+        return math.isinf(self.deviation)
+
+    @property
+    def sure(self) -> float:
+        """What is surely more than noise."""
+        known = not self.open and abs(self.steps) > SURE * self.deviation
+        return self.steps if known else 0.0
+
+
+NOTHING = Hidden()
+OPEN = Hidden(0.0, math.inf)
+
+
+def one_sided(confidence: float) -> float:
+    """The confidence of a symmetric interval of which one end holds with this probability."""
+    return max(2 * confidence - 1, LEAST)
+
+
+def normal(confidence: float) -> float:
+    return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+@dataclass(frozen=True)
+class Total:
+    """A sum in steps, with what clipping hid of it. `sign` says to which side hidden rows can move it; 0: to both."""
+
+    noisy: int
+    mechanism: Additive
+    step: float
+    sign: int
+    hidden: Hidden = NOTHING
+
+    @property
+    def value(self) -> float:
+        return (self.noisy + self.hidden.sure) * self.step
+
+    def ends(self, confidence: float) -> Ends:
+        low, high = self._open(confidence) if self.hidden.open else self._closed(confidence)
+        return min(low * self.step, self.value), max(high * self.step, self.value)
+
+    def _open(self, confidence: float) -> Ends:
+        width = self.mechanism.error(one_sided(confidence), integer=True)
+        if not self.sign:
+            return ANYWHERE
+        return (self.noisy - width, math.inf) if self.sign > 0 else (-math.inf, self.noisy + width)
+
+    def _closed(self, confidence: float) -> Ends:
+        """Each end fails with half of what the interval may. The lower one (of what is never negative) needs not know
+        what was hidden."""
+        near = self.mechanism.error(confidence, integer=True)
+        if self.hidden.nothing:
+            return self.noisy - near, self.noisy + near
+        whole, far = self.noisy + self.hidden.steps, self._both(confidence)
+        low = self.noisy - near if self.sign > 0 else min(whole - far, self.noisy - near)
+        high = self.noisy + near if self.sign < 0 else max(whole + far, self.noisy + near)
+        return low, high
+
+    def _both(self, confidence: float) -> float:
+        both = noise_variance(self.mechanism) + self.hidden.deviation**2
+        return normal(confidence) * math.sqrt(both) + 1
 
 
 @dataclass(frozen=True)
@@ -94,11 +189,18 @@ class Ratio:
 
     @property
     def value(self) -> float:
-        return self.shift + self.scale * self.ratio
+        return self.mapped(self.ratio)
 
     def ends(self, confidence: float) -> Ends:
         low, high = self._ends(confidence)
-        return self.shift + self.scale * low, self.shift + self.scale * high
+        return self.mapped(low), self.mapped(high)
+
+    def mapped(self, ratio: float) -> float:
+        return self.shift + self.scale * ratio
+
+    def squares(self, ratio: float) -> float:
+        """The sum of the squared weights with which noise enters numerator − ratio · denominator."""
+        return sum((n - ratio * d) ** 2 for n, d in self._slopes)
 
     def _ends(self, confidence: float) -> Ends:
         if self.denominator.value <= 0 or not all(sum_.surely_positive(confidence) for sum_ in self.positive):
@@ -125,6 +227,72 @@ class Ratio:
 
 
 @dataclass(frozen=True)
+class Mean:
+    """A ratio of two sums of which some rows were hidden: none of them, or all, may count for the numerator.
+
+    `share` is the numerator, `rows` the denominator, both of what was kept. A ratio t is too low to be true if the
+    numerator − t · (all rows) is farther above 0 than noise explains, and too high if that is so below 0 even with all
+    hidden rows in the numerator.
+    """
+
+    ratio: Ratio
+    hidden: Hidden
+
+    def ends(self, confidence: float) -> Ends:
+        if self.hidden.nothing:
+            return self.ratio.ends(confidence)
+        if self.hidden.open:
+            return ANYWHERE
+        low, high = map(self.ratio.mapped, self._ends(confidence))
+        least, most = self.ratio.ends(confidence)
+        return min(low, least), max(high, most)
+
+    def _ends(self, confidence: float) -> Ends:
+        within, start = self.ratio.within, self.ratio.ratio
+        if self.ratio.denominator.value + self.hidden.steps <= 0:
+            return within
+        z = normal(confidence)
+        low = farthest(lambda t: self._left(t, 0.0) <= z * self._deviation(t, t), start, within[0])
+        high = farthest(lambda t: -self._left(t, 1.0) <= z * self._deviation(t, 1 - t), start, within[1])
+        return low, high
+
+    def _left(self, t: float, counted: float) -> float:
+        """Numerator − t · rows, with so much of what is hidden in the numerator."""
+        kept = self.ratio.numerator.value - t * self.ratio.denominator.value
+        return kept + (counted - t) * self.hidden.steps
+
+    def _deviation(self, t: float, hidden: float) -> float:
+        kept = self.ratio.squares(t) * noise_variance(self.ratio.numerator.mechanism)
+        return math.sqrt(kept + (hidden * self.hidden.deviation) ** 2)
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """A figure of kept rows, with hidden ones mixed in: `swing` is how far a hidden row can move it at most, down and
+    up, as a multiple of the share of all rows that are hidden. Linearized, so it holds for small shares only; where
+    more than half of the rows may be hidden, the figure may be anything within its limits."""
+
+    ratio: Ratio
+    rows: float
+    swing: Ends
+    hidden: Hidden
+
+    def ends(self, confidence: float) -> Ends:
+        if self.hidden.open:
+            return ANYWHERE
+        limits = self.ratio.mapped(self.ratio.within[0]), self.ratio.mapped(self.ratio.within[1])
+        rows, z = self.rows + self.hidden.steps, normal(confidence)
+        if rows <= 0 or self.hidden.steps + z * self.hidden.deviation > rows / 2:
+            return limits
+        value, (low, high) = self.ratio.value, self.ratio.ends(confidence)
+        share, doubt = self.hidden.steps / rows, z * self.hidden.deviation / rows
+        down, up = self.swing
+        least = value + down * share - math.hypot(value - low, down * doubt)
+        most = value + up * share + math.hypot(high - value, up * doubt)
+        return cut(min(least, low), limits), cut(max(most, high), limits)
+
+
+@dataclass(frozen=True)
 class Root:
     """The square root of what is never negative."""
 
@@ -132,7 +300,7 @@ class Root:
 
     def ends(self, confidence: float) -> Ends:
         low, high = self.inner.ends(confidence)
-        return math.sqrt(low), math.sqrt(high)
+        return (math.sqrt(low), math.sqrt(high)) if low >= 0 else (low, high)
 
 
 def cut(value: float, within: Ends) -> float:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
+from dither.mechanisms.sums import noise_variance
 from dither.query.answer.assemble import MOMENTS
-from dither.query.answer.estimates import Sums
+from dither.query.answer.estimates import Estimate, Sums
 from dither.query.answer.measures import Kind
 from dither.query.answer.plan import Item, Plan, used
 from dither.query.answer.quantiles import extreme, quantile
+from dither.query.answer.spreads import NOTHING, OPEN, Hidden, Total, one_sided
 from dither.query.sql.expressions import AggregateLeaf
-from dither.query.sql.question import Output
+from dither.query.sql.question import Aggregate, Output
 
 __all__ = ["widths"]
 
@@ -37,36 +40,65 @@ def _of_item(plan: Plan, item: Item, index: int, confidence: float) -> Iterator[
     radii = _radii(item)
     if item.measure.kind not in (Kind.MOMENTS, Kind.TREE):
         for when, radius in radii:
-            yield when, plan.additive(item, radius).error(confidence, integer=True) * float(item.measure.step)
+            yield _said(item, radius, when), _half_of_total(plan, item, radius, confidence)
         return
     when, radius = radii[0] if len(radii) == 1 else radii[1]
     sizes = GROUPS if plan.asked.expect is None else (plan.asked.expect,)
     for rows in sizes:
         about = f"for groups of {rows:,} rows" + (f", {when}" if when else "")
-        yield about, _half(plan, item, index, radius, rows, confidence)
+        yield _said(item, radius, about), _half(plan, item, index, radius, rows, confidence)
 
 
 def _radii(item: Item) -> list[tuple[str, int]]:
     """The radius, or a few that may be chosen, with the words that say so."""
     if item.radius is not None:
         return [("", item.radius)]
+    row, largest = item.measure.row, item.largest if item.cap is None else item.cap / item.measure.row
     one = "group" if item.measure.kind is Kind.UNITS else "row"
-    sizes = [rows for rows in RADII if rows == 1 or rows <= item.largest]
-    return [(f"if a unit counts for {n} {one}{'s' * (n > 1)} at most", n * item.measure.row) for n in sizes]
+    sizes = [rows for rows in RADII if rows == 1 or rows <= largest]
+    return [(f"if units of {n} {one}{'s' * (n > 1)} count in full", n * row) for n in sizes]
+
+
+def _said(item: Item, radius: int, when: str) -> str:
+    """The condition, and what the ± leaves open: where nobody declared what units have, more may be hidden."""
+    if not item.clips(radius) or item.hides(radius):
+        return when
+    sides = {1: "downwards (open upwards: declare rows)", -1: "upwards (open downwards: declare rows)"}
+    if item.measure.kind in (Kind.MOMENTS, Kind.TREE) or not item.measure.sign:
+        return f"of noise (more may be hidden: declare rows) {when}".strip()
+    return f"{sides[item.measure.sign]} {when}".strip()
+
+
+def _half_of_total(plan: Plan, item: Item, radius: int, confidence: float) -> float:
+    """Half the interval's width where little is hidden; of an open one, how far its known end lies away."""
+    step, mechanism = float(item.measure.step), plan.additive(item, radius)
+    total = Total(0, mechanism, step, item.measure.sign, _hidden(plan, item, radius))
+    if total.hidden.open:
+        return mechanism.error(one_sided(confidence) if item.measure.sign else confidence, integer=True) * step
+    low, high = total.ends(confidence)
+    return (high - low) / 2
+
+
+def _hidden(plan: Plan, item: Item, radius: int) -> Hidden:
+    if item.hides(radius):
+        return Hidden(0.0, math.sqrt(noise_variance(plan.hidden(item, radius))))
+    return OPEN if item.clips(radius) else NOTHING
 
 
 def _half(plan: Plan, item: Item, index: int, radius: int, rows: int, confidence: float) -> float:
-    """Half the interval's width for rows spread evenly between the bounds."""
-    aggregate = plan.question.aggregates[index]
-    if item.measure.kind is Kind.MOMENTS:
-        sums = Sums(item.measure.moments, item.measure.moments.expected(rows), plan.additive(item, radius))
-        low, high = MOMENTS[aggregate.function](sums).ends(confidence)
-        return float(high - low) / 2
-    mechanism, leaves = plan.tree(item, radius), item.measure.leaves
-    counts = np.full(leaves.count, rows * item.measure.row / leaves.count)
-    if aggregate.function == "quantile":
-        low, high = quantile(counts, aggregate.level or 0.0, leaves, mechanism, item.measure.row).ends(confidence)
-    else:
-        largest = aggregate.function == "max"
-        low, high = extreme(counts, leaves, mechanism, item.measure.row, largest=largest).ends(confidence)
+    """Half the interval's width for rows spread evenly between the bounds; without a cap, that of the noise alone."""
+    estimate = _expected(plan, item, plan.question.aggregates[index], radius, rows)
+    low, high = estimate.ends(confidence, noise=not item.hides(radius))
     return float(high - low) / 2
+
+
+def _expected(plan: Plan, item: Item, aggregate: Aggregate, radius: int, rows: int) -> Estimate:
+    measure, hidden = item.measure, _hidden(plan, item, radius)
+    if measure.kind is Kind.MOMENTS:
+        sums = Sums(measure.moments, measure.moments.expected(rows), plan.additive(item, radius), hidden)
+        return MOMENTS[aggregate.function](sums)
+    mechanism, leaves = plan.tree(item, radius), measure.leaves
+    counts = np.full(leaves.count, rows * measure.row / leaves.count)
+    if aggregate.function == "quantile":
+        return quantile(counts, aggregate.level or 0.0, leaves, mechanism, measure.row, hidden)
+    return extreme(counts, leaves, mechanism, measure.row, largest=aggregate.function == "max")

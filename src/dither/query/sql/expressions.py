@@ -17,7 +17,8 @@ __all__ = ["AggregateLeaf", "Call", "Column", "Expr", "KeyLeaf", "Literal", "Ref
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a relation: its public facts. `owner` says that it is the unit's id itself, unchanged.
+    """A column of a relation: its public facts. `owner` says that it is the unit's id itself, unchanged; `total` is
+    what the magnitudes of its values add up to at most over the rows of one owner, where that was declared.
 
     `size` and `depth` count the parts of which its values are made, as if all SELECTs below were written out.
     """
@@ -29,6 +30,7 @@ class Column:
     owner: bool = False
     size: int = field(default=1, compare=False, repr=False)
     depth: int = field(default=0, compare=False, repr=False)
+    total: float | None = None
 
     @classmethod
     def of(cls, name: str, expr: Expr) -> Column:

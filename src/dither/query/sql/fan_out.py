@@ -31,10 +31,12 @@ from dither.query.sql.relations import (
 )
 from dither.query.sql.scalars import conjuncts
 
-__all__ = ["Sizes", "check_fan_out"]
+__all__ = ["Sizes", "check_fan_out", "most_rows"]
 
 LOOKS = 2_000
 """So many times relations are looked at; then only the simplest bound is computed."""
+ENDLESS = 1 << 60
+"""Rows of a table of which nobody said how many one unit has; no bound that depends on it is below."""
 Columns = frozenset[int]
 NONE: Columns = frozenset()
 
@@ -58,6 +60,13 @@ def check_fan_out(relation: Relation, sizes: Sizes, most: int) -> None:
     exact = Reach(sizes, repeats=True).of(relation)
     if not exact.fits(most):
         raise QueryError(exact.problem(most))
+
+
+def most_rows(relation: Relation, sizes: Sizes) -> int | None:
+    """How many rows one owner has at most, by declared rows and the sizes of public tables; None if that is open."""
+    joins = any(isinstance(node, Join) for node in nodes(relation))
+    found = relation.most if not joins else Reach(sizes, repeats=True, undeclared=ENDLESS).rows(relation)
+    return None if found is None or found >= ENDLESS else found
 
 
 @dataclass(frozen=True)
@@ -86,6 +95,7 @@ class Reach:
 
     sizes: Sizes
     repeats: bool
+    undeclared: int = UNDECLARED
     known: dict[tuple[int, Columns], int] = field(default_factory=dict)
     stored: dict[int, int] = field(default_factory=dict)
 
@@ -144,7 +154,7 @@ class Reach:
         table = scan.table
         if not table.public:
             alone = any(table.fields[index].name in table.linked for index in columns)
-            return 1 if alone else UNDECLARED if scan.most is None else scan.most
+            return 1 if alone else self.undeclared if scan.most is None else scan.most
         rows = self.sizes.rows(table)
         if not self.repeats:
             return rows

@@ -103,11 +103,15 @@ def _check_sides(
 
 
 def _pair(left: Relation, right: Relation, kind: JoinKind) -> Join:
-    """Left columns, then right columns. On a side that can be missing the owner's id can be NULL."""
+    """Left columns, then right columns. On a side that can be missing the owner's id can be NULL.
+
+    A row can have several partners, so what a column adds up to is no longer known.
+    """
     columns = (
         *_nullable(left.columns, kind in (JoinKind.RIGHT, JoinKind.FULL)),
         *_nullable(right.columns, kind in (JoinKind.LEFT, JoinKind.FULL)),
     )
+    columns = tuple(replace(column, total=None) for column in columns)
     return Join(columns, left.private or right.private, _most(left, right, kind), left, right, kind, None)
 
 

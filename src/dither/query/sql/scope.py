@@ -166,7 +166,7 @@ def _column(table: Table, field: Field) -> Column:
     range_ = Range(0, 1) if field.type is Type.BOOLEAN else field.range
     keys = field.keys
     assert keys is None or isinstance(keys, Keys)
-    return Column(field.name, field.type, range_, keys, owner=_is_owner(table, field.name))
+    return Column(field.name, field.type, range_, keys, owner=_is_owner(table, field.name), total=field.total)
 
 
 def _is_owner(table: Table, name: str) -> bool:

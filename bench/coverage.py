@@ -1,0 +1,247 @@
+"""How often printed intervals hold the true answer, how wide they are, and how far off the answers are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from bench.harness import Goal, Report, Row, at_least, at_most, versions
+from bench.redraw import Drawn, redrawn
+from dither.ledger import Ledger
+from dither.privacy import Unit, gaussian_mu
+from dither.query.catalogue import Catalogue, Field, Table
+from dither.query.database import Database
+from dither.query.engines.duckdb import DuckDBEngine
+from dither.query.sql.types import ANY, Range, Type
+
+DRAWS = 400
+LARGE_DRAWS = 200
+DELTA = 1e-7
+EPSILONS = (0.1, 1.0, 3.0)
+KEYS = ("A", "B", "C", "D", "E", "F")
+NOTES = (
+    "For each shape of data and each aggregate, noise is drawn anew over integers that are collected once for each "
+    "radius; the truth is the answer over all rows, with values within their declared bounds. A cell is one shape, "
+    "aggregate, noise, ε and cap, over all its groups.",
+    "An interval that is open to a side is reported as open and counts in no width. 'radius = cap' is the same question "
+    "with the same noise and cost, every unit counting in full.",
+    "Grouped questions are asked with Laplace noise and with Gaussian noise of the same ε at δ = 1e-7.",
+)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A table with rows of units, made by SQL over u (a unit's number) and i (the number of a row of it)."""
+
+    name: str
+    units: int
+    rows: str
+    cap: int
+    heavy: bool = False
+    draws: int = DRAWS
+    aggregates: tuple[str, ...] | None = None
+
+    @property
+    def make(self) -> str:
+        drawn = "(hash(u * 1000003 + i * 7919 + {}) / 18446744073709551615.0)"
+        x, y, key, tag = (drawn.format(seed) for seed in (1, 2, 3, 4))
+        owner = "(hash(u + 17) / 18446744073709551615.0)"
+        return (
+            f"CREATE TABLE t AS SELECT u, 'ABCDEF'[1 + CAST(floor(5.999 * pow({key}, 1.5)) AS INTEGER)] AS g, "
+            f"CAST(floor(100 * {x}) AS INTEGER) AS x, CAST(floor(50 * {x} + 50 * {y}) AS INTEGER) AS y, "
+            f"CAST(floor(100 * ({owner} * 0.7 + 0.3 * {y})) AS INTEGER) - 50 AS s, "
+            f"CAST(floor(400 * {tag} * {tag}) AS INTEGER) AS tag "
+            f"FROM (SELECT range AS u, unnest(range(CAST({self.rows} AS BIGINT))) AS i FROM range({self.units}))"
+        )
+
+
+PART = "(hash(range) / 18446744073709551615.0)"
+PARETO = "least({cap}, floor({low} / pow(1 - 0.9999999 * " + PART + ", {power})))"
+SHAPES = (
+    Shape("light", 5_000, f"1 + floor(3 * {PART})", 4),
+    Shape("heavy", 5_000, PARETO.format(cap=500, low=2, power=0.8), 500, heavy=True),
+    Shape("one giant", 2_000, f"CASE WHEN range = 7 THEN 2000 ELSE 1 + floor(5 * {PART}) END", 2_000, heavy=True),
+    Shape("few units", 40, "5", 10),
+    Shape("clinic-like", 25_000, f"least(90, 1 + floor(-4 * ln(1 - 0.999999 * {PART})))", 90),
+    Shape("1 M rows", 60_000, PARETO.format(cap=2_000, low=5, power=0.6), 2_000, heavy=True, draws=LARGE_DRAWS),
+)
+LARGE = Shape(
+    "10 M rows",
+    600_000,
+    PARETO.format(cap=2_000, low=5, power=0.6),
+    2_000,
+    heavy=True,
+    draws=LARGE_DRAWS,
+    aggregates=("count", "sum", "mean", "units"),
+)
+AGGREGATES = {
+    "count": "COUNT(*)",
+    "sum": "SUM(x)",
+    "signed sum": "SUM(s)",
+    "mean": "AVG(x)",
+    "variance": "VAR_POP(x)",
+    "correlation": "CORR(x, y)",
+    "median": "MEDIAN(x)",
+    "maximum": "MAX(x)",
+    "units": "COUNT(DISTINCT u)",
+    "different": "COUNT(DISTINCT tag)",
+}
+NOISES = ("alone", "Laplace", "Gaussian")
+"""Ungrouped (with the noise that the plan prefers), and grouped with either noise."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One question: what it is about, and what was seen."""
+
+    shape: Shape
+    aggregate: str
+    noise: str
+    epsilon: float
+    cap: bool
+    drawn: Drawn
+    beside: Drawn | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.shape.name}, {self.aggregate}, {self.noise}, ε = {self.epsilon:g}"
+
+    @property
+    def system(self) -> str:
+        return "dither, rows declared" if self.cap else "dither, no rows declared"
+
+    @property
+    def covered(self) -> float:
+        return float(np.nanmean(self.drawn.covered))
+
+    @property
+    def least(self) -> float:
+        """95 %, less four standard errors."""
+        draws = self.shape.draws * self.drawn.covered.shape[0]
+        return 0.95 - 4 * math.sqrt(0.95 * 0.05 / draws)
+
+    @property
+    def open(self) -> float:
+        return float(np.nanmean(self.drawn.open))
+
+    @property
+    def wider(self) -> float:
+        """How much wider the intervals are than with radius = cap."""
+        return math.nan if self.beside is None else _ratio(self.drawn.width, self.beside.width)
+
+    @property
+    def farther(self) -> float:
+        """How much larger the error is than with radius = cap."""
+        return math.nan if self.beside is None else _ratio(self.drawn.rmse, self.beside.rmse)
+
+
+def _ratio(mine: Any, other: Any) -> float:
+    both = np.isfinite(mine) & np.isfinite(other) & (other > 0)
+    return float(np.mean(mine[both]) / np.mean(other[both])) if both.any() else math.nan
+
+
+def opened(shape: Shape, cap: bool) -> Iterator[Database]:
+    """The shape's table under an account without an end."""
+    stored = duckdb.connect()
+    stored.execute(shape.make)
+    fields = (
+        Field("u", Type.INTEGER),
+        Field("g", Type.TEXT, ANY, KEYS),
+        Field("x", Type.INTEGER, Range(0, 100)),
+        Field("y", Type.INTEGER, Range(0, 100)),
+        Field("s", Type.INTEGER, Range(-50, 50)),
+        Field("tag", Type.INTEGER, Range(0, 400)),
+    )
+    declared = Catalogue("shapes", (Table("t", fields, owner="u", rows=shape.cap if cap else None),), unit=Unit("u"))
+    account = Ledger.open(":memory:").account("shapes", epsilon=100.0, delta=DELTA, unit=declared.unit)
+    database = Database(declared, DuckDBEngine.of(declared, {"t": (stored, "t")}), account)
+    yield database
+    database.close()
+
+
+def cost(noise: str, epsilon: float) -> dict[str, float]:
+    if noise == "Gaussian":
+        return {"rho": gaussian_mu(epsilon, DELTA) ** 2 / 2}
+    return {"epsilon": epsilon}
+
+
+def question(aggregate: str, noise: str) -> str:
+    figure = f"{AGGREGATES[aggregate]} AS a"
+    return f"SELECT {figure} FROM t" if noise == "alone" else f"SELECT g, {figure} FROM t GROUP BY g"
+
+
+def full(aggregate: str, cap: int) -> dict[str, float]:
+    """The radius that is the cap, as it is stated."""
+    if aggregate in ("units", "different"):
+        return {}
+    return {"radius": cap * {"sum": 100, "signed sum": 50}.get(aggregate, 1)}
+
+
+def cells(shape: Shape, epsilons: tuple[float, ...] = EPSILONS, noises: tuple[str, ...] = NOISES) -> Iterator[Cell]:
+    for cap in (True, False):
+        for database in opened(shape, cap):
+            for aggregate in shape.aggregates or AGGREGATES:
+                for noise in noises:
+                    for epsilon in epsilons:
+                        yield cell(database, shape, aggregate, noise, epsilon, cap)
+
+
+def cell(database: Database, shape: Shape, aggregate: str, noise: str, epsilon: float, cap: bool) -> Cell:
+    sql, paid = question(aggregate, noise), cost(noise, epsilon)
+    drawn = _last(_drawn(database, sql, shape.draws, paid))
+    chosen = cap and noise == "Gaussian" and full(aggregate, shape.cap)
+    beside = _last(_drawn(database, sql, shape.draws, paid | chosen)) if chosen else None
+    return Cell(shape, aggregate, noise, epsilon, cap, drawn, beside)
+
+
+def _drawn(database: Database, sql: str, draws: int, stated: dict[str, float]) -> Drawn:
+    with redrawn(database, sql, **stated) as again:
+        return again.drawn(draws)
+
+
+def _last(drawn: Drawn) -> Drawn:
+    """The figures of the last column: the aggregate, beside the key."""
+    return Drawn(*(np.asarray(figure)[:, -1:] for figure in (drawn.covered, drawn.open, drawn.width, drawn.rmse)))
+
+
+def run() -> Report:
+    found = [one for shape in (*SHAPES, LARGE) for one in cells(shape)]
+    return report(found)
+
+
+def report(found: list[Cell]) -> Report:
+    rows = [row for one in found for row in _rows(one)]
+    return Report(tuple(rows), tuple(_goals(found)), NOTES, versions("dither", "duckdb", "numpy"))
+
+
+def _rows(one: Cell) -> Iterator[Row]:
+    yield Row(one.name, one.system, "covers the truth", round(one.covered, 4))
+    yield Row(one.name, one.system, "open to a side", round(one.open, 4))
+    if one.open < 1:
+        yield Row(one.name, one.system, "mean width", _rounded(float(np.nanmean(one.drawn.width))))
+    yield Row(one.name, one.system, "RMSE", _rounded(float(np.nanmean(one.drawn.rmse))))
+    if one.beside is not None:
+        yield Row(one.name, one.system, "width beside radius = cap", _rounded(one.wider))
+        yield Row(one.name, one.system, "RMSE beside radius = cap", _rounded(one.farther))
+
+
+def _rounded(value: float) -> float | None:
+    return float(f"{value:.4g}") if math.isfinite(value) else None
+
+
+def _goals(found: list[Cell]) -> Iterator[Goal]:
+    worst = min(one.covered - one.least for one in found if not math.isnan(one.covered))
+    yield at_least("coverage of the truth in every cell, above 95 % less 4 standard errors", 0.0, worst)
+    closed = sum(one.open == 0 for one in found if one.cap) / max(sum(one.cap for one in found), 1)
+    yield at_least("cells with declared rows whose intervals are closed", 0.9, closed)
+    wider = [one.wider for one in found if not math.isnan(one.wider)]
+    yield at_most("width beside radius = cap, the worst cell", 1.1, max(wider))
+    heavy = [one.farther for one in found if one.shape.heavy and not math.isnan(one.farther)]
+    yield at_most("RMSE beside radius = cap on heavy-tailed shapes, the worst cell", 0.5, max(heavy))
+    others = [one.farther for one in found if not one.shape.heavy and not math.isnan(one.farther)]
+    yield at_most("RMSE beside radius = cap on other shapes, the worst cell", 1.1, max(others))
