@@ -157,7 +157,7 @@ def _unclipped(item: Item) -> int:
 
 def _cell(truth: Any, value: Any, ends: tuple[Any, Any] | None) -> tuple[float, float, float, float]:
     """Whether the interval holds the truth, whether it is open, its width, and how far off the value is."""
-    if ends is None:
+    if ends is None or value is None or truth is None:
         return np.nan, 0.0, np.nan, np.nan
     low, high = float(ends[0]), float(ends[1])
     return float(low <= truth <= high), float(np.isinf(low) or np.isinf(high)), high - low, float(value) - truth

@@ -142,11 +142,11 @@ def test_round_leaves_keys_and_intervals() -> None:
 
 def test_what_it_shows() -> None:
     assert str(by_ward()).splitlines() == [
-        "ward          n                 mean",
-        "A     1,023 ±10  51.5 (50.5 to 53.5)",
-        "B         7 ±10  30.2 (29.2 to 32.2)",
-        "C         0 ±10                 NULL",
-        "intervals: 95 % each, for the noise",
+        "ward          n                        mean",
+        "A     1,023 ±10  51.5 (50.5 … 53.5 at 95 %)",
+        "B         7 ±10  30.2 (29.2 … 32.2 at 95 %)",
+        "C         0 ±10                        NULL",
+        "intervals: 95 % each, of values within their declared bounds",
         "ε = 0.5 (pure), one row, add/remove; not charged to any account",
         "values were clipped",
     ]
@@ -185,7 +185,7 @@ def test_html_is_escaped_and_controls_written_out() -> None:
 
 def test_dates_are_shown() -> None:
     ends = (date(2024, 1, 1), date(2024, 1, 9))
-    assert "2024-01-05 (2024-01-01 to 2024-01-09)" in str(one(date(2024, 1, 5), ends))
+    assert "2024-01-05 (2024-01-01 … 2024-01-09 at 95 %)" in str(one(date(2024, 1, 5), ends))
 
 
 def test_plots() -> None:

@@ -22,27 +22,48 @@ INF = math.inf
         (7, (4.7, 9.3), "7 ±3"),
         (51.5109, (51.1046, 51.9172), "51.51 ±0.41"),
         (268, (234, 301), "268 ±34"),
-        (3, (0, 11), "3 (0 to 11)"),
-        (2, (1.0, 2.0), "2 (1 to 2)"),
-        (2, (-math.inf, 2.5), "2 (-∞ to 2.5)"),
-        (0.5, (0.0, 0.6), "0.50 (0.00 to 0.60)"),
+        (3, (0, 11), "3 (0 … 11 at 95 %)"),
+        (2, (1.0, 2.0), "2 (1 … 2 at 95 %)"),
+        (2, (-math.inf, 2.5), "≈ 2, at most 2.5"),
+        (0.5, (0.0, 0.6), "0.50 (0.00 … 0.60 at 95 %)"),
         (1234567.891, (1234000.0, 1235135.782), "1,234,568 ±568"),
         (0.00123, (0.0011, 0.00136), "0.00123 ±0.00013"),
         (1e20, (9e19, 1.1e20), "1e+20 ±1e+19"),
-        (5.0, (-INF, INF), "5 ±∞"),
+        (5.0, (-INF, INF), "≈ 5, no bound: declare rows"),
         (5, (5, 5), "5 ±0"),
-        (2.5, (0.5, INF), "2.5 (0.5 to ∞)"),
-        (None, (0.0, 1.0), "NULL (0 to 1)"),
+        (2.5, (0.5, INF), "≈ 2.5, at least 0.5"),
+        (None, (0.0, 1.0), "NULL (0 … 1 at 95 %)"),
         (math.nan, None, "NULL"),
         (True, None, "true"),
         (False, None, "false"),
         ("A", None, "A"),
-        (date(2024, 2, 1), (date(2024, 1, 1), date(2024, 3, 1)), "2024-02-01 (2024-01-01 to 2024-03-01)"),
+        (date(2024, 2, 1), (date(2024, 1, 1), date(2024, 3, 1)), "2024-02-01 (2024-01-01 … 2024-03-01 at 95 %)"),
         (datetime(2024, 2, 1, 10, 30, tzinfo=UTC), None, "2024-02-01T10:30:00+00:00"),
+        (date(2024, 2, 1), (None, None), "≈ 2024-02-01, no bound: declare rows"),
+        (1180, (1134, INF), "≈ 1,180, at least 1,134"),
+        (118902.0, (113470.0, INF), "≈ 118,902, at least 113,470"),
+        (5, (-INF, INF), "≈ 5, no bound: declare rows"),
     ],
 )
 def test_a_cell(value: Any, ends: Any, text: str) -> None:
     assert cell(value, ends) == text
+
+
+@pytest.mark.parametrize(
+    ("ends", "text"),
+    [
+        ((8039, 9406), "8,298 (8,039 … 9,406 at 95 %)"),
+        ((8039, 8298 + 777), "8,298 ±777"),
+        ((8039, 8298 + 778), "8,298 (8,039 … 9,076 at 95 %)"),
+    ],
+)
+def test_a_cell_is_lopsided_from_three_times_the_noise_on(ends: Any, text: str) -> None:
+    assert cell(8298, ends, (8039, 8557)) == text
+
+
+def test_whole_reals_keep_their_zeros() -> None:
+    assert number(113470.0) == "113,470"
+    assert number(1e6) == "1,000,000"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ within their bounds, so that nothing is clipped but what a test clips.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import cache
 from typing import Any
@@ -94,7 +95,7 @@ MEASURED = (
     field("wide", Type.INTEGER, 0, 4000),
     field("tag", Type.INTEGER),
 )
-CROWD = Table("crowd", (field("person", Type.INTEGER), *MEASURED), owner="person")
+CROWD = Table("crowd", (field("person", Type.INTEGER), *MEASURED), owner="person", rows=7)
 SAMPLES = Table("samples", MEASURED)
 TABLES = {table.name: table for table in (PATIENTS, VISITS, DIAGNOSES, REGIONS, SHIFTS, ANSWERS)}
 CLINIC = (PATIENTS, VISITS, DIAGNOSES, REGIONS, SHIFTS)
@@ -105,6 +106,7 @@ CATALOGUES = {
     "survey": Catalogue("survey", SURVEY, unit=ROW),
     "survey, replace": Catalogue("survey", SURVEY, unit=ROW.replacing()),
     "crowd": Catalogue("crowd", (CROWD,), unit=Unit("person")),
+    "crowd, no rows": Catalogue("crowd", (replace(CROWD, rows=None),), unit=Unit("person")),
     "samples": Catalogue("samples", (SAMPLES,), unit=ROW),
 }
 

@@ -163,11 +163,10 @@ def test_sums_beyond_64_bits():
 
 def test_plain_counts_and_sums():
     mechanism = Laplace(sensitivity=4, epsilon=1)
-    count = plain(500, mechanism, within=(0, math.inf))
+    count = plain(500, mechanism)
     assert count.value == 500
     width = mechanism.error(0.95, integer=True)
     assert count.ends(0.95) == (500 - width, 500 + width)
-    assert plain(-3, mechanism, within=(0, math.inf)).ends(0.95)[0] == 0
     half = plain(500, mechanism, step=0.5)
     assert half.value == 250
     assert half.ends(0.95) == (250 - width / 2, 250 + width / 2)
