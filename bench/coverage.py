@@ -28,8 +28,8 @@ NOTES = (
     "For each shape of data and each aggregate, noise is drawn anew over integers that are collected once for each "
     "radius; the truth is the answer over all rows, with values within their declared bounds. A cell is one shape, "
     "aggregate, noise, ε and cap, over all its groups.",
-    "An interval that is open to a side is reported as open and counts in no width. 'radius = cap' is the same question "
-    "with the same noise and cost, every unit counting in full.",
+    "An interval that is open to a side is reported as open and counts in no width. 'radius = cap' is the same "
+    "question with the same noise and cost, every unit counting in full.",
     "Grouped questions are asked with Laplace noise and with Gaussian noise of the same ε at δ = 1e-7.",
 )
 

@@ -2,7 +2,7 @@
 
     python tools/make_clinic.py src/dither/data/clinic
 
-No person stands behind any row. The same script gives the same bytes on every machine.
+No person stands behind any row. The same script gives the same rows on every machine.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date, timedelta
@@ -19,7 +20,9 @@ from random import Random  # allowed: synthetic demo data
 from statistics import median
 from typing import NamedTuple
 
-PATIENTS = 2_500
+import duckdb
+
+PATIENTS = 25_000
 FIRST = date(2023, 1, 1)
 DAYS = 731
 
@@ -135,7 +138,7 @@ def patient(rng: Random, number: int) -> Patient:
     age = min(104, max(1, round(around(rng, home.age, home.spread))))
     sex = "F" if home.name == "maternity" or rng.random() < 0.5 else "M"
     region = "" if rng.random() < 0.01 else REGIONS[pick(rng, [one[3] for one in REGIONS])][0]
-    return Patient(f"P{number:04d}", sex, 2024 - age, age, region, home)
+    return Patient(f"P{number:05d}", sex, 2024 - age, age, region, home)
 
 
 def visit(rng: Random, who: Patient) -> Visit:
@@ -189,16 +192,16 @@ CATALOGUE = """\
 # A synthetic clinic. No person stands behind any row; README.md says how it was made.
 name = "clinic"
 unit = "patient_id"
-population = 2500
+population = 25000
 version = "1"
 
 [budget]
 epsilon = 4.0
-delta = 1e-7
+delta = 1e-8
 
 [tables.patients]
-source = "patients.csv"
-rows = 1
+source = "patients.parquet"
+rows = 1   # one line for each patient
 
 [tables.patients.columns]
 patient_id = "text"
@@ -208,7 +211,8 @@ age = { type = "integer", low = 0, high = 110, by = "the clinic: nobody is older
 region = { type = "text", keys_from = "regions.region", by = "the public list of regions" }
 
 [tables.visits]
-source = "visits.csv"
+source = "visits.parquet"
+rows = 90   # the clinic: from the 91st stay in two years on, a patient is cared for elsewhere
 
 [tables.visits.columns]
 visit_id = "integer"
@@ -220,8 +224,9 @@ days = { type = "integer", low = 0, high = 60, by = "the clinic: longer stays mo
 cost = { type = "integer", low = 0, high = 20000, by = "the clinic's price list" }
 
 [tables.diagnoses]
-source = "diagnoses.csv"
+source = "diagnoses.parquet"
 link = { column = "visit_id", to = "visits.visit_id" }
+rows = 180   # the clinic: two diagnoses a visit are coded on average, for nobody more
 
 [tables.diagnoses.columns]
 visit_id = "integer"
@@ -251,10 +256,11 @@ README and the documentation have something realistic to ask about without a dow
 | `diagnoses` | {diagnoses:,} | `visit_id`, `code` (one of {codes}, like those of the ICD) |
 | `regions` | {regions} | `region`, `country`, `beds`; public |
 
-`clinic.toml` declares them: the unit is a patient, diagnoses belong to the patient of their visit, wards and regions
-are public keys, codes are private ones.
+`clinic.toml` declares them: the unit is a patient with at most 90 visits and {coded} diagnoses (nobody has more than
+{most} and {busiest}), diagnoses belong to the patient of their visit, wards and regions are public keys, codes are private
+ones. The private tables are Parquet files.
 
-**How it was made.** `tools/make_clinic.py` in the repository writes the same bytes again. Each patient has a ward that
+**How it was made.** `tools/make_clinic.py` in the repository writes the same rows again. Each patient has a ward that
 suits them, an age that suits the ward, and a heavy-tailed number of visits in 2023 and 2024: half of the patients have
 at most {median}, one in a hundred at least {high}, {often} at least 50, and nobody more than {most}. Emergency and
 paediatrics are fuller in winter, planned stays seldom begin at weekends, and costs follow the ward and the length of
@@ -271,7 +277,11 @@ Regions and countries do not exist.
 def card(rows: dict[str, list[tuple[object, ...]]]) -> str:
     visits, patients = rows["visits"][1:], rows["patients"][1:]
     counts = sorted(Counter(row[1] for row in visits if row[1]).values())
+    owner = {row[0]: row[1] for row in visits}
+    coded = Counter(owner[row[0]] for row in rows["diagnoses"][1:] if owner[row[0]])
     return CARD.format(
+        coded=180,
+        busiest=max(coded.values()),
         **{name: len(found) - 1 for name, found in rows.items()},
         codes=len({row[1] for row in rows["diagnoses"][1:]}),
         median=int(median(counts)),
@@ -289,19 +299,36 @@ def quoted(names: list[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def files() -> dict[str, str]:
-    """The text of every file."""
-    rows = tables()
-    found = {f"{name}.csv": as_csv(table) for name, table in rows.items()}
+def texts(rows: dict[str, list[tuple[object, ...]]]) -> dict[str, str]:
+    """The text of every file that is one."""
     catalogue = CATALOGUE.replace("WARDS", quoted([ward.name for ward in WARDS]))
     catalogue = catalogue.replace("COUNTRIES", quoted(sorted({one[1] for one in REGIONS})))
-    return {**found, "clinic.toml": catalogue, "README.md": card(rows)}
+    return {"regions.csv": as_csv(rows["regions"]), "clinic.toml": catalogue, "README.md": card(rows)}
+
+
+TYPES = {"visit_id": "INTEGER", "born": "SMALLINT", "age": "SMALLINT", "days": "SMALLINT", "cost": "INTEGER"}
+PRIVATE = ("patients", "visits", "diagnoses")
+
+
+def parquet(rows: list[tuple[object, ...]], target: Path) -> None:
+    """A file of typed columns; an empty text is a missing value."""
+    names = [str(name) for name in rows[0]]
+    types = {name: TYPES.get(name, "DATE" if name == "day" else "VARCHAR") for name in names}
+    with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
+        source = Path(folder, "rows.csv")
+        source.write_text(as_csv(rows), encoding="utf-8")
+        read = f"SELECT * FROM read_csv('{source}', header = true, nullstr = '', columns = {types})"
+        connection.execute("SET threads = 1")
+        connection.execute(f"COPY ({read}) TO '{target}' (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 19)")
 
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files().items():
+    rows = tables()
+    for name, text in texts(rows).items():
         (folder / name).write_bytes(text.encode())
+    for name in PRIVATE:
+        parquet(rows[name], folder / f"{name}.parquet")
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ def command(folder: str | None) -> None:
         click.echo(f"{place} declares the clinic's tables; ask it with: dither query {place} 'SELECT …' --epsilon 0.5")
         return
     shown = console()
-    say(shown, ["Private answers about a synthetic clinic; ± holds with 95 % each and covers the noise.", ""])
+    say(shown, ["Private answers about a synthetic clinic. 95 of 100 intervals hold the true answer.", ""])
     with (
         as_file(files("dither") / "data" / "clinic") as bundled,
         dither.open(str(bundled / "clinic.toml"), ledger=":memory:") as database,

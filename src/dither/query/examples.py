@@ -7,7 +7,8 @@ from pathlib import Path
 
 __all__ = ["example"]
 
-FILES = ("clinic.toml", "patients.csv", "visits.csv", "diagnoses.csv", "regions.csv", "README.md")
+TABLES = ("patients.parquet", "visits.parquet", "diagnoses.parquet", "regions.csv")
+FILES = ("clinic.toml", *TABLES, "README.md")
 
 
 def example(folder: str | Path = "clinic") -> Path:
