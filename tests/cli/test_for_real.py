@@ -115,3 +115,11 @@ def test_a_source_that_is_not_there(tmp_path: Path) -> None:
         done = run("query", source, SQL, "--epsilon", "1")
         assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert [path.name for path in tmp_path.iterdir()] == ["visits.csv"]
+
+
+def test_a_forgotten_unit_is_refused_with_a_suggestion() -> None:
+    done = run("query", "visits.csv", SQL, *DECLARED[2:], "--epsilon", "1")
+    assert done.exit_code == 2
+    assert "--unit: is missing; pass the column with a person's id, such as --unit patient_id" in done.stderr
+    assert "or --unit row if each row is a person of its own" in done.stderr
+    assert not Path("visits.dither.db").exists()

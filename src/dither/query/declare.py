@@ -11,7 +11,7 @@ from dither.privacy import ROW, Unit
 from dither.query.catalogue import ROW_ID, Catalogue, Field, Table, usual_delta
 from dither.query.declared import bounds_of, type_of_bounds, type_of_keys
 from dither.query.limits import Limits
-from dither.query.names import find, nearest, same
+from dither.query.names import find, likely_ids, nearest, same
 from dither.query.sql.types import ANY, Type
 
 __all__ = ["declare"]
@@ -45,7 +45,7 @@ def declare(
     """
     listed = {name: _listed(name, one) for name, one in _by_column("keys", keys).items()}
     stated = _Stated(_by_column("bounds", bounds), listed, _by_column("types", types))
-    whom = _unit(unit)
+    whom = _unit(unit, () if schema is None else schema)
     names = stated.names(schema, whom)
     owner = None if whom.name == ROW.name else _column("unit", whom.name, names)
     fields = (stated.field(column, (schema or {}).get(column)) for column in names if owner or not same(column, ROW_ID))
@@ -75,12 +75,26 @@ def _by_column(argument: str, stated: Any) -> dict[str, Any]:
     return dict(stated)
 
 
-def _unit(unit: str | Unit | None) -> Unit:
+def _unit(unit: str | Unit | None, columns: Iterable[str]) -> Unit:
     if isinstance(unit, Unit):
         return unit
-    if unit is None or isinstance(unit, str):
-        return ROW if unit is None else Unit(unit)
+    if unit is None:
+        raise ArgumentError("unit", missing_unit(columns))
+    if isinstance(unit, str):
+        return Unit(unit)
     raise ArgumentError("unit", f'{unit!r:.40} is no unit; pass the name of a column, or "row"')
+
+
+def missing_unit(columns: Iterable[str]) -> str:
+    """Whom to protect is the curator's to say: a table that holds several rows of a person looks like any other."""
+    known = list(columns)
+    likely = likely_ids(known)
+    example = likely[0] if likely else "patient_id"
+    seen = f" By their names, these may be ids: {', '.join(likely)}." if likely else ""
+    return (
+        f'is missing; pass the column with a person\'s id, such as unit="{example}", or unit="row" if each row is a '
+        f"person of its own.{seen}"
+    )
 
 
 def _column(argument: str, name: str, names: Iterable[str]) -> str:
