@@ -7,9 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dither.errors import ArgumentError
+from dither.errors import ArgumentError, LedgerError
 from dither.ledger import Account, Ledger, Policy
-from dither.privacy import Unit
+from dither.ledger.promise import Promise, accounting_of
+from dither.ledger.terms import Terms
+from dither.privacy import ApproxDP, Unit
+from dither.privacy.numbers import written
 from dither.query.catalogue import Catalogue
 from dither.query.catalogue_file import load_catalogue
 from dither.query.database import Database
@@ -21,6 +24,7 @@ __all__ = ["open"]
 
 BOOK = ".dither.db"
 MEMORY = ":memory:"
+BUDGET = "pass the ε that all answers together may cost, such as budget=3.0"
 
 
 def open(
@@ -55,8 +59,8 @@ def open(
     no such place, and must be named.
     """
     if isinstance(source, str | Path) and Path(source).suffix == ".toml":
-        _only(unit=unit, bounds=bounds, keys=keys, types=types, population=population, delta=delta)
-        _only(rows=rows, limits=limits, name=name)
+        _only(source, unit=unit, bounds=bounds, keys=keys, types=types, population=population, delta=delta)
+        _only(source, rows=rows, limits=limits, name=name)
         return open_catalogue(load_catalogue(source), Path(source), budget=budget, ledger=ledger, engine=engine)
     if not isinstance(table, str):
         raise ArgumentError("table", f"must be the name of a table, not {type(table).__name__}")
@@ -79,10 +83,10 @@ def open(
         version=version,
     )
     path = Path(source) if isinstance(source, str | Path) and chosen == "duckdb" else None
-    book = budget if isinstance(budget, Account) else _book(catalogue, ledger, _beside(path))
+    book = budget if isinstance(budget, Account) else _book(catalogue, ledger, _beside(path), BUDGET)
     made = maker(chosen)(catalogue, {catalogue.tables[0].name: (source, table)})
     with _closing_on_error(made):
-        return Database(catalogue, made, *_account(catalogue, book))
+        return Database(catalogue, made, *_account(catalogue, book, BUDGET))
 
 
 def open_catalogue(
@@ -96,10 +100,11 @@ def open_catalogue(
     """The tables of a catalogue, and its account with the shares of its analysts."""
     if budget is not None and not isinstance(budget, Account):
         raise ArgumentError("budget", f"is declared in {path.name}; change it there, or pass an open account")
-    book = budget if budget is not None else _book(catalogue, ledger, catalogue.book or _beside(path))
+    way_out = f"declare what all answers together may cost in {path.name}: epsilon = 3.0 under [budget]"
+    book = budget if budget is not None else _book(catalogue, ledger, catalogue.book or _beside(path), way_out)
     made = maker(engine if engine is not None else engine_for(catalogue))(catalogue, {})
     with _closing_on_error(made):
-        account, opened = _account(catalogue, book)
+        account, opened = _account_of(path, catalogue, book, way_out)
         database = Database(catalogue, made, account, opened)
     with _closing_on_error(database):
         known = account.shares()
@@ -107,6 +112,14 @@ def open_catalogue(
             if known.get(analyst) != part:
                 account.share(analyst, part)
     return database
+
+
+def _account_of(path: Path, catalogue: Catalogue, book: Book | Account, way_out: str) -> tuple[Account, Ledger | None]:
+    """The account of a catalogue; where they disagree, both files are named."""
+    try:
+        return _account(catalogue, book, way_out)
+    except LedgerError as error:
+        raise type(error)(f"{path.name}: {error}") from error
 
 
 @contextmanager
@@ -127,10 +140,10 @@ def _named_book(engine: str, budget: Any, ledger: Any) -> None:
         )
 
 
-def _only(**given: Any) -> None:
+def _only(catalogue: str | Path, **given: Any) -> None:
     for argument, value in given.items():
         if value is not None:
-            raise ArgumentError(argument, "is declared in the catalogue; change it there")
+            raise ArgumentError(argument, f"is declared in the catalogue; change it there ({Path(catalogue).name})")
 
 
 def _promise(budget: Any, delta: float | None) -> tuple[float | None, float | None]:
@@ -156,32 +169,44 @@ def _beside(path: Path | None) -> Path | None:
 Book = str | Path | Ledger
 
 
-def _book(catalogue: Catalogue, ledger: Any, beside: str | Path | None) -> Book:
+def _book(catalogue: Catalogue, ledger: Any, beside: str | Path | None, way_out: str) -> Book:
     """Where the account is kept: there must be a budget, or a book that knows one."""
     if not isinstance(ledger, str | Path | Ledger | None) or "\0" in str(ledger):
         raise ArgumentError("ledger", "must be a book: the path of a file, an address, or an open Ledger")
     there = ledger is not None or (beside is not None and ("://" in str(beside) or Path(beside).exists()))
     if catalogue.epsilon is None and not there:
-        raise ArgumentError("budget", "is missing; pass the ε that all answers together may cost, such as budget=3.0")
+        raise ArgumentError("budget", f"is missing; {way_out}")
     return next((book for book in (ledger, beside) if book is not None), MEMORY)
 
 
-def _account(catalogue: Catalogue, book: Book | Account) -> tuple[Account, Ledger | None]:
+def _account(catalogue: Catalogue, book: Book | Account, way_out: str) -> tuple[Account, Ledger | None]:
     """The account and, where it was opened here, its book, to be closed with the dataset."""
     if isinstance(book, Account):
         return book, None
     opened = book if isinstance(book, Ledger) else Ledger.open(book)
     mine = None if opened is book else opened
     try:
-        account = opened.account(
-            catalogue.name,
-            epsilon=catalogue.epsilon,
-            delta=catalogue.delta if catalogue.epsilon is not None else 0.0,
-            unit=catalogue.unit,
-            policy=None if catalogue.policy == Policy() else catalogue.policy,  # not declared: as it is
-        )
+        return _declared(catalogue, opened, way_out), mine
     except BaseException:
         if mine is not None:
             mine.close()
         raise
-    return account, mine
+
+
+def _declared(catalogue: Catalogue, book: Ledger, way_out: str) -> Account:
+    """The account that the book has, or that the first charge opens as the catalogue declares it."""
+    if catalogue.epsilon is not None:
+        return book.promised(catalogue.name, _promised(catalogue, catalogue.epsilon))
+    if catalogue.name not in [one.name for one in book.accounts()]:
+        place = book.store.place
+        raise ArgumentError("budget", f"is missing, and {place} has no account {catalogue.name!r} yet; {way_out}")
+    return book.account(catalogue.name)
+
+
+def _promised(catalogue: Catalogue, epsilon: float) -> Promise:
+    total = ApproxDP(epsilon, catalogue.delta, unit=catalogue.unit)
+    return Promise(
+        Terms.of(accounting_of(None, catalogue.delta), total),
+        policy=None if catalogue.policy == Policy() else catalogue.policy,  # not declared: as it is
+        shares={analyst: written(float(part)) for analyst, part in catalogue.analysts.items()},
+    )
