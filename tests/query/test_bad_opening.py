@@ -89,9 +89,11 @@ def test_a_source_that_is_none(source, words) -> None:
     ("name", "content", "words"),
     [
         ("data.xyz", b"x", "rename it to one of .csv"),
-        ("empty.csv", b"", "has no header line"),
+        ("empty.csv", b"", "is empty"),
+        ("zipped.csv", b"PK\x03\x04" + bytes(90), "is a spreadsheet or an archive"),
+        ("table.xlsx", b"PK", "is a spreadsheet"),
         ("binary.csv", bytes(range(256)) * 10, "has no header line"),
-        ("wide.csv", "a,b\n1,2\n".encode("utf-16"), "has no header line"),
+        ("wide.csv", "a,b\n1,2\n".encode("utf-16"), "it is UTF-16"),
         ("twice.csv", b"a,A\n1,2\n", "two columns named A"),
         ("bad.parquet", b"PAR1junkPAR1", "cannot be read as Parquet"),
         ("bad.duckdb", b"junk" * 1000, "cannot be opened as a DuckDB database"),

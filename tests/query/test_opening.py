@@ -50,6 +50,58 @@ def test_every_kind_of_source_answers(kind: str, tmp_path: Path) -> None:
     assert [row[0] for row in release] == ["x", "y"]
 
 
+def test_several_tables_of_all_kinds_at_once(tmp_path: Path) -> None:
+    pd.DataFrame({"ward": ["x", "y"], "beds": [10, 20]}).to_csv(tmp_path / "wards.csv", index=False)
+    tables = {
+        "visits": pd.DataFrame({"visit": [1, 2, 3, 4], **ROWS}),
+        "people": pl.DataFrame({"id": ["a", "b", "c"], "born": [1990, 1971, 1953]}),
+        "bills": pa.table({"visit": [1, 2, 2, 4], "sum": [5, 6, 7, 8]}),
+        "wards": tmp_path / "wards.csv",
+    }
+    declared: dict[str, Any] = {
+        "unit": {"visits": "who", "people": "id"},
+        "links": {"bills": ("visit", "visits.visit")},
+        "public": "wards",
+        "bounds": {"people": {"born": (1900, 2025)}, "bills": {"sum": (0, 10)}, "wards": {"beds": (0, 50)}},
+        "keys": {"visits": {"ward": ["x", "y"]}},
+        "rows": {"visits": 3},
+        "budget": (1e6, 1e-6),
+    }
+    with pytest.raises(ArgumentError, match="ledger: is missing; say where the account is kept"):
+        dither.open(tables, **declared)
+    asked = [
+        "SELECT COUNT(*) FROM visits JOIN people ON who = id WHERE born > 1960",
+        "SELECT COUNT(*) FROM bills JOIN visits USING (visit) WHERE ward = 'x'",
+        "SELECT COUNT(*) FROM visits JOIN wards USING (ward) WHERE beds = 20",
+    ]
+    with dither.open(tables, **declared, ledger=tmp_path / "book.db", name="clinic") as database:
+        found = [database.sql(sql, epsilon=1e4, radius=9).rows for sql in asked]
+        assert database.account.name == "clinic"
+    assert found == [((3,),), ((2,),), ((1,),)]
+
+
+def test_several_frames_have_a_budget_in_this_process() -> None:
+    with dither.open({"visits": pd.DataFrame(ROWS), "others": pa.table(ROWS)}, unit="who", budget=3.0) as database:
+        assert "this process only" in str(database.account)
+        assert database.sql("SELECT COUNT(*) FROM visits JOIN others USING (who)", epsilon=1.0).rows
+
+
+@pytest.mark.parametrize(
+    ("source", "more", "words"),
+    [
+        ({"age": [1, 2], "ward": ["x", "y"]}, {}, "age is a list and no table; pass frames or files by the names"),
+        ({1: pd.DataFrame(ROWS)}, {}, "a dict without tables cannot be opened"),
+        ({"visits": pd.DataFrame(ROWS)}, {"table": "visits"}, "table: stands with its source here"),
+        ({"visits": 5}, {}, "a int cannot be opened"),
+        ({"a": pd.DataFrame(ROWS), "b": "postgresql://x/y"}, {}, "are read by different engines"),
+        (pd.DataFrame(ROWS), {"public": "visits"}, "public: is about several tables, but one was opened"),
+    ],
+)
+def test_what_several_tables_are_not(source: Any, more: dict[str, Any], words: str) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        dither.open(source, unit="who", budget=3.0, **more)
+
+
 def test_the_book_lies_beside_the_file_and_outlives_the_process(tmp_path: Path) -> None:
     source, _ = sources(tmp_path)["csv"]
     with dither.open(source, **PUBLIC) as first:

@@ -231,7 +231,7 @@ class Database:
         )
 
     def close(self) -> None:
-        """Let go of the engine, and of the book if it promises it."""
+        """Let go of the engine, and of the book if it was opened with it."""
         self._engine.close()
         if self._book is not None:
             self._book.close()
