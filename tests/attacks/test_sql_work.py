@@ -162,7 +162,7 @@ def test_candidates_come_in_blocks(monkeypatch):
 
 
 def _asking(sql):
-    from dither.query.database import _asked
     from dither.query.sql.parse import parse
+    from dither.query.stated import asked_of
 
-    return parse(sql), _asked({"epsilon": 1.0})
+    return parse(sql), asked_of({"epsilon": 1.0})

@@ -15,8 +15,9 @@ from dither.query.answer.collect import Collector
 from dither.query.answer.measures import Kind
 from dither.query.answer.noisy import Measured, Noisy, radius_of
 from dither.query.answer.plan import Item, Plan
-from dither.query.database import Database, _asked
+from dither.query.database import Database
 from dither.query.sql.parse import parse
+from dither.query.stated import asked_of
 
 __all__ = ["Redrawn", "redrawn"]
 
@@ -98,7 +99,7 @@ def _holds(truth: Any, ends: tuple[Any, Any] | None) -> float:
 @contextmanager
 def redrawn(database: Database, sql: str, **cost: Any) -> Iterator[Redrawn]:
     """The plan of a question with public keys, while its exact integers are at hand."""
-    plan, engine = database._plan(parse(sql), _asked(cost)), database._engine
+    plan, engine = database._plan(parse(sql), asked_of(cost)), database._engine
     with engine.session() as session:
         collector = Collector(plan, session, engine.dialect, database.catalogue.table, lambda: token(16))
         yield Redrawn(plan, collector)

@@ -172,7 +172,7 @@ DECLARED: dict[str, list[tuple[Any, str]]] = {
         (10**400, "must be positive"),
         (None, "is missing; pass the ε"),
         ("3", "must be a number"),
-        (True, "must be ε as a number"),
+        (True, "must be positive, as ε"),
         ([3.0, 1e-6], "must be a number"),
         ((3.0,), "a pair such as (3.0, 1e-6)"),
         ((3.0, 1e-6, 1), "a pair such as (3.0, 1e-6)"),

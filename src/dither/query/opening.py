@@ -12,7 +12,7 @@ from dither.ledger import Account, Ledger, Policy
 from dither.ledger.promise import Promise, accounting_of
 from dither.ledger.terms import Terms
 from dither.privacy import ApproxDP, Unit
-from dither.privacy.numbers import written
+from dither.privacy.numbers import fraction, written
 from dither.query.catalogue import Catalogue
 from dither.query.catalogue_file import load_catalogue
 from dither.query.database import Database
@@ -205,13 +205,12 @@ def _promise(budget: Any, delta: float | None) -> tuple[float | None, float | No
     """The ε and δ of a budget that is stated as numbers."""
     if budget is None or isinstance(budget, Account):
         return None, delta
-    if isinstance(budget, bool):
-        raise ArgumentError("budget", "must be ε as a number, such as budget=3.0")
-    if not isinstance(budget, tuple):
-        return budget, delta
-    if len(budget) != 2 or delta is not None:
+    epsilon, stated = budget if isinstance(budget, tuple) and len(budget) == 2 else (budget, delta)
+    if isinstance(epsilon, tuple) or (epsilon is not budget and delta is not None):
         raise ArgumentError("budget", "must be ε, or ε and δ as a pair such as (3.0, 1e-6)")
-    return budget
+    if isinstance(epsilon, bool) or not fraction("budget", epsilon, "pass ε as a number, such as budget=3.0") > 0:
+        raise ArgumentError("budget", "must be positive, as ε; pass a number, such as budget=3.0")
+    return epsilon, stated
 
 
 def _beside(path: Path | None) -> Path | None:
