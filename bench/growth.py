@@ -15,9 +15,10 @@ from bench.harness import Goal, Report, Row, at_most, versions
 from bench.peers import Worker
 from bench.query import CATEGORIES, CITIES, DELTA, EPSILON, ROWS_PER_USER, SEED, SYSTEMS, zipf
 from dither.query.answer.collect import Collector
-from dither.query.database import Database, _asked
+from dither.query.database import Database
 from dither.query.opening import open as opened
 from dither.query.sql.parse import parse
+from dither.query.stated import asked_of
 
 SIZES = (1_000_000, 10_000_000, 100_000_000)
 PART = 1_000_000
@@ -148,7 +149,7 @@ def integers(source: Any, sql: str) -> tuple[list[Any], float]:
 
 
 def _collected(database: Database, sql: str) -> list[Any]:
-    plan = database._plan(parse(sql), _asked({"epsilon": EPSILON, "groups": 1000}))
+    plan = database._plan(parse(sql), asked_of({"epsilon": EPSILON, "groups": 1000}))
     with database._engine.session() as session:
         collector = Collector(plan, session, database._engine.dialect, database.catalogue.table, lambda: "salt")
         found: list[Any] = []

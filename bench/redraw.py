@@ -16,9 +16,10 @@ from dither.query.answer.measures import CAP, Kind
 from dither.query.answer.noisy import Measured, Noisy
 from dither.query.answer.plan import Item, Plan
 from dither.query.answer.weighing import radius_of
-from dither.query.database import Database, _asked
+from dither.query.database import Database
 from dither.query.sql.expressions import AggregateLeaf
 from dither.query.sql.parse import parse
+from dither.query.stated import asked_of
 
 __all__ = ["Drawn", "Redrawn", "redrawn"]
 
@@ -166,7 +167,7 @@ def _cell(truth: Any, value: Any, ends: tuple[Any, Any] | None) -> tuple[float, 
 @contextmanager
 def redrawn(database: Database, sql: str, **cost: Any) -> Iterator[Redrawn]:
     """The plan of a question with public keys, while its exact integers are at hand."""
-    plan, engine = database._plan(parse(sql), _asked(cost)), database._engine
+    plan, engine = database._plan(parse(sql), asked_of(cost)), database._engine
     with engine.session() as session:
         collector = Collector(plan, session, engine.dialect, database.catalogue.table, lambda: token(16))
         yield Redrawn(plan, collector)

@@ -32,11 +32,17 @@ __all__ = [
 
 
 class DitherError(Exception):
-    """The root of every error Dither raises on purpose."""
+    """The root of every error Dither raises on purpose.
+
+    Way out: catch it to catch them all.
+    """
 
 
 class ArgumentError(DitherError, ValueError):
-    """An argument is not usable. `argument` names it; the message says why and what to pass instead."""
+    """An argument is not usable. `argument` names it; the message says why and what to pass instead.
+
+    Way out: change the argument that is named, and call again. Nothing was spent.
+    """
 
     def __init__(self, argument: str, message: str) -> None:
         super().__init__(f"{argument}: {message}")
@@ -48,15 +54,24 @@ class ArgumentError(DitherError, ValueError):
 
 
 class UnitMismatch(ArgumentError):
-    """Guarantees about different units, or under different neighbour relations, cannot be put together."""
+    """Guarantees about different units, or under different neighbour relations, cannot be put together.
+
+    Way out: state both for the same unit, or keep them on accounts of their own.
+    """
 
 
 class NoConversion(ArgumentError):
-    """No theorem gives the wanted kind of guarantee from this one."""
+    """No theorem gives the wanted kind of guarantee from this one.
+
+    Way out: convert to a weaker kind first, such as .approx(delta), or use an account that counts this kind.
+    """
 
 
 class QueryError(ArgumentError):
-    """A question in SQL cannot be asked like this. The message ends with the line of SQL and a caret below it."""
+    """A question in SQL cannot be asked like this. The message ends with the line of SQL and a caret below it.
+
+    Way out: change the question where the caret points. Nothing was spent.
+    """
 
     def __init__(self, message: str, sql: str = "", line: int = 0, column: int = 0) -> None:
         super().__init__("sql", message + _shown(sql, line, column))
@@ -80,23 +95,38 @@ def _shown(sql: str, line: int, column: int) -> str:
 
 
 class EngineFailed(DitherError):
-    """The engine failed after the charge was made. The charge stays, and the failure is counted (rule R5)."""
+    """The engine failed after the charge was made. The charge stays, and the failure is counted (rule R5).
+
+    Way out: the curator looks at `database.failure` in the process that asked; ask a simpler question, or raise limits.
+    """
 
 
 class BudgetExceeded(DitherError):
-    """The account cannot afford the charge. Nothing was spent and nothing was read."""
+    """The account cannot afford the charge. Nothing was spent and nothing was read.
+
+    Way out: ask for less; the message says how much fits. A curator can give a share, renew the account or amend it.
+    """
 
 
 class LedgerError(DitherError):
-    """The book cannot be used as it is. Nothing was spent."""
+    """The book cannot be used as it is. Nothing was spent.
+
+    Way out: the message names the file; look at it with `dither log verify`, or put a backup in place.
+    """
 
 
 class AccountFrozen(LedgerError):
-    """The account grants nothing until its curator has looked at it."""
+    """The account grants nothing until its curator has looked at it.
+
+    Way out: the curator looks at `dither log` and thaws it with `dither thaw`.
+    """
 
 
 class MissingExtra(DitherError, ImportError):
-    """An optional part of Dither is not installed."""
+    """An optional part of Dither is not installed.
+
+    Way out: install the part that the message names.
+    """
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"this needs {package}; install it with: pip install 'dither[{extra}]'")

@@ -107,7 +107,7 @@ def test_refusals_spend_nothing(sql: str, words: list[str], said: str) -> None:
     done = run("query", "visits.csv", sql, *DECLARED, *words)
     assert (done.exit_code, done.stdout) == (2, "")
     assert said in done.stderr
-    assert "charges: 0" in run("budget", "visits.csv").stdout
+    assert "no account yet" in run("budget", "visits.csv").stdout
 
 
 def test_a_source_that_is_not_there(tmp_path: Path) -> None:
@@ -115,3 +115,48 @@ def test_a_source_that_is_not_there(tmp_path: Path) -> None:
         done = run("query", source, SQL, "--epsilon", "1")
         assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert [path.name for path in tmp_path.iterdir()] == ["visits.csv"]
+
+
+def test_a_forgotten_unit_is_refused_with_a_suggestion() -> None:
+    done = run("query", "visits.csv", SQL, *DECLARED[2:], "--epsilon", "1")
+    assert done.exit_code == 2
+    assert "--unit: is missing; pass the column with a person's id, such as --unit patient_id" in done.stderr
+    assert "or --unit row if each row is a person of its own" in done.stderr
+    assert not Path("visits.dither.db").exists()
+
+
+CATALOGUE = """
+name = "visits"
+unit = "patient_id"
+{population}
+[budget]
+epsilon = 3.0
+
+[tables.visits]
+source = "visits.csv"
+[tables.visits.columns]
+patient_id = "text"
+ward = "text"
+"""
+
+
+def test_a_preview_promises_nothing_and_amend_changes_what_can_be_changed() -> None:
+    """Preview, learn that a δ is needed, declare a population, ask; then amend, and hear what cannot be amended."""
+    sql = ["visits.toml", "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", "--epsilon", "1"]
+    Path("visits.toml").write_text(CATALOGUE.format(population=""), encoding="utf-8")
+    refused = run("preview", *sql)
+    assert "δ" in refused.stderr
+    assert "population" in refused.stderr
+    for act in (["budget", "visits.toml"], ["amend", "visits.toml", "--epsilon", "5", "--reason", "more"]):
+        assert "no account yet" in run(*act).output
+    Path("visits.toml").write_text(CATALOGUE.format(population="population = 2500"), encoding="utf-8")
+    shown = run("preview", *sql)
+    assert (shown.exit_code, "100 % is left" in shown.stdout) == (0, True)
+    assert run("query", *sql).exit_code == 0
+    amended = run("amend", "visits.toml", "--delta", "1e-8", "--reason", "smaller")
+    assert "from now on ε = 3, δ = 1e-08" in amended.stdout
+    mismatch = run("preview", *sql)
+    assert mismatch.exit_code == 2
+    assert "dither.db: the account visits promises" in mismatch.stderr
+    fixed = run("amend", "visits.toml", "--delta", "0", "--reason", "none")
+    assert "visits.dither.db: an account that has charges cannot give up its δ any more" in fixed.stderr

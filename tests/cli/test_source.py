@@ -10,7 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from dither.cli.source import Asked, arguments, value, working
+from dither.cli.source import Asked, arguments, as_options, value, working
 
 
 def read(*words: str, text: str | bytes | None = None) -> Asked | str:
@@ -33,6 +33,22 @@ def declared(*words: str) -> dict[str, Any]:
     asked = read("visits.csv", "SELECT 1", *words)
     assert isinstance(asked, Asked), asked
     return asked.declared
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        (
+            'unit: is missing; pass unit="patient id", or unit="row".',
+            "--unit: is missing; pass --unit patient id, or --unit row.",
+        ),
+        ("budget: such as budget=3.0.", "--budget: such as --budget 3.0."),
+        ("clinic has shares: say who asks (by=).", "clinic has shares: say who asks (--by)."),
+        ("visits.csv: is not there", "visits.csv: is not there"),
+    ],
+)
+def test_a_message_speaks_of_options(message: str, shown: str) -> None:
+    assert as_options(message) == shown
 
 
 def test_nothing_is_made_up() -> None:

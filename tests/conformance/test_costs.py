@@ -292,6 +292,7 @@ def test_open_gives_the_same_as_the_catalogue(worlds):
     database = dither.open(
         stored(),
         table="stored.answers",
+        unit="row",
         bounds={"age": (0, 110)},
         keys={"party": ["left", "right", "none"]},
         budget=10.0,

@@ -9,8 +9,8 @@ import pytest
 
 from dither.query.answer.collect import Collector
 from dither.query.answer.measures import Kind
-from dither.query.database import _asked
 from dither.query.sql.parse import parse
+from dither.query.stated import asked_of
 from tests.conformance.asking import ENGINES, Worlds, in_turn
 
 ASKED = {
@@ -48,7 +48,7 @@ def collected(worlds, noise, sql, radius):
     """All integers of a question: units of each key, norms by their bins, and the sums of every item."""
     cost = {"epsilon": 1.0} if noise == "Laplace" else {"rho": 0.5}
     database = worlds.opened("clinic", noise)
-    plan = database._plan(parse(sql), _asked(cost | STATED))
+    plan = database._plan(parse(sql), asked_of(cost | STATED))
     if plan.keys is not None:  # few doctors have many patients here
         plan = replace(plan, keys=replace(plan.keys, at_least=2))
     with database._engine.session() as session:

@@ -21,3 +21,20 @@ def test_bad_questions():
         dither.exponential([], [], sensitivity=1, epsilon=1)
     with pytest.raises(dither.ArgumentError, match="scores"):
         dither.exponential(["a"], [1, 2], sensitivity=1, epsilon=1)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: dither.laplace(7777, 1, 0.5),  # type: ignore[misc]
+        lambda: dither.laplace(5),  # type: ignore[call-arg]
+        lambda: dither.laplace(5, sens=1, epsilon=0.5),  # type: ignore[call-arg]
+        lambda: dither.gaussian(7777, 1, 0.5, 1e-6),  # type: ignore[misc]
+        lambda: dither.geometric(5, 0.5),  # type: ignore[misc]
+        lambda: dither.randomized_response([True], 0.5),  # type: ignore[misc]
+    ],
+)
+def test_numbers_are_passed_by_name_and_the_value_is_never_shown(call) -> None:
+    with pytest.raises(dither.ArgumentError, match=r"others by their names; write \w+\(\w+, ") as problem:
+        call()
+    assert "7777" not in str(problem.value)

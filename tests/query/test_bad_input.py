@@ -59,7 +59,7 @@ def test_an_unknown_name_is_shown_with_the_one_that_was_meant(database, sql, wor
         ("SELECT COUNT(*) FROM (SELECT * FROM visits LIMIT 3)", "depend on other units", "leave it out", "LIMIT"),
         ("SELECT COUNT(*) FROM visits WHERE day > CURRENT_DATE", "clock", "DATE '2024-01-31'", "CURRENT_DATE"),
         ("SELECT COUNT(*) FROM visits WHERE note ~ 'a+'", "LIKE", "x LIKE 'A%'", "note"),
-        ("SELECT weight, COUNT(*) FROM visits GROUP BY 1", "cannot be a REAL", "FLOOR(x / 10)", "weight"),
+        ("SELECT weight, COUNT(*) FROM visits GROUP BY 1", "weight is REAL", "FLOOR(weight / 10)", "weight"),
         ("SELECT cost, COUNT(*) FROM visits", "neither in GROUP BY", "add cost to GROUP BY", "cost"),
         ("SELECT COUNT(*) FROM visits UNION ALL SELECT 1", "must be one SELECT", "FROM (… UNION ALL …)", "UNION"),
         ("SELECT COUNT(*) FROM visits; SELECT 1", "one question at a time", "separately", "; SELECT 1"),
@@ -86,7 +86,7 @@ def test_what_cannot_be_asked_says_what_and_where_and_what_instead(database, sql
 def test_a_missing_bound_names_two_ways_out(database, value, side) -> None:
     message = refused(database, f"SELECT AVG({value}) FROM visits")
     assert side in message
-    assert "declare bounds in the catalogue, or clamp it here: LEAST(GREATEST(" in message
+    assert "declare them (bounds= or the catalogue), or clamp it here: LEAST(GREATEST(" in message
 
 
 def test_what_cannot_be_afforded_says_what_is_left_and_what_it_would_buy() -> None:

@@ -47,12 +47,25 @@ def test_texts_are_read_as_declared() -> None:
     assert (found.epsilon, found.delta) == (3.0, 1e-7)
 
 
-@pytest.mark.parametrize("unit", [None, "row", ROW])
+@pytest.mark.parametrize("unit", ["row", ROW])
 def test_rows_as_units(unit: Any) -> None:
     found = declare("visits", {**TYPED, "RowId": Type.INTEGER}, unit=unit)
     assert found.rows_are_units
     assert found.tables[0].owner is None
     assert [field.name for field in found.tables[0].fields] == ["id", "ward", "age", "weight"]
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["age", "Patient ID"], r'such as unit="Patient ID", or unit="row" if each row is a person of its own\. By'),
+        (["visit_id", "userId", "age"], r"these may be ids: userId, visit_id\."),
+        (["age", "ward"], r'such as unit="patient_id", or unit="row" if each row is a person of its own\.$'),
+    ],
+)
+def test_a_unit_must_be_said(names: list[str], words: str) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        declare("visits", dict.fromkeys(names))
 
 
 def test_a_unit_with_its_relation() -> None:
@@ -61,15 +74,15 @@ def test_a_unit_with_its_relation() -> None:
 
 
 def test_stored_types_stay() -> None:
-    found = declare("visits", TYPED, bounds={"AGE": (0, 110.0), "weight": (0, 300)}, keys={"ward": ["A"]})
+    found = declare("visits", TYPED, unit="row", bounds={"AGE": (0, 110.0), "weight": (0, 300)}, keys={"ward": ["A"]})
     assert [field.type for field in found.tables[0].fields] == list(TYPED.values())
     assert found.tables[0].field("age").range == Range(0, 110)
-    stated = declare("visits", TYPED, types={"id": "TEXT", "age": Type.REAL})
+    stated = declare("visits", TYPED, unit="row", types={"id": "TEXT", "age": Type.REAL})
     assert [field.type for field in stated.tables[0].fields] == [Type.TEXT, Type.TEXT, Type.REAL, Type.REAL]
 
 
 def test_no_bounds_no_keys() -> None:
-    (table,) = declare("visits", TEXTS).tables
+    (table,) = declare("visits", TEXTS, unit="row").tables
     assert {(field.type, field.range, field.keys, field.provenance) for field in table.fields} == {
         (Type.TEXT, ANY, None, "")
     }
@@ -82,7 +95,7 @@ def test_columns_that_are_not_listed() -> None:
         ("Age", Type.INTEGER),
     ]
     with pytest.raises(ArgumentError, match="does not list its columns"):
-        declare("visits", None)
+        declare("visits", None, unit="row")
 
 
 @pytest.mark.parametrize(
@@ -112,11 +125,11 @@ def test_columns_that_are_not_listed() -> None:
 )
 def test_what_cannot_be_declared(facts: dict[str, Any], words: str) -> None:
     with pytest.raises(ArgumentError, match=words):
-        declare("visits", TEXTS, **facts)
+        declare("visits", TEXTS, **{"unit": "row"} | facts)
 
 
 def test_delta_is_stated_or_usual_or_none() -> None:
-    assert declare("v", TEXTS, population=2500).delta == 1e-7
-    assert declare("v", TEXTS, population=2500, delta=1e-5).delta == 1e-5
-    assert declare("v", TEXTS, population=2500, delta=0).delta == 0
-    assert declare("v", TEXTS).delta == 0
+    assert declare("v", TEXTS, unit="row", population=2500).delta == 1e-7
+    assert declare("v", TEXTS, unit="row", population=2500, delta=1e-5).delta == 1e-5
+    assert declare("v", TEXTS, unit="row", population=2500, delta=0).delta == 0
+    assert declare("v", TEXTS, unit="row").delta == 0

@@ -13,6 +13,7 @@ import pytest
 
 import dither
 from dither.errors import ArgumentError, LedgerError
+from dither.ledger import verify
 
 ROWS = {"who": ["a", "a", "b", "c"], "age": [30, 31, 52, 70], "ward": ["x", "y", "x", "x"]}
 PUBLIC: dict[str, Any] = {"unit": "who", "bounds": {"age": (0, 110)}, "keys": {"ward": ["x", "y"]}, "budget": 3.0}
@@ -49,6 +50,58 @@ def test_every_kind_of_source_answers(kind: str, tmp_path: Path) -> None:
     assert [row[0] for row in release] == ["x", "y"]
 
 
+def test_several_tables_of_all_kinds_at_once(tmp_path: Path) -> None:
+    pd.DataFrame({"ward": ["x", "y"], "beds": [10, 20]}).to_csv(tmp_path / "wards.csv", index=False)
+    tables = {
+        "visits": pd.DataFrame({"visit": [1, 2, 3, 4], **ROWS}),
+        "people": pl.DataFrame({"id": ["a", "b", "c"], "born": [1990, 1971, 1953]}),
+        "bills": pa.table({"visit": [1, 2, 2, 4], "sum": [5, 6, 7, 8]}),
+        "wards": tmp_path / "wards.csv",
+    }
+    declared: dict[str, Any] = {
+        "unit": {"visits": "who", "people": "id"},
+        "links": {"bills": ("visit", "visits.visit")},
+        "public": "wards",
+        "bounds": {"people": {"born": (1900, 2025)}, "bills": {"sum": (0, 10)}, "wards": {"beds": (0, 50)}},
+        "keys": {"visits": {"ward": ["x", "y"]}},
+        "rows": {"visits": 3},
+        "budget": (1e6, 1e-6),
+    }
+    with pytest.raises(ArgumentError, match="ledger: is missing; say where the account is kept"):
+        dither.open(tables, **declared)
+    asked = [
+        "SELECT COUNT(*) FROM visits JOIN people ON who = id WHERE born > 1960",
+        "SELECT COUNT(*) FROM bills JOIN visits USING (visit) WHERE ward = 'x'",
+        "SELECT COUNT(*) FROM visits JOIN wards USING (ward) WHERE beds = 20",
+    ]
+    with dither.open(tables, **declared, ledger=tmp_path / "book.db", name="clinic") as database:
+        found = [database.sql(sql, epsilon=1e4, radius=9).rows for sql in asked]
+        assert database.account.name == "clinic"
+    assert found == [((3,),), ((2,),), ((1,),)]
+
+
+def test_several_frames_have_a_budget_in_this_process() -> None:
+    with dither.open({"visits": pd.DataFrame(ROWS), "others": pa.table(ROWS)}, unit="who", budget=3.0) as database:
+        assert "this process only" in str(database.account)
+        assert database.sql("SELECT COUNT(*) FROM visits JOIN others USING (who)", epsilon=1.0).rows
+
+
+@pytest.mark.parametrize(
+    ("source", "more", "words"),
+    [
+        ({"age": [1, 2], "ward": ["x", "y"]}, {}, "age is a list and no table; pass frames or files by the names"),
+        ({1: pd.DataFrame(ROWS)}, {}, "a dict without tables cannot be opened"),
+        ({"visits": pd.DataFrame(ROWS)}, {"table": "visits"}, "table: stands with its source here"),
+        ({"visits": 5}, {}, "a int cannot be opened"),
+        ({"a": pd.DataFrame(ROWS), "b": "postgresql://x/y"}, {}, "are read by different engines"),
+        (pd.DataFrame(ROWS), {"public": "visits"}, "public: is about several tables, but one was opened"),
+    ],
+)
+def test_what_several_tables_are_not(source: Any, more: dict[str, Any], words: str) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        dither.open(source, unit="who", budget=3.0, **more)
+
+
 def test_the_book_lies_beside_the_file_and_outlives_the_process(tmp_path: Path) -> None:
     source, _ = sources(tmp_path)["csv"]
     with dither.open(source, **PUBLIC) as first:
@@ -70,11 +123,60 @@ def test_a_frame_has_a_budget_in_this_process_only() -> None:
 
 def test_a_budget_cannot_be_opened_anew(tmp_path: Path) -> None:
     source, _ = sources(tmp_path)["csv"]
-    dither.open(source, **PUBLIC).close()
-    with pytest.raises(LedgerError, match="was opened with ε = 3"):
+    with dither.open(source, **PUBLIC) as database:
+        database.sql(QUESTION, epsilon=1.0)
+    with pytest.raises(LedgerError, match=r"visits.dither.db: the account visits promises ε = 3") as problem:
         dither.open(source, **PUBLIC | {"budget": 5.0})
+    book = tmp_path / "visits.dither.db"
+    assert f"`dither amend {book} --account visits --epsilon 5 --reason …`" in str(problem.value)
     with dither.open(source, **PUBLIC | {"budget": None}) as database:
         assert database.account.epsilon == 3.0
+
+
+def test_an_account_opens_at_its_first_charge(tmp_path: Path) -> None:
+    """Until then a preview shows cost and what is left, and everything can still be declared otherwise."""
+    source, _ = sources(tmp_path)["csv"]
+    book = tmp_path / "visits.dither.db"
+    with dither.open(source, **PUBLIC) as database:
+        shown = database.preview(QUESTION, epsilon=1.0)
+        assert shown.affordable
+        assert shown.share == pytest.approx(1 / 3)
+        assert "not open yet" in str(database.account)
+        assert (database.account.spent, database.account.charges, database.account.burn_down()) == (0, 0, [1.0])
+        assert database.account.history() == ()
+        with pytest.raises(dither.BudgetExceeded):
+            database.sql(QUESTION, epsilon=4.0)
+    with dither.Ledger.open(book) as ledger:
+        assert [entry.kind for entry in ledger.entries()] == ["book"]
+    with dither.open(source, **PUBLIC | {"budget": 5.0}, population=2500) as database:
+        database.sql(QUESTION, epsilon=1.0)
+        assert "not open yet" not in str(database.account)
+    with dither.Ledger.open(book) as ledger:
+        assert [entry.kind for entry in ledger.entries()][:3] == ["book", "open", "charge"]
+        assert ledger.account("visits").terms.total.delta == 1e-7
+        assert verify(ledger)
+
+
+def test_the_first_charge_wins(tmp_path: Path) -> None:
+    source, _ = sources(tmp_path)["csv"]
+    with dither.open(source, **PUBLIC) as first, dither.open(source, **PUBLIC | {"budget": 5.0}) as second:
+        second.preview(QUESTION, epsilon=1.0)
+        first.sql(QUESTION, epsilon=1.0)
+        for ask in (second.sql, second.preview):
+            with pytest.raises(LedgerError, match="visits promises ε = 3"):
+                ask(QUESTION, epsilon=1.0)
+        assert first.account.charges == 1
+
+
+def test_a_book_without_an_account_says_so(tmp_path: Path) -> None:
+    source, _ = sources(tmp_path)["csv"]
+    dither.open(source, **PUBLIC).close()
+    with pytest.raises(
+        ArgumentError, match=r"budget: is missing, and .*visits.dither.db has no account 'visits' yet; pass"
+    ):
+        dither.open(source, **PUBLIC | {"budget": None})
+    (tmp_path / "visits.dither.db").unlink()
+    dither.open(source, **PUBLIC).close()  # nothing was promised, so nothing is missed
 
 
 def test_a_new_version_answers_anew_from_the_same_budget(tmp_path: Path) -> None:
@@ -139,7 +241,8 @@ def test_closing_lets_go_of_the_book_that_was_opened_with_it(tmp_path: Path) -> 
 def test_closing_keeps_a_book_that_was_given_open(tmp_path: Path) -> None:
     source, _ = sources(tmp_path)["csv"]
     with dither.Ledger.open(tmp_path / "book.db") as book:
-        dither.open(source, **PUBLIC, ledger=book).close()
+        with dither.open(source, **PUBLIC, ledger=book) as database:
+            database.sql(QUESTION, epsilon=1.0)
         assert book.account("visits").frozen == ""
 
 

@@ -22,8 +22,9 @@ from dither.query.answer.collect import Collector
 from dither.query.answer.cost import Asked
 from dither.query.answer.plan import Plan
 from dither.query.catalogue import Catalogue
-from dither.query.database import Database, _asked
+from dither.query.database import Database
 from dither.query.sql.parse import Parsed, parse
+from dither.query.stated import asked_of
 
 __all__ = ["query"]
 
@@ -109,7 +110,7 @@ def _columns(catalogue: Catalogue) -> list[Any]:
 
 def _plans(first: Database, second: Database, sql: str, cost: dict[str, Any]) -> list[Plan]:
     """The plans of both; of one alone where the other is refused or planned differently."""
-    parsed, asked = parse(sql), _asked(dict(cost))
+    parsed, asked = parse(sql), asked_of(dict(cost))
     found = [_planned(one, parsed, asked) for one in (first, second)]
     plans = [one for one in found if isinstance(one, Plan)]
     if not plans:

@@ -24,6 +24,7 @@ from dither.cli import (
     query,
     tables,
 )
+from dither.cli.source import as_options
 from dither.errors import DitherError, QueryError
 
 __all__ = ["main"]
@@ -44,7 +45,7 @@ class Commands(click.Group):
         except QueryError as error:
             raise Refused(str(error)) from error
         except DitherError as error:
-            raise Refused(" ".join(str(error).split())) from error
+            raise Refused(as_options(" ".join(str(error).split()))) from error
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -47,13 +47,17 @@ def open_book(name: str) -> Ledger:
     place = place_of(name)
     if "://" not in place:
         if not Path(place).is_file():
-            raise LedgerError(f"there is no book at {place}; name its file or its postgresql:// address")
+            raise LedgerError(f"there is no book at {place}; name its file, its catalogue or its postgresql:// address")
         if not Path(place).stat().st_size:
-            raise LedgerError(f"{place} is empty; it is not a book")
+            raise LedgerError(
+                f"{place} is empty, so it is no book; name the file that `dither query` keeps beside the data"
+            )
     store = connect(place)
     if store.version() is None:
         store.close()
-        raise LedgerError(f"there is no book at {store.place}; `dither.Ledger.open` begins one")
+        raise LedgerError(
+            f"there is no book at {store.place}; the first `dither query`, or `dither.Ledger.open`, begins one"
+        )
     return Ledger(store)
 
 
@@ -61,7 +65,8 @@ def accounts(ledger: Ledger, name: str | None = None) -> tuple[Account, ...]:
     """All accounts of a book, or the one that is named."""
     found = tuple(one for one in ledger.accounts() if name in (None, one.name))
     if name is not None and not found:
-        raise LedgerError(f"there is no account {name!r} in {ledger.store.place}")
+        names = ", ".join(one.name for one in ledger.accounts()) or "none yet"
+        raise LedgerError(f"there is no account {name!r} in {ledger.store.place}; there is {names}")
     return found
 
 
@@ -70,7 +75,10 @@ def one_account(ledger: Ledger, name: str | None) -> Account:
     found = accounts(ledger, name)
     if len(found) == 1:
         return found[0]
-    names = ", ".join(one.name for one in found) or "none"
+    if not found:
+        way_out = "the first answer that is charged opens one; until then change the budget where it is declared"
+        raise LedgerError(f"{ledger.store.place} has no account yet; {way_out}")
+    names = ", ".join(one.name for one in found)
     raise LedgerError(f"{ledger.store.place} has {len(found)} accounts ({names}); choose one with --account")
 
 

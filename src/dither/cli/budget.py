@@ -26,6 +26,7 @@ __all__ = ["command"]
 
 HEIGHTS = " ▁▂▃▄▅▆▇█"
 WIDTH = 24
+NO_ACCOUNT = "no account yet: the first answer that is charged opens it"
 PAUSE = 1.0  # seconds between two looks
 SHOWN = Context(prec=4, rounding=ROUND_FLOOR)
 
@@ -154,7 +155,10 @@ class View:
     def table(self, ledger: Ledger) -> Table:
         title, headings, cells = ANALYSTS if self.of_analysts else ACCOUNTS
         rows = [cells(data) for data in self.data(ledger)]
-        return table(f"{title} in {ledger.store.place}", headings, rows)
+        shown = table(f"{title} in {ledger.store.place}", headings, rows)
+        if not rows:
+            shown.caption = "none yet" if self.of_analysts else NO_ACCOUNT
+        return shown
 
 
 Shape = tuple[str, tuple[str, ...], Callable[[dict[str, Any]], tuple[str, ...]]]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from dither.query.database import Database
 
-__all__ = ["Asked", "arguments", "console", "grid", "say", "working"]
+__all__ = ["Asked", "arguments", "as_options", "console", "grid", "say", "working"]
 
 DECLARED = ("table", "unit", "bounds", "keys", "types", "rows", "budget", "delta", "population", "ledger")
 COST = ("epsilon", "rho", "share", "error", "expect", "shares", "radius", "groups", "values")
@@ -30,6 +30,14 @@ WRITTEN: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
     (re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}"), date.fromisoformat),
     (re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+"), datetime.fromisoformat),
 )
+ARGUMENT = re.compile(rf'\b({"|".join((*DECLARED, *COST, "by"))})=(?:"([^"]*)"|([\w./-]*\w))?')
+
+
+def as_options(message: str) -> str:
+    """A message about arguments in the words of the command line: unit="row" is --unit row there."""
+    name = message.partition(":")[0]
+    shown = f"--{message}" if name in (*DECLARED, *COST) else message
+    return ARGUMENT.sub(lambda found: " ".join(filter(None, (f"--{found[1]}", found[2], found[3]))), shown)
 
 
 def value(text: str) -> Any:
@@ -135,7 +143,7 @@ OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.argument("sql", required=False),
     click.option("--file", type=click.File("rb"), help="Read the SQL from this file."),
     click.option("--table", metavar="NAME", help="Which table, where SOURCE is a DuckDB database."),
-    click.option("--unit", metavar="NAME", help="The column that says whose row it is; without it a row is a unit."),
+    click.option("--unit", metavar="NAME", help="The column with a person's id, or row: each row is a person."),
     click.option("--bounds", multiple=True, callback=bounds, metavar="NAME=LOW:HIGH", help="A column's public limits."),
     click.option("--keys", multiple=True, callback=keys, metavar="NAME=A,B,…", help="A column's public values."),
     click.option("--types", multiple=True, callback=types, metavar="NAME=TYPE", help="How to read a column of texts."),

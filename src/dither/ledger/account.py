@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dither.ledger.entry import Entry
     from dither.ledger.facts import Facts
     from dither.ledger.ledger import Ledger
+    from dither.ledger.promise import Promise
     from dither.ledger.store import Run
 
 __all__ = ["Account", "Receipt"]
@@ -42,8 +43,17 @@ POINTS = 48
 class Account(Curated):
     """A budget in a book. Every charge is durable before it returns; a refused one spends nothing."""
 
-    def __init__(self, ledger: Ledger, name: str, terms: Terms, policy: Policy, rules: str | None = None) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        name: str,
+        terms: Terms,
+        policy: Policy,
+        rules: str | None = None,
+        promise: Promise | None = None,
+    ) -> None:
         self.name, self.terms, self.policy = name, terms, policy
+        self._promise = promise  # what the first charge opens the account with; None once it is open
         self._ledger, self._rules = ledger, canonical(policy.to_json()) if rules is None else rules
         self._cost = lru_cache(maxsize=256)(terms.cost)
         self._json = lru_cache(maxsize=256)(to_json)
@@ -109,7 +119,9 @@ class Account(Curated):
             check_text("by", by, needed=True)
         self._check_asker(by)
         asked = self._asked(cost, promise, by, purpose, within, once)
-        entry = self._ledger.charge(asked) if once is None else None
+        # Only the ordinary way opens an account, or finds out that another process opened it with other terms.
+        quick = once is None and self._promise is None
+        entry = self._ledger.charge(asked) if quick else None
         if entry is None:
             entry = self._charge_slowly(asked, cost, guarantee, again=once is not None)
         return receipt_of(entry, self.place, guarantee)
@@ -140,7 +152,7 @@ class Account(Curated):
     def _charge_slowly(self, asked: Charge, cost: Cost, guarantee: Guarantee, *, again: bool) -> Entry:
         """The ordinary way: it says why a charge is refused, and knows analysts that are new."""
         self._lapse(asked.time)
-        with self._ledger.changing() as run:
+        with self._opening() as run:
             facts = load(run, self.name)
             if again and (found := self._find(run, asked.id)) is not None:
                 self._refuse(self._barred(facts, asked.by), facts, asked.by, guarantee)
@@ -270,7 +282,7 @@ class Account(Curated):
             rows = run("SELECT body, line FROM replay WHERE account = ? AND name = ?", (self.name, key))
             if not rows:
                 return None
-            facts = load(run, self.name)
+            facts = self._told(run)
             self._refuse(self._barred(facts, by), facts, by, None)
             _check_release(run, key, *rows[0])
         return str(rows[0][0])
@@ -298,7 +310,7 @@ class Account(Curated):
     def _there(self) -> Facts:
         facts = self._facts()
         if self.name not in facts.accounts:
-            raise LedgerError(f"the account {self.name} is no longer in the book")
+            raise LedgerError(f"the account {self.name} is no longer in {self.place}")
         return facts
 
     @property
@@ -324,7 +336,7 @@ class Account(Curated):
     def burn_down(self, points: int = POINTS) -> list[float]:
         """The share left at the beginning of this period, at some moments spread over it, and now."""
         with self._ledger.store.reading() as run:
-            account = load(run, self.name).accounts[self.name]
+            account = self._told(run).accounts[self.name]
             states = [account.state.emptied(), *self._moments(run, account.began, account.state, points)]
         if states[-1] != account.state:
             states.append(account.state)
@@ -332,7 +344,7 @@ class Account(Curated):
 
     def _moments(self, run: Run, began: int, now: State, points: int) -> Iterator[State]:
         """What was spent after some of the charges; each says so itself."""
-        last = run("SELECT max(seq) FROM log WHERE account = ?", (self.name,))[0][0]
+        last = run("SELECT max(seq) FROM log WHERE account = ?", (self.name,))[0][0] or began
         seen = began
         for point in range(points):
             target = max(seen + 1, began + (last - began) * point // points)
@@ -355,6 +367,8 @@ class Account(Curated):
         if account.period > 1:
             times = f"{account.period} times over"
             lines.append(f"period {account.period}: whoever was there in all periods was promised this {times}")
+        if self._promise is not None:
+            lines.append("not open yet: its first charge opens it, and until then it can be declared otherwise")
         return "\n".join([*lines, *([f"frozen: {account.frozen}"] if account.frozen else [])])
 
     def __repr__(self) -> str:

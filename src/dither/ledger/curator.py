@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from dither.errors import ArgumentError, UnitMismatch
-from dither.ledger.facts import AnalystFacts
+from dither.errors import ArgumentError, LedgerError, UnitMismatch
+from dither.ledger.facts import AccountFacts, AnalystFacts
 from dither.ledger.left import Remaining
+from dither.ledger.promise import terms_of
 from dither.ledger.receipt import Receipt, check_receipt, check_text
 from dither.ledger.state import State
 from dither.ledger.tables import load
-from dither.privacy import Guarantee
+from dither.privacy import ROW, Guarantee, Relation, Unit
 from dither.privacy.numbers import fraction, written
 
 if TYPE_CHECKING:
     from dither.ledger.facts import Facts
     from dither.ledger.ledger import Ledger
     from dither.ledger.policy import Policy
+    from dither.ledger.promise import Promise
     from dither.ledger.state import Cost
     from dither.ledger.store import Run
     from dither.ledger.terms import Terms
@@ -49,13 +52,39 @@ class Curated:
     terms: Terms
     policy: Policy
     _ledger: Ledger
+    _promise: Promise | None
 
     def _facts(self) -> Facts:
         with self._ledger.store.reading() as run:
-            return load(run, self.name)
+            return self._told(run)
+
+    def _told(self, run: Run) -> Facts:
+        """What the book says of the account, or would say if it were opened now."""
+        facts = load(run, self.name)
+        if self._promise is None:
+            return facts
+        if self.name not in facts.accounts:
+            return self._promise.foretold(run, self.name)
+        self._promise.check(self.name, facts.accounts[self.name], self._ledger.store.place)
+        return facts
+
+    @contextmanager
+    def _opening(self) -> Iterator[Run]:
+        """A transaction that changes the account; it opens it first if that was not done."""
+        with self._ledger.changing() as run:
+            if self._promise is not None:
+                self._check_opened(self._ledger.open_account(run, self.name, self._promise))
+            yield run
+        self._promise = None
+
+    def _check_opened(self, found: AccountFacts) -> None:
+        """What was computed with other terms, such as a cost at another order, means nothing for this account."""
+        if terms_of(found) != self.terms:
+            place = self._ledger.store.place
+            raise LedgerError(f"{place}: {self.name} was amended meanwhile; open it again. Nothing was spent.")
 
     def _change(self, kind: str, body: dict[str, Any]) -> None:
-        with self._ledger.changing() as run:
+        with self._opening() as run:
             self._ledger.write(run, kind, self.name, body)
 
     def freeze(self, reason: str, *, analyst: str | None = None) -> None:
@@ -79,7 +108,7 @@ class Curated:
         exact = written(float(fraction("part", part, "pass a part of the account such as 0.25")))
         if not 0 <= exact <= 1:
             raise ArgumentError("part", "must lie from 0 to 1; pass a part of the account such as 0.25")
-        with self._ledger.changing() as run:
+        with self._opening() as run:
             caps = load(run, self.name).accounts[self.name].state.share_caps(exact)
             body = {"analyst": analyst, "part": str(exact), "caps": caps}
             self._ledger.write(run, "share", self.name, body)
@@ -111,7 +140,7 @@ class Curated:
             self._check_receipt(receipt)
             for guarantee in (receipt.guarantee, *receipt.disjoint):
                 self._check_unit(guarantee)
-        with self._ledger.changing() as run:
+        with self._opening() as run:
             known = _heads(run, self.name)
             for receipt in receipts:
                 if receipt.head not in known:
@@ -124,9 +153,9 @@ class Curated:
             raise ArgumentError("receipt", f"belongs to the account {receipt.account}, not to {self.name}")
 
     def _check_unit(self, guarantee: Guarantee) -> None:
-        if guarantee.unit != self.terms.unit:
-            way_out = "convert it with .for_replacement(), or charge it to its own account"
-            words = f"is for {guarantee.unit}, but the account is for {self.terms.unit}; {way_out}"
+        mine, other = self.terms.unit, guarantee.unit
+        if other != mine:
+            words = f"is for {other}, but the account {self.name} is for {mine}; {_way_out(other, mine)}"
             raise UnitMismatch("guarantee", words)
 
     def _lost(self, receipt: Receipt) -> dict[str, Any]:
@@ -138,6 +167,20 @@ class Curated:
         if receipt.disjoint:
             return self.terms.disjoint(receipt.disjoint)
         return self.terms.cost(receipt.guarantee)
+
+
+def _way_out(other: Unit, mine: Unit) -> str:
+    """What to do with a guarantee for another unit: only one kind of mismatch can be converted (rule R7)."""
+    if other.name == ROW.name != mine.name:
+        return (
+            f'pass unit=Unit("{mine.name}") if each {mine.name} has one value; else ask the table in SQL, which limits '
+            f"what one {mine.name} counts for"
+        )
+    if other.name != mine.name:
+        return f"charge it to an account for one {other.name}"
+    if mine.relation is Relation.REPLACE:
+        return "convert it with .for_replacement()"
+    return "state it under add/remove (nothing follows from replacing one), or charge it to an account of its own"
 
 
 def _heads(run: Run, account: str) -> set[str]:

@@ -12,20 +12,21 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from dither.errors import AccountFrozen, ArgumentError, LedgerError
+from dither.errors import AccountFrozen, LedgerError
 from dither.ledger import clock
 from dither.ledger.account import Account
 from dither.ledger.entry import Entry, canonical
 from dither.ledger.note import Doubt
 from dither.ledger.opening import begin, remove, set_aside
 from dither.ledger.policy import Policy
+from dither.ledger.promise import Promise, accounting_of, caps_of, fixed, terms_of
 from dither.ledger.receipt import check_text
 from dither.ledger.sqlite import SQLiteStore, backup_file, put_in_place
 from dither.ledger.store import APPEND, LAST, Charge, Store, connect
 from dither.ledger.tables import LINES, change, entries, load
-from dither.ledger.terms import Accounting, Terms
+from dither.ledger.terms import Terms
 from dither.noise import token
-from dither.privacy import ROW, ApproxDP, Relation, Unit
+from dither.privacy import ROW, ApproxDP, Unit
 
 if TYPE_CHECKING:
     from dither.ledger.facts import AccountFacts
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["Ledger"]
 
 PAGE = 1000
-CAPS = ("pure_cap", "loss_cap", "delta_cap")
 DAY = 86_400.0
 
 
@@ -117,6 +117,13 @@ class Ledger:
                 yield run
         except Doubt as doubt:
             raise self._distrust(doubt) from None
+        except LedgerError as error:
+            raise self._named(error) from error
+
+    def _named(self, error: LedgerError) -> LedgerError:
+        """The error with the place of the book in it."""
+        place = self.store.place
+        return error if place in str(error) else type(error)(f"{place}: {error}")
 
     def _distrust(self, doubt: Doubt) -> LedgerError:
         """Freeze everything: the book that is here is not the one that the note speaks of."""
@@ -204,20 +211,48 @@ class Ledger:
         Without `accounting` it is pure where delta is 0, and Rényi otherwise. Terms and policy of an account that is
         there cannot be changed here, but by `amend`.
         """
-        wanted = None
-        if epsilon is not None:
-            wanted = Terms.of(_accounting(accounting, delta), ApproxDP(epsilon, delta, unit=unit))
         check_text("name", name, needed=True)
         check_text("dataset", dataset or "")
-        with self.store.reading() as run:
-            found = load(run, name).accounts.get(name)
-        if found is None and wanted is None:
-            raise LedgerError(f"there is no account {name!r} in {self.store.place}; pass epsilon= to open one")
-        if found is None and wanted is not None:
-            found = self._create(name, dataset or name, wanted, policy or Policy())
-        assert found is not None
-        _check_same(found, wanted, dataset, policy)
+        promise = None
+        if epsilon is not None:
+            terms = Terms.of(accounting_of(accounting, delta), ApproxDP(epsilon, delta, unit=unit))
+            promise = Promise(terms, dataset, policy)
+        found = self._find(name)
+        if found is None:
+            if promise is None:
+                raise LedgerError(f"there is no account {name!r} in {self.store.place}; pass epsilon= to open one")
+            with self.changing() as run:
+                found = self.open_account(run, name, promise)
+        elif promise is not None:
+            promise.check(name, found, self.store.place)
         return self._known(name, found)
+
+    def promised(self, name: str, promise: Promise) -> Account:
+        """An account as declared: the one that is there, or one that its first charge opens.
+
+        Until then nothing is promised, and it can be declared otherwise.
+        """
+        check_text("name", name, needed=True)
+        found = self._find(name)
+        if found is None:
+            return Account(self, name, promise.terms, promise.policy or Policy(), promise=promise)
+        promise.check(name, found, self.store.place)
+        return self._known(name, found)
+
+    def open_account(self, run: Run, name: str, promise: Promise) -> AccountFacts:
+        """Open an account, unless another process was faster: then it must be the one that was declared."""
+        facts = load(run, name)
+        lines = promise.lines(name, facts.mark)
+        if name in facts.accounts:
+            promise.check(name, facts.accounts[name], self.store.place)
+            lines = promise.missing(name, facts)
+        for kind, body in lines:
+            self.write(run, kind, name, body)
+        return load(run, name).accounts[name]
+
+    def _find(self, name: str) -> AccountFacts | None:
+        with self.store.reading() as run:
+            return load(run, name).accounts.get(name)
 
     def _known(self, name: str, facts: AccountFacts) -> Account:
         return Account(self, name, terms_of(facts), Policy.of(json.loads(facts.policy)), facts.policy)
@@ -228,18 +263,6 @@ class Ledger:
             names = [name for (name,) in run("SELECT name FROM account ORDER BY name")]
             found = {name: load(run, name).accounts[name] for name in names}
         return tuple(self._known(name, facts) for name, facts in found.items())
-
-    def _create(self, name: str, dataset: str, terms: Terms, policy: Policy) -> AccountFacts:
-        total = {"epsilon": repr(terms.total.epsilon), "delta": repr(terms.total.delta)}
-        about = {"dataset": dataset, "unit": terms.unit.name, "relation": str(terms.unit.relation)}
-        counting = {"accounting": str(terms.accounting), "order": terms.order, **_caps(terms)}
-        with self.changing() as run:
-            facts = load(run, name)
-            if name not in facts.accounts:  # another process may have been faster
-                self.write(run, "open", name, {**about, **total, **counting, "policy": policy.to_json()})
-                if facts.mark is not None:
-                    self.write(run, "freeze", name, {"reason": facts.mark})
-            return load(run, name).accounts[name]
 
     def amend(
         self,
@@ -253,7 +276,7 @@ class Ledger:
         """Change an account's total or its policy: a new promise, and the log keeps both (rule R21).
 
         What is left out stays. Shares keep their part. A total below what is spent is refused, and so is any for an
-        account that was written off.
+        account that was written off. Whether there is a δ can change only before the first charge.
         """
         check_text("reason", reason, needed=True)
         with self.changing() as run:
@@ -264,12 +287,22 @@ class Ledger:
                 was.total.delta if delta is None else delta,
                 unit=was.unit,
             )
-            terms = Terms.of(was.accounting, total, was.order or None)
-            body: dict[str, Any] = {"epsilon": repr(total.epsilon), "delta": repr(total.delta), **_caps(terms)}
+            body: dict[str, Any] = {"epsilon": repr(total.epsilon), "delta": repr(total.delta)}
+            terms = Terms.of(was.accounting, total, was.order or None) if _counts_alike(was, total) else None
+            if terms is None:
+                terms = self._recounted(name, old, total)
+                body |= {"accounting": str(terms.accounting), "order": terms.order}
+            body |= caps_of(terms)
             if policy is not None:
                 body["policy"] = policy.to_json()
             self.write(run, "amend", name, {**body, "reason": reason})
             return self._known(name, self._there(run, name))
+
+    def _recounted(self, name: str, old: AccountFacts, total: ApproxDP) -> Terms:
+        """Terms with a δ for an account that had none, or the other way round; refused once it has charges."""
+        if old.charged:
+            raise LedgerError(f"{self.store.place}: {fixed(name, terms_of(old).total)}")
+        return Terms.of(accounting_of(None, total.delta), total)
 
     def renew(self, name: str, *, reason: str) -> Account:
         """Begin a new period with the whole budget, once the policy's window has passed: one more promise.
@@ -333,43 +366,6 @@ def _append(run: Run, entry: Entry) -> None:
     run(APPEND, (entry.seq, entry.time, entry.kind, entry.account, canonical(entry.body), entry.hash))
 
 
-def terms_of(facts: AccountFacts) -> Terms:
-    """The terms that an account was opened, or last amended, with."""
-    total = ApproxDP(float(facts.epsilon), float(facts.delta), unit=Unit(facts.unit, Relation(facts.relation)))
-    state = facts.state
-    caps = (state.pure_cap, state.loss_cap, state.delta_cap)
-    return Terms(Accounting(facts.accounting), total, facts.order, *caps)
-
-
-def _caps(terms: Terms) -> dict[str, int]:
-    return dict(zip(CAPS, (terms.pure_cap, terms.loss_cap, terms.delta_cap), strict=True))
-
-
-def _accounting(named: str | None, delta: float) -> Accounting:
-    if named is None:
-        return Accounting.RENYI if delta else Accounting.PURE
-    try:
-        return Accounting(named)
-    except ValueError:
-        raise ArgumentError("accounting", f'{named!r} is unknown; pass "pure", "renyi" or "gdp"') from None
-
-
-def _check_same(found: AccountFacts, wanted: Terms | None, dataset: str | None, policy: Policy | None) -> None:
-    """What is stated about an account that is there must be what it was opened with."""
-    terms = terms_of(found)
-    if wanted is None:
-        return
-    if dataset is not None and dataset != found.dataset:
-        raise LedgerError(f"this account is about {found.dataset!r}, not {dataset!r}; choose another name")
-    if terms.unit != wanted.unit:
-        way_out = "a guarantee for one says nothing about the other: open an account of its own"
-        raise LedgerError(f"this account is for {terms.unit}, not {wanted.unit}; {way_out}")
-    if (terms.total.epsilon, terms.total.delta) != (wanted.total.epsilon, wanted.total.delta):
-        way_out = "leave epsilon out to use it as it is, or change it with Ledger.amend, which is a new promise"
-        raise LedgerError(f"this account was opened with {terms.total}, not {wanted.total}; {way_out}")
-    if terms.accounting is not wanted.accounting:
-        raise LedgerError(f"this account counts by {terms.accounting}, which is fixed when it is opened; leave it out")
-    there = Policy.of(json.loads(found.policy))
-    if policy is not None and policy != there:
-        way_out = "leave policy out to use it as it is, or change it with Ledger.amend"
-        raise LedgerError(f"this account has another policy ({there}); {way_out}")
+def _counts_alike(was: Terms, total: ApproxDP) -> bool:
+    """Whether a new total leaves the accounting as it is: pure accounting has no δ, and the others need one."""
+    return bool(was.total.delta) == bool(total.delta)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 
 from dither.errors import ArgumentError
 from dither.mechanisms.additive import Gaussian, Geometric, Laplace
+from dither.mechanisms.by_name import by_name
 from dither.mechanisms.response import RandomizedResponse
 from dither.mechanisms.selection import Exponential
 
@@ -30,16 +31,19 @@ def _kept(make: Callable[..., Any], promise: tuple[tuple[str, Any], ...]) -> Any
     return make(**dict(promise))
 
 
+@by_name("laplace(value, sensitivity=1, epsilon=0.5)")
 def laplace(value: Any, *, sensitivity: float, epsilon: float) -> Any:
     """A number or an array with Laplace noise; see `Laplace`."""
     return _once(Laplace, sensitivity=sensitivity, epsilon=epsilon).release(value)
 
 
+@by_name("geometric(value, sensitivity=1, epsilon=0.5)")
 def geometric(value: Any, *, sensitivity: float = 1, epsilon: float) -> Any:
     """An integer, or an array of them, with two-sided geometric noise; see `Geometric`."""
     return _once(Geometric, sensitivity=sensitivity, epsilon=epsilon).release(value)
 
 
+@by_name("gaussian(value, sensitivity=1, epsilon=0.5, delta=1e-6)")
 def gaussian(
     value: Any,
     *,
@@ -71,6 +75,7 @@ def exponential(
     return candidates[mechanism.release(listed)]
 
 
+@by_name("randomized_response(answers, epsilon=1.0)")
 def randomized_response(answers: Any, *, epsilon: float, categories: int | Sequence[Hashable] = 2) -> Any:
     """The report for an answer, or for an array of answers; see `RandomizedResponse`."""
     return RandomizedResponse(epsilon=epsilon, categories=categories).release(answers)

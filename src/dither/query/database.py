@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -32,6 +32,8 @@ from dither.query.sql.expressions import KeyLeaf
 from dither.query.sql.fan_out import check_fan_out, most_rows
 from dither.query.sql.parse import NESTED, Parsed, parse
 from dither.query.sql.question import Output, Question
+from dither.query.sql.reserved import with_quotes
+from dither.query.stated import asked_of, spelled
 from dither.query.tables import Tables
 from dither.release import Source
 from dither.table import TableRelease
@@ -45,8 +47,6 @@ PURPOSE = 500
 SALT_BYTES = 16
 STACK = 350
 """How many levels of the interpreter's stack measuring the deepest plan may need."""
-MOST_KEPT = 100_000
-"""For how many keys or different values one unit may count; an engine keeps a list of as many for a heavy one."""
 
 
 class Database:
@@ -81,10 +81,12 @@ class Database:
         noise for that radius; the parts of the cost add up (docs/proofs/query.md).
         Assumes: the engine computes what it is asked, and parent keys are unique. How long it takes is not protected.
         """
-        parsed, by = parse(query), _analyst(by)
+        with self._quoting():
+            parsed = parse(query)
+        by = _analyst(by)
         if parsed.explain:
-            return self._preview(parsed, _asked(cost), by)
-        plan = self._plan(parsed, _asked(cost))
+            return self._preview(parsed, asked_of(cost), by)
+        plan = self._plan(parsed, asked_of(cost))
         purpose = " ".join(query.split())[:PURPOSE]
         stored = self.account.stored(self._key(plan), by=by)
         if stored is not None:
@@ -109,22 +111,37 @@ class Database:
 
         The question is SQL or an Ibis expression.
         """
-        return self._preview(_parsed(query), _asked(cost), _analyst(by))
+        with self._quoting():
+            parsed = _parsed(query)
+        return self._preview(parsed, asked_of(cost), _analyst(by))
 
     def explain_plan(self, query: Any, **cost: Any) -> str:
         """The plan in words: relations, keys, aggregates; with a cost, also sensitivities and noise."""
-        parsed = _parsed(query)
+        with self._quoting():
+            parsed = _parsed(query)
         with _shallow():
-            text = describe(bind(parsed, self.catalogue))
+            text = describe(self._bound(parsed))
         if not cost:
             return text
-        plan = self._plan(parsed, _asked(cost))
+        plan = self._plan(parsed, asked_of(cost))
         self._check_minimum(plan)
         return "\n".join([text, *described(plan)])
 
+    def _bound(self, parsed: Parsed) -> Question:
+        with self._quoting():
+            return bind(parsed, self.catalogue)
+
+    @contextmanager
+    def _quoting(self) -> Iterator[None]:
+        """An error beside a column that is named like a word of SQL says to quote it."""
+        try:
+            yield
+        except QueryError as error:
+            raise with_quotes(error, {one.name for table in self.catalogue.tables for one in table.fields}) from None
+
     def _plan(self, parsed: Parsed, asked: Asked) -> Plan:
-        question, terms = bind(parsed, self.catalogue), self.account.terms
-        _check_names(asked, question.outputs)
+        question, terms = self._bound(parsed), self.account.terms
+        asked = spelled(asked, question.outputs)
         plugin = mechanism_named(asked.mechanism)
         with _shallow():
             check_fan_out(question.relation, self._sizes, self.catalogue.limits.fan_out)
@@ -278,48 +295,6 @@ def _analyst(by: Any) -> str | None:
 
 def _salt() -> str:
     return token(SALT_BYTES)
-
-
-def _asked(cost: dict[str, Any]) -> Asked:
-    """What was stated as keyword arguments."""
-    known = {"epsilon", "rho", "share", "error", "expect", "shares", "radius", "groups", "values", "mechanism"}
-    for name in cost:
-        if name not in known:
-            raise ArgumentError(name, f"is unknown; there are: {', '.join(sorted(known))}, by")
-    stated = {name: value for name, value in cost.items() if value is not None}
-    for name, value in stated.items():
-        if isinstance(value, bool):
-            raise ArgumentError(name, "must be a number, not true or false")
-    for name, most in (("expect", 1 << 40), ("groups", MOST_KEPT), ("values", MOST_KEPT)):
-        whole = isinstance(stated.get(name, 1), int) and not isinstance(stated.get(name), bool)
-        if not (whole and 1 <= stated.get(name, 1) <= most):
-            raise ArgumentError(name, f"must be a whole number from 1 to {most:,}")
-    if not isinstance(stated.get("mechanism", ""), str):
-        raise ArgumentError("mechanism", 'must be a name such as "laplace"')
-    for name in ("shares", "radius"):
-        if name in stated:
-            stated[name] = _by_column(name, stated[name])
-    return Asked(**stated)
-
-
-def _by_column(argument: str, stated: Any) -> tuple[tuple[str, float], ...]:
-    pairs = stated.items() if isinstance(stated, Mapping) else [("", stated)]
-    try:
-        found = tuple((str(name), float(size)) for name, size in pairs)
-    except (TypeError, ValueError, OverflowError):
-        found = (("", 0.0),)
-    if not all(0 < size < 1e300 for _, size in found):
-        raise ArgumentError(argument, 'must be positive numbers by column, such as {"n": 20}')
-    return found
-
-
-def _check_names(asked: Asked, outputs: tuple[Output, ...]) -> None:
-    names = {output.name for output in outputs}
-    for argument, stated in (("shares", asked.shares), ("radius", asked.radius)):
-        for name, _ in stated:
-            if name and name not in names:
-                known = ", ".join(sorted(names))
-                raise ArgumentError(argument, f"names a column {name!r} that the answer does not have: {known}")
 
 
 def _column(plan: Plan, output: Output) -> PreviewColumn:

@@ -11,10 +11,10 @@ from dither.privacy import ROW, Unit
 from dither.query.catalogue import ROW_ID, Catalogue, Field, Table, usual_delta
 from dither.query.declared import bounds_of, type_of_bounds, type_of_keys
 from dither.query.limits import Limits
-from dither.query.names import find, nearest, same
+from dither.query.names import find, likely_ids, nearest, same
 from dither.query.sql.types import ANY, Type
 
-__all__ = ["declare"]
+__all__ = ["Stated", "column_of", "declare", "delta_of", "missing_unit", "unit_of"]
 
 PROVENANCE = "declared when it was opened"
 
@@ -43,25 +43,29 @@ def declare(
     None has no names either (JSON); then the columns are those that are declared. A column of texts is read as `types`
     say, else as its bounds or keys say, else as text: nothing is inferred from the data (rule R6).
     """
-    listed = {name: _listed(name, one) for name, one in _by_column("keys", keys).items()}
-    stated = _Stated(_by_column("bounds", bounds), listed, _by_column("types", types))
-    whom = _unit(unit)
-    names = stated.names(schema, whom)
-    owner = None if whom.name == ROW.name else _column("unit", whom.name, names)
-    fields = (stated.field(column, (schema or {}).get(column)) for column in names if owner or not same(column, ROW_ID))
-    usual = usual_delta(population) if isinstance(population, int) and population >= 1 else 0.0
-    table = Table(name, tuple(fields), owner=owner, rows=rows, source=source, stored=stored)
+    stated = Stated.of(bounds, keys, types)
+    whom = unit_of(unit, () if schema is None else schema)
+    names = stated.names(schema, whom.name)
+    owner = None if whom.name == ROW.name else column_of("unit", whom.name, names)
+    table = stated.table(name, schema, owner, rows=rows, source=source, stored=stored)
     return Catalogue(
         name,
         (table,),
         unit=whom,
         population=population,
         epsilon=budget,
-        delta=usual if delta is None else delta,
+        delta=delta_of(population, delta),
         limits=Limits.of(limits),
         version=version,
         book=book,
     )
+
+
+def delta_of(population: int | None, delta: float | None) -> float:
+    """The δ that is stated, or the usual one for a population; else none."""
+    if delta is not None:
+        return delta
+    return usual_delta(population) if isinstance(population, int) and population >= 1 else 0.0
 
 
 EXAMPLES = {"bounds": '{"age": (0, 110)}', "keys": '{"ward": ["A", "B"]}', "types": '{"age": "integer"}'}
@@ -75,15 +79,29 @@ def _by_column(argument: str, stated: Any) -> dict[str, Any]:
     return dict(stated)
 
 
-def _unit(unit: str | Unit | None) -> Unit:
+def unit_of(unit: str | Unit | None, columns: Iterable[str]) -> Unit:
     if isinstance(unit, Unit):
         return unit
-    if unit is None or isinstance(unit, str):
-        return ROW if unit is None else Unit(unit)
+    if unit is None:
+        raise ArgumentError("unit", missing_unit(columns))
+    if isinstance(unit, str):
+        return Unit(unit)
     raise ArgumentError("unit", f'{unit!r:.40} is no unit; pass the name of a column, or "row"')
 
 
-def _column(argument: str, name: str, names: Iterable[str]) -> str:
+def missing_unit(columns: Iterable[str]) -> str:
+    """Whom to protect is the curator's to say: a table that holds several rows of a person looks like any other."""
+    known = list(columns)
+    likely = likely_ids(known)
+    example = likely[0] if likely else "patient_id"
+    seen = f" By their names, these may be ids: {', '.join(likely)}." if likely else ""
+    return (
+        f'is missing; pass the column with a person\'s id, such as unit="{example}", or unit="row" if each row is a '
+        f"person of its own.{seen}"
+    )
+
+
+def column_of(argument: str, name: str, names: Iterable[str]) -> str:
     """A column in the spelling of the schema."""
     known = list(names)
     found = find(name, known)
@@ -100,21 +118,33 @@ def _listed(name: str, keys: Any) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class _Stated:
+class Stated:
     """What was declared about columns, under the names that were written."""
 
     bounds: Mapping[str, Any]
     keys: Mapping[str, list[Any]]
     types: Mapping[str, str | Type]
 
-    def names(self, schema: Mapping[str, Type | None] | None, unit: Unit) -> list[str]:
+    @classmethod
+    def of(cls, bounds: Any, keys: Any, types: Any) -> Stated:
+        listed = {name: _listed(name, one) for name, one in _by_column("keys", keys).items()}
+        return cls(_by_column("bounds", bounds), listed, _by_column("types", types))
+
+    def table(self, name: str, schema: Mapping[str, Type | None] | None, owner: str | None, **more: Any) -> Table:
+        """A table with all columns of its schema. Rows that are units have ids of their own, which no column hides."""
+        names = self.names(schema, owner)
+        hidden = owner is None and not more.get("public")
+        fields = (self.field(one, (schema or {}).get(one)) for one in names if not (hidden and same(one, ROW_ID)))
+        return Table(name, tuple(fields), owner=owner, **more)
+
+    def names(self, schema: Mapping[str, Type | None] | None, unit: str | None = None) -> list[str]:
         """The columns of the schema; without one, the columns that were declared."""
         if schema is not None:
             for argument, stated in (("bounds", self.bounds), ("keys", self.keys), ("types", self.types)):
                 for name in stated:
-                    _column(argument, name, schema)
+                    column_of(argument, name, schema)
             return list(schema)
-        owner = () if unit.name == ROW.name else (unit.name,)
+        owner = () if unit is None or unit == ROW.name else (unit,)
         found: dict[str, str] = {}
         for name in (*owner, *self.types, *self.keys, *self.bounds):
             found.setdefault(name.casefold(), name)

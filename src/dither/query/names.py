@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 from dither.errors import ArgumentError
 
-__all__ = ["checked_name", "clash", "find", "nameable", "nearest", "same"]
+__all__ = ["checked_name", "clash", "find", "likely_ids", "nameable", "nearest", "same"]
 
 LONGEST = 255
 COMPARED = 200
@@ -34,6 +35,30 @@ def nearest(name: str, names: Iterable[str]) -> str:
     if not known:
         return "there is none"
     return f"there is {', '.join(known[:8])}{', …' if len(known) > 8 else ''}"
+
+
+PEOPLE = (
+    "person|people|patient|user|customer|client|member|subject|participant|respondent|employee|worker|student|pupil"
+    "|citizen|resident|individual|household|family|driver|rider|guest|owner|donor|voter|visitor|subscriber|account"
+    "|device|session|imsi|imei|msisdn|ssn|nhs|mrn|email|mail|login|username|uid|guid|uuid"
+)
+BY_WORD = re.compile(rf"(^|_)({PEOPLE})s?(_?(id|key|no|nr|num|number|code|hash|uuid|name))?$")
+BY_ENDING = re.compile(r"(^|_)(id|key|uuid|guid)$")
+MOST_LIKELY = 5
+
+
+def likely_ids(names: Iterable[str]) -> list[str]:
+    """Columns that may say whose a row is, by their names alone: words for people first, then ids of any kind."""
+    known = {name: _snake(name) for name in names}
+    people = [name for name, plain in known.items() if BY_WORD.search(plain)]
+    ids = [name for name, plain in known.items() if BY_ENDING.search(plain) and name not in people]
+    return [*people, *ids][:MOST_LIKELY]
+
+
+def _snake(name: str) -> str:
+    """A name as words in small letters: PatientID and "patient id" are patient_id."""
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    return re.sub(r"[\W_]+", "_", parted).lower()
 
 
 def clash(names: Iterable[str]) -> str | None:

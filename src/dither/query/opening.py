@@ -7,33 +7,42 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dither.errors import ArgumentError
+from dither.errors import ArgumentError, LedgerError
 from dither.ledger import Account, Ledger, Policy
-from dither.privacy import Unit
+from dither.ledger.promise import Promise, accounting_of
+from dither.ledger.terms import Terms
+from dither.privacy import ApproxDP, Unit
+from dither.privacy.numbers import fraction, written
 from dither.query.catalogue import Catalogue
 from dither.query.catalogue_file import load_catalogue
 from dither.query.database import Database
 from dither.query.declare import declare
-from dither.query.engines.choice import engine_for, engine_of, maker, sources_of
+from dither.query.declare_several import declare_several
+from dither.query.engines.choice import apart, engine_for, engine_of, maker, sources_of
 from dither.query.engines.protocol import Engine
 
 __all__ = ["open"]
 
 BOOK = ".dither.db"
 MEMORY = ":memory:"
+SERVERS = ("postgres", "spark")
+TABLES = 'pass frames or files by the names of their tables, such as {"visits": visits}'
+BUDGET = "pass the ε that all answers together may cost, such as budget=3.0"
 
 
 def open(
     source: Any,
     *,
-    unit: str | Unit | None = None,
-    bounds: Mapping[str, tuple[Any, Any]] | None = None,
-    keys: Mapping[str, Iterable[Any]] | None = None,
-    types: Mapping[str, str] | None = None,
+    unit: str | Unit | Mapping[str, str] | None = None,
+    bounds: Mapping[str, Any] | None = None,
+    keys: Mapping[str, Any] | None = None,
+    types: Mapping[str, Any] | None = None,
     population: int | None = None,
     budget: float | tuple[float, float] | Account | None = None,
     delta: float | None = None,
-    rows: int | None = None,
+    rows: int | Mapping[str, int] | None = None,
+    public: str | Iterable[str] = (),
+    links: Mapping[str, tuple[str, str]] | None = None,
     limits: Mapping[str, float] | None = None,
     ledger: str | Path | Ledger | None = None,
     table: str = "",
@@ -45,9 +54,14 @@ def open(
 
     `source` is a catalogue (.toml), which says all the rest; or one table: a CSV, JSON or Parquet file, a pandas,
     Polars or Arrow frame, a DuckDB database file or connection, a postgresql://… address or a Spark session (these with
-    `table`), a Spark data frame. Say what is public about a table:
-    `unit` (the column with a person's id, or "row"), `bounds`, `keys`, `types` of text columns, `rows` (the most that
+    `table`), a Spark data frame; or several of them by name, such as {"visits": frame, "patients": "patients.csv"}.
+
+    Say what is public about a table: `unit` (the column with a person's id, or "row" where each row is a person; it
+    must be said), `bounds`, `keys`, `types` of text columns, `rows` (the most that
     one unit has), `population` (from which δ follows), and `budget`: the ε of its account, (ε, δ), or an open account.
+    Of several tables it is said by table: bounds={"visits": {"age": (0, 110)}}, rows={"visits": 50}; `unit` is a column
+    that all have, or {"visits": "patient_id", "patients": "id"}; `public` names tables that are about nobody, `links`
+    how rows without an id find their owner: {"diagnoses": ("visit_id", "visits.visit_id")}.
     `limits` says what one question may take, such as {"seconds": 60, "memory": 1000} (docs/catalogue.md).
 
     The account is kept in `ledger`; if that is not given, in a book beside the file or the catalogue, so that it
@@ -55,34 +69,73 @@ def open(
     no such place, and must be named.
     """
     if isinstance(source, str | Path) and Path(source).suffix == ".toml":
-        _only(unit=unit, bounds=bounds, keys=keys, types=types, population=population, delta=delta)
-        _only(rows=rows, limits=limits, name=name)
+        _only(source, unit=unit, bounds=bounds, keys=keys, types=types, population=population, delta=delta)
+        _only(source, rows=rows, limits=limits, name=name, public=public or None, links=links)
         return open_catalogue(load_catalogue(source), Path(source), budget=budget, ledger=ledger, engine=engine)
     if not isinstance(table, str):
         raise ArgumentError("table", f"must be the name of a table, not {type(table).__name__}")
     epsilon, stated = _promise(budget, delta)
+    told: dict[str, Any] = {
+        "unit": unit,
+        "bounds": bounds,
+        "keys": keys,
+        "types": types,
+        "rows": rows,
+        "population": population,
+    }
+    told |= {"budget": epsilon, "delta": stated, "limits": limits, "version": version}
+    if isinstance(source, Mapping):
+        if table:
+            raise ArgumentError("table", 'stands with its source here; write {"visits": (connection, "visits")}')
+        told |= {"public": public, "links": links}
+        return _open_several(source, name or "data", told, budget=budget, ledger=ledger, engine=engine)
+    _only_several(public=public or None, links=links)
     chosen = engine if engine is not None else engine_of(source)
-    _named_book(chosen, budget, ledger)
+    _check_book(chosen in SERVERS, budget, ledger)
     reading = sources_of(chosen)
     catalogue = declare(
         name or reading.name_of(source, table),
         reading.schema_of(source, table),
-        unit=unit,
-        bounds=bounds,
-        keys=keys,
-        types=types,
-        population=population,
-        budget=epsilon,
-        delta=stated,
-        rows=rows,
-        limits=limits,
-        version=version,
+        **told,
     )
     path = Path(source) if isinstance(source, str | Path) and chosen == "duckdb" else None
-    book = budget if isinstance(budget, Account) else _book(catalogue, ledger, _beside(path))
+    book = budget if isinstance(budget, Account) else _book(catalogue, ledger, _beside(path), BUDGET)
     made = maker(chosen)(catalogue, {catalogue.tables[0].name: (source, table)})
     with _closing_on_error(made):
-        return Database(catalogue, made, *_account(catalogue, book))
+        return Database(catalogue, made, *_account(catalogue, book, BUDGET))
+
+
+def _open_several(
+    sources: Mapping[Any, Any], name: str, told: dict[str, Any], *, budget: Any, ledger: Any, engine: str | None
+) -> Database:
+    """Several tables by their names. A book has no place beside them, so files need one that is named (rule R18)."""
+    places = _places(sources)
+    chosen = engine if engine is not None else _common_engine(places)
+    kept = chosen in SERVERS or any(isinstance(source, str | Path) for source, _ in places.values())
+    _check_book(kept, budget, ledger)
+    schemas = {table: sources_of(chosen).schema_of(*place) for table, place in places.items()}
+    catalogue = declare_several(name, schemas, **told)
+    book = budget if isinstance(budget, Account) else _book(catalogue, ledger, None, BUDGET)
+    made = maker(chosen)(catalogue, places)
+    with _closing_on_error(made):
+        return Database(catalogue, made, *_account(catalogue, book, BUDGET))
+
+
+def _places(sources: Mapping[Any, Any]) -> dict[str, tuple[Any, str]]:
+    """Where the rows of each table are, and what it is called there if that is a database."""
+    if not sources or not all(isinstance(name, str) for name in sources):
+        raise ArgumentError("source", f"a dict without tables cannot be opened; {TABLES}")
+    for name, source in sources.items():
+        if isinstance(source, list | tuple) and not (len(source) == 2 and isinstance(source[1], str)):
+            raise ArgumentError("source", f"{name} is a {type(source).__name__} and no table; {TABLES}")
+    return {name: source if isinstance(source, tuple) else (source, "") for name, source in sources.items()}
+
+
+def _common_engine(places: Mapping[str, tuple[Any, str]]) -> str:
+    found = {engine_of(source): table for table, (source, _) in places.items()}
+    if len(found) > 1:
+        raise ArgumentError("source", f"{apart(found)}; put all tables where one can read them")
+    return next(iter(found))
 
 
 def open_catalogue(
@@ -96,10 +149,11 @@ def open_catalogue(
     """The tables of a catalogue, and its account with the shares of its analysts."""
     if budget is not None and not isinstance(budget, Account):
         raise ArgumentError("budget", f"is declared in {path.name}; change it there, or pass an open account")
-    book = budget if budget is not None else _book(catalogue, ledger, catalogue.book or _beside(path))
+    way_out = f"declare what all answers together may cost in {path.name}: epsilon = 3.0 under [budget]"
+    book = budget if budget is not None else _book(catalogue, ledger, catalogue.book or _beside(path), way_out)
     made = maker(engine if engine is not None else engine_for(catalogue))(catalogue, {})
     with _closing_on_error(made):
-        account, opened = _account(catalogue, book)
+        account, opened = _account_of(path, catalogue, book, way_out)
         database = Database(catalogue, made, account, opened)
     with _closing_on_error(database):
         known = account.shares()
@@ -107,6 +161,14 @@ def open_catalogue(
             if known.get(analyst) != part:
                 account.share(analyst, part)
     return database
+
+
+def _account_of(path: Path, catalogue: Catalogue, book: Book | Account, way_out: str) -> tuple[Account, Ledger | None]:
+    """The account of a catalogue; where they disagree, both files are named."""
+    try:
+        return _account(catalogue, book, way_out)
+    except LedgerError as error:
+        raise type(error)(f"{path.name}: {error}") from error
 
 
 @contextmanager
@@ -119,31 +181,36 @@ def _closing_on_error(opened: Engine | Database) -> Iterator[None]:
         raise
 
 
-def _named_book(engine: str, budget: Any, ledger: Any) -> None:
-    """A server or cluster has no place beside it, and a budget that starts anew in each process protects nobody."""
-    if engine in ("postgres", "spark") and ledger is None and not isinstance(budget, Account):
+def _check_book(kept: bool, budget: Any, ledger: Any) -> None:
+    """Data that is kept without a place beside it: a budget that starts anew in each process protects nobody."""
+    if kept and ledger is None and not isinstance(budget, Account):
         raise ArgumentError(
             "ledger", 'is missing; say where the account is kept, such as ledger="clinic.dither.db" or an address'
         )
 
 
-def _only(**given: Any) -> None:
+def _only(catalogue: str | Path, **given: Any) -> None:
     for argument, value in given.items():
         if value is not None:
-            raise ArgumentError(argument, "is declared in the catalogue; change it there")
+            raise ArgumentError(argument, f"is declared in the catalogue; change it there ({Path(catalogue).name})")
+
+
+def _only_several(**given: Any) -> None:
+    for argument, value in given.items():
+        if value is not None:
+            raise ArgumentError(argument, f"is about several tables, but one was opened; {TABLES}")
 
 
 def _promise(budget: Any, delta: float | None) -> tuple[float | None, float | None]:
     """The ε and δ of a budget that is stated as numbers."""
     if budget is None or isinstance(budget, Account):
         return None, delta
-    if isinstance(budget, bool):
-        raise ArgumentError("budget", "must be ε as a number, such as budget=3.0")
-    if not isinstance(budget, tuple):
-        return budget, delta
-    if len(budget) != 2 or delta is not None:
+    epsilon, stated = budget if isinstance(budget, tuple) and len(budget) == 2 else (budget, delta)
+    if isinstance(epsilon, tuple) or (epsilon is not budget and delta is not None):
         raise ArgumentError("budget", "must be ε, or ε and δ as a pair such as (3.0, 1e-6)")
-    return budget
+    if isinstance(epsilon, bool) or not fraction("budget", epsilon, "pass ε as a number, such as budget=3.0") > 0:
+        raise ArgumentError("budget", "must be positive, as ε; pass a number, such as budget=3.0")
+    return epsilon, stated
 
 
 def _beside(path: Path | None) -> Path | None:
@@ -156,32 +223,44 @@ def _beside(path: Path | None) -> Path | None:
 Book = str | Path | Ledger
 
 
-def _book(catalogue: Catalogue, ledger: Any, beside: str | Path | None) -> Book:
+def _book(catalogue: Catalogue, ledger: Any, beside: str | Path | None, way_out: str) -> Book:
     """Where the account is kept: there must be a budget, or a book that knows one."""
     if not isinstance(ledger, str | Path | Ledger | None) or "\0" in str(ledger):
         raise ArgumentError("ledger", "must be a book: the path of a file, an address, or an open Ledger")
     there = ledger is not None or (beside is not None and ("://" in str(beside) or Path(beside).exists()))
     if catalogue.epsilon is None and not there:
-        raise ArgumentError("budget", "is missing; pass the ε that all answers together may cost, such as budget=3.0")
+        raise ArgumentError("budget", f"is missing; {way_out}")
     return next((book for book in (ledger, beside) if book is not None), MEMORY)
 
 
-def _account(catalogue: Catalogue, book: Book | Account) -> tuple[Account, Ledger | None]:
+def _account(catalogue: Catalogue, book: Book | Account, way_out: str) -> tuple[Account, Ledger | None]:
     """The account and, where it was opened here, its book, to be closed with the dataset."""
     if isinstance(book, Account):
         return book, None
     opened = book if isinstance(book, Ledger) else Ledger.open(book)
     mine = None if opened is book else opened
     try:
-        account = opened.account(
-            catalogue.name,
-            epsilon=catalogue.epsilon,
-            delta=catalogue.delta if catalogue.epsilon is not None else 0.0,
-            unit=catalogue.unit,
-            policy=None if catalogue.policy == Policy() else catalogue.policy,  # not declared: as it is
-        )
+        return _declared(catalogue, opened, way_out), mine
     except BaseException:
         if mine is not None:
             mine.close()
         raise
-    return account, mine
+
+
+def _declared(catalogue: Catalogue, book: Ledger, way_out: str) -> Account:
+    """The account that the book has, or that the first charge opens as the catalogue declares it."""
+    if catalogue.epsilon is not None:
+        return book.promised(catalogue.name, _promised(catalogue, catalogue.epsilon))
+    if catalogue.name not in [one.name for one in book.accounts()]:
+        place = book.store.place
+        raise ArgumentError("budget", f"is missing, and {place} has no account {catalogue.name!r} yet; {way_out}")
+    return book.account(catalogue.name)
+
+
+def _promised(catalogue: Catalogue, epsilon: float) -> Promise:
+    total = ApproxDP(epsilon, catalogue.delta, unit=catalogue.unit)
+    return Promise(
+        Terms.of(accounting_of(None, catalogue.delta), total),
+        policy=None if catalogue.policy == Policy() else catalogue.policy,  # not declared: as it is
+        shares={analyst: written(float(part)) for analyst, part in catalogue.analysts.items()},
+    )

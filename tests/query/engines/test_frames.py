@@ -287,7 +287,8 @@ import dither.query.engines.duckdb as d
 from dither.query.declare import declare
 from dither.query.engines.sources import schema_of
 frame = pl.DataFrame({"x": [1, 2], "t": ["a", None]})
-with d.DuckDBEngine.of(declare("data", schema_of(frame)), {"data": frame}) as engine, engine.session() as session:
+data = declare("data", schema_of(frame), unit="row")
+with d.DuckDBEngine.of(data, {"data": frame}) as engine, engine.session() as session:
     print(session.fetch("SELECT * FROM data ORDER BY x"))
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,44 @@ from dither.errors import ArgumentError
 from dither.query.engines.files import CsvFile
 from dither.query.engines.sources import name_of, public_values, schema_of, source_of
 from dither.query.sql.types import Type
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("visits.xlsx", "is a spreadsheet, which is not read; save it as CSV (in Excel: CSV UTF-8), or write "),
+        ("visits.XLSX", "dither.open(pandas.read_excel('visits.XLSX', dtype=str), …) and say types="),
+        ("visits.feather", "write dither.open(pyarrow.feather.read_table('visits.feather'), …)"),
+        ("visits.sas7bdat", "dither.open(pandas.read_sas("),
+        ("visits.csv.zip", "pack it with gzip (.csv.gz)"),
+        ("visits.what", "rename it to one of .csv, .tsv"),
+    ],
+)
+def test_a_file_that_is_not_read_says_how_to_convert_it(name: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"PK")
+    with pytest.raises(ArgumentError) as problem:
+        source_of(tmp_path / name)
+    assert words in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", "age;ward\n1;x\n"),
+        ("a.csv", "age|ward\n1|x\n"),
+        ("a.txt", "age\tward\n1\tx\n"),
+        ("a.tab", "age\tward\n1\tx\n"),
+        ("a.tsv", "age\tward\n1\tx\n"),
+        ("a.csv", "\ufeffage,ward\r\n1,x\r\n"),
+    ],
+)
+def test_dialects_of_csv(name: str, content: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content.encode())
+    assert schema_of(tmp_path / name) == {"age": None, "ward": None}
+    assert public_values(tmp_path / name, "", "age", Type.INTEGER) == [1]
+    with gzip.open(tmp_path / f"{name}.gz", "wb") as packed:
+        packed.write(content.encode())
+    assert public_values(tmp_path / f"{name}.gz", "", "ward", Type.TEXT) == ["x"]
 
 
 @pytest.mark.parametrize(
@@ -37,7 +76,7 @@ def test_paths_that_cannot_be_opened(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for path, words in (
         (tmp_path / "gone.csv", "is not there"),
-        (tmp_path / "x.xlsx", "has no ending that says what it holds"),
+        (tmp_path / "x.xlsx", "is a spreadsheet"),
         (tmp_path / "empty", "holds no Parquet files"),
         (tmp_path / "*.parquet", "holds no Parquet files"),
         ("https://example.org/x.csv", "copy it to this machine"),

@@ -6,7 +6,7 @@ known of a source before that: `schema_of`, `name_of`, `public_values`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -17,7 +17,7 @@ from dither.query.catalogue import Catalogue
 from dither.query.engines.protocol import Engine
 from dither.query.plugins import engine_named
 
-__all__ = ["ADDRESSES", "OWN", "engine_for", "engine_of", "maker", "sources_of"]
+__all__ = ["ADDRESSES", "OWN", "apart", "engine_for", "engine_of", "maker", "sources_of"]
 
 OWN = {
     "duckdb": ("duckdb", "DuckDBEngine", "sources"),
@@ -40,9 +40,14 @@ def engine_for(catalogue: Catalogue) -> str:
         return catalogue.engine
     found = {engine_of(table.source): table.name for table in catalogue.tables if table.source}
     if len(found) > 1:
-        places = " and ".join(f"{table} ({engine})" for engine, table in sorted(found.items()))
-        raise ArgumentError("source", f"{places} are read by different engines; put all tables where one can read them")
+        raise ArgumentError("source", f"{apart(found)}; put all tables where one can read them")
     return next(iter(found), "duckdb")
+
+
+def apart(found: Mapping[str, str]) -> str:
+    """That tables are read by different engines, with one table of each."""
+    places = " and ".join(f"{table} ({engine})" for engine, table in sorted(found.items()))
+    return f"{places} are read by different engines"
 
 
 def maker(name: str) -> Callable[..., Engine]:

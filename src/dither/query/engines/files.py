@@ -52,12 +52,12 @@ class CsvFile:
         read = [(CsvLines(separator).fields(line), separator) for separator in self._separators]
         found = [([name.decode().strip() for name in names], separator) for names, separator in read if names]
         if not line or not found:
-            raise ArgumentError(self.path.name, "has no header line in UTF-8; write the names of its columns first")
+            raise ArgumentError(self.path.name, _headless(self.path))
         return max(found, key=lambda names: len(names[0]))
 
     @property
     def _separators(self) -> str:
-        return "\t" if ending(self.path) == ".tsv" else SEPARATORS
+        return "\t" if ending(self.path) in (".tsv", ".tab") else SEPARATORS
 
     def _first(self) -> bytes:
         """The first line; nothing where it is no text."""
@@ -83,6 +83,20 @@ class CsvFile:
         named = [(name, f"nullif(c{place}, '')") for place, name in enumerate(names) if nameable(name)]
         found = {name: Column(sql, "VARCHAR") for name, sql in named}
         return Stored(rows, found, held=plain_file)
+
+
+def _headless(path: Path) -> str:
+    """Why a file has no header: it is empty, or in another encoding, as its first bytes say."""
+    start = b""
+    with suppress(OSError, EOFError, zlib.error), opened(path) as file:
+        start = file.read(4)
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "has no header line in UTF-8: it is UTF-16; save it as UTF-8 (in Excel: CSV UTF-8)"
+    if start[:2] == b"PK":
+        return "has no header line: it is a spreadsheet or an archive with another name; save it as CSV in UTF-8"
+    if not start:
+        return "has no header line in UTF-8: it is empty; write the names of its columns first"
+    return "has no header line in UTF-8; write the names of its columns first, and save it as UTF-8"
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,24 @@ from dither.query.sql.types import Type
 
 __all__ = ["name_of", "public_values", "schema_of", "source_of"]
 
-CSV = (".csv", ".tsv")
+CSV = (".csv", ".tsv", ".tab", ".txt")
 JSON = (".json", ".ndjson", ".jsonl")
 PARQUET = (".parquet", ".pq")
 DATABASE = (".duckdb", ".ddb", ".db")
+# Other libraries guess the type of a column from its values, which is private; as texts they are read one by one.
+AS_TEXTS = "dither.open(pandas.{}({!r}, dtype=str), …) and say types="
+ARROW = "dither.open(pyarrow.{}({!r}), …)"
+OTHERS = {
+    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"), ("a spreadsheet", AS_TEXTS, "read_excel")),
+    **dict.fromkeys((".feather", ".arrow", ".ipc"), ("an Arrow file", ARROW, "feather.read_table")),
+    ".orc": ("an ORC file", ARROW, "orc.read_table"),
+    ".dta": ("a Stata file", "dither.open(pandas.{}({!r}), …)", "read_stata"),
+    ".sas7bdat": ("a SAS file", "dither.open(pandas.{}({!r}), …)", "read_sas"),
+    ".sav": ("an SPSS file", "dither.open(pandas.{}({!r}), …)", "read_spss"),
+    **dict.fromkeys((".pkl", ".pickle"), ("a pickled object", "dither.open(pandas.{}({!r}), …)", "read_pickle")),
+    ".xml": ("an XML file", AS_TEXTS, "read_xml"),
+}
+PACKED = (".zip", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tar", ".tgz")
 
 
 def source_of(value: Any, stored: str = "") -> Source:
@@ -76,8 +90,19 @@ def _single(path: Path, stored: str) -> Source:
         return ParquetFiles((path,))
     if kind in DATABASE:
         return DatabaseTable(path, stored)
+    raise ArgumentError(path.name, _unknown(path.name, kind))
+
+
+def _unknown(name: str, kind: str) -> str:
+    """What to do with a file that is not read, as far as its ending says what it is."""
+    if kind in OTHERS:
+        what, way, reader = OTHERS[kind]
+        sheet = "save it as CSV (in Excel: CSV UTF-8), or write " if what == "a spreadsheet" else "write "
+        return f"is {what}, which is not read; {sheet}{way.format(reader, name)}"
+    if kind in PACKED:
+        return "is packed in a way that is not read; unpack it, or pack it with gzip (.csv.gz)"
     known = ", ".join((*CSV, *JSON, *PARQUET, *DATABASE))
-    raise ArgumentError(path.name, f"has no ending that says what it holds; rename it to one of {known}")
+    return f"has no ending that says what it holds; rename it to one of {known}"
 
 
 def _parquet(written: str, found: list[Path]) -> ParquetFiles:

@@ -138,8 +138,11 @@ class Reader:
 
     def _distinct(self, node: exp.Distinct) -> Aggregate:
         only(self.scalars.source, node, "expressions")
-        if len(node.expressions) != 1:
-            message = "COUNT(DISTINCT …) takes one column; write COUNT(DISTINCT a || '/' || b) for a pair of texts"
+        if len(node.expressions) != 1 or isinstance(node.expressions[0].unnest(), exp.Tuple):
+            message = (
+                "COUNT(DISTINCT …) takes one value; make one text of several, such as "
+                "COUNT(DISTINCT CAST(a AS TEXT) || '/' || b)"
+            )
             raise self.scalars.source.problem(message, node)
         arg = self._argument(node.expressions[0])
         if isinstance(arg, Ref) and OWNER in self.rows.facts[arg.index]:

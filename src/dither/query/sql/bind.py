@@ -22,7 +22,7 @@ from dither.query.sql.expressions import AggregateLeaf, Expr, KeyLeaf, Ref
 from dither.query.sql.grouping import Grouping, Item, group_keys, item_at, items_of, keyed, row_scalars
 from dither.query.sql.parse import NESTED, Parsed, parse
 from dither.query.sql.question import Aggregate, Key, Output, Question
-from dither.query.sql.refusals import CLAUSES, misspelt, only, refuse
+from dither.query.sql.refusals import CLAUSES, only, refuse, unknown
 from dither.query.sql.rows import rows_from
 from dither.query.sql.scope import OWNER, Context, Scope
 from dither.query.sql.selects import check_parts, distinct_of, query, with_named
@@ -117,7 +117,7 @@ def _keys(context: Context, scope: Scope, node: exp.Select, items: list[Item]) -
         return keyed(row_scalars(context.source, scope, "SELECT DISTINCT"), [item.node for item in items])
     if not aggregated and node.args.get("group") is None:
         message = "a row of the table is one unit's data and cannot be released; ask for COUNT(*), AVG(x) and the like"
-        odd = next((item.node for item in items if item.node.find(exp.Window) or misspelt(item.node)), None)
+        odd = next((odd for item in items if (odd := item.node.find(exp.Window) or unknown(item.node))), None)
         raise context.source.problem(message, items[0].node) if odd is None else refuse(context.source, odd)
     return group_keys(context.source, scope, node, items)
 
@@ -197,8 +197,22 @@ def _check_key(context: Context, scope: Scope, key: Expr, place: exp.Expr) -> No
         )
         raise context.source.problem(message, place)
     if key.type is Type.REAL:
-        message = "a key cannot be a REAL number, which is hardly ever the same twice; group by FLOOR(x / 10) instead"
-        raise context.source.problem(message, place)
+        raise context.source.problem(_real_key(key, place), place)
+
+
+def _real_key(key: Expr, place: exp.Expr) -> str:
+    """Numbers with a fraction make no groups; what to do depends on where the fraction comes from."""
+    if isinstance(key, Ref):
+        name = key.column.name
+        return (
+            f"{name} is REAL, and a number with a fraction is hardly ever the same twice; group by FLOOR({name} / 10), "
+            f'or declare {name} as "integer" if it holds whole numbers only'
+        )
+    whole = "write // to divide without one, or " if place.find(exp.Div) else "write "
+    return (
+        "this key is a number with a fraction (REAL), which is hardly ever the same twice; "
+        f"{whole}FLOOR(…) or CAST(… AS INTEGER) around it"
+    )
 
 
 def _order(

@@ -59,5 +59,5 @@ def _missing(aggregate: Aggregate, arg: Expr) -> str:
     name = arg.column.name if isinstance(arg, Ref) else "x"
     return (
         f"{aggregate.text} needs a lower and an upper bound, and {what} has {missing}; "
-        f"declare bounds in the catalogue, or clamp it here: LEAST(GREATEST({name}, {low}), {high})"
+        f"declare them (bounds= or the catalogue), or clamp it here: LEAST(GREATEST({name}, {low}), {high})"
     )

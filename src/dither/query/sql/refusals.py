@@ -9,7 +9,7 @@ from sqlglot import exp
 from dither.errors import QueryError
 from dither.query.sql.source import Source
 
-__all__ = ["CLAUSES", "misspelt", "only", "refuse"]
+__all__ = ["CLAUSES", "only", "refuse", "unknown"]
 
 CLOCK = "the answer would depend on the clock; write the date itself, such as DATE '2024-01-31'"
 PATTERN = "only LIKE and ILIKE patterns can be asked; write x LIKE 'A%'"
@@ -112,6 +112,8 @@ def refuse(source: Source, node: exp.Expr) -> QueryError:
         return source.problem(
             f"{name} has no private form; use COUNT, SUM, AVG, MIN, MAX, MEDIAN, QUANTILE_CONT, STDDEV or CORR", node
         )
+    if isinstance(node, exp.Anonymous):
+        return source.problem(f"there is no function {node.name.upper()}; {_known(node.name.upper())}", node)
     if isinstance(node, exp.Func):
         return source.problem(f"the function {name} cannot be asked; {_known(name)}", node)
     return source.problem(f"{name} cannot be asked; write it with comparisons, arithmetic, CASE and functions", node)
@@ -123,12 +125,14 @@ def _close(name: str) -> list[str]:
 
 def _known(name: str) -> str:
     close = _close(name)
-    return f"did you mean {close[0]}?" if close else "write it with arithmetic, CASE, and text and date functions"
+    if close and close[0] != name:
+        return f"did you mean {close[0]}?"
+    return "write it with arithmetic, CASE, and functions such as ABS, ROUND, LEAST, LOWER, SUBSTRING and DATE_TRUNC"
 
 
-def misspelt(node: exp.Expr) -> bool:
-    """Whether a call of a function is written almost like one that can be asked."""
-    return isinstance(node, exp.Anonymous) and _close(node.name.upper()) not in ([], [node.name.upper()])
+def unknown(node: exp.Expr) -> exp.Expr | None:
+    """The first call of a function that nobody knows."""
+    return next((call for call in node.find_all(exp.Anonymous) if call.name.upper() not in FUNCTIONS.split()), None)
 
 
 def only(source: Source, node: exp.Expr, *allowed: str) -> None:
