@@ -24,6 +24,12 @@ def test_version() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"dither {__version__}\n", "")
 
 
+def test_the_package_is_the_command() -> None:
+    command = [sys.executable, "-W", "error", "-m", "dither", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"dither {__version__}\n", "")
+
+
 @pytest.mark.parametrize(
     "arguments", [["--version"], ["--help"], ["completion", "zsh"], ["doctor", "--json"], ["query", "-h"]]
 )
@@ -109,10 +115,10 @@ def test_doctor_as_a_table() -> None:
 
 
 def test_doctor_says_how_to_get_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "version_of", lambda distribution, module: None if module == "torch" else "1.0")  # noqa: ARG005
+    monkeypatch.setattr(doctor, "version_of", lambda distribution, module: None if module == "ibis" else "1.0")  # noqa: ARG005
     shown = CliRunner().invoke(main, ["doctor"])
-    assert "pip install 'dither[learn]'" in shown.output
-    assert "pip install 'dither[science]'" not in shown.output
+    assert "pip install 'dither[ibis]'" in shown.output
+    assert "pip install 'dither[postgres]'" not in shown.output
 
 
 def test_doctor_fails_where_the_base_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:

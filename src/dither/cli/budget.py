@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dither.cli import book as books
+from dither.terminal import spelled
 from dither.text import clean
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def table(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) ->
     for heading in headings:
         shown.add_column(heading)
     for cells in rows:
-        shown.add_row(*map(Text, cells))
+        shown.add_row(*(Text(spelled(one)) for one in cells))
     return shown
 
 

@@ -33,22 +33,16 @@ BASE = {
 
 EXTRAS = {
     "accounting": {"scipy": "scipy", "dp-accounting": "dp_accounting"},
-    "serve": {"starlette": "starlette", "uvicorn": "uvicorn", "jinja2": "jinja2", "pygwire": "pygwire"},
     "postgres": {"psycopg": "psycopg"},
     "spark": {"pyspark": "pyspark"},
     "ibis": {"ibis-framework": "ibis"},
-    "learn": {"torch": "torch", "scikit-learn": "sklearn"},
-    "science": {"scipy": "scipy"},
 }
 
 PURPOSE = {
     "accounting": "tight composition",
-    "serve": "planned: web page, psql",
     "postgres": "engine, shared ledger",
     "spark": "engine",
     "ibis": "expressions",
-    "learn": "planned: training",
-    "science": "planned: graphs, trials, …",
 }
 
 AES = {

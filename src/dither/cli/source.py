@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from dither.terminal import spelled
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -213,9 +215,9 @@ def grid(headings: list[tuple[str, bool]], rows: list[list[str]]) -> Table:
 
     table = Table()
     for name, right in headings:
-        table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
+        table.add_column(Text(spelled(name)), justify="right" if right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(spelled(one)) for one in row))
     return table
 
 
