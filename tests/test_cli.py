@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import click
+import duckdb
 import pytest
 from click.testing import CliRunner
 
@@ -106,6 +107,30 @@ def test_doctor_looks_at_the_data(tmp_path: Path) -> None:
         "visits: 1 rows have no owner",
     ):
         assert fact in said
+
+
+def test_doctor_looks_at_any_source(tmp_path: Path) -> None:
+    """Also before there is a catalogue: a file, a folder, a database."""
+    (tmp_path / "visits.csv").write_bytes(VISITS)
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as made:
+        made.execute("CREATE TABLE stays (patient_id TEXT, age INT); INSERT INTO stays VALUES ('p', 200), (NULL, 5)")
+    assert "visits: 1 lines have a quotation mark" in run("doctor", "--data", str(tmp_path / "visits.csv")).stdout
+    for source in (tmp_path, tmp_path / "clinic.duckdb"):
+        said = run("doctor", "--data", str(source)).stdout
+        assert "stays.age: 1 values are above the bounds" in said
+        assert "stays: 1 rows have no owner" in said
+
+
+def test_doctor_looks_at_a_server(tmp_path: Path) -> None:
+    from tests.query.engines.test_postgres import ROWS, made
+
+    address = made(ROWS)
+    text = CATALOGUE.replace("visits.csv", address).replace('cost = "real"\nday = "date"', 'cost = "integer"')
+    (tmp_path / "c.toml").write_text(text, encoding="utf-8")
+    for source in (str(tmp_path / "c.toml"), address):
+        done = CliRunner().invoke(main, ["doctor", "--data", source])
+        assert (done.exit_code, done.stderr) == (0, "")
+        assert "visits: 200 rows" in done.stdout
 
 
 def test_doctor_as_a_table() -> None:

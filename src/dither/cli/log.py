@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from dither.cli import book as books
+from dither.cli.completing import accounts
 from dither.errors import LedgerError
 from dither.text import clean
 
@@ -98,7 +99,7 @@ def widths(ledger: Ledger, number: int) -> tuple[int, ...]:
 
 @command.command("show", hidden=True)
 @books.argument
-@click.option("--account", metavar="NAME", help="Show the lines of this account only.")
+@click.option("--account", metavar="NAME", shell_complete=accounts, help="Show the lines of this account only.")
 @click.option("--all", "everything", is_flag=True, help="Show all lines, and not only the last 100.")
 @click.option("--last", type=click.IntRange(1), metavar="N", help="Show so many of the last lines.")
 @click.option("--after", type=click.IntRange(0), metavar="LINE", help="Show the lines after this one.")

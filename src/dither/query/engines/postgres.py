@@ -15,11 +15,12 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from dither.errors import ArgumentError, EngineFailed
-from dither.query.catalogue import Catalogue
+from dither.query.catalogue import Catalogue, Field, Table
 from dither.query.engines.postgres_dialect import PostgresDialect
 from dither.query.engines.postgres_server import WRITING, connect, place
 from dither.query.engines.postgres_sources import found, reading
 from dither.query.engines.postgres_stored import StoredTable
+from dither.query.engines.postgres_words import quoted
 from dither.query.engines.running import FAILED, Allowance
 from dither.query.limits import Limits
 
@@ -73,6 +74,10 @@ class PostgresEngine:
                 "source", "tables lie in different databases, but a question sees one; copy them to one"
             )
         return cls(catalogue, addresses.pop(), {name: stored for name, (_, stored) in places.items()})
+
+    def raw(self, table: Table, field: Field) -> str:
+        """A column as it is stored: NULL only where nothing is."""
+        return quoted(self.dialect.tables[table.name].column(table, field).name)
 
     @contextmanager
     def session(self) -> Iterator[PostgresSession]:
