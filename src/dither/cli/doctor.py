@@ -17,8 +17,8 @@ import click
 
 from dither._version import __version__
 from dither.cli.completing import files
-from dither.cli.source import working
 from dither.errors import ArgumentError
+from dither.progress import working
 
 if TYPE_CHECKING:
     from dither.query.catalogue import Catalogue

@@ -14,6 +14,7 @@ import click
 from dither.cli import book as books
 from dither.cli.completing import accounts
 from dither.errors import LedgerError
+from dither.progress import working
 from dither.text import clean
 
 if TYPE_CHECKING:
@@ -147,7 +148,8 @@ def verify(book: str, anchors: tuple[tuple[int, str], ...], whole: bool) -> None
 
     with books.open_book(book) as ledger:
         before = 0 if whole else verified(ledger)
-        lines = _or_fail(lambda: check(ledger, anchors, whole=whole))
+        with working("reading the book"):
+            lines = _or_fail(lambda: check(ledger, anchors, whole=whole))
         number, digest = ledger.head
     click.echo(f"{book} is as it was written: {lines} lines, {len(anchors)} anchors; head {number}:{digest}")
     click.echo(checked(before, lines))
@@ -186,7 +188,8 @@ def recheck(file: TextIO, anchors: tuple[tuple[int, str], ...]) -> None:
     """Add the exported book in FILE (- for standard input) up again, with Google's dp-accounting alone."""
     from dither.ledger.export import recheck as add_up
 
-    totals = _or_fail(lambda: add_up(file, anchors))
+    with working("adding up"):
+        totals = _or_fail(lambda: add_up(file, anchors))
     for total in totals:
         click.echo(f"{total}: {'within' if total.fits else 'EXCEEDED'}")
     if not all(total.fits for total in totals):

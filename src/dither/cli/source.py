@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from dither.query.database import Database
 
-__all__ = ["Asked", "arguments", "console", "grid", "listed", "say", "value", "working"]
+__all__ = ["Asked", "arguments", "console", "grid", "listed", "say", "value"]
 
 DECLARED = ("table", "unit", "bounds", "keys", "types", "rows", "budget", "delta", "population", "ledger")
 COST = ("epsilon", "rho", "share", "error", "expect", "shares", "radius", "groups", "values")
@@ -225,18 +224,6 @@ def question(sql: str | None, file: BinaryIO | None) -> str:
         return stream.read().decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise click.UsageError("the question is not UTF-8 text; save it as UTF-8") from problem
-
-
-@contextmanager
-def working(words: str) -> Iterator[None]:
-    """A sign of life on the terminal while the engine works; nothing where nobody looks."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(words):
-        yield
 
 
 def console() -> Console:

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from dither.errors import ArgumentError, EngineFailed
+from dither.progress import working
 from dither.query.catalogue import Catalogue, Field, Table
 from dither.query.engines.postgres_dialect import PostgresDialect
 from dither.query.engines.postgres_server import WRITING, connect, place
@@ -86,7 +87,8 @@ class PostgresEngine:
             raise EngineFailed("the engine is closed; open the tables again")
         session = PostgresSession(connect(self._address), self._limits, self.failures)
         try:
-            yield session
+            with working("asking the server"):
+                yield session
         finally:
             session.close()
 

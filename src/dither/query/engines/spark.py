@@ -14,6 +14,7 @@ from typing import Any, Self, TypeVar
 
 from dither.errors import ArgumentError
 from dither.noise import token
+from dither.progress import working
 from dither.query.catalogue import Catalogue, Field, Table
 from dither.query.engines.running import Running
 from dither.query.engines.spark_dialect import SparkDialect
@@ -102,7 +103,8 @@ class SparkEngine:
         """Statements in a session of our own, whose temporary tables are seen by nobody else and end with it."""
         statements = SparkStatements(self._lent, self._seconds, self.failures)
         try:
-            yield statements
+            with working("asking the cluster"):
+                yield statements
         finally:
             used = statements.close()
             if used is not None:
