@@ -16,6 +16,7 @@ from typing import Any
 from bench.harness import Report, Row, at_least, at_most, cpu_seconds, medians, versions
 from dither.ledger import Account, Ledger, verify
 from dither.privacy import PureDP
+from dither.progress import working
 from tests.ledger.crash import campaign
 from tests.ledger.server import Server, serving
 
@@ -230,10 +231,16 @@ def looks(book: Ledger, account: Account) -> dict[str, Callable[[], object]]:
 def crash() -> Report:
     """Kill a charging process 5,000 times on each backend; any fault raises."""
     rows, goals = [], []
-    with serving() as server, tempfile.TemporaryDirectory(prefix="dither-crash-") as name:
-        for backend in ("SQLite", "PostgreSQL"):
+    backends = ("SQLite", "PostgreSQL")
+    with (
+        serving() as server,
+        tempfile.TemporaryDirectory(prefix="dither-crash-") as name,
+        working("crash campaigns") as tell,
+    ):
+        for turn, backend in enumerate(backends):
             found = []
             for number in range(CAMPAIGNS):
+                tell(turn * CAMPAIGNS + number, len(backends) * CAMPAIGNS)
                 files = backend == "SQLite" and number % 2 == 1
                 place = f"{name}/{number}/book.db" if backend == "SQLite" else server.database()
                 Path(f"{name}/{number}").mkdir(exist_ok=True)

@@ -48,7 +48,7 @@ def test_missing_and_unbounded_values() -> None:
 def test_what_has_no_bars() -> None:
     with pytest.raises(dither.ArgumentError, match="does not hold numbers"):
         table([("a", 1)]).plot("key")
-    with pytest.raises(dither.ArgumentError, match=f"at most {MOST} rows"):
+    with pytest.raises(dither.ArgumentError, match=f"at most {MOST} bars"):
         table([(str(n), n) for n in range(MOST + 1)]).plot()
 
 
@@ -56,3 +56,35 @@ def test_a_picture_can_be_saved(tmp_path: Path) -> None:
     chart = Chart.of("n", ["a"], [1], [None])
     chart.save(tmp_path / "n.svg")
     assert (tmp_path / "n.svg").read_text(encoding="utf-8") == chart.svg()
+
+
+def test_arrays_have_pictures_too() -> None:
+    found = dither.histogram(["a", "b", "b"], keys=["a", "b", "c"], epsilon=1.0)
+    chart = found.plot()
+    assert (chart.title, [bar.label for bar in chart.bars]) == ("count", ["a", "b", "c"])
+    assert [bar.value for bar in chart.bars] == found.value.tolist()
+    low, high = found.interval(0.95)
+    assert [(bar.low, bar.high) for bar in chart.bars] == list(zip(low.tolist(), high.tolist(), strict=True))
+    assert len(Xml.fromstring(chart.svg()).findall(f"{SVG}rect")) == 3
+    assert [bar.label for bar in dither.histogram([1, 7], bins=2, bounds=(0, 10), epsilon=1).plot().bars] == [
+        "0 to 5",
+        "5 to 10",
+    ]
+
+
+def test_a_number_is_one_bar() -> None:
+    (bar,) = dither.count([1] * 40, epsilon=1.0).plot().bars
+    assert bar.low <= bar.value <= bar.high
+
+
+def test_an_interval_may_be_wider_or_lost() -> None:
+    found = dither.histogram([1, 7], bins=2, bounds=(0, 10), epsilon=1.0)
+    usual, sure = found.plot().bars[0], found.plot(0.999).bars[0]
+    assert sure.high > usual.high
+    lost = found.map(lambda x: x**2).plot().bars[0]
+    assert lost.low == lost.high == lost.value
+
+
+def test_too_many_bins_have_a_way_out() -> None:
+    with pytest.raises(dither.ArgumentError, match="fewer keys or bins"):
+        dither.histogram([1], bins=MOST + 1, bounds=(0, 1), epsilon=1.0).plot()

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import click
+import duckdb
 import pytest
 from click.testing import CliRunner
 
@@ -21,6 +22,12 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_version() -> None:
     done = run("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"dither {__version__}\n", "")
+
+
+def test_the_package_is_the_command() -> None:
+    command = [sys.executable, "-W", "error", "-m", "dither", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"dither {__version__}\n", "")
 
 
@@ -102,6 +109,30 @@ def test_doctor_looks_at_the_data(tmp_path: Path) -> None:
         assert fact in said
 
 
+def test_doctor_looks_at_any_source(tmp_path: Path) -> None:
+    """Also before there is a catalogue: a file, a folder, a database."""
+    (tmp_path / "visits.csv").write_bytes(VISITS)
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as made:
+        made.execute("CREATE TABLE stays (patient_id TEXT, age INT); INSERT INTO stays VALUES ('p', 200), (NULL, 5)")
+    assert "visits: 1 lines have a quotation mark" in run("doctor", "--data", str(tmp_path / "visits.csv")).stdout
+    for source in (tmp_path, tmp_path / "clinic.duckdb"):
+        said = run("doctor", "--data", str(source)).stdout
+        assert "stays.age: 1 values are above the bounds" in said
+        assert "stays: 1 rows have no owner" in said
+
+
+def test_doctor_looks_at_a_server(tmp_path: Path) -> None:
+    from tests.query.engines.test_postgres import ROWS, made
+
+    address = made(ROWS)
+    text = CATALOGUE.replace("visits.csv", address).replace('cost = "real"\nday = "date"', 'cost = "integer"')
+    (tmp_path / "c.toml").write_text(text, encoding="utf-8")
+    for source in (str(tmp_path / "c.toml"), address):
+        done = CliRunner().invoke(main, ["doctor", "--data", source])
+        assert (done.exit_code, done.stderr) == (0, "")
+        assert "visits: 200 rows" in done.stdout
+
+
 def test_doctor_as_a_table() -> None:
     done = run("doctor")
     assert (done.returncode, done.stderr) == (0, "")
@@ -109,10 +140,10 @@ def test_doctor_as_a_table() -> None:
 
 
 def test_doctor_says_how_to_get_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "version_of", lambda distribution, module: None if module == "torch" else "1.0")  # noqa: ARG005
+    monkeypatch.setattr(doctor, "version_of", lambda distribution, module: None if module == "ibis" else "1.0")  # noqa: ARG005
     shown = CliRunner().invoke(main, ["doctor"])
-    assert "pip install 'dither[learn]'" in shown.output
-    assert "pip install 'dither[science]'" not in shown.output
+    assert "pip install 'dither[ibis]'" in shown.output
+    assert "pip install 'dither[postgres]'" not in shown.output
 
 
 def test_doctor_fails_where_the_base_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,7 +42,20 @@ def test_import_needs_the_standard_library_only() -> None:
 
 def test_every_public_name_exists() -> None:
     dither = importlib.import_module("dither")
-    assert [name for name in dither.__all__ if not hasattr(dither, name)] == []
+    assert [name for name in dir(dither) if not hasattr(dither, name)] == []
+
+
+def test_dir_shows_the_public_names_and_no_others() -> None:
+    dither = importlib.import_module("dither")
+    found = json.loads(in_fresh_python("import dither, json; dither.open; print(json.dumps(dir(dither)))").stdout)
+    assert {"open", "sum", "example", "audit", "explain", "__version__"} <= set(found)
+    assert set(found) - set(dither.__all__) == {"open", "sum", "audit", "explain"}
+    assert not {"importlib", "annotations", "TYPE_CHECKING", "Any", "_HOME", "__getattr__"} & set(found)
+
+
+def test_a_star_import_hides_no_builtin() -> None:
+    code = "import builtins\nfrom dither import *\nprint([n for n in dir(builtins) if n in globals() and n[0] != '_'])"
+    assert in_fresh_python(code).stdout == "[]\n"
 
 
 def test_no_public_name_hides_a_room() -> None:
@@ -127,9 +140,21 @@ def requirement_names(requirements: list[str]) -> set[str]:
     return {re.split(r"[\[<>=!~ ;]", requirement, maxsplit=1)[0].lower() for requirement in requirements}
 
 
-@pytest.mark.parametrize("extra", ["accounting", "serve", "postgres", "spark", "learn", "science"])
+OFFERED = sorted(set(PROJECT["optional-dependencies"]) - {"dev", "docs"})
+
+
+@pytest.mark.parametrize("extra", OFFERED)
 def test_the_doctor_knows_every_extra(extra: str) -> None:
     assert requirement_names(PROJECT["optional-dependencies"][extra]) == set(doctor.EXTRAS[extra])
+
+
+def test_only_what_exists_is_offered() -> None:
+    """Every extra brings a package that some module of Dither imports."""
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in MODULES)
+    assert set(doctor.EXTRAS) == set(doctor.PURPOSE) == set(OFFERED)
+    for extra in OFFERED:
+        modules = "|".join(doctor.EXTRAS[extra].values())
+        assert re.search(rf"^ *(?:from|import) (?:{modules})\b", sources, re.MULTILINE), extra
 
 
 def test_the_doctor_knows_the_base() -> None:

@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from dither._version import __version__
+from dither.terminal import adapt
 
 if TYPE_CHECKING:
     from dither.dataset import Dataset
@@ -63,12 +64,13 @@ if TYPE_CHECKING:
         ZeroConcentratedDP,
         compose,
     )
-    from dither.query import count, histogram, mean, quantile, sum, variance
+    from dither.query import count, histogram, mean, quantile, variance
+    from dither.query import sum as sum
     from dither.query.catalogue import Catalogue
     from dither.query.database import Database
     from dither.query.examples import example
     from dither.query.magic import load_ipython_extension
-    from dither.query.opening import open
+    from dither.query.opening import open as open
     from dither.query.preview import Preview
     from dither.release import Release
     from dither.table import TableRelease
@@ -139,6 +141,7 @@ _HOMES = {
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 _ROOMS = ("audit", "explain")  # modules, reached as attributes: dither.audit.mechanism, dither.explain.epsilon
 
+# `from dither import *` brings no `open` and no `sum`: they would hide Python's own. `dither.open` is there as ever.
 __all__ = [
     "ROW",
     "AboveThreshold",
@@ -200,10 +203,8 @@ __all__ = [
     "laplace",
     "load_ipython_extension",
     "mean",
-    "open",
     "quantile",
     "randomized_response",
-    "sum",
     "variance",
 ]
 
@@ -219,4 +220,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_ROOMS})
+    return sorted([*_HOME, *_ROOMS, "__version__"])
+
+
+adapt()

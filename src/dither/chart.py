@@ -44,7 +44,9 @@ class Chart:
     def of(cls, title: str, labels: Sequence[str], values: Sequence[Any], ends: Sequence[Ends | None]) -> Chart:
         """A bar for each value, in their order."""
         if len(values) > MOST:
-            raise ArgumentError("plot", f"shows at most {MOST} rows; add LIMIT {MOST} to the question")
+            raise ArgumentError(
+                "plot", f"shows at most {MOST} bars; add LIMIT {MOST} to the question, or ask for fewer keys or bins"
+            )
         if not all(missing(value) or isinstance(value, Real) for value in values):
             raise ArgumentError("column", f"{title!r} does not hold numbers; it has no bars")
         return cls(title, tuple(bar(*one) for one in zip(labels, values, ends, strict=True)))

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from dither.chart import Chart
 from dither.errors import ArgumentError
 from dither.ledger import Receipt
 from dither.privacy import Composed, Guarantee
@@ -274,6 +275,12 @@ class Release:
         keys = keys if len(keys) == len(self.value) else range(len(self.value))
         columns = (np.broadcast_to(np.asarray(column), len(self.value)).tolist() for column in (self.value, low, high))
         return list(zip(keys, *columns, strict=True))
+
+    def plot(self, confidence: float = 0.95) -> Chart:
+        """Bars with their intervals, one for each entry, as a picture that notebooks show and `.save` writes."""
+        rows = self.rows(confidence)
+        ends = [None if low is None else (low, high) for _, _, low, high in rows]
+        return Chart.of(self.what, [str(row[0]) for row in rows], [row[1] for row in rows], ends)
 
     def _lines(self) -> list[str]:
         level = getattr(self.spread, "confidence", 0.95)

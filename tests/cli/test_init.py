@@ -1,70 +1,186 @@
-"""`dither init`: where the draft goes, and that nothing is overwritten."""
+"""`dither init`: from any source to a catalogue that opens as it is, and nothing is overwritten."""
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner, Result
 
 from dither.cli import main
+from dither.query.catalogue_file import load_catalogue
+from dither.query.sql.types import Type
 
 
 @pytest.fixture(autouse=True)
-def drafted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """What was drafted from."""
-    found: list[list[str]] = []
-
-    def draft(sources: list[str]) -> str:
-        found.append(sources)
-        return "# größer\n"
-
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(sys.modules, "dither.query.draft", SimpleNamespace(draft=draft))  # type: ignore[arg-type]
-    return found
+    Path("data").mkdir()
+    Path("data/visits.csv").write_text("visit_id,patient_id,ward,age,cost\n1,p,A,30,5\n", encoding="utf-8")
+    Path("data/regions.csv").write_text("region,beds\nnorth,7\n", encoding="utf-8")
+    return tmp_path
 
 
-def run(*words: str) -> Result:
-    return CliRunner().invoke(main, ["init", *words])
+def run(*words: str, typed: str | None = None) -> Result:
+    return CliRunner().invoke(main, ["init", *words], input=typed)
 
 
-def test_it_is_named_after_the_first_source(drafted: list[list[str]]) -> None:
-    done = run("data/visits.csv", "patients.parquet")
+def test_it_is_named_after_the_first_source() -> None:
+    done = run("data/visits.csv", "data/regions.csv")
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout.startswith("wrote visits.toml")
-    assert Path("visits.toml").read_text(encoding="utf-8") == "# größer\n"
-    assert drafted == [["data/visits.csv", "patients.parquet"]]
+    assert done.stdout.splitlines() == [
+        "wrote visits.toml: visits; unit: patient_id",
+        "not open yet: regions; visits.toml says why",
+        'guessed from names, so check them in visits.toml: unit = "patient_id", visits.age, visits.cost',
+        "next: dither doctor --data visits.toml    what in the data does not fit (for you alone)",
+        "      dither preview visits.toml 'SELECT COUNT(*) FROM visits' --epsilon 0.1",
+    ]
+    assert load_catalogue("visits.toml").name == "visits"
+
+
+def test_a_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run("data").stdout.startswith("wrote data.toml: visits;")
+    assert load_catalogue("data.toml").tables[0].source == str(folder / "data" / "visits.csv")
+    monkeypatch.chdir(folder / "data")
+    assert run(".").stdout.startswith("wrote data.toml: visits;")
+    assert load_catalogue("data.toml").tables[0].source == str(folder / "data" / "visits.csv")
 
 
 def test_another_name_or_none() -> None:
-    assert run("visits.csv", "-o", "clinic.toml").exit_code == 0
+    assert run("data/visits.csv", "-o", "clinic.toml").exit_code == 0
     assert Path("clinic.toml").is_file()
-    assert run("visits.csv", "-o", "-").stdout == "# größer\n"
+    assert "[tables.visits]" in run("data/visits.csv", "-o", "-").stdout
     assert not Path("visits.toml").exists()
 
 
-def test_a_catalogue_elsewhere_still_finds_its_files(drafted: list[list[str]], tmp_path: Path) -> None:
-    (tmp_path / "other").mkdir()
-    assert run("visits.csv", "-o", "other/clinic.toml").exit_code == 0
-    assert run("visits.csv", "-o", str(tmp_path / "here.toml")).exit_code == 0
-    assert drafted == [[str(tmp_path / "visits.csv")], ["visits.csv"]]
+def test_a_catalogue_elsewhere_still_finds_its_files(folder: Path) -> None:
+    (folder / "other").mkdir()
+    assert run("data/visits.csv", "-o", "other/clinic.toml").exit_code == 0
+    assert load_catalogue("other/clinic.toml").tables[0].source == str(folder / "data" / "visits.csv")
+    assert run("data/visits.csv", "-o", str(folder / "here.toml")).exit_code == 0
+    assert 'source = "data/visits.csv"' in Path("here.toml").read_text(encoding="utf-8")
 
 
-def test_nothing_is_overwritten(drafted: list[list[str]]) -> None:
+def test_what_is_stated_needs_no_question() -> None:
+    words = ["--unit", "patient_id", "--budget", "2", "--population", "5000", "--rows", "visits=40"]
+    done = run("data/visits.csv", *words)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "unit =" not in done.stdout
+    found = load_catalogue("visits.toml")
+    assert (found.epsilon, found.population, found.delta, found.tables[0].rows) == (2.0, 5000, 1e-7, 40)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--rows", "visit=40"], "there is no open table visit"),
+        (["--rows", "visits=0.5"], "must be a whole number"),
+        (["--unit", "row", "--rows", "visits=4"], "needs a unit that is not the row"),
+        (["--budget", "0"], "--budget"),
+        (["--unit", "patient"], "no table has a column patient"),
+    ],
+)
+def test_nonsense_writes_nothing(words: list[str], said: str) -> None:
+    done = run("data/visits.csv", *words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert not Path("visits.toml").exists()
+
+
+def test_nobody_is_guessed_where_no_name_tells() -> None:
+    done = run("data/regions.csv")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "pass --unit and the column with a person's id, or --unit row" in done.stderr
+    assert run("data/regions.csv", "--unit", "row").exit_code == 0
+
+
+def test_nothing_is_overwritten() -> None:
     Path("visits.toml").write_text("declared with care", encoding="utf-8")
-    done = run("visits.csv")
-    assert (done.exit_code, done.stdout, drafted) == (2, "", [])
+    done = run("data/visits.csv")
+    assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr == "Error: output: visits.toml is there already; name another file with -o\n"
     assert Path("visits.toml").read_text(encoding="utf-8") == "declared with care"
 
 
 def test_a_place_that_cannot_be_written() -> None:
-    done = run("visits.csv", "-o", "nowhere/clinic.toml")
+    done = run("data/visits.csv", "-o", "nowhere/clinic.toml")
     assert (done.exit_code, done.stdout) == (2, "")
     assert "nowhere/clinic.toml cannot be written" in done.stderr
 
 
 def test_a_source_is_needed() -> None:
     assert run().exit_code == 2
+
+
+ANSWERS = """
+2,500
+3
+y
+40
+the price list
+-
+
+
+= A, B
+0..110
+0..20000 euros
+"""
+
+
+def test_questions() -> None:
+    done = run("data", "--ask", typed=ANSWERS)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "Whom to protect: the column with a person's id [patient_id]" in done.stdout
+    assert "visits.age [integer 0..120 years]" in done.stdout
+    found = load_catalogue("data.toml")
+    assert (found.unit.name, found.population, found.epsilon) == ("patient_id", 2500, 3.0)
+    assert found.table("regions").public
+    visits = found.table("visits")
+    assert visits.rows == 40
+    assert visits.field("ward").keys == ("A", "B")
+    cost = visits.field("cost")
+    assert (cost.type, cost.range.high, cost.provenance) == (Type.REAL, 20000, "the price list, in euros")
+    assert visits.field("age").provenance == "the price list, in years"
+    assert [field.name for field in found.table("regions").fields] == ["beds"]
+
+
+def test_an_answer_that_is_not_understood_is_asked_for_again() -> None:
+    typed = "nobody\npatient_id\nmany\n\n-1\n1\nsome\n\nme\nperhaps\n.\n"
+    done = run("data/visits.csv", "--ask", typed=typed)
+    assert (done.exit_code, done.stderr) == (0, "")
+    for said in (
+        "no table has a column nobody",
+        "population: must be a whole number",
+        "epsilon: must be a positive number",
+        "rows: must be a whole number",
+        "answer: is not understood; write 0..120 years",
+    ):
+        assert said in done.stdout
+    assert "visits.age" in done.stdout.partition("guessed from names")[2]
+
+
+def test_questions_are_asked_on_a_terminal_only(folder: Path) -> None:
+    """With a terminal on both sides the command asks; without one it never waits."""
+    pty = pytest.importorskip("pty")
+    command = [sys.executable, "-m", "dither.cli", "init", "data/visits.csv"]
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder) as asked:
+        os.close(theirs)
+        os.write(ours, b"\n\n\n\n\n.\n")
+        shown = b""
+        while chunk := read(ours):
+            shown += chunk
+        assert asked.wait(60) == 0
+    os.close(ours)
+    assert b"Whom to protect" in shown
+    assert b"wrote visits.toml" in shown
+
+
+def read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # the other side is closed
+        return b""

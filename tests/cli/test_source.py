@@ -10,7 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from dither.cli.source import Asked, arguments, as_options, value, working
+from dither.cli.source import Asked, arguments, as_options, value
 
 
 def read(*words: str, text: str | bytes | None = None) -> Asked | str:
@@ -154,18 +154,3 @@ def test_a_question_that_is_no_text_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["nan", "inf", "1_000", "007", "", ".", "-", "e3", "2024-W01", "2024-13-01"])
 def test_what_only_looks_like_a_number_is_a_text(text: str) -> None:
     assert value(text) == text
-
-
-def test_no_sign_of_life_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
-    with working("asking"):
-        pass
-    assert capsys.readouterr().err == ""
-
-
-def test_a_sign_of_life_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    with working("asking"):
-        pass
-    assert "asking" in capsys.readouterr().err

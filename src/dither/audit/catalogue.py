@@ -34,6 +34,7 @@ from dither.mechanisms import (
 )
 from dither.privacy import Guarantee, PureDP
 from dither.privacy.numbers import confidence_level, whole
+from dither.progress import working
 from dither.query import count, histogram, mean, quantile, sum, variance
 
 __all__ = ["Case", "cases", "everything"]
@@ -184,7 +185,7 @@ def everything(
     made = whole("draws", draws, "pass how many to make of each input, such as 100_000")
     listed: list[Any] = [*cases(), *QUESTIONS]
     each = float(1 - (1 - confidence_level("confidence", confidence)) / len(listed))
-    for number, case in enumerate(listed, 1):
-        yield case.name, case.audit(made, each)
-        if progress is not None:
-            progress(number, len(listed))
+    with working("auditing") as tell:
+        for number, case in enumerate(listed, 1):
+            yield case.name, case.audit(made, each)
+            (progress or tell)(number, len(listed))

@@ -18,6 +18,7 @@ from dither.errors import ArgumentError, UnitMismatch
 from dither.noise import uniform_integers
 from dither.privacy import Guarantee, Unit
 from dither.privacy.numbers import confidence_level, float_down, whole
+from dither.progress import working
 
 __all__ = ["mechanism"]
 
@@ -68,9 +69,10 @@ def mechanism(
     many = takes_size(f) if vectorized is None else vectorized
     total = 2 * count * len(inputs)
     trials = []
-    for number, (here, there) in enumerate(inputs):
-        caller = Caller(f, many, many, total, progress, 2 * count * number)
-        trials.append(Trial(caller, criterion, count, each).run(here, there))
+    with working("auditing") as tell:
+        for number, (here, there) in enumerate(inputs):
+            caller = Caller(f, many, many, total, progress or tell, 2 * count * number)
+            trials.append(Trial(caller, criterion, count, each).run(here, there))
     best = max(range(len(trials)), key=lambda i: trials[i].bound.value)
     rule, counts, bound = trials[best].rule, trials[best].counts, trials[best].bound
     return Finding(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from typing import Any
 
 import click
@@ -26,6 +24,7 @@ from dither.cli import (
 )
 from dither.cli.source import as_options
 from dither.errors import DitherError, QueryError
+from dither.terminal import adapt_all
 
 __all__ = ["main"]
 
@@ -52,9 +51,7 @@ class Commands(click.Group):
 @click.version_option(__version__, prog_name="dither", message="%(prog)s %(version)s")
 def main() -> None:
     """Answers from sensitive data that are safe to publish."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal without ε shows a question mark instead of failing
-            stream.reconfigure(errors="replace")
+    adapt_all()
 
 
 for module in (audit, budget, completion, demo, doctor, explain, init, log, preview, query, tables):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -49,13 +48,7 @@ def command(own: bool, draws: int, confidence: float, as_json: bool) -> None:
         )
     from dither.audit import everything
 
-    def tell(done: int, total: int) -> None:
-        click.echo(f"\r{done} of {total}", err=True, nl=False)
-
-    shown = sys.stderr.isatty()
-    found = list(everything(draws, confidence, tell if shown else None))
-    if shown:
-        click.echo("\r", err=True, nl=False)
+    found = list(everything(draws, confidence))
     if as_json:
         click.echo(json.dumps([{"name": name} | one.to_dict() for name, one in found], indent=2, ensure_ascii=False))
     else:

@@ -8,14 +8,15 @@ import click
 
 from dither.cli import book as books
 from dither.cli.book import say
+from dither.cli.completing import files
 from dither.errors import LedgerError
 
 __all__ = ["backup", "commands", "restore"]
 
 
 @click.command("backup", short_help="Copy a book while it is in use.")
-@click.argument("book")
-@click.argument("target")
+@click.argument("book", shell_complete=files)
+@click.argument("target", shell_complete=files)
 def backup(book: str, target: str) -> None:
     """Copy BOOK to the new file TARGET, while others go on using it.
 
@@ -29,8 +30,8 @@ def backup(book: str, target: str) -> None:
 
 
 @click.command("restore", short_help="Put a backup in the place of a book; it opens frozen.")
-@click.argument("copy", metavar="BACKUP")
-@click.argument("place")
+@click.argument("copy", metavar="BACKUP", shell_complete=files)
+@click.argument("place", shell_complete=files)
 def restore(copy: str, place: str) -> None:
     """Put the BACKUP of a book at PLACE, where no book may be: move what is left of it away first, and keep it.
 

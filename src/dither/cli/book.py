@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dither.cli import completing
 from dither.errors import LedgerError
 from dither.text import clean
 
@@ -15,8 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["account", "accounts", "argument", "one_account", "open_book", "place_of", "reason", "say"]
 
-argument = click.argument("book", default="book.db")
-account = click.option("--account", metavar="NAME", help="Which account; not needed where the book has only one.")
+argument = click.argument("book", default="book.db", shell_complete=completing.files)
+account = click.option(
+    "--account",
+    metavar="NAME",
+    shell_complete=completing.accounts,
+    help="Which account; not needed where the book has only one.",
+)
 reason = click.option("--reason", required=True, metavar="WORDS", help="Why: the log keeps it.")
 
 

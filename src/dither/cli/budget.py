@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dither.cli import book as books
+from dither.cli.completing import accounts
+from dither.terminal import spelled
 from dither.text import clean
 
 if TYPE_CHECKING:
@@ -179,7 +181,7 @@ def table(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) ->
     for heading in headings:
         shown.add_column(heading)
     for cells in rows:
-        shown.add_row(*map(Text, cells))
+        shown.add_row(*(Text(spelled(one)) for one in cells))
     return shown
 
 
@@ -209,7 +211,7 @@ def show(ledger: Ledger, view: View) -> None:
 
 @click.command("budget", short_help="Show what is left of each account, and what can still be asked.")
 @books.argument
-@click.option("--account", metavar="NAME", help="Show this account only.")
+@click.option("--account", metavar="NAME", shell_complete=accounts, help="Show this account only.")
 @click.option("--analysts", "each", is_flag=True, help="Show what each analyst has asked, and what they can still ask.")
 @click.option("--by", metavar="NAME", help="Show that for this analyst only.")
 @click.option("--watch", "watching", is_flag=True, help="Look again every second, until interrupted.")

@@ -8,6 +8,7 @@ import click
 
 from dither.cli import book as books
 from dither.cli.book import say
+from dither.cli.completing import files
 from dither.errors import LedgerError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def amend(book: str, account: str | None, epsilon: float | None, delta: float | 
 
 
 @click.command("share", short_help="Let an analyst spend at most a part of an account.")
-@click.argument("book")
+@click.argument("book", shell_complete=files)
 @click.argument("analyst")
 @click.argument("part", type=float)
 @books.account

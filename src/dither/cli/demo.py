@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from dither.cli import completing
 from dither.cli.source import console, grid, say
 from dither.text import percent
 
@@ -82,7 +83,13 @@ def ask(database: Database, shown: Console, number: int, question: Question) -> 
 
 
 @click.command("demo", short_help="Ask five private questions of bundled synthetic data.")
-@click.option("--copy", "folder", metavar="FOLDER", help="Instead, copy the clinic into a folder to ask it yourself.")
+@click.option(
+    "--copy",
+    "folder",
+    metavar="FOLDER",
+    shell_complete=completing.files,
+    help="Instead, copy the clinic into a folder to ask it yourself.",
+)
 def command(folder: str | None) -> None:
     """Ask five private questions of a bundled synthetic clinic. Noise is fresh in every run, so no two runs agree."""
     import dither

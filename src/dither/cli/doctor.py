@@ -11,11 +11,17 @@ from dataclasses import asdict, dataclass, field
 from importlib import metadata, util
 from os import environ
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from dither._version import __version__
+from dither.cli.completing import files
 from dither.errors import ArgumentError
+from dither.progress import working
+
+if TYPE_CHECKING:
+    from dither.query.catalogue import Catalogue
 
 __all__ = ["BASE", "EXTRAS", "command"]
 
@@ -33,22 +39,16 @@ BASE = {
 
 EXTRAS = {
     "accounting": {"scipy": "scipy", "dp-accounting": "dp_accounting"},
-    "serve": {"starlette": "starlette", "uvicorn": "uvicorn", "jinja2": "jinja2", "pygwire": "pygwire"},
     "postgres": {"psycopg": "psycopg"},
     "spark": {"pyspark": "pyspark"},
     "ibis": {"ibis-framework": "ibis"},
-    "learn": {"torch": "torch", "scikit-learn": "sklearn"},
-    "science": {"scipy": "scipy"},
 }
 
 PURPOSE = {
     "accounting": "tight composition",
-    "serve": "planned: web page, psql",
     "postgres": "engine, shared ledger",
     "spark": "engine",
     "ibis": "expressions",
-    "learn": "planned: training",
-    "science": "planned: graphs, trials, …",
 }
 
 AES = {
@@ -189,32 +189,55 @@ def mark(works: bool) -> str:
     return "[green]yes[/green]" if works else "[yellow]no[/yellow]"
 
 
-def facts(catalogue: str) -> list[str]:
-    """What the curator should know about the data of a catalogue; private, and not charged."""
-    from dither.query.catalogue_file import load_catalogue
+def facts(source: str) -> list[str]:
+    """What the curator should know about the data of a catalogue or another source; private, and not charged."""
     from dither.query.engines.check import check
-    from dither.query.engines.choice import engine_for
-    from dither.query.engines.duckdb import DuckDBEngine
+    from dither.query.engines.choice import OWN, engine_for, maker
 
-    declared = load_catalogue(catalogue)
-    if engine_for(declared) != "duckdb":
-        raise ArgumentError("data", "only files and DuckDB databases can be looked at; ask your server directly")
-    with DuckDBEngine.of(declared) as engine:
+    declared = catalogue_of(source)
+    name = engine_for(declared)
+    if name not in OWN:
+        raise ArgumentError("data", f"{name} is an engine of another package, which cannot be looked into from here")
+    engine = maker(name)(declared, None)
+    try:
         return check(engine, declared)
+    finally:
+        engine.close()
+
+
+def catalogue_of(source: str) -> Catalogue:
+    """A catalogue; for any other source, one that is drafted for the moment."""
+    from dither.query.catalogue_file import load_catalogue, parse_catalogue
+
+    if Path(source).suffix == ".toml":
+        return load_catalogue(source)
+    from dither.query.draft import drafted
+    from dither.query.draft_text import text
+
+    found = drafted([source])
+    return parse_catalogue(text(found.with_unit(found.unit or "row")), "draft")
 
 
 @click.command("doctor", short_help="Show which parts work here and how to get the others.")
-@click.option("--data", "catalogue", metavar="CATALOGUE", help="For the curator: what in the data does not fit.")
+@click.option(
+    "--data",
+    "source",
+    metavar="SOURCE",
+    shell_complete=files,
+    help="For the curator: what in the data of a catalogue (or a file, folder, database) does not fit.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print plain data instead of a table.")
-def command(catalogue: str | None, as_json: bool) -> None:
+def command(source: str | None, as_json: bool) -> None:
     """Show which parts of Dither work here, and how to get the others.
 
-    With --data, look at the data of a catalogue instead: encoding, quotation marks, numbers with a comma, odd dates,
-    copies of rows, keys that are there twice, values that cannot be read or are out of bounds. These are exact facts
-    about private rows. They are for the curator alone: do not publish them.
+    With --data, look at the data of a catalogue instead, or of any source that init takes: encoding, quotation marks,
+    numbers with a comma, odd dates, copies of rows, keys that are there twice, values that cannot be read or are out of
+    bounds. These are exact facts about private rows. They are for the curator alone: do not publish them.
     """
-    if catalogue is not None:
-        for line in facts(catalogue):
+    if source is not None:
+        with working("looking at the data"):
+            found = facts(source)
+        for line in found:
             click.echo(line)
         return
     checkup = look()

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from dither.cli import book as books
+from dither.cli.completing import accounts
 from dither.errors import LedgerError
+from dither.progress import working
 from dither.text import clean
 
 if TYPE_CHECKING:
@@ -98,7 +100,7 @@ def widths(ledger: Ledger, number: int) -> tuple[int, ...]:
 
 @command.command("show", hidden=True)
 @books.argument
-@click.option("--account", metavar="NAME", help="Show the lines of this account only.")
+@click.option("--account", metavar="NAME", shell_complete=accounts, help="Show the lines of this account only.")
 @click.option("--all", "everything", is_flag=True, help="Show all lines, and not only the last 100.")
 @click.option("--last", type=click.IntRange(1), metavar="N", help="Show so many of the last lines.")
 @click.option("--after", type=click.IntRange(0), metavar="LINE", help="Show the lines after this one.")
@@ -146,7 +148,8 @@ def verify(book: str, anchors: tuple[tuple[int, str], ...], whole: bool) -> None
 
     with books.open_book(book) as ledger:
         before = 0 if whole else verified(ledger)
-        lines = _or_fail(lambda: check(ledger, anchors, whole=whole))
+        with working("reading the book"):
+            lines = _or_fail(lambda: check(ledger, anchors, whole=whole))
         number, digest = ledger.head
     click.echo(f"{book} is as it was written: {lines} lines, {len(anchors)} anchors; head {number}:{digest}")
     click.echo(checked(before, lines))
@@ -185,7 +188,8 @@ def recheck(file: TextIO, anchors: tuple[tuple[int, str], ...]) -> None:
     """Add the exported book in FILE (- for standard input) up again, with Google's dp-accounting alone."""
     from dither.ledger.export import recheck as add_up
 
-    totals = _or_fail(lambda: add_up(file, anchors))
+    with working("adding up"):
+        totals = _or_fail(lambda: add_up(file, anchors))
     for total in totals:
         click.echo(f"{total}: {'within' if total.fits else 'EXCEEDED'}")
     if not all(total.fits for total in totals):

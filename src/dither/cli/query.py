@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from dither.cli import preview
-from dither.cli.source import Asked, arguments, console, grid, say, working
+from dither.cli.source import Asked, arguments, console, grid, say
+from dither.progress import working
 
 if TYPE_CHECKING:
     from dither.table import TableRelease

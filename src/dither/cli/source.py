@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
+
+from dither.cli import completing
+from dither.terminal import spelled
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
     from dither.query.database import Database
 
-__all__ = ["Asked", "arguments", "as_options", "console", "grid", "say", "working"]
+__all__ = ["Asked", "arguments", "as_options", "console", "grid", "listed", "say", "value"]
 
 DECLARED = ("table", "unit", "bounds", "keys", "types", "rows", "budget", "delta", "population", "ledger")
 COST = ("epsilon", "rho", "share", "error", "expect", "shares", "radius", "groups", "values")
@@ -79,13 +81,13 @@ def keys(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) ->
     found = {}
     for text in texts:
         name, rest = named(ctx, option, text, "ward=A,B,C")
-        found[name] = _listed(rest)
+        found[name] = listed(rest)
         if not found[name]:
             raise click.BadParameter(f"{text!r} has a quotation mark without its partner; close it", ctx, option)
     return found
 
 
-def _listed(text: str) -> list[Any]:
+def listed(text: str) -> list[Any]:
     """The values between commas; none where a quotation mark stands alone."""
     values: list[Any] = []
     place = 0
@@ -139,19 +141,55 @@ class Asked:
 
 
 OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.argument("source"),
-    click.argument("sql", required=False),
+    click.argument("source", shell_complete=completing.files),
+    click.argument("sql", required=False, shell_complete=completing.in_sql),
     click.option("--file", type=click.File("rb"), help="Read the SQL from this file."),
-    click.option("--table", metavar="NAME", help="Which table, where SOURCE is a DuckDB database."),
-    click.option("--unit", metavar="NAME", help="The column with a person's id, or row: each row is a person."),
-    click.option("--bounds", multiple=True, callback=bounds, metavar="NAME=LOW:HIGH", help="A column's public limits."),
-    click.option("--keys", multiple=True, callback=keys, metavar="NAME=A,B,…", help="A column's public values."),
-    click.option("--types", multiple=True, callback=types, metavar="NAME=TYPE", help="How to read a column of texts."),
-    click.option("--rows", type=click.IntRange(1), metavar="N", help="A public bound on the rows of one unit."),
+    click.option(
+        "--table",
+        metavar="NAME",
+        shell_complete=completing.tables,
+        help="Which table, where SOURCE is a DuckDB database.",
+    ),
+    click.option(
+        "--unit",
+        metavar="NAME",
+        shell_complete=completing.columns,
+        help="The column with a person's id, or row: each row is a person.",
+    ),
+    click.option(
+        "--bounds",
+        multiple=True,
+        callback=bounds,
+        shell_complete=completing.column_equals,
+        metavar="NAME=LOW:HIGH",
+        help="A column's public limits.",
+    ),
+    click.option(
+        "--keys",
+        multiple=True,
+        callback=keys,
+        shell_complete=completing.column_equals,
+        metavar="NAME=A,B,…",
+        help="A column's public values.",
+    ),
+    click.option(
+        "--types",
+        multiple=True,
+        callback=types,
+        shell_complete=completing.column_equals,
+        metavar="NAME=TYPE",
+        help="How to read a column of texts.",
+    ),
+    click.option("--rows", type=click.IntRange(1), metavar="N", help="No unit has more rows, a public fact."),
     click.option("--budget", type=float, metavar="ε", help="What may be spent on this data in all."),
     click.option("--delta", type=float, metavar="δ", help="The δ of the account."),
     click.option("--population", type=click.IntRange(1), metavar="N", help="A public size of the population; sets δ."),
-    click.option("--ledger", metavar="BOOK", help="The book to charge: a file or a postgresql:// address."),
+    click.option(
+        "--ledger",
+        metavar="BOOK",
+        shell_complete=completing.files,
+        help="The book to charge: a file or a postgresql:// address.",
+    ),
     click.option("--epsilon", type=float, metavar="ε", help="What this answer may cost."),
     click.option("--rho", type=float, metavar="ρ", help="The same as zero-concentrated privacy."),
     click.option("--share", type=float, metavar="PART", help="The same as a part of the account, such as 0.1."),
@@ -196,18 +234,6 @@ def question(sql: str | None, file: BinaryIO | None) -> str:
         raise click.UsageError("the question is not UTF-8 text; save it as UTF-8") from problem
 
 
-@contextmanager
-def working(words: str) -> Iterator[None]:
-    """A sign of life on the terminal while the engine works; nothing where nobody looks."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(words):
-        yield
-
-
 def console() -> Console:
     from rich.console import Console
 
@@ -221,9 +247,9 @@ def grid(headings: list[tuple[str, bool]], rows: list[list[str]]) -> Table:
 
     table = Table()
     for name, right in headings:
-        table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
+        table.add_column(Text(spelled(name)), justify="right" if right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(spelled(one)) for one in row))
     return table
 
 

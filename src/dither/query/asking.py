@@ -17,6 +17,7 @@ from dither.mechanisms import Additive, Gaussian, Laplace
 from dither.noise.shapes import LARGEST_SCALE
 from dither.privacy import ROW, Guarantee, Relation, Unit, epsilon_for_error
 from dither.privacy.numbers import float_down, fraction, positive, written
+from dither.progress import working
 from dither.query.columns import Numbers, numbers_of
 from dither.release import Release, Source, Spread
 
@@ -112,9 +113,10 @@ class Ask:
         If the charge is refused, nothing was spent and nothing read. A failure inside is counted, and the charge stays.
         """
         if self.account is None:
-            yield Source(guarantee)
+            with working(self.what):
+                yield Source(guarantee)
             return
-        with self.account.spending(guarantee, purpose=self.what) as receipt:
+        with self.account.spending(guarantee, purpose=self.what) as receipt, working(self.what):
             yield Source(guarantee, receipt)
 
     def read(self) -> Any:

@@ -1,76 +1,156 @@
-"""A catalogue drafted from the schema alone (`dither init`): bounds and keys are for the curator to declare."""
+"""A catalogue to be (`dither init`): what is known of some tables from their names and types, and what is guessed.
+
+Guesses are marked as such wherever they are written (rule R6). The unit decides who is protected, so only a likely one
+is guessed: where there is none, the curator is asked.
+"""
 
 from __future__ import annotations
 
 import itertools
-import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from dither.errors import ArgumentError
-from dither.query.catalogue_file import OPEN
-from dither.query.catalogue_text import key, value
-from dither.query.engines.databases import DatabaseTable
-from dither.query.engines.sources import name_of, source_of
-from dither.query.engines.storage import Schema, connect
+from dither.query.draft_sources import Found, found_tables
+from dither.query.guesses import LIKELY, guess, likely_link, units
+from dither.query.names import find, same
 from dither.query.sql.types import Type
 
-__all__ = ["draft"]
+__all__ = ["GUESSED", "Column", "Draft", "Link", "Sheet", "draft", "drafted", "first_guess"]
 
-HEAD = """\
-# A catalogue drafted from the schema alone: no value was read.
-# Declare what is known without looking at the data, and say from whom with by = "…": bounds that are read off the data
-# reveal it. Remove the columns that nobody may ask about.
-"""
-NUMBERS = "# add low = … and high = … for sums, means and quantiles"
-HINTS = {
-    Type.INTEGER: NUMBERS,
-    Type.REAL: NUMBERS,
-    Type.DATE: "# add low = 2020-01-01 and high = 2024-12-31",
-    Type.TIMESTAMP: "# add low = 2020-01-01T00:00:00 and high = 2024-12-31T23:59:59",
-    Type.TEXT: '# add keys = ["…", "…"] if its values are public',
-}
-TEXTS = """\
-# The file holds texts. Write age = { type = "integer", low = 0, high = 110 } for numbers ("real", "date", "timestamp",
-# "boolean" likewise), and ward = { type = "text", keys = ["A", "B"], by = "…" } for public values."""
-UNLISTED = """\
-# The file does not list its columns. Write those that may be asked about, such as name = "text"."""
+GUESSED = "a guess of dither init from the name"
+"""How `by` begins where nobody has declared a bound."""
+ROW = "row"
+CAUTIOUS = 1.0
+"""An ε to begin with: a total can be raised later, and never lowered below what is spent."""
 
 
 @dataclass(frozen=True)
-class _Drafted:
-    """A table to be: its name, where its rows are, and its schema."""
+class Column:
+    """A column to be declared. `type` is None where it is a text because nothing else is known of it; `typed` says that
+    the source or the curator states the type."""
+
+    name: str
+    type: Type | None = None
+    low: Any = None
+    high: Any = None
+    measure: str = ""
+    keys: tuple[Any, ...] | None = None
+    by: str = ""
+    typed: bool = True
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the catalogue says of it."""
+        facts: dict[str, Any] = {"type": (self.type or Type.TEXT).value}
+        stated = {"low": self.low, "high": self.high, "keys": self.keys}
+        facts |= {name: fact for name, fact in stated.items() if fact is not None}
+        return facts | ({"by": self.by} if self.by and len(facts) > 1 else {})
+
+
+@dataclass(frozen=True)
+class Link:
+    """A column by which rows find their owner in another table."""
+
+    column: str
+    to: str
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table to be declared. `closed` says why it cannot be opened yet; `listed` whether its columns are known;
+    `ownerless` that only somebody who knows it can say whose its rows are."""
 
     name: str
     source: str
     stored: str
-    schema: Schema | None
+    columns: tuple[Column, ...]
+    listed: bool = True
+    link: Link | None = None
+    rows: int | None = None
+    closed: str = ""
+    ownerless: bool = False
+    public: bool = False
+
+    def column(self, name: str) -> Column | None:
+        return next((one for one in self.columns if same(one.name, name)), None)
 
 
-def draft(sources: Sequence[str | Path]) -> str:
-    """The text of a catalogue for some files. `load_catalogue` refuses it until the curator has completed it."""
+@dataclass(frozen=True)
+class Draft:
+    """A catalogue to be. `candidates` may be the unit, by their names; `guessed` names what nobody has said."""
+
+    name: str
+    sheets: tuple[Sheet, ...]
+    candidates: tuple[str, ...] = ()
+    unit: str = ""
+    epsilon: float = CAUTIOUS
+    population: int | None = None
+    guessed: frozenset[str] = frozenset({"budget"})
+
+    def stating(self, **facts: Any) -> Draft:
+        """The draft with what somebody has stated: `epsilon`, `population`."""
+        stated = {name: fact for name, fact in facts.items() if fact is not None}
+        known = frozenset({"budget"}) if "epsilon" in stated else frozenset()
+        return replace(self, **stated, guessed=self.guessed - known)
+
+    @property
+    def open_sheets(self) -> tuple[Sheet, ...]:
+        return tuple(sheet for sheet in self.sheets if not sheet.closed)
+
+    def with_unit(self, unit: str) -> Draft:
+        """The draft for one unit: which tables have it, which belong to such a table, and which stay closed."""
+        columns = (one.name for sheet in self.sheets for one in sheet.columns)
+        found = ROW if same(unit, ROW) else find(unit, columns) or self._unlisted(unit)
+        typed = tuple(_with_id(sheet, found, _id_type(self.sheets, found)) for sheet in self.sheets)
+        return replace(self, unit=found, sheets=tuple(_opened(sheet, typed, found) for sheet in typed))
+
+    def _unlisted(self, unit: str) -> str:
+        """A unit may be named that no schema lists where a file lists no columns (JSON)."""
+        if all(sheet.listed for sheet in self.sheets):
+            known = f"by their names: {', '.join(self.candidates)}" if self.candidates else 'or "row"'
+            raise ArgumentError("unit", f"no table has a column {unit}; name the column with a person's id, {known}")
+        return unit
+
+
+def draft(sources: Sequence[str | Path], unit: str = "") -> str:
+    """The text of a catalogue for some sources, with guesses where nothing is said."""
+    from dither.query.draft_text import text
+
+    return text(first_guess(drafted(sources), unit))
+
+
+def drafted(sources: Sequence[str | Path], name: str = "") -> Draft:
+    """What can be known of the tables of some sources without reading a row."""
     if not sources:
         raise ArgumentError("sources", "there is none; name the files that hold the tables")
-    tables = _distinct([table for source in sources for table in _tables(str(source))])
-    return "\n".join([HEAD, *_top(tables), *(line for table in tables for line in _table(table))]) + "\n"
+    found = _distinct([table for source in sources for table in found_tables(str(source))])
+    if not found:
+        raise ArgumentError("sources", "there are no tables in it; name another source")
+    candidates = units(table.schema or {} for table in found)
+    sheets = tuple(_sheet(table) for table in found)
+    likely = tuple(one for one, strength in candidates.items() if strength >= LIKELY)
+    return Draft(name or found[0].name, sheets, tuple(candidates), likely[0] if likely else "")
 
 
-def _tables(source: str) -> Iterator[_Drafted]:
-    found = source_of(source)
-    if not isinstance(found, DatabaseTable):
-        yield _Drafted(name_of(source), source, "", found.schema())
-        return
-    with connect() as connection:
-        names = list(found.tables(connection))
-    for name in names:
-        yield _Drafted(name_of(source, name), source, name, source_of(source, name).schema())
+def first_guess(found: Draft, unit: str = "") -> Draft:
+    """The draft with the unit that is stated, or with the one that its name makes likely."""
+    if unit:
+        return found.with_unit(unit)
+    if not found.unit:
+        names = f" (by their names: {', '.join(found.candidates[:5])})" if found.candidates else ""
+        way = f"pass --unit and the column with a person's id{names}, or --unit row where each row is somebody else"
+        raise ArgumentError(
+            "unit", f"no column is named like a person's id, so nobody can guess whom to protect; {way}"
+        )
+    return replace(found.with_unit(found.unit), guessed=found.guessed | {"unit"})
 
 
-def _distinct(tables: list[_Drafted]) -> list[_Drafted]:
+def _distinct(tables: list[Found]) -> list[Found]:
     """The tables under names of their own."""
-    found: dict[str, _Drafted] = {}
+    found: dict[str, Found] = {}
     for table in tables:
         names = (table.name if count == 1 else f"{table.name}_{count}" for count in itertools.count(1))
         free = next(name for name in names if name.casefold() not in found)
@@ -78,45 +158,61 @@ def _distinct(tables: list[_Drafted]) -> list[_Drafted]:
     return list(found.values())
 
 
-def _top(tables: list[_Drafted]) -> Iterator[str]:
-    name = tables[0].name
-    yield f"name = {value(name)}"
-    yield '# Whom to protect: the column with a person\'s id, or "row".' + _candidates(tables)
-    yield f'unit = "{OPEN}"'
-    yield '# relation = "replace"       # neighbours differ by one replaced unit; add/remove if absent'
-    yield "# population = 10000         # a public size; delta is at most 1/(1000·population) if it is not stated"
-    yield 'version = "1"                # change it when the data changes'
-    yield f"# book = {value(name + '.dither.db')}    # where spending is kept"
-    yield from ("", "[budget]", f'epsilon = "{OPEN}"                # what all answers together may cost, such as 3.0')
-    yield "# delta = 1e-8"
-    yield from ("", "# [analysts]", "# alice = 0.25               # the share of the budget that she may spend")
+def _sheet(table: Found) -> Sheet:
+    columns = tuple(_columns(table.schema or {}))
+    return Sheet(table.name, table.source, table.stored, columns, table.schema is not None, closed=table.problem)
 
 
-def _candidates(tables: list[_Drafted]) -> str:
-    """Columns that may be ids, by their names: those in several tables, and those that end like one."""
-    names = Counter(name for table in tables for name in table.schema or ())
-    likely = [name for name, count in names.most_common() if count > 1 or re.search(r"(^|_)id$", name, re.IGNORECASE)]
-    return f" By their names: {', '.join(likely[:5])}." if likely else ""
-
-
-def _table(table: _Drafted) -> Iterator[str]:
-    yield from ("", f"[tables.{key(table.name)}]", f"source = {value(table.source)}")
-    if table.stored:
-        yield f"table = {value(table.stored)}"
-    yield '# owner = "…"                # the column with the unit\'s id, if it is not named like the unit'
-    yield '# link = { column = "…", to = "table.column" }    # or whose rows these rows belong to'
-    yield "# public = true              # or nobody's"
-    yield from ("", f"[tables.{key(table.name)}.columns]", *_columns(table.schema))
-
-
-def _columns(schema: Schema | None) -> Iterator[str]:
-    if schema is None:
-        yield UNLISTED
-        return
-    if None in schema.values():
-        yield TEXTS
+def _columns(schema: Mapping[str, Type | None]) -> Iterator[Column]:
     for name, type_ in schema.items():
-        if type_ is None:
-            yield f"{key(name)} = {value(Type.TEXT.value)}"
-        else:
-            yield f"{key(name)} = {{ type = {value(type_.value)} }}    {HINTS.get(type_, '')}".rstrip()
+        found = guess(name, type_)
+        measured = f"{GUESSED}, in {found.measure}" if found.measure else GUESSED
+        yield Column(
+            name, found.type, found.low, found.high, found.measure, by=f"{measured}: check it", typed=type_ is not None
+        )
+
+
+def _id_type(sheets: tuple[Sheet, ...], unit: str) -> Type | None:
+    """The one type of the unit's id in all tables (rule R10): text where tables differ, never a real."""
+    types = {column.type for sheet in sheets if (column := sheet.column(unit)) is not None}
+    if len(types) != 1:
+        return Type.TEXT
+    (only,) = types
+    return Type.INTEGER if only is Type.REAL else only
+
+
+def _with_id(sheet: Sheet, unit: str, type_: Type | None) -> Sheet:
+    """A table whose id is declared as in all others; a file that lists no columns is believed to have one."""
+    if unit == ROW:
+        return replace(sheet, columns=tuple(one for one in sheet.columns if not same(one.name, "rowid")))
+    columns = sheet.columns if sheet.listed or sheet.column(unit) else (Column(unit),)
+    plain = [Column(one.name, type_) if same(one.name, unit) else one for one in columns]
+    return replace(sheet, columns=tuple(plain))
+
+
+def _opened(sheet: Sheet, sheets: tuple[Sheet, ...], unit: str) -> Sheet:
+    """A table with its owner or its link; without either it stays closed, for nobody can tell whose its rows are."""
+    if sheet.closed:
+        return sheet
+    if unit == ROW:
+        first = next(one for one in sheets if not one.closed)
+        other = f"its rows are other units than those of {first.name}; declare it in a catalogue of its own"
+        return sheet if sheet.name == first.name else replace(sheet, closed=other)
+    if sheet.column(unit) is not None:
+        return sheet
+    link = _link(sheet, [one for one in sheets if not one.closed and one.column(unit) is not None])
+    if link is not None:
+        return replace(sheet, link=link)
+    way = 'declare an owner, a link (link = { column = "…", to = "table.column" }), or public = true'
+    closed = f"it has no column {unit}, so nobody can tell whose its rows are; {way}"
+    return replace(sheet, closed=closed, ownerless=True)
+
+
+def _link(sheet: Sheet, owned: list[Sheet]) -> Link | None:
+    """The parent that a column is named after and that has the same column, of the same type."""
+    for column in sheet.columns:
+        for parent in owned:
+            key = parent.column(column.name)
+            if key is not None and key.type == column.type and likely_link(column.name, parent.name):
+                return Link(column.name, f"{parent.name}.{key.name}")
+    return None

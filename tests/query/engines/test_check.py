@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,14 @@ import dither
 from dither.privacy import Unit
 from dither.query.catalogue import Catalogue, Field, Link, Table
 from dither.query.catalogue_file import load_catalogue
+from dither.query.declared import bounds_of
 from dither.query.engines.check import check
 from dither.query.engines.duckdb import DuckDBEngine
+from dither.query.engines.postgres import PostgresEngine
+from dither.query.engines.spark import SparkEngine
 from dither.query.sql.types import Range, Type
+from tests.conformance.spark_asking import session
+from tests.query.engines.test_postgres import made
 
 SOURCE = Path(dither.__file__).parent
 
@@ -46,7 +52,7 @@ def test_what_does_not_fit(tmp_path: Path) -> None:
             "visits.age: 1 values are above the bounds and are clipped",
             "visits.ward: 2 rows are not among the declared keys",
             "visits: 1 rows have no owner and are left out",
-            "visits: 1 units have more than 2 rows; the others are dropped",
+            "visits: 1 units have more than 2 rows, so the cap is wrong; declare a higher one",
             "visits.visit: 1 keys are there more than once; rows linked to them are left out",
             "codes: 3 rows",
             "codes: 2 rows belong to no row of visits and are left out",
@@ -105,3 +111,60 @@ def test_nothing_but_the_curators_command_calls_it(module: str, user: str) -> No
             if isinstance(node, ast.ImportFrom) and node.module == f"dither.query.engines.{module}":
                 users.add(str(path.relative_to(SOURCE)))
     assert users == {user}
+
+
+STORED = (
+    "('1', 1, '7', 'A', DATE '2024-01-01'), ('1', 1, '200', 'B', DATE '0024-01-01'), (NULL, 2, '-5', 'C', NULL), "
+    "('2', 3, 'x', NULL, NULL), ('1', 4, NULL, 'A', NULL), ('1', 4, NULL, 'A', NULL), (' P', 5, '1', 'A', NULL), "
+    "('p', 6, '1', 'A', NULL)"
+)
+VISITS = Table(
+    "visits",
+    (
+        Field("id", Type.TEXT),
+        Field("visit", Type.INTEGER),
+        Field("age", Type.INTEGER, Range(0, 110), provenance="a guess of dither init from the name, in years"),
+        Field("ward", Type.TEXT, keys=("A", "B")),
+        Field("day", Type.DATE, bounds_of("bounds", date(2020, 1, 1), date(2030, 1, 1), Type.DATE)),
+    ),
+    owner="id",
+    rows=2,
+)
+CODES = Table("codes", (Field("visit", Type.INTEGER),), link=Link("visit", "visits", "visit"))
+ELSEWHERE = Catalogue("c", (VISITS, CODES), unit=Unit("id"))
+SAID = [
+    "visits: 8 rows",
+    "visits: the bounds of age are guesses; check them, and say who declares them (by)",
+    "visits: 1 rows are copies of other rows in all declared columns",
+    "visits.age: 1 values are no integer and count as NULL",
+    "visits.day: 1 values are before the year 100; see whether years were written with two digits",
+    "visits.age: 1 values are below the bounds and are clipped",
+    "visits.age: 1 values are above the bounds and are clipped",
+    "visits.ward: 2 rows are not among the declared keys",
+    "visits.day: 1 values are below the bounds and are clipped",
+    "visits: 1 rows have no owner and are left out",
+    "visits.id: 1 ids differ from another only in case or spaces",
+    "visits: 1 units have more than 2 rows, so the cap is wrong; declare a higher one",
+    "visits.visit: 2 keys are there more than once; rows linked to them are left out",
+    "codes: 3 rows",
+    "codes: 2 rows belong to no row of visits and are left out",
+]
+
+
+def test_tables_on_a_server() -> None:
+    address = made(
+        "CREATE TABLE visits (id text, visit int, age text, ward text, day date)",
+        f"INSERT INTO visits VALUES {STORED}",
+        "CREATE TABLE codes (visit int); INSERT INTO codes VALUES (1), (9), (NULL)",
+    )
+    with PostgresEngine.of(ELSEWHERE, {"visits": address, "codes": address}) as engine:
+        assert check(engine, ELSEWHERE) == SAID
+
+
+@pytest.mark.engine("spark")
+def test_tables_on_a_cluster() -> None:
+    spark = session()
+    rows = spark.sql(f"SELECT * FROM VALUES {STORED} AS t(id, visit, age, ward, day)")
+    codes = spark.sql("SELECT * FROM VALUES (1), (9), (NULL) AS t(visit)")
+    with SparkEngine(ELSEWHERE, {"visits": rows, "codes": codes}) as engine:
+        assert check(engine, ELSEWHERE) == SAID

@@ -1,4 +1,4 @@
-"""The curator's look at the data itself (`dither doctor --data`).
+"""The curator's look at the data itself (`dither doctor --data`), in whichever engine it lies.
 
 What it says are facts about private rows, exact and without noise. It is for the curator alone and must never reach an
 analyst (rule R1): no other part of Dither calls it.
@@ -6,7 +6,10 @@ analyst (rule R1): no other part of Dither calls it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from functools import cached_property
 from typing import Any
 
 import duckdb
@@ -15,21 +18,25 @@ from dither.errors import EngineFailed
 from dither.query.catalogue import Catalogue, Field, Table
 from dither.query.declared import value_at
 from dither.query.engines.check_sources import about_source
-from dither.query.engines.duckdb import DuckDBEngine, DuckDBSession
-from dither.query.engines.duckdb_words import quoted
+from dither.query.engines.duckdb import DuckDBEngine
+from dither.query.engines.protocol import Dialect, Engine, Session
 from dither.query.engines.storage import connect
-from dither.query.sql.types import Type
+from dither.query.names import same
+from dither.query.sql.types import ANY, Type
 
 __all__ = ["check"]
 
+GUESS = "a guess of dither init"
+EARLY = {Type.DATE: date(100, 1, 1), Type.TIMESTAMP: datetime(100, 1, 1)}  # noqa: DTZ001 - times are stored without a zone
 
-def check(engine: DuckDBEngine, catalogue: Catalogue) -> list[str]:
+
+def check(engine: Engine, catalogue: Catalogue) -> list[str]:
     """What in the data does not fit its declarations, in words. For the curator alone: these are private facts."""
     with engine.session() as session:
         return [line for table in catalogue.tables for line in _guarded(engine, catalogue, session, table)]
 
 
-def _guarded(engine: DuckDBEngine, catalogue: Catalogue, session: DuckDBSession, table: Table) -> Iterator[str]:
+def _guarded(engine: Engine, catalogue: Catalogue, session: Session, table: Table) -> Iterator[str]:
     """A table whose source the engine itself cannot read would fail in the middle of a question (rule R5)."""
     try:
         yield from _about(engine, catalogue, session, table)
@@ -37,22 +44,61 @@ def _guarded(engine: DuckDBEngine, catalogue: Catalogue, session: DuckDBSession,
         yield f"{table.name}: its source cannot be read to the end, so it is damaged; write it anew"
 
 
-def _about(engine: DuckDBEngine, catalogue: Catalogue, session: DuckDBSession, table: Table) -> Iterator[str]:
-    rows = _one(session, f"SELECT count(*) FROM {quoted(table.name)}")
+Counted = tuple[str, str]
+"""Words about a number, and the SQL of that number over all rows of a table."""
+
+
+@dataclass(frozen=True)
+class _Look:
+    """The rows of one table as they are read, before anything is clipped: c0, c1, … are its declared columns, and s0,
+    s1, … the same as they are stored, where the engine can say."""
+
+    session: Session
+    dialect: Dialect
+    table: Table
+    raw: Callable[[Table, Field], str] | None = None
+    parameters: list[Any] = field(default_factory=list)
+
+    @cached_property
+    def rows(self) -> str:
+        table = self.table
+        read = [self.dialect.read(table, replace(one, range=ANY, keys=None)) for one in table.fields]
+        columns = [f"{sql} AS c{place}" for place, sql in enumerate(read)]
+        if self.raw is not None:
+            columns += [f"{self.raw(table, one)} AS s{place}" for place, one in enumerate(table.fields)]
+        return f"(SELECT {', '.join(columns) or '1 AS nothing'} FROM {self.dialect.relation(table)}) t"
+
+    def column(self, name: str) -> str:
+        place = next(place for place, one in enumerate(self.table.fields) if same(one.name, name))
+        return f"c{place}"
+
+    def literal(self, value: Any, type_: Type) -> str:
+        return self.dialect.literal(value, type_, self.parameters)
+
+    def numbers(self, counted: Sequence[Counted]) -> list[int]:
+        """All of them in one statement, so that a large table is read once."""
+        listed = ", ".join(sql for _, sql in counted)
+        return [int(number) for number in self.session.fetch(f"SELECT {listed} FROM {self.rows}", self.parameters)[0]]
+
+    def one(self, sql: str) -> int:
+        return int(self.session.fetch(sql, [])[0][0])
+
+
+def _about(engine: Engine, catalogue: Catalogue, session: Session, table: Table) -> Iterator[str]:
+    look = _Look(session, engine.dialect, table, getattr(engine, "raw", None))
+    counted = [("", "count(*)"), *_unread(look), *_outside(look), *_ownerless(look)]
+    rows, *numbers = look.numbers(counted)
     yield f"{table.name}: {rows:,} rows"
-    yield from _source(engine, table)
-    for field in table.fields:
-        yield from _outside(session, table, field)
-    if table.owner is not None:
-        yield from _owners(session, table, table.owner)
+    yield from _guesses(table)
+    yield from _source(engine, table) if isinstance(engine, DuckDBEngine) else _copies(look)
+    for (words, _), number in zip(counted[1:], numbers, strict=True):
+        yield from _said(number, words)
+    if table.owner is not None and table.rows is not None:
+        yield from _above_cap(look, table.owner, table.rows)
     if table.link is not None:
-        yield from _orphans(session, table)
+        yield from _orphans(look, _Look(session, engine.dialect, catalogue.table(table.link.table)))
     for key in sorted({other.link.key for other in catalogue.tables if other.link and other.link.table == table.name}):
-        yield from _doubles(session, table, key)
-
-
-def _one(session: DuckDBSession, sql: str, parameters: list[Any] | None = None) -> int:
-    return int(session.fetch(sql, parameters or [])[0][0])
+        yield from _doubles(look, key)
 
 
 def _said(number: int, what: str) -> Iterator[str]:
@@ -60,8 +106,15 @@ def _said(number: int, what: str) -> Iterator[str]:
         yield what.format(f"{number:,}")
 
 
+def _guesses(table: Table) -> Iterator[str]:
+    """What nobody has declared yet."""
+    found = [one.name for one in table.fields if one.provenance.startswith(GUESS)]
+    if found:
+        yield f"{table.name}: the bounds of {', '.join(found)} are guesses; check them, and say who declares them (by)"
+
+
 def _source(engine: DuckDBEngine, table: Table) -> Iterator[str]:
-    """What in the source itself is not read, or not as it was meant."""
+    """What in a file itself is not read, or not as it was meant."""
     source = engine.sources[table.name]
     with connect() as connection:
         stored = source.store(connection, table)
@@ -69,49 +122,78 @@ def _source(engine: DuckDBEngine, table: Table) -> Iterator[str]:
             yield from _said(number, f"{about}: {what}")
 
 
-def _outside(session: DuckDBSession, table: Table, field: Field) -> Iterator[str]:
-    column, where = quoted(field.name), quoted(table.name)
-    for end, sign in ((field.range.low, "<"), (field.range.high, ">")):
-        if end is not None:
-            sql = f"SELECT count(*) FROM {where} WHERE {column} {sign} $1"
-            side = "below" if sign == "<" else "above"
-            found = _one(session, sql, [value_at(end, field.type)])
-            yield from _said(found, f"{table.name}.{field.name}: {{}} values are {side} the bounds and are clipped")
-    if field.keys is not None:
-        known = [key for key in field.keys if key is not None]
-        nulls = "" if None in field.keys else f" OR {column} IS NULL"
-        sql = f"SELECT count(*) FROM {where} WHERE {column} NOT IN (SELECT unnest($1)){nulls}"
-        found = _one(session, sql, [known])
-        yield from _said(found, f"{table.name}.{field.name}: {{}} rows are not among the declared keys")
+def _copies(look: _Look) -> Iterator[str]:
+    """The same of a table on a server or a cluster, as far as its declared columns tell."""
+    if look.table.fields:
+        columns = ", ".join(look.column(one.name) for one in look.table.fields)
+        groups = f"SELECT count(*) AS n FROM {look.rows} GROUP BY {columns}"
+        copies = look.one(f"SELECT coalesce(sum(n - 1), 0) FROM ({groups}) g")
+        yield from _said(copies, f"{look.table.name}: {{}} rows are copies of other rows in all declared columns")
 
 
-def _owners(session: DuckDBSession, table: Table, owner: str) -> Iterator[str]:
-    where = quoted(table.name)
-    ownerless = _one(session, f"SELECT count(*) FROM {where} WHERE {quoted(owner)} IS NULL")
-    yield from _said(ownerless, f"{table.name}: {{}} rows have no owner and are left out")
+def _unread(look: _Look) -> Iterator[Counted]:
+    """Values that are there and cannot be read as declared; of files, `check_sources` says more."""
+    for place, one in enumerate(look.table.fields if look.raw is not None else ()):
+        about = f"{look.table.name}.{one.name}"
+        lost = f"s{place} IS NOT NULL AND c{place} IS NULL"
+        yield f"{about}: {{}} values are no {one.type} and count as NULL", _where(lost)
+        if one.type in EARLY:
+            years = "values are before the year 100; see whether years were written with two digits"
+            yield f"{about}: {{}} {years}", _where(f"c{place} < {look.literal(EARLY[one.type], one.type)}")
+
+
+def _where(condition: str) -> str:
+    return f"count(*) FILTER (WHERE {condition})"
+
+
+def _outside(look: _Look) -> Iterator[Counted]:
+    for place, one in enumerate(look.table.fields):
+        about = f"{look.table.name}.{one.name}"
+        for end, sign, side in ((one.range.low, "<", "below"), (one.range.high, ">", "above")):
+            if end is not None:
+                bound = look.literal(value_at(end, one.type), one.type)
+                words = f"{about}: {{}} values are {side} the bounds and are clipped"
+                yield words, _where(f"c{place} {sign} {bound}")
+        if one.keys is not None:
+            known = [look.literal(key, one.type) for key in one.keys if key is not None]
+            others = f"c{place} NOT IN ({', '.join(known)})" if known else f"c{place} IS NOT NULL"
+            nulls = "" if None in one.keys else f" OR c{place} IS NULL"
+            yield f"{about}: {{}} rows are not among the declared keys", _where(f"{others}{nulls}")
+
+
+def _ownerless(look: _Look) -> Iterator[Counted]:
+    table, owner = look.table, look.table.owner
+    if owner is None:
+        return
+    column = look.column(owner)
+    yield f"{table.name}: {{}} rows have no owner and are left out", _where(f"{column} IS NULL")
     if table.field(owner).type is Type.TEXT:
-        similar = f"count(DISTINCT {quoted(owner)}) - count(DISTINCT lower(trim({quoted(owner)})))"
-        found = _one(session, f"SELECT {similar} FROM {where}")
-        yield from _said(found, f"{table.name}.{owner}: {{}} ids differ from another only in case or spaces")
-    if table.rows is not None:
-        owned = f"{where} WHERE {quoted(owner)} IS NOT NULL"
-        groups = f"SELECT 1 FROM {owned} GROUP BY {quoted(owner)} HAVING count(*) > {table.rows}"
-        above = _one(session, f"SELECT count(*) FROM ({groups}) t")
-        yield from _said(above, f"{table.name}: {{}} units have more than {table.rows:,} rows; the others are dropped")
+        similar = f"count(DISTINCT {column}) - count(DISTINCT lower(trim({column})))"
+        yield f"{table.name}.{owner}: {{}} ids differ from another only in case or spaces", similar
 
 
-def _orphans(session: DuckDBSession, table: Table) -> Iterator[str]:
-    link = table.link
+def _above_cap(look: _Look, owner: str, most: int) -> Iterator[str]:
+    column = look.column(owner)
+    owned = f"{look.rows} WHERE {column} IS NOT NULL"
+    groups = f"SELECT {column} FROM {owned} GROUP BY {column} HAVING count(*) > {most}"
+    cap = f"units have more than {most:,} rows, so the cap is wrong; declare a higher one"
+    yield from _said(look.one(f"SELECT count(*) FROM ({groups}) g"), f"{look.table.name}: {{}} {cap}")
+
+
+def _orphans(look: _Look, parent: _Look) -> Iterator[str]:
+    link = look.table.link
     assert link is not None
-    parents = f"SELECT {quoted(link.key)} FROM {quoted(link.table)} WHERE {quoted(link.key)} IS NOT NULL"
-    column = quoted(link.column)
-    sql = f"SELECT count(*) FROM {quoted(table.name)} WHERE {column} IS NULL OR {column} NOT IN ({parents})"
-    yield from _said(_one(session, sql), f"{table.name}: {{}} rows belong to no row of {link.table} and are left out")
+    key, column = parent.column(link.key), look.column(link.column)
+    parents = f"SELECT {key} FROM {parent.rows} WHERE {key} IS NOT NULL"
+    orphans = f"{look.rows} WHERE {column} IS NULL OR {column} NOT IN ({parents})"
+    found = look.one(f"SELECT count(*) FROM {orphans}")
+    yield from _said(found, f"{look.table.name}: {{}} rows belong to no row of {link.table} and are left out")
 
 
-def _doubles(session: DuckDBSession, table: Table, key: str) -> Iterator[str]:
+def _doubles(look: _Look, key: str) -> Iterator[str]:
     """Rule R9: a parent's key has to be unique."""
-    column = quoted(key)
-    groups = f"SELECT 1 FROM {quoted(table.name)} WHERE {column} IS NOT NULL GROUP BY {column} HAVING count(*) > 1"
-    found = _one(session, f"SELECT count(*) FROM ({groups}) t")
-    yield from _said(found, f"{table.name}.{key}: {{}} keys are there more than once; rows linked to them are left out")
+    column = look.column(key)
+    groups = f"SELECT {column} FROM {look.rows} WHERE {column} IS NOT NULL GROUP BY {column} HAVING count(*) > 1"
+    found = look.one(f"SELECT count(*) FROM ({groups}) g")
+    about = f"{look.table.name}.{key}"
+    yield from _said(found, f"{about}: {{}} keys are there more than once; rows linked to them are left out")

@@ -19,6 +19,7 @@ from typing import Any, Self
 import duckdb
 
 from dither.errors import ArgumentError
+from dither.progress import working
 from dither.query.catalogue import Catalogue, Table
 from dither.query.engines.duckdb_dialect import DuckDBDialect
 from dither.query.engines.duckdb_words import quoted
@@ -64,11 +65,13 @@ class DuckDBEngine:
     def _open(self, catalogue: Catalogue, sources: Mapping[str, Any]) -> None:
         self._connection.execute(f"SET temp_directory = {text(self._spill)}")
         files: list[str] = []
-        for table in catalogue.tables:
-            if table.name not in sources:
-                raise ArgumentError(table.name, "has no source; say where its rows are")
-            self.sources[table.name] = source = source_of(sources[table.name])
-            files.extend(self._load(table, source).files)
+        with working("opening the tables") as tell:
+            for number, table in enumerate(catalogue.tables):
+                tell(number, len(catalogue.tables))
+                if table.name not in sources:
+                    raise ArgumentError(table.name, "has no source; say where its rows are")
+                self.sources[table.name] = source = source_of(sources[table.name])
+                files.extend(self._load(table, source).files)
         limited(self._connection, self._limits)
         self._connection.execute(f"SET allowed_paths = [{', '.join(map(text, files))}]")
         for setting in ("enable_external_access = false", "lock_configuration = true"):
@@ -94,7 +97,8 @@ class DuckDBEngine:
             cursor = self._connection.cursor()
         session = DuckDBSession(cursor, self._limits.seconds, self.failures)
         try:
-            yield session
+            with working("asking the engine"):
+                yield session
         finally:
             session.close()
 

@@ -15,11 +15,13 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from dither.errors import ArgumentError, EngineFailed
-from dither.query.catalogue import Catalogue
+from dither.progress import working
+from dither.query.catalogue import Catalogue, Field, Table
 from dither.query.engines.postgres_dialect import PostgresDialect
 from dither.query.engines.postgres_server import WRITING, connect, place
 from dither.query.engines.postgres_sources import found, reading
 from dither.query.engines.postgres_stored import StoredTable
+from dither.query.engines.postgres_words import quoted
 from dither.query.engines.running import FAILED, Allowance
 from dither.query.limits import Limits
 
@@ -74,6 +76,10 @@ class PostgresEngine:
             )
         return cls(catalogue, addresses.pop(), {name: stored for name, (_, stored) in places.items()})
 
+    def raw(self, table: Table, field: Field) -> str:
+        """A column as it is stored: NULL only where nothing is."""
+        return quoted(self.dialect.tables[table.name].column(table, field).name)
+
     @contextmanager
     def session(self) -> Iterator[PostgresSession]:
         """A connection of its own: its temporary tables are seen by nobody else and end with it."""
@@ -81,7 +87,8 @@ class PostgresEngine:
             raise EngineFailed("the engine is closed; open the tables again")
         session = PostgresSession(connect(self._address), self._limits, self.failures)
         try:
-            yield session
+            with working("asking the server"):
+                yield session
         finally:
             session.close()
 

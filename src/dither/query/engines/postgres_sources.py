@@ -18,7 +18,7 @@ from dither.query.sql.types import Type
 if TYPE_CHECKING:
     from dither.query.engines.postgres_server import Connection
 
-__all__ = ["found", "name_of", "public_values", "reading", "schema_of"]
+__all__ = ["found", "name_of", "public_values", "reading", "schema_of", "table_names"]
 
 TABLES = """
     SELECT n.nspname, c.relname, c.oid::bigint, c.relkind::text,
@@ -70,10 +70,7 @@ def found(connection: Connection, stored: str, shown: str) -> StoredTable:
     """A table or view by its name (schema.table outside of `public`), after a look at what it is made of."""
     import psycopg
 
-    tables = {
-        name if schema == "public" else f"{schema}.{name}": (schema, name, oid, kind, parts)
-        for schema, name, oid, kind, parts in connection.execute(TABLES.encode()).fetchall()
-    }
+    tables = _tables(connection)
     wanted = stored.removeprefix("public.")
     named = (
         next(iter(tables)) if not wanted and len(tables) == 1 else wanted if wanted in tables else find(wanted, tables)
@@ -95,6 +92,18 @@ def found(connection: Connection, stored: str, shown: str) -> StoredTable:
         way = "GRANT SELECT on it to the user" if denied is not False else "try SELECT * FROM it as this user"
         raise ArgumentError(named, f"cannot be read by this user; {way}")
     return table
+
+
+def _tables(connection: Connection) -> dict[str, tuple[Any, ...]]:
+    """All tables and views by their names: schema.table outside of `public`."""
+    rows = connection.execute(TABLES.encode()).fetchall()
+    return {row[1] if row[0] == "public" else f"{row[0]}.{row[1]}": row for row in rows}
+
+
+def table_names(source: Any) -> list[str]:
+    """What the tables and views of a database are called."""
+    with reading(source) as connection:
+        return list(_tables(connection))
 
 
 def _columns(connection: Connection, oid: int) -> dict[str, StoredColumn]:

@@ -14,12 +14,13 @@ from typing import Any, Self, TypeVar
 
 from dither.errors import ArgumentError
 from dither.noise import token
-from dither.query.catalogue import Catalogue, Table
+from dither.progress import working
+from dither.query.catalogue import Catalogue, Field, Table
 from dither.query.engines.running import Running
 from dither.query.engines.spark_dialect import SparkDialect
 from dither.query.engines.spark_local import hushed, own, pyspark, quiet
 from dither.query.engines.spark_plans import plain_files, unsteady
-from dither.query.engines.spark_sources import Stored, fields_of, frame_of, placed, viewed
+from dither.query.engines.spark_sources import Stored, fields_of, frame_of, placed, places_of, viewed
 
 __all__ = ["SparkEngine", "SparkStatements"]
 
@@ -75,7 +76,7 @@ class SparkEngine:
         columns, rows = fields_of(frame, table), placed(frame)
         if table.owner is None and table.link is None and not table.public:
             rows = self._numbered(table, frame, rows)
-        return Stored(self._open.enter_context(viewed(rows)), columns, ROW)
+        return Stored(self._open.enter_context(viewed(rows)), columns, ROW, places_of(frame, table))
 
     def _numbered(self, table: Table, frame: Any, rows: Any) -> Any:
         """Rows with ids of their own, which stay: their places in files, or numbers in a copy on the cluster."""
@@ -93,12 +94,17 @@ class SparkEngine:
         self._open.callback(forget, copy)
         return copy
 
+    def raw(self, table: Table, field: Field) -> str:
+        """A column as it is stored: NULL only where nothing is."""
+        return self.tables[table.name].places[field.name]
+
     @contextmanager
     def session(self) -> Iterator[SparkStatements]:
         """Statements in a session of our own, whose temporary tables are seen by nobody else and end with it."""
         statements = SparkStatements(self._lent, self._seconds, self.failures)
         try:
-            yield statements
+            with working("asking the cluster"):
+                yield statements
         finally:
             used = statements.close()
             if used is not None:

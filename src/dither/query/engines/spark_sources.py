@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,18 @@ from dither.query.engines.storage import READABLE, Schema, check_id, ids, unique
 from dither.query.names import find, nameable, nearest
 from dither.query.sql.types import Type
 
-__all__ = ["Column", "Stored", "fields_of", "frame_of", "name_of", "placed", "public_values", "schema_of", "viewed"]
+__all__ = [
+    "Column",
+    "Stored",
+    "fields_of",
+    "frame_of",
+    "name_of",
+    "placed",
+    "places_of",
+    "public_values",
+    "schema_of",
+    "viewed",
+]
 
 TYPES = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), Type.INTEGER),
@@ -40,11 +51,13 @@ CORRECTED = {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED"}
 
 @dataclass(frozen=True)
 class Stored:
-    """Rows as Spark holds them: a FROM clause, its columns read as their declared types, and a row's own id."""
+    """Rows as Spark holds them: a FROM clause, its columns read as their declared types, a row's own id, and columns
+    as they are."""
 
     relation: str
     columns: Mapping[str, str]
     row: str = ""
+    places: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -122,6 +135,13 @@ def fields_of(frame: Any, table: Table) -> dict[str, str]:
     """How each declared column is read; refused where it is stored as something else altogether."""
     columns = {column.name: column for column in columns_of(frame)}
     return {field.name: _field(columns, table, field) for field in table.fields}
+
+
+def places_of(frame: Any, table: Table) -> dict[str, str]:
+    """The declared columns as they are stored."""
+    columns = {column.name: column for column in columns_of(frame)}
+    found = {one.name: one.name if one.name in columns else find(one.name, columns) for one in table.fields}
+    return {name: f"d{columns[stored].place}" for name, stored in found.items() if stored is not None}
 
 
 def _field(columns: Mapping[str, Column], table: Table, field: Field) -> str:
