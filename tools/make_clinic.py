@@ -257,8 +257,8 @@ README and the documentation have something realistic to ask about without a dow
 | `regions` | {regions} | `region`, `country`, `beds`; public |
 
 `clinic.toml` declares them: the unit is a patient with at most 90 visits and {coded} diagnoses (nobody has more than
-{most} and {busiest}), diagnoses belong to the patient of their visit, wards and regions are public keys, codes are private
-ones. The private tables are Parquet files.
+{most} and {busiest}), diagnoses belong to the patient of their visit, wards and regions are public keys, codes are
+private ones. The private tables are Parquet files.
 
 **How it was made.** `tools/make_clinic.py` in the repository writes the same rows again. Each patient has a ward that
 suits them, an age that suits the ward, and a heavy-tailed number of visits in 2023 and 2024: half of the patients have

@@ -40,26 +40,39 @@ def _terms(unit: Unit, delta: float) -> Terms:
     return Ledger.open(":memory:").account("test", epsilon=100.0, delta=delta, unit=unit).terms
 
 
-def planned(place: Place, sql: str, unit: Unit, *, gaussian: bool, at_least: int = 1, **stated: Any) -> Plan:
+def planned(
+    place: Place, sql: str, unit: Unit, *, gaussian: bool, at_least: int = 1, cap: int = 0, **stated: Any
+) -> Plan:
     """The plan of a question with the noise that is asked for; private keys always have Gaussian noise.
 
-    `at_least` is how many units a private key needs to be a candidate, so few that tiny databases have such keys.
+    `at_least` is how many units a private key needs to be a candidate, so few that tiny databases have such keys. `cap`
+    is how many rows a unit is taken to have at most, which may well be wrong.
     """
     bound = bind(sql, place.catalogue)
     gaussian = gaussian or any(key.values is None for key in bound.keys)
     cost: dict[str, Any] = {"rho": 0.5} if gaussian else {"epsilon": 1.0}
     plan = plan_of(bound, Asked(**cost, **stated), _terms(unit, 1e-6 if gaussian else 0.0))
+    plan = replace(plan, items=tuple(_capped(plan, item, cap) for item in plan.items))
     return plan if plan.keys is None else replace(plan, keys=replace(plan.keys, at_least=at_least))
+
+
+def _capped(plan: Plan, item: Item, cap: int) -> Item:
+    """An item of which what clipping hides is measured too."""
+    if not cap or not plan.spend.gaussian or item.measure.sure or item.measure.kind is Kind.DISTINCT or item.hiding:
+        return item
+    quarter = item.weight / 4
+    return replace(item, cap=cap * item.measure.row, hiding=quarter, weight=item.weight - quarter)
 
 
 @dataclass(frozen=True)
 class Found:
     """The exact integers of one database: units of each private key, norms of units, and for each item and radius the
-    integers of every group. Groups of private keys are found by the key."""
+    integers of every group, and what clipping hid of them. Groups of private keys are found by the key."""
 
     candidates: dict[Key, int]
     norms: dict[int, list[int]]
     totals: dict[tuple[int, int], Groups]
+    hidden: dict[tuple[int, int], Groups]
 
 
 def collected(place: Place, plan: Plan, radii: dict[int, Sequence[int]], named: Sequence[Key] | None = None) -> Found:
@@ -75,11 +88,17 @@ def collected(place: Place, plan: Plan, radii: dict[int, Sequence[int]], named: 
             collector.name([collector.found.index(key) for key in keys])
         norms = {m: collector.units(m) for m, item in enumerate(plan.items) if _chosen(item)}
         totals: dict[tuple[int, int], Groups] = {}
+        hidden: dict[tuple[int, int], Groups] = {}
         for m, sizes in radii.items():
             for radius in sizes:
-                found = collector.totals(m, radius)
-                totals[m, radius] = dict(zip(keys, np.split(found.ravel(), max(len(keys), 1)), strict=bool(keys)))
-    return Found(candidates, norms, totals)
+                totals[m, radius] = _by_key(keys, collector.totals(m, radius))
+                if plan.items[m].hides(radius):
+                    hidden[m, radius] = _by_key(keys, collector.hidden(m, radius))
+    return Found(candidates, norms, totals, hidden)
+
+
+def _by_key(keys: Sequence[Key], found: Integers) -> Groups:
+    return dict(zip(keys, np.split(found.ravel(), max(len(keys), 1)), strict=bool(keys)))
 
 
 def _chosen(item: Item) -> bool:
@@ -111,6 +130,10 @@ def check(plan: Plan, one: Found, two: Found) -> None:
         assert abs(moved).sum() <= 1 + plan.replacing
     for m, radius in one.totals:
         _check_totals(plan, plan.items[m], radius, one.totals[m, radius], two.totals[m, radius])
+    for m, radius in one.hidden:
+        moved, noise = _difference(one.hidden[m, radius], two.hidden[m, radius]), plan.hidden(plan.items[m], radius)
+        most = plan.sensitivity(plan.hidden_radius(plan.items[m], radius))
+        assert _size(moved, l2=True) <= min(_allowed(noise, l2=True), most**2)
 
 
 def _check_keys(plan: Plan, one: dict[Key, int], two: dict[Key, int]) -> None:
@@ -184,6 +207,7 @@ class Asking:
     def at(cls, place: Place, sql: str, random: Random) -> Asking:
         stated = {"groups": random.choice([1, 2, EVERY]), "values": random.choice([1, 3, 16])}
         stated["at_least"] = random.choice([1, 1, 2, 3])
+        stated["cap"] = random.choice([0, 1, 2, 5, 60])
         gaussian = random.random() < 0.5
         plan = planned(place, sql, place.catalogue.unit, gaussian=gaussian, **stated)
         other = planned(place, sql, replacing(place.catalogue), gaussian=gaussian, **stated)
@@ -233,8 +257,9 @@ def _told(sql: str, function: Callable[..., Any], *args: Any) -> Any:
 
 
 def _same(one: Found, two: Found) -> bool:
+    both = [(one.totals, two.totals), (one.hidden, two.hidden)]
     return (one.candidates, one.norms) == (two.candidates, two.norms) and all(
-        not _difference(groups, two.totals[place]).size for place, groups in one.totals.items()
+        not _difference(groups, others[place]).size for mine, others in both for place, groups in mine.items()
     )
 
 

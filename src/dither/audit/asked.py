@@ -30,21 +30,22 @@ class Asked:
     sql: str
     cost: dict[str, Any] = field(default_factory=dict)
     seldom: int = 1
+    rows: int | None = None
 
     def audit(self, draws: int, confidence: float) -> Finding:
-        with _opened([*OTHERS, *ONE]) as visits:
+        cost = self.cost if "rho" in self.cost else {"epsilon": 1.0, **self.cost}
+        with _opened([*OTHERS, *ONE], self.rows) as visits:
             return query(
                 visits,
                 self.sql,
                 ONE[0][0],
                 draws=max(draws // self.seldom, 4 * FEWEST),
                 confidence=confidence,
-                epsilon=1.0,
-                **self.cost,
+                **cost,
             )
 
 
-def _opened(rows: Rows) -> Database:
+def _opened(rows: Rows, most: int | None) -> Database:
     connection = duckdb.connect()
     connection.execute("CREATE TABLE visits (id VARCHAR, ward VARCHAR, age INTEGER, code VARCHAR)")
     connection.executemany("INSERT INTO visits VALUES (?, ?, ?, ?)", rows)
@@ -54,6 +55,7 @@ def _opened(rows: Rows) -> Database:
         unit="id",
         bounds={"age": (0, 110)},
         keys={"ward": ["A", "B"]},
+        rows=most,
         budget=(3.0, 1e-2),
     )
 
@@ -66,6 +68,8 @@ QUESTIONS = (
     Asked("SQL, different values", "SELECT COUNT(DISTINCT age) AS n FROM visits", {"values": 2}),
     Asked("SQL, median", "SELECT MEDIAN(age) AS m FROM visits", {"radius": 2}, seldom=10),
     Asked("SQL, counts with a chosen radius", COUNT, seldom=100),
+    Asked("SQL, counts, and what clipping hides of them", COUNT, {"rho": 0.1, "radius": 10}, rows=60),
+    Asked("SQL, the same with declared rows that are wrong", COUNT, {"rho": 0.1, "radius": 1}, rows=5),
     Asked(
         "SQL, counts by private key", "SELECT code, COUNT(*) AS n FROM visits GROUP BY code", {"radius": 5}, seldom=20
     ),

@@ -41,6 +41,8 @@ __all__ = ["Item", "Plan", "different", "plan_of", "plans_of"]
 DEARER = 1.25
 HEAVIEST = 1 << 14
 """A radius is chosen up to so many rows."""
+MANY = 1 << 12
+"""Over how many groups a unit is spread at most where that is not declared, as far as rounding goes."""
 FEW = 4
 """Up to so many rows of one unit, a radius is not worth choosing: it is what units have at most."""
 
@@ -118,12 +120,13 @@ class Plan:
     def hidden_radius(self, item: Item, radius: int) -> int:
         """To what the vector that clipping cut off one unit is clipped itself.
 
-        A unit with norm N of at most `cap` loses N − C, and what rounding adds: less than a step for each entry.
+        A unit with norm N of at most `cap` loses N − C, and what rounding adds: less than a step for each part of each
+        of its groups (docs/proofs/intervals.md).
         """
         assert item.cap is not None
-        rows = item.measure.most or 1
-        entries = rows if item.measure.kind is Kind.TREE else math.isqrt(rows * item.measure.size) + 1
-        return item.cap - radius + entries + 1
+        rows = item.measure.most or MANY
+        rounding = rows if item.measure.kind is Kind.TREE else item.measure.size * (math.isqrt(rows) + 1)
+        return item.cap - radius + rounding + 1
 
     def hidden(self, item: Item, radius: int) -> Additive:
         """The noise of what clipping cut off."""

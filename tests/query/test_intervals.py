@@ -1,0 +1,216 @@
+"""Printed intervals hold the true answer, say where they are open, and never look more precise than they are."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dither
+from dither.errors import ArgumentError
+
+KEYS = tuple("ABCDEF")
+RANDOM = np.random.default_rng(5)  # allowed: test inputs, not noise
+
+
+def visits(people: int = 3000, most: int = 60) -> pd.DataFrame:
+    rows = np.minimum(1 + RANDOM.geometric(0.25, people), most)
+    person = np.repeat(np.arange(people), rows)
+    size = person.size
+    return pd.DataFrame(
+        {
+            "person": person,
+            "ward": RANDOM.choice(list(KEYS), size),
+            "x": RANDOM.integers(0, 100, size),
+            "s": RANDOM.integers(-50, 50, size),
+            "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(RANDOM.integers(0, 300, size), unit="D"),
+        }
+    )
+
+
+VISITS = visits()
+
+
+def opened(rows: int | None = 60, frame: pd.DataFrame = VISITS, budget: tuple[float, float] = (100.0, 1e-6)):
+    days = (pd.Timestamp("2024-01-01").to_pydatetime(), pd.Timestamp("2024-12-31").to_pydatetime())
+    return dither.open(
+        frame,
+        name="visits",
+        unit="person",
+        bounds={"x": (0, 100), "s": (-50, 50), "day": days},
+        keys={"ward": KEYS},
+        rows=rows,
+        budget=budget,
+    )
+
+
+def test_forty_people_with_five_each_are_not_six() -> None:
+    """Without signal one row's bound counts, the interval is open upwards, and the first line says so."""
+    frame = pd.DataFrame({"id": range(40), "x": [5] * 40})
+    with dither.open(frame, name="t", unit="id", bounds={"x": (0, 10)}, budget=1000.0) as data:
+        for _ in range(5):
+            found = data.sql("SELECT SUM(x) AS s FROM t", epsilon=1.0 + RANDOM.random() / 100)
+            low, high = found.interval()
+            assert high == math.inf
+            assert low <= 200
+            assert "at least" in str(found)
+
+
+def test_the_first_line_says_that_nothing_was_seen() -> None:
+    with opened(None, visits(people=3)) as data:
+        found = data.sql("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", rho=0.001)
+        first = str(found).splitlines()[0]
+        assert first.startswith("n: too few units to see how much they have")
+        assert "declare rows" in first
+        assert found.first in found._repr_html_()
+
+
+def test_with_a_cap_ungrouped_answers_are_as_wide_as_previewed() -> None:
+    with opened() as data:
+        shown = data.preview("SELECT COUNT(*) AS n FROM visits", epsilon=1.0).columns[0].errors
+        low, high = data.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1.0).interval()
+        ((when, width),) = shown
+        assert when == ""
+        assert (high - low) / 2 == pytest.approx(width, abs=1)
+        assert low <= len(VISITS) <= high
+
+
+def test_grouped_gaussian_answers_measure_what_they_hide() -> None:
+    with opened() as data:
+        found = data.sql("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", rho=0.05)
+        truth = VISITS.groupby("ward").size()
+        noise = found.interval(0.9999999, of="noise")
+        for (key, value), (_, ends), (_, alone) in zip(found.rows, found.interval(0.9999999), noise, strict=True):
+            assert ends[0] <= truth[key] <= ends[1]
+            assert ends[0] <= value <= ends[1]
+            assert ends[1] >= alone[1]
+        assert "count for less; the interval holds that too" in str(found)
+
+
+def test_without_a_cap() -> None:
+    with opened(None) as data:
+        found = data.sql("SELECT COUNT(*) AS n, SUM(s) AS z, AVG(x) AS a, MEDIAN(day) AS d FROM visits", epsilon=4.0)
+        n, z, a, d = found.interval()[0]
+        assert n[0] < len(VISITS)
+        assert n[1] == math.inf
+        assert z == a == (-math.inf, math.inf)
+        assert d == (None, None)
+        assert "at least" in str(found)
+        assert str(found).count("no bound: declare rows") >= 3
+        frame = found.to_pandas()
+        assert frame["n_high"][0] == math.inf
+        assert found["n"].interval()[1] == math.inf
+        assert found["n"].interval(of="noise")[1] < math.inf
+
+
+def test_an_interval_is_of_the_truth_or_of_the_noise() -> None:
+    with opened() as data:
+        found = data.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1.0)
+        with pytest.raises(ArgumentError, match='must be "truth" or "noise"'):
+            found.interval(of="both")
+
+
+def test_a_maximum_may_be_as_high_as_its_bound() -> None:
+    with opened() as data:
+        found = data.sql("SELECT MAX(x) AS top, MIN(x) AS bottom FROM visits", epsilon=2.0)
+        (low, high), (least, most) = found.interval()[0]
+        assert (high, least) == (100, 0)
+        assert low <= VISITS.x.max()
+        assert most >= VISITS.x.min()
+
+
+def test_a_wanted_error_is_that_of_the_whole_interval() -> None:
+    sql = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    with opened() as data:
+        found = data.sql(sql, error="±400 at 95%")
+        assert max(high - low for _, (low, high) in found.interval()) <= 800
+        with pytest.raises(ArgumentError, match="cannot be reached"):
+            data.preview(sql, error=1e-3)
+    with opened(None) as data:
+        with pytest.raises(ArgumentError, match="declare rows, or state radius"):
+            data.preview(sql, error="±400 at 95%")
+        assert data.preview(sql, error="±400 at 95%", radius=5).affordable
+
+
+def test_a_smaller_error_never_costs_less() -> None:
+    with opened(budget=(4.0, 1e-6)) as data:
+        sql = "SELECT COUNT(*) AS n FROM visits"
+        shares = [data.preview(sql, error=error).share for error in (100, 150, 200, 300, 400, 600, 1000, 2000)]
+        assert shares == sorted(shares, reverse=True)
+
+
+def test_selected_rows_have_intervals_that_hold_all_at_once() -> None:
+    sql = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    with opened() as data:
+        alone = data.sql(sql, epsilon=1.0).interval()
+        best = data.sql(f"{sql} ORDER BY n DESC LIMIT 2", epsilon=1.0)
+        chosen = data.sql(f"{sql} HAVING COUNT(*) > 0", epsilon=1.0)
+        keys = data.sql(f"{sql} ORDER BY ward LIMIT 2", epsilon=1.0)
+    assert "rows were chosen out of 6" in str(best)
+    assert "rows were chosen" not in str(keys)
+
+    def width(cells):
+        return cells[0][1][1] - cells[0][1][0]
+
+    assert width(best.interval()) > 1.3 * width(alone)
+    assert width(chosen.interval()) > 1.3 * width(alone)
+    assert width(keys.interval()) == width(alone)
+
+
+CLINIC = """
+unit = "id"
+[budget]
+epsilon = 50
+[tables.t]
+source = "t.csv"
+rows = 100
+[tables.t.columns]
+id = "integer"
+place = "integer"
+x = { type = "integer", low = 0, high = 1000, total = 2000 }
+[tables.places]
+source = "places.csv"
+public = true
+[tables.places.columns]
+place = "integer"
+"""
+
+
+@pytest.fixture
+def catalogue(tmp_path):
+    (tmp_path / "t.csv").write_text("id,place,x\n" + "\n".join(f"{n % 50},{n % 3},{n % 90}" for n in range(500)))
+    (tmp_path / "places.csv").write_text("place\n0\n1\n2\n2\n")
+    (tmp_path / "c.toml").write_text(CLINIC)
+    with dither.open(tmp_path / "c.toml", ledger=":memory:") as data:
+        yield data
+
+
+def width(data, sql):
+    low, high = data.sql(sql, epsilon=1.0).interval()
+    return high - low
+
+
+def test_a_declared_total_is_a_cap_too(catalogue) -> None:
+    """2000 in all instead of 100 rows of 1000; through a join or a sum of two it no longer holds."""
+    assert width(catalogue, "SELECT SUM(x) AS s FROM t") == pytest.approx(2 * 2000 * math.log(20), rel=0.01)
+    assert width(catalogue, "SELECT SUM(x) AS s FROM t WHERE x > 3") == pytest.approx(2 * 2000 * math.log(20), rel=0.01)
+    twice = "SELECT SUM(t.x) AS s FROM t JOIN places p ON t.place = p.place"
+    assert width(catalogue, twice) == pytest.approx(2 * 200_000 * math.log(20), rel=0.01)
+    assert width(catalogue, "SELECT SUM(x + 1) AS s FROM t") > 100_000
+
+
+def test_a_join_with_a_public_table_multiplies_the_cap(catalogue) -> None:
+    alone = width(catalogue, "SELECT COUNT(*) AS n FROM t")
+    assert alone == pytest.approx(2 * 100 * math.log(20), rel=0.02)
+    assert width(catalogue, "SELECT COUNT(*) AS n FROM t JOIN places p ON t.place = p.place") == pytest.approx(
+        2 * alone, rel=0.02
+    )
+
+
+@pytest.mark.parametrize("total", ["0", "-3", '"many"', "true"])
+def test_bad_totals_are_refused(tmp_path, total) -> None:
+    (tmp_path / "c.toml").write_text(CLINIC.replace("total = 2000", f"total = {total}"))
+    with pytest.raises(ArgumentError, match="total"):
+        dither.open(tmp_path / "c.toml", ledger=":memory:")
