@@ -49,11 +49,18 @@ def open_book(name: str) -> Ledger:
     """The book at a path or a postgresql:// address, or of a catalogue; looking at nothing creates nothing."""
     from dither.ledger import Ledger
     from dither.ledger.store import connect
+    from dither.query.engines.files import ending
+    from dither.query.engines.sources import CSV, JSON, PARQUET
 
     place = place_of(name)
     if "://" not in place:
+        if place == name and ending(Path(name)) in (*CSV, *JSON, *PARQUET):
+            raise LedgerError(f"there is no book at {beside(Path(name))}; ask about {name} first, which begins it")
         if not Path(place).is_file():
-            raise LedgerError(f"there is no book at {place}; name its file, its catalogue or its postgresql:// address")
+            raise LedgerError(
+                f"there is no book at {place}; ask a question first, which begins it, or name another file, "
+                "catalogue or postgresql:// address"
+            )
         if not Path(place).stat().st_size:
             raise LedgerError(
                 f"{place} is empty, so it is no book; name the file that `dither query` keeps beside the data"

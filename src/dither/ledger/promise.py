@@ -111,10 +111,10 @@ def _shown(terms: Terms) -> str:
 
 def fixed(name: str, total: ApproxDP) -> str:
     """Whether there is a δ decides how charges are counted, so it cannot change once something is counted."""
-    what = "can get no δ" if not total.delta else "cannot give up its δ"
+    what = "cannot give up its δ any more: leave it" if total.delta else "can get no δ any more: ask what needs none"
     return (
-        f"an account that has charges {what} any more: ask what needs none, or give the dataset another name than "
-        f"{name} for an account of its own, which is a second promise beside this one"
+        f"an account that has charges {what}, or give the dataset another name than {name} for an account of its own, "
+        "which is a second promise beside this one"
     )
 
 

@@ -48,6 +48,7 @@ Columns that are not declared cannot be asked about.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -107,10 +108,19 @@ def parse_catalogue(text: str, file: str = "catalogue", folder: Path | None = No
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ArgumentError(file, f"is not TOML: {error}") from None
+        raise ArgumentError(file, _no_toml(text, str(error))) from None
     with _at(file):
         top = _Part("top", content)
         return _Reader(folder or Path(), top.part("tables"), top.get("engine", str, "")).catalogue(top, Path(file).stem)
+
+
+def _no_toml(text: str, why: str) -> str:
+    """What cannot be read, with its line: the curator wrote it, and it is public."""
+    place = re.search(r"line (\d+)", why)
+    line = "" if place is None else text.splitlines()[int(place[1]) - 1].strip()
+    shown = f": {line:.60}" if line.isprintable() and line else ""
+    way_out = "write texts in quotes, numbers with a point, lists in brackets"
+    return f"is not TOML: {why[:1].lower()}{why[1:]}{shown}; {way_out}"
 
 
 @contextmanager

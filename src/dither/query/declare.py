@@ -113,7 +113,7 @@ def column_of(argument: str, name: str, names: Iterable[str]) -> str:
 
 def _listed(name: str, keys: Any) -> list[Any]:
     if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
-        raise ArgumentError("keys", f"those of {name} must be a list of values, not {keys!r:.40}")
+        raise ArgumentError("keys", f'those of {name} must be a list, not {keys!r:.40}; pass values such as ["A", "B"]')
     return list(keys)
 
 
@@ -180,7 +180,9 @@ class Stated:
 def _ends(name: str, bounds: Any) -> tuple[Any, Any]:
     if isinstance(bounds, tuple | list) and len(bounds) == 2:
         return bounds[0], bounds[1]
-    raise ArgumentError("bounds", f"those of {name} must be a low and a high one, such as (0, 110), not {bounds!r:.40}")
+    raise ArgumentError(
+        "bounds", f"those of {name} must be two, not {bounds!r:.40}; pass a low and a high one, such as (0, 110)"
+    )
 
 
 def _type(name: str, written: Any) -> Type:

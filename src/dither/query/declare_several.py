@@ -12,7 +12,7 @@ from dither.privacy import ROW, Unit
 from dither.query.catalogue import Catalogue, Link, Table
 from dither.query.declare import Stated, column_of, delta_of, unit_of
 from dither.query.limits import Limits
-from dither.query.names import find, nearest
+from dither.query.names import find, likely_ids, nearest
 from dither.query.sql.types import Type
 
 __all__ = ["declare_several"]
@@ -70,13 +70,17 @@ class _Several:
 
     def owners(self, unit: Any) -> tuple[Unit, dict[str, str]]:
         """The unit, and the column with its id in every private table that has one."""
-        owned = [name for name in self.schemas if name not in self.public and name not in self.stated["links"]]
         if isinstance(unit, Mapping):
-            return self._by_name(unit, owned)
-        whom = unit_of(unit, self._columns()) if owned or unit is not None else ROW
+            return self._by_name(unit, self._owned)
+        whom = unit_of(unit, self._columns())
         if whom.name == ROW.name:
             return whom, {}
-        return whom, {name: self._owner(name, whom.name) for name in owned}
+        return whom, {name: self._owner(name, whom.name) for name in self._owned}
+
+    @property
+    def _owned(self) -> list[str]:
+        """The tables whose rows must say themselves whose they are."""
+        return [name for name in self.schemas if name not in self.public and name not in self.stated["links"]]
 
     def _columns(self) -> list[str]:
         """All columns, those of several tables first: an id is what tables have in common."""
@@ -91,24 +95,27 @@ class _Several:
                 raise ArgumentError("unit", f"{name} {why}; name the columns with a person's id in private tables")
         missing = [name for name in owned if name not in written]
         if missing or not written:
-            raise ArgumentError(
-                "unit", f"says nothing about {', '.join(missing) or 'any table'}; {self._ways(missing)}"
-            )
+            raise ArgumentError("unit", f"says nothing about {', '.join(missing) or 'any table'}; {self._ways(owned)}")
         return Unit(next(iter(written.values()))), {name: self._owner(name, written[name]) for name in written}
 
     def _owner(self, table: str, column: str) -> str:
         schema = self.schemas[table]
         found = column if schema is None else find(column, schema)
         if found is None:
-            raise ArgumentError("unit", f"{table} has no column {column}; {self._ways([table])}")
+            raise ArgumentError("unit", f"{table} has no column {column}; {self._ways(self._owned, column)}")
         return found
 
-    def _ways(self, tables: list[str]) -> str:
-        table = tables[0] if tables else next(iter(self.schemas))
+    def _ways(self, owned: list[str], column: str = "") -> str:
+        """How to name the column with a person's id in each table: as it is known, or as names look like ids."""
+        guessed = ", ".join(f'"{table}": "{self._likely(table, column)}"' for table in owned)
         return (
-            f'name the column with a person\'s id there, such as unit={{"{table}": "patient_id"}}; or declare it with '
-            f"links= (how its rows find their owner) or public= (nobody's rows)"
+            f"name the column with a person's id in each table, such as unit={{{guessed}}}, or declare a table with "
+            "links= (how its rows find their owner) or public= (it is about nobody)"
         )
+
+    def _likely(self, table: str, column: str) -> str:
+        known = list(self.schemas[table] or ())
+        return find(column, known) or next(iter([*likely_ids(known), *known]), "patient_id")
 
     def table(self, name: str, owner: str | None) -> Table:
         schema = self.schemas[name]
@@ -123,7 +130,7 @@ class _Several:
         to, _, key = str(ends[1]).rpartition(".")
         other = find(to, self.schemas)
         if other is None or not isinstance(ends[0], str):
-            raise ArgumentError("links", f"must hold a column and where it leads, such as {EXAMPLES['links']}")
+            raise ArgumentError("links", f"must hold a column and where it leads; write {EXAMPLES['links']}")
         schema = self.schemas[table]
         return Link(ends[0] if schema is None else column_of("links", ends[0], schema), other, key)
 
@@ -149,17 +156,18 @@ def _by_table(argument: str, stated: Any, schemas: Schemas) -> dict[str, Any]:
     if stated is None:
         return {}
     if not isinstance(stated, Mapping):
-        raise ArgumentError(argument, f"must be stated by table, such as {_example(argument, next(iter(schemas)))}")
-    return {_table_named(argument, name, schemas): given for name, given in stated.items()}
+        raise ArgumentError(argument, f"must be stated by table; write {_example(argument, next(iter(schemas)))}")
+    return {_table_named(argument, name, schemas, given): given for name, given in stated.items()}
 
 
-def _table_named(argument: str, name: Any, schemas: Schemas) -> str:
+def _table_named(argument: str, name: Any, schemas: Schemas, given: Any = None) -> str:
     found = find(name, schemas) if isinstance(name, str) else None
     if found is not None:
         return found
     having = [table for table, schema in schemas.items() if isinstance(name, str) and find(name, schema or ())]
     if having and argument in COLUMNS:
-        raise ArgumentError(argument, f"{name} is a column: state it by table, such as {_example(argument, having[0])}")
+        nested = f'{argument}={{"{having[0]}": {{"{name}": {given!r:.60}}}}}'
+        raise ArgumentError(argument, f"{name} is a column; state it by table, such as {nested}")
     raise ArgumentError(argument, f"there is no table {name!s:.40}; {nearest(str(name), schemas)}")
 
 

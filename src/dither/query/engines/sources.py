@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import glob
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +15,7 @@ from dither.query.engines.files import CsvFile, JsonFile, ending
 from dither.query.engines.frames import frame_of
 from dither.query.engines.parquet_files import ParquetFiles
 from dither.query.engines.storage import Schema, Source, connect
+from dither.query.names import COMPARED
 from dither.query.sql.types import Type
 
 __all__ = ["name_of", "public_values", "schema_of", "source_of"]
@@ -69,7 +71,7 @@ def _file(written: str, stored: str) -> Source:
     if _there(path) and path.is_dir():
         return _parquet(written, [found for kind in PARQUET for found in path.rglob(f"*{kind}")])
     if not (_there(path) and path.is_file()):
-        raise ArgumentError(f"{written:.200}", "is not there; name a file, or a folder of Parquet files")
+        raise ArgumentError(f"{written:.200}", f"is not there; {_meant(path)}")
     return _single(path.resolve(), stored)
 
 
@@ -78,6 +80,16 @@ def _there(path: Path) -> bool:
         return path.exists()
     except OSError:  # a name that no file can have
         return False
+
+
+def _meant(path: Path) -> str:
+    """Which file beside a path was probably meant."""
+    try:
+        beside = [found.name for found in path.parent.iterdir() if ending(found) in (*CSV, *JSON, *PARQUET, *DATABASE)]
+    except (OSError, ValueError):  # no such folder, or a name that none can have
+        beside = []
+    close = difflib.get_close_matches(path.name[:COMPARED], sorted(beside)[:COMPARED], n=1)
+    return f"did you mean {close[0]}?" if close else "name a file, or a folder of Parquet files"
 
 
 def _single(path: Path, stored: str) -> Source:

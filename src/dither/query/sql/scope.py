@@ -107,7 +107,7 @@ class Scope:
             return f"there is no table or alias {node.table} in FROM; {nearest(node.table, self.tables)}"
         of = f" in {node.table}" if node.table else ""
         visible = [entry for entry in self.entries if not node.table or same(entry.table, node.table)]
-        text = f" (a text stands in single quotes: '{node.name}')" if node.this.args.get("quoted") else ""
+        text = f" (write '{node.name}' in single quotes for a text)" if node.this.args.get("quoted") else ""
         return f"there is no column {node.name}{of}; {nearest(node.name, [entry.name for entry in visible])}{text}"
 
 
