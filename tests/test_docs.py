@@ -1,4 +1,8 @@
-"""The code in README.md and docs/ runs, in order, page by page, with warnings as errors."""
+"""The code in README.md and docs/ runs, page by page, with warnings as errors, and prints what the page shows.
+
+Blocks of a page run in their order. Python and commands that begin with `dither` are run; `<!-- test … -->` holds Python
+that readers need not see; a block with `title="Output"` shows what the block before it printed, up to its numbers.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +23,19 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(
-    r"^(?P<indent>[ ]*)```(?P<language>\w+)[^\n]*\n(?P<code>.*?)^(?P=indent)```[ ]*$", re.MULTILINE | re.DOTALL
+    r"^(?P<indent>[ ]*)```(?P<language>\w+)(?P<info>[^\n]*)\n(?P<code>.*?)^(?P=indent)```[ ]*$"
+    r"|^<!-- test\n(?P<hidden>.*?)^-->$",
+    re.MULTILINE | re.DOTALL,
 )
+OUTPUT = 'title="Output"'
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+DRAWN = re.compile(r"[█·─━═]+")
+LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, its code, and the line where the code begins."""
+    """A fenced block or a hidden test: its language, its code, and the line where the code begins."""
 
     language: str
     code: str
@@ -35,45 +45,61 @@ class Block:
 def blocks(text: str) -> list[Block]:
     found = []
     for match in FENCE.finditer(text):
+        if match["hidden"] is not None:
+            found.append(Block("python", match["hidden"], text.count("\n", 0, match.start("hidden"))))
+            continue
         indent = len(match["indent"])
         code = "".join(line[indent:] if line.strip() else line for line in match["code"].splitlines(keepends=True))
-        found.append(Block(match["language"], code, text.count("\n", 0, match.start("code"))))
+        language = "output" if OUTPUT in match["info"] else match["language"]
+        found.append(Block(language, code, text.count("\n", 0, match.start("code"))))
     return found
 
 
 def commands(code: str) -> list[list[str]]:
     """The `dither …` lines of a shell block that stand alone; pipes and substitutions are for the reader's shell."""
-    lines = [line.removeprefix("$ ").strip() for line in code.splitlines()]
+    lines = [line.removeprefix("$ ").strip() for line in code.replace("\\\n", " ").splitlines()]
     wanted = [line for line in lines if re.match(r"dither\b", line) and not re.search(r"[|$>&`]", line)]
     return [shlex.split(line, comments=True) for line in wanted]
 
 
-def run_python(page: Path, found: list[Block]) -> None:
-    namespace: dict[str, Any] = {"__name__": "__docs__"}
-    for block in found:
-        # Blank lines in front, so that a traceback names the line of the page.
-        code = compile("\n" * block.line + block.code, str(page), "exec", dont_inherit=True)
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-            warnings.simplefilter("error")
-            exec(code, namespace)
+def run_python(page: Path, block: Block, namespace: dict[str, Any]) -> str:
+    """Run a block; what it printed."""
+    # Blank lines in front, so that a traceback names the line of the page.
+    code = compile("\n" * block.line + block.code, str(page), "exec", dont_inherit=True)
+    printed = io.StringIO()
+    with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
+        warnings.simplefilter("error")
+        exec(code, namespace)
+    return printed.getvalue()
 
 
-def run_command(arguments: list[str], folder: Path) -> None:
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "COLUMNS": "120"}
+def run_command(arguments: list[str], folder: Path) -> str:
+    """Run a command as a reader would; what it printed."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "COLUMNS": "120", "PYTHONIOENCODING": "utf-8"}
     command = [sys.executable, "-W", "error", "-m", "dither.cli", *arguments[1:]]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, f"{shlex.join(arguments)} ended with {done.returncode}: {done.stderr}"
+    return done.stdout
+
+
+def shape(printed: str) -> list[str]:
+    """What does not change from run to run: the words without numbers, blanks and the length of lines that are drawn."""
+    lines = (NUMBER.sub("#", DRAWN.sub("─", line)) for line in printed.splitlines())
+    return [found for line in lines if (found := " ".join(line.split()))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = blocks(page.read_text(encoding="utf-8"))
     monkeypatch.chdir(tmp_path)
-    run_python(page, [block for block in found if block.language == "python"])
-    for block in found:
-        if block.language == "sh":
-            for arguments in commands(block.code):
-                run_command(arguments, tmp_path)
+    namespace: dict[str, Any] = {"__name__": "__docs__"}
+    printed = ""
+    for block in blocks(page.read_text(encoding="utf-8")):
+        if block.language == "python":
+            printed = run_python(page, block, namespace)
+        elif block.language == "sh":
+            printed = "".join(run_command(arguments, tmp_path) for arguments in commands(block.code))
+        elif block.language == "output":
+            assert shape(block.code) == shape(printed), f"{page.name}, line {block.line}"
 
 
 def test_blocks_are_found_with_their_place() -> None:
@@ -88,8 +114,36 @@ def test_only_plain_dither_commands_are_run() -> None:
 
 def test_a_warning_in_a_page_is_an_error() -> None:
     with pytest.raises(UserWarning, match="old"):
-        run_python(Path("page.md"), [Block("python", "import warnings\nwarnings.warn('old')\n", 3)])
+        run_python(Path("page.md"), Block("python", "import warnings\nwarnings.warn('old')\n", 3), {})
 
 
-def test_blocks_of_a_page_share_their_names() -> None:
-    run_python(Path("page.md"), [Block("python", "x = 1\n", 3), Block("python", "assert x == 1\n", 9)])
+def test_a_hidden_test_runs_after_what_it_tests() -> None:
+    text = "```python\nx = 1\nprint(x)\n```\n\n<!-- test\nassert x == 1\n-->\n"
+    names: dict[str, Any] = {}
+    assert [run_python(Path("page.md"), block, names) for block in blocks(text)] == ["1\n", ""]
+    assert blocks(text)[1] == Block("python", "assert x == 1\n", 6)
+
+
+def test_a_shown_output_is_compared_up_to_its_numbers() -> None:
+    (shown,) = blocks('```text title="Output"\nward        n\nA   1,204 ±51\n██·· 34% spent\n```\n')
+    assert shape(shown.code) == shape("ward      n\nA   987 ±7\n███· 50.5% spent\n")
+    assert shape(shown.code) != shape("ward      n\nB   987 ±7\n███· 50% spent\n")
+
+
+def addresses(page: Path) -> list[str]:
+    """The links and pictures of a page to other files here."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    found = [address for _, _, address in LINK.findall(text)]
+    return [address for address in found if not re.match(r"[a-z]+:|#", address)]
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"], ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    missing = [address for address in addresses(page) if not (page.parent / address.partition("#")[0]).exists()]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pictures_say_what_they_show(page: Path) -> None:
+    pictures = [words for sign, words, _ in LINK.findall(page.read_text(encoding="utf-8")) if sign]
+    assert all(len(words) > 20 for words in pictures)
