@@ -48,6 +48,7 @@ class AsGaussian:
         return laws.gaussian_beyond(self.mu, self.epsilon)
 
     def to_dict(self) -> dict[str, float]:
+        """Everything as plain data."""
         return {
             "mu": self.mu,
             "power": self.power(),

@@ -80,6 +80,7 @@ class Definitions(Explanation):
 
     @cached_property
     def kinds(self) -> tuple[Definition, ...]:
+        """The kinds of promise, one by one."""
         missed = words.tiny(self.delta)
         return (
             Definition(

@@ -73,6 +73,7 @@ class Tradeoff(Explanation):
 
     @cached_property
     def law(self) -> Law:
+        """How far one person moves this answer."""
         return LAWS[self.query](self)
 
     def error_at(self, epsilon: Number) -> float:

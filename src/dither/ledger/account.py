@@ -60,6 +60,7 @@ class Account(Curated):
 
     @property
     def unit(self) -> Unit:
+        """Whom the promise protects."""
         return self.terms.unit
 
     @property

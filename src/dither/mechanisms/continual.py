@@ -108,6 +108,7 @@ class ContinualCount:
 
     @property
     def guarantee(self) -> GaussianDP:
+        """What all counts promise together."""
         return self.noise.guarantee
 
     @property

@@ -70,6 +70,7 @@ class Ladder:
 
     @property
     def guarantee(self) -> BoundedRange:
+        """What one release promises."""
         return BoundedRange(self.epsilon, unit=self.unit)
 
     @property

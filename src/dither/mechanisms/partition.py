@@ -65,6 +65,7 @@ class PartitionSelection:
 
     @property
     def guarantee(self) -> ApproxDP:
+        """What one release promises."""
         return ApproxDP(self.epsilon, self.delta, unit=self.unit)
 
     @property

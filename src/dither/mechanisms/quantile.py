@@ -69,6 +69,7 @@ class QuantileExponential:
 
     @property
     def guarantee(self) -> BoundedRange:
+        """What one release promises."""
         return self.choice.guarantee
 
     @cached_property

@@ -78,6 +78,7 @@ class RandomizedResponse:
 
     @property
     def guarantee(self) -> PureDP:
+        """What one report promises."""
         return PureDP(self.epsilon or 0, unit=ANSWER)
 
     @cached_property

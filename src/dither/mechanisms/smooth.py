@@ -74,6 +74,7 @@ class SmoothSensitivity:
 
     @property
     def guarantee(self) -> PureDP:
+        """What one release promises."""
         return PureDP(self.epsilon, unit=self.unit)
 
     @cached_property

@@ -60,6 +60,7 @@ class AboveThreshold:
 
     @property
     def guarantee(self) -> PureDP:
+        """What all answers promise together."""
         return PureDP(self.epsilon, unit=self.unit)
 
     @property

@@ -63,6 +63,7 @@ class TopK:
 
     @property
     def guarantee(self) -> Guarantee:
+        """What all k choices promise together."""
         one = self.choice.guarantee
         return Composed([one] * self.k) if self.k > 1 else one
 

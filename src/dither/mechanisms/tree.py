@@ -53,10 +53,12 @@ class Tree:
 
     @property
     def levels(self) -> int:
+        """How many levels there are."""
         return len(self.sizes)
 
     @property
     def nodes(self) -> int:
+        """How many nodes all levels have together."""
         return sum(self.sizes)
 
     def sums(self, counts: Integers) -> Integers:
@@ -211,6 +213,7 @@ class TreeMechanism:
 
     @property
     def guarantee(self) -> Guarantee:
+        """What all noisy nodes promise together."""
         return self.noise.guarantee
 
     def noisy(self, counts: Any) -> Integers:

@@ -115,6 +115,7 @@ class RenyiDP(_Carrying):
 
     @property
     def orders(self) -> tuple[float, ...]:
+        """The orders that are listed."""
         return tuple(order for order, _ in self.losses)
 
     def _loss(self, order: float) -> float:

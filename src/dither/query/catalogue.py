@@ -156,6 +156,7 @@ class Catalogue:
 
     @property
     def private(self) -> tuple[Table, ...]:
+        """The tables that are not public."""
         return tuple(table for table in self.tables if not table.public)
 
     @property
