@@ -1,7 +1,7 @@
 """The code in README.md and docs/ runs, page by page, with warnings as errors, and prints what the page shows.
 
-Blocks of a page run in their order. Python and commands that begin with `dither` are run; `<!-- test … -->` holds Python
-that readers need not see; a block with `title="Output"` shows what the block before it printed, up to its numbers.
+Blocks of a page run in their order. Python and commands that begin with `dither` are run; `<!-- test … -->` holds
+Python that readers need not see; a block with `title="Output"` shows what the last one printed, up to its numbers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ FENCE = re.compile(
 )
 OUTPUT = 'title="Output"'
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
-DRAWN = re.compile(r"[█·─━═]+")
+HASH = re.compile(r"\b(?=\d*[a-f])[0-9a-f]{16,}\b")
+DRAWN = re.compile(r"[█▁▂▃▄▅▆▇·─━═]+")
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 
 
@@ -83,8 +84,8 @@ def run_command(arguments: list[str], folder: Path) -> str:
 
 
 def shape(printed: str) -> list[str]:
-    """What does not change from run to run: the words without numbers, blanks and the length of lines that are drawn."""
-    lines = (NUMBER.sub("#", DRAWN.sub("─", line)) for line in printed.splitlines())
+    """What does not change from run to run: the words, without numbers, blanks and how long drawn lines are."""
+    lines = (NUMBER.sub("#", HASH.sub("#", DRAWN.sub("─", line))) for line in printed.splitlines())
     return [found for line in lines if (found := " ".join(line.split()))]
 
 

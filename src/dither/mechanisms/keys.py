@@ -57,6 +57,7 @@ class KeyThreshold:
 
     @property
     def guarantee(self) -> GaussianDP:
+        """What naming keys promises, for all keys together."""
         return GaussianDP(self.mu, self.delta, unit=self.unit)
 
     @cached_property
