@@ -28,7 +28,7 @@ FENCE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 OUTPUT = 'title="Output"'
-NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 HASH = re.compile(r"\b(?=\d*[a-f])[0-9a-f]{16,}\b")
 DRAWN = re.compile(r"[█▁▂▃▄▅▆▇·─━═]+")
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
