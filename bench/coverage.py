@@ -21,8 +21,8 @@ from dither.query.database import Database
 from dither.query.engines.duckdb import DuckDBEngine
 from dither.query.sql.types import ANY, Range, Type
 
-DRAWS = 400
-LARGE_DRAWS = 200
+DRAWS = 200
+LARGE_DRAWS = 100
 DELTA = 1e-7
 EPSILONS = (0.1, 1.0, 3.0)
 KEYS = ("A", "B", "C", "D", "E", "F")
@@ -140,7 +140,7 @@ class Cell:
 
     @property
     def told(self) -> bool:
-        """Whether an interval with radius = cap tells anything: some figures lie within limits that noise soon fills."""
+        """Whether an interval with radius = cap tells anything: noise soon fills the limits of some figures."""
         most = LIMITS.get(self.aggregate, math.inf)
         return self.beside is not None and float(np.nanmean(self.beside.width)) < most
 
@@ -269,8 +269,8 @@ def peers() -> Report:
 
     rows: list[Row] = []
     notes = [
-        "OpenDP prints the accuracy of its noise. Units are truncated to a number of rows first, and what that leaves out is "
-        "in no interval: with all rows of a unit kept it holds, with fewer it does not.",
+        "OpenDP prints the accuracy of its noise. Units are truncated to a number of rows first, and what that leaves "
+        "out is in no interval: with all rows of a unit kept it holds, with fewer it does not.",
         "Tumult Analytics and PipelineDP print no interval at all.",
     ]
     try:
