@@ -113,6 +113,8 @@ def _open_several(
     chosen = engine if engine is not None else _common_engine(places)
     kept = chosen in SERVERS or any(isinstance(source, str | Path) for source, _ in places.values())
     _check_book(kept, budget, ledger)
+    if chosen == "postgres":  # an address alone means the table of the same name there
+        places = {table: (source, stored or table) for table, (source, stored) in places.items()}
     schemas = {table: sources_of(chosen).schema_of(*place) for table, place in places.items()}
     catalogue = declare_several(name, schemas, **told)
     book = budget if isinstance(budget, Account) else _book(catalogue, ledger, None, BUDGET)
