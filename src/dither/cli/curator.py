@@ -32,8 +32,8 @@ def amend(
 ) -> None:
     """Change the total of an account in BOOK. That is a new promise, and the log keeps both.
 
-    A total below what is spent is refused, and so is any for an account that was written off. A δ can come or go only
-    before the first charge.
+    A total below what is spent is refused, and so is any for an account that was written off. Whether there is a δ is
+    fixed when an account is opened.
     """
     if delta is not None and population is not None:
         raise click.UsageError("say the δ once: --delta, or --population, from which it follows")
