@@ -93,11 +93,8 @@ def open(
     chosen = engine if engine is not None else engine_of(source)
     _check_book(chosen in SERVERS, budget, ledger)
     reading = sources_of(chosen)
-    catalogue = declare(
-        name or reading.name_of(source, table),
-        reading.schema_of(source, table),
-        **told,
-    )
+    called = name or reading.name_of(source, table)
+    catalogue = declare(called, reading.schema_of(source, table), **told)
     path = Path(source) if isinstance(source, str | Path) and chosen == "duckdb" else None
     book = budget if isinstance(budget, Account) else _book(catalogue, ledger, _beside(path), BUDGET)
     made = maker(chosen)(catalogue, {catalogue.tables[0].name: (source, table)})
@@ -128,7 +125,8 @@ def _places(sources: Mapping[Any, Any]) -> dict[str, tuple[Any, str]]:
     if not sources or not all(isinstance(name, str) for name in sources):
         raise ArgumentError("source", f"a dict without tables cannot be opened; {TABLES}")
     for name, source in sources.items():
-        if isinstance(source, list | tuple) and not (len(source) == 2 and isinstance(source[1], str)):
+        pair = isinstance(source, tuple) and len(source) == 2 and isinstance(source[1], str)
+        if isinstance(source, list | tuple) and not pair:
             raise ArgumentError("source", f"{name} is a {type(source).__name__} and no table; {TABLES}")
     return {name: source if isinstance(source, tuple) else (source, "") for name, source in sources.items()}
 
