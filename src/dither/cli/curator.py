@@ -128,7 +128,10 @@ def thaw_book(ledger: Ledger, marks: list[str], reason: str) -> None:
 
 def thaw_one(account: Account, analyst: str | None, reason: str) -> None:
     if analyst is not None and analyst not in [one.name for one in account.analysts()]:
-        raise LedgerError(f"nobody named {analyst!r} has asked {account.name} or has a share of it")
+        names = ", ".join(one.name for one in account.analysts()) or "nobody"
+        raise LedgerError(
+            f"{account.place}: nobody named {analyst!r} has asked {account.name} or has a share of it; there is {names}"
+        )
     account.thaw(reason, analyst=analyst)
     who = account.name if analyst is None else f"{analyst} in {account.name}"
     say(f"thawed: {who}; failures are counted anew")

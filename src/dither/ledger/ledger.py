@@ -118,9 +118,7 @@ class Ledger:
         except Doubt as doubt:
             raise self._distrust(doubt) from None
         except LedgerError as error:
-            if self.store.place in str(error):
-                raise
-            raise type(error)(f"{self.store.place}: {error}") from error.__cause__
+            raise error.at(self.store.place) from error.__cause__
 
     def _distrust(self, doubt: Doubt) -> LedgerError:
         """Freeze everything: the book that is here is not the one that the note speaks of."""
