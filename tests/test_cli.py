@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 import duckdb
@@ -131,6 +132,27 @@ def test_doctor_looks_at_a_server(tmp_path: Path) -> None:
         done = CliRunner().invoke(main, ["doctor", "--data", source])
         assert (done.exit_code, done.stderr) == (0, "")
         assert "visits: 200 rows" in done.stdout
+
+
+def test_doctor_uses_the_password_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A drafted catalogue leaves it out, but the look itself needs it."""
+    from dither.query.engines.choice import maker
+    from tests.query.engines.test_postgres import ROWS, made
+
+    used: list[str] = []
+
+    def watched(name: str) -> Any:
+        def make(catalogue: Any, sources: Any) -> Any:
+            used.extend(address for address, _ in sources.values())
+            return maker(name)(catalogue, sources)
+
+        return make
+
+    monkeypatch.setattr("dither.query.engines.choice.maker", watched)
+    address = made(ROWS)
+    secret = address + ("&" if "?" in address else "?") + "password=secret"
+    assert CliRunner().invoke(main, ["doctor", "--data", secret]).exit_code == 0
+    assert used == [secret]
 
 
 def test_doctor_as_a_table() -> None:

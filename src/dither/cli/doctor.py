@@ -198,7 +198,9 @@ def facts(source: str) -> list[str]:
     name = engine_for(declared)
     if name not in OWN:
         raise ArgumentError("data", f"{name} is an engine of another package, which cannot be looked into from here")
-    engine = maker(name)(declared, None)
+    # As it was typed: a drafted catalogue holds no password.
+    typed = {table.name: (source, table.stored) for table in declared.tables} if "://" in source else None
+    engine = maker(name)(declared, typed)
     try:
         return check(engine, declared)
     finally:

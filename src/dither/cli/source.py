@@ -146,7 +146,7 @@ OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--unit",
         metavar="NAME",
         shell_complete=completing.columns,
-        help="The column that says whose row it is; without it a row is a unit.",
+        help="The column that says whose row it is; row where each is somebody else.",
     ),
     click.option(
         "--bounds",
@@ -172,7 +172,7 @@ OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="NAME=TYPE",
         help="How to read a column of texts.",
     ),
-    click.option("--rows", type=click.IntRange(1), metavar="N", help="A public bound on the rows of one unit."),
+    click.option("--rows", type=click.IntRange(1), metavar="N", help="A cap, a public fact: no unit has more rows."),
     click.option("--budget", type=float, metavar="ε", help="What may be spent on this data in all."),
     click.option("--delta", type=float, metavar="δ", help="The δ of the account."),
     click.option("--population", type=click.IntRange(1), metavar="N", help="A public size of the population; sets δ."),
