@@ -116,6 +116,7 @@ def test_doctor_looks_at_any_source(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as made:
         made.execute("CREATE TABLE stays (patient_id TEXT, age INT); INSERT INTO stays VALUES ('p', 200), (NULL, 5)")
     assert "visits: 1 lines have a quotation mark" in run("doctor", "--data", str(tmp_path / "visits.csv")).stdout
+    assert "visits: 4 rows" in run("doctor", "--data", str(tmp_path)).stdout
     for source in (tmp_path, tmp_path / "clinic.duckdb"):
         said = run("doctor", "--data", str(source)).stdout
         assert "stays.age: 1 values are above the bounds" in said
