@@ -110,15 +110,21 @@ def test_doctor_looks_at_the_data(tmp_path: Path) -> None:
         assert fact in said
 
 
+def looked(source: Path) -> str:
+    done = CliRunner().invoke(main, ["doctor", "--data", str(source)])
+    assert (done.exit_code, done.stderr) == (0, "")
+    return done.stdout
+
+
 def test_doctor_looks_at_any_source(tmp_path: Path) -> None:
     """Also before there is a catalogue: a file, a folder, a database."""
     (tmp_path / "visits.csv").write_bytes(VISITS)
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as made:
         made.execute("CREATE TABLE stays (patient_id TEXT, age INT); INSERT INTO stays VALUES ('p', 200), (NULL, 5)")
-    assert "visits: 1 lines have a quotation mark" in run("doctor", "--data", str(tmp_path / "visits.csv")).stdout
-    assert "visits: 4 rows" in run("doctor", "--data", str(tmp_path)).stdout
+    assert "visits: 1 lines have a quotation mark" in looked(tmp_path / "visits.csv")
+    assert "visits: 4 rows" in looked(tmp_path)
     for source in (tmp_path, tmp_path / "clinic.duckdb"):
-        said = run("doctor", "--data", str(source)).stdout
+        said = looked(source)
         assert "stays.age: 1 values are above the bounds" in said
         assert "stays: 1 rows have no owner" in said
 
