@@ -163,6 +163,18 @@ def test_selected_rows_have_intervals_that_hold_all_at_once() -> None:
     assert width(keys.interval()) == width(alone)
 
 
+def test_a_total_can_be_declared_when_a_table_is_opened() -> None:
+    frame = pd.DataFrame({"id": [n % 50 for n in range(500)], "x": [n % 90 for n in range(500)]})
+    told = {"bounds": {"x": (0, 1000)}, "rows": 100, "totals": {"x": 2000}}
+    with dither.open(frame, name="t", unit="id", budget=9.0, **told) as data:
+        assert width(data, "SELECT SUM(x) AS s FROM t") == pytest.approx(2 * 2000 * math.log(20), rel=0.01)
+    several = {name: {"t": one} for name, one in told.items()}
+    with dither.open({"t": frame}, unit="id", budget=9.0, **several) as data:
+        assert width(data, "SELECT SUM(x) AS s FROM t") == pytest.approx(2 * 2000 * math.log(20), rel=0.01)
+    with pytest.raises(ArgumentError, match="there is no column y"):
+        dither.open(frame, name="t", unit="id", budget=9.0, totals={"y": 3})
+
+
 CLINIC = """
 unit = "id"
 [budget]

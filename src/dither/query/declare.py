@@ -14,7 +14,7 @@ from dither.query.limits import Limits
 from dither.query.names import find, likely_ids, nearest, same
 from dither.query.sql.types import ANY, Type
 
-__all__ = ["Stated", "column_of", "declare", "delta_of", "missing_unit", "unit_of"]
+__all__ = ["COLUMNS", "Stated", "column_of", "declare", "delta_of", "missing_unit", "unit_of"]
 
 PROVENANCE = "declared when it was opened"
 
@@ -31,6 +31,7 @@ def declare(
     budget: float | None = None,
     delta: float | None = None,
     rows: int | None = None,
+    totals: Mapping[str, float] | None = None,
     limits: Mapping[str, Any] | None = None,
     version: str = "1",
     source: str = "",
@@ -43,7 +44,7 @@ def declare(
     None has no names either (JSON); then the columns are those that are declared. A column of texts is read as `types`
     say, else as its bounds or keys say, else as text: nothing is inferred from the data (rule R6).
     """
-    stated = Stated.of(bounds, keys, types)
+    stated = Stated.of(bounds, keys, types, totals)
     whom = unit_of(unit, () if schema is None else schema)
     names = stated.names(schema, whom.name)
     owner = None if whom.name == ROW.name else column_of("unit", whom.name, names)
@@ -68,14 +69,19 @@ def delta_of(population: int | None, delta: float | None) -> float:
     return usual_delta(population) if isinstance(population, int) and population >= 1 else 0.0
 
 
-EXAMPLES = {"bounds": '{"age": (0, 110)}', "keys": '{"ward": ["A", "B"]}', "types": '{"age": "integer"}'}
+COLUMNS = {
+    "bounds": '{"age": (0, 110)}',
+    "keys": '{"ward": ["A", "B"]}',
+    "types": '{"age": "integer"}',
+    "totals": '{"cost": 5000}',
+}
 
 
 def _by_column(argument: str, stated: Any) -> dict[str, Any]:
     if stated is None:
         return {}
     if not isinstance(stated, Mapping) or not all(isinstance(name, str) for name in stated):
-        raise ArgumentError(argument, f"must be stated by the names of columns, such as {EXAMPLES[argument]}")
+        raise ArgumentError(argument, f"must be stated by the names of columns, such as {COLUMNS[argument]}")
     return dict(stated)
 
 
@@ -124,11 +130,12 @@ class Stated:
     bounds: Mapping[str, Any]
     keys: Mapping[str, list[Any]]
     types: Mapping[str, str | Type]
+    totals: Mapping[str, float]
 
     @classmethod
-    def of(cls, bounds: Any, keys: Any, types: Any) -> Stated:
+    def of(cls, bounds: Any, keys: Any, types: Any, totals: Any) -> Stated:
         listed = {name: _listed(name, one) for name, one in _by_column("keys", keys).items()}
-        return cls(_by_column("bounds", bounds), listed, _by_column("types", types))
+        return cls(_by_column("bounds", bounds), listed, _by_column("types", types), _by_column("totals", totals))
 
     def table(self, name: str, schema: Mapping[str, Type | None] | None, owner: str | None, **more: Any) -> Table:
         """A table with all columns of its schema. Rows that are units have ids of their own, which no column hides."""
@@ -140,13 +147,13 @@ class Stated:
     def names(self, schema: Mapping[str, Type | None] | None, unit: str | None = None) -> list[str]:
         """The columns of the schema; without one, the columns that were declared."""
         if schema is not None:
-            for argument, stated in (("bounds", self.bounds), ("keys", self.keys), ("types", self.types)):
-                for name in stated:
+            for argument in ("bounds", "keys", "types", "totals"):
+                for name in getattr(self, argument):
                     column_of(argument, name, schema)
             return list(schema)
         owner = () if unit is None or unit == ROW.name else (unit,)
         found: dict[str, str] = {}
-        for name in (*owner, *self.types, *self.keys, *self.bounds):
+        for name in (*owner, *self.types, *self.keys, *self.bounds, *self.totals):
             found.setdefault(name.casefold(), name)
         if not found:
             raise ArgumentError("types", 'the file does not list its columns; declare them, such as {"age": "integer"}')
@@ -158,7 +165,7 @@ class Stated:
         type_ = self._type(name, stored, (low, high) if bounds is not None else None, keys)
         range_ = ANY if bounds is None else bounds_of(f"bounds of {name}", low, high, type_)
         said = PROVENANCE if bounds is not None or keys is not None else ""
-        return Field(name, type_, range_, None if keys is None else tuple(keys), said)
+        return Field(name, type_, range_, None if keys is None else tuple(keys), said, self._about(self.totals, name))
 
     def _about(self, stated: Mapping[str, Any], name: str) -> Any:
         found = [value for written, value in stated.items() if same(written, name)]

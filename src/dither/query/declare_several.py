@@ -10,7 +10,7 @@ from typing import Any
 from dither.errors import ArgumentError
 from dither.privacy import ROW, Unit
 from dither.query.catalogue import Catalogue, Link, Table
-from dither.query.declare import Stated, column_of, delta_of, unit_of
+from dither.query.declare import COLUMNS, Stated, column_of, delta_of, unit_of
 from dither.query.limits import Limits
 from dither.query.names import find, likely_ids, nearest
 from dither.query.sql.types import Type
@@ -18,7 +18,6 @@ from dither.query.sql.types import Type
 __all__ = ["declare_several"]
 
 Schemas = Mapping[str, Mapping[str, Type | None] | None]
-COLUMNS = {"bounds": '{"age": (0, 110)}', "keys": '{"ward": ["A", "B"]}', "types": '{"age": "integer"}'}
 EXAMPLES = {**COLUMNS, "rows": "50", "links": '("visit_id", "visits.visit_id")'}
 
 
@@ -33,6 +32,7 @@ def declare_several(
     keys: Any = None,
     types: Any = None,
     rows: Any = None,
+    totals: Any = None,
     population: int | None = None,
     budget: float | None = None,
     delta: float | None = None,
@@ -44,7 +44,7 @@ def declare_several(
     `unit` is one column that every private table has, or the column of each by its name: the first of these names the
     unit. What else is declared stands under the name of its table, such as bounds={"visits": {"age": (0, 110)}}.
     """
-    stated = {"bounds": bounds, "keys": keys, "types": types, "rows": rows, "links": links}
+    stated = {"bounds": bounds, "keys": keys, "types": types, "rows": rows, "totals": totals, "links": links}
     by_table = {argument: _by_table(argument, given, schemas) for argument, given in stated.items()}
     several = _Several(schemas, _public(public, schemas), by_table)
     whom, owners = several.owners(unit)
@@ -121,7 +121,7 @@ class _Several:
         schema = self.schemas[name]
         of = {argument: given.get(name) for argument, given in self.stated.items()}
         with _in(name):
-            stated = Stated.of(of["bounds"], of["keys"], of["types"])
+            stated = Stated.of(of["bounds"], of["keys"], of["types"], of["totals"])
             link = None if of["links"] is None else self._link(name, of["links"])
             return stated.table(name, schema, owner, public=name in self.public, link=link, rows=of["rows"])
 

@@ -41,6 +41,7 @@ def open(
     budget: float | tuple[float, float] | Account | None = None,
     delta: float | None = None,
     rows: int | Mapping[str, int] | None = None,
+    totals: Mapping[str, Any] | None = None,
     public: str | Iterable[str] = (),
     links: Mapping[str, tuple[str, str]] | None = None,
     limits: Mapping[str, float] | None = None,
@@ -57,8 +58,9 @@ def open(
     `table`), a Spark data frame; or several of them by name, such as {"visits": frame, "patients": "patients.csv"}.
 
     Say what is public about a table: `unit` (the column with a person's id, or "row" where each row is a person; it
-    must be said), `bounds`, `keys`, `types` of text columns, `rows` (the most that
-    one unit has), `population` (from which δ follows), and `budget`: the ε of its account, (ε, δ), or an open account.
+    must be said), `bounds`, `keys`, `types` of text columns, `rows` (the most that one unit has), `totals` (the most
+    that its values of a column add up to), `population` (from which δ follows), and `budget`: the ε of its account,
+    (ε, δ), or an open account.
     Of several tables it is said by table: bounds={"visits": {"age": (0, 110)}}, rows={"visits": 50}; `unit` is a column
     that all have, or {"visits": "patient_id", "patients": "id"}; `public` names tables that are about nobody, `links`
     how rows without an id find their owner: {"diagnoses": ("visit_id", "visits.visit_id")}.
@@ -70,7 +72,7 @@ def open(
     """
     if isinstance(source, str | Path) and Path(source).suffix == ".toml":
         _only(source, unit=unit, bounds=bounds, keys=keys, types=types, population=population, delta=delta)
-        _only(source, rows=rows, limits=limits, name=name, public=public or None, links=links)
+        _only(source, rows=rows, totals=totals, limits=limits, name=name, public=public or None, links=links)
         return open_catalogue(load_catalogue(source), Path(source), budget=budget, ledger=ledger, engine=engine)
     if not isinstance(table, str):
         raise ArgumentError("table", f"must be the name of a table, not {type(table).__name__}")
@@ -81,6 +83,7 @@ def open(
         "keys": keys,
         "types": types,
         "rows": rows,
+        "totals": totals,
         "population": population,
     }
     told |= {"budget": epsilon, "delta": stated, "limits": limits, "version": version}
