@@ -18,6 +18,7 @@ import numpy as np
 
 from dither.dataset import Account, Kind
 from dither.errors import ArgumentError
+from dither.mechanisms.by_name import by_name
 from dither.privacy import Unit
 from dither.privacy.numbers import whole
 from dither.query import moments, quantiles
@@ -70,6 +71,7 @@ def _part_sums(ask: Ask, low: float, high: float, degree: int, n: int | None) ->
     return [total + (n - values.size) * int(half[0]) for total, half in zip(sums, middle, strict=True)]
 
 
+@by_name("count(x, epsilon=0.5)")
 def count(
     x: Any,
     *,
@@ -93,6 +95,7 @@ def count(
     return ask.release(noisy, source, Around(noisy, mechanism, integer=True, within=(0, math.inf)))
 
 
+@by_name("sum(x, bounds=(0, 110), epsilon=0.5)")
 def sum(
     x: Any,
     *,
@@ -122,6 +125,7 @@ def sum(
     return ask.clipped(noisy, source, Around(noisy, mechanism, integer=True, step=float(steps.size)))
 
 
+@by_name("mean(x, bounds=(0, 110), epsilon=0.5)")
 def mean(
     x: Any,
     *,
@@ -160,6 +164,7 @@ def _mean_of_n(ask: Ask, low: float, high: float, n: int) -> Release:
     return ask.clipped(value, source, Around(value, mechanism, integer=True, step=step, within=(low, high)))
 
 
+@by_name("variance(x, bounds=(0, 110), epsilon=0.5)")
 def variance(
     x: Any,
     *,
@@ -221,6 +226,7 @@ def quantile(
     return ask.clipped(value, source, quantiles.QuantileSpread(least, most, confidence))
 
 
+@by_name('histogram(x, keys=["A", "B"], epsilon=0.5)')
 def histogram(
     x: Any,
     *,
