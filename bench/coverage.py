@@ -89,11 +89,13 @@ AGGREGATES = {
     "variance": "VAR_POP(x)",
     "correlation": "CORR(x, y)",
     "median": "MEDIAN(x)",
+    "median beside a gap": "MEDIAN(c)",
     "maximum": "MAX(x)",
     "units": "COUNT(DISTINCT u)",
     "different": "COUNT(DISTINCT tag)",
 }
 LIMITS = {"mean": 60, "variance": 1500, "correlation": 1.2, "median": 60, "maximum": 60}
+LIMITS["median beside a gap"] = 2000
 """Widths from which on an interval hardly tells more than the bounds of the values do."""
 NOISES = ("alone", "Laplace", "Gaussian")
 """Ungrouped (with the noise that the plan prefers), and grouped with either noise."""
@@ -166,6 +168,7 @@ def opened(shape: Shape, cap: bool) -> Iterator[Database]:
         Field("y", Type.INTEGER, Range(0, 100)),
         Field("s", Type.INTEGER, Range(-50, 50)),
         Field("tag", Type.INTEGER, Range(0, 400)),
+        Field("c", Type.INTEGER, Range(0, 10_000)),
     )
     declared = Catalogue("shapes", (Table("t", fields, owner="u", rows=shape.cap if cap else None),), unit=Unit("u"))
     account = Ledger.open(":memory:").account("shapes", epsilon=100.0, delta=DELTA, unit=declared.unit)

@@ -121,7 +121,8 @@ def _divide(left: Any, right: Any) -> Any:
 
 
 def _corners(operation: Callable[[Any, Any], Any], left: Ends, right: Ends) -> Ends:
-    values = [operation(a, b) for a in left for b in right]
+    with np.errstate(invalid="ignore"):  # an open end less an open end, or times zero
+        values = [operation(a, b) for a in left for b in right]
     low, high = values[0], values[0]
     for value in values[1:]:
         low, high = np.minimum(low, value), np.maximum(high, value)

@@ -90,7 +90,7 @@ def cell(value: Any, ends: Pair | None, noise: Pair | None = None, confidence: f
         return number(value)
     low, high = ends
     if low is None or (isinstance(low, Real) and math.isinf(low)) or (isinstance(high, Real) and math.isinf(high)):
-        return f"≈ {number(value)}, {_open(low, high)}"
+        return number(value) if missing(value) else f"≈ {number(value)}, {_open(low, high)}"
     at = f" at {100 * confidence:.6g} %"
     if not isinstance(low, Real) or not isinstance(value, Real) or missing(value):
         return f"{number(value)} ({number(low)} … {number(high)}{at})"

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import dither
+from bench.redraw import redrawn
 from dither.errors import ArgumentError
 
 KEYS = tuple("ABCDEF")
@@ -175,6 +176,73 @@ def test_a_total_can_be_declared_when_a_table_is_opened() -> None:
         dither.open(frame, name="t", unit="id", budget=9.0, totals={"y": 3})
 
 
+def covered(data, sql: str, draws: int = 300, **cost: float) -> float:
+    """How often the last column's intervals hold the truth."""
+    with redrawn(data, sql, **cost) as again:
+        return float(np.nanmean(again.covered(draws)[:, -1]))
+
+
+@pytest.mark.parametrize("zeros", [0.495, 0.5005, 0.505])
+@pytest.mark.parametrize("epsilon", [0.2, 1.0])
+def test_a_median_beside_a_gap(zeros, epsilon) -> None:
+    """Thousands of points that nobody has, and the median at their edge: 6 standard errors below 95 %."""
+    rows = 4000
+    values = np.where(np.arange(rows) < zeros * rows, 0.0, 3000 + RANDOM.random(rows) * 7000)
+    frame = pd.DataFrame({"c": RANDOM.permutation(values)})
+    with dither.open(frame, name="t", unit="row", bounds={"c": (0.0, 10_000.0)}, budget=9.0) as data:
+        assert covered(data, "SELECT MEDIAN(c) AS m FROM t", epsilon=epsilon) > 0.87
+
+
+@pytest.mark.parametrize("function", ["STDDEV", "VAR_SAMP", "VAR_POP"])
+@pytest.mark.parametrize("size", [2, 4, 15])
+def test_deviations_of_small_groups(function, size) -> None:
+    keys = [f"k{n}" for n in range(12)]
+    frame = pd.DataFrame({"g": np.repeat(keys, size), "x": [n % 2 for n in range(12 * size)]})
+    with dither.open(frame, name="t", unit="row", bounds={"x": (0, 1)}, keys={"g": keys}, budget=9.0) as data:
+        assert covered(data, f"SELECT g, {function}(x) AS v FROM t GROUP BY g", draws=60, epsilon=1.0) > 0.87
+
+
+def test_different_values_beyond_the_declared_ones() -> None:
+    """Declared keys keep no other value out of the data, so they close no interval."""
+    frame = pd.DataFrame({"id": np.repeat(np.arange(200), 30), "code": [f"x{n}" for n in range(6000)]})
+    with dither.open(frame, name="t", unit="id", keys={"code": ["a", "b"]}, rows=40, budget=99.0) as data:
+        low, high = data.sql("SELECT COUNT(DISTINCT code) AS n FROM t", epsilon=1.0).interval()
+        assert (low < 6000, high) == (True, math.inf)
+        with pytest.raises(ArgumentError, match="stays open"):
+            data.preview("SELECT COUNT(DISTINCT code) AS n FROM t", error=50)
+
+
+def test_a_correlation_that_noise_drowned_may_be_anything() -> None:
+    with opened(frame=visits(people=20)) as data, redrawn(data, f"{CORR} GROUP BY ward", rho=0.3) as again:
+        drawn = again.drawn(50)
+    assert drawn.open[:, -1].max() == 0
+    assert np.nanmax(drawn.width[:, -1]) <= 2
+
+
+CORR = "SELECT ward, CORR(x, s) AS r FROM visits"
+
+
+@pytest.mark.parametrize(
+    ("stated", "sql", "words"),
+    [
+        ({"error": 5, "expect": 3000}, "SELECT ward, AVG(x) AS a FROM visits GROUP BY ward", "declare rows"),
+        ({"error": 5, "expect": 3000}, "SELECT MEDIAN(x) AS a FROM visits", "declare rows"),
+    ],
+)
+def test_errors_that_would_not_be_kept(stated, sql, words) -> None:
+    with opened(None) as data, pytest.raises(ArgumentError, match=words):
+        data.preview(sql, **stated)
+
+
+def test_an_error_is_kept_where_rows_are_chosen() -> None:
+    with opened() as data:
+        for sql in (f"{COUNTS} ORDER BY n DESC LIMIT 2", f"{COUNTS} HAVING COUNT(*) > 1", COUNTS):
+            found = data.sql(sql, error=900)
+            assert max(high - low for _, (low, high) in found.interval()) <= 1800
+            with pytest.raises(ArgumentError, match="leave radius out"):
+                data.preview(sql, error=900, radius=2)
+
+
 CLINIC = """
 unit = "id"
 [budget]
@@ -223,6 +291,12 @@ def test_a_join_with_a_public_table_multiplies_the_cap(catalogue) -> None:
     assert width(catalogue, "SELECT COUNT(*) AS n FROM t JOIN places p ON t.place = p.place") == pytest.approx(
         2 * alone, rel=0.02
     )
+
+
+def test_an_outer_join_keeps_the_cap(catalogue) -> None:
+    alone = width(catalogue, "SELECT COUNT(*) AS n FROM t")
+    once = "SELECT COUNT(*) AS n FROM t LEFT JOIN (SELECT DISTINCT place FROM places WHERE place = 1) p USING (place)"
+    assert alone <= width(catalogue, once) < 5 * alone
 
 
 @pytest.mark.parametrize("total", ["0", "-3", '"many"', "true"])

@@ -134,9 +134,7 @@ class Ask:
 
     def clipped(self, value: Any, source: Source, spread: Spread) -> Release:
         """A release of values that were clipped to bounds, which says so."""
-        return self.release(
-            value, source, spread, notes=("values were clipped to their bounds; the interval covers noise only",)
-        )
+        return self.release(value, source, spread, notes=("values count within their declared bounds",))
 
 
 def _check_type(data: Any) -> None:

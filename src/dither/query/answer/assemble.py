@@ -160,10 +160,7 @@ class Answer:
         Numbers that are shown because they are large are often too large. Intervals that hold for all groups at once
         hold for those that are shown (rule R30).
         """
-        question = self.plan.question
-        ranked = question.limit is not None and any(evaluate.leaves(expr) for expr, _ in question.order)
-        chosen = question.having is not None and bool(evaluate.leaves(question.having))
-        return max(len(self._found), 1) if ranked or chosen else 1
+        return max(len(self._found), 1) if self.plan.question.selects else 1
 
     def first(self) -> str:
         """What must be read before the numbers; empty where nothing must."""
@@ -186,6 +183,8 @@ class Answer:
         for index, aggregate in enumerate(self.plan.question.aggregates):
             if aggregate.function in ("min", "max"):
                 found.append(self._extreme(index, aggregate))
+        if any(not item.measure.sure and item.measure.most is not None and item.cap for item in self.plan.items):
+            found.append("intervals hold if no unit has more rows than declared")
         if self.selected_from > 1:
             found.append(f"rows were chosen out of {self.selected_from:,} by their numbers: intervals hold all at once")
         if self.plan.keys is not None:
@@ -244,11 +243,27 @@ def limited(item: Item, measured: Measured) -> str:
         return f"units of more than {size} count for some of them, so the true number may be larger; raise values"
     words = f"units of more than {size} ({how}) {less}"
     if measured.hidden is not None:
-        return f"{words}; the interval holds that too"
-    if weighs:
-        return f"{words}, and nobody declared how many rows a unit has: no interval; declare rows"
+        about = "to first order" if item.measure.function in LINEARIZED else "too"
+        return f"{words}; the interval holds that {about}"
+    return f"{words}{_open_side(item)}"
+
+
+LINEARIZED = ("var_samp", "var_pop", "stddev_samp", "stddev_pop", "covar_samp", "covar_pop", "corr")
+
+
+def _open_side(item: Item) -> str:
+    """What is not known for it, and what would help."""
+    if item.measure.kind in (Kind.MOMENTS, Kind.TREE):
+        why = ", and nobody declared how many rows a unit has" if item.measure.most is None else ""
+        return f"{why}: no interval; {_way_out(item)}"
     towards = {1: "larger", -1: "smaller", 0: "larger or smaller"}[item.measure.sign]
-    return f"{words}, so the true number may be {towards}; declare rows to know by how much"
+    return f", so the true number may be {towards}; {_way_out(item)} to know by how much"
+
+
+def _way_out(item: Item) -> str:
+    if item.cap is not None:
+        return "leave radius out"
+    return "declare rows" if item.measure.most is None else "declare fewer rows (a unit with so many fits no grid)"
 
 
 def _size(item: Item, radius: int) -> str:

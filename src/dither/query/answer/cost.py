@@ -20,10 +20,10 @@ __all__ = ["Asked", "Spend", "Wanted", "afford", "wanted_error"]
 KEYS_PART = Fraction(1, 2)
 RADIUS_PART = Fraction(1, 12)
 HIDDEN_PART = {
-    "total": Fraction(1, 4),
-    "units": Fraction(1, 4),
-    "moments": Fraction(5, 12),
-    "tree": Fraction(1, 6),
+    "total": Fraction(1, 3),
+    "units": Fraction(1, 3),
+    "moments": Fraction(7, 12),
+    "tree": Fraction(1, 4),
 }
 """What measuring the part that clipping cuts off gets, by the kind of measure: docs/proofs/intervals.md says why."""
 SIGNED_PART = Fraction(5, 6)

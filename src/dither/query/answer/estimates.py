@@ -15,7 +15,20 @@ from typing import Any
 
 from dither.mechanisms import Additive
 from dither.query.answer.parts import Moments
-from dither.query.answer.spreads import NOTHING, Ends, Hidden, Line, Mean, Measured, Mixed, Ratio, Root, Total, cut
+from dither.query.answer.spreads import (
+    NOTHING,
+    Ends,
+    Hidden,
+    Line,
+    Mean,
+    Measured,
+    Mixed,
+    Ratio,
+    Root,
+    Sample,
+    Total,
+    cut,
+)
 from dither.release import Around, Spread
 
 __all__ = ["Estimate", "Moments", "Sums", "plain"]
@@ -78,12 +91,12 @@ class Sums:
 
         Of the rows themselves, or of what they are a sample of.
         """
-        width = self.moments.width(of)
-        scale = width * width * self._correction(sample)
+        width, middle = self.moments.width(of), self._middle(of)
+        scale = width * width
         ratio = Ratio(self._spread(of), 4 * self._rows * self._rows, (0.0, 0.25), (self._rows,), scale)
-        middle = self._middle(of)
         swing = -ratio.value, scale * max(middle, 1 - middle) ** 2 - ratio.value
-        return self._mixed(ratio, swing, ratio.value if self._rows.value > 0 else 0.0)
+        found = self._mixed(ratio, swing, ratio.value if self._rows.value > 0 else 0.0)
+        return self._sampled(found) if sample else found
 
     def deviation(self, *, sample: bool = False, of: int = 0) -> Estimate:
         """The standard deviation: the root of the variance."""
@@ -92,11 +105,12 @@ class Sums:
 
     def covariance(self, *, sample: bool = False) -> Estimate:
         """The covariance of both values; 0 where noise drowned everything."""
-        scale = self.moments.width(0) * self.moments.width(1) * self._correction(sample)
+        scale = self.moments.width(0) * self.moments.width(1)
         rows = math.prod(self.moments.degrees) * self._rows * self._rows
         ratio = Ratio(self._joint, rows, (-0.25, 0.25), (self._rows,), scale)
         corners = [scale * x * y - ratio.value for x, y in self._corners()]
-        return self._mixed(ratio, (min(corners), max(corners)))
+        found = self._mixed(ratio, (min(corners), max(corners)))
+        return self._sampled(found) if sample else found
 
     def correlation(self) -> Estimate:
         """The correlation of both values, whose degrees are 2; 0 where noise drowned their variances."""
@@ -160,7 +174,8 @@ class Sums:
         """(rows · Σvw − Σv · Σw) times both degrees."""
         return self._rows * self._along(math.prod) - self._amount(0) * self._amount(1)
 
-    def _correction(self, sample: bool) -> float:
-        """n / (n − 1) for a sample, as if there were at least two rows."""
+    def _sampled(self, found: Estimate) -> Estimate:
+        """Times n / (n − 1), as if there were at least two rows."""
         n = max(self._rows.value / self.moments.total, 2.0)
-        return n / (n - 1) if sample else 1.0
+        rows = self.count().spread
+        return found.seen(lambda spread: Sample(spread, rows), found.value * n / (n - 1))

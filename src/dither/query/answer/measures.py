@@ -74,7 +74,8 @@ class Measure:
     @cached_property
     def moments(self) -> Moments:
         ranges = [(arg.range.low or 0, arg.range.high or 0) for arg in self.args]
-        return Moments.over(DEGREES[self.function], ranges, [arg.type is Type.INTEGER for arg in self.args])
+        whole = [arg.type is Type.INTEGER for arg in self.args]
+        return Moments.over(DEGREES[self.function], ranges, whole, None if self.sure else self.most)
 
     @cached_property
     def leaves(self) -> Leaves:

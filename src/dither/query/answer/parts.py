@@ -18,6 +18,8 @@ __all__ = ["Moments"]
 
 BITS = {1: 30, 2: 15, 4: 9}
 """S = 2^bits for each total degree: much finer than the noise, while sums of squares still fit 127 bits."""
+ALL_BITS, FEWEST = 45, 7
+"""Where a unit has many rows, S is coarser, so that all of them together still fit."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +36,16 @@ class Moments:
 
     @classmethod
     def over(
-        cls, degrees: Sequence[int], ranges: Sequence[tuple[float, float]], integer: Sequence[bool] = ()
+        cls,
+        degrees: Sequence[int],
+        ranges: Sequence[tuple[float, float]],
+        integer: Sequence[bool] = (),
+        rows: int | None = None,
     ) -> Moments:
-        """With the usual S; for integers a multiple of the width if that is possible, so that no value is rounded."""
-        most = 1 << BITS[sum(degrees)]
+        """With the usual S, or one that is coarse enough for so many rows of one unit; for integers a multiple of the
+        width if that is possible, so that no value is rounded."""
+        coarse = (ALL_BITS - (rows or 1).bit_length()) // sum(degrees)
+        most = 1 << min(BITS[sum(degrees)], max(coarse, FEWEST))
         exact = [*integer, *[False] * len(degrees)]
         steps = (_multiple(most, *limits) if whole else most for limits, whole in zip(ranges, exact, strict=False))
         return cls(tuple(degrees), tuple(ranges), tuple(steps))

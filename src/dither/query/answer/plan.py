@@ -246,6 +246,8 @@ def _noises(plan: Plan, item: Item) -> list[Additive]:
     """The noise of an item at its most."""
     chosen = [plan.choosing(item)] if item.radius is None else []
     hidden = [plan.hidden(item, item.radius or 1)] if item.hiding else []
+    if item.hiding and item.radius is None and item.cap is not None:
+        hidden.append(plan.noise(item, item.cap - 1))
     return [*chosen, *hidden, plan.noise(item, item.radius or item.cap or item.bins.edges[-1])]
 
 
@@ -323,8 +325,7 @@ def _radius(question: Question, measure: Measure, asked: Asked, spend: Spend, ca
     Where there are groups and Gaussian noise, a chosen one is often far smaller than what units have at most.
     """
     if measure.kind is Kind.DISTINCT:
-        values = asked.values or VALUES
-        return values if cap is None else min(values, cap)
+        return min(n for n in (asked.values or VALUES, cap, _listed(question, measure)) if n is not None)
     if measure.sure:
         return measure.row
     size = _stated(question, measure, dict(asked.radius))
@@ -339,13 +340,20 @@ def _radius(question: Question, measure: Measure, asked: Asked, spend: Spend, ca
 
 def _different(question: Question, measure: Measure) -> int | None:
     """How many different values one unit has in all groups at most; None where that is open or very many."""
-    (arg,), values = measure.args, different(measure)
-    if isinstance(arg, Ref) and arg.column.keys is not None:
-        values = len(arg.column.keys)
+    values = different(measure)
     if values is not None and not question.private_keys:
         values *= math.prod(len(key.values or ()) for key in question.keys)
     found = [most for most in (values if not question.private_keys else None, measure.most) if most is not None]
     return min(found) if found else None
+
+
+def _listed(question: Question, measure: Measure) -> int | None:
+    """How many different values were declared, in all groups. Others may be there too, but more is seldom worth it."""
+    (arg,) = measure.args
+    keys = arg.column.keys if isinstance(arg, Ref) else None
+    if keys is None or question.private_keys:
+        return None
+    return len(keys) * math.prod(len(key.values or ()) for key in question.keys)
 
 
 def different(measure: Measure) -> int | None:
@@ -431,7 +439,11 @@ def _bounded(plan: Plan, item: Item) -> str:
         most = "" if item.cap is None else f" up to {_size_in_words(item, item.cap)}"
         cut = "" if not item.hiding else f", what it cuts off measured ({float(item.hiding / item.whole):.0%})"
         return f"{norm} radius{most} chosen privately ({float(item.choosing / item.whole):.0%} of its part){cut}"
-    return f"{norm} sensitivity {_size_in_words(item, plan.sensitivity(size))}"
+    cut = ""
+    if item.hides(size):
+        moved = _size_in_words(item, plan.sensitivity(plan.hidden_radius(item, size)))
+        cut = f", what that cuts off {moved} ({float(item.hiding / item.whole):.0%} of its part)"
+    return f"{norm} sensitivity {_size_in_words(item, plan.sensitivity(size))}{cut}"
 
 
 def _size_in_words(item: Item, steps: int) -> str:

@@ -78,9 +78,10 @@ class Crossing:
     """The first leaf whose count so far, less share × total count, reaches `least`.
 
     Fitted counts rise and fall with the noise. They are put in order first (Chernozhukov, Fernández-Val & Galichon
-    2010), so the leaf is the number of those that lie below. A leaf t is possible if the figure at t may reach `least`
-    and the figure at t − 1 may lie below it, each at half of what the interval may miss. Hidden rows lie anywhere: each
-    may raise a figure by 1 − share, or lower it by share.
+    2010), so the leaf is the number of those that lie below. For the ends they are not: below the first leaf whose
+    figure may reach `least`, and above the one after the last whose figure may lie below it, a leaf t is the true one
+    only if noise moved the figure at t, or at t − 1, farther than it does in half of what the interval may miss. Hidden
+    rows lie anywhere: each may raise a figure by 1 − share, or lower it by share.
     """
 
     leaves: Leaves
@@ -107,7 +108,10 @@ class Crossing:
             return self.leaves.value(0), self.leaves.value(self.leaves.count - 1)
         figures, least = self._figures(), self._least()
         up, down = self._reach(1 - self.share, confidence), self._reach(self.share, confidence)
-        low, high = self._below(figures + up, least), self._below(figures - down, least)
+        reached, short = np.flatnonzero(figures + up >= least), np.flatnonzero(figures - down < least)
+        shown = self._below(figures, least)
+        low = min(int(reached[0]) if reached.size else self.leaves.count, shown)
+        high = max(int(short[-1]) + 1 if short.size else 0, shown)
         return self.leaves.value(low), self.leaves.value(high)
 
     def _reach(self, counted: float, confidence: float) -> Reals:
@@ -116,7 +120,7 @@ class Crossing:
         if self.hidden.nothing:
             return width
         hidden = counted * normal(confidence) * self.hidden.deviation
-        found: Reals = np.maximum(np.hypot(width, hidden) + counted * self.hidden.steps, width)
+        found: Reals = np.hypot(width, hidden) + counted * self.hidden.least
         return found
 
     def _figures(self) -> Reals:
@@ -157,7 +161,7 @@ def extreme(
     noise lets see, up to the limit of all values: nothing private can rule out a single row beyond."""
     needed = rank(mechanism, row, largest=largest)
     crossing = Crossing(leaves, mechanism, counts, float(largest), -needed if largest else needed)
-    return Estimate(crossing.value, Beyond(crossing, largest), crossing)
+    return Estimate(crossing.value, Beyond(crossing, largest))
 
 
 @dataclass(frozen=True)

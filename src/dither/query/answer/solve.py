@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dither.errors import ArgumentError
 from dither.ledger.terms import Terms
 from dither.query.answer.cost import Asked, Wanted, wanted_error
+from dither.query.answer.measures import Kind
 from dither.query.answer.minimum import share_of
-from dither.query.answer.plan import Plan, used
+from dither.query.answer.plan import Item, Plan, used
 from dither.query.answer.widths import widths
 from dither.query.limits import SOLVED
 from dither.query.sql.question import Output, Question
@@ -94,16 +95,26 @@ def _reached(plan: Plan, wanted: Wishes) -> bool:
 
 
 def _width(plan: Plan, output: Output, wanted: Wanted) -> float:
-    found = widths(plan, output, wanted.confidence)
-    if len(found) != 1 or not isinstance(found[0][1], int | float):
-        raise ArgumentError("error", f"of {output.name} {_open(plan, output, found)}")
-    return float(found[0][1])
+    """The ± of a column. Where a radius cuts off what is known to be bounded, none can be promised beforehand."""
+    found, needed = widths(plan, output, wanted.confidence), used(output.expr)
+    items = [item for item in plan.items if needed & set(item.measure.aggregates)]
+    chosen = any(item.radius is None for item in items) or (plan.question.selects and plan.groups is None)
+    if chosen or len(found) != 1 or not isinstance(found[0][1], int | float):
+        raise ArgumentError("error", f"of {output.name} {_open(plan, items, found)}")
+    cut = any(item.clips(item.radius or 0) for item in items if _known(item, plan))
+    return math.inf if cut else float(found[0][1])
 
 
-def _open(plan: Plan, output: Output, found: tuple[tuple[str, object], ...]) -> str:
+def _known(item: Item, plan: Plan) -> bool:
+    """Whether it is known what a unit has at most, so that an answer need not be open."""
+    return item.cap is not None or (item.measure.kind is Kind.DISTINCT and plan.asked.values is None)
+
+
+def _open(plan: Plan, items: Sequence[Item], found: tuple[tuple[str, object], ...]) -> str:
     """What is missing to know a ± beforehand."""
-    needed = used(output.expr)
-    if any(item.radius is None for item in plan.items if needed & set(item.measure.aggregates)):
+    if plan.question.selects and plan.groups is None:
+        return "depends on how many keys are named, of which some are chosen by their numbers; state epsilon"
+    if any(item.radius is None for item in items):
         return "depends on how much one unit may count for, which is chosen privately; declare rows, or state radius="
     if len(found) > 1:
         return "depends on how many rows there are; state the public number you expect= for a group"
@@ -115,5 +126,7 @@ def _best(plans: Sequence[Plan], wanted: Wishes) -> str:
     each = [max((_width(plan, *pair) / pair[1].width, place) for place, pair in enumerate(wanted)) for plan in plans]
     times, place = min(each)
     output, one = wanted[place]
+    if math.isinf(times):
+        return f"of {output.name} stays open: a unit may have more than counts; leave radius out, or state more values"
     best = times * one.width
     return f"cannot be reached: the whole account would give ±{best:.6g} for {output.name}; ask for more than that"

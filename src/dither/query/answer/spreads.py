@@ -18,8 +18,6 @@ from dither.mechanisms.sums import noise_variance, reach, stays_within
 from dither.release import Spread
 
 __all__ = [
-    "NOTHING",
-    "OPEN",
     "Ends",
     "Hidden",
     "Line",
@@ -28,9 +26,12 @@ __all__ = [
     "Mixed",
     "Ratio",
     "Root",
+    "Sample",
     "Total",
     "cut",
     "farthest",
+    "normal",
+    "one_sided",
 ]
 
 Ends = tuple[float, float]
@@ -39,6 +40,8 @@ HALVINGS = 45
 SURE = 4.0
 """In standard deviations: from where on what was cut off is surely more than noise, and is added to the estimate."""
 LEAST = 1e-9
+ROWS_PART = 0.1
+"""Of what an interval may miss, the part that goes to the number of rows."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,11 @@ class Hidden:
     @property
     def open(self) -> bool:
         return math.isinf(self.deviation)
+
+    @property
+    def least(self) -> float:
+        """As much as there may be: rows that are hidden are never fewer than none."""
+        return max(self.steps, 0.0)
 
     @property
     def sure(self) -> float:
@@ -106,9 +114,9 @@ class Total:
         near = self.mechanism.error(confidence, integer=True)
         if self.hidden.nothing:
             return self.noisy - near, self.noisy + near
-        whole, far = self.noisy + self.hidden.steps, self._both(confidence)
-        low = self.noisy - near if self.sign > 0 else min(whole - far, self.noisy - near)
-        high = self.noisy + near if self.sign < 0 else max(whole + far, self.noisy + near)
+        hidden, far = self.hidden.steps, self._both(confidence)
+        low = self.noisy - near if self.sign > 0 else self.noisy + min(hidden, 0 if self.sign else hidden) - far
+        high = self.noisy + near if self.sign < 0 else self.noisy + max(hidden, 0 if self.sign else hidden) + far
         return low, high
 
     def _both(self, confidence: float) -> float:
@@ -249,7 +257,7 @@ class Mean:
 
     def _ends(self, confidence: float) -> Ends:
         within, start = self.ratio.within, self.ratio.ratio
-        if self.ratio.denominator.value + self.hidden.steps <= 0:
+        if self.ratio.denominator.value + self.hidden.least <= 0:
             return within
         z = normal(confidence)
         low = farthest(lambda t: self._left(t, 0.0) <= z * self._deviation(t, t), start, within[0])
@@ -259,7 +267,7 @@ class Mean:
     def _left(self, t: float, counted: float) -> float:
         """Numerator − t · rows, with so much of what is hidden in the numerator."""
         kept = self.ratio.numerator.value - t * self.ratio.denominator.value
-        return kept + (counted - t) * self.hidden.steps
+        return kept + (counted - t) * self.hidden.least
 
     def _deviation(self, t: float, hidden: float) -> float:
         kept = self.ratio.squares(t) * noise_variance(self.ratio.numerator.mechanism)
@@ -281,15 +289,31 @@ class Mixed:
         if self.hidden.open:
             return ANYWHERE
         limits = self.ratio.mapped(self.ratio.within[0]), self.ratio.mapped(self.ratio.within[1])
-        rows, z = self.rows + self.hidden.steps, normal(confidence)
-        if rows <= 0 or self.hidden.steps + z * self.hidden.deviation > rows / 2:
+        hidden, z = self.hidden.least, normal(confidence)
+        rows = self.rows + hidden
+        if not all(map(math.isfinite, self.swing)) or hidden + z * self.hidden.deviation > rows / 2:
             return limits
         value, (low, high) = self.ratio.value, self.ratio.ends(confidence)
-        share, doubt = self.hidden.steps / rows, z * self.hidden.deviation / rows
+        share, doubt = hidden / rows, z * self.hidden.deviation / rows
         down, up = self.swing
         least = value + down * share - math.hypot(value - low, down * doubt)
         most = value + up * share + math.hypot(high - value, up * doubt)
         return cut(min(least, low), limits), cut(max(most, high), limits)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A variance of what rows are a sample of: that of the rows times n / (n − 1), for the fewest rows there may be."""
+
+    inner: Spread
+    rows: Spread
+
+    def ends(self, confidence: float) -> Ends:
+        missed = 1 - confidence
+        low, high = self.inner.ends(1 - (1 - ROWS_PART) * missed)
+        least = max(self.rows.ends(one_sided(1 - ROWS_PART * missed))[0], 2.0)
+        times = least / (least - 1)
+        return low * (times if low < 0 else 1.0), high * (times if high > 0 else 1.0)
 
 
 @dataclass(frozen=True)

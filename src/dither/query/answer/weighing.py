@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import NormalDist
 
 from dither.query.answer.measures import Kind
 from dither.query.answer.plan import Item, Plan
@@ -46,6 +47,12 @@ def radius_of(plan: Plan, item: Item, units: Sequence[int], groups: int) -> Radi
         return Radius(item.cap or min(item.measure.row, item.bins.edges[-1]), seen=False)
     weighing = Weighing(plan, item, found, max(groups, 1))
     return Radius(weighing.capped() if item.hiding else weighing.free())
+
+
+def _at_least_none(lost: float, deviation: float) -> float:
+    """The mean of a noisy number of this mean and deviation that counts as 0 where it is negative."""
+    normal = NormalDist()
+    return deviation * normal.pdf(lost / deviation) + lost * normal.cdf(lost / deviation)
 
 
 @dataclass(frozen=True)
@@ -114,8 +121,8 @@ class Weighing:
         hidden = self.plan.hidden_radius(self.item, radius) * self._deviation(self.item.hiding, 1)
         if not self.item.measure.sign:
             return 2 * NORMAL * math.hypot(self._noise(radius), hidden)
-        sides = self._shape.below, self._shape.above
-        return sum(NORMAL * math.hypot(self._noise(radius), side * hidden) + side * lost for side in sides)
+        seen, sides = _at_least_none(lost, hidden), (self._shape.below, self._shape.above)
+        return sum(NORMAL * math.hypot(self._noise(radius), side * hidden) + side * seen for side in sides)
 
     def free(self) -> int:
         """The radius with the smallest error, where nobody declared what units have at most."""

@@ -21,6 +21,8 @@ __all__ = ["widths"]
 
 GROUPS = (100, 1_000, 10_000)
 RADII = (1, 10, 100)
+NAMED = 100
+"""How many private keys are taken to be named, where intervals are to hold for all of them."""
 
 Widths = tuple[tuple[str, float | str | None], ...]
 
@@ -33,7 +35,10 @@ def widths(plan: Plan, output: Output, confidence: float = 0.95) -> Widths:
     if not isinstance(output.expr, AggregateLeaf):
         return (("", "follows from the ± of its parts"),)
     item = next(item for item in plan.items if output.expr.index in item.measure.aggregates)
-    return tuple(_of_item(plan, item, output.expr.index, confidence))
+    groups = (plan.groups or NAMED) if plan.question.selects else 1
+    found = _of_item(plan, item, output.expr.index, 1 - (1 - confidence) / groups)
+    named = f"if {NAMED} keys are named" if plan.question.selects and plan.groups is None else ""
+    return tuple((", ".join(filter(None, (when, named))), width) for when, width in found)
 
 
 def _of_item(plan: Plan, item: Item, index: int, confidence: float) -> Iterator[tuple[str, float]]:

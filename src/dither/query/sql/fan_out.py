@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from dither.errors import QueryError
-from dither.query.catalogue import Table
+from dither.query.catalogue import Field, Table
 from dither.query.limits import PUBLIC_ROWS, UNDECLARED
 from dither.query.sql.expressions import Call, Expr, Ref
 from dither.query.sql.joins import nodes
@@ -30,6 +30,7 @@ from dither.query.sql.relations import (
     Union,
 )
 from dither.query.sql.scalars import conjuncts
+from dither.query.sql.types import ANY
 
 __all__ = ["Sizes", "check_fan_out", "most_rows"]
 
@@ -64,9 +65,12 @@ def check_fan_out(relation: Relation, sizes: Sizes, most: int) -> None:
 
 def most_rows(relation: Relation, sizes: Sizes) -> int | None:
     """How many rows one owner has at most, by declared rows and the sizes of public tables; None if that is open."""
-    joins = any(isinstance(node, Join) for node in nodes(relation))
-    found = relation.most if not joins else Reach(sizes, repeats=True, undeclared=ENDLESS).rows(relation)
-    return None if found is None or found >= ENDLESS else found
+    if not any(isinstance(node, Join) for node in nodes(relation)):
+        return relation.most
+    tables = [node.table for node in nodes(relation) if isinstance(node, Scan)]
+    links = frozenset((table.link.table, table.link.key) for table in tables if table.link is not None)
+    found = Reach(sizes, repeats=True, undeclared=ENDLESS, links=links).rows(relation)
+    return None if found >= ENDLESS else found
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,8 @@ class Reach:
     sizes: Sizes
     repeats: bool
     undeclared: int = UNDECLARED
+    links: frozenset[tuple[str, str]] | None = None
+    """The keys that must be unique, because rows find their owners by them; None: all that ever are."""
     known: dict[tuple[int, Columns], int] = field(default_factory=dict)
     stored: dict[int, int] = field(default_factory=dict)
 
@@ -153,12 +159,19 @@ class Reach:
     def _scanned(self, scan: Scan, columns: Columns) -> int:
         table = scan.table
         if not table.public:
-            alone = any(table.fields[index].name in table.linked for index in columns)
+            alone = any(self._unique(table, table.fields[index]) for index in columns)
             return 1 if alone else self.undeclared if scan.most is None else scan.most
         rows = self.sizes.rows(table)
         if not self.repeats:
             return rows
         return min([rows, *(self.sizes.repeats(table, index) for index in columns)])
+
+    def _unique(self, table: Table, field: Field) -> bool:
+        """Whether a value is there once. Rows with a key that is there twice have no owner, but only where a row of
+        another table leads to it; and values that are held within bounds may meet."""
+        if self.links is None:
+            return field.name in table.linked
+        return (table.name, field.name) in self.links and field.range == ANY
 
     def _summarised(self, relation: PerUnit, columns: Columns) -> int:
         """One row for each owner and key: where all keys agree, there is one."""
@@ -175,12 +188,15 @@ class Reach:
         here = frozenset(index for index in columns if index < width)
         there = frozenset(index - width for index in columns if index >= width)
         left, right = _equal(join.condition, width)
-        found = self.rows(join.left, here) * self.rows(join.right, there | right)
+        keeps_left = join.kind in (JoinKind.LEFT, JoinKind.FULL)
+        keeps_right = join.kind in (JoinKind.RIGHT, JoinKind.FULL)
+        ours, theirs = self.rows(join.left, here), self.rows(join.right, there)
+        # A row that is kept without a partner takes the place of its partners, which were counted as one at least.
+        found = ours * self.rows(join.right, there | right) + (theirs if keeps_right else 0)
         if left and len(self.known) < LOOKS:
-            found = min(found, self.rows(join.right, there) * self.rows(join.left, here | left))
-        alone = {JoinKind.LEFT: [(join.left, here)], JoinKind.RIGHT: [(join.right, there)], JoinKind.INNER: []}
-        kept = alone.get(join.kind, [(join.left, here), (join.right, there)])
-        return found + sum(self.rows(side, agreeing) for side, agreeing in kept)
+            other = theirs * self.rows(join.left, here | left) + (ours if keeps_left else 0)
+            found = min(found, other)
+        return found
 
 
 def _behind(exprs: Iterable[Expr], columns: Columns) -> Columns:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dither.query.sql.expressions import Expr
+from dither.query.sql.expressions import AggregateLeaf, Call, Expr
 from dither.query.sql.relations import Relation
 from dither.query.sql.types import Keys
 
@@ -57,6 +57,17 @@ class Question:
     offset: int = 0
 
     @property
+    def selects(self) -> bool:
+        """Whether groups are shown or not by their own numbers: those that are shown are then a choice (rule R30)."""
+        ranked = self.limit is not None and any(_measures(expr) for expr, _ in self.order)
+        return ranked or (self.having is not None and _measures(self.having))
+
+    @property
     def private_keys(self) -> bool:
         """Whether some keys are found in the data."""
         return any(key.values is None for key in self.keys)
+
+
+def _measures(expr: Expr) -> bool:
+    """Whether an expression over releases has an aggregate in it."""
+    return isinstance(expr, AggregateLeaf) or (isinstance(expr, Call) and any(map(_measures, expr.args)))
