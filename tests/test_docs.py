@@ -148,3 +148,14 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_pictures_say_what_they_show(page: Path) -> None:
     pictures = [words for sign, words, _ in LINK.findall(page.read_text(encoding="utf-8")) if sign]
     assert all(len(words) > 20 for words in pictures)
+
+
+def test_the_navigation_has_four_groups() -> None:
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    groups = re.findall(r"^  - (\S.*):$", settings.partition("\nnav:\n")[2], re.MULTILINE)
+    assert groups == ["Tutorial", "How-to", "Reference", "Explanation"]
+
+
+def test_ci_builds_the_pages_strictly() -> None:
+    assert "make docs" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "mkdocs build --strict" in (ROOT / "Makefile").read_text(encoding="utf-8")
