@@ -19,6 +19,7 @@ PARTS = (
     ("ledger", "crash"),
     ("ledger", "growth"),
     ("query", "peers"),
+    ("coverage", "peers"),
     ("growth", "spark"),
     ("conformance", "neighbours"),
 )

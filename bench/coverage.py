@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -19,8 +21,8 @@ from dither.query.database import Database
 from dither.query.engines.duckdb import DuckDBEngine
 from dither.query.sql.types import ANY, Range, Type
 
-DRAWS = 400
-LARGE_DRAWS = 200
+DRAWS = 200
+LARGE_DRAWS = 100
 DELTA = 1e-7
 EPSILONS = (0.1, 1.0, 3.0)
 KEYS = ("A", "B", "C", "D", "E", "F")
@@ -91,6 +93,8 @@ AGGREGATES = {
     "units": "COUNT(DISTINCT u)",
     "different": "COUNT(DISTINCT tag)",
 }
+LIMITS = {"mean": 60, "variance": 1500, "correlation": 1.2, "median": 60, "maximum": 60}
+"""Widths from which on an interval hardly tells more than the bounds of the values do."""
 NOISES = ("alone", "Laplace", "Gaussian")
 """Ungrouped (with the noise that the plan prefers), and grouped with either noise."""
 
@@ -133,6 +137,12 @@ class Cell:
     def wider(self) -> float:
         """How much wider the intervals are than with radius = cap."""
         return math.nan if self.beside is None else _ratio(self.drawn.width, self.beside.width)
+
+    @property
+    def told(self) -> bool:
+        """Whether an interval with radius = cap tells anything: noise soon fills the limits of some figures."""
+        most = LIMITS.get(self.aggregate, math.inf)
+        return self.beside is not None and float(np.nanmean(self.beside.width)) < most
 
     @property
     def farther(self) -> float:
@@ -239,9 +249,51 @@ def _goals(found: list[Cell]) -> Iterator[Goal]:
     yield at_least("coverage of the truth in every cell, above 95 % less 4 standard errors", 0.0, worst)
     closed = sum(one.open == 0 for one in found if one.cap) / max(sum(one.cap for one in found), 1)
     yield at_least("cells with declared rows whose intervals are closed", 0.9, closed)
-    wider = [one.wider for one in found if not math.isnan(one.wider)]
-    yield at_most("width beside radius = cap, the worst cell", 1.1, max(wider))
-    heavy = [one.farther for one in found if one.shape.heavy and not math.isnan(one.farther)]
-    yield at_most("RMSE beside radius = cap on heavy-tailed shapes, the worst cell", 0.5, max(heavy))
-    others = [one.farther for one in found if not one.shape.heavy and not math.isnan(one.farther)]
-    yield at_most("RMSE beside radius = cap on other shapes, the worst cell", 1.1, max(others))
+    told = [one for one in found if one.told]
+    yield at_most("width beside radius = cap, the worst cell that tells anything", 1.1, max(one.wider for one in told))
+    heavy = [one.farther for one in told if one.shape.heavy]
+    yield at_most("RMSE beside radius = cap on heavy-tailed shapes, the worst such cell", 0.5, max(heavy))
+    others = [one.farther for one in told if not one.shape.heavy]
+    yield at_most("RMSE beside radius = cap on other shapes, the worst such cell", 1.1, max(others))
+
+
+PEER_SHAPES = ("light", "heavy", "clinic-like")
+PEER_DRAWS = 60
+USUAL = 20
+"""Rows of one unit that a curator might truncate to who does not know the largest number."""
+
+
+def peers() -> Report:
+    """What another library prints around the same data: `python -m bench coverage --peers`."""
+    from bench.peers import InstallError, Worker
+
+    rows: list[Row] = []
+    notes = [
+        "OpenDP prints the accuracy of its noise. Units are truncated to a number of rows first, and what that leaves "
+        "out is in no interval: with all rows of a unit kept it holds, with fewer it does not.",
+        "Tumult Analytics and PipelineDP print no interval at all.",
+    ]
+    try:
+        with Worker("opendp-polars", "coverage_opendp") as worker, tempfile.TemporaryDirectory() as folder:
+            for shape in SHAPES:
+                if shape.name in PEER_SHAPES:
+                    rows += _of_opendp(worker, shape, Path(folder, "t.parquet"))
+    except InstallError as error:
+        notes.append(f"OpenDP does not install here: {error}")
+    return Report(tuple(rows), (), tuple(notes), versions("duckdb", "numpy"))
+
+
+def _of_opendp(worker: Any, shape: Shape, path: Path) -> Iterator[Row]:
+    with duckdb.connect() as stored:
+        stored.execute(shape.make)
+        stored.execute(f"COPY t TO '{path}' (FORMAT parquet)")
+        for figure, sql in (("count", "COUNT(*)"), ("sum", "SUM(x)")):
+            for grouped in (False, True):
+                by = "g" if grouped else "''"
+                truth = dict(stored.execute(f"SELECT {by}, {sql} FROM t GROUP BY {by}").fetchall())
+                for rows in (USUAL, shape.cap):
+                    stated = {"figure": figure, "grouped": grouped, "rows": rows, "epsilon": 1.0, "delta": DELTA}
+                    found = worker.ask(path=str(path), times=PEER_DRAWS, **stated)
+                    held = [low <= truth[key] <= high for one in found for key, low, high in one]
+                    name = f"{shape.name}, {figure}, {'grouped' if grouped else 'alone'}, ε = 1"
+                    yield Row(name, f"opendp, {rows} rows of a unit", "covers the truth", float(np.mean(held)))

@@ -19,6 +19,7 @@ SIZES = ("1 M rows", "10 M rows", "100 M rows")
 PAGES = ("README.md", "docs/benchmarks.md", "docs/race.md")
 PICTURE = ROOT / "docs" / "race.svg"
 MARKED = re.compile(r"(<!-- goals: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+COVERED = re.compile(r"(<!-- coverage -->\n).*?(<!-- end -->)", re.DOTALL)
 GROWN = re.compile(r"(<!-- growth -->\n).*?(<!-- end -->)", re.DOTALL)
 RACED = re.compile(r"(<!-- race: ([\w ]+): ([\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -46,6 +47,30 @@ def growth() -> str:
     return "\n".join(lines) + "\n"
 
 
+def coverage() -> str:
+    """For each aggregate, over all shapes, ε and noises: the worst and the best of what was seen."""
+    rows = json.loads((ROOT / "bench" / "results" / "coverage.json").read_text(encoding="utf-8"))["rows"]
+    metrics = ("covers the truth", "open to a side", "width beside radius = cap", "RMSE beside radius = cap")
+    lines = [
+        f"| aggregate | rows | {' | '.join(metrics)} |",
+        "|---|---|" + "---|" * len(metrics),
+    ]
+    for name in dict.fromkeys(row["case"].split(", ")[1] for row in rows):
+        for system in ("dither, rows declared", "dither, no rows declared"):
+            mine = [row for row in rows if row["case"].split(", ")[1] == name and row["system"] == system]
+            cells = [_range([row["value"] for row in mine if row["metric"] == metric]) for metric in metrics]
+            lines.append(f"| {name} | {system.partition(', ')[2]} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _range(values: list[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    if not known:
+        return "–"
+    low, high = min(known), max(known)
+    return f"{low:.3g}" if low == high else f"{low:.3g} … {high:.3g}"
+
+
 def got(value: float | None) -> str:
     return "–" if value is None else f"{value:.3g}"
 
@@ -53,6 +78,7 @@ def got(value: float | None) -> str:
 def filled(text: str) -> str:
     goals = MARKED.sub(lambda found: found[1] + table(found[2].split()) + found[3], text)
     grown = GROWN.sub(lambda found: found[1] + growth() + found[2], goals)
+    grown = COVERED.sub(lambda found: found[1] + coverage() + found[2], grown)
     return RACED.sub(lambda found: found[1] + race.table(found[2], found[3]) + found[4], grown)
 
 

@@ -19,6 +19,7 @@ from dither.errors import ArgumentError
 from dither.ledger import Receipt
 from dither.privacy import Composed, Guarantee
 from dither.privacy.numbers import fraction
+from dither.text import cell
 
 __all__ = ["NOISE", "TRUTH", "Around", "Release", "Source", "Spread", "check_of"]
 
@@ -288,7 +289,8 @@ class Release:
         for key, value, low, high in self.rows(level):
             name = f"{self.what} {key}".rstrip()
             ends = "" if low is None else f" ({_short(low)} to {_short(high)}, {100 * level:.4g} %)"
-            lines.append(f"{name}: {_short(value)}{ends}")
+            closed = low is None or np.isfinite([low, high]).all()
+            lines.append(f"{name}: {_short(value)}{ends}" if closed else f"{name}: {cell(value, (low, high))}")
         return lines
 
     def __str__(self) -> str:

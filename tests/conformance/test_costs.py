@@ -26,8 +26,19 @@ def spent(account):
     return 1 - account.remaining.share
 
 
-def half_widths(release):
-    return [[None if end is None else (end[1] - end[0]) / 2 for end in row] for row in release.cells()]
+def half_widths(release, level=0.95):
+    """Half of each interval; of one that is open, how far its known end lies away; of none, half the noise's."""
+    rows = zip(release.rows, release.cells(level), release.cells(level, of="noise"), strict=True)
+    return [[_half(*cell) for cell in zip(*row, strict=True)] for row in rows]
+
+
+def _half(value, ends, noise):
+    if ends is None:
+        return None
+    sides = [side for side in (value - ends[0], ends[1] - value) if side < math.inf]
+    if not sides:
+        return (noise[1] - noise[0]) / 2
+    return sides[0] if len(sides) == 1 else (ends[1] - ends[0]) / 2
 
 
 def widths(preview):
@@ -61,11 +72,12 @@ def test_a_wanted_error_is_reached_at_hardly_more_than_the_least_cost(worlds, wo
     cheaper = database.preview(sql, epsilon=epsilon * 0.99, **stated)
     if level == 0.95:
         assert all(found <= width for found in widths(preview).values())
-        assert any(found > width for found in widths(cheaper).values())
+        if not delta:  # with a δ, the same ε may be spent on another noise, which costs the account more
+            assert any(found > width for found in widths(cheaper).values())
     release = database.sql(sql, error=wanted, **stated)
     if "expect" not in stated:
-        got = [(end[1] - end[0]) / 2 for row in release.cells(level) for end in row if end is not None]
-        assert max(got) <= width
+        got = [half for row in half_widths(release, level) for half in row if half is not None]
+        assert max(got) <= width + 1
         assert max(got) >= 0.9 * width - 1
 
 
@@ -177,9 +189,9 @@ def test_shares_leave_no_column_out(pure):
 
 @pytest.mark.parametrize("radius", [1, 7, 500])
 def test_the_radius_is_the_sensitivity(pure, radius):
-    """± of Laplace noise of scale radius / ε at 95 %: its scale times ln 20."""
+    """One side of Laplace noise of scale radius / ε at 95 %: its scale times ln 10."""
     found = widths(pure.preview(COUNT, epsilon=1.0, radius=radius))
-    assert found["count(*)"] == pytest.approx(radius * math.log(20), rel=1e-2)
+    assert found["count(*)"] == pytest.approx(radius * math.log(10), rel=1e-2)
 
 
 def test_replacing_a_unit_moves_a_total_twice_as_far(worlds):
@@ -275,7 +287,7 @@ def test_a_preview_tells_the_widths_of_counts_and_sums(worlds, world, sql, state
     for row in half_widths(release):
         for name, width in zip(release.columns, row, strict=True):
             if width is not None:
-                assert told[name] - 1 < width <= told[name] * (1 + 1e-12)
+                assert told[name] - 2 < width <= told[name] + 1  # ends and values that are whole are rounded
 
 
 def test_the_widths_of_reals_are_told_exactly(worlds):

@@ -201,7 +201,7 @@ def test_a_real_catalogue_in_a_real_notebook(notebook: Any, tmp_path: Path, caps
     assert preview.result.share == pytest.approx(0.1, abs=1e-6)
     done = notebook.run_cell(f"%%dither --share 0.1 wards =\n{question}")
     assert done.result is notebook.user_ns["wards"]
-    assert done.result["n"]["emergency"].value == pytest.approx(1018, abs=300)
+    assert done.result["n"]["emergency"].value == pytest.approx(10_010, abs=300)
     assert "emergency" in capsys.readouterr().out
     again = notebook.run_cell(f"%%dither --share 0.1\n{question}").result
     assert again.replayed

@@ -183,9 +183,9 @@ class Answer:
     def notes(self) -> tuple[str, ...]:
         """What a reader must know beside the numbers; every figure in it is public or was charged (rule R2)."""
         found = [note for item, measured in self._items() for note in self._clipping(item, measured)]
-        for aggregate in self.plan.question.aggregates:
+        for index, aggregate in enumerate(self.plan.question.aggregates):
             if aggregate.function in ("min", "max"):
-                found.append(self._extreme(aggregate))
+                found.append(self._extreme(index, aggregate))
         if self.selected_from > 1:
             found.append(f"rows were chosen out of {self.selected_from:,} by their numbers: intervals hold all at once")
         if self.plan.keys is not None:
@@ -201,19 +201,27 @@ class Answer:
         return list(zip(self.plan.items, self.noisy.items, strict=True))
 
     def _name(self, item: Item) -> str:
-        """The answer's columns that an item is for; its aggregate, where it is in none by itself."""
+        """The answer's columns that clipping an item concerns; empty where it concerns none."""
+        return self._named([i for i in item.measure.aggregates if not self._is_extreme(i)])
+
+    def _named(self, aggregates: Sequence[int]) -> str:
+        """The columns that some aggregates are; the aggregates themselves, where they are none by themselves."""
         question = self.plan.question
         leaves = [output for output in question.outputs if isinstance(output.expr, AggregateLeaf)]
-        names = [output.name for output in leaves if evaluate.leaves(output.expr) & set(item.measure.aggregates)]
-        return ", ".join(names) or question.aggregates[item.measure.aggregates[0]].text
+        names = [output.name for output in leaves if evaluate.leaves(output.expr) & set(aggregates)]
+        return ", ".join(names or [question.aggregates[i].text for i in aggregates[:1]])
+
+    def _is_extreme(self, index: int) -> bool:
+        """Whether an aggregate is an extreme: rows that are seen are there, whatever clipping hides."""
+        return self.plan.question.aggregates[index].function in ("min", "max")
 
     def _clipping(self, item: Item, measured: Measured) -> list[str]:
         """One line about what was limited, to which side the number errs for it, and what to do."""
-        if not item.clips(measured.radius) or self._unseen(item, measured):
+        if not item.clips(measured.radius) or self._unseen(item, measured) or not self._name(item):
             return []
         return [f"{self._name(item)}: {limited(item, measured)}"]
 
-    def _extreme(self, aggregate: Aggregate) -> str:
+    def _extreme(self, index: int, aggregate: Aggregate) -> str:
         item, measured = next(
             (item, measured)
             for item, measured in self._items()
@@ -222,7 +230,9 @@ class Answer:
         mechanism, largest = self.plan.tree(item, measured.radius), aggregate.function == "max"
         rows = rank(mechanism, item.measure.row, largest=largest) / item.measure.row
         side = "at or above" if largest else "at or below"
-        return f"{aggregate.text}: an extreme quantile, the value that about {math.ceil(rows):,} rows lie {side}"
+        name, which = self._named([index]), "largest" if largest else "smallest"
+        about = f"{name}: the value that about {math.ceil(rows):,} rows lie {side}"
+        return f"{about}; the {which} of all may lie as far out as its declared bound"
 
 
 def limited(item: Item, measured: Measured) -> str:

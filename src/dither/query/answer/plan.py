@@ -339,7 +339,9 @@ def _radius(question: Question, measure: Measure, asked: Asked, spend: Spend, ca
 
 def _different(question: Question, measure: Measure) -> int | None:
     """How many different values one unit has in all groups at most; None where that is open or very many."""
-    values = different(measure)
+    (arg,), values = measure.args, different(measure)
+    if isinstance(arg, Ref) and arg.column.keys is not None:
+        values = len(arg.column.keys)
     if values is not None and not question.private_keys:
         values *= math.prod(len(key.values or ()) for key in question.keys)
     found = [most for most in (values if not question.private_keys else None, measure.most) if most is not None]
@@ -347,10 +349,8 @@ def _different(question: Question, measure: Measure) -> int | None:
 
 
 def different(measure: Measure) -> int | None:
-    """How many different values there are at most, where that is public."""
+    """How many different whole numbers there are within the bounds, to which values are held."""
     (arg,) = measure.args
-    if isinstance(arg, Ref) and arg.column.keys is not None:
-        return len(arg.column.keys)
     if arg.type is Type.INTEGER and arg.range.low is not None and arg.range.high is not None:
         return int(arg.range.high) - int(arg.range.low) + 1
     return None
