@@ -7,6 +7,7 @@ an ellipsis. A test compares the page with the source, so no message is typed in
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 import re
 from collections.abc import Iterator
@@ -181,11 +182,12 @@ def _joined(parts: list[list[str]]) -> list[str]:
     return ["".join(form) for form in itertools.islice(itertools.product(*parts), MOST)]
 
 
-def found() -> list[Raised]:
+@functools.cache
+def found() -> tuple[Raised, ...]:
     """All messages of the source."""
     kinds = classes()
     modules = [Module.of(path) for path in sorted(SOURCE.rglob("*.py")) if path.name != "errors.py"]
-    return list(dict.fromkeys(raised for module in modules for raised in module.raised(kinds)))
+    return tuple(dict.fromkeys(raised for module in modules for raised in module.raised(kinds)))
 
 
 def page() -> str:
@@ -197,7 +199,7 @@ def page() -> str:
     return "\n".join([HEAD.format(tree=drawn), *sections])
 
 
-def _section(name: str, kind: ast.ClassDef, every: list[Raised]) -> str:
+def _section(name: str, kind: ast.ClassDef, every: tuple[Raised, ...]) -> str:
     means, way_out = described(kind)
     lines = [f"## {name}", "", means, "", f"**Way out.** {way_out[:1].upper()}{way_out[1:]}", ""]
     mine = [one for one in every if one.kind == name]

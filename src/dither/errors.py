@@ -114,6 +114,10 @@ class LedgerError(DitherError):
     Way out: the message names the file; look at it with `dither log verify`, or put a backup in place.
     """
 
+    def at(self, place: str) -> LedgerError:
+        """The same error with the book's place in it, if it does not name it yet."""
+        return self if place in str(self) else type(self)(f"{place}: {self}")
+
 
 class AccountFrozen(LedgerError):
     """The account grants nothing until its curator has looked at it.

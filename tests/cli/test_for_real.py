@@ -153,5 +153,9 @@ def test_a_preview_promises_nothing_and_amend_changes_what_can_be_changed() -> N
     mismatch = run("preview", *sql)
     assert mismatch.exit_code == 2
     assert "dither.db: the account visits promises" in mismatch.stderr
+    by_size = run("amend", "visits.toml", "--population", "25000", "--reason", "more people")
+    assert "from now on ε = 3, δ = 1e-08" in by_size.stdout
+    twice = run("amend", "visits.toml", "--population", "25000", "--delta", "1e-8", "--reason", "both")
+    assert "say the δ once" in twice.stderr
     fixed = run("amend", "visits.toml", "--delta", "0", "--reason", "none")
-    assert "visits.dither.db: an account that has charges cannot give up its δ any more" in fixed.stderr
+    assert "visits.dither.db: visits cannot give up its δ" in fixed.stderr

@@ -278,7 +278,7 @@ def test_verify_of_a_changed_book_ends_with_one(book: Path) -> None:
         connection.execute("UPDATE account SET pure_spent = 0 WHERE name = 'clinic'")
     changed = run("log", "verify")
     assert (changed.exit_code, changed.stdout) == (1, "")
-    assert changed.stderr.startswith("Error: the log and the table")
+    assert changed.stderr.startswith("Error: book.db: the log and the table")
 
 
 def test_export_and_recheck(tmp_path: Path) -> None:

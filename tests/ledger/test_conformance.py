@@ -208,7 +208,7 @@ class TestCharging:
     @pytest.mark.parametrize("unit", [PATIENT, REPLACED])
     def test_units_are_not_mixed(self, ledger, unit):
         account = ledger.account("clinic", epsilon=1)
-        with pytest.raises(dither.UnitMismatch, match="own account"):
+        with pytest.raises(dither.UnitMismatch, match="charge it to an account"):
             account.charge(PureDP(0.1, unit=unit))
         assert account.spent == 0
 

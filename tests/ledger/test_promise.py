@@ -54,7 +54,7 @@ def test_the_first_charge_opens_it_with_its_shares(ledger: Ledger) -> None:
     ("declared", "words"),
     [
         ({"epsilon": 5}, "promises ε = 3, not ε = 5"),
-        ({"delta": 1e-6}, "can get no δ any more"),
+        ({"delta": 1e-6}, "was opened without a δ"),
         ({"unit": "patient"}, "is for one row, add/remove, not one patient"),
         ({"policy": Policy(ceiling=1.0)}, "has another policy"),
     ],
@@ -133,13 +133,14 @@ def test_another_unit_is_refused_with_the_true_way_out(account: Unit, guarantee:
     assert (account.relation == "replace") == (".for_replacement" in str(problem.value))
 
 
-def test_a_delta_can_come_and_go_before_the_first_charge(ledger: Ledger) -> None:
-    ledger.account("clinic", epsilon=3)
-    assert ledger.amend("clinic", delta=1e-6, reason="population").terms.accounting == "renyi"
-    assert ledger.amend("clinic", delta=0.0, reason="no").terms.accounting == "pure"
-    account = ledger.amend("clinic", delta=1e-7, reason="yes")
-    account.charge(PureDP(1))
-    with pytest.raises(LedgerError, match="cannot give up its δ any more") as problem:
-        ledger.amend("clinic", delta=0.0, reason="no")
+@pytest.mark.parametrize(
+    ("opened", "amended", "words"),
+    [(0.0, 1e-6, "clinic was opened without a δ: ask what needs none"), (1e-6, 0.0, "clinic cannot give up its δ")],
+)
+def test_whether_there_is_a_delta_is_fixed(ledger: Ledger, opened: float, amended: float, words: str) -> None:
+    """Another process may have the account open, and count costs as they were counted when it was opened."""
+    ledger.account("clinic", epsilon=3, delta=opened)
+    with pytest.raises(LedgerError, match=words) as problem:
+        ledger.amend("clinic", delta=amended, reason="other")
     assert ledger.store.place in str(problem.value)
-    verify(ledger)
+    assert kinds(ledger) == ["book", "open"]

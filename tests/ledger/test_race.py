@@ -9,7 +9,9 @@ import pytest
 
 import dither
 from dither.ledger import Ledger, verify
-from dither.privacy import PureDP
+from dither.ledger.promise import Promise
+from dither.ledger.terms import Accounting, Terms
+from dither.privacy import ApproxDP, PureDP
 
 PROCESSES, EACH, CAP = 8, 200, 1000
 
@@ -133,3 +135,36 @@ def test_shares_are_not_overspent_either(place, share):
     assert sum(race(work)) == 100 * share
     with Ledger.open(place) as book:
         verify(book)
+
+
+def test_one_first_charge_opens_the_account_and_decides_what_it_promises(place):
+    """Half of the processes declare another total: whoever comes first wins, and the others are granted nothing."""
+    together = multiprocessing.Barrier(PROCESSES)
+    number = multiprocessing.Value("i", 0)
+
+    def work():
+        with number.get_lock():
+            number.value += 1
+            total = 10.0 if number.value % 2 else 20.0
+        promise = Promise(Terms.of(Accounting.PURE, ApproxDP(total, 0.0)))
+        with Ledger.open(place) as mine:
+            account = mine.promised("clinic", promise)
+            together.wait()
+            return sum(charged(account) for _ in range(8))
+
+    Ledger.open(place).close()
+    granted = race(work)
+    with Ledger.open(place) as book:
+        account = book.account("clinic")
+        assert sum(granted) == account.epsilon == len(account.history())
+        assert sum(number > 0 for number in granted) <= PROCESSES // 2
+        assert sum(entry.kind == "open" for entry in book.entries()) == 1
+        verify(book)
+
+
+def charged(account):
+    try:
+        account.charge(PureDP(1))
+    except (dither.BudgetExceeded, dither.LedgerError):
+        return 0
+    return 1

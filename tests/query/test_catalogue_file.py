@@ -238,3 +238,14 @@ def test_odd_texts_are_written_so_that_they_are_read_again() -> None:
     times = Field("t", Type.TIMESTAMP, keys=(datetime(1, 1, 1), datetime(2024, 1, 1, 0, 0, 0, 5)))  # noqa: DTZ001
     catalogue = Catalogue("x", (Table("a.b", (field, times)),))
     assert parse_catalogue(dump_catalogue(catalogue)) == catalogue
+
+
+def test_what_is_no_catalogue_is_not_shown(tmp_path: Path) -> None:
+    """A line of a data file is private; a line of a catalogue is the curator's own."""
+    (tmp_path / "rows.csv").write_text("p1,30,A\np2,52,B\n", encoding="utf-8")
+    with pytest.raises(ArgumentError, match=r"rows.csv: is no catalogue; name a file in TOML") as problem:
+        load_catalogue(tmp_path / "rows.csv")
+    assert "p1" not in str(problem.value)
+    for text in ("epsilon = 3,0\n", "a = [\n", "a = '''", "[x\n", "a\x0b = 1\n=\n", "=", "\n\n="):
+        with pytest.raises(ArgumentError, match=r"is not TOML: .*; write texts in quotes"):
+            parse_catalogue(text, "c.toml")

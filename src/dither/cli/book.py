@@ -89,7 +89,9 @@ def one_account(ledger: Ledger, name: str | None) -> Account:
     if len(found) == 1:
         return found[0]
     if not found:
-        way_out = "the first answer that is charged opens one; until then change the budget where it is declared"
+        way_out = (
+            "the first answer that is charged opens one; until then change what is declared (budget, analysts, policy)"
+        )
         raise LedgerError(f"{ledger.store.place} has no account yet; {way_out}")
     names = ", ".join(one.name for one in found)
     raise LedgerError(f"{ledger.store.place} has {len(found)} accounts ({names}); choose one with --account")

@@ -24,14 +24,26 @@ analyst_option = click.option("--analyst", metavar="NAME", help="Only this analy
 @books.account
 @click.option("--epsilon", type=float, metavar="ε", help="The new total; as before if not given.")
 @click.option("--delta", type=float, metavar="δ", help="The new δ; as before if not given.")
+@click.option(
+    "--population", type=click.IntRange(1), metavar="N", help="The usual δ for a public size, instead of --delta."
+)
 @books.reason
-def amend(book: str, account: str | None, epsilon: float | None, delta: float | None, reason: str) -> None:
+def amend(
+    book: str, account: str | None, epsilon: float | None, delta: float | None, population: int | None, reason: str
+) -> None:
     """Change the total of an account in BOOK. That is a new promise, and the log keeps both.
 
-    A total below what is spent is refused, and so is any for an account that was written off.
+    A total below what is spent is refused, and so is any for an account that was written off. Whether there is a δ is
+    fixed when an account is opened.
     """
+    if delta is not None and population is not None:
+        raise click.UsageError("say the δ once: --delta, or --population, from which it follows")
+    if population is not None:
+        from dither.query.catalogue import usual_delta
+
+        delta = usual_delta(population)
     if epsilon is None and delta is None:
-        raise click.UsageError("say what changes: --epsilon, --delta or both")
+        raise click.UsageError("say what changes: --epsilon, --delta (or --population), or both")
     with books.open_book(book) as ledger:
         old = books.one_account(ledger, account)
         new = ledger.amend(old.name, epsilon=epsilon, delta=delta, reason=reason)
@@ -117,7 +129,10 @@ def thaw_book(ledger: Ledger, marks: list[str], reason: str) -> None:
 
 def thaw_one(account: Account, analyst: str | None, reason: str) -> None:
     if analyst is not None and analyst not in [one.name for one in account.analysts()]:
-        raise LedgerError(f"nobody named {analyst!r} has asked {account.name} or has a share of it")
+        names = ", ".join(one.name for one in account.analysts()) or "nobody"
+        raise LedgerError(
+            f"{account.place}: nobody named {analyst!r} has asked {account.name} or has a share of it; there is {names}"
+        )
     account.thaw(reason, analyst=analyst)
     who = account.name if analyst is None else f"{analyst} in {account.name}"
     say(f"thawed: {who}; failures are counted anew")

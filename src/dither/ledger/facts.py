@@ -41,11 +41,6 @@ class AccountFacts:
     frozen: str = ""
     written_off: int = 0
 
-    @property
-    def charged(self) -> bool:
-        """Whether anything was ever charged, or entered from a receipt."""
-        return bool(self.charges or any(self.state.spent))
-
     def rule(self, name: str, default: Any = None) -> Any:
         """What the policy says; books of earlier versions may not say it."""
         found = json.loads(self.policy).get(name)

@@ -118,12 +118,7 @@ class Ledger:
         except Doubt as doubt:
             raise self._distrust(doubt) from None
         except LedgerError as error:
-            raise self._named(error) from error
-
-    def _named(self, error: LedgerError) -> LedgerError:
-        """The error with the place of the book in it."""
-        place = self.store.place
-        return error if place in str(error) else type(error)(f"{place}: {error}")
+            raise error.at(self.store.place) from error.__cause__
 
     def _distrust(self, doubt: Doubt) -> LedgerError:
         """Freeze everything: the book that is here is not the one that the note speaks of."""
@@ -276,7 +271,8 @@ class Ledger:
         """Change an account's total or its policy: a new promise, and the log keeps both (rule R21).
 
         What is left out stays. Shares keep their part. A total below what is spent is refused, and so is any for an
-        account that was written off. Whether there is a δ can change only before the first charge.
+        account that was written off. Whether there is a δ is fixed: costs are counted
+        by it, also in other processes that have the account open.
         """
         check_text("reason", reason, needed=True)
         with self.changing() as run:
@@ -287,22 +283,14 @@ class Ledger:
                 was.total.delta if delta is None else delta,
                 unit=was.unit,
             )
-            body: dict[str, Any] = {"epsilon": repr(total.epsilon), "delta": repr(total.delta)}
-            terms = Terms.of(was.accounting, total, was.order or None) if _counts_alike(was, total) else None
-            if terms is None:
-                terms = self._recounted(name, old, total)
-                body |= {"accounting": str(terms.accounting), "order": terms.order}
-            body |= caps_of(terms)
+            if bool(total.delta) != bool(was.total.delta):
+                raise LedgerError(f"{self.store.place}: {fixed(name, was)}")
+            terms = Terms.of(was.accounting, total, was.order or None)
+            body: dict[str, Any] = {"epsilon": repr(total.epsilon), "delta": repr(total.delta), **caps_of(terms)}
             if policy is not None:
                 body["policy"] = policy.to_json()
             self.write(run, "amend", name, {**body, "reason": reason})
             return self._known(name, self._there(run, name))
-
-    def _recounted(self, name: str, old: AccountFacts, total: ApproxDP) -> Terms:
-        """Terms with a δ for an account that had none, or the other way round; refused once it has charges."""
-        if old.charged:
-            raise LedgerError(f"{self.store.place}: {fixed(name, terms_of(old).total)}")
-        return Terms.of(accounting_of(None, total.delta), total)
 
     def renew(self, name: str, *, reason: str) -> Account:
         """Begin a new period with the whole budget, once the policy's window has passed: one more promise.
@@ -364,8 +352,3 @@ def _next(run: Run, kind: str, account: str, body: Mapping[str, Any]) -> Entry:
 
 def _append(run: Run, entry: Entry) -> None:
     run(APPEND, (entry.seq, entry.time, entry.kind, entry.account, canonical(entry.body), entry.hash))
-
-
-def _counts_alike(was: Terms, total: ApproxDP) -> bool:
-    """Whether a new total leaves the accounting as it is: pure accounting has no δ, and the others need one."""
-    return bool(was.total.delta) == bool(total.delta)

@@ -23,6 +23,8 @@ def begin(ledger: Ledger, reason: str = "") -> None:
     """Make the book ready: new, migrated, or as it is; frozen where it may not be the latest (rule R20)."""
     try:
         _begin(ledger, reason)
+    except LedgerError as error:
+        raise error.at(ledger.store.place) from error.__cause__
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, DitherError):
             raise

@@ -158,7 +158,8 @@ class PostgresStore:
 
     def _check_noted(self, run: Run) -> None:
         """Under the lock: a book that was put back while this process was connected lacks what was noted."""
-        if run("SELECT hash FROM log WHERE seq = ?", self._noted()[:1]) != [self._noted()[1:]]:
+        seq, head = self._noted()  # once: another process writes the note after it has let go of the lock
+        if run("SELECT hash FROM log WHERE seq = ?", (seq,)) != [(head,)]:
             raise Doubt("the book is older than the head that this machine has noted")
 
     def _noted(self) -> tuple[int, str]:

@@ -96,9 +96,10 @@ class Promise:
 
     def _amending(self, name: str, found: AccountFacts, place: str) -> str:
         """How the promise can be changed to the one that was declared."""
-        there, wanted = terms_of(found).total, self.terms.total
-        if found.charged and bool(there.delta) != bool(wanted.delta):
-            return fixed(name, there)
+        terms = terms_of(found)
+        there, wanted = terms.total, self.terms.total
+        if bool(there.delta) != bool(wanted.delta):
+            return fixed(name, terms)
         changes = [("--epsilon", there.epsilon, wanted.epsilon), ("--delta", there.delta, wanted.delta)]
         stated = " ".join(f"{option} {new:g}" for option, old, new in changes if old != new)
         return f"`dither amend {place} --account {name} {stated} --reason …` makes a new promise"
@@ -109,12 +110,12 @@ def _shown(terms: Terms) -> str:
     return f"ε = {terms.total.epsilon:g}{delta}"
 
 
-def fixed(name: str, total: ApproxDP) -> str:
-    """Whether there is a δ decides how charges are counted, so it cannot change once something is counted."""
-    what = "cannot give up its δ any more: leave it" if total.delta else "can get no δ any more: ask what needs none"
+def fixed(name: str, terms: Terms) -> str:
+    """Whether there is a δ decides how costs are counted, so it is fixed when an account is opened."""
+    what = "cannot give up its δ: leave it" if terms.total.delta else "was opened without a δ: ask what needs none"
     return (
-        f"an account that has charges {what}, or give the dataset another name than {name} for an account of its own, "
-        "which is a second promise beside this one"
+        f"{name} {what}, or give the dataset another name or book for an account of its own, which is a second promise "
+        "beside this one"
     )
 
 

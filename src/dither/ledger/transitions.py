@@ -182,12 +182,8 @@ def _amend(facts: Facts, line: Line, rules: Rules | None) -> None:
     name, body = line.account, line.body
     account = facts.accounts[name]
     _not_written_off(facts, name, "its total cannot change any more")
-    if "accounting" in body and account.charged:
-        raise LedgerError(f"{name} has charges, so how it counts cannot change any more")
     amended = replace(
         account,
-        accounting=str(body.get("accounting", account.accounting)),
-        order=body.get("order", account.order),
         epsilon=str(body["epsilon"]),
         delta=str(body["delta"]),
         state=account.state.with_caps(body[cap] for cap in CAPS),

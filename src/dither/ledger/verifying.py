@@ -38,7 +38,7 @@ def verify(ledger: Ledger, anchors: Iterable[Receipt | tuple[int, str]] = (), *,
     pairs, that were kept outside the book: without one, a book that was cut *and* made to agree with itself again
     cannot be told from a true one.
     """
-    with ledger.store.reading() as run, _only_book_errors():
+    with ledger.store.reading() as run, _only_book_errors(ledger.store.place):
         start = Mark() if whole else _mark(run)
         if not start.seq and isinstance(ledger.store, SQLiteStore):
             _check_file(run)
@@ -79,14 +79,16 @@ def _remember(ledger: Ledger, end: Mark) -> None:
 
 
 @contextmanager
-def _only_book_errors() -> Iterator[None]:
+def _only_book_errors(place: str) -> Iterator[None]:
     """A value of another type, or a line that refers to nothing, is a changed book like any other."""
     try:
         yield
+    except LedgerError as error:
+        raise error.at(place) from error.__cause__
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError, ArithmeticError) as error:
         if isinstance(error, DitherError):
             raise
-        raise LedgerError("the book was changed: it holds something that no charge writes") from error
+        raise LedgerError(f"{place} was changed: it holds something that no charge writes") from error
 
 
 def _check_file(run: Run) -> None:

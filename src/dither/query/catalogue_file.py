@@ -108,16 +108,18 @@ def parse_catalogue(text: str, file: str = "catalogue", folder: Path | None = No
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ArgumentError(file, _no_toml(text, str(error))) from None
+        raise ArgumentError(file, _no_toml(file, text, str(error))) from None
     with _at(file):
         top = _Part("top", content)
         return _Reader(folder or Path(), top.part("tables"), top.get("engine", str, "")).catalogue(top, Path(file).stem)
 
 
-def _no_toml(text: str, why: str) -> str:
-    """What cannot be read, with its line: the curator wrote it, and it is public."""
+def _no_toml(file: str, text: str, why: str) -> str:
+    """What cannot be read, with its line. Another file than a catalogue may hold private rows, and is not shown."""
+    if Path(file).suffix != ".toml":
+        return "is no catalogue; name a file in TOML, such as clinic.toml"
     place = re.search(r"line (\d+)", why)
-    line = "" if place is None else text.splitlines()[int(place[1]) - 1].strip()
+    line = "" if place is None else text.split("\n")[int(place[1]) - 1].strip()
     shown = f": {line:.60}" if line.isprintable() and line else ""
     way_out = "write texts in quotes, numbers with a point, lists in brackets"
     return f"is not TOML: {why[:1].lower()}{why[1:]}{shown}; {way_out}"

@@ -62,7 +62,8 @@ class Database:
 
     def __init__(self, catalogue: Catalogue, engine: Engine, account: Account, book: Ledger | None = None) -> None:
         if account.unit != catalogue.unit:
-            raise ArgumentError("budget", f"is for {account.unit}, but the dataset is about {catalogue.unit}")
+            words = f"is for {account.unit}, but the dataset is about {catalogue.unit}; pass an account for that unit"
+            raise ArgumentError("budget", words)
         self.catalogue, self.account = catalogue, account
         self._engine, self._book = engine, book
         self._sizes = PublicSizes(engine, catalogue.table)

@@ -93,11 +93,8 @@ def open(
     chosen = engine if engine is not None else engine_of(source)
     _check_book(chosen in SERVERS, budget, ledger)
     reading = sources_of(chosen)
-    catalogue = declare(
-        name or reading.name_of(source, table),
-        reading.schema_of(source, table),
-        **told,
-    )
+    called = name or reading.name_of(source, table)
+    catalogue = declare(called, reading.schema_of(source, table), **told)
     path = Path(source) if isinstance(source, str | Path) and chosen == "duckdb" else None
     book = budget if isinstance(budget, Account) else _book(catalogue, ledger, _beside(path), BUDGET)
     made = maker(chosen)(catalogue, {catalogue.tables[0].name: (source, table)})
@@ -113,6 +110,8 @@ def _open_several(
     chosen = engine if engine is not None else _common_engine(places)
     kept = chosen in SERVERS or any(isinstance(source, str | Path) for source, _ in places.values())
     _check_book(kept, budget, ledger)
+    if chosen == "postgres":  # an address alone means the table of the same name there
+        places = {table: (source, stored or table) for table, (source, stored) in places.items()}
     schemas = {table: sources_of(chosen).schema_of(*place) for table, place in places.items()}
     catalogue = declare_several(name, schemas, **told)
     book = budget if isinstance(budget, Account) else _book(catalogue, ledger, None, BUDGET)
@@ -126,7 +125,8 @@ def _places(sources: Mapping[Any, Any]) -> dict[str, tuple[Any, str]]:
     if not sources or not all(isinstance(name, str) for name in sources):
         raise ArgumentError("source", f"a dict without tables cannot be opened; {TABLES}")
     for name, source in sources.items():
-        if isinstance(source, list | tuple) and not (len(source) == 2 and isinstance(source[1], str)):
+        pair = isinstance(source, tuple) and len(source) == 2 and isinstance(source[1], str)
+        if isinstance(source, list | tuple) and not pair:
             raise ArgumentError("source", f"{name} is a {type(source).__name__} and no table; {TABLES}")
     return {name: source if isinstance(source, tuple) else (source, "") for name, source in sources.items()}
 

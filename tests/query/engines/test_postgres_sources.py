@@ -81,6 +81,15 @@ def test_the_only_table_needs_no_name() -> None:
         assert len(database.sql("SELECT ward, COUNT(*) FROM everyone GROUP BY ward", epsilon=1e4).rows) == 3
 
 
+def test_several_tables_of_a_database(address: str) -> None:
+    both = {"visits": address, "again": (address, "visits")}
+    with dither.open(both, unit="id", budget=(1e6, 1e-6), ledger=":memory:") as database:
+        once, joined = (f"SELECT COUNT(*) FROM visits{more}" for more in ("", " JOIN again USING (id)"))
+        assert [database.sql(sql, epsilon=1e4, radius=50).rows for sql in (once, joined)]
+    with pytest.raises(ArgumentError, match="ledger: is missing"):
+        dither.open(both, unit="id", budget=3.0)
+
+
 def test_a_server_that_ends_while_tables_are_looked_up(address: str, monkeypatch: Any) -> None:
     def ended(connection: Any, _shown: str) -> None:
         run(address, f"SELECT pg_terminate_backend({connection.info.backend_pid})")
