@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 import duckdb
@@ -109,14 +110,21 @@ def test_doctor_looks_at_the_data(tmp_path: Path) -> None:
         assert fact in said
 
 
+def looked(source: Path) -> str:
+    done = CliRunner().invoke(main, ["doctor", "--data", str(source)])
+    assert (done.exit_code, done.stderr) == (0, "")
+    return done.stdout
+
+
 def test_doctor_looks_at_any_source(tmp_path: Path) -> None:
     """Also before there is a catalogue: a file, a folder, a database."""
     (tmp_path / "visits.csv").write_bytes(VISITS)
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as made:
         made.execute("CREATE TABLE stays (patient_id TEXT, age INT); INSERT INTO stays VALUES ('p', 200), (NULL, 5)")
-    assert "visits: 1 lines have a quotation mark" in run("doctor", "--data", str(tmp_path / "visits.csv")).stdout
+    assert "visits: 1 lines have a quotation mark" in looked(tmp_path / "visits.csv")
+    assert "visits: 4 rows" in looked(tmp_path)
     for source in (tmp_path, tmp_path / "clinic.duckdb"):
-        said = run("doctor", "--data", str(source)).stdout
+        said = looked(source)
         assert "stays.age: 1 values are above the bounds" in said
         assert "stays: 1 rows have no owner" in said
 
@@ -131,6 +139,27 @@ def test_doctor_looks_at_a_server(tmp_path: Path) -> None:
         done = CliRunner().invoke(main, ["doctor", "--data", source])
         assert (done.exit_code, done.stderr) == (0, "")
         assert "visits: 200 rows" in done.stdout
+
+
+def test_doctor_uses_the_password_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A drafted catalogue leaves it out, but the look itself needs it."""
+    from dither.query.engines.choice import maker
+    from tests.query.engines.test_postgres import ROWS, made
+
+    used: list[str] = []
+
+    def watched(name: str) -> Any:
+        def make(catalogue: Any, sources: Any) -> Any:
+            used.extend(address for address, _ in sources.values())
+            return maker(name)(catalogue, sources)
+
+        return make
+
+    monkeypatch.setattr("dither.query.engines.choice.maker", watched)
+    address = made(ROWS)
+    secret = address + ("&" if "?" in address else "?") + "password=secret"
+    assert CliRunner().invoke(main, ["doctor", "--data", secret]).exit_code == 0
+    assert used == [secret]
 
 
 def test_doctor_as_a_table() -> None:

@@ -136,6 +136,19 @@ def test_ci_can_be_run() -> None:
     assert "bash .ci/run" in (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
 
 
+def test_ci_tries_every_python() -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    named = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]))
+    tried = re.search(r"^VERSIONS=\((.*)\)$", script, re.MULTILINE)
+    smoke = re.search(r"^SMOKE=\((.*?)^\)$", script, re.MULTILINE | re.DOTALL)
+    assert tried is not None
+    assert smoke is not None
+    assert tried.group(1).split() == named
+    assert [path for path in smoke.group(1).split() if not (ROOT / path).is_file()] == []
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    assert all(f'"{version}"' in workflow for version in named)
+
+
 def requirement_names(requirements: list[str]) -> set[str]:
     return {re.split(r"[\[<>=!~ ;]", requirement, maxsplit=1)[0].lower() for requirement in requirements}
 

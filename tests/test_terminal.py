@@ -55,8 +55,8 @@ def test_other_streams_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None
         assert stream.errors == then
 
 
-@pytest.mark.parametrize("encoding", NARROW)
-def test_tables_stay_aligned(encoding: str, tmp_path: Path) -> None:
+def test_tables_stay_aligned(tmp_path: Path) -> None:
+    encoding = "cp1252"
     (tmp_path / "visits.csv").write_text("id,Łódź\n1,x\n2,y\n", encoding="utf-8")
     declared = ["--unit", "id", "--budget", "2", "--delta", "1e-6", "--keys", "Łódź=x,y"]
     sql = 'SELECT Łódź AS "ε ≤ Łódź", COUNT(*) AS n FROM visits GROUP BY Łódź'

@@ -56,7 +56,7 @@ class _Bar:
     """A bar that is drawn once it is due."""
 
     def __init__(self, words: str) -> None:
-        self._words, self._due, self._over = words, time.monotonic() + AT_ONCE, False
+        self._words, self._began, self._over = words, time.monotonic(), False
         self._steps: tuple[int, int] | None = None
         self._drawn: tuple[Progress, TaskID] | None = None
         self._lock = threading.Lock()
@@ -69,7 +69,7 @@ class _Bar:
     def look(self) -> None:
         """Draw it, if the work still goes on and has taken long."""
         with self._lock, suppress(Exception):  # an odd terminal must not stop the work
-            if self._drawn is None and not self._over and time.monotonic() >= self._due:
+            if self._drawn is None and not self._over and time.monotonic() >= self._began + AT_ONCE:
                 self._draw()
                 self._update()
 
@@ -85,8 +85,10 @@ class _Bar:
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
+            get_time=time.monotonic,
         )
         self._drawn = progress, progress.add_task(self._words, total=None, steps="")
+        progress.tasks[0].start_time = self._began  # the time before it was drawn counts too
         progress.start()
 
     def _update(self) -> None:

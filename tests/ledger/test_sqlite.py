@@ -1,5 +1,6 @@
 """What can be wrong with a file."""
 
+import gc
 import os
 import pwd
 import sqlite3
@@ -191,3 +192,13 @@ def test_a_file_that_may_not_be_written(mode):
         assert "cannot be written" in told or "cannot be opened" in told
         with Ledger.open(path) as book:
             nothing_was_spent(book.account("clinic"))
+
+
+def test_a_budget_that_is_dropped_is_closed():
+    """A book in memory needs no closing. One in a file does: only there somebody else may wait for it."""
+    store = sqlite.SQLiteStore(":memory:")
+    connection = store._connection
+    del store
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")

@@ -117,6 +117,17 @@ def test_odd_names(folder: Path) -> None:
     assert list(tables["odd [x]"]["columns"]) == ["é", "a.b"]
 
 
+def test_a_file_may_be_called_anything() -> None:
+    """Nothing in a name becomes a line of the catalogue."""
+    for name in ("a\nunit = 'x'.csv", "b\nversion = '9'.csv"):
+        Path(name).write_text("patient_id\n" if name[0] == "a" else "region\n", encoding="utf-8")
+    text = draft(["a\nunit = 'x'.csv", "b\nversion = '9'.csv"])
+    found = parse_catalogue(text)
+    assert (found.unit.name, found.version) == ("patient_id", "1")
+    assert [table.name for table in found.tables] == ["table"]
+    assert drafted(["visits.csv"], "a\nb").name == "visits"
+
+
 @pytest.mark.parametrize(
     ("source", "unit", "said"),
     [

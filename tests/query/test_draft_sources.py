@@ -59,6 +59,11 @@ def test_parts_are_one_table(paths: list[str]) -> None:
     assert [one[:2] for one in found("visits")] == [("visits", "visits")]
 
 
+def test_numbered_files_beside_others_are_tables() -> None:
+    parquet("data/2024.parquet")
+    assert [one[0] for one in found("data")] == ["2024", "visits"]
+
+
 def test_a_folder_without_tables() -> None:
     Path("nothing").mkdir()
     with pytest.raises(ArgumentError, match="nothing: holds no tables; put files in it"):

@@ -61,6 +61,8 @@ def test_ids_are_texts_or_whole_numbers(type_: Type) -> None:
         ("is_smoker", None, Guess(Type.BOOLEAN)),
         ("created_at", None, Guess(Type.TIMESTAMP)),
         ("visit_date", None, Guess(Type.DATE)),
+        ("hour", None, Guess(WHOLE, 0, 24, "hours of the day")),
+        ("time_hour", None, Guess()),
         ("page", None, Guess()),
         ("ward", None, Guess()),
         ("age", TEXT, Guess(TEXT)),

@@ -7,11 +7,12 @@ import platform
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from importlib import metadata, util
 from os import environ
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -189,33 +190,40 @@ def mark(works: bool) -> str:
     return "[green]yes[/green]" if works else "[yellow]no[/yellow]"
 
 
-def facts(source: str) -> list[str]:
+def facts(source: str) -> Iterator[str]:
     """What the curator should know about the data of a catalogue or another source; private, and not charged."""
-    from dither.query.engines.check import check
-    from dither.query.engines.choice import OWN, engine_for, maker
-
-    declared = catalogue_of(source)
-    name = engine_for(declared)
-    if name not in OWN:
-        raise ArgumentError("data", f"{name} is an engine of another package, which cannot be looked into from here")
-    engine = maker(name)(declared, None)
-    try:
-        return check(engine, declared)
-    finally:
-        engine.close()
-
-
-def catalogue_of(source: str) -> Catalogue:
-    """A catalogue; for any other source, one that is drafted for the moment."""
-    from dither.query.catalogue_file import load_catalogue, parse_catalogue
+    from dither.query.catalogue_file import load_catalogue
 
     if Path(source).suffix == ".toml":
-        return load_catalogue(source)
+        yield from looked(load_catalogue(source))
+        return
+    from dither.query.catalogue_file import parse_catalogue
     from dither.query.draft import drafted
     from dither.query.draft_text import text
 
-    found = drafted([source])
-    return parse_catalogue(text(found.with_unit(found.unit or "row")), "draft")
+    for one in drafted([source]).one_by_one():
+        name = one.sheets[0].name
+        try:
+            # As it was typed: a drafted catalogue holds no password.
+            typed = {name: (source, one.sheets[0].stored)} if "://" in source else None
+            yield from looked(parse_catalogue(text(one), "draft"), typed)
+        except ArgumentError as problem:
+            yield f"{name}: {problem}"
+
+
+def looked(catalogue: Catalogue, sources: dict[str, Any] | None = None) -> list[str]:
+    """What does not fit in the tables of one catalogue."""
+    from dither.query.engines.check import check
+    from dither.query.engines.choice import OWN, engine_for, maker
+
+    name = engine_for(catalogue)
+    if name not in OWN:
+        raise ArgumentError("data", f"{name} is an engine of another package, which cannot be looked into from here")
+    engine = maker(name)(catalogue, sources)
+    try:
+        return check(engine, catalogue)
+    finally:
+        engine.close()
 
 
 @click.command("doctor", short_help="Show which parts work here and how to get the others.")
@@ -236,7 +244,7 @@ def command(source: str | None, as_json: bool) -> None:
     """
     if source is not None:
         with working("looking at the data"):
-            found = facts(source)
+            found = list(facts(source))
         for line in found:
             click.echo(line)
         return

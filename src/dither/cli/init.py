@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
@@ -22,9 +23,7 @@ __all__ = ["command"]
 def name_of(source: str) -> str:
     """What the catalogue of a source is called: like its file, its folder or its database."""
     if "://" in source:
-        from dither.query.engines.postgres_server import place as shown
-
-        return shown(source).rpartition("/")[2] or "catalogue"
+        return Path(urlsplit(source).path).name or "catalogue"
     path = Path(source)
     return path.resolve().name if path.is_dir() else path.name.partition(".")[0] or path.stem
 

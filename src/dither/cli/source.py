@@ -154,7 +154,7 @@ OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--unit",
         metavar="NAME",
         shell_complete=completing.columns,
-        help="The column with a person's id, or row: each row is a person.",
+        help="The column that says whose row it is; row where each is somebody else.",
     ),
     click.option(
         "--bounds",
@@ -180,7 +180,7 @@ OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="NAME=TYPE",
         help="How to read a column of texts.",
     ),
-    click.option("--rows", type=click.IntRange(1), metavar="N", help="No unit has more rows, a public fact."),
+    click.option("--rows", type=click.IntRange(1), metavar="N", help="A cap, a public fact: no unit has more rows."),
     click.option("--budget", type=float, metavar="ε", help="What may be spent on this data in all."),
     click.option("--delta", type=float, metavar="δ", help="The δ of the account."),
     click.option("--population", type=click.IntRange(1), metavar="N", help="A public size of the population; sets δ."),

@@ -75,6 +75,8 @@ class SQLiteStore:
             self._check_names()
         self._pid = os.getpid()
         self._connection = _open(str(self._path), self.memory)
+        if self.memory:  # nobody closes a budget that is merely dropped, and Python 3.13 would warn of it
+            weakref.finalize(self, self._connection.close).atexit = False
         self._file, self._beside = self._identity(), self._neighbours()
         if self._file is not None:
             self._here = (home_of(self._path.parent), self._file[1])

@@ -15,7 +15,7 @@ from typing import Any
 from dither.errors import ArgumentError
 from dither.query.draft_sources import Found, found_tables
 from dither.query.guesses import LIKELY, guess, likely_link, units
-from dither.query.names import find, same
+from dither.query.names import find, nameable, same
 from dither.query.sql.types import Type
 
 __all__ = ["GUESSED", "Column", "Draft", "Link", "Sheet", "draft", "drafted", "first_guess"]
@@ -96,6 +96,12 @@ class Draft:
         known = frozenset({"budget"}) if "epsilon" in stated else frozenset()
         return replace(self, **stated, guessed=self.guessed - known)
 
+    def one_by_one(self) -> Iterator[Draft]:
+        """A draft for each table, with its rows as units where it does not have the likely one."""
+        for sheet in self.sheets:
+            alone = replace(self, sheets=(sheet,))
+            yield alone.with_unit(self.unit if self.unit and sheet.column(self.unit) else ROW)
+
     @property
     def open_sheets(self) -> tuple[Sheet, ...]:
         return tuple(sheet for sheet in self.sheets if not sheet.closed)
@@ -127,12 +133,12 @@ def drafted(sources: Sequence[str | Path], name: str = "") -> Draft:
     if not sources:
         raise ArgumentError("sources", "there is none; name the files that hold the tables")
     found = _distinct([table for source in sources for table in found_tables(str(source))])
-    if not found:
-        raise ArgumentError("sources", "there are no tables in it; name another source")
+    if all(table.problem for table in found):
+        raise ArgumentError("sources", next((table.problem for table in found), "there are no tables; name others"))
     candidates = units(table.schema or {} for table in found)
     sheets = tuple(_sheet(table) for table in found)
     likely = tuple(one for one, strength in candidates.items() if strength >= LIKELY)
-    return Draft(name or found[0].name, sheets, tuple(candidates), likely[0] if likely else "")
+    return Draft(name if nameable(name) else found[0].name, sheets, tuple(candidates), likely[0] if likely else "")
 
 
 def first_guess(found: Draft, unit: str = "") -> Draft:
@@ -152,7 +158,8 @@ def _distinct(tables: list[Found]) -> list[Found]:
     """The tables under names of their own."""
     found: dict[str, Found] = {}
     for table in tables:
-        names = (table.name if count == 1 else f"{table.name}_{count}" for count in itertools.count(1))
+        own = table.name if nameable(table.name) else "table"  # a file may be called anything
+        names = (own if count == 1 else f"{own}_{count}" for count in itertools.count(1))
         free = next(name for name in names if name.casefold() not in found)
         found[free.casefold()] = replace(table, name=free)
     return list(found.values())
@@ -194,7 +201,7 @@ def _opened(sheet: Sheet, sheets: tuple[Sheet, ...], unit: str) -> Sheet:
     """A table with its owner or its link; without either it stays closed, for nobody can tell whose its rows are."""
     if sheet.closed:
         return sheet
-    if unit == ROW:
+    if unit == ROW:  # rows of two tables are two kinds of units (rule R7)
         first = next(one for one in sheets if not one.closed)
         other = f"its rows are other units than those of {first.name}; declare it in a catalogue of its own"
         return sheet if sheet.name == first.name else replace(sheet, closed=other)

@@ -18,6 +18,7 @@ from dither.query.engines.storage import Schema, connect
 __all__ = ["Found", "found_tables", "without_password"]
 
 DATABASES = (".duckdb", ".ddb")  # a book ends in .db and holds no data
+SECRETS = ("password=", "sslpassword=")
 PART = re.compile(r"(part|chunk|data|file)?[-_.]?\d+[-_.\w]*|\w+=.*", re.IGNORECASE)
 """How parts of one table are named: part-00000.parquet, 0001.parquet, year=2024."""
 
@@ -57,11 +58,10 @@ def _in_file(source: str) -> Iterator[Found]:
 def _in_folder(source: str) -> Iterator[Found]:
     """Each file is a table; a folder of parts, and each folder of Parquet files inside, is one table."""
     inside = sorted(path for path in Path(source).iterdir() if not path.name.startswith((".", "_")))
-    parquet = [path for path in inside if path.is_dir() or ending(path) in PARQUET]
-    if parquet and all(PART.fullmatch(path.name) for path in parquet):
+    tables = [path for path in inside if _is_table(path)]
+    if tables and all(_is_part(path) for path in tables):
         yield from _in_file(source)
         return
-    tables = [path for path in inside if _is_table(path)]
     if not tables:
         known = ", ".join((*CSV, *JSON, *PARQUET, *DATABASES))
         raise ArgumentError(f"{source:.200}", f"holds no tables; put files in it that end in {known}")
@@ -73,6 +73,10 @@ def _is_table(path: Path) -> bool:
     if path.is_dir():
         return any(ending(one) in PARQUET for one in path.rglob("*"))
     return ending(path) in (*CSV, *JSON, *PARQUET, *DATABASES)
+
+
+def _is_part(path: Path) -> bool:
+    return (path.is_dir() or ending(path) in PARQUET) and PART.fullmatch(path.name) is not None
 
 
 def _on_server(source: str) -> Iterator[Found]:
@@ -91,5 +95,5 @@ def without_password(address: str) -> str:
     """An address as a file may hold it: many read a catalogue, and a password is found in ~/.pgpass or PGPASSWORD."""
     parts = urlsplit(address)
     login, at, host = parts.netloc.rpartition("@")
-    options = "&".join(one for one in parts.query.split("&") if not one.lower().startswith("password="))
+    options = "&".join(one for one in parts.query.split("&") if not one.lower().startswith(SECRETS))
     return urlunsplit(parts._replace(netloc=login.partition(":")[0] + at + host, query=options))

@@ -52,6 +52,7 @@ KNOWN: tuple[tuple[str, Guess], ...] = (
     ("month", Guess(WHOLE, 1, 12, "months of the year")),
     ("weekday|day of week|dow", Guess(WHOLE, 0, 7, "days of the week")),
     ("hour|hour of day", Guess(WHOLE, 0, 24, "hours of the day")),
+    ("minute", Guess(WHOLE, 0, 59, "minutes of the hour")),
     ("percent|pct|percentage", Guess(REAL, 0, 100, "%")),
     ("share|ratio|fraction|probability|proportion", Guess(REAL, 0, 1)),
     ("latitude|lat", Guess(REAL, -90, 90, "degrees")),
@@ -65,14 +66,16 @@ KNOWN: tuple[tuple[str, Guess], ...] = (
     ("date of birth|dob|birthday|birthdate|date", Guess(Type.DATE)),
     ("timestamp|datetime", Guess(Type.TIMESTAMP)),
     ("price|cost|amount|salary|income|wage|revenue|fee|charge|balance|fare|total|value", Guess(REAL)),
-    ("distance|weight|height|length|duration|temperature|score", Guess(REAL)),
+    ("distance|weight|height|length|duration|temperature|score|rating|delay|speed|area|volume", Guess(REAL)),
     ("days", Guess(WHOLE, measure="days")),
     ("hours", Guess(REAL, measure="hours")),
     ("minutes|mins", Guess(REAL, measure="minutes")),
     ("seconds|secs", Guess(REAL, measure="seconds")),
-    ("count|quantity|qty|children|visits|items|population|beds", Guess(WHOLE)),
+    ("count|quantity|qty|children|visits|items|population|beds|seats|rooms", Guess(WHOLE)),
 )
 """Names, or the last words of names, and what they stand for. The first that fits is taken."""
+ALL_OF_IT = ("month", "hour", "minute")
+"""Names that mean something else at the end of another: time_hour is a time."""
 
 MEASURES = {
     **{"kg": "kg", "g": "g", "cm": "cm", "mm": "mm", "km": "km", "miles": "miles", "mi": "miles", "lbs": "pounds"},
@@ -150,7 +153,7 @@ def _known(found: list[str]) -> Guess | None:
     for names, meant in KNOWN:
         for name in names.split("|"):
             wanted = name.split()
-            if found[-len(wanted) :] == wanted:
+            if found == wanted or (name not in ALL_OF_IT and found[-len(wanted) :] == wanted):
                 return meant
     return None
 
