@@ -131,6 +131,12 @@ def test_a_shown_output_is_compared_up_to_its_numbers() -> None:
     assert shape(shown.code) != shape("ward      n\nB   987 ±7\n███· 50% spent\n")
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_readers_see_examples_and_no_tests(page: Path) -> None:
+    shown = [match["code"] for match in FENCE.finditer(page.read_text(encoding="utf-8")) if match["hidden"] is None]
+    assert not any(re.search(r"^\s*assert ", code, re.MULTILINE) for code in shown)
+
+
 def addresses(page: Path) -> list[str]:
     """The links and pictures of a page to other files here."""
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
