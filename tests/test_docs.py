@@ -131,6 +131,12 @@ def test_a_shown_output_is_compared_up_to_its_numbers() -> None:
     assert shape(shown.code) != shape("ward      n\nB   987 ±7\n███· 50% spent\n")
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_readers_see_examples_and_no_tests(page: Path) -> None:
+    shown = [match["code"] for match in FENCE.finditer(page.read_text(encoding="utf-8")) if match["hidden"] is None]
+    assert not any(re.search(r"^\s*assert ", code, re.MULTILINE) for code in shown)
+
+
 def addresses(page: Path) -> list[str]:
     """The links and pictures of a page to other files here."""
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
@@ -148,3 +154,14 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_pictures_say_what_they_show(page: Path) -> None:
     pictures = [words for sign, words, _ in LINK.findall(page.read_text(encoding="utf-8")) if sign]
     assert all(len(words) > 20 for words in pictures)
+
+
+def test_the_navigation_has_four_groups() -> None:
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    groups = re.findall(r"^  - (\S.*):$", settings.partition("\nnav:\n")[2], re.MULTILINE)
+    assert groups == ["Tutorial", "How-to", "Reference", "Explanation"]
+
+
+def test_ci_builds_the_pages_strictly() -> None:
+    assert "make docs" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "mkdocs build --strict" in (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -115,7 +115,7 @@ def noise() -> str:
 
 
 def burn_down(clinic: Any) -> str:
-    """What is left of an account after each question, until one does not fit."""
+    """What is left of an account after each question."""
     labels, left = ["at the beginning"], [100.0]
     for label, question, epsilon in QUESTIONS:
         replayed = clinic.sql(question, epsilon=epsilon).replayed
@@ -131,7 +131,7 @@ def answer(clinic: Any) -> str:
     found = clinic.sql(MONTHS, epsilon=1.0)
     value, (low, high) = found.rows[0][1], found.cells()[0][1]
     told = f"A bar with its 95 % interval for each month; for the first {value:,} ({low:,.0f} to {high:,.0f})."
-    return on_paper(found.plot("visits").svg(), f"{told} The intervals hold the true counts.")
+    return on_paper(found.plot("visits").svg(), f"{told} Each holds the true count in 95 of 100 answers.")
 
 
 class Table(HTMLParser):
