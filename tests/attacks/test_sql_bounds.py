@@ -158,4 +158,4 @@ def test_the_column_was_clamped_but_not_the_expression(worlds, value):
 def test_a_column_without_a_bound_was_summed(value):
     with visits(FEW, unit="row") as database, pytest.raises(QueryError, match=r"bound") as refused:
         database.sql(f"SELECT SUM({value}) FROM visits", epsilon=1.0)
-    assert "declare bounds in the catalogue, or clamp it here: LEAST(GREATEST(" in str(refused.value)
+    assert "declare them (bounds= or the catalogue), or clamp it here: LEAST(GREATEST(" in str(refused.value)

@@ -80,7 +80,7 @@ def test_an_empty_table_was_told_from_one_with_a_row(worlds, sql):
     """Success, messages, shape, keys, notes, cost and log are the same. (Without noise: with it even more so.)"""
     found = {name: seen(database, sql, epsilon=1.0, radius=2) for name, database in worlds.items()}
     assert all(other == found["no row"] for other in found.values())
-    assert found["no row"][-1] == ["charge", "store", "settle"]
+    assert found["no row"][-1][-3:] == ["charge", "store", "settle"]
 
 
 @pytest.mark.usefixtures("exact")

@@ -103,7 +103,7 @@ def worlds():
 
 def check(worlds, sql):
     first, *others = (seen(world, sql, epsilon=1.0, radius=2) for world in worlds)
-    assert first[-1] == ["charge", "store", "settle"]
+    assert first[-1][-3:] == ["charge", "store", "settle"]
     assert all(other == first for other in others)
 
 

@@ -283,6 +283,6 @@ def test_nothing_else_of_dither_is_used(book: Ledger, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False)
     assert (done.stderr, done.returncode) == ("", 0)
     assert done.stdout.split("\n")[0].startswith("3 ")
-    mine = {"dither", "dither._version", "dither.errors", "dither.ledger"}
+    mine = {"dither", "dither._version", "dither.errors", "dither.ledger", "dither.terminal"}
     mine |= {f"dither.ledger.{name}" for name in ("entry", "facts", "state", "transitions")}
     assert set(json.loads(done.stdout[2:].replace("'", '"'))) == mine
