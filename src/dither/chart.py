@@ -81,6 +81,8 @@ class Chart:
 
     def save(self, path: str | Path) -> None:
         """Write the picture to an SVG file."""
+        if Path(path).suffix.casefold() != ".svg":
+            raise ArgumentError("path", f"the picture is an SVG; name a file such as {Path(path).stem}.svg")
         Path(path).write_text(self.svg(), encoding="utf-8")
 
 

@@ -10,10 +10,12 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from dither import frames
 from dither.chart import Chart
 from dither.errors import ArgumentError
 from dither.ledger import Receipt
@@ -284,6 +286,22 @@ class Release:
         ends = [None if low is None else (low, high) for _, _, low, high in rows]
         return Chart.of(self.what, [str(row[0]) for row in rows], [row[1] for row in rows], ends)
 
+    def to_pandas(self) -> Any:
+        """A pandas frame: keys, values, and the ends of their intervals."""
+        return frames.to_pandas(_Table(self))
+
+    def to_polars(self) -> Any:
+        """A Polars frame: keys, values, and the ends of their intervals."""
+        return frames.to_polars(_Table(self))
+
+    def to_csv(self, path: str | Path | None = None) -> str | None:
+        """CSV text, or a file of it: keys, values, and the ends of their intervals."""
+        return frames.to_csv(_Table(self), path)
+
+    def to_json(self, indent: int | None = None) -> str:
+        """JSON text of a versioned shape: values with low and high ends, guarantee, receipt, notes."""
+        return frames.to_json(_Table(self), indent)
+
     def _lines(self) -> list[str]:
         level = getattr(self.spread, "confidence", 0.95)
         lines = []
@@ -307,6 +325,45 @@ class Release:
         about = "<br>".join(html.escape(str(line)) for line in (*self.sources, *self.notes))
         head = f"<tr><th></th><th>{html.escape(self.what)}</th><th>from</th><th>to</th></tr>"
         return f"<table>{head}{cells}</table><small>{about}</small>"
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A release as a table that is written down: a row for each entry, and its key in a column of its own."""
+
+    release: Release
+    replayed: bool = False
+    confidence: float = 0.95
+
+    @property
+    def _many(self) -> bool:
+        return bool(np.ndim(self.release.value))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("key", self.release.what) if self._many else (self.release.what,)
+
+    @property
+    def rows(self) -> tuple[tuple[Any, ...], ...]:
+        return tuple((key, value) if self._many else (value,) for key, value, _, _ in self.release.rows())
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.release.guarantee
+
+    @property
+    def receipt(self) -> Receipt | None:
+        return self.release.receipt
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.release.notes
+
+    def cells(self) -> list[list[Ends | None]]:
+        return [[*([None] * self._many), (low, high)] for _, _, low, high in self.release.rows(self.confidence)]
+
+    def is_key(self, place: int) -> bool:
+        return self._many and place == 0
 
 
 def _paired(

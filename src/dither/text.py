@@ -113,6 +113,8 @@ def _even(value: Any, sides: tuple[float, float], noise: Pair | None) -> bool:
     if noise is None or not all(isinstance(end, Real) for end in noise):
         return math.isclose(*sides, rel_tol=EVEN)
     widths = float(value) - float(noise[0]), float(noise[1]) - float(value)
+    if not math.isclose(*widths, rel_tol=EVEN):
+        return math.isclose(*sides, rel_tol=EVEN)
     return all(side <= LOPSIDED * max(widths) for side in sides)
 
 

@@ -85,7 +85,8 @@ class Promise:
             way_out = "a guarantee for one says nothing about the other: choose another name, for an account of its own"
             raise LedgerError(f"{who} is for {there.unit}, not {self.terms.unit}; {way_out}")
         if (there.total.epsilon, there.total.delta) != (self.terms.total.epsilon, self.terms.total.delta):
-            way_out = f"leave the budget out to use it as it is; {self._amending(name, found, place)}"
+            as_it_is = f"declare {_shown(there)} (in the catalogue, where there is one) to use it as it is"
+            way_out = f"{as_it_is}; {self._amending(name, found, place)}"
             raise LedgerError(f"{who} promises {_shown(there)}, not {_shown(self.terms)}; {way_out}")
         if there.accounting is not self.terms.accounting:
             raise LedgerError(f"{who} counts by {there.accounting}, which is fixed when it is opened; leave it out")

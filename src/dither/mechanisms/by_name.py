@@ -26,12 +26,19 @@ def by_name(example: str) -> Callable[[Callable[Given, Found]], Callable[Given, 
             except TypeError:
                 if _fits(function, args, named):
                     raise
-            words = f"takes one argument by its place and the others by their names; write {example}"
-            raise ArgumentError(function.__name__, words)
+            raise ArgumentError(function.__name__, f"{_problem(function, named)}; write {example}")
 
         return called
 
     return decorate
+
+
+def _problem(function: Callable[..., Any], named: dict[str, Any]) -> str:
+    known = list(inspect.signature(function).parameters)
+    for name in named:
+        if name not in known:
+            return f"has no argument {name}, but {', '.join(known[1:])}"
+    return "takes one argument by its place and the others by their names"
 
 
 def _fits(function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> bool:

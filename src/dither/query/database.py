@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -17,7 +17,7 @@ from dither.query.answer.assemble import Answer
 from dither.query.answer.cost import Asked
 from dither.query.answer.minimum import check_minimum, least_epsilon, share_of
 from dither.query.answer.noisy import Noisy, measure
-from dither.query.answer.plan import Plan, described, plan_of, plans_of, used
+from dither.query.answer.plan import Plan, described, plans_of, used
 from dither.query.answer.solve import solve
 from dither.query.answer.widths import widths
 from dither.query.catalogue import Catalogue
@@ -87,7 +87,7 @@ class Database:
         by = _analyst(by)
         if parsed.explain:
             return self._preview(parsed, asked_of(cost), by)
-        plan = self._plan(parsed, asked_of(cost))
+        plan = self._plan(parsed, asked_of(cost), by)
         purpose = " ".join(query.split())[:PURPOSE]
         stored = self.account.stored(self._key(plan), by=by)
         if stored is not None:
@@ -140,21 +140,29 @@ class Database:
         except QueryError as error:
             raise with_quotes(error, {one.name for table in self.catalogue.tables for one in table.fields}) from None
 
-    def _plan(self, parsed: Parsed, asked: Asked) -> Plan:
+    def _plan(self, parsed: Parsed, asked: Asked, by: str | None = None) -> Plan:
         question, terms = self._bound(parsed), self.account.terms
         asked = spelled(asked, question.outputs)
         plugin = mechanism_named(asked.mechanism)
         with _shallow():
             check_fan_out(question.relation, self._sizes, self.catalogue.limits.fan_out)
             most = most_rows(question.relation, self._sizes)
+            plans = partial(plans_of, question, terms=terms, plugin=plugin, most=most)
             if asked.error is None:
-                plan = plan_of(question, asked, terms, plugin, most)
+                plan = self._fitting(plans(asked), by)
             else:
-                plans = partial(plans_of, question, terms=terms, plugin=plugin, most=most)
                 plan = solve(question, asked, terms, lambda: self._epsilons(question), plans)
             plan.identity  # noqa: B018 - goes through the whole plan, before anything is charged
             _go_down(STACK)  # measuring goes deeper than planning, and must not fail after the charge
         return plan
+
+    def _fitting(self, plans: Sequence[Plan], by: str | None) -> Plan:
+        """The best plan that the account affords; one that was answered before, where it does not afford the best."""
+        best, *others = plans
+        if not others or self._affordable(best, by):
+            return best
+        stored = (plan for plan in plans if self._is_stored(plan, by))
+        return next(stored, next((plan for plan in others if self._affordable(plan, by)), best))
 
     def _epsilons(self, question: Question) -> tuple[float, float]:
         """The least and the largest ε that a question can be asked with."""
@@ -176,7 +184,7 @@ class Database:
         raise EngineFailed("the engine could not finish this question; its curator can look into it")
 
     def _preview(self, parsed: Parsed, asked: Asked, by: str | None) -> Preview:
-        plan = self._plan(parsed, asked)
+        plan = self._plan(parsed, asked, by)
         replay = self._is_stored(plan, by)
         if not replay:
             self._check_minimum(plan)

@@ -193,7 +193,7 @@ def plan_of(
 
     `most` is how many rows one unit has at most, where more is known than the relation says by itself.
     """
-    return min(plans_of(question, asked, terms, plugin, most), key=_badness)
+    return plans_of(question, asked, terms, plugin, most)[0]
 
 
 def plans_of(
@@ -203,7 +203,7 @@ def plans_of(
     plugin: Callable[..., Additive] | None = None,
     most: int | None = None,
 ) -> list[Plan]:
-    """A plan for each kind of noise that the cost can be spent on."""
+    """A plan for each kind of noise that the cost can be spent on; the one with the smallest public error first."""
     measures = measures_of(question, most)
     private = question.private_keys
     ways = [way for way in afford(asked, terms, keys=private) if plugin is None or not way.gaussian]
@@ -216,7 +216,7 @@ def plans_of(
     fitting = [plan for plan in plans if _noise_fits(plan)]
     if not fitting:
         raise ArgumentError("epsilon", TOO_SMALL)
-    return fitting
+    return sorted(fitting, key=_badness)
 
 
 def _check_size(plan: Plan) -> None:

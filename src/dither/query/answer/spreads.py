@@ -99,8 +99,10 @@ class Total:
         return (self.noisy + self.hidden.sure) * self.step
 
     def ends(self, confidence: float) -> Ends:
-        low, high = self._open(confidence) if self.hidden.open else self._closed(confidence)
-        return min(low * self.step, self.value), max(high * self.step, self.value)
+        low, high = self._open(confidence) if self.hidden.open else self.sides(confidence)
+        low, high = min(low * self.step, self.value), max(high * self.step, self.value)
+        within = {1: (0.0, math.inf), -1: (-math.inf, 0.0), 0: ANYWHERE}[self.sign]
+        return cut(low, within), cut(high, within)
 
     def _open(self, confidence: float) -> Ends:
         width = self.mechanism.error(one_sided(confidence), integer=True)
@@ -108,9 +110,12 @@ class Total:
             return ANYWHERE
         return (self.noisy - width, math.inf) if self.sign > 0 else (-math.inf, self.noisy + width)
 
-    def _closed(self, confidence: float) -> Ends:
-        """Each end fails with half of what the interval may. The lower one (of what is never negative) needs not know
-        what was hidden."""
+    def sides(self, confidence: float) -> Ends:
+        """The ends in steps, before they are cut to where the truth is known to lie.
+
+        Each fails with half of what the interval may. The lower one (of what is never negative) needs not know what
+        was hidden.
+        """
         near = self.mechanism.error(confidence, integer=True)
         if self.hidden.nothing:
             return self.noisy - near, self.noisy + near

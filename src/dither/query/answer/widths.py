@@ -80,8 +80,8 @@ def _half_of_total(plan: Plan, item: Item, radius: int, confidence: float) -> fl
     total = Total(0, mechanism, step, item.measure.sign, _hidden(plan, item, radius))
     if total.hidden.open:
         return mechanism.error(one_sided(confidence) if item.measure.sign else confidence, integer=True) * step
-    low, high = total.ends(confidence)
-    return (high - low) / 2
+    low, high = total.sides(confidence)
+    return (high - low) / 2 * step
 
 
 def _hidden(plan: Plan, item: Item, radius: int) -> Hidden:
