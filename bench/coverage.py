@@ -57,7 +57,8 @@ class Shape:
             f"CREATE TABLE t AS SELECT u, 'ABCDEF'[1 + CAST(floor(5.999 * pow({key}, 1.5)) AS INTEGER)] AS g, "
             f"CAST(floor(100 * {x}) AS INTEGER) AS x, CAST(floor(50 * {x} + 50 * {y}) AS INTEGER) AS y, "
             f"CAST(floor(100 * ({owner} * 0.7 + 0.3 * {y})) AS INTEGER) - 50 AS s, "
-            f"CAST(floor(400 * {tag} * {tag}) AS INTEGER) AS tag "
+            f"CAST(floor(400 * {tag} * {tag}) AS INTEGER) AS tag, "
+            f"CASE WHEN {y} < 0.502 THEN 0 ELSE 3000 + CAST(floor(7000 * {x}) AS INTEGER) END AS c "
             f"FROM (SELECT range AS u, unnest(range(CAST({self.rows} AS BIGINT))) AS i FROM range({self.units}))"
         )
 

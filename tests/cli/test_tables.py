@@ -11,7 +11,7 @@ from dither.cli import main
 def test_tables_are_shown_as_declared(tmp_path):
     found = CliRunner().invoke(main, ["tables", str(dither.example(tmp_path))])
     assert found.exit_code == 0
-    assert "visits (private, owner patient_id)" in found.output
+    assert "visits (private, owner patient_id, at most 90 rows a unit)" in found.output
     assert "keys cardiology, emergency" in found.output
     assert "regions (public)" in found.output
     assert not list(tmp_path.glob("*.db*"))

@@ -27,18 +27,17 @@ def spent(account):
 
 
 def half_widths(release, level=0.95):
-    """Half of each interval; of one that is open, how far its known end lies away; of none, half the noise's."""
-    rows = zip(release.rows, release.cells(level), release.cells(level, of="noise"), strict=True)
-    return [[_half(*cell) for cell in zip(*row, strict=True)] for row in rows]
+    """Half of each interval before it is cut at zero; of one that is open, how far its known end lies away."""
+    truth, both = release.cells(level), release.cells(level, of="noise")
+    one = release.cells(2 * level - 1, of="noise")
+    return [[_half(*cell) for cell in zip(*row, strict=True)] for row in zip(truth, both, one, strict=True)]
 
 
-def _half(value, ends, noise):
+def _half(ends, both, one):
     if ends is None:
         return None
-    sides = [side for side in (value - ends[0], ends[1] - value) if side < math.inf]
-    if not sides:
-        return (noise[1] - noise[0]) / 2
-    return sides[0] if len(sides) == 1 else (ends[1] - ends[0]) / 2
+    low, high = one if sum(map(math.isinf, ends)) == 1 else both
+    return (high - low) / 2
 
 
 def widths(preview):

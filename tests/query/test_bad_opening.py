@@ -203,7 +203,7 @@ def test_a_declaration_that_is_none(argument, value, words) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_an_argument_that_is_unknown() -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(dither.ArgumentError, match="has no argument nonsense"):
         dither.open("visits.csv", **GOOD, nonsense=1)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Any, ParamSpec, TypeVar
 
 from dither.errors import ArgumentError
@@ -37,7 +38,9 @@ def _problem(function: Callable[..., Any], named: dict[str, Any]) -> str:
     known = list(inspect.signature(function).parameters)
     for name in named:
         if name not in known:
-            return f"has no argument {name}, but {', '.join(known[1:])}"
+            near = get_close_matches(name, known, 1)
+            way = f"did you mean {near[0]}" if near else f"there are {', '.join(known[1:])}"
+            return f"has no argument {name:.40}; {way}"
     return "takes one argument by its place and the others by their names"
 
 

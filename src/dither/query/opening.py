@@ -11,6 +11,7 @@ from dither.errors import ArgumentError, LedgerError
 from dither.ledger import Account, Ledger, Policy
 from dither.ledger.promise import Promise, accounting_of
 from dither.ledger.terms import Terms
+from dither.mechanisms.by_name import by_name
 from dither.privacy import ApproxDP, Unit
 from dither.privacy.numbers import fraction, written
 from dither.query.catalogue import Catalogue
@@ -30,6 +31,7 @@ TABLES = 'pass frames or files by the names of their tables, such as {"visits": 
 BUDGET = "pass the ε that all answers together may cost, such as budget=3.0"
 
 
+@by_name('open(source, unit="patient_id", budget=3.0)')
 def open(
     source: Any,
     *,

@@ -38,7 +38,8 @@ def _lines(table: Table) -> list[str]:
     whose = "public" if table.public else f"private, owner {table.owner}" if table.owner else "private"
     if table.link is not None:
         whose = f"private, owner through {table.link.column} = {table.link.table}.{table.link.key}"
-    return [f"{table.name} ({whose})", *aligned([_about(field) for field in table.fields])]
+    most = "" if table.rows is None else f", at most {table.rows:,} row{'s' * (table.rows != 1)} a unit"
+    return [f"{table.name} ({whose}{most})", *aligned([_about(field) for field in table.fields])]
 
 
 def _about(field: Field) -> tuple[str, str, str]:
@@ -51,7 +52,8 @@ def _facts(field: Field) -> str:
         return f"keys {shown}" + (f", … ({len(field.keys)} in all)" if len(field.keys) > SHOWN else "")
     if field.range.low is None and field.range.high is None:
         return ""
-    return f"from {_end(field.range.low, field.type)} to {_end(field.range.high, field.type)}"
+    total = "" if field.total is None else f", at most {field.total:,.12g} in all for a unit"
+    return f"from {_end(field.range.low, field.type)} to {_end(field.range.high, field.type)}{total}"
 
 
 def _end(end: float | None, type_: Type) -> str:

@@ -29,6 +29,8 @@ TIMES = 10
 """Steps for each of the few or many values that are tried."""
 MICROSECONDS = 86_400_000_000
 STEPS = {"year": 365.0, "quarter": 90.0, "month": 28.0, "week": 7.0, "day": 1.0, "hour": 1 / 24, "minute": 1 / 1440}
+YEARS = 400
+"""Of dates without bounds, more values than these are no list that anybody meant."""
 Values = frozenset[Any]
 CHOICES: dict[str, Callable[[Sequence[Expr]], Sequence[Expr]]] = {
     "case": lambda args: [*args[1::2], args[-1]],
@@ -93,11 +95,13 @@ class Domains:
         if not isinstance(expr, Call):
             return None
         columns = list(dict.fromkeys(_columns(expr)))
-        return _first(
+        found = _first(
             partial(self._image, expr, columns, FEW),
             partial(self._wider, expr),
             partial(self._image, expr, columns, MANY),
         )
+        far = found is not None and len(found) > YEARS and any(map(_timeless, columns))
+        return None if far else found
 
     def _image(self, expr: Call, parts: Sequence[Expr], most: int) -> Values | None:
         """The expression for every combination of values of some parts of it, each of which can also be NULL."""
@@ -147,6 +151,11 @@ class Domains:
 def _first(*ways: Callable[[], Values | None]) -> Values | None:
     """The result of the first way that leads to one."""
     return next((found for found in (way() for way in ways) if found is not None), None)
+
+
+def _timeless(ref: Ref) -> bool:
+    """Whether a column holds dates or times that nobody bounded: all years there are would be its keys."""
+    return ref.type in (Type.DATE, Type.TIMESTAMP) and (ref.range.low is None or ref.range.high is None)
 
 
 def _columns(expr: Expr) -> Iterable[Ref]:
