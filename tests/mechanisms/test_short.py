@@ -28,7 +28,6 @@ def test_bad_questions():
     [
         lambda: dither.laplace(7777, 1, 0.5),  # type: ignore[misc]
         lambda: dither.laplace(5),  # type: ignore[call-arg]
-        lambda: dither.laplace(5, sens=1, epsilon=0.5),  # type: ignore[call-arg]
         lambda: dither.gaussian(7777, 1, 0.5, 1e-6),  # type: ignore[misc]
         lambda: dither.geometric(5, 0.5),  # type: ignore[misc]
         lambda: dither.randomized_response([True], 0.5),  # type: ignore[misc]
@@ -38,3 +37,8 @@ def test_numbers_are_passed_by_name_and_the_value_is_never_shown(call) -> None:
     with pytest.raises(dither.ArgumentError, match=r"others by their names; write \w+\(\w+, ") as problem:
         call()
     assert "7777" not in str(problem.value)
+
+
+def test_a_name_that_is_unknown() -> None:
+    with pytest.raises(dither.ArgumentError, match="has no argument sens; did you mean sensitivity; write"):
+        dither.laplace(5, sens=1, epsilon=0.5)  # type: ignore[call-arg]
