@@ -40,5 +40,5 @@ def test_numbers_are_passed_by_name_and_the_value_is_never_shown(call) -> None:
 
 
 def test_a_name_that_is_unknown() -> None:
-    with pytest.raises(dither.ArgumentError, match="has no argument sens; did you mean sensitivity; write"):
+    with pytest.raises(dither.ArgumentError, match="has no argument sens; there are sensitivity, epsilon"):
         dither.laplace(5, sens=1, epsilon=0.5)  # type: ignore[call-arg]
