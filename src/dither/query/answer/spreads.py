@@ -96,7 +96,9 @@ class Total:
 
     @property
     def value(self) -> float:
-        return (self.noisy + self.hidden.sure) * self.step
+        """With what was surely hidden; where that can lie on one side only, what seems to lie on the other is noise."""
+        hidden = self.hidden.sure if self.hidden.sure * self.sign >= 0 else 0.0
+        return (self.noisy + hidden) * self.step
 
     def ends(self, confidence: float) -> Ends:
         low, high = self._open(confidence) if self.hidden.open else self.sides(confidence)
