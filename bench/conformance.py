@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bench.harness import Report, Row, at_least, versions
 from tests.conformance.asking import questions
-from tests.privacy.neighbour_checks import campaign
-from tests.query.engines.cluster_questions import ask
+from tests.neighbours.neighbour_checks import campaign
+from tests.query.engines.spark.cluster_questions import ask
 
 CLUSTER = "Spark, a cluster of two machines"
 NOTES = (

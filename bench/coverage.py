@@ -16,10 +16,10 @@ from bench.harness import Goal, Report, Row, at_least, at_most, versions
 from bench.redraw import Drawn, redrawn
 from dither.ledger import Ledger
 from dither.privacy import Unit, gaussian_mu
-from dither.query.catalogue import Catalogue, Field, Table
+from dither.query.catalogue.model import Catalogue, Field, Table
+from dither.query.catalogue.types import ANY, Range, Type
 from dither.query.database import Database
-from dither.query.engines.duckdb import DuckDBEngine
-from dither.query.sql.types import ANY, Range, Type
+from dither.query.engines.duckdb.engine import DuckDBEngine
 
 DRAWS = 200
 LARGE_DRAWS = 100

@@ -14,11 +14,11 @@ import numpy as np
 from bench.harness import Goal, Report, Row, at_most, versions
 from bench.peers import Worker
 from bench.query import CATEGORIES, CITIES, DELTA, EPSILON, ROWS_PER_USER, SEED, SYSTEMS, zipf
-from dither.query.answer.collect import Collector
+from dither.query.collect.collector import Collector
+from dither.query.cost import asked_of
 from dither.query.database import Database
-from dither.query.opening import open as opened
+from dither.query.open import open as opened
 from dither.query.sql.parse import parse
-from dither.query.stated import asked_of
 
 SIZES = (1_000_000, 10_000_000, 100_000_000)
 PART = 1_000_000
@@ -123,7 +123,7 @@ RADIUS = 8
 
 def spark(rows: int = 10_000_000) -> Report:
     """The exact integers that DuckDB and a local Spark collect from the same files, and how long each takes."""
-    from dither.query.engines.spark_local import start
+    from dither.query.engines.spark.local import start
 
     session = start("local[2]", **{"spark.driver.memory": "4g"})
     found, differ = list[Row](), 0

@@ -12,11 +12,11 @@ from bench.harness import Report, Row, at_most, cpu_seconds, versions
 from dither.errors import DitherError
 from dither.ledger import Ledger
 from dither.privacy import Unit
-from dither.query.catalogue import Catalogue, Field, Link, Table
+from dither.query.catalogue.model import Catalogue, Field, Link, Table
+from dither.query.catalogue.types import ANY, Range, Type
 from dither.query.database import Database
-from dither.query.engines.duckdb import DuckDBEngine
+from dither.query.engines.duckdb.engine import DuckDBEngine
 from dither.query.sql import domains
-from dither.query.sql.types import ANY, Range, Type
 
 MOST = 0.2
 REPEATS = 3

@@ -11,15 +11,15 @@ import numpy as np
 
 from dither.noise import token
 from dither.query.answer.assemble import Answer
-from dither.query.answer.collect import Collector
-from dither.query.answer.measures import CAP, Kind
-from dither.query.answer.noisy import Measured, Noisy
-from dither.query.answer.plan import Item, Plan
-from dither.query.answer.weighing import radius_of
+from dither.query.answer.measure import Measured, Noisy
+from dither.query.collect.collector import Collector
+from dither.query.cost import asked_of
 from dither.query.database import Database
-from dither.query.sql.expressions import AggregateLeaf
+from dither.query.operations.expressions import AggregateLeaf
+from dither.query.plan.plan import Item, Plan
+from dither.query.plan.vectors import CAP, Kind
+from dither.query.plan.weighing import radius_of
 from dither.query.sql.parse import parse
-from dither.query.stated import asked_of
 
 __all__ = ["Drawn", "Redrawn", "redrawn"]
 

@@ -130,7 +130,7 @@ def test_doctor_looks_at_any_source(tmp_path: Path) -> None:
 
 
 def test_doctor_looks_at_a_server(tmp_path: Path) -> None:
-    from tests.query.engines.test_postgres import ROWS, made
+    from tests.query.engines.postgres.test_engine import ROWS, made
 
     address = made(ROWS)
     text = CATALOGUE.replace("visits.csv", address).replace('cost = "real"\nday = "date"', 'cost = "integer"')
@@ -144,7 +144,7 @@ def test_doctor_looks_at_a_server(tmp_path: Path) -> None:
 def test_doctor_uses_the_password_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     """A drafted catalogue leaves it out, but the look itself needs it."""
     from dither.query.engines.choice import maker
-    from tests.query.engines.test_postgres import ROWS, made
+    from tests.query.engines.postgres.test_engine import ROWS, made
 
     used: list[str] = []
 

@@ -29,11 +29,11 @@ here is not public and may change.
 ERRORS = "Errors"
 GROUPS = {
     "Opening and asking": (
-        "dither.query.opening",
+        "dither.query.open",
         "dither.query.examples",
         "dither.query.database",
         "dither.query.preview",
-        "dither.query.catalogue",
+        "dither.query.catalogue.model",
         "dither.dataset",
         "dither.query.magic",
     ),

@@ -66,11 +66,11 @@ if TYPE_CHECKING:
     )
     from dither.query import count, histogram, mean, quantile, variance
     from dither.query import sum as sum
-    from dither.query.catalogue import Catalogue
+    from dither.query.catalogue.model import Catalogue
     from dither.query.database import Database
     from dither.query.examples import example
     from dither.query.magic import load_ipython_extension
-    from dither.query.opening import open as open
+    from dither.query.open import open as open
     from dither.query.preview import Preview
     from dither.release import Release
     from dither.table import TableRelease
@@ -129,11 +129,11 @@ _HOMES = {
         "compose",
     ),
     "dither.query": ("count", "histogram", "mean", "quantile", "sum", "variance"),
-    "dither.query.catalogue": ("Catalogue",),
+    "dither.query.catalogue.model": ("Catalogue",),
     "dither.query.database": ("Database",),
     "dither.query.examples": ("example",),
     "dither.query.magic": ("load_ipython_extension",),
-    "dither.query.opening": ("open",),
+    "dither.query.open": ("open",),
     "dither.query.preview": ("Preview",),
     "dither.release": ("Release",),
     "dither.table": ("TableRelease",),

@@ -11,10 +11,10 @@ import pyarrow as pa
 import dither
 from dither.errors import DitherError
 from dither.privacy import Unit
-from dither.query.catalogue import Catalogue, Field, Link, Table
+from dither.query.catalogue.model import Catalogue, Field, Link, Table
+from dither.query.catalogue.types import ANY, Range, Type
 from dither.query.database import Database
-from dither.query.engines.duckdb import DuckDBEngine
-from dither.query.sql.types import ANY, Range, Type
+from dither.query.engines.duckdb.engine import DuckDBEngine
 
 __all__ = ["PUBLIC", "clinic", "log", "promised", "row", "seen", "visits"]
 

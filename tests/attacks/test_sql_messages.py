@@ -17,7 +17,7 @@ import dither
 from dither.cli import main
 from dither.errors import AccountFrozen, EngineFailed
 from dither.query.database import Database
-from dither.query.engines.duckdb import DuckDBSession
+from dither.query.engines.duckdb.engine import DuckDBSession
 from tests.attacks.analyst import log, row, visits
 
 CANARY = row(

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import dither
-from dither.query.engines.duckdb import DuckDBSession
+from dither.query.engines.duckdb.engine import DuckDBSession
 from tests.attacks.analyst import row, visits
 
 NASTY = [

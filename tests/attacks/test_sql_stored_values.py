@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 
 import dither
-from dither.query.engines.sources import schema_of
+from dither.query.engines.duckdb.sources import schema_of
 
 LONG, FAR = (1 << 63) - 1, 1 << 62
 EDGES = [0, 1, FAR, -FAR, LONG, -LONG - 1, -LONG, LONG - 1, -LONG // 1000, LONG // 1000, 253402300800000000]

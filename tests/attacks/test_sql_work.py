@@ -7,9 +7,9 @@ import pytest
 
 import dither
 from dither.errors import EngineFailed, QueryError
-from dither.query.answer import plan
-from dither.query.engines.duckdb import DuckDBSession
+from dither.query.engines.duckdb.engine import DuckDBSession
 from dither.query.examples import example
+from dither.query.plan import plan
 from tests.attacks.analyst import clinic, log, row, visits
 
 CROSSED = " ".join(f"CROSS JOIN regions r{n}" for n in range(8))
@@ -144,7 +144,7 @@ def test_public_tables_are_counted_once_and_private_ones_never(statements):
 
 def test_candidates_come_in_blocks(monkeypatch):
     """However many there are, each is counted once."""
-    from dither.query.answer import collect
+    from dither.query.collect import collector as collect
 
     monkeypatch.setattr(collect, "BLOCK", 7)
     rows = [row(f"p{unit}", points=unit % 21) for unit in range(2100)]
@@ -161,7 +161,7 @@ def test_candidates_come_in_blocks(monkeypatch):
 
 
 def _asking(sql):
+    from dither.query.cost import asked_of
     from dither.query.sql.parse import parse
-    from dither.query.stated import asked_of
 
     return parse(sql), asked_of({"epsilon": 1.0})

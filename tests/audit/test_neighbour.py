@@ -9,7 +9,7 @@ import dither
 from dither.audit.neighbour import Without, left_out
 from dither.audit.questions import _plans
 from dither.errors import ArgumentError
-from dither.query.answer.collect import Collector
+from dither.query.collect.collector import Collector
 
 CLINIC = """
 name = "clinic"

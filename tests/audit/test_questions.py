@@ -9,7 +9,7 @@ import pytest
 import dither
 from dither import audit
 from dither.errors import ArgumentError, QueryError, UnitMismatch
-from dither.query.answer.plan import Plan
+from dither.query.plan.plan import Plan
 
 ROWS = 60
 FRAME = pd.DataFrame(
@@ -73,7 +73,7 @@ def test_too_little_noise_is_found(data, sql, monkeypatch):
 
 def test_a_unit_that_counts_for_too_much_is_found(data, monkeypatch):
     """The radius is taken for larger by those who clip than by those who add noise."""
-    from dither.query.answer.collect import Collector
+    from dither.query.collect.collector import Collector
 
     honest = Collector.totals
     monkeypatch.setattr(Collector, "totals", lambda self, m, radius: honest(self, m, 6 * radius))
@@ -120,7 +120,7 @@ def test_neighbours_may_lie_in_different_files(tmp_path):
 def test_leaving_out_is_what_a_neighbour_without_is():
     """The exact integers of both are the same: a seldom wrong sum would show in so many draws."""
     from dither.audit.questions import _plans, _sides
-    from dither.query.answer.collect import Collector
+    from dither.query.collect.collector import Collector
 
     sql = "SELECT ward, COUNT(*) AS n, SUM(age) AS s, COUNT(DISTINCT id) AS u FROM data GROUP BY ward"
     with opened(FRAME) as database, opened(OTHERS) as without:

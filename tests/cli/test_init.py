@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dither.cli import main
-from dither.query.catalogue_file import load_catalogue
-from dither.query.sql.types import Type
+from dither.query.catalogue.file import load_catalogue
+from dither.query.catalogue.types import Type
 
 
 @pytest.fixture(autouse=True)

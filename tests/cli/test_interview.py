@@ -9,8 +9,8 @@ import pytest
 
 from dither.cli.interview import in_words, stated
 from dither.errors import ArgumentError
-from dither.query.draft import Column
-from dither.query.sql.types import Type
+from dither.query.catalogue.types import Type
+from dither.query.draft.draft import Column
 
 GUESSED = Column("age", Type.INTEGER, 0, 120, "years", by="a guess", typed=False)
 TEXT = Column("ward", None, typed=False)

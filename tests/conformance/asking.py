@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from dither.ledger import Account, Budget
-from dither.query.catalogue import Catalogue
+from dither.query.catalogue.model import Catalogue
 from dither.query.database import Database
-from dither.query.engines.duckdb import DuckDBEngine
+from dither.query.engines.duckdb.engine import DuckDBEngine
 from dither.query.engines.protocol import Engine
 from tests.conformance.world import CATALOGUES, stored
 

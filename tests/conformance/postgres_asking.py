@@ -8,10 +8,10 @@ from functools import cache
 
 import pytest
 
-from dither.query.catalogue import Catalogue
-from dither.query.engines.postgres import PostgresEngine
+from dither.query.catalogue.model import Catalogue
+from dither.query.catalogue.types import Type
+from dither.query.engines.postgres.engine import PostgresEngine
 from dither.query.engines.protocol import Engine
-from dither.query.sql.types import Type
 from tests.conformance.world import CATALOGUES, stored
 from tests.ledger.server import NoServer, Server, serving
 

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from dither.errors import ArgumentError, MissingExtra
-from dither.query.catalogue import Catalogue
+from dither.query.catalogue.model import Catalogue
 from dither.query.engines.protocol import Engine
-from dither.query.engines.spark import SparkEngine
-from dither.query.engines.spark_local import start
+from dither.query.engines.spark.engine import SparkEngine
+from dither.query.engines.spark.local import start
 from tests.conformance.world import CATALOGUES, stored
 
 __all__ = ["ENGINES", "session", "spark_engine"]

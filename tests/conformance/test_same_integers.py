@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dither.query.answer.collect import Collector
-from dither.query.answer.measures import Kind
+from dither.query.collect.collector import Collector
+from dither.query.cost import asked_of
+from dither.query.plan.vectors import Kind
 from dither.query.sql.parse import parse
-from dither.query.stated import asked_of
 from tests.conformance.asking import ENGINES, Worlds, in_turn
 
 ASKED = {

@@ -16,9 +16,9 @@ import duckdb
 import numpy as np
 
 from dither.privacy import ROW, Unit
-from dither.query.catalogue import Catalogue, Field, Link, Table
-from dither.query.declared import bounds_of
-from dither.query.sql.types import ANY, Type
+from dither.query.catalogue.model import Catalogue, Field, Link, Table
+from dither.query.catalogue.types import ANY, Type
+from dither.query.catalogue.values import bounds_of
 
 __all__ = ["CATALOGUES", "TABLES", "plain_answer", "stored"]
 

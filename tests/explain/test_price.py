@@ -16,7 +16,7 @@ from dither.errors import ArgumentError
 from dither.explain.price import EPSILONS, LAWS, POINTS
 from dither.mechanisms import Gaussian, Laplace
 from dither.privacy import Relation
-from dither.query import quantiles
+from dither.query.arrays import quantiles
 
 from . import pictures
 

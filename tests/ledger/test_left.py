@@ -18,7 +18,7 @@ from dither.ledger.state import State
 from dither.ledger.terms import ATTO, NANO, Accounting, Terms
 from dither.mechanisms import Gaussian
 from dither.privacy import ApproxDP, BoundedRange, GaussianDP, Guarantee, PureDP, Unit, ZeroConcentratedDP
-from dither.query.answer.cost import Asked, afford
+from dither.query.plan.spend import Asked, afford
 
 TOTALS = [(0.001, 0.1), (0.3, 1e-9), (1.0, 1e-6), (2.0, 1e-6), (3.0, 1e-5), (20.0, 0.01), (1e5, 1e-6), (2e8, 1e-3)]
 PRINTED = re.compile(r"(epsilon|rho|δ) = ([0-9.e+-]*[0-9])( on its own)?")

@@ -6,7 +6,7 @@ from scipy.stats import chi2
 
 import dither
 from dither.mechanisms import Exponential, NoisyMax, PermuteAndFlip
-from tests.privacy.test_mechanisms import permute_and_flip_law
+from tests.neighbours.test_mechanisms import permute_and_flip_law
 
 ALL = [Exponential, PermuteAndFlip, NoisyMax]
 

@@ -10,7 +10,7 @@ from scipy.stats import chi2
 
 import dither
 from dither.mechanisms import TopK
-from tests.privacy_math.support import renyi_divergence
+from tests.privacy.support import renyi_divergence
 
 ROOM = 1 + 1e-12
 

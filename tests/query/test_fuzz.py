@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from dither.errors import ArgumentError
-from dither.query.answer.cost import Asked
-from dither.query.answer.plan import plan_of
+from dither.query.plan.describe import describe
+from dither.query.plan.plan import plan_of
+from dither.query.plan.spend import Asked
 from dither.query.sql.bind import bind
-from dither.query.sql.describe import describe
 from dither.query.sql.parse import parse
 from tests.attacks.analyst import row, visits
 from tests.query.sql.clinic import CLINIC, SURVEY

@@ -12,7 +12,7 @@ import dither
 from dither.errors import ArgumentError
 from dither.mechanisms import Laplace
 from dither.query import plugins
-from dither.query.engines.duckdb import DuckDBEngine
+from dither.query.engines.duckdb.engine import DuckDBEngine
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from dither.audit.finding import Finding
 from dither.audit.questions import query
 from dither.audit.trial import FEWEST
 from dither.query.database import Database
-from dither.query.opening import open as open_database
+from dither.query.open import open as open_database
 
 __all__ = ["QUESTIONS", "Asked"]
 

@@ -11,13 +11,13 @@ from typing import Any, cast
 
 from dither.errors import ArgumentError
 from dither.privacy import Relation
-from dither.query.answer.collect import Collector
-from dither.query.catalogue import Catalogue, Table
+from dither.query.catalogue.model import Catalogue, Table
+from dither.query.catalogue.types import ANY
+from dither.query.catalogue.values import keys_of
+from dither.query.collect.collector import Collector
+from dither.query.collect.rows import Writer
 from dither.query.database import Database
-from dither.query.declared import keys_of
 from dither.query.engines.protocol import Dialect, Session
-from dither.query.engines.relations import Writer
-from dither.query.sql.types import ANY
 
 __all__ = ["Without", "left_out"]
 

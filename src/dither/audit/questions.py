@@ -18,13 +18,13 @@ from dither.errors import ArgumentError
 from dither.noise import token
 from dither.privacy import Guarantee
 from dither.privacy.numbers import confidence_level, float_down
-from dither.query.answer.collect import Collector
-from dither.query.answer.cost import Asked
-from dither.query.answer.plan import Plan
-from dither.query.catalogue import Catalogue
+from dither.query.catalogue.model import Catalogue
+from dither.query.collect.collector import Collector
+from dither.query.cost import asked_of
 from dither.query.database import Database
+from dither.query.plan.plan import Plan
+from dither.query.plan.spend import Asked
 from dither.query.sql.parse import Parsed, parse
-from dither.query.stated import asked_of
 
 __all__ = ["query"]
 

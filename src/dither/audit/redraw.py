@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.query.answer.collect import Collector
-from dither.query.answer.measures import Kind
-from dither.query.answer.plan import Item, Plan
-from dither.query.answer.weighing import radius_of
+from dither.query.collect.collector import Collector
+from dither.query.plan.plan import Item, Plan
+from dither.query.plan.vectors import Kind
+from dither.query.plan.weighing import radius_of
 
 __all__ = ["Redrawn"]
 

@@ -32,7 +32,7 @@ def place_of(name: str) -> str:
         return name
     path = Path(name)
     if path.suffix == ".toml":
-        from dither.query.catalogue_file import load_catalogue
+        from dither.query.catalogue.file import load_catalogue
 
         return load_catalogue(path).book or str(beside(path))
     return str(beside(path)) if path.suffix != ".db" and beside(path).is_file() else name
@@ -40,7 +40,7 @@ def place_of(name: str) -> str:
 
 def beside(path: Path) -> Path:
     """The book of a data file or a catalogue that names none, as `dither.open` keeps it."""
-    from dither.query.opening import BOOK
+    from dither.query.open import BOOK
 
     return path.with_name(path.name.partition(".")[0] + BOOK)
 
@@ -49,8 +49,8 @@ def open_book(name: str) -> Ledger:
     """The book at a path or a postgresql:// address, or of a catalogue; looking at nothing creates nothing."""
     from dither.ledger import Ledger
     from dither.ledger.store import connect
-    from dither.query.engines.files import ending
-    from dither.query.engines.sources import CSV, JSON, PARQUET
+    from dither.query.engines.duckdb.files import ending
+    from dither.query.engines.duckdb.sources import CSV, JSON, PARQUET
 
     place = place_of(name)
     if "://" not in place:

@@ -94,19 +94,19 @@ def known_names(source: str, stored: str) -> Names:
     if not source or "://" in source:
         return {}
     if source.endswith(".toml"):
-        from dither.query.catalogue_file import load_catalogue
+        from dither.query.catalogue.file import load_catalogue
 
         return {table.name: [one.name for one in table.fields] for table in load_catalogue(source).tables}
-    from dither.query.engines.sources import name_of, schema_of
+    from dither.query.engines.duckdb.sources import name_of, schema_of
 
     return {name_of(source, stored): list(schema_of(source, stored) or ())}
 
 
 def stored_tables(source: str) -> list[str]:
     try:
-        from dither.query.engines.databases import DatabaseTable
-        from dither.query.engines.sources import source_of
-        from dither.query.engines.storage import connect
+        from dither.query.engines.duckdb.databases import DatabaseTable
+        from dither.query.engines.duckdb.sources import source_of
+        from dither.query.engines.duckdb.storage import connect
 
         found = source_of(source)
         if not isinstance(found, DatabaseTable):

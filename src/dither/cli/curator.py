@@ -39,7 +39,7 @@ def amend(
     if delta is not None and population is not None:
         raise click.UsageError("say the δ once: --delta, or --population, from which it follows")
     if population is not None:
-        from dither.query.catalogue import usual_delta
+        from dither.query.catalogue.model import usual_delta
 
         delta = usual_delta(population)
     if epsilon is None and delta is None:

@@ -22,7 +22,7 @@ from dither.errors import ArgumentError
 from dither.progress import working
 
 if TYPE_CHECKING:
-    from dither.query.catalogue import Catalogue
+    from dither.query.catalogue.model import Catalogue
 
 __all__ = ["BASE", "EXTRAS", "command"]
 
@@ -192,14 +192,14 @@ def mark(works: bool) -> str:
 
 def facts(source: str) -> Iterator[str]:
     """What the curator should know about the data of a catalogue or another source; private, and not charged."""
-    from dither.query.catalogue_file import load_catalogue
+    from dither.query.catalogue.file import load_catalogue
 
     if Path(source).suffix == ".toml":
         yield from looked(load_catalogue(source))
         return
-    from dither.query.catalogue_file import parse_catalogue
-    from dither.query.draft import drafted
-    from dither.query.draft_text import text
+    from dither.query.catalogue.file import parse_catalogue
+    from dither.query.draft.draft import drafted
+    from dither.query.draft.text import text
 
     for one in drafted([source]).one_by_one():
         name = one.sheets[0].name

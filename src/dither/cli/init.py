@@ -15,7 +15,7 @@ from dither.cli.source import sizes
 from dither.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from dither.query.draft import Draft
+    from dither.query.draft.draft import Draft
 
 __all__ = ["command"]
 
@@ -67,7 +67,7 @@ def with_caps(draft: Draft, rows: dict[str, float]) -> Draft:
 
 def said(draft: Draft, target: str) -> list[str]:
     """What was written, what was guessed in it, and what to do next."""
-    from dither.query.draft_text import guesses
+    from dither.query.draft.text import guesses
 
     closed = [sheet.name for sheet in draft.sheets if sheet.closed]
     lines = [f"wrote {target}: {', '.join(sheet.name for sheet in draft.open_sheets)}; unit: {draft.unit}"]
@@ -119,8 +119,8 @@ def command(
     if target != "-" and Path(target).exists():
         raise ArgumentError("output", f"{target} is there already; name another file with -o")
     from dither.cli.interview import interview
-    from dither.query.draft import drafted, first_guess
-    from dither.query.draft_text import text
+    from dither.query.draft.draft import drafted, first_guess
+    from dither.query.draft.text import text
 
     folder = Path() if target == "-" else Path(target).parent
     found = drafted([seen_from(folder, source) for source in sources], name_of(sources[0]))

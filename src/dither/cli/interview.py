@@ -18,8 +18,8 @@ from dither.cli.source import listed, value
 from dither.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from dither.query.draft import Column, Draft, Sheet
-    from dither.query.sql.types import Type
+    from dither.query.catalogue.types import Type
+    from dither.query.draft.draft import Column, Draft, Sheet
 
 __all__ = ["interview"]
 
@@ -134,7 +134,7 @@ class Columns:
         return replace(sheet, columns=tuple(column for column in asked if column is not None))
 
     def _column(self, sheet: Sheet, column: Column) -> Column | None:
-        from dither.query.names import same
+        from dither.query.catalogue.names import same
 
         if self.rest or any(same(column.name, id) for id in self._ids(sheet)):
             return column
@@ -168,7 +168,7 @@ def in_words(column: Column) -> str:
 
 def stated(column: Column, answer: str) -> Column:
     """What was typed about a column."""
-    from dither.query.sql.types import Type
+    from dither.query.catalogue.types import Type
 
     first, _, rest = answer.partition(" ")
     known = next((one for one in Type if one.value == first.lower()), None)
@@ -182,8 +182,8 @@ def stated(column: Column, answer: str) -> Column:
 
 
 def _with_keys(column: Column, words: str, type_: Type | None) -> Column:
-    from dither.query.declared import keys_of, type_of_keys
-    from dither.query.sql.types import Type
+    from dither.query.catalogue.types import Type
+    from dither.query.catalogue.values import keys_of, type_of_keys
 
     found = listed(words)
     if not found:
@@ -194,7 +194,7 @@ def _with_keys(column: Column, words: str, type_: Type | None) -> Column:
 
 
 def _with_bounds(column: Column, words: str, type_: Type | None) -> Column:
-    from dither.query.declared import bounds_of, type_of_bounds
+    from dither.query.catalogue.values import bounds_of, type_of_bounds
 
     match = RANGE.fullmatch(words)
     if match is None:
@@ -210,7 +210,7 @@ def _with_bounds(column: Column, words: str, type_: Type | None) -> Column:
 
 def _fitting(guessed: Type | None, low: Any, high: Any) -> Type | None:
     """The guessed type, if the bounds that were typed are of it."""
-    from dither.query.declared import bounds_of
+    from dither.query.catalogue.values import bounds_of
 
     with suppress(ArgumentError):
         if guessed is not None:

@@ -13,7 +13,7 @@ __all__ = ["command"]
 @click.argument("catalogue", shell_complete=files)
 def command(catalogue: str) -> None:
     """Show what CATALOGUE declares: tables, columns, types, bounds and public keys. Nothing in it is from the data."""
-    from dither.query.catalogue_file import load_catalogue
-    from dither.query.tables import Tables
+    from dither.query.catalogue.file import load_catalogue
+    from dither.query.catalogue.tables import Tables
 
     click.echo(str(Tables(load_catalogue(catalogue))))

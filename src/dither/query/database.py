@@ -14,27 +14,27 @@ from dither.ledger.receipt import check_text
 from dither.ledger.replay import replay_key
 from dither.noise import token
 from dither.query.answer.assemble import Answer
-from dither.query.answer.cost import Asked
-from dither.query.answer.minimum import check_minimum, least_epsilon, share_of
-from dither.query.answer.noisy import Noisy, measure
-from dither.query.answer.plan import Plan, described, plans_of, used
+from dither.query.answer.measure import Noisy, measure
 from dither.query.answer.solve import solve
 from dither.query.answer.widths import widths
-from dither.query.catalogue import Catalogue
+from dither.query.catalogue.model import Catalogue
+from dither.query.catalogue.tables import Tables
+from dither.query.collect.public import PublicSizes
+from dither.query.cost import asked_of, spelled
 from dither.query.engines.protocol import Engine
-from dither.query.engines.public import PublicSizes
-from dither.query.expressions import sql_of, table_of
+from dither.query.ibis import sql_of, table_of
+from dither.query.operations.expressions import KeyLeaf
+from dither.query.plan.describe import describe
+from dither.query.plan.fan_out import check_fan_out, most_rows
+from dither.query.plan.minimum import check_minimum, least_epsilon, share_of
+from dither.query.plan.plan import Plan, described, plans_of, used
+from dither.query.plan.spend import Asked
 from dither.query.plugins import mechanism_named
 from dither.query.preview import Preview, PreviewColumn
 from dither.query.sql.bind import bind
-from dither.query.sql.describe import describe
-from dither.query.sql.expressions import KeyLeaf
-from dither.query.sql.fan_out import check_fan_out, most_rows
 from dither.query.sql.parse import NESTED, Parsed, parse
 from dither.query.sql.question import Output, Question
 from dither.query.sql.reserved import with_quotes
-from dither.query.stated import asked_of, spelled
-from dither.query.tables import Tables
 from dither.release import Source
 from dither.table import TableRelease
 

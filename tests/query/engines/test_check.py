@@ -13,16 +13,16 @@ from pyarrow import parquet
 
 import dither
 from dither.privacy import Unit
-from dither.query.catalogue import Catalogue, Field, Link, Table
-from dither.query.catalogue_file import load_catalogue
-from dither.query.declared import bounds_of
+from dither.query.catalogue.file import load_catalogue
+from dither.query.catalogue.model import Catalogue, Field, Link, Table
+from dither.query.catalogue.types import Range, Type
+from dither.query.catalogue.values import bounds_of
 from dither.query.engines.check import check
-from dither.query.engines.duckdb import DuckDBEngine
-from dither.query.engines.postgres import PostgresEngine
-from dither.query.engines.spark import SparkEngine
-from dither.query.sql.types import Range, Type
+from dither.query.engines.duckdb.engine import DuckDBEngine
+from dither.query.engines.postgres.engine import PostgresEngine
+from dither.query.engines.spark.engine import SparkEngine
 from tests.conformance.spark_asking import session
-from tests.query.engines.test_postgres import made
+from tests.query.engines.postgres.test_engine import made
 
 SOURCE = Path(dither.__file__).parent
 
@@ -102,7 +102,7 @@ def test_the_bundled_clinic_fits_but_for_its_quirks() -> None:
     ]
 
 
-@pytest.mark.parametrize(("module", "user"), [("check", "cli/doctor.py"), ("check_sources", "query/engines/check.py")])
+@pytest.mark.parametrize(("module", "user"), [("check", "cli/doctor.py"), ("duckdb.check", "query/engines/check.py")])
 def test_nothing_but_the_curators_command_calls_it(module: str, user: str) -> None:
     """Rule R1: what it says is private."""
     users = set()

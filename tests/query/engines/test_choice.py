@@ -10,11 +10,11 @@ import pytest
 
 import dither
 from dither.errors import ArgumentError
-from dither.query.catalogue import Catalogue, Field, Table
-from dither.query.catalogue_file import dump_catalogue, parse_catalogue
+from dither.query.catalogue.file import dump_catalogue, parse_catalogue
+from dither.query.catalogue.model import Catalogue, Field, Table
+from dither.query.catalogue.types import Type
 from dither.query.engines.choice import engine_for, engine_of, maker
-from dither.query.engines.duckdb import DuckDBEngine
-from dither.query.sql.types import Type
+from dither.query.engines.duckdb.engine import DuckDBEngine
 
 Session = type("SparkSession", (SimpleNamespace,), {"__module__": "pyspark.sql.session"})
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 
 from dither.privacy import Unit
-from dither.query.catalogue import Catalogue, Field, Link, Table
-from dither.query.sql.types import ANY, Range, Type
+from dither.query.catalogue.model import Catalogue, Field, Link, Table
+from dither.query.catalogue.types import ANY, Range, Type
 
 __all__ = ["CLINIC", "SURVEY"]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from dither.errors import ArgumentError
 from dither.ledger.terms import Accounting, Terms
 from dither.privacy import ApproxDP
-from dither.query.answer.cost import Asked
-from dither.query.answer.plan import described, plan_of
+from dither.query.plan.describe import describe
+from dither.query.plan.plan import described, plan_of
+from dither.query.plan.spend import Asked
 from dither.query.sql.bind import bind
-from dither.query.sql.describe import describe
 from tests.query.sql.clinic import CLINIC, SURVEY
 
 __all__ = ["FOLDER", "Case", "outcome", "read", "write"]

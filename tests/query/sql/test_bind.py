@@ -10,12 +10,11 @@ from itertools import product
 import pytest
 
 from dither.errors import QueryError
+from dither.query.catalogue.types import Type
+from dither.query.operations.expressions import AggregateLeaf, Call, Expr, KeyLeaf, Literal, Ref
+from dither.query.plan.describe import describe
 from dither.query.sql.bind import bind
-from dither.query.sql.describe import describe
-from dither.query.sql.expressions import AggregateLeaf, Call, Expr, KeyLeaf, Literal, Ref
-from dither.query.sql.parse import parse
-from dither.query.sql.question import Question
-from dither.query.sql.relations import (
+from dither.query.sql.nodes import (
     Distinct,
     Filter,
     InPublic,
@@ -28,7 +27,8 @@ from dither.query.sql.relations import (
     SemiJoin,
     Union,
 )
-from dither.query.sql.types import Type
+from dither.query.sql.parse import parse
+from dither.query.sql.question import Question
 from tests.clock import quick
 from tests.query.sql.clinic import CLINIC, SURVEY
 from tests.query.sql.fixtures import FOLDER, outcome, read

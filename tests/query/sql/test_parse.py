@@ -9,7 +9,7 @@ import pytest
 from sqlglot import exp
 
 from dither.errors import QueryError
-from dither.query.limits import LETTERS, WORDS
+from dither.query.catalogue.limits import LETTERS, WORDS
 from dither.query.sql.parse import parse
 from tests.clock import quick
 

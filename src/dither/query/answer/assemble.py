@@ -11,17 +11,17 @@ from typing import Any
 
 from dither.mechanisms.sums import noise_variance
 from dither.query.answer.estimates import Estimate, Sums, plain
-from dither.query.answer.measures import Kind
-from dither.query.answer.noisy import Measured, Noisy
-from dither.query.answer.plan import Item, Plan, different
+from dither.query.answer.measure import Measured, Noisy
 from dither.query.answer.quantiles import extreme, quantile, rank
 from dither.query.answer.spreads import NOTHING, OPEN, Hidden
-from dither.query.answer.weighing import radius_of
-from dither.query.sql import evaluate
-from dither.query.sql.evaluate_dates import day, moment
-from dither.query.sql.expressions import AggregateLeaf, Expr
+from dither.query.catalogue.calendar import day, moment
+from dither.query.catalogue.types import Type
+from dither.query.operations import evaluate
+from dither.query.operations.expressions import AggregateLeaf, Expr
+from dither.query.plan.plan import Item, Plan, different
+from dither.query.plan.vectors import Kind
+from dither.query.plan.weighing import radius_of
 from dither.query.sql.question import Aggregate
-from dither.query.sql.types import Type
 from dither.release import Spread
 
 __all__ = ["Answer"]

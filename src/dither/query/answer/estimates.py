@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Any
 
 from dither.mechanisms import Additive
-from dither.query.answer.parts import Moments
 from dither.query.answer.spreads import (
     NOTHING,
     Ends,
@@ -29,6 +28,7 @@ from dither.query.answer.spreads import (
     Total,
     cut,
 )
+from dither.query.plan.moments import Moments
 from dither.release import Around, Spread
 
 __all__ = ["Estimate", "Moments", "Sums", "plain"]

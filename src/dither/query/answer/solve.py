@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from dither.errors import ArgumentError
 from dither.ledger.terms import Terms
-from dither.query.answer.cost import Asked, Wanted, wanted_error
-from dither.query.answer.measures import Kind
-from dither.query.answer.minimum import share_of
-from dither.query.answer.plan import Item, Plan, used
 from dither.query.answer.widths import widths
-from dither.query.limits import SOLVED
+from dither.query.catalogue.limits import SOLVED
+from dither.query.plan.minimum import share_of
+from dither.query.plan.plan import Item, Plan, used
+from dither.query.plan.spend import Asked, Wanted, wanted_error
+from dither.query.plan.vectors import Kind
 from dither.query.sql.question import Output, Question
 
 __all__ = ["solve"]

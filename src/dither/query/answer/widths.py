@@ -10,11 +10,11 @@ import numpy as np
 from dither.mechanisms.sums import noise_variance
 from dither.query.answer.assemble import MOMENTS
 from dither.query.answer.estimates import Estimate, Sums
-from dither.query.answer.measures import Kind
-from dither.query.answer.plan import Item, Plan, used
 from dither.query.answer.quantiles import extreme, quantile
 from dither.query.answer.spreads import NOTHING, OPEN, Hidden, Total, one_sided
-from dither.query.sql.expressions import AggregateLeaf
+from dither.query.operations.expressions import AggregateLeaf
+from dither.query.plan.plan import Item, Plan, used
+from dither.query.plan.vectors import Kind
 from dither.query.sql.question import Aggregate, Output
 
 __all__ = ["widths"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dither.query.sql.expressions import Call, Expr
+from dither.query.operations.expressions import Call, Expr
 
 __all__ = ["STANDARD", "Args", "Writer", "function", "holds_zero", "infix", "suffix"]
 

@@ -15,14 +15,14 @@ from typing import Any
 import duckdb
 
 from dither.errors import EngineFailed
-from dither.query.catalogue import Catalogue, Field, Table
-from dither.query.declared import value_at
-from dither.query.engines.check_sources import about_source
-from dither.query.engines.duckdb import DuckDBEngine
+from dither.query.catalogue.model import Catalogue, Field, Table
+from dither.query.catalogue.names import same
+from dither.query.catalogue.types import ANY, Type
+from dither.query.catalogue.values import value_at
+from dither.query.engines.duckdb.check import about_source
+from dither.query.engines.duckdb.engine import DuckDBEngine
+from dither.query.engines.duckdb.storage import connect
 from dither.query.engines.protocol import Dialect, Engine, Session
-from dither.query.engines.storage import connect
-from dither.query.names import same
-from dither.query.sql.types import ANY, Type
 
 __all__ = ["check"]
 

@@ -13,16 +13,16 @@ from types import ModuleType
 from typing import Any
 
 from dither.errors import ArgumentError
-from dither.query.catalogue import Catalogue
+from dither.query.catalogue.model import Catalogue
 from dither.query.engines.protocol import Engine
 from dither.query.plugins import engine_named
 
 __all__ = ["ADDRESSES", "OWN", "apart", "engine_for", "engine_of", "maker", "sources_of"]
 
 OWN = {
-    "duckdb": ("duckdb", "DuckDBEngine", "sources"),
-    "postgres": ("postgres", "PostgresEngine", "postgres_sources"),
-    "spark": ("spark", "SparkEngine", "spark_sources"),
+    "duckdb": ("duckdb.engine", "DuckDBEngine", "duckdb.sources"),
+    "postgres": ("postgres.engine", "PostgresEngine", "postgres.sources"),
+    "spark": ("spark.engine", "SparkEngine", "spark.sources"),
 }
 ADDRESSES = ("postgresql://", "postgres://")
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from dither.query.catalogue import Field, Table
-from dither.query.sql.expressions import Call
-from dither.query.sql.types import Type
+from dither.query.catalogue.model import Field, Table
+from dither.query.catalogue.types import Type
+from dither.query.operations.expressions import Call
 
 __all__ = ["Dialect", "Engine", "Session"]
 

@@ -7,14 +7,14 @@ from typing import Any
 
 from sqlglot import exp
 
+from dither.query.catalogue.types import ANY, Range, Type
+from dither.query.operations.expressions import Expr, Ref
+from dither.query.operations.operators import literal
 from dither.query.sql.constants import constant
-from dither.query.sql.expressions import Expr, Ref
-from dither.query.sql.operators import literal
 from dither.query.sql.question import Aggregate
 from dither.query.sql.refusals import only, refuse
 from dither.query.sql.scalars import Scalars
 from dither.query.sql.scope import OWNER, Rows
-from dither.query.sql.types import ANY, Range, Type
 
 __all__ = ["ORDERED", "Reader", "aggregates_in", "is_aggregate", "released"]
 

@@ -11,14 +11,15 @@ from collections import Counter
 from sqlglot import exp
 
 from dither.errors import QueryError
-from dither.query.catalogue import Catalogue
-from dither.query.limits import ALL_EFFORT, MOST_GROUPS
-from dither.query.names import find, same
+from dither.query.catalogue.limits import ALL_EFFORT, MOST_GROUPS
+from dither.query.catalogue.model import Catalogue
+from dither.query.catalogue.names import find, same
+from dither.query.catalogue.types import Type
+from dither.query.operations.expressions import AggregateLeaf, Expr, KeyLeaf, Ref
 from dither.query.sql.aggregates import aggregates_in, released
 from dither.query.sql.bounds import check
 from dither.query.sql.constants import constant, plain
 from dither.query.sql.domains import public_values, steps_to
-from dither.query.sql.expressions import AggregateLeaf, Expr, KeyLeaf, Ref
 from dither.query.sql.grouping import Grouping, Item, group_keys, item_at, items_of, keyed, row_scalars
 from dither.query.sql.parse import NESTED, Parsed, parse
 from dither.query.sql.question import Aggregate, Key, Output, Question
@@ -26,7 +27,6 @@ from dither.query.sql.refusals import CLAUSES, only, refuse, unknown
 from dither.query.sql.rows import rows_from
 from dither.query.sql.scope import OWNER, Context, Scope
 from dither.query.sql.selects import check_parts, distinct_of, query, with_named
-from dither.query.sql.types import Type
 
 __all__ = ["bind"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dither.query.catalogue.types import Type
+from dither.query.operations.expressions import Expr, Ref
 from dither.query.sql.aggregates import ORDERED
-from dither.query.sql.expressions import Expr, Ref
 from dither.query.sql.question import Aggregate
 from dither.query.sql.scope import OWNER, Rows
-from dither.query.sql.source import Source
-from dither.query.sql.types import Type
+from dither.query.sql.text import Source
 
 __all__ = ["check", "check_bounds", "check_types"]
 

@@ -8,11 +8,11 @@ from itertools import accumulate
 
 from sqlglot import exp
 
-from dither.query.sql.expressions import Call, Expr, Ref
+from dither.query.operations.expressions import Call, Expr, Ref
+from dither.query.sql.from_clause import Part
 from dither.query.sql.grouping import row_scalars
 from dither.query.sql.joins import beside, linked, same_owner
 from dither.query.sql.scope import Context, Scope
-from dither.query.sql.sources import Part
 
 __all__ = ["connected", "refs"]
 

@@ -13,11 +13,11 @@ from functools import lru_cache, partial
 from itertools import product
 from typing import Any
 
-from dither.query.limits import ALL_EFFORT, EFFORT
-from dither.query.sql.evaluate import value
-from dither.query.sql.evaluate_dates import day, moment
-from dither.query.sql.expressions import Call, Expr, KeyLeaf, Literal, Ref
-from dither.query.sql.types import Keys, Range, Type
+from dither.query.catalogue.calendar import day, moment
+from dither.query.catalogue.limits import ALL_EFFORT, EFFORT
+from dither.query.catalogue.types import Keys, Range, Type
+from dither.query.operations.evaluate import value
+from dither.query.operations.expressions import Call, Expr, KeyLeaf, Literal, Ref
 
 __all__ = ["public_values", "steps_to"]
 

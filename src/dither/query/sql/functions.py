@@ -7,12 +7,12 @@ from typing import Any
 
 from sqlglot import exp
 
+from dither.query.catalogue.types import Type
+from dither.query.operations.expressions import Expr, Literal
+from dither.query.operations.operators import literal
 from dither.query.sql.constants import constant, folded, plain
-from dither.query.sql.expressions import Expr, Literal
-from dither.query.sql.operators import literal
 from dither.query.sql.refusals import CLOCK, only, refuse
 from dither.query.sql.scalars import OPERATORS, Handler, Scalars, operation
-from dither.query.sql.types import Type
 
 __all__ = ["HANDLERS"]
 

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from dither.errors import QueryError
-from dither.query.limits import AGGREGATES, KEYS
-from dither.query.names import same
+from dither.query.catalogue.limits import AGGREGATES, KEYS
+from dither.query.catalogue.names import same
+from dither.query.operations.expressions import Expr, Literal
 from dither.query.sql.aggregates import Reader, aggregates_in, is_aggregate
 from dither.query.sql.constants import constant, plain
-from dither.query.sql.expressions import Expr, Literal
 from dither.query.sql.functions import HANDLERS
 from dither.query.sql.question import Aggregate
 from dither.query.sql.refusals import only
 from dither.query.sql.scalars import Scalars
 from dither.query.sql.scope import Scope
-from dither.query.sql.source import Source
+from dither.query.sql.text import Source
 
 __all__ = ["Grouping", "Item", "group_keys", "item_at", "items_of", "keyed", "row_scalars"]
 

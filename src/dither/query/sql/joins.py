@@ -8,12 +8,12 @@ from itertools import product
 
 from sqlglot import exp
 
-from dither.query.names import nearest
-from dither.query.sql.expressions import Call, Column, Expr, Ref
+from dither.query.catalogue.names import nearest
+from dither.query.operations.expressions import Call, Column, Expr, Ref
+from dither.query.operations.operators import call
 from dither.query.sql.grouping import row_scalars
-from dither.query.sql.operators import call
+from dither.query.sql.nodes import Join, JoinKind, Project, Relation, Scan
 from dither.query.sql.refusals import only
-from dither.query.sql.relations import Join, JoinKind, Project, Relation, Scan
 from dither.query.sql.scalars import conjuncts
 from dither.query.sql.scope import Context, Entry, Rows, Scope
 

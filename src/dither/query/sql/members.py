@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dither.query.sql.expressions import Expr, Ref
+from dither.query.operations.expressions import Expr, Ref
+from dither.query.operations.operators import TypeProblem, call
+from dither.query.operations.operators_basics import unify
 from dither.query.sql.joins import row_tables
-from dither.query.sql.operators import TypeProblem, call
-from dither.query.sql.operators_basics import unify
+from dither.query.sql.nodes import InPublic, OfOwners, Relation, SemiJoin
 from dither.query.sql.refusals import only
-from dither.query.sql.relations import InPublic, OfOwners, Relation, SemiJoin
 from dither.query.sql.scope import Context, Rows
 
 __all__ = ["in_rows"]

@@ -12,9 +12,9 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.parsers.duckdb import DuckDBParser
 
 from dither.errors import QueryError
-from dither.query.limits import DEEPEST, LETTERS, TALLEST, WORDS
-from dither.query.names import LONGEST as LONGEST_NAME
-from dither.query.sql.source import CLOSING, OPENING, Source
+from dither.query.catalogue.limits import DEEPEST, LETTERS, TALLEST, WORDS
+from dither.query.catalogue.names import LONGEST as LONGEST_NAME
+from dither.query.sql.text import CLOSING, OPENING, Source
 
 __all__ = ["Parsed", "parse"]
 

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dither.query.names import clash
+from dither.query.catalogue.names import clash
+from dither.query.operations.expressions import Expr
+from dither.query.operations.operators import call
 from dither.query.sql.aggregates import aggregates_in
 from dither.query.sql.commas import refs
-from dither.query.sql.expressions import Expr
+from dither.query.sql.from_clause import Part
 from dither.query.sql.grouping import items_of, row_scalars
 from dither.query.sql.joins import beside, row_tables, same_owner, same_unit
-from dither.query.sql.operators import call
+from dither.query.sql.nodes import SemiJoin
 from dither.query.sql.refusals import only
-from dither.query.sql.relations import SemiJoin
 from dither.query.sql.scope import Context, Nested, Rows, Scope
-from dither.query.sql.sources import Part
 
 __all__ = ["checked", "partnered", "split"]
 

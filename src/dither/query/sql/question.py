@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dither.query.sql.expressions import AggregateLeaf, Call, Expr
-from dither.query.sql.relations import Relation
-from dither.query.sql.types import Keys
+from dither.query.catalogue.types import Keys
+from dither.query.operations.expressions import AggregateLeaf, Call, Expr
+from dither.query.sql.nodes import Relation
 
 __all__ = ["Aggregate", "Key", "Output", "Question"]
 

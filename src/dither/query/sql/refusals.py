@@ -7,7 +7,7 @@ import difflib
 from sqlglot import exp
 
 from dither.errors import QueryError
-from dither.query.sql.source import Source
+from dither.query.sql.text import Source
 
 __all__ = ["CLAUSES", "only", "refuse", "unknown"]
 

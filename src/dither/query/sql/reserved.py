@@ -10,7 +10,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import TokenError
 
 from dither.errors import QueryError
-from dither.query.names import find
+from dither.query.catalogue.names import find
 
 __all__ = ["with_quotes"]
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dither.query.limits import QUERIES
+from dither.query.catalogue.limits import QUERIES
+from dither.query.operations.expressions import Expr
+from dither.query.operations.operators import call
 from dither.query.sql.commas import connected
 from dither.query.sql.constants import plain
-from dither.query.sql.expressions import Expr
+from dither.query.sql.from_clause import parts_of
 from dither.query.sql.grouping import row_scalars
 from dither.query.sql.members import in_rows
-from dither.query.sql.operators import call
 from dither.query.sql.partners import checked, partnered, split
 from dither.query.sql.refusals import only
 from dither.query.sql.scope import Context, Rows, Scope
-from dither.query.sql.sources import parts_of
 
 __all__ = ["rows_from"]
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from sqlglot import exp
 
+from dither.query.catalogue.types import Type
+from dither.query.operations.expressions import Call, Expr, Literal
+from dither.query.operations.operators import TypeProblem, call, literal
 from dither.query.sql.constants import constant, folded, plain
-from dither.query.sql.expressions import Call, Expr, Literal
-from dither.query.sql.operators import TypeProblem, call, literal
 from dither.query.sql.refusals import only, refuse
-from dither.query.sql.source import Source
-from dither.query.sql.types import Type
+from dither.query.sql.text import Source
 
 __all__ = ["OPERATORS", "Handler", "Scalars", "conjuncts", "operation"]
 

@@ -9,14 +9,14 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from dither.query.catalogue import Catalogue, Field, Table
-from dither.query.limits import ALL_COLUMNS
-from dither.query.names import nearest, same
-from dither.query.sql.expressions import Column, Expr, Ref
+from dither.query.catalogue.limits import ALL_COLUMNS
+from dither.query.catalogue.model import Catalogue, Field, Table
+from dither.query.catalogue.names import nearest, same
+from dither.query.catalogue.types import Keys, Range, Type
+from dither.query.operations.expressions import Column, Expr, Ref
+from dither.query.sql.nodes import Filter, Project, Relation, Scan
 from dither.query.sql.refusals import only
-from dither.query.sql.relations import Filter, Project, Relation, Scan
-from dither.query.sql.source import Source
-from dither.query.sql.types import Keys, Range, Type
+from dither.query.sql.text import Source
 
 __all__ = ["OWNER", "Context", "Entry", "Nested", "Rows", "Scope", "scan"]
 

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dither.query.limits import COLUMNS, PARTS
-from dither.query.names import same
+from dither.query.catalogue.limits import COLUMNS, PARTS
+from dither.query.catalogue.names import same
+from dither.query.operations.expressions import Expr
 from dither.query.sql.aggregates import aggregates_in
-from dither.query.sql.expressions import Expr
+from dither.query.sql.from_clause import renamed
 from dither.query.sql.grouping import Item, items_of, row_scalars
 from dither.query.sql.joins import row_tables
+from dither.query.sql.nodes import Distinct, Relation
 from dither.query.sql.refusals import CLAUSES, only
-from dither.query.sql.relations import Distinct, Relation
 from dither.query.sql.rows import rows_from
 from dither.query.sql.scope import Context, Entry, Rows, Scope
-from dither.query.sql.sources import renamed
 from dither.query.sql.summaries import summarised
 from dither.query.sql.unions import union
 

@@ -7,16 +7,16 @@ from functools import partial
 
 from sqlglot import exp
 
-from dither.query.sql import ranges
+from dither.query.catalogue.types import Range, Type
+from dither.query.operations import ranges
+from dither.query.operations.expressions import Column, Expr, Ref
 from dither.query.sql.bounds import check_bounds, check_types
-from dither.query.sql.expressions import Column, Expr, Ref
 from dither.query.sql.grouping import Grouping, Item, group_keys
 from dither.query.sql.joins import has_outer_join, row_tables
+from dither.query.sql.nodes import PerUnit, Summary
 from dither.query.sql.question import Aggregate
-from dither.query.sql.relations import PerUnit, Summary
 from dither.query.sql.scope import Context, Rows, Scope
-from dither.query.sql.source import Source
-from dither.query.sql.types import Range, Type
+from dither.query.sql.text import Source
 
 __all__ = ["summarised"]
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dither.query.sql import ranges
-from dither.query.sql.expressions import Column, Expr, Ref
+from dither.query.catalogue.types import Keys
+from dither.query.operations import ranges
+from dither.query.operations.expressions import Column, Expr, Ref
+from dither.query.operations.operators_basics import TypeProblem, unify
 from dither.query.sql.joins import row_tables
-from dither.query.sql.operators_basics import TypeProblem, unify
+from dither.query.sql.nodes import Project, Relation, Union
 from dither.query.sql.refusals import only
-from dither.query.sql.relations import Project, Relation, Union
 from dither.query.sql.scope import Context, Rows
-from dither.query.sql.types import Keys
 
 __all__ = ["union"]
 

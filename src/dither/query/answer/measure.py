@@ -1,0 +1,133 @@
+"""What is released: noisy integers and named keys. It is all that is stored, and all that answers are made from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.mechanisms import KeyThreshold
+from dither.query.catalogue.model import Table
+from dither.query.collect.collector import Collector
+from dither.query.engines.protocol import Engine
+from dither.query.plan.plan import Item, Plan
+from dither.query.plan.vectors import Kind
+from dither.query.plan.weighing import radius_of
+
+__all__ = ["Measured", "Noisy", "measure"]
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The noisy numbers of one item, a row for each group, and the radius they were clipped to.
+
+    `units` are the noisy counts of units from which the radius was chosen; None where it was not. `hidden` is what
+    clipping cut off each group, with noise; None where that was not measured.
+    """
+
+    radius: int
+    values: Integers
+    units: tuple[int, ...] | None = None
+    hidden: Integers | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        found = {"radius": self.radius, "values": self.values.tolist(), "units": self.units}
+        return found if self.hidden is None else found | {"hidden": self.hidden.tolist()}
+
+    @classmethod
+    def from_json(cls, found: dict[str, Any], item: Item) -> Measured:
+        units, hidden = found["units"], found.get("hidden")
+        return cls(
+            found["radius"],
+            _array(found["values"], item),
+            None if units is None else tuple(units),
+            None if hidden is None else np.array(hidden, np.int64),
+        )
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """The private keys that were named, in order, and what was measured for each item."""
+
+    keys: tuple[tuple[Any, ...], ...]
+    items: tuple[Measured, ...]
+
+    def to_json(self) -> str:
+        keys = [[_plain(value) for value in key] for key in self.keys]
+        return json.dumps({"keys": keys, "items": [one.to_json() for one in self.items]})
+
+    @classmethod
+    def from_json(cls, text: str, plan: Plan) -> Noisy:
+        found = json.loads(text)
+        keys = tuple(tuple(_value(value) for value in key) for key in found["keys"])
+        items = (Measured.from_json(one, item) for one, item in zip(found["items"], plan.items, strict=True))
+        return cls(keys, tuple(items))
+
+
+def _array(values: list[list[int]], item: Item) -> Integers:
+    width = item.measure.leaves.tree.nodes if item.measure.kind is Kind.TREE else item.measure.size
+    return np.array(values, np.int64).reshape(len(values), width)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return {"timestamp": value.isoformat()}
+    return {"date": value.isoformat()} if isinstance(value, date) else value
+
+
+def _value(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return datetime.fromisoformat(value["timestamp"]) if "timestamp" in value else date.fromisoformat(value["date"])
+
+
+def measure(plan: Plan, engine: Engine, table: Callable[[str], Table], salt: Callable[[], str]) -> Noisy:
+    """Read the data and add the noise that was charged: first keys, then a radius where one is chosen, then sums."""
+    with engine.session() as session:
+        collector = Collector(plan, session, engine.dialect, table, salt)
+        keys: Sequence[tuple[Any, ...]] = ()
+        if plan.keys is not None:
+            keys = _named(plan.keys, plan.most_named, collector)
+        items = [_measured(plan, m, item, collector) for m, item in enumerate(plan.items)]
+    return Noisy(tuple(keys), tuple(items))
+
+
+def _named(threshold: KeyThreshold, most: int, collector: Collector) -> list[tuple[Any, ...]]:
+    """The private keys that are named, in order. If they are too many, those with the largest noisy counts are.
+
+    That looks at named keys and their noisy counts alone, so it is post-processing; true counts must not decide.
+    """
+    released, noisy = threshold.release_counts(collector.candidates())
+    numbers = np.flatnonzero(released).tolist()
+    found = sorted(zip(collector.keyed(numbers), numbers, strict=True))
+    if len(found) > most:
+        found = sorted(sorted(found, key=lambda one: -int(noisy[one[1]]))[:most])
+    collector.name([number for _, number in found])
+    return [key for key, _ in found]
+
+
+def _measured(plan: Plan, m: int, item: Item, collector: Collector) -> Measured:
+    units: tuple[int, ...] | None = None
+    radius = item.radius
+    if radius is None:
+        exact = np.array(collector.units(m), np.int64)
+        units = tuple(int(count) for count in plan.choosing(item).release(exact))
+        radius = radius_of(plan, item, units, collector.groups).value
+    hidden: Integers | None = None
+    if item.hides(radius):
+        hidden = plan.hidden(item, radius).release(collector.hidden(m, radius)[:, 0])
+    return Measured(radius, _released(plan, item, radius, collector.totals(m, radius)), units, hidden)
+
+
+def _released(plan: Plan, item: Item, radius: int, totals: Integers) -> Integers:
+    if item.measure.kind is Kind.TREE:
+        return plan.tree(item, radius).noisy(totals)
+    noisy: Integers = plan.additive(item, radius).release(totals)
+    return noisy

@@ -1,0 +1,1 @@
+"""Private answers about a list or an array."""

@@ -1,0 +1,1 @@
+"""What the curator declares about the tables, and is public: types, bounds, keys, caps, limits."""

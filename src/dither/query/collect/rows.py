@@ -1,0 +1,263 @@
+"""Relations of the plan as SQL: each is a SELECT of columns c0, c1, …, and of the owner's id `u` where it is private.
+
+Owners are compared in the one form the dialect writes (rule R10). Rows without an owner are dropped at the scan; outer
+joins keep the owner of the side that is there.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from dither.query.catalogue.model import Field, Table
+from dither.query.catalogue.types import ANY, Range, Type
+from dither.query.collect.expressions import render
+from dither.query.engines.protocol import Dialect
+from dither.query.operations.expressions import Column, Expr, Ref
+from dither.query.sql.nodes import (
+    Distinct,
+    Filter,
+    InPublic,
+    Join,
+    OfOwners,
+    PerUnit,
+    Project,
+    Relation,
+    Scan,
+    SemiJoin,
+    Summary,
+    Union,
+)
+
+__all__ = ["FINEST", "MOST", "Writer", "held", "nearest", "over", "real_step"]
+
+MOST = 1 << 62
+"""Per-unit sums of integers are held within ± this."""
+FINENESS = 1 << 32
+"""Per-unit sums of reals are counted in steps of at most this share of the largest value."""
+COARSE = 1 << 900
+"""Up to this step, no number of rows makes a sum that a double cannot hold."""
+FINEST = Fraction(1, 1 << 1000)
+"""No step is smaller than this, so that each is a positive float and so is what it divides."""
+NEGLIGIBLE = 2.0**-100
+"""So little of a step is none, however many parts a step is divided into."""
+
+
+class Writer:
+    """Writes one statement: its dialect, and the parameters that its parts append to."""
+
+    def __init__(self, dialect: Dialect, parent: Callable[[str], Table]) -> None:
+        self.dialect, self.parent = dialect, parent
+        self.parameters: list[Any] = []
+
+    def expr(self, expr: Expr, column: Callable[[Ref], str] = lambda ref: f"c{ref.index}") -> str:
+        return render(expr, self.dialect, self.parameters, column)
+
+    def relation(self, relation: Relation) -> str:
+        """The SELECT of a relation."""
+        return WRITERS[type(relation)](self, relation)
+
+    def _filter(self, relation: Filter) -> str:
+        return f"SELECT * FROM ({self.relation(relation.source)}) t WHERE {self.expr(relation.condition)}"
+
+    def _project(self, relation: Project) -> str:
+        exprs = [f"{self.expr(expr)} AS c{i}" for i, expr in enumerate(relation.exprs)]
+        return f"SELECT {self._listed(relation, exprs)} FROM ({self.relation(relation.source)}) t"
+
+    def _distinct(self, relation: Distinct) -> str:
+        columns = [f"{_zeroed(f'c{i}', column.type)} AS c{i}" for i, column in enumerate(relation.columns)]
+        return f"SELECT DISTINCT {self._listed(relation, columns)} FROM ({self.relation(relation.source)}) t"
+
+    def _union(self, relation: Union) -> str:
+        return " UNION ALL ".join(self._branch(source) for source in relation.sources)
+
+    def _listed(self, relation: Relation, exprs: list[str]) -> str:
+        return ", ".join([*(["u"] if relation.private else []), *exprs]) or "1 AS one"
+
+    def _branch(self, source: Relation) -> str:
+        """One side of a union, its columns in order."""
+        names = [f"c{i}" for i in range(len(source.columns))]
+        return f"SELECT {self._listed(source, names)} FROM ({self.relation(source)}) t"
+
+    def _scan(self, scan: Scan) -> str:
+        table, write = scan.table, self.dialect
+        columns = [f"{write.read(table, field)} AS c{i}" for i, field in enumerate(table.fields)]
+        if table.public:
+            return f"SELECT {', '.join(columns)} FROM {write.relation(table)}"
+        if table.link is not None:
+            return self._linked(table, columns)
+        owned = f"SELECT {write.owner(table)} AS u, {', '.join(columns)} FROM {write.relation(table)}"
+        return f"SELECT * FROM ({owned}) t WHERE u IS NOT NULL"
+
+    def _linked(self, table: Table, columns: list[str]) -> str:
+        """Rows find their owner through a parent's key; a key that is there twice has no owner (rule R9)."""
+        assert table.link is not None
+        parent = self.parent(table.link.table)
+        key = self.dialect.read(parent, _unclipped(parent, table.link.key))
+        keyed = f"SELECT {key} AS k, {self.dialect.owner(parent)} AS u FROM {self.dialect.relation(parent)}"
+        owners = f"SELECT k, min(u) AS u FROM ({keyed}) t WHERE k IS NOT NULL AND u IS NOT NULL GROUP BY k"
+        here = self.dialect.read(table, _unclipped(table, table.link.column))
+        rows = f"SELECT {here} AS k, {', '.join(columns)} FROM {self.dialect.relation(table)}"
+        names = ", ".join(f"r.c{i}" for i in range(len(table.fields)))
+        return f"SELECT p.u AS u, {names} FROM ({rows}) r JOIN ({owners} HAVING count(*) = 1) p ON r.k = p.k"
+
+    def _join(self, join: Join) -> str:
+        split = len(join.left.columns)
+        left, right = self.relation(join.left), self.relation(join.right)
+        on = self._matching(join.left, join.right, join.condition)
+        columns = [f"l.c{i} AS c{i}" for i in range(split)]
+        columns += [f"r.c{i} AS c{split + i}" for i in range(len(join.right.columns))]
+        owner = _owner_of(join)
+        listed = ", ".join([*([f"{owner} AS u"] if owner else []), *columns])
+        return f"SELECT {listed} FROM ({left}) l {join.kind.upper()} JOIN ({right}) r ON {on}"
+
+    def _semi_join(self, relation: SemiJoin) -> str:
+        source, others = self.relation(relation.source), self.relation(relation.others)
+        on = self._matching(relation.source, relation.others, relation.condition)
+        which = "NOT EXISTS" if relation.negated else "EXISTS"
+        return f"SELECT * FROM ({source}) l WHERE {which} (SELECT 1 FROM ({others}) r WHERE {on})"
+
+    def _matching(self, left: Relation, right: Relation, condition: Expr | None) -> str:
+        """Which rows l and r belong together: private ones only if they have one owner, whatever the condition."""
+        split = len(left.columns)
+
+        def place(ref: Ref) -> str:
+            return f"l.c{ref.index}" if ref.index < split else f"r.c{ref.index - split}"
+
+        conditions = ["l.u = r.u"] if left.private and right.private else []
+        conditions += [self.expr(condition, place)] if condition is not None else []
+        return " AND ".join(f"({one})" for one in conditions) or "TRUE"
+
+    def _of_owners(self, relation: OfOwners) -> str:
+        which = "NOT IN" if relation.negated else "IN"
+        others = f"SELECT u FROM ({self.relation(relation.others)}) t"
+        return f"SELECT * FROM ({self.relation(relation.source)}) t WHERE u {which} ({others})"
+
+    def _in_public(self, relation: InPublic) -> str:
+        which = "NOT IN" if relation.negated else "IN"
+        values = f"SELECT c0 FROM ({self.relation(relation.values)}) t WHERE c0 IS NOT NULL"
+        source = self.relation(relation.source)
+        return f"SELECT * FROM ({source}) t WHERE {self.expr(relation.expr)} {which} ({values})"
+
+    def _per_unit(self, relation: PerUnit) -> str:
+        keys = [f"{_zeroed(self.expr(key), key.type)} AS k{i}" for i, key in enumerate(relation.keys)]
+        exprs = [(i, one.expr) for i, one in enumerate(relation.summaries) if one.expr is not None]
+        inner = ", ".join(["u", *keys, *(f"{_zeroed(self.expr(expr), expr.type)} AS x{i}" for i, expr in exprs)])
+        # An owner has one id, but tables may clip it differently: it is never what tells groups apart.
+        mine = [isinstance(key, Ref) and key.column.owner for key in relation.keys]
+        outer = [f"min(k{i}) AS c{i}" if owner else f"k{i} AS c{i}" for i, owner in enumerate(mine)]
+        columns = relation.columns[len(keys) :]
+        for i, (summary, column) in enumerate(zip(relation.summaries, columns, strict=True)):
+            found = _summary(summary, f"x{i}", column, self.dialect)
+            outer.append(f"{self._in_range(found, column)} AS c{len(keys) + i}")
+        grouped = ", ".join(["u", *(f"k{i}" for i, owner in enumerate(mine) if not owner)])
+        source = f"SELECT {inner} FROM ({self.relation(relation.source)}) t"
+        return f"SELECT {self._listed(relation, outer)} FROM ({source}) t GROUP BY {grouped}"
+
+    def _in_range(self, value: str, column: Column) -> str:
+        """Held within the column's range, since expressions above rely on it: a unit may have more rows than were
+        declared, and an average of reals, which are summed in steps, may end up just outside."""
+        sides = zip("<>", (column.range.low, column.range.high), strict=True)
+        ends = [(sign, self.dialect.literal(end, column.type, [])) for sign, end in sides if end is not None]
+        if not ends or not column.type.numeric:
+            return value
+        cases = " ".join(f"WHEN {value} {sign} {end} THEN {end}" for sign, end in ends)
+        return f"(CASE {cases} ELSE {value} END)"
+
+
+WRITERS: dict[type[Relation], Callable[[Writer, Any], str]] = {
+    Scan: Writer._scan,
+    Filter: Writer._filter,
+    Project: Writer._project,
+    Join: Writer._join,
+    OfOwners: Writer._of_owners,
+    SemiJoin: Writer._semi_join,
+    InPublic: Writer._in_public,
+    PerUnit: Writer._per_unit,
+    Distinct: Writer._distinct,
+    Union: Writer._union,
+}
+
+
+def _unclipped(table: Table, name: str) -> Field:
+    """A key's column without its bounds: clipping would make different keys the same, and rows change owners."""
+    return replace(next(field for field in table.fields if field.name == name), range=ANY)
+
+
+def _owner_of(join: Join) -> str | None:
+    match join.left.private, join.right.private:
+        case True, True:
+            return "coalesce(l.u, r.u)"
+        case True, False:
+            return "l.u"
+        case False, True:
+            return "r.u"
+    return None
+
+
+def _zeroed(x: str, type_: Type) -> str:
+    """One zero for both: they are equal but not the same, and which one stays would depend on the order of the rows."""
+    return f"({x} + 0e0)" if type_ is Type.REAL else x
+
+
+def real_step(range_: Range) -> Fraction:
+    """The steps in which reals of a range are summed exactly: a power of two, at most 2^-32 of the largest value."""
+    largest = Fraction(range_.largest) or Fraction(1)
+    step = Fraction(1)
+    while step * FINENESS > largest and step > FINEST:
+        step /= 2
+    while step * FINENESS * 2 <= largest:
+        step *= 2
+    return step
+
+
+def _summary(summary: Summary, x: str, column: Column, dialect: Dialect) -> str:
+    """An exact aggregate of one unit's rows. Sums are of whole numbers, so they do not depend on the rows' order."""
+    match summary.function:
+        case "count":
+            return "count(*)" if summary.expr is None else f"count({x})"
+        case "distinct":
+            return f"count(DISTINCT {x})"
+        case "min" | "max":
+            return f"{summary.function}({x})"
+    assert summary.expr is not None
+    step = Fraction(1) if summary.expr.type is Type.INTEGER else real_step(summary.expr.range)
+    total = dialect.total(_in_steps(x, summary.expr, step))
+    if summary.function == "avg":  # divided first: a sum may be beyond the reals where the average is not
+        return _finite(f"{dialect.real(total)} / nullif(count({x}), 0)", step)
+    if column.type is Type.REAL:
+        return _finite(dialect.real(total), step)
+    return f"CAST({held(total, -MOST, MOST)} AS BIGINT)"
+
+
+def _finite(steps: str, step: Fraction) -> str:
+    """So many steps as a real: the largest one where it would be infinite, for which PostgreSQL raises."""
+    most = float(Fraction(sys.float_info.max) // step) if step > COARSE else None
+    return f"{steps if most is None else held(steps, -most, most)} * {float(step)!r}"
+
+
+def _in_steps(x: str, expr: Expr, step: Fraction) -> str:
+    return x if expr.type is Type.INTEGER else nearest(over(x, float(step)))
+
+
+def over(x: str, by: float) -> str:
+    """A real in steps of a positive constant, to be rounded: zero where it is far below one step.
+
+    (PostgreSQL refuses to divide where the result is too close to zero for a double.)
+    """
+    if by <= 1:
+        return f"{x} / {by!r}"
+    return f"(CASE WHEN abs({x}) < {by * NEGLIGIBLE!r} THEN 0 ELSE {x} / {by!r} END)"
+
+
+def nearest(x: str) -> str:
+    """The whole number nearest to a real; of two the larger. (Engines' own rounding differs where there are two.)"""
+    return f"CAST(floor({x} + 0.5) AS BIGINT)"
+
+
+def held(x: str, low: float, high: float) -> str:
+    """A value kept within limits; NULL stays NULL."""
+    return f"(CASE WHEN {x} < {low} THEN {low} WHEN {x} > {high} THEN {high} ELSE {x} END)"
