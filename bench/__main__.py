@@ -29,11 +29,18 @@ console = Console(width=None if sys.stdout.isatty() else 120)
 
 def names() -> list[str]:
     """Every other module here is a benchmark with a `run()`."""
-    return sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in NOT_BENCHMARKS)
+    return sorted(
+        path.stem for path in FOLDER.glob("*.py") if path.stem not in NOT_BENCHMARKS
+    )
 
 
 def purpose(name: str) -> str:
-    text = ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))) or ""
+    text = (
+        ast.get_docstring(
+            ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
+        )
+        or ""
+    )
     return text.partition("\n")[0]
 
 
@@ -49,7 +56,9 @@ def show(name: str, report: Report) -> None:
         table.add_column(heading)
     table.add_column("value", justify="right")
     for row in report.rows:
-        table.add_row(escape(row.case), escape(row.system), escape(row.metric), number(row.value))
+        table.add_row(
+            escape(row.case), escape(row.system), escape(row.metric), number(row.value)
+        )
     console.print(table)
     show_goals([(name, goal) for goal in report.goals])
     for note in report.notes:
@@ -80,7 +89,11 @@ def check() -> int:
     known = names()
     for name in (*known, *(f"{name}_{part}" for name, part in PARTS if name in known)):
         path = RESULTS / f"{name}.json"
-        found = load(path).goals if path.exists() else (Goal("measured", "a results file", None, met=False),)
+        found = (
+            load(path).goals
+            if path.exists()
+            else (Goal("measured", "a results file", None, met=False),)
+        )
         unmet += [(name, goal) for goal in found if not goal.met]
     if not unmet:
         console.print("every goal is met")
@@ -91,7 +104,9 @@ def check() -> int:
 
 def listing() -> int:
     for name in names():
-        console.print(f"{name:12} {purpose(name)}", markup=False, highlight=False, soft_wrap=True)
+        console.print(
+            f"{name:12} {purpose(name)}", markup=False, highlight=False, soft_wrap=True
+        )
     return 0
 
 
@@ -106,7 +121,10 @@ def main(arguments: list[str]) -> int:
         if arguments == [name, f"--{part}"]:
             return run(name, part)
     parts = [f"{name} --{part}" for name, part in PARTS]
-    print(f"usage: python -m bench check | list | {' | '.join([*names(), *parts])}", file=sys.stderr)
+    print(
+        f"usage: python -m bench check | list | {' | '.join([*names(), *parts])}",
+        file=sys.stderr,
+    )
     return 2
 
 

@@ -1,4 +1,6 @@
-"""ε of a thousand to a hundred thousand mechanisms, beside dp-accounting and prv-accountant in the same run."""
+"""ε of a thousand to a hundred thousand mechanisms, beside dp-accounting and
+prv-accountant in the same run.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,18 @@ DELTA = 1e-6
 REPEATS = 9
 
 NOTES = (
-    "Laplace: ours composes the pure guarantee of each part and is optimal for that; the others know it is a Laplace.",
-    "The lower bound is that of prv-accountant, and for plain Gaussians the exact ε from 40 digits of mpmath.",
-    "CPU seconds of one call, imports excluded; ours takes the median of repeats, each without its caches.",
+    (
+        "Laplace: ours composes the pure guarantee of each part and is "
+        "optimal for that; the others know it is a Laplace."
+    ),
+    (
+        "The lower bound is that of prv-accountant, and for plain "
+        "Gaussians the exact ε from 40 digits of mpmath."
+    ),
+    (
+        "CPU seconds of one call, imports excluded; ours takes the "
+        "median of repeats, each without its caches."
+    ),
 )
 
 
@@ -73,7 +84,9 @@ def exact_gaussian(case: Case) -> float:
         mu = mp.sqrt(case.times) / mp.mpf(case.scale)
 
         def excess(epsilon: Any) -> Any:
-            delta = mp.ncdf(mu / 2 - epsilon / mu) - mp.e**epsilon * mp.ncdf(-mu / 2 - epsilon / mu)
+            delta = mp.ncdf(mu / 2 - epsilon / mu) - mp.e**epsilon * mp.ncdf(
+                -mu / 2 - epsilon / mu
+            )
             return mp.log(delta / mp.mpf(DELTA))
 
         return float(mp.findroot(excess, (1, 6), solver="anderson", maxsteps=200))
@@ -83,10 +96,16 @@ def measure(case: Case, google: Worker, prv: Worker) -> dict[tuple[str, str], fl
     """Figures by system and metric."""
     request, parts = case.request(), case.parts()
     found = {("dither", "ε"): compose(parts, DELTA).epsilon}
-    found["dither", "CPU s"] = medians({"dither": lambda: fresh(lambda: compose(parts, DELTA))}, 3)["dither"]
+    found["dither", "CPU s"] = medians(
+        {"dither": lambda: fresh(lambda: compose(parts, DELTA))}, 3
+    )["dither"]
     for accountant in ("RDP", "PLD"):
-        found[f"dp-accounting {accountant}", "ε"] = google.ask(metric="epsilon", accountant=accountant, **request)
-        found[f"dp-accounting {accountant}", "CPU s"] = google.ask(metric="seconds", accountant=accountant, **request)
+        found[f"dp-accounting {accountant}", "ε"] = google.ask(
+            metric="epsilon", accountant=accountant, **request
+        )
+        found[f"dp-accounting {accountant}", "CPU s"] = google.ask(
+            metric="seconds", accountant=accountant, **request
+        )
     for metric, shown in (
         ("epsilon", "ε"),
         ("lower", "ε, lower bound"),
@@ -103,26 +122,52 @@ def different_gaussians() -> float:
     """Milliseconds to compose 200 different ones."""
     parts = [GaussianDP(0.01 * (1 + i / 200)) for i in range(200)]
     calls = 20
-    spent = medians({"dither": lambda: cpu_seconds(lambda: [compose(parts, DELTA) for _ in range(calls)])}, REPEATS)
+    spent = medians(
+        {
+            "dither": lambda: cpu_seconds(
+                lambda: [compose(parts, DELTA) for _ in range(calls)]
+            )
+        },
+        REPEATS,
+    )
     return 1000 * spent["dither"] / calls
 
 
 def run() -> Report:
     rows: list[Row] = []
     above_lower, share_of_rdp = [], []
-    with Worker("dp-accounting", "accounting_google") as google, Worker("prv-accountant", "accounting_prv") as prv:
+    with (
+        Worker("dp-accounting", "accounting_google") as google,
+        Worker("prv-accountant", "accounting_prv") as prv,
+    ):
         for case in CASES:
             found = measure(case, google, prv)
-            rows += [Row(case.label(), system, metric, value) for (system, metric), value in found.items()]
+            rows += [
+                Row(case.label(), system, metric, value)
+                for (system, metric), value in found.items()
+            ]
             ours = found["dither", "ε"]
-            above_lower.append(min(ours / value for (_, metric), value in found.items() if metric == "ε, lower bound"))
+            above_lower.append(
+                min(
+                    ours / value
+                    for (_, metric), value in found.items()
+                    if metric == "ε, lower bound"
+                )
+            )
             share_of_rdp.append(ours / found["dp-accounting RDP", "ε"])
     took = different_gaussians()
     rows.append(Row("200 different Gaussians", "dither", "CPU ms", took))
     goals = (
-        at_least("smallest ratio of our ε to a valid lower bound", 1.0, min(above_lower)),
-        at_most("largest ratio of our ε to dp-accounting's RDP", 1.0, max(share_of_rdp)),
+        at_least(
+            "smallest ratio of our ε to a valid lower bound", 1.0, min(above_lower)
+        ),
+        at_most(
+            "largest ratio of our ε to dp-accounting's RDP", 1.0, max(share_of_rdp)
+        ),
         at_most("200 different Gaussians, milliseconds", 1.0, took),
     )
-    peers = {name: "".join(PEERS[name].requirements).partition("==")[2] for name in ("dp-accounting", "prv-accountant")}
+    peers = {
+        name: "".join(PEERS[name].requirements).partition("==")[2]
+        for name in ("dp-accounting", "prv-accountant")
+    }
     return Report(tuple(rows), goals, NOTES, versions("dither") | peers)

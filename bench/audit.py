@@ -1,4 +1,6 @@
-"""How many draws an audit needs to find planted mistakes, how close its bounds come, and what it costs."""
+"""How many draws an audit needs to find planted mistakes, how close its bounds come,
+and what it costs.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +27,23 @@ REPEATS = 20
 ALARMS = 1000
 
 NOTES = (
-    "Each mistake is audited against the claim that it breaks; ε = 1 if nothing else is said.",
-    f"Draws needed: the fewest of {', '.join(f'{n:,}' for n in GRID)} of each input that find it in {REPEATS} of "
+    (
+        "Each mistake is audited against the claim that it breaks; ε = 1 "
+        "if nothing else is said."
+    ),
+    f"Draws needed: the fewest of {', '.join(f'{n:,}' for n in GRID)} "
+    f"of each input that find it in {REPEATS} of "
     f"{REPEATS} audits at 99.9 % confidence.",
     f"Found at {ENOUGH:,}: the share of {10 * REPEATS} audits that refute the claim.",
-    "False alarms: of audits of discrete Laplace noise that keeps its promise exactly, 10,000 draws of each input.",
+    (
+        "False alarms: of audits of discrete Laplace noise that keeps "
+        "its promise exactly, 10,000 draws of each input."
+    ),
 )
 
-FRESH = np.random.default_rng()  # allowed: some of the mistakes are made with such generators
+FRESH = (
+    np.random.default_rng()
+)  # allowed: some of the mistakes are made with such generators
 
 
 def whole_scale(x: int, size: int) -> Any:
@@ -53,7 +64,9 @@ def redrawn_tail(x: int, size: int) -> Any:
 
 
 def seeded(x: int, size: int) -> Any:
-    return x + np.rint(np.random.default_rng(7).laplace(0, 1, size)).astype(np.int64)  # allowed: the mistake itself
+    return x + np.rint(np.random.default_rng(7).laplace(0, 1, size)).astype(
+        np.int64
+    )  # allowed: the mistake itself
 
 
 def same(x: int) -> int:
@@ -66,7 +79,9 @@ def low_bits(x: float, size: int) -> Any:
 
 def prints(x: int, size: int) -> Any:
     """With a probability of one in a hundred, the database instead of a noisy count."""
-    return np.where(FRESH.random(size) < OFTEN, 1_000_000 + x, x + discrete_laplace(1.0, size))
+    return np.where(
+        FRESH.random(size) < OFTEN, 1_000_000 + x, x + discrete_laplace(1.0, size)
+    )
 
 
 def biased_answer(x: int, size: int) -> Any:
@@ -89,7 +104,9 @@ class Bug:
     claimed: Guarantee = CLAIM
 
     def found(self, draws: int = ENOUGH) -> audit.Finding:
-        return audit.mechanism(self.f, self.a, self.b, claimed=self.claimed, draws=draws)
+        return audit.mechanism(
+            self.f, self.a, self.b, claimed=self.claimed, draws=draws
+        )
 
 
 BUGS = (
@@ -100,15 +117,33 @@ BUGS = (
     Bug("a seed in every call", seeded, 0, 1),
     Bug("the same noise for ever", same, 0, 1),
     Bug("low bits of a float generator", low_bits, 0.0, 1.0),
-    Bug("prints the database one time in 100, δ = 0.005", prints, 0, 1, ApproxDP(1.0, OFTEN / 2)),
-    Bug("randomized response that is true too often (0.8 for 0.731)", biased_answer, 0, 1),
+    Bug(
+        "prints the database one time in 100, δ = 0.005",
+        prints,
+        0,
+        1,
+        ApproxDP(1.0, OFTEN / 2),
+    ),
+    Bug(
+        "randomized response that is true too often (0.8 for 0.731)",
+        biased_answer,
+        0,
+        1,
+    ),
     Bug("one noise for two numbers", shared_noise, (0, 0), (1, 0)),
 )
 
 
 def needed(bug: Bug) -> float | None:
     """The fewest draws of the grid that always suffice."""
-    return next((float(draws) for draws in GRID if all(bug.found(draws).refuted for _ in range(REPEATS))), None)
+    return next(
+        (
+            float(draws)
+            for draws in GRID
+            if all(bug.found(draws).refuted for _ in range(REPEATS))
+        ),
+        None,
+    )
 
 
 def measure_bugs() -> tuple[list[Row], float]:
@@ -120,7 +155,12 @@ def measure_bugs() -> tuple[list[Row], float]:
         rows += [
             Row(bug.name, "dither", "draws needed", needed(bug)),
             Row(bug.name, "dither", f"found at {ENOUGH:,}", shares[-1]),
-            Row(bug.name, "dither", f"bound at {ENOUGH:,}, median", median(one.lower for one in found)),
+            Row(
+                bug.name,
+                "dither",
+                f"bound at {ENOUGH:,}, median",
+                median(one.lower for one in found),
+            ),
         ]
     return rows, min(shares)
 
@@ -131,19 +171,31 @@ def laplace(draws: int) -> audit.Finding:
 
 def measure_bounds() -> tuple[list[Row], dict[int, float]]:
     bounds = {
-        draws: median(laplace(draws).lower for _ in range(9)) for draws in (10_000, ENOUGH, 1_000_000, 10_000_000)
+        draws: median(laplace(draws).lower for _ in range(9))
+        for draws in (10_000, ENOUGH, 1_000_000, 10_000_000)
     }
     rows = [
-        Row(f"discrete Laplace, ε = 1, {n:,} draws", "dither", "bound, median", bound) for n, bound in bounds.items()
+        Row(f"discrete Laplace, ε = 1, {n:,} draws", "dither", "bound, median", bound)
+        for n, bound in bounds.items()
     ]
     return rows, bounds
 
 
-def goals(share: float, bounds: dict[int, float], seconds: float, alarms: int) -> tuple[Goal, ...]:
+def goals(
+    share: float, bounds: dict[int, float], seconds: float, alarms: int
+) -> tuple[Goal, ...]:
     return (
         at_least(f"planted mistakes found at {ENOUGH:,} draws, worst share", 1, share),
-        at_least(f"99.9 % lower bound of discrete Laplace, ε = 1, {ENOUGH:,} draws", 0.96, bounds[ENOUGH]),
-        at_least("99.9 % lower bound of discrete Laplace, ε = 1, 1,000,000 draws", 0.99, bounds[1_000_000]),
+        at_least(
+            f"99.9 % lower bound of discrete Laplace, ε = 1, {ENOUGH:,} draws",
+            0.96,
+            bounds[ENOUGH],
+        ),
+        at_least(
+            "99.9 % lower bound of discrete Laplace, ε = 1, 1,000,000 draws",
+            0.99,
+            bounds[1_000_000],
+        ),
         at_most(f"false alarms in {ALARMS:,} audits at 99.9 %", 5, float(alarms)),
         at_most("audit of 10,000,000 draws of each input, CPU-seconds", 10, seconds),
     )
@@ -159,4 +211,9 @@ def run() -> Report:
         Row("true claims called refuted", "dither", f"of {ALARMS:,}", float(alarms)),
         Row("10,000,000 draws of each input", "dither", "CPU-seconds", seconds),
     ]
-    return Report(tuple(rows), goals(share, bounds, seconds, alarms), NOTES, versions("dither", "numpy"))
+    return Report(
+        tuple(rows),
+        goals(share, bounds, seconds, alarms),
+        NOTES,
+        versions("dither", "numpy"),
+    )

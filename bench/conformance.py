@@ -1,4 +1,6 @@
-"""All questions of the conformance suite on a Spark cluster, and many neighbouring databases there."""
+"""All questions of the conformance suite on a Spark cluster, and many neighbouring
+databases there.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,18 @@ CLUSTER = "Spark, a cluster of two machines"
 NOTES = (
     "Each answer is computed without noise and compared with plain SQL in DuckDB.",
     "A wrong one ends the run without a result.",
-    "`make test-full` asks a twelfth of the questions on the cluster, and a local Spark the others.",
+    (
+        "`make test-full` asks a twelfth of the questions on the "
+        "cluster, and a local Spark the others."
+    ),
 )
 WORLDS, QUESTIONS, VERSIONS = 10, 3, 9
 NEIGHBOURS = "Spark, neighbouring databases"
 NEIGHBOUR_NOTES = (
-    "A pair is two neighbouring databases and one question. No integer may move by more than the plan says.",
+    (
+        "A pair is two neighbouring databases and one question. No "
+        "integer may move by more than the plan says."
+    ),
     "One that does ends the run without a result.",
 )
 
@@ -35,7 +43,14 @@ def run() -> Report:
 
 def neighbours() -> Report:
     """Worlds from seeds, each with a unit in several versions, in a local Spark."""
-    pairs = campaign(range(WORLDS), engine="spark", questions=QUESTIONS, versions=VERSIONS)
-    rows = (Row(NEIGHBOURS, "dither", "worlds", WORLDS), Row(NEIGHBOURS, "dither", "pairs", pairs))
-    goal = at_least("Spark: pairs of neighbouring databases within the plan's bounds", 1_000, pairs)
+    pairs = campaign(
+        range(WORLDS), engine="spark", questions=QUESTIONS, versions=VERSIONS
+    )
+    rows = (
+        Row(NEIGHBOURS, "dither", "worlds", WORLDS),
+        Row(NEIGHBOURS, "dither", "pairs", pairs),
+    )
+    goal = at_least(
+        "Spark: pairs of neighbouring databases within the plan's bounds", 1_000, pairs
+    )
     return Report(rows, (goal,), NEIGHBOUR_NOTES, versions("dither", "pyspark"))

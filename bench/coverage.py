@@ -1,4 +1,6 @@
-"""How often printed intervals hold the true answer, how wide they are, and how far off the answers are."""
+"""How often printed intervals hold the true answer, how wide they are, and how far off
+the answers are.
+"""
 
 from __future__ import annotations
 
@@ -28,18 +30,26 @@ DELTA = 1e-7
 EPSILONS = (0.1, 1.0, 3.0)
 KEYS = ("A", "B", "C", "D", "E", "F")
 NOTES = (
-    "For each shape of data and each aggregate, noise is drawn anew over integers that are collected once for each "
-    "radius; the truth is the answer over all rows, with values within their declared bounds. A cell is one shape, "
+    "For each shape of data and each aggregate, noise is drawn anew "
+    "over integers that are collected once for each "
+    "radius; the truth is the answer over all rows, with values "
+    "within their declared bounds. A cell is one shape, "
     "aggregate, noise, ε and cap, over all its groups.",
-    "An interval that is open to a side is reported as open and counts in no width. 'radius = cap' is the same "
+    "An interval that is open to a side is reported as open and "
+    "counts in no width. 'radius = cap' is the same "
     "question with the same noise and cost, every unit counting in full.",
-    "Grouped questions are asked with Laplace noise and with Gaussian noise of the same ε at δ = 1e-7.",
+    (
+        "Grouped questions are asked with Laplace noise and with "
+        "Gaussian noise of the same ε at δ = 1e-7."
+    ),
 )
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A table with rows of units, made by SQL over u (a unit's number) and i (the number of a row of it)."""
+    """A table with rows of units, made by SQL over u (a unit's number) and i (the
+    number of a row of it).
+    """
 
     name: str
     units: int
@@ -55,12 +65,16 @@ class Shape:
         x, y, key, tag = (drawn.format(seed) for seed in (1, 2, 3, 4))
         owner = "(hash(u + 17) / 18446744073709551615.0)"
         return (
-            f"CREATE TABLE t AS SELECT u, 'ABCDEF'[1 + CAST(floor(5.999 * pow({key}, 1.5)) AS INTEGER)] AS g, "
-            f"CAST(floor(100 * {x}) AS INTEGER) AS x, CAST(floor(50 * {x} + 50 * {y}) AS INTEGER) AS y, "
+            "CREATE TABLE t AS SELECT u, 'ABCDEF'[1 + CAST(floor(5.999 * "
+            f"pow({key}, 1.5)) AS INTEGER)] AS g, "
+            f"CAST(floor(100 * {x}) AS INTEGER) AS x, CAST(floor(50 * {x} + "
+            f"50 * {y}) AS INTEGER) AS y, "
             f"CAST(floor(100 * ({owner} * 0.7 + 0.3 * {y})) AS INTEGER) - 50 AS s, "
             f"CAST(floor(400 * {tag} * {tag}) AS INTEGER) AS tag, "
-            f"CASE WHEN {y} < 0.502 THEN 0 ELSE 3000 + CAST(floor(7000 * {x}) AS INTEGER) END AS c "
-            f"FROM (SELECT range AS u, unnest(range(CAST({self.rows} AS BIGINT))) AS i FROM range({self.units}))"
+            f"CASE WHEN {y} < 0.502 THEN 0 ELSE 3000 + CAST(floor(7000 * {x}) "
+            "AS INTEGER) END AS c "
+            f"FROM (SELECT range AS u, unnest(range(CAST({self.rows} AS "
+            f"BIGINT))) AS i FROM range({self.units}))"
         )
 
 
@@ -69,10 +83,28 @@ PARETO = "least({cap}, floor({low} / pow(1 - 0.9999999 * " + PART + ", {power}))
 SHAPES = (
     Shape("light", 5_000, f"1 + floor(3 * {PART})", 4),
     Shape("heavy", 5_000, PARETO.format(cap=500, low=2, power=0.8), 500, heavy=True),
-    Shape("one giant", 2_000, f"CASE WHEN range = 7 THEN 2000 ELSE 1 + floor(5 * {PART}) END", 2_000, heavy=True),
+    Shape(
+        "one giant",
+        2_000,
+        f"CASE WHEN range = 7 THEN 2000 ELSE 1 + floor(5 * {PART}) END",
+        2_000,
+        heavy=True,
+    ),
     Shape("few units", 40, "5", 10),
-    Shape("clinic-like", 25_000, f"least(90, 1 + floor(-4 * ln(1 - 0.999999 * {PART})))", 90),
-    Shape("1 M rows", 60_000, PARETO.format(cap=2_000, low=5, power=0.6), 2_000, heavy=True, draws=LARGE_DRAWS),
+    Shape(
+        "clinic-like",
+        25_000,
+        f"least(90, 1 + floor(-4 * ln(1 - 0.999999 * {PART})))",
+        90,
+    ),
+    Shape(
+        "1 M rows",
+        60_000,
+        PARETO.format(cap=2_000, low=5, power=0.6),
+        2_000,
+        heavy=True,
+        draws=LARGE_DRAWS,
+    ),
 )
 LARGE = Shape(
     "10 M rows",
@@ -98,9 +130,12 @@ AGGREGATES = {
 }
 LIMITS = {"mean": 60, "variance": 1500, "correlation": 1.2, "median": 60, "maximum": 60}
 LIMITS["median beside a gap"] = 2000
-"""Widths from which on an interval hardly tells more than the bounds of the values do."""
+"""Widths from which on an interval hardly tells more than the bounds of the values do.
+"""
 UNCUT = 3.5
-"""A symmetric 95 % interval is 3.92 deviations wide; one that was cut at zero, because noise is all there is, less."""
+"""A symmetric 95 % interval is 3.92 deviations wide; one that was cut at zero, because
+noise is all there is, less.
+"""
 NOISES = ("alone", "Laplace", "Gaussian")
 """Ungrouped (with the noise that the plan prefers), and grouped with either noise."""
 
@@ -119,7 +154,9 @@ class Cell:
 
     @property
     def name(self) -> str:
-        return f"{self.shape.name}, {self.aggregate}, {self.noise}, ε = {self.epsilon:g}"
+        return (
+            f"{self.shape.name}, {self.aggregate}, {self.noise}, ε = {self.epsilon:g}"
+        )
 
     @property
     def system(self) -> str:
@@ -142,20 +179,36 @@ class Cell:
     @property
     def wider(self) -> float:
         """How much wider the intervals are than with radius = cap."""
-        return math.nan if self.beside is None else _ratio(self.drawn.width, self.beside.width)
+        return (
+            math.nan
+            if self.beside is None
+            else _ratio(self.drawn.width, self.beside.width)
+        )
 
     @property
     def told(self) -> bool:
-        """Whether an interval with radius = cap tells anything: noise soon fills the limits of some figures."""
+        """Whether an interval with radius = cap tells anything: noise soon fills the
+        limits of some figures.
+        """
         if self.beside is None:
             return False
-        width, most = float(np.nanmean(self.beside.width)), LIMITS.get(self.aggregate, math.inf)
-        return width < most and (self.aggregate in LIMITS or width > UNCUT * float(np.nanmean(self.beside.rmse)))
+        width, most = (
+            float(np.nanmean(self.beside.width)),
+            LIMITS.get(self.aggregate, math.inf),
+        )
+        return width < most and (
+            self.aggregate in LIMITS
+            or width > UNCUT * float(np.nanmean(self.beside.rmse))
+        )
 
     @property
     def farther(self) -> float:
         """How much larger the error is than with radius = cap."""
-        return math.nan if self.beside is None else _ratio(self.drawn.rmse, self.beside.rmse)
+        return (
+            math.nan
+            if self.beside is None
+            else _ratio(self.drawn.rmse, self.beside.rmse)
+        )
 
 
 def _ratio(mine: Any, other: Any) -> float:
@@ -176,9 +229,17 @@ def opened(shape: Shape, cap: bool) -> Iterator[Database]:
         Field("tag", Type.INTEGER, Range(0, 400)),
         Field("c", Type.INTEGER, Range(0, 10_000)),
     )
-    declared = Catalogue("shapes", (Table("t", fields, owner="u", rows=shape.cap if cap else None),), unit=Unit("u"))
-    account = Ledger.open(":memory:").account("shapes", epsilon=100.0, delta=DELTA, unit=declared.unit)
-    database = Database(declared, DuckDBEngine.of(declared, {"t": (stored, "t")}), account)
+    declared = Catalogue(
+        "shapes",
+        (Table("t", fields, owner="u", rows=shape.cap if cap else None),),
+        unit=Unit("u"),
+    )
+    account = Ledger.open(":memory:").account(
+        "shapes", epsilon=100.0, delta=DELTA, unit=declared.unit
+    )
+    database = Database(
+        declared, DuckDBEngine.of(declared, {"t": (stored, "t")}), account
+    )
     yield database
     database.close()
 
@@ -191,7 +252,11 @@ def cost(noise: str, epsilon: float) -> dict[str, float]:
 
 def question(aggregate: str, noise: str) -> str:
     figure = f"{AGGREGATES[aggregate]} AS a"
-    return f"SELECT {figure} FROM t" if noise == "alone" else f"SELECT g, {figure} FROM t GROUP BY g"
+    return (
+        f"SELECT {figure} FROM t"
+        if noise == "alone"
+        else f"SELECT g, {figure} FROM t GROUP BY g"
+    )
 
 
 def full(aggregate: str, cap: int) -> dict[str, float]:
@@ -201,7 +266,11 @@ def full(aggregate: str, cap: int) -> dict[str, float]:
     return {"radius": cap * {"sum": 100, "signed sum": 50}.get(aggregate, 1)}
 
 
-def cells(shape: Shape, epsilons: tuple[float, ...] = EPSILONS, noises: tuple[str, ...] = NOISES) -> Iterator[Cell]:
+def cells(
+    shape: Shape,
+    epsilons: tuple[float, ...] = EPSILONS,
+    noises: tuple[str, ...] = NOISES,
+) -> Iterator[Cell]:
     for cap in (True, False):
         for database in opened(shape, cap):
             for aggregate in shape.aggregates or AGGREGATES:
@@ -210,14 +279,33 @@ def cells(shape: Shape, epsilons: tuple[float, ...] = EPSILONS, noises: tuple[st
                         yield cell(database, shape, aggregate, noise, epsilon, cap)
 
 
-def cell(database: Database, shape: Shape, aggregate: str, noise: str, epsilon: float, cap: bool) -> Cell:
+def cell(
+    database: Database,
+    shape: Shape,
+    aggregate: str,
+    noise: str,
+    epsilon: float,
+    cap: bool,
+) -> Cell:
     sql, paid = question(aggregate, noise), cost(noise, epsilon)
-    found = Cell(shape, aggregate, noise, epsilon, cap, _last(_drawn(database, sql, shape.draws, paid)))
-    if found.covered < found.least:  # of a thousand cells some miss by chance: drawn again, many times more often
+    found = Cell(
+        shape,
+        aggregate,
+        noise,
+        epsilon,
+        cap,
+        _last(_drawn(database, sql, shape.draws, paid)),
+    )
+    # Of a thousand cells some miss by chance: drawn again, many times more often
+    if found.covered < found.least:
         shape = replace(shape, draws=AGAIN * shape.draws)
-        found = replace(found, shape=shape, drawn=_last(_drawn(database, sql, shape.draws, paid)))
+        found = replace(
+            found, shape=shape, drawn=_last(_drawn(database, sql, shape.draws, paid))
+        )
     chosen = cap and noise == "Gaussian" and full(aggregate, shape.cap)
-    beside = _last(_drawn(database, sql, shape.draws, paid | chosen)) if chosen else None
+    beside = (
+        _last(_drawn(database, sql, shape.draws, paid | chosen)) if chosen else None
+    )
     return replace(found, beside=beside)
 
 
@@ -228,7 +316,12 @@ def _drawn(database: Database, sql: str, draws: int, stated: dict[str, float]) -
 
 def _last(drawn: Drawn) -> Drawn:
     """The figures of the last column: the aggregate, beside the key."""
-    return Drawn(*(np.asarray(figure)[:, -1:] for figure in (drawn.covered, drawn.open, drawn.width, drawn.rmse)))
+    return Drawn(
+        *(
+            np.asarray(figure)[:, -1:]
+            for figure in (drawn.covered, drawn.open, drawn.width, drawn.rmse)
+        )
+    )
 
 
 def run() -> Report:
@@ -238,18 +331,29 @@ def run() -> Report:
 
 def report(found: list[Cell]) -> Report:
     rows = [row for one in found for row in _rows(one)]
-    return Report(tuple(rows), tuple(_goals(found)), NOTES, versions("dither", "duckdb", "numpy"))
+    return Report(
+        tuple(rows), tuple(_goals(found)), NOTES, versions("dither", "duckdb", "numpy")
+    )
 
 
 def _rows(one: Cell) -> Iterator[Row]:
     yield Row(one.name, one.system, "covers the truth", round(one.covered, 4))
     yield Row(one.name, one.system, "open to a side", round(one.open, 4))
     if one.open < 1:
-        yield Row(one.name, one.system, "mean width", _rounded(float(np.nanmean(one.drawn.width))))
+        yield Row(
+            one.name,
+            one.system,
+            "mean width",
+            _rounded(float(np.nanmean(one.drawn.width))),
+        )
     yield Row(one.name, one.system, "RMSE", _rounded(float(np.nanmean(one.drawn.rmse))))
     if one.beside is not None:
-        yield Row(one.name, one.system, "width beside radius = cap", _rounded(one.wider))
-        yield Row(one.name, one.system, "RMSE beside radius = cap", _rounded(one.farther))
+        yield Row(
+            one.name, one.system, "width beside radius = cap", _rounded(one.wider)
+        )
+        yield Row(
+            one.name, one.system, "RMSE beside radius = cap", _rounded(one.farther)
+        )
 
 
 def _rounded(value: float) -> float | None:
@@ -258,35 +362,62 @@ def _rounded(value: float) -> float | None:
 
 def _goals(found: list[Cell]) -> Iterator[Goal]:
     worst = min(one.covered - one.least for one in found if not math.isnan(one.covered))
-    yield at_least("coverage of the truth in every cell, above 95 % less 4 standard errors", 0.0, worst)
-    closed = sum(one.open == 0 for one in found if one.cap) / max(sum(one.cap for one in found), 1)
+    yield at_least(
+        "coverage of the truth in every cell, above 95 % less 4 standard errors",
+        0.0,
+        worst,
+    )
+    closed = sum(one.open == 0 for one in found if one.cap) / max(
+        sum(one.cap for one in found), 1
+    )
     yield at_least("cells with declared rows whose intervals are closed", 0.9, closed)
     told = [one for one in found if one.told]
-    yield at_most("width beside radius = cap, the worst cell that tells anything", 1.1, max(one.wider for one in told))
+    yield at_most(
+        "width beside radius = cap, the worst cell that tells anything",
+        1.1,
+        max(one.wider for one in told),
+    )
     heavy = [one.farther for one in told if one.shape.heavy]
-    yield at_most("RMSE beside radius = cap on heavy-tailed shapes, the worst such cell", 0.5, max(heavy))
+    yield at_most(
+        "RMSE beside radius = cap on heavy-tailed shapes, the worst such cell",
+        0.5,
+        max(heavy),
+    )
     others = [one.farther for one in told if not one.shape.heavy]
-    yield at_most("RMSE beside radius = cap on other shapes, the worst such cell", 1.1, max(others))
+    yield at_most(
+        "RMSE beside radius = cap on other shapes, the worst such cell",
+        1.1,
+        max(others),
+    )
 
 
 PEER_SHAPES = ("light", "heavy", "clinic-like")
 PEER_DRAWS = 60
 USUAL = 20
-"""Rows of one unit that a curator might truncate to who does not know the largest number."""
+"""Rows of one unit that a curator might truncate to who does not know the largest
+number.
+"""
 
 
 def peers() -> Report:
-    """What another library prints around the same data: `python -m bench coverage --peers`."""
+    """What another library prints around the same data: `python -m bench coverage
+    --peers`.
+    """
     from bench.peers import InstallError, Worker
 
     rows: list[Row] = []
     notes = [
-        "OpenDP prints the accuracy of its noise. Units are truncated to a number of rows first, and what that leaves "
-        "out is in no interval: with all rows of a unit kept it holds, with fewer it does not.",
+        "OpenDP prints the accuracy of its noise. Units are truncated to "
+        "a number of rows first, and what that leaves "
+        "out is in no interval: with all rows of a unit kept it holds, "
+        "with fewer it does not.",
         "Tumult Analytics and PipelineDP print no interval at all.",
     ]
     try:
-        with Worker("opendp-polars", "coverage_opendp") as worker, tempfile.TemporaryDirectory() as folder:
+        with (
+            Worker("opendp-polars", "coverage_opendp") as worker,
+            tempfile.TemporaryDirectory() as folder,
+        ):
             for shape in SHAPES:
                 if shape.name in PEER_SHAPES:
                     rows += _of_opendp(worker, shape, Path(folder, "t.parquet"))
@@ -302,10 +433,32 @@ def _of_opendp(worker: Any, shape: Shape, path: Path) -> Iterator[Row]:
         for figure, sql in (("count", "COUNT(*)"), ("sum", "SUM(x)")):
             for grouped in (False, True):
                 by = "g" if grouped else "''"
-                truth = dict(stored.execute(f"SELECT {by}, {sql} FROM t GROUP BY {by}").fetchall())
+                truth = dict(
+                    stored.execute(
+                        f"SELECT {by}, {sql} FROM t GROUP BY {by}"
+                    ).fetchall()
+                )
                 for rows in (USUAL, shape.cap):
-                    stated = {"figure": figure, "grouped": grouped, "rows": rows, "epsilon": 1.0, "delta": DELTA}
+                    stated = {
+                        "figure": figure,
+                        "grouped": grouped,
+                        "rows": rows,
+                        "epsilon": 1.0,
+                        "delta": DELTA,
+                    }
                     found = worker.ask(path=str(path), times=PEER_DRAWS, **stated)
-                    held = [low <= truth[key] <= high for one in found for key, low, high in one]
-                    name = f"{shape.name}, {figure}, {'grouped' if grouped else 'alone'}, ε = 1"
-                    yield Row(name, f"opendp, {rows} rows of a unit", "covers the truth", float(np.mean(held)))
+                    held = [
+                        low <= truth[key] <= high
+                        for one in found
+                        for key, low, high in one
+                    ]
+                    name = (
+                        f"{shape.name}, {figure}, "
+                        f"{'grouped' if grouped else 'alone'}, ε = 1"
+                    )
+                    yield Row(
+                        name,
+                        f"opendp, {rows} rows of a unit",
+                        "covers the truth",
+                        float(np.mean(held)),
+                    )

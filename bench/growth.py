@@ -1,4 +1,6 @@
-"""Private SQL on Parquet files from one million rows to a hundred million: how time and memory grow."""
+"""Private SQL on Parquet files from one million rows to a hundred million: how time and
+memory grow.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,16 @@ import numpy as np
 
 from bench.harness import Goal, Report, Row, at_most, versions
 from bench.peers import Worker
-from bench.query import CATEGORIES, CITIES, DELTA, EPSILON, ROWS_PER_USER, SEED, SYSTEMS, zipf
+from bench.query import (
+    CATEGORIES,
+    CITIES,
+    DELTA,
+    EPSILON,
+    ROWS_PER_USER,
+    SEED,
+    SYSTEMS,
+    zipf,
+)
 from dither.query.collect.collector import Collector
 from dither.query.cost import asked_of
 from dither.query.database import Database
@@ -26,37 +37,52 @@ CASES = {
     "count": "SELECT COUNT(*) AS answer FROM purchases",
     "distinct users": "SELECT COUNT(DISTINCT user_id) AS answer FROM purchases",
     "sum": "SELECT SUM(amount) AS answer FROM purchases",
-    "grouped sum": "SELECT category, SUM(amount) AS answer FROM purchases GROUP BY category",
+    "grouped sum": (
+        "SELECT category, SUM(amount) AS answer FROM purchases GROUP BY category"
+    ),
     "private keys": "SELECT city, COUNT(*) AS answer FROM purchases GROUP BY city",
     "median": "SELECT MEDIAN(amount) AS answer FROM purchases",
 }
 COLUMNS_BYTES = 8 + 16 + 16 + 8
-"""What a row takes in memory at least: two numbers and two references to short texts."""
+"""What a row takes in memory at least: two numbers and two references to short texts.
+"""
 
 NOTES = (
-    "The purchases of `bench query`, made in parts of a million rows, each part a Parquet file; a part's users are "
+    "The purchases of `bench query`, made in parts of a million "
+    "rows, each part a Parquet file; a part's users are "
     "drawn from all. The files are read in place: no table is loaded.",
-    "CPU-seconds of one question, all threads; the median of three at the smaller sizes, one at the largest. Each "
+    "CPU-seconds of one question, all threads; the median of three "
+    "at the smaller sizes, one at the largest. Each "
     "question of each system has a process of its own, whose peak memory is shown.",
-    "DuckDB asked without privacy has no units to keep apart; what is grouped by user grows with the number of users.",
+    (
+        "DuckDB asked without privacy has no units to keep apart; what "
+        "is grouped by user grows with the number of users."
+    ),
 )
 
 
 def make(folder: Path, rows: int) -> None:
     """Parquet files of a million rows each, always the same for a number of rows."""
-    generator = np.random.default_rng(SEED)  # allowed: made-up data, the same every time
-    weights = np.cumsum(generator.lognormal(np.log(5.25), 0.955, round(rows / ROWS_PER_USER)))
+    generator = np.random.default_rng(
+        SEED
+    )  # allowed: made-up data, the same every time
+    weights = np.cumsum(
+        generator.lognormal(np.log(5.25), 0.955, round(rows / ROWS_PER_USER))
+    )
     for part in range(rows // PART):
         columns = {
             "user_id": np.searchsorted(weights, generator.random(PART) * weights[-1]),
             "category": zipf(generator, CATEGORIES, 1.0, PART),
             "city": zipf(generator, CITIES, 1.4, PART),
-            "amount": np.minimum(np.rint(generator.gamma(1.5, 130, PART)), 1000).astype(np.int64),
+            "amount": np.minimum(np.rint(generator.gamma(1.5, 130, PART)), 1000).astype(
+                np.int64
+            ),
         }
         with duckdb.connect() as connection:
             connection.register("made", columns)
             connection.execute(
-                "COPY (SELECT user_id, 'category ' || category AS category, 'city ' || city AS city, amount FROM made) "
+                "COPY (SELECT user_id, 'category ' || category AS category, "
+                "'city ' || city AS city, amount FROM made) "
                 f"TO '{folder / f'part{part:03}.parquet'}' (FORMAT parquet)"
             )
 
@@ -68,19 +94,34 @@ def measured(folder: Path, rows: int, case: str, repeats: int) -> list[Row]:
     for system, worker in workers.items():
         with worker:
             worker.ask(task="open", path=str(folder), epsilon=EPSILON, delta=DELTA)
-            times = [worker.ask(task="ask", sql=CASES[case], turn=turn) for turn in range(repeats)]
+            times = [
+                worker.ask(task="ask", sql=CASES[case], turn=turn)
+                for turn in range(repeats)
+            ]
             for figure, label in (("cpu", "CPU-seconds"), ("wall", "seconds")):
-                found.append(Row(name, system, label, float(np.median([time[figure] for time in times]))))
+                found.append(
+                    Row(
+                        name,
+                        system,
+                        label,
+                        float(np.median([time[figure] for time in times])),
+                    )
+                )
             found.append(Row(name, system, "peak MB", worker.ask(task="peak")))
     return found
 
 
-def growth(rows: Sequence[Row], case: str, sizes: Sequence[int], metric: str) -> float | None:
+def growth(
+    rows: Sequence[Row], case: str, sizes: Sequence[int], metric: str
+) -> float | None:
     """How many times more each row takes at the largest size than at the one before it."""
     each = []
     for size in sizes[-2:]:
         wanted = (f"{case}, {size // PART} M rows", "dither", metric)
-        value = next((row.value for row in rows if (row.case, row.system, row.metric) == wanted), None)
+        value = next(
+            (row.value for row in rows if (row.case, row.system, row.metric) == wanted),
+            None,
+        )
         if value is None:
             return None
         each.append(value / size)
@@ -89,18 +130,34 @@ def growth(rows: Sequence[Row], case: str, sizes: Sequence[int], metric: str) ->
 
 def goals(rows: Sequence[Row], sizes: Sequence[int]) -> tuple[Goal, ...]:
     steps = f"from {sizes[-2] // PART} to {sizes[-1] // PART} million rows"
-    peaks = [row.value for row in rows if row.system == "dither" and row.metric == "peak MB" and row.value is not None]
+    peaks = [
+        row.value
+        for row in rows
+        if row.system == "dither" and row.metric == "peak MB" and row.value is not None
+    ]
     table = sizes[-1] * COLUMNS_BYTES / 1e6
     return (
         *(
-            at_most(f"{case}: CPU-seconds a row, {steps}, times", 1.5, growth(rows, case, sizes, "CPU-seconds"))
+            at_most(
+                f"{case}: CPU-seconds a row, {steps}, times",
+                1.5,
+                growth(rows, case, sizes, "CPU-seconds"),
+            )
             for case in CASES
         ),
         *(
-            at_most(f"{case}: memory a row, {steps}, times", 1.2, growth(rows, case, sizes, "peak MB"))
+            at_most(
+                f"{case}: memory a row, {steps}, times",
+                1.2,
+                growth(rows, case, sizes, "peak MB"),
+            )
             for case in CASES
         ),
-        at_most("most memory, as a share of the table in memory", 1.0, max(peaks, default=float("nan")) / table),
+        at_most(
+            "most memory, as a share of the table in memory",
+            1.0,
+            max(peaks, default=float("nan")) / table,
+        ),
     )
 
 
@@ -111,10 +168,21 @@ def run(sizes: Sequence[int] = SIZES) -> Report:
             folder = Path(place)
             make(folder, size)
             stored = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
-            rows.append(Row(f"purchases, {size // PART} M rows", "data", "MB of Parquet files", stored))
+            rows.append(
+                Row(
+                    f"purchases, {size // PART} M rows",
+                    "data",
+                    "MB of Parquet files",
+                    stored,
+                )
+            )
             for case in CASES:
-                rows += measured(folder, size, case, repeats=1 if size >= 50_000_000 else 3)
-    return Report(tuple(rows), goals(rows, sizes), NOTES, versions("dither", "duckdb", "numpy"))
+                rows += measured(
+                    folder, size, case, repeats=1 if size >= 50_000_000 else 3
+                )
+    return Report(
+        tuple(rows), goals(rows, sizes), NOTES, versions("dither", "duckdb", "numpy")
+    )
 
 
 RADIUS = 8
@@ -122,7 +190,9 @@ RADIUS = 8
 
 
 def spark(rows: int = 10_000_000) -> Report:
-    """The exact integers that DuckDB and a local Spark collect from the same files, and how long each takes."""
+    """The exact integers that DuckDB and a local Spark collect from the same files, and
+    how long each takes.
+    """
     from dither.query.engines.spark.local import start
 
     session = start("local[2]", **{"spark.driver.memory": "4g"})
@@ -130,20 +200,38 @@ def spark(rows: int = 10_000_000) -> Report:
     with tempfile.TemporaryDirectory() as place:
         make(Path(place), rows)
         for case, sql in CASES.items():
-            ours, theirs = (integers(source, sql) for source in (place, session.read.parquet(place)))
-            differ += sum(one != other for one, other in zip(ours[0], theirs[0], strict=True))
+            ours, theirs = (
+                integers(source, sql) for source in (place, session.read.parquet(place))
+            )
+            differ += sum(
+                one != other for one, other in zip(ours[0], theirs[0], strict=True)
+            )
             name = f"{case}, {rows // PART} M rows"
-            found += [Row(name, "duckdb", "seconds", ours[1]), Row(name, "spark", "seconds", theirs[1])]
+            found += [
+                Row(name, "duckdb", "seconds", ours[1]),
+                Row(name, "spark", "seconds", theirs[1]),
+            ]
             found.append(Row(name, "both", "integers compared", float(len(ours[0]))))
     goal = at_most("exact integers that differ between DuckDB and Spark", 0, differ)
-    return Report(tuple(found), (goal,), NOTES[:1], versions("dither", "duckdb", "pyspark"))
+    return Report(
+        tuple(found), (goal,), NOTES[:1], versions("dither", "duckdb", "pyspark")
+    )
 
 
 def integers(source: Any, sql: str) -> tuple[list[Any], float]:
-    """All integers of a question before noise, in order, and the seconds that they took."""
+    """All integers of a question before noise, in order, and the seconds that they
+    took.
+    """
     keys = {"category": [f"category {i}" for i in range(CATEGORIES)]}
-    options: dict[str, Any] = {"unit": "user_id", "bounds": {"amount": (0, 500)}, "keys": keys, "ledger": ":memory:"}
-    with opened(source, budget=(1000.0, DELTA), name="purchases", **options) as database:
+    options: dict[str, Any] = {
+        "unit": "user_id",
+        "bounds": {"amount": (0, 500)},
+        "keys": keys,
+        "ledger": ":memory:",
+    }
+    with opened(
+        source, budget=(1000.0, DELTA), name="purchases", **options
+    ) as database:
         began = time.perf_counter()
         return _collected(database, sql), time.perf_counter() - began
 
@@ -151,13 +239,25 @@ def integers(source: Any, sql: str) -> tuple[list[Any], float]:
 def _collected(database: Database, sql: str) -> list[Any]:
     plan = database._plan(parse(sql), asked_of({"epsilon": EPSILON, "groups": 1000}))
     with database._engine.session() as session:
-        collector = Collector(plan, session, database._engine.dialect, database.catalogue.table, lambda: "salt")
+        collector = Collector(
+            plan,
+            session,
+            database._engine.dialect,
+            database.catalogue.table,
+            lambda: "salt",
+        )
         found: list[Any] = []
         if plan.keys is not None:
-            counts = dict(zip(collector.found, collector.candidates().tolist(), strict=True))
+            counts = dict(
+                zip(collector.found, collector.candidates().tolist(), strict=True)
+            )
             found += sorted(counts.items())
             collector.name([collector.found.index(key) for key in sorted(counts)])
         for m, item in enumerate(plan.items):
             found += collector.units(m) if item.radius is None else []
-            found += collector.totals(m, item.radius or RADIUS * item.measure.row).ravel().tolist()
+            found += (
+                collector.totals(m, item.radius or RADIUS * item.measure.row)
+                .ravel()
+                .tolist()
+            )
     return found

@@ -33,7 +33,9 @@ RESULTS = Path(__file__).parent / "results"
 
 @dataclass(frozen=True)
 class Row:
-    """One measured figure. The value is None where it could not be measured; a note of the report says why."""
+    """One measured figure. The value is None where it could not be measured; a note of
+    the report says why.
+    """
 
     case: str
     system: str
@@ -43,7 +45,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Goal:
-    """One figure that was promised, what was measured, and whether that keeps the promise."""
+    """One figure that was promised, what was measured, and whether that keeps the
+    promise.
+    """
 
     goal: str
     want: str
@@ -62,11 +66,21 @@ class Report:
 
 
 def at_least(goal: str, want: float, got: float | None) -> Goal:
-    return Goal(goal, f"at least {want:g}", finite(got), finite(got) is not None and got is not None and got >= want)
+    return Goal(
+        goal,
+        f"at least {want:g}",
+        finite(got),
+        finite(got) is not None and got is not None and got >= want,
+    )
 
 
 def at_most(goal: str, want: float, got: float | None) -> Goal:
-    return Goal(goal, f"at most {want:g}", finite(got), finite(got) is not None and got is not None and got <= want)
+    return Goal(
+        goal,
+        f"at most {want:g}",
+        finite(got),
+        finite(got) is not None and got is not None and got <= want,
+    )
 
 
 def finite(value: float | None) -> float | None:
@@ -81,8 +95,12 @@ def cpu_seconds(call: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def medians(systems: Mapping[str, Callable[[], float]], repeats: int) -> dict[str, float]:
-    """The median of what each system measures, taking turns so that a busy moment of the machine hits them all."""
+def medians(
+    systems: Mapping[str, Callable[[], float]], repeats: int
+) -> dict[str, float]:
+    """The median of what each system measures, taking turns so that a busy moment of
+    the machine hits them all.
+    """
     seen: dict[str, list[float]] = {name: [] for name in systems}
     for _ in range(repeats):
         for name, measure in systems.items():
@@ -104,7 +122,11 @@ def processor() -> str:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
         return platform.processor()
-    names = [line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("model name")]
+    names = [
+        line.partition(":")[2].strip()
+        for line in text.splitlines()
+        if line.startswith("model name")
+    ]
     return names[0] if names else platform.machine()
 
 
@@ -122,7 +144,10 @@ def save(name: str, report: Report, folder: Path = RESULTS) -> Path:
         "versions": dict(report.versions),
         "machine": machine(),
     }
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    path.write_text(
+        json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+        encoding="utf-8",
+    )
     return path
 
 

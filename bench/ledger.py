@@ -1,4 +1,6 @@
-"""Durable charges per second, one process and eight, beside a bare INSERT and commit on the same disk."""
+"""Durable charges per second, one process and eight, beside a bare INSERT and commit on
+the same disk.
+"""
 
 from __future__ import annotations
 
@@ -22,27 +24,38 @@ from tests.ledger.server import Server, serving
 
 REPEATS = 9
 CHARGES = {1: 800, 8: 200}
-"""For each number of processes, how many charges each of them makes in one measurement."""
+"""For each number of processes, how many charges each of them makes in one measurement.
+"""
 WARM_UP = 20
 KILLS, CAMPAIGNS = 500, 10
 
 NOTES = (
-    "Wall time, not CPU time: a durable commit mostly waits. Systems take turns; medians.",
-    "Bare: one INSERT of a line as long as a charge's, without a key, in autocommit; WAL and synchronous=FULL, or "
+    (
+        "Wall time, not CPU time: a durable commit mostly waits. Systems "
+        "take turns; medians."
+    ),
+    "Bare: one INSERT of a line as long as a charge's, without a "
+    "key, in autocommit; WAL and synchronous=FULL, or "
     "synchronous_commit=on; its processes share nothing but the table.",
     "Charges of eight processes go to one account, so they happen one after the other.",
 )
 
 CRASH_NOTES = (
-    "A release without a charge, an overspent account, a log that does not verify or an account that no longer works "
+    "A release without a charge, an overspent account, a log that "
+    "does not verify or an account that no longer works "
     "ends the run without a result.",
-    "In every other SQLite campaign files are handled too: copies and backups of the open book, other processes that "
+    "In every other SQLite campaign files are handled too: copies "
+    "and backups of the open book, other processes that "
     "look, a book that is lost and restored after every tenth kill.",
-    "Unreleased: charged, and killed before the answer was written; what it costs never to answer uncharged.",
+    (
+        "Unreleased: charged, and killed before the answer was written; "
+        "what it costs never to answer uncharged."
+    ),
 )
 
 GROWTH_NOTES = (
-    "CPU time of one call in this process. The charges were made without waiting for the disk, which only building the "
+    "CPU time of one call in this process. The charges were made "
+    "without waiting for the disk, which only building the "
     "book needs.",
     "Verify reads from the last verified mark on; `whole` reads all lines.",
 )
@@ -50,7 +63,10 @@ SIZES = (1_000, 10_000, 100_000)
 
 Work = Callable[[int], None]
 Prepare = Callable[[], Work]
-TABLE = "CREATE TABLE bare (seq BIGINT, time TEXT, kind TEXT, account TEXT, body TEXT, hash TEXT)"
+TABLE = (
+    "CREATE TABLE bare (seq BIGINT, time TEXT, kind TEXT, account "
+    "TEXT, body TEXT, hash TEXT)"
+)
 
 
 def line(place: str) -> tuple[Any, ...]:
@@ -58,7 +74,12 @@ def line(place: str) -> tuple[Any, ...]:
     with Ledger.open(place) as book:
         book.account("clinic").charge(PureDP(1))
         with book.store.reading() as run:
-            return tuple(run("SELECT seq, time, kind, account, body, hash FROM log ORDER BY seq DESC LIMIT 1")[0])
+            return tuple(
+                run(
+                    "SELECT seq, time, kind, account, body, hash FROM log ORDER BY "
+                    "seq DESC LIMIT 1"
+                )[0]
+            )
 
 
 def charging(place: str) -> Work:
@@ -93,16 +114,23 @@ def bare_postgres(place: str, values: tuple[Any, ...]) -> Work:
 
     def work(times: int) -> None:
         for _ in range(times):
-            connection.execute("INSERT INTO bare VALUES (%s, %s, %s, %s, %s, %s)", values)
+            connection.execute(
+                "INSERT INTO bare VALUES (%s, %s, %s, %s, %s, %s)", values
+            )
 
     return work
 
 
 def per_second(prepare: Prepare, processes: int) -> float:
-    """How much work forked processes do together in a second, from the first that starts to the last that ends."""
+    """How much work forked processes do together in a second, from the first that
+    starts to the last that ends.
+    """
     (started, start), (ended, end) = os.pipe(), os.pipe()
     each = CHARGES[processes]
-    children = [fork(partial(measured, prepare, each, started, start, end)) for _ in range(processes)]
+    children = [
+        fork(partial(measured, prepare, each, started, start, end))
+        for _ in range(processes)
+    ]
     os.close(end)
     for _ in range(processes):
         os.read(ended, 1)
@@ -151,8 +179,14 @@ def places(server: Server) -> Iterator[dict[str, dict[str, Prepare]]]:
             connection.execute(TABLE)
         create_bare(other)
         yield {
-            "SQLite": {"dither": partial(charging, book), "bare": partial(bare_sqlite, bare, line(book))},
-            "PostgreSQL": {"dither": partial(charging, shared), "bare": partial(bare_postgres, other, line(shared))},
+            "SQLite": {
+                "dither": partial(charging, book),
+                "bare": partial(bare_sqlite, bare, line(book)),
+            },
+            "PostgreSQL": {
+                "dither": partial(charging, shared),
+                "bare": partial(bare_postgres, other, line(shared)),
+            },
         }
 
 
@@ -164,7 +198,9 @@ def create_bare(address: str) -> None:
 
 
 def fsync_microseconds(folder: str) -> float:
-    """How long the disk takes to confirm 4 KiB: what a durable commit cannot be faster than."""
+    """How long the disk takes to confirm 4 KiB: what a durable commit cannot be faster
+    than.
+    """
     with tempfile.NamedTemporaryFile(dir=folder) as file:
         took = []
         for _ in range(200):
@@ -177,42 +213,92 @@ def fsync_microseconds(folder: str) -> float:
 
 
 def run() -> Report:
-    rows, goals = [Row("disk", "fsync of 4 KiB", "microseconds", fsync_microseconds(tempfile.gettempdir()))], []
+    rows, goals = (
+        [
+            Row(
+                "disk",
+                "fsync of 4 KiB",
+                "microseconds",
+                fsync_microseconds(tempfile.gettempdir()),
+            )
+        ],
+        [],
+    )
     with serving() as server, places(server) as backends:
         for backend, systems in backends.items():
             for processes in CHARGES:
                 case = f"{backend}, {processes} process{'es' if processes > 1 else ''}"
-                measures = {name: partial(per_second, prepare, processes) for name, prepare in systems.items()}
+                measures = {
+                    name: partial(per_second, prepare, processes)
+                    for name, prepare in systems.items()
+                }
                 found = medians(measures, REPEATS)
-                rows += [Row(case, name, "durable commits per second", value) for name, value in found.items()]
-                goals.append(at_least(f"{case}: share of the bare rate", 0.7, found["dither"] / found["bare"]))
-    return Report(tuple(rows), tuple(goals), NOTES, versions("dither", "psycopg") | {"SQLite": sqlite3.sqlite_version})
+                rows += [
+                    Row(case, name, "durable commits per second", value)
+                    for name, value in found.items()
+                ]
+                goals.append(
+                    at_least(
+                        f"{case}: share of the bare rate",
+                        0.7,
+                        found["dither"] / found["bare"],
+                    )
+                )
+    return Report(
+        tuple(rows),
+        tuple(goals),
+        NOTES,
+        versions("dither", "psycopg") | {"SQLite": sqlite3.sqlite_version},
+    )
 
 
 def growth() -> Report:
     """What looking at a book costs when it has grown."""
     rows, found = [], dict[str, list[float]]()
-    with tempfile.TemporaryDirectory(prefix="dither-growth-") as folder, Ledger.open(f"{folder}/book.db") as book:
+    with (
+        tempfile.TemporaryDirectory(prefix="dither-growth-") as folder,
+        Ledger.open(f"{folder}/book.db") as book,
+    ):
         account = book.account("clinic", epsilon=1e9)
         book.store._connected().execute("PRAGMA synchronous = OFF")  # type: ignore[attr-defined]
         made = 0
         for size in SIZES:
             for _ in range(size - made):
-                account.settle(account.charge(PureDP(1), by="ana", purpose="count of visits"))
+                account.settle(
+                    account.charge(PureDP(1), by="ana", purpose="count of visits")
+                )
             made = size
             for name, look in looks(book, account).items():
                 seconds = cpu_seconds(look)
                 found.setdefault(name, []).append(seconds)
-                rows.append(Row(f"{size:,} charges", name, "CPU milliseconds", 1000 * seconds))
+                rows.append(
+                    Row(f"{size:,} charges", name, "CPU milliseconds", 1000 * seconds)
+                )
     goals = [
-        at_most(f"{name}: growth from {SIZES[0]:,} to {SIZES[-1]:,} charges", 3, found[name][-1] / found[name][0])
-        for name in ("print(account)", "burn-down", "last 100 lines", "verify from the mark")
+        at_most(
+            f"{name}: growth from {SIZES[0]:,} to {SIZES[-1]:,} charges",
+            3,
+            found[name][-1] / found[name][0],
+        )
+        for name in (
+            "print(account)",
+            "burn-down",
+            "last 100 lines",
+            "verify from the mark",
+        )
     ]
-    return Report(tuple(rows), tuple(goals), GROWTH_NOTES, versions("dither") | {"SQLite": sqlite3.sqlite_version})
+    return Report(
+        tuple(rows),
+        tuple(goals),
+        GROWTH_NOTES,
+        versions("dither") | {"SQLite": sqlite3.sqlite_version},
+    )
 
 
 def looks(book: Ledger, account: Account) -> dict[str, Callable[[], object]]:
-    """In this order: the first verification leaves the mark from which the next one starts."""
+    """In this order: the first verification leaves the mark from which the next one
+    starts.
+    """
 
     def again() -> None:
         for _ in range(100):
@@ -242,12 +328,29 @@ def crash() -> Report:
             for number in range(CAMPAIGNS):
                 tell(turn * CAMPAIGNS + number, len(backends) * CAMPAIGNS)
                 files = backend == "SQLite" and number % 2 == 1
-                place = f"{name}/{number}/book.db" if backend == "SQLite" else server.database()
+                place = (
+                    f"{name}/{number}/book.db"
+                    if backend == "SQLite"
+                    else server.database()
+                )
                 Path(f"{name}/{number}").mkdir(exist_ok=True)
-                found.append(campaign(place, Path(name) / f"{backend}{number}", KILLS, files=files))
+                found.append(
+                    campaign(
+                        place, Path(name) / f"{backend}{number}", KILLS, files=files
+                    )
+                )
             rows += [
-                Row(f"{backend}, SIGKILL at random moments", "dither", what, sum(getattr(one, what) for one in found))
+                Row(
+                    f"{backend}, SIGKILL at random moments",
+                    "dither",
+                    what,
+                    sum(getattr(one, what) for one in found),
+                )
                 for what in ("kills", "charges", "releases", "unreleased", "restores")
             ]
-            goals.append(at_least(f"{backend}: kills survived", 5_000, sum(one.kills for one in found)))
+            goals.append(
+                at_least(
+                    f"{backend}: kills survived", 5_000, sum(one.kills for one in found)
+                )
+            )
     return Report(tuple(rows), tuple(goals), CRASH_NOTES, versions("dither"))

@@ -16,7 +16,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-__all__ = ["FOLDER", "PEERS", "InstallError", "Peer", "Worker", "clean_environment", "create", "interpreter", "pip"]
+__all__ = [
+    "FOLDER",
+    "PEERS",
+    "InstallError",
+    "Peer",
+    "Worker",
+    "clean_environment",
+    "create",
+    "interpreter",
+    "pip",
+]
 
 FOLDER = Path(__file__).parent / "peers"
 ROOT = Path(__file__).parent.parent
@@ -44,10 +54,18 @@ PEERS = {
         Peer("prv-accountant", ("prv-accountant==0.2.0",), "prv_accountant"),
         Peer("tmlt.analytics", ("tmlt.analytics==0.21.0",), "tmlt.analytics"),
         Peer("smartnoise-sql", ("smartnoise-sql==1.0.10",), "snsql"),
-        Peer("smartnoise-sql-postgres", ("smartnoise-sql==1.0.10", "psycopg2-binary==2.9.13"), "snsql"),
+        Peer(
+            "smartnoise-sql-postgres",
+            ("smartnoise-sql==1.0.10", "psycopg2-binary==2.9.13"),
+            "snsql",
+        ),
         Peer("pipeline-dp", ("pipeline-dp==0.3.1",), "pipeline_dp"),
         Peer("qrlew", ("pyqrlew==0.9.27", "psycopg2-binary==2.9.13"), "pyqrlew"),
-        Peer("dpsql-plus", ("dpsql @ git+https://github.com/lycorp-jp/DPSQL_Plus",), "dpsql"),
+        Peer(
+            "dpsql-plus",
+            ("dpsql @ git+https://github.com/lycorp-jp/DPSQL_Plus",),
+            "dpsql",
+        ),
     )
 }
 
@@ -60,28 +78,46 @@ def clean_environment() -> dict[str, str]:
     """The caller's environment without what would lead a peer to the caller's packages."""
     unwanted = {"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV"}
     kept = {name: value for name, value in os.environ.items() if name not in unwanted}
-    return kept | {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore"}
+    return kept | {
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_ROOT_USER_ACTION": "ignore",
+    }
 
 
 def pip(python: Path, *arguments: str) -> None:
     command = [str(python), "-m", "pip", "install", "--quiet", *arguments]
     try:
         done = subprocess.run(
-            command, env=clean_environment(), capture_output=True, text=True, timeout=INSTALL_LIMIT_SECONDS, check=False
+            command,
+            env=clean_environment(),
+            capture_output=True,
+            text=True,
+            timeout=INSTALL_LIMIT_SECONDS,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         raise InstallError(f"pip took longer than {INSTALL_LIMIT_SECONDS} s") from None
     if done.returncode:
         lines = [line.strip() for line in done.stderr.splitlines()]
-        said = [line for word in ("error", "fatal") for line in lines if line.lower().startswith(word)]
-        raise InstallError(said[-1] if said else f"pip ended with code {done.returncode}")
+        said = [
+            line
+            for word in ("error", "fatal")
+            for line in lines
+            if line.lower().startswith(word)
+        ]
+        raise InstallError(
+            said[-1] if said else f"pip ended with code {done.returncode}"
+        )
 
 
 def create(folder: Path) -> Path:
     """A fresh virtual environment in `folder`; returns its interpreter."""
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run(
-        [sys.executable, "-m", "venv", str(folder)], env=clean_environment(), check=True, capture_output=True
+        [sys.executable, "-m", "venv", str(folder)],
+        env=clean_environment(),
+        check=True,
+        capture_output=True,
     )
     return folder / "bin" / "python"
 
@@ -123,14 +159,19 @@ class Worker:
         self.process.stdin.flush()
         line = self.process.stdout.readline()
         if not line:
-            raise RuntimeError(f"the peer's script ended with code {self.process.wait()}; see its message above")
+            raise RuntimeError(
+                f"the peer's script ended with code {self.process.wait()}; see its message above"
+            )
         return json.loads(line)
 
     def __enter__(self) -> Worker:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         if self.process.stdin is not None:
             self.process.stdin.close()

@@ -1,6 +1,8 @@
-"""The questions of `query` asked of every system one could take instead, each in an environment of its own.
+"""The questions of `query` asked of every system one could take instead, each in an
+environment of its own.
 
-`python -m bench query --peers` runs it. `python -m bench.race Tumult` measures some systems again and keeps the rest.
+`python -m bench query --peers` runs it. `python -m bench.race Tumult` measures some
+systems again and keeps the rest.
 """
 
 from __future__ import annotations
@@ -25,19 +27,33 @@ def label(rows: int) -> str:
 def merged(old: Report | None, heat: Heat) -> Report:
     """What was measured before, with this heat in the place of what it measured again."""
     again = {(row.case, row.system) for row in heat.rows}
-    rows = [row for row in (old.rows if old else ()) if (row.case, row.system) not in again]
+    rows = [
+        row for row in (old.rows if old else ()) if (row.case, row.system) not in again
+    ]
     kept = tuple(f"{name}: " for name in ENTRANTS if name not in heat.names)
     notes = [note for note in (old.notes if old else ()) if note.startswith(kept)]
     rows += heat.rows
-    return Report(tuple(rows), goals(rows), (*NOTES, *notes, *dict.fromkeys(heat.notes)), used())
+    return Report(
+        tuple(rows), goals(rows), (*NOTES, *notes, *dict.fromkeys(heat.notes)), used()
+    )
 
 
 def used() -> dict[str, str]:
-    pins = [line for one in ENTRANTS.values() if one.peer for line in PEERS[one.peer].requirements if "==" in line]
-    return versions("dither", "duckdb", "psycopg") | dict(pin.split("==") for pin in pins)
+    pins = [
+        line
+        for one in ENTRANTS.values()
+        if one.peer
+        for line in PEERS[one.peer].requirements
+        if "==" in line
+    ]
+    return versions("dither", "duckdb", "psycopg") | dict(
+        pin.split("==") for pin in pins
+    )
 
 
-def race(heats: Sequence[tuple[int, Sequence[str]]] = HEATS, old: Report | None = None) -> Report:
+def race(
+    heats: Sequence[tuple[int, Sequence[str]]] = HEATS, old: Report | None = None
+) -> Report:
     """Saved after every heat, so that what was measured is not lost with what was not."""
     with tables(sorted({rows for rows, _ in heats})) as made:
         for rows, names in heats:
@@ -52,7 +68,11 @@ def race(heats: Sequence[tuple[int, Sequence[str]]] = HEATS, old: Report | None 
 
 def main(wanted: Sequence[str]) -> None:
     path = RESULTS / f"{NAME}.json"
-    heats = [(rows, names) for rows, names in HEATS if not wanted or set(wanted) & {*names, label(rows)}]
+    heats = [
+        (rows, names)
+        for rows, names in HEATS
+        if not wanted or set(wanted) & {*names, label(rows)}
+    ]
     race(heats, load(path) if path.exists() else None)
 
 

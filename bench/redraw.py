@@ -1,4 +1,6 @@
-"""One exact aggregate, and noise drawn over it again and again: the data is read once for each radius."""
+"""One exact aggregate, and noise drawn over it again and again: the data is read once
+for each radius.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ MOST_VALUES = 400_000
 
 @dataclass(frozen=True)
 class Answers(Answer):
-    """Many answers to one question in one: for each group as many rows as there are draws, one below the other."""
+    """Many answers to one question in one: for each group as many rows as there are
+    draws, one below the other.
+    """
 
     draws: int = 1
 
@@ -39,8 +43,9 @@ class Answers(Answer):
 
 @dataclass(frozen=True)
 class Drawn:
-    """For each group and number of the answer, over all draws: how often its interval held the truth, how often it is
-    open to a side, the mean width of those that are not, and the root of the mean squared error."""
+    """For each group and number of the answer, over all draws: how often its interval
+    held the truth, how often it is open to a side, the mean width of those that are
+    not, and the root of the mean squared error."""
 
     covered: Any
     open: Any
@@ -57,35 +62,58 @@ class Redrawn:
     known: dict[Any, Any] = field(default_factory=dict)
 
     def covered(self, draws: int, confidence: float = 0.95) -> Any:
-        """For each group and number of the answer, how often its interval held the truth."""
+        """For each group and number of the answer, how often its interval held the
+        truth.
+        """
         return self.drawn(draws, confidence).covered
 
     def drawn(self, draws: int, confidence: float = 0.95) -> Drawn:
         """Intervals and values of so many answers, beside the truth."""
         truth = self.truth()
-        found = [self._compared(radii, many, truth, confidence) for radii, many in self._chunks(draws)]
-        held, open_, width, off = (np.concatenate(parts, axis=1) for parts in zip(*found, strict=True))
+        found = [
+            self._compared(radii, many, truth, confidence)
+            for radii, many in self._chunks(draws)
+        ]
+        held, open_, width, off = (
+            np.concatenate(parts, axis=1) for parts in zip(*found, strict=True)
+        )
         closed = np.where(open_ > 0, np.nan, width)
         with np.errstate(all="ignore"):
             mean = np.nansum(closed, axis=1) / np.maximum((open_ == 0).sum(axis=1), 1)
-        return Drawn(held.mean(axis=1), open_.mean(axis=1), mean, np.sqrt(np.mean(off**2, axis=1)))
+        return Drawn(
+            held.mean(axis=1),
+            open_.mean(axis=1),
+            mean,
+            np.sqrt(np.mean(off**2, axis=1)),
+        )
 
     def _chunks(self, draws: int) -> Iterator[tuple[tuple[int, ...], int]]:
         for radii, times in self.radii(draws).items():
-            for many in filter(None, [*[AT_ONCE] * (times // AT_ONCE), times % AT_ONCE]):
+            for many in filter(
+                None, [*[AT_ONCE] * (times // AT_ONCE), times % AT_ONCE]
+            ):
                 yield radii, many
 
-    def _compared(self, radii: tuple[int, ...], many: int, truth: Any, confidence: float) -> tuple[Any, ...]:
+    def _compared(
+        self, radii: tuple[int, ...], many: int, truth: Any, confidence: float
+    ) -> tuple[Any, ...]:
         answers = self.answers(radii, many)
         cells = [
-            [_cell(true, value, ends) for true, value, ends in zip(truth[i // many], row, spread, strict=True)]
-            for i, (row, spread) in enumerate(zip(answers.rows, answers.spread(confidence), strict=True))
+            [
+                _cell(true, value, ends)
+                for true, value, ends in zip(truth[i // many], row, spread, strict=True)
+            ]
+            for i, (row, spread) in enumerate(
+                zip(answers.rows, answers.spread(confidence), strict=True)
+            )
         ]
         found = np.array(cells, float).reshape(len(truth), many, -1, 4)
         return tuple(found[..., place] for place in range(4))
 
     def truth(self) -> tuple[tuple[Any, ...], ...]:
-        """The rows of the answer without noise and without clipping; extremes are those of all rows."""
+        """The rows of the answer without noise and without clipping; extremes are those
+        of all rows.
+        """
         radii = tuple(_unclipped(item) for item in self.plan.items)
         answer = self.answers(radii, 1, noise=False)
         rows = [list(row) for row in answer.rows]
@@ -94,23 +122,33 @@ class Redrawn:
                 self._extremes(output.expr.index, place, rows, radii)
         return tuple(map(tuple, rows))
 
-    def _extremes(self, index: int, place: int, rows: list[list[Any]], radii: tuple[int, ...]) -> None:
+    def _extremes(
+        self, index: int, place: int, rows: list[list[Any]], radii: tuple[int, ...]
+    ) -> None:
         function = self.plan.question.aggregates[index].function
         if function not in ("min", "max"):
             return
-        m = next(m for m, item in enumerate(self.plan.items) if index in item.measure.aggregates)
+        m = next(
+            m
+            for m, item in enumerate(self.plan.items)
+            if index in item.measure.aggregates
+        )
         for row, counts in zip(rows, self._totals(m, radii[m]), strict=True):
             there = np.flatnonzero(counts)
             leaf = int(there[-1 if function == "max" else 0]) if there.size else 0
             row[place] = self.plan.items[m].measure.leaves.value(leaf)
 
     def radii(self, draws: int) -> dict[tuple[int, ...], int]:
-        """Which radii the items have, and in how many of the draws: always the same, if none is chosen privately."""
+        """Which radii the items have, and in how many of the draws: always the same, if
+        none is chosen privately.
+        """
         if all(item.radius is not None for item in self.plan.items):
             return {tuple(item.radius or 0 for item in self.plan.items): draws}
         found: dict[tuple[int, ...], int] = {}
         for _ in range(draws):
-            radii = tuple(self._chosen(m, item) for m, item in enumerate(self.plan.items))
+            radii = tuple(
+                self._chosen(m, item) for m, item in enumerate(self.plan.items)
+            )
             found[radii] = found.get(radii, 0) + 1
         return found
 
@@ -121,21 +159,36 @@ class Redrawn:
             exact = np.array(self.collector.units(m), np.int64)
             self.known["units", m] = exact, self.plan.choosing(item)
         exact, mechanism = self.known["units", m]
-        return radius_of(self.plan, item, mechanism.release(exact), self.collector.groups).value
+        return radius_of(
+            self.plan, item, mechanism.release(exact), self.collector.groups
+        ).value
 
-    def answers(self, radii: tuple[int, ...], draws: int, *, noise: bool = True) -> Answer:
+    def answers(
+        self, radii: tuple[int, ...], draws: int, *, noise: bool = True
+    ) -> Answer:
         """Answers with noise of their own each, every unit clipped to the same radii."""
-        items = [self._measured(m, item, radii[m], draws, noise) for m, item in enumerate(self.plan.items)]
+        items = [
+            self._measured(m, item, radii[m], draws, noise)
+            for m, item in enumerate(self.plan.items)
+        ]
         return Answers(self.plan, Noisy((), tuple(items)), draws)
 
-    def _measured(self, m: int, item: Item, radius: int, draws: int, noise: bool) -> Measured:
+    def _measured(
+        self, m: int, item: Item, radius: int, draws: int, noise: bool
+    ) -> Measured:
         totals = np.tile(self._totals(m, radius), (draws, 1))
         hidden = None
         if noise and item.hides(radius):
-            hidden = self.plan.hidden(item, radius).release(np.tile(self._hidden(m, radius), draws))
+            hidden = self.plan.hidden(item, radius).release(
+                np.tile(self._hidden(m, radius), draws)
+            )
         if item.measure.kind is Kind.TREE:
             tree = self.plan.tree(item, radius)
-            return Measured(radius, tree.noisy(totals) if noise else tree.tree.sums(totals), hidden=hidden)
+            return Measured(
+                radius,
+                tree.noisy(totals) if noise else tree.tree.sums(totals),
+                hidden=hidden,
+            )
         values = self.plan.additive(item, radius).release(totals) if noise else totals
         return Measured(radius, values, hidden=hidden)
 
@@ -156,12 +209,21 @@ def _unclipped(item: Item) -> int:
     return MOST_VALUES if item.measure.kind is Kind.DISTINCT else CAP
 
 
-def _cell(truth: Any, value: Any, ends: tuple[Any, Any] | None) -> tuple[float, float, float, float]:
-    """Whether the interval holds the truth, whether it is open, its width, and how far off the value is."""
+def _cell(
+    truth: Any, value: Any, ends: tuple[Any, Any] | None
+) -> tuple[float, float, float, float]:
+    """Whether the interval holds the truth, whether it is open, its width, and how far
+    off the value is.
+    """
     if ends is None or value is None or truth is None:
         return np.nan, 0.0, np.nan, np.nan
     low, high = float(ends[0]), float(ends[1])
-    return float(low <= truth <= high), float(np.isinf(low) or np.isinf(high)), high - low, float(value) - truth
+    return (
+        float(low <= truth <= high),
+        float(np.isinf(low) or np.isinf(high)),
+        high - low,
+        float(value) - truth,
+    )
 
 
 @contextmanager
@@ -169,5 +231,7 @@ def redrawn(database: Database, sql: str, **cost: Any) -> Iterator[Redrawn]:
     """The plan of a question with public keys, while its exact integers are at hand."""
     plan, engine = database._plan(parse(sql), asked_of(cost)), database._engine
     with engine.session() as session:
-        collector = Collector(plan, session, engine.dialect, database.catalogue.table, lambda: token(16))
+        collector = Collector(
+            plan, session, engine.dialect, database.catalogue.table, lambda: token(16)
+        )
         yield Redrawn(plan, collector)

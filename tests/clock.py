@@ -1,4 +1,6 @@
-"""How tests deal with time: they wait for events, and bound work by CPU time that is scaled to the machine."""
+"""How tests deal with time: they wait for events, and bound work by CPU time that is
+scaled to the machine.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,13 @@ from contextlib import contextmanager
 __all__ = ["PATIENCE", "quick", "until"]
 
 PATIENCE = 600.0
-"""Seconds after which an event does not come any more, on the slowest and busiest machine."""
+"""Seconds after which an event does not come any more, on the slowest and busiest
+machine.
+"""
 USUAL = 0.04
-"""CPU-seconds that the loop of `_slowness` takes on the machine that limits were chosen on."""
+"""CPU-seconds that the loop of `_slowness` takes on the machine that limits were chosen
+on.
+"""
 
 
 def until(happened: Callable[[], object], what: str) -> None:
@@ -25,7 +31,9 @@ def until(happened: Callable[[], object], what: str) -> None:
 
 @contextmanager
 def quick(limit: float) -> Iterator[None]:
-    """What happens inside takes this thread at most so many CPU-seconds, and more only where everything takes more."""
+    """What happens inside takes this thread at most so many CPU-seconds, and more only
+    where everything takes more.
+    """
     began = time.thread_time()
     yield
     took = time.thread_time() - began

@@ -1,8 +1,9 @@
 """Which engines a test asks, and which process runs it.
 
-What is about noise, costs or relations is the same on every engine, since none of them sees any: it is tested on
-DuckDB. What is about an engine's integers is tested on each. Spark takes a second for a question, so it is asked only
-what it alone could answer wrongly, by one process, in one session.
+What is about noise, costs or relations is the same on every engine, since none of them
+sees any: it is tested on DuckDB. What is about an engine's integers is tested on each.
+Spark takes a second for a question, so it is asked only what it alone could answer
+wrongly, by one process, in one session.
 """
 
 from __future__ import annotations
@@ -16,24 +17,32 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 ANY_MACHINE = "any machine"
-settings.register_profile(ANY_MACHINE, settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    ANY_MACHINE, settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile(ANY_MACHINE)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # What this machine notes about books on servers: nothing of the tests' belongs into the user's own folder.
+    # What this machine notes about books on servers: nothing of the tests' belongs into
+    # the user's own folder.
     os.environ["DITHER_STATE"] = tempfile.mkdtemp(prefix="dither-state-")
-    if hasattr(config, "workerinput"):  # a process of parallel tests ignores Ctrl-C, and so would all that it starts
+    # A process of parallel tests ignores Ctrl-C, and so would all that it starts
+    if hasattr(config, "workerinput"):
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
     config.hook.pytest_deselected(items=[item for item in items if not _worth(item)])
     slow = [item for item in items if _worth(item) and _engine(item) == "spark"]
     for item in slow:
         item.add_marker(pytest.mark.xdist_group("spark"))
-    items[:] = slow + [item for item in items if _worth(item) and _engine(item) != "spark"]
+    items[:] = slow + [
+        item for item in items if _worth(item) and _engine(item) != "spark"
+    ]
 
 
 def _engine(item: pytest.Item) -> str | None:
@@ -44,7 +53,9 @@ def _engine(item: pytest.Item) -> str | None:
 def _worth(item: pytest.Item) -> bool:
     """Whether a test may find something on its engine that it does not find on another."""
     engine = _engine(item)
-    return engine is None or all(engine in mark.args for mark in item.iter_markers("only_on"))
+    return engine is None or all(
+        engine in mark.args for mark in item.iter_markers("only_on")
+    )
 
 
 @pytest.hookimpl(optionalhook=True)

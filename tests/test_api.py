@@ -20,13 +20,17 @@ def test_every_public_name_is_there() -> None:
     assert {"## dither.explain", "## dither.audit"} <= set(page().splitlines())
 
 
-@pytest.mark.parametrize("name", sorted({name for listed in names().values() for name in listed}))
+@pytest.mark.parametrize(
+    "name", sorted({name for listed in names().values() for name in listed})
+)
 def test_every_public_name_says_what_it_is(name: str) -> None:
     value = getattr(dither, name)
     assert described(value if callable(value) else type(value))
 
 
-def short(x: int, /, y: str = "a", *rest: float, z: object = object(), **more: bool) -> None:
+def short(
+    x: int, /, y: str = "a", *rest: float, z: object = object(), **more: bool
+) -> None:
     """What it does.
 
     More about `it`, in
@@ -38,7 +42,9 @@ def short(x: int, /, y: str = "a", *rest: float, z: object = object(), **more: b
 
 
 def test_a_function_is_shown_as_it_is_called() -> None:
-    expected = 'f(x: int, /, y: str = "a", *rest: float, z: object = …, **more: bool) -> None'
+    expected = (
+        'f(x: int, /, y: str = "a", *rest: float, z: object = …, **more: bool) -> None'
+    )
     assert signature("f", short) == expected
     assert signature("a" * 60, short).splitlines()[1] == "    x: int,"
 
@@ -80,5 +86,9 @@ def test_members_of_a_base_are_described_once(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(kind, "__module__", "dither.made_up")
     shown: dict[tuple[type, str], str] = {}
     assert "- `one() -> int`: The first." in entry("d.Base", Base, shown)
-    assert list(entry("d.Derived", Derived, shown))[-3:] == ["- `two`: The second.", "- as in `d.Base`: `one`", ""]
+    assert list(entry("d.Derived", Derived, shown))[-3:] == [
+        "- `two`: The second.",
+        "- as in `d.Base`: `one`",
+        "",
+    ]
     assert list(entry("d.Colour", Colour, shown))[-2:] == ["- `RED`: `'red'`", ""]

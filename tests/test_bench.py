@@ -17,12 +17,17 @@ from bench.racing.tables import Table
 from bench.scripts import race as scripts
 
 
-@pytest.mark.parametrize(("got", "met"), [(300.0, True), (299.9, False), (None, False), (float("nan"), False)])
+@pytest.mark.parametrize(
+    ("got", "met"),
+    [(300.0, True), (299.9, False), (None, False), (float("nan"), False)],
+)
 def test_at_least(got: float | None, met: bool) -> None:
     assert at_least("rate", 300, got).met is met
 
 
-@pytest.mark.parametrize(("got", "met"), [(0.05, True), (0.051, False), (None, False), (float("inf"), False)])
+@pytest.mark.parametrize(
+    ("got", "met"), [(0.05, True), (0.051, False), (None, False), (float("inf"), False)]
+)
 def test_at_most(got: float | None, met: bool) -> None:
     assert at_most("import", 0.05, got).met is met
 
@@ -39,7 +44,9 @@ def test_systems_take_turns() -> None:
         return values.pop()
 
     a, b = [1.0, 2.0, 9.0], [5.0, 5.0, 7.0]
-    assert harness.medians({"a": lambda: measure("a", a), "b": lambda: measure("b", b)}, 3) == {"a": 2.0, "b": 5.0}
+    assert harness.medians(
+        {"a": lambda: measure("a", a), "b": lambda: measure("b", b)}, 3
+    ) == {"a": 2.0, "b": 5.0}
     assert order == ["a", "b"] * 3
 
 
@@ -48,11 +55,20 @@ def test_cpu_seconds_are_not_negative() -> None:
 
 
 def test_results_file(tmp_path: Path) -> None:
-    report = Report((Row("case", "dither", "MB", None),), (at_most("size", 200, 180),), ("why",), {"numpy": "2"})
+    report = Report(
+        (Row("case", "dither", "MB", None),),
+        (at_most("size", 200, 180),),
+        ("why",),
+        {"numpy": "2"},
+    )
     path = harness.save("size", report, tmp_path)
     content = json.loads(path.read_text(encoding="utf-8"))
-    assert content["rows"] == [{"case": "case", "system": "dither", "metric": "MB", "value": None}]
-    assert content["goals"] == [{"goal": "size", "want": "at most 200", "got": 180, "met": True}]
+    assert content["rows"] == [
+        {"case": "case", "system": "dither", "metric": "MB", "value": None}
+    ]
+    assert content["goals"] == [
+        {"goal": "size", "want": "at most 200", "got": 180, "met": True}
+    ]
     assert harness.load(path) == report
 
 
@@ -68,14 +84,18 @@ def test_an_unknown_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(("got", "code"), [(1.0, 0), (0.9, 1)])
-def test_check(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, got: float, code: int) -> None:
+def test_check(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, got: float, code: int
+) -> None:
     monkeypatch.setattr(command, "RESULTS", tmp_path)
     monkeypatch.setattr(command, "names", lambda: ["speed"])
     harness.save("speed", Report((), (at_least("rate", 1, got),)), tmp_path)
     assert command.main(["check"]) == code
 
 
-def test_check_counts_what_was_never_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_check_counts_what_was_never_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(command, "RESULTS", tmp_path)
     monkeypatch.setattr(command, "names", lambda: ["speed"])
     assert command.main(["check"]) == 1
@@ -83,15 +103,25 @@ def test_check_counts_what_was_never_measured(monkeypatch: pytest.MonkeyPatch, t
 
 def test_private_sql_is_measured() -> None:
     """At a hundredth of the size, so only what does not depend on it is compared."""
-    cases = [case for case in query.CASES if case.name in ("grouped sum", "private keys")]
+    cases = [
+        case for case in query.CASES if case.name in ("grouped sum", "private keys")
+    ]
     report = query.run(rows=100_000, repeats=1, cases=cases)
     found = {(row.case, row.system, row.metric): row.value or 0 for row in report.rows}
     assert found["purchases", "data", "rows of a user, median"] == 5
     assert 40 <= found["purchases", "data", "rows of a user, 99 %"] <= 55
     for case in cases:
-        assert found[case.name, "dither", "CPU-seconds"] > found[case.name, "duckdb", "CPU-seconds"] > 0
+        assert (
+            found[case.name, "dither", "CPU-seconds"]
+            > found[case.name, "duckdb", "CPU-seconds"]
+            > 0
+        )
         assert 0 < found[case.name, "dither", "mean relative error"] < 2
-    assert 10 <= found["private keys", "dither", "keys found"] < found["private keys", "duckdb", "keys found"]
+    assert (
+        10
+        <= found["private keys", "dither", "keys found"]
+        < found["private keys", "duckdb", "keys found"]
+    )
     met = {goal.goal: goal.met for goal in report.goals}
     assert met[f"distinct users, {query.WITHIN}"]
     assert not met["median, CPU-seconds"], "what was not asked has met nothing"
@@ -106,7 +136,12 @@ def test_made_up_purchases_are_always_the_same(tmp_path: Path) -> None:
 def raced(**ours: float) -> list[Row]:
     """One question at a million rows: ours, two peers, and DuckDB, which is no peer."""
     where = "grouped count, 1 M rows"
-    cpu = {"dither": 0.2, "OpenDP": 2.0, "Qrlew, PostgreSQL": 3.0, "DuckDB": 0.01} | ours
+    cpu = {
+        "dither": 0.2,
+        "OpenDP": 2.0,
+        "Qrlew, PostgreSQL": 3.0,
+        "DuckDB": 0.01,
+    } | ours
     return [Row(where, system, "CPU-seconds", value) for system, value in cpu.items()]
 
 
@@ -116,12 +151,17 @@ def test_the_race_is_against_the_fastest_peer() -> None:
     assert (goal.got, goal.met) == (pytest.approx(10.0), True)
     slower = {goal.goal: goal for goal in placing.goals(raced(dither=2.5))}
     assert not slower[goal.goal].met
-    assert not found["count, 1 M rows: CPU-seconds of the fastest peer over ours"].met, "never measured"
+    assert not found[
+        "count, 1 M rows: CPU-seconds of the fastest peer over ours"
+    ].met, "never measured"
 
 
 def test_more_keys_than_any_peer() -> None:
     def met(ours: float) -> bool:
-        rows = [Row("private keys, 1 M rows", name, "keys found", n) for name, n in (("dither", ours), ("OpenDP", 50))]
+        rows = [
+            Row("private keys, 1 M rows", name, "keys found", n)
+            for name, n in (("dither", ours), ("OpenDP", 50))
+        ]
         return {goal.goal: goal.met for goal in placing.goals(rows)}[
             "private keys, 1 M rows: found, beside the best peer"
         ]
@@ -131,13 +171,28 @@ def test_more_keys_than_any_peer() -> None:
 
 
 def test_what_a_peer_cannot_answer_is_null() -> None:
-    rows = list(heat.rows_of("median, 1 M rows", "Qrlew, PostgreSQL", [{"failed": "panic"}], None, {None: 152.0}))
-    assert {row.metric for row in rows} == {"CPU-seconds", "seconds", "peak MB", "mean relative error"}
+    rows = list(
+        heat.rows_of(
+            "median, 1 M rows",
+            "Qrlew, PostgreSQL",
+            [{"failed": "panic"}],
+            None,
+            {None: 152.0},
+        )
+    )
+    assert {row.metric for row in rows} == {
+        "CPU-seconds",
+        "seconds",
+        "peak MB",
+        "mean relative error",
+    }
     assert all(row.value is None for row in rows)
 
 
 def test_a_race_in_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heat, "CASES", [case for case in query.CASES if case.name == "private keys"])
+    monkeypatch.setattr(
+        heat, "CASES", [case for case in query.CASES if case.name == "private keys"]
+    )
     query.make(tmp_path / "shop.duckdb", 20_000)
     run = heat.Heat(Table(tmp_path / "shop"), ("dither", "DuckDB"))
     run.run("20,000 rows")
@@ -149,21 +204,36 @@ def test_a_race_in_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_measured_again_keeps_the_rest() -> None:
     run = heat.Heat(Table(Path("nowhere")), ("OpenDP",))
-    run.rows, run.notes = [Row("count, 1 M rows", "OpenDP", "CPU-seconds", 2.0)], ["OpenDP: it failed"]
+    run.rows, run.notes = (
+        [Row("count, 1 M rows", "OpenDP", "CPU-seconds", 2.0)],
+        ["OpenDP: it failed"],
+    )
     old = Report(
-        (Row("count, 1 M rows", "OpenDP", "CPU-seconds", 9.0), Row("count, 1 M rows", "Tumult", "CPU-seconds", 20.0)),
+        (
+            Row("count, 1 M rows", "OpenDP", "CPU-seconds", 9.0),
+            Row("count, 1 M rows", "Tumult", "CPU-seconds", 20.0),
+        ),
         (),
         ("OpenDP: an older failure", "Tumult: another"),
     )
     report = race.merged(old, run)
-    assert {row.system: row.value for row in report.rows} == {"Tumult": 20.0, "OpenDP": 2.0}
-    assert [note for note in report.notes if ": " in note][-2:] == ["Tumult: another", "OpenDP: it failed"]
+    assert {row.system: row.value for row in report.rows} == {
+        "Tumult": 20.0,
+        "OpenDP": 2.0,
+    }
+    assert [note for note in report.notes if ": " in note][-2:] == [
+        "Tumult: another",
+        "OpenDP: it failed",
+    ]
     assert report.versions["opendp[polars]"] == "0.16.0"
 
 
 def test_time_of_a_process_that_was_started_counts() -> None:
     work = "import time\nwhile time.process_time() < 0.3: pass"
-    said = scripts.measured(lambda: [[subprocess.run([sys.executable, "-c", work], check=True).returncode]], None)
+    said = scripts.measured(
+        lambda: [[subprocess.run([sys.executable, "-c", work], check=True).returncode]],
+        None,
+    )
     assert said["rows"] == [[0]]
     assert said["cpu"] >= 0.25
 

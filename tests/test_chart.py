@@ -19,8 +19,17 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def table(rows: list[tuple[Any, Any]], ends: Any = None) -> TableRelease:
-    cells = [[None, ends or (value if value is None else (value - 1, value + 1))] for _, value in rows]
-    return TableRelease(("key", "n"), tuple(rows), (Source(PureDP(1.0)),), lambda _: cells, keys=("key",))
+    cells = [
+        [None, ends or (value if value is None else (value - 1, value + 1))]
+        for _, value in rows
+    ]
+    return TableRelease(
+        ("key", "n"),
+        tuple(rows),
+        (Source(PureDP(1.0)),),
+        lambda _: cells,
+        keys=("key",),
+    )
 
 
 def drawn(release: TableRelease) -> Xml.Element:
@@ -28,12 +37,21 @@ def drawn(release: TableRelease) -> Xml.Element:
 
 
 def test_bars_are_drawn_to_scale() -> None:
-    found = [float(bar.get("width", "")) for bar in drawn(table([("a", 9), ("b", 4)])).iter(f"{SVG}rect")]
-    assert found == [pytest.approx(WIDTH * 9 / 10, abs=0.1), pytest.approx(WIDTH * 4 / 10, abs=0.1)]
+    found = [
+        float(bar.get("width", ""))
+        for bar in drawn(table([("a", 9), ("b", 4)])).iter(f"{SVG}rect")
+    ]
+    assert found == [
+        pytest.approx(WIDTH * 9 / 10, abs=0.1),
+        pytest.approx(WIDTH * 4 / 10, abs=0.1),
+    ]
 
 
 def test_labels_are_escaped_and_cut() -> None:
-    texts = [text.text for text in drawn(table([("<b>&", 1), ("x" * 100, 2)])).iter(f"{SVG}text")]
+    texts = [
+        text.text
+        for text in drawn(table([("<b>&", 1), ("x" * 100, 2)])).iter(f"{SVG}text")
+    ]
     assert "<b>&" in texts
     assert "x" * 23 + "…" in texts
 
@@ -61,12 +79,22 @@ def test_a_picture_can_be_saved(tmp_path: Path) -> None:
 def test_arrays_have_pictures_too() -> None:
     found = dither.histogram(["a", "b", "b"], keys=["a", "b", "c"], epsilon=1.0)
     chart = found.plot()
-    assert (chart.title, [bar.label for bar in chart.bars]) == ("count", ["a", "b", "c"])
+    assert (chart.title, [bar.label for bar in chart.bars]) == (
+        "count",
+        ["a", "b", "c"],
+    )
     assert [bar.value for bar in chart.bars] == found.value.tolist()
     low, high = found.interval(0.95)
-    assert [(bar.low, bar.high) for bar in chart.bars] == list(zip(low.tolist(), high.tolist(), strict=True))
+    assert [(bar.low, bar.high) for bar in chart.bars] == list(
+        zip(low.tolist(), high.tolist(), strict=True)
+    )
     assert len(Xml.fromstring(chart.svg()).findall(f"{SVG}rect")) == 3
-    assert [bar.label for bar in dither.histogram([1, 7], bins=2, bounds=(0, 10), epsilon=1).plot().bars] == [
+    assert [
+        bar.label
+        for bar in dither.histogram([1, 7], bins=2, bounds=(0, 10), epsilon=1)
+        .plot()
+        .bars
+    ] == [
         "0 to 5",
         "5 to 10",
     ]

@@ -23,17 +23,32 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_version() -> None:
     done = run("--version")
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"dither {__version__}\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (
+        0,
+        f"dither {__version__}\n",
+        "",
+    )
 
 
 def test_the_package_is_the_command() -> None:
     command = [sys.executable, "-W", "error", "-m", "dither", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"dither {__version__}\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (
+        0,
+        f"dither {__version__}\n",
+        "",
+    )
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--version"], ["--help"], ["completion", "zsh"], ["doctor", "--json"], ["query", "-h"]]
+    "arguments",
+    [
+        ["--version"],
+        ["--help"],
+        ["completion", "zsh"],
+        ["doctor", "--json"],
+        ["query", "-h"],
+    ],
 )
 def test_looking_around_imports_nothing_heavy(arguments: list[str]) -> None:
     code = (
@@ -43,14 +58,19 @@ def test_looking_around_imports_nothing_heavy(arguments: list[str]) -> None:
         "heavy = {'numpy', 'duckdb', 'scipy', 'sqlglot', 'torch', 'pyspark', 'rich'} & set(sys.modules)\n"
         "print(heavy, file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert done.stderr == "set()\n"
 
 
 def test_help_names_every_command() -> None:
     shown = CliRunner().invoke(main, ["--help"])
     assert shown.exit_code == 0
-    assert all(name in shown.output for name in ("completion", "demo", "doctor", "init", "preview", "query"))
+    assert all(
+        name in shown.output
+        for name in ("completion", "demo", "doctor", "init", "preview", "query")
+    )
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -120,7 +140,9 @@ def test_doctor_looks_at_any_source(tmp_path: Path) -> None:
     """Also before there is a catalogue: a file, a folder, a database."""
     (tmp_path / "visits.csv").write_bytes(VISITS)
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as made:
-        made.execute("CREATE TABLE stays (patient_id TEXT, age INT); INSERT INTO stays VALUES ('p', 200), (NULL, 5)")
+        made.execute(
+            "CREATE TABLE stays (patient_id TEXT, age INT); INSERT INTO stays VALUES ('p', 200), (NULL, 5)"
+        )
     assert "visits: 1 lines have a quotation mark" in looked(tmp_path / "visits.csv")
     assert "visits: 4 rows" in looked(tmp_path)
     for source in (tmp_path, tmp_path / "clinic.duckdb"):
@@ -133,7 +155,9 @@ def test_doctor_looks_at_a_server(tmp_path: Path) -> None:
     from tests.query.engines.postgres.test_engine import ROWS, made
 
     address = made(ROWS)
-    text = CATALOGUE.replace("visits.csv", address).replace('cost = "real"\nday = "date"', 'cost = "integer"')
+    text = CATALOGUE.replace("visits.csv", address).replace(
+        'cost = "real"\nday = "date"', 'cost = "integer"'
+    )
     (tmp_path / "c.toml").write_text(text, encoding="utf-8")
     for source in (str(tmp_path / "c.toml"), address):
         done = CliRunner().invoke(main, ["doctor", "--data", source])
@@ -165,18 +189,29 @@ def test_doctor_uses_the_password_it_is_given(monkeypatch: pytest.MonkeyPatch) -
 def test_doctor_as_a_table() -> None:
     done = run("doctor")
     assert (done.returncode, done.stderr) == (0, "")
-    assert all(name in done.stdout for name in ("base", "duckdb", "AES-256-CTR", *doctor.EXTRAS))
+    assert all(
+        name in done.stdout
+        for name in ("base", "duckdb", "AES-256-CTR", *doctor.EXTRAS)
+    )
 
 
 def test_doctor_says_how_to_get_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "version_of", lambda distribution, module: None if module == "ibis" else "1.0")  # noqa: ARG005
+    monkeypatch.setattr(
+        doctor,
+        "version_of",
+        lambda distribution, module: None if module == "ibis" else "1.0",
+    )
     shown = CliRunner().invoke(main, ["doctor"])
     assert "pip install 'dither[ibis]'" in shown.output
     assert "pip install 'dither[postgres]'" not in shown.output
 
 
 def test_doctor_fails_where_the_base_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "version_of", lambda distribution, module: None if module == "numpy" else "1.0")  # noqa: ARG005
+    monkeypatch.setattr(
+        doctor,
+        "version_of",
+        lambda distribution, module: None if module == "numpy" else "1.0",
+    )
     assert CliRunner().invoke(main, ["doctor", "--json"]).exit_code == 1
 
 
@@ -186,7 +221,10 @@ def test_spark_needs_java(monkeypatch: pytest.MonkeyPatch, java: int | None) -> 
     monkeypatch.setattr(doctor, "java_version", lambda: java)
     part = doctor.optional_part("spark")
     assert part.works is (java is not None and java >= 17)
-    assert (part.install, doctor.advice(part)) == (None, "" if part.works else "install Java 17+")
+    assert (part.install, doctor.advice(part)) == (
+        None,
+        "" if part.works else "install Java 17+",
+    )
 
 
 @pytest.mark.parametrize(
@@ -214,7 +252,10 @@ def test_a_module_without_metadata_still_counts() -> None:
 
 @pytest.mark.parametrize(
     "error",
-    [ArgumentError("epsilon", "must be above 0;\npass a number such as 0.5"), MissingExtra("scipy", "accounting")],
+    [
+        ArgumentError("epsilon", "must be above 0;\npass a number such as 0.5"),
+        MissingExtra("scipy", "accounting"),
+    ],
 )
 def test_a_refusal_is_one_line(error: DitherError) -> None:
     @click.group(cls=Commands)
@@ -229,7 +270,11 @@ def test_a_refusal_is_one_line(error: DitherError) -> None:
     assert shown.exit_code == 2
     assert shown.stdout == ""
     words = " ".join(str(error).split())
-    assert shown.stderr in (f"Error: {words}\n", f"Error: --{words}\n")  # an argument is an option here
+    # An argument is an option here
+    assert shown.stderr in (
+        f"Error: {words}\n",
+        f"Error: --{words}\n",
+    )
 
 
 def test_a_refused_question_keeps_its_lines() -> None:

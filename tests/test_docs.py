@@ -1,7 +1,9 @@
-"""The code in README.md and docs/ runs, page by page, with warnings as errors, and prints what the page shows.
+"""The code in README.md and docs/ runs, page by page, with warnings as errors, and
+prints what the page shows.
 
-Blocks of a page run in their order. Python and commands that begin with `dither` are run; `<!-- test … -->` holds
-Python that readers need not see; a block with `title="Output"` shows what the last one printed, up to its numbers.
+Blocks of a page run in their order. Python and commands that begin with `dither` are
+run; `<!-- test … -->` holds Python that readers need not see; a block with
+`title="Output"` shows what the last one printed, up to its numbers.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block or a hidden test: its language, its code, and the line where the code begins."""
+    """A fenced block or a hidden test: its language, its code, and the line where the
+    code begins.
+    """
 
     language: str
     code: str
@@ -47,19 +51,37 @@ def blocks(text: str) -> list[Block]:
     found = []
     for match in FENCE.finditer(text):
         if match["hidden"] is not None:
-            found.append(Block("python", match["hidden"], text.count("\n", 0, match.start("hidden"))))
+            found.append(
+                Block(
+                    "python",
+                    match["hidden"],
+                    text.count("\n", 0, match.start("hidden")),
+                )
+            )
             continue
         indent = len(match["indent"])
-        code = "".join(line[indent:] if line.strip() else line for line in match["code"].splitlines(keepends=True))
+        code = "".join(
+            line[indent:] if line.strip() else line
+            for line in match["code"].splitlines(keepends=True)
+        )
         language = "output" if OUTPUT in match["info"] else match["language"]
         found.append(Block(language, code, text.count("\n", 0, match.start("code"))))
     return found
 
 
 def commands(code: str) -> list[list[str]]:
-    """The `dither …` lines of a shell block that stand alone; pipes and substitutions are for the reader's shell."""
-    lines = [line.removeprefix("$ ").strip() for line in code.replace("\\\n", " ").splitlines()]
-    wanted = [line for line in lines if re.match(r"dither\b", line) and not re.search(r"[|$>&`]", line)]
+    """The `dither …` lines of a shell block that stand alone; pipes and substitutions
+    are for the reader's shell.
+    """
+    lines = [
+        line.removeprefix("$ ").strip()
+        for line in code.replace("\\\n", " ").splitlines()
+    ]
+    wanted = [
+        line
+        for line in lines
+        if re.match(r"dither\b", line) and not re.search(r"[|$>&`]", line)
+    ]
     return [shlex.split(line, comments=True) for line in wanted]
 
 
@@ -76,17 +98,36 @@ def run_python(page: Path, block: Block, namespace: dict[str, Any]) -> str:
 
 def run_command(arguments: list[str], folder: Path) -> str:
     """Run a command as a reader would; what it printed."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "COLUMNS": "120", "PYTHONIOENCODING": "utf-8"}
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT / "src"),
+        "COLUMNS": "120",
+        "PYTHONIOENCODING": "utf-8",
+    }
     command = [sys.executable, "-W", "error", "-m", "dither.cli", *arguments[1:]]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False)
-    assert done.returncode == 0, f"{shlex.join(arguments)} ended with {done.returncode}: {done.stderr}"
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, (
+        f"{shlex.join(arguments)} ended with {done.returncode}: {done.stderr}"
+    )
     return done.stdout
 
 
 def shape(printed: str) -> list[str]:
-    """What does not change from run to run: the words, without numbers, blanks and how long drawn lines are."""
-    lines = (NUMBER.sub("#", HASH.sub("#", DRAWN.sub("─", line))) for line in printed.splitlines())
-    lines = (line.replace("(# … # at # %)", "±#") for line in lines)  # whether it is lopsided is chance
+    """What does not change from run to run: the words, without numbers, blanks and how
+    long drawn lines are.
+    """
+    lines = (
+        NUMBER.sub("#", HASH.sub("#", DRAWN.sub("─", line)))
+        for line in printed.splitlines()
+    )
+    # Whether it is lopsided is chance
+    lines = (line.replace("(# … # at # %)", "±#") for line in lines)
     return [found for line in lines if (found := " ".join(line.split()))]
 
 
@@ -99,14 +140,21 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         if block.language == "python":
             printed = run_python(page, block, namespace)
         elif block.language == "sh":
-            printed = "".join(run_command(arguments, tmp_path) for arguments in commands(block.code))
+            printed = "".join(
+                run_command(arguments, tmp_path) for arguments in commands(block.code)
+            )
         elif block.language == "output":
-            assert shape(block.code) == shape(printed), f"{page.name}, line {block.line}"
+            assert shape(block.code) == shape(printed), (
+                f"{page.name}, line {block.line}"
+            )
 
 
 def test_blocks_are_found_with_their_place() -> None:
     text = "one\n\n```python\nx = 1\n```\n\n- item\n\n    ```sh\n    dither doctor  # look\n    ```\n"
-    assert blocks(text) == [Block("python", "x = 1\n", 3), Block("sh", "dither doctor  # look\n", 9)]
+    assert blocks(text) == [
+        Block("python", "x = 1\n", 3),
+        Block("sh", "dither doctor  # look\n", 9),
+    ]
 
 
 def test_only_plain_dither_commands_are_run() -> None:
@@ -116,25 +164,38 @@ def test_only_plain_dither_commands_are_run() -> None:
 
 def test_a_warning_in_a_page_is_an_error() -> None:
     with pytest.raises(UserWarning, match="old"):
-        run_python(Path("page.md"), Block("python", "import warnings\nwarnings.warn('old')\n", 3), {})
+        run_python(
+            Path("page.md"),
+            Block("python", "import warnings\nwarnings.warn('old')\n", 3),
+            {},
+        )
 
 
 def test_a_hidden_test_runs_after_what_it_tests() -> None:
     text = "```python\nx = 1\nprint(x)\n```\n\n<!-- test\nassert x == 1\n-->\n"
     names: dict[str, Any] = {}
-    assert [run_python(Path("page.md"), block, names) for block in blocks(text)] == ["1\n", ""]
+    assert [run_python(Path("page.md"), block, names) for block in blocks(text)] == [
+        "1\n",
+        "",
+    ]
     assert blocks(text)[1] == Block("python", "assert x == 1\n", 6)
 
 
 def test_a_shown_output_is_compared_up_to_its_numbers() -> None:
-    (shown,) = blocks('```text title="Output"\nward        n\nA   1,204 ±51\n██·· 34% spent\n```\n')
+    (shown,) = blocks(
+        '```text title="Output"\nward        n\nA   1,204 ±51\n██·· 34% spent\n```\n'
+    )
     assert shape(shown.code) == shape("ward      n\nA   987 ±7\n███· 50.5% spent\n")
     assert shape(shown.code) != shape("ward      n\nB   987 ±7\n███· 50% spent\n")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_readers_see_examples_and_no_tests(page: Path) -> None:
-    shown = [match["code"] for match in FENCE.finditer(page.read_text(encoding="utf-8")) if match["hidden"] is None]
+    shown = [
+        match["code"]
+        for match in FENCE.finditer(page.read_text(encoding="utf-8"))
+        if match["hidden"] is None
+    ]
     assert not any(re.search(r"^\s*assert ", code, re.MULTILINE) for code in shown)
 
 
@@ -145,21 +206,35 @@ def addresses(page: Path) -> list[str]:
     return [address for address in found if not re.match(r"[a-z]+:|#", address)]
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"],
+    ids=lambda page: page.name,
+)
 def test_links_lead_somewhere(page: Path) -> None:
-    missing = [address for address in addresses(page) if not (page.parent / address.partition("#")[0]).exists()]
+    missing = [
+        address
+        for address in addresses(page)
+        if not (page.parent / address.partition("#")[0]).exists()
+    ]
     assert missing == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_pictures_say_what_they_show(page: Path) -> None:
-    pictures = [words for sign, words, _ in LINK.findall(page.read_text(encoding="utf-8")) if sign]
+    pictures = [
+        words
+        for sign, words, _ in LINK.findall(page.read_text(encoding="utf-8"))
+        if sign
+    ]
     assert all(len(words) > 20 for words in pictures)
 
 
 def test_the_navigation_has_four_groups() -> None:
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    groups = re.findall(r"^  - (\S.*):$", settings.partition("\nnav:\n")[2], re.MULTILINE)
+    groups = re.findall(
+        r"^  - (\S.*):$", settings.partition("\nnav:\n")[2], re.MULTILINE
+    )
     assert groups == ["Tutorial", "How-to", "Reference", "Explanation"]
 
 

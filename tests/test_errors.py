@@ -36,7 +36,9 @@ def test_many_messages_are_found_and_most_say_what_to_do_themselves() -> None:
         ("the book was changed", "the book was changed", ""),
     ],
 )
-def test_a_message_has_a_cause_and_a_way_out(text: str, cause: str, way_out: str) -> None:
+def test_a_message_has_a_cause_and_a_way_out(
+    text: str, cause: str, way_out: str
+) -> None:
     assert parted(text) == (cause, way_out)
 
 
@@ -53,7 +55,10 @@ def check(x):
     raise source.problem(INSTEAD["b"], x)
     raise LedgerError(said(x))
 """
-    shown = [(one.kind, one.cause, one.way_out) for one in Module("m", ast.parse(source)).raised(classes())]
+    shown = [
+        (one.kind, one.cause, one.way_out)
+        for one in Module("m", ast.parse(source)).raised(classes())
+    ]
     assert shown == [
         ("ArgumentError", "x: is …", "pass one"),
         ("QueryError", "first", "do"),

@@ -23,8 +23,12 @@ ROWS = (("A", date(2024, 1, 2), 10, 2.5), ('B,\n"', None, 7, math.nan))
 CELLS = [[None, None, (8, 12), (2.0, math.inf)], [None, None, (5, 9), None]]
 
 
-def release(columns: tuple[str, ...] = ("ward", "day", "n", "mean"), **more: Any) -> TableRelease:
-    return TableRelease(columns, ROWS, (Source(PureDP(0.5)),), lambda _: CELLS, ("a note",), **more)
+def release(
+    columns: tuple[str, ...] = ("ward", "day", "n", "mean"), **more: Any
+) -> TableRelease:
+    return TableRelease(
+        columns, ROWS, (Source(PureDP(0.5)),), lambda _: CELLS, ("a note",), **more
+    )
 
 
 NAMES = ["ward", "day", "n", "n_low", "n_high", "mean", "mean_low", "mean_high"]
@@ -51,9 +55,12 @@ def test_arrow() -> None:
 
 
 @pytest.mark.parametrize(
-    ("package", "method"), [("pandas", "to_pandas"), ("polars", "to_polars"), ("pyarrow", "to_arrow")]
+    ("package", "method"),
+    [("pandas", "to_pandas"), ("polars", "to_polars"), ("pyarrow", "to_arrow")],
 )
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, package: str, method: str) -> None:
+def test_a_missing_package_is_named(
+    monkeypatch: pytest.MonkeyPatch, package: str, method: str
+) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(NotInstalled, match=f"pip install {package}") as caught:
         getattr(release(), method)()
@@ -91,13 +98,19 @@ def test_json_has_a_versioned_shape() -> None:
     assert found["rows"][1]["values"][3] is None
     assert found["guarantee"]["epsilon"] == 0.5
     assert found["receipt"] is None
-    assert (found["notes"], found["replayed"], found["confidence"]) == (["a note"], False, 0.95)
+    assert (found["notes"], found["replayed"], found["confidence"]) == (
+        ["a note"],
+        False,
+        0.95,
+    )
 
 
 def test_json_holds_the_receipt() -> None:
     budget = dither.Budget(epsilon=1.0)
     receipt = budget.charge(PureDP(0.5), purpose="a question")
-    charged = TableRelease(("n",), ((1,),), (Source(PureDP(0.5), receipt),), lambda _: [[(0, 2)]])
+    charged = TableRelease(
+        ("n",), ((1,),), (Source(PureDP(0.5), receipt),), lambda _: [[(0, 2)]]
+    )
     found = json.loads(charged.to_json())["receipt"]
     assert found["number"] == receipt.number
     assert found["head"] == receipt.head

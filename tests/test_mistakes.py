@@ -1,7 +1,9 @@
-"""Forty-odd mistakes of a first hour, and what is said about each: tests/fixtures/mistakes.txt.
+"""Forty-odd mistakes of a first hour, and what is said about each:
+tests/fixtures/mistakes.txt.
 
-Each is tried in a folder of its own with the files below. With DITHER_UPDATE_MISTAKES=1 what is said is written to the
-fixture: read the diff, and ask of every message whether it says what is wrong, where, and what to do.
+Each is tried in a folder of its own with the files below. With DITHER_UPDATE_MISTAKES=1
+what is said is written to the fixture: read the diff, and ask of every message whether
+it says what is wrong, where, and what to do.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ from dither.errors import DitherError
 FIXTURE = Path(__file__).parent / "fixtures" / "mistakes.txt"
 HEAD, BETWEEN = "=" * 20 + "\n", "\n" + "-" * 20 + "\n"
 PYTHON, SHELL = ">>> ", "$ "
-VISITS = "patient_id,age,ward,weight,case\np1,30,A,61.5,1\np1,31,B,60.25,0\np2,52,A,88.0,1\n"
+VISITS = (
+    "patient_id,age,ward,weight,case\np1,30,A,61.5,1\np1,31,B,60.25,0\np2,52,A,88.0,1\n"
+)
 CATALOGUE = """name = "clinic"
 unit = "patient_id"
 population = 2500
@@ -77,11 +81,17 @@ def written(mistakes: list[Mistake]) -> str:
 
 
 def told(tried: tuple[str, ...], folder: Path) -> str:
-    """What is said at the end, in the words that are seen: the message of a command, or an error with its kind."""
+    """What is said at the end, in the words that are seen: the message of a command, or
+    an error with its kind.
+    """
     names: dict[str, Any] = {"dither": dither, "pandas": pd, "FACTS": FACTS}
     said = ""
     for line in tried:
-        said = _command(line[len(SHELL) :]) if line.startswith(SHELL) else _statement(line[len(PYTHON) :], names)
+        said = (
+            _command(line[len(SHELL) :])
+            if line.startswith(SHELL)
+            else _statement(line[len(PYTHON) :], names)
+        )
     for thing in names.values():
         if isinstance(thing, dither.Database):
             thing.close()
@@ -107,15 +117,24 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("USER", "ana")
     monkeypatch.setenv("LOGNAME", "ana")
     (tmp_path / "visits.csv").write_text(VISITS, encoding="utf-8")
-    (tmp_path / "patients.csv").write_text("id,born\np1,1990\np2,1971\n", encoding="utf-8")
+    (tmp_path / "patients.csv").write_text(
+        "id,born\np1,1990\np2,1971\n", encoding="utf-8"
+    )
     (tmp_path / "wide.csv").write_text(VISITS, encoding="utf-16")
     (tmp_path / "visits.xlsx").write_bytes(b"PK\x03\x04")
     (tmp_path / "clinic.toml").write_text(CATALOGUE, encoding="utf-8")
-    (tmp_path / "draft.toml").write_text(CATALOGUE.replace('"patient_id"\npop', '"?"\npop'), encoding="utf-8")
-    (tmp_path / "typo.toml").write_text(CATALOGUE.replace("population", "popluation"), encoding="utf-8")
-    (tmp_path / "broken.toml").write_text(CATALOGUE.replace("3.0", "3,0"), encoding="utf-8")
+    (tmp_path / "draft.toml").write_text(
+        CATALOGUE.replace('"patient_id"\npop', '"?"\npop'), encoding="utf-8"
+    )
+    (tmp_path / "typo.toml").write_text(
+        CATALOGUE.replace("population", "popluation"), encoding="utf-8"
+    )
+    (tmp_path / "broken.toml").write_text(
+        CATALOGUE.replace("3.0", "3,0"), encoding="utf-8"
+    )
     (tmp_path / "nodelta.toml").write_text(
-        CATALOGUE.replace("population = 2500\n", "").replace(', keys = ["A", "B"]', ""), encoding="utf-8"
+        CATALOGUE.replace("population = 2500\n", "").replace(', keys = ["A", "B"]', ""),
+        encoding="utf-8",
     )
     return tmp_path
 
@@ -133,7 +152,9 @@ def test_a_mistake_is_told_with_a_way_out(mistake: Mistake, folder: Path) -> Non
         assert found == mistake.told
     assert DOES.search(found), "it does not say what to do"
     assert len(found) < 600
-    assert not re.search(r"\bp[12]\b|61\.5|60\.25|Traceback|0x", found), "it tells more than it should"
+    assert not re.search(r"\bp[12]\b|61\.5|60\.25|Traceback|0x", found), (
+        "it tells more than it should"
+    )
 
 
 def test_there_are_forty_and_no_two_are_alike() -> None:

@@ -1,4 +1,6 @@
-"""The pictures of the documentation: small, described in words, shown on a page, and true of the source."""
+"""The pictures of the documentation: small, described in words, shown on a page, and
+true of the source.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ PICTURES = sorted(FOLDER.glob("*.svg"))
 def test_the_house_has_the_rooms_of_the_source() -> None:
     rooms = {path.parent.name for path in SOURCE.glob("*/__init__.py")} - {"data"}
     assert {room for floor in FLOORS.values() for room in floor} == rooms
-    assert (FOLDER / "house.svg").read_text(encoding="utf-8") == house(), "run python tools/pictures.py"
+    assert (FOLDER / "house.svg").read_text(encoding="utf-8") == house(), (
+        "run python tools/pictures.py"
+    )
 
 
 def test_releases_are_drawn_anew() -> None:
@@ -34,9 +38,13 @@ def test_a_picture_is_small_and_says_what_it_shows(path: Path) -> None:
 @pytest.mark.parametrize("path", PICTURES, ids=lambda path: path.stem)
 def test_a_picture_is_shown(path: Path) -> None:
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
-    assert any(f"pictures/{path.name})" in page.read_text(encoding="utf-8") for page in pages)
+    assert any(
+        f"pictures/{path.name})" in page.read_text(encoding="utf-8") for page in pages
+    )
 
 
 def test_a_table_is_read_off_its_html() -> None:
-    found = Table("<table><tr><th>n</th></tr><tr><td>1 &lt; 2</td></tr></table><small>one<br>two</small>")
+    found = Table(
+        "<table><tr><th>n</th></tr><tr><td>1 &lt; 2</td></tr></table><small>one<br>two</small>"
+    )
     assert (found.rows, found.below) == ([["n"], ["1 < 2"]], ["one", "two"])

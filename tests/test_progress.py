@@ -37,7 +37,9 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return shown
 
 
-def test_nothing_where_nobody_looks(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_where_nobody_looks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(progress, "AT_ONCE", 0.0)
     before = threading.active_count()
     with progress.working("asking") as tell:
@@ -58,7 +60,9 @@ def test_steps_and_time(terminal: Terminal) -> None:
     assert "0:00:0" in terminal.getvalue()
 
 
-def test_short_work_shows_nothing(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_work_shows_nothing(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(progress, "AT_ONCE", 600.0)
     with progress.working("asking"):
         progress._watcher.bar.look()  # type: ignore[union-attr]
@@ -87,7 +91,9 @@ def test_an_error_ends_the_bar(terminal: Terminal) -> None:
         until(lambda: "again" in terminal.getvalue(), "a bar")
 
 
-def test_an_odd_terminal_does_not_stop_the_work(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_odd_terminal_does_not_stop_the_work(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(_: object) -> None:
         raise OSError("no such terminal")
 
@@ -97,9 +103,15 @@ def test_an_odd_terminal_does_not_stop_the_work(terminal: Terminal, monkeypatch:
     assert terminal.getvalue() == ""
 
 
-def test_questions_and_audits_are_shown(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_questions_and_audits_are_shown(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Each of them draws its bar as soon as it begins, on this terminal."""
-    monkeypatch.setattr(progress._Watcher, "watch", lambda self, bar: (setattr(self, "bar", bar), bar.look()))
+    monkeypatch.setattr(
+        progress._Watcher,
+        "watch",
+        lambda self, bar: (setattr(self, "bar", bar), bar.look()),
+    )
     (tmp_path / "visits.csv").write_text("id,x\n1,2\n", encoding="utf-8")
     with dither.open(tmp_path / "visits.csv", unit="id", budget=1.0) as visits:
         assert "opening the tables" in terminal.getvalue()
@@ -108,15 +120,26 @@ def test_questions_and_audits_are_shown(terminal: Terminal, monkeypatch: pytest.
     dither.mean([1.0, 2.0], bounds=(0, 3), epsilon=1.0)
     assert "mean" in terminal.getvalue()
     laplace = dither.Laplace(sensitivity=1, epsilon=1)
-    dither.audit.mechanism(laplace.release, 0, 1, claimed=PureDP(1.0), draws=1000, vectorized=False)
+    dither.audit.mechanism(
+        laplace.release, 0, 1, claimed=PureDP(1.0), draws=1000, vectorized=False
+    )
     assert "auditing" in terminal.getvalue()
     assert "of 2,000" in terminal.getvalue()
 
 
 def test_steps_are_public() -> None:
-    """Rule R2: whoever tells steps counts tables, draws, audits or campaigns, and never rows."""
+    """Rule R2: whoever tells steps counts tables, draws, audits or campaigns, and never
+    rows.
+    """
     telling = set()
     for path in SOURCE.rglob("*.py"):
-        if re.search(r"\bworking\(.*\) as \w+:", path.read_text(encoding="utf-8")) and path.name != "progress.py":
+        if (
+            re.search(r"\bworking\(.*\) as \w+:", path.read_text(encoding="utf-8"))
+            and path.name != "progress.py"
+        ):
             telling.add(str(path.relative_to(SOURCE)))
-    assert telling == {"audit/catalogue.py", "audit/trial.py", "query/engines/duckdb.py"}
+    assert telling == {
+        "audit/catalogue.py",
+        "audit/trial.py",
+        "query/engines/duckdb.py",
+    }

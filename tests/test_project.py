@@ -1,4 +1,6 @@
-"""Promises of the project itself: a light and silent import, one source of randomness, versions that agree."""
+"""Promises of the project itself: a light and silent import, one source of randomness,
+versions that agree.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,18 @@ from dither.cli import doctor
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "dither"
 MODULES = sorted(SOURCE.rglob("*.py"))
-PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PROJECT: dict[str, Any] = tomllib.loads(
+    (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+)["project"]
 
 
 def in_fresh_python(code: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, check=True)
+    return subprocess.run(
+        [sys.executable, "-W", "always", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
 
 
 def test_import_is_silent() -> None:
@@ -47,10 +56,21 @@ def test_every_public_name_exists() -> None:
 
 def test_dir_shows_the_public_names_and_no_others() -> None:
     dither = importlib.import_module("dither")
-    found = json.loads(in_fresh_python("import dither, json; dither.open; print(json.dumps(dir(dither)))").stdout)
+    found = json.loads(
+        in_fresh_python(
+            "import dither, json; dither.open; print(json.dumps(dir(dither)))"
+        ).stdout
+    )
     assert {"open", "sum", "example", "audit", "explain", "__version__"} <= set(found)
     assert set(found) - set(dither.__all__) == {"open", "sum", "audit", "explain"}
-    assert not {"importlib", "annotations", "TYPE_CHECKING", "Any", "_HOME", "__getattr__"} & set(found)
+    assert not {
+        "importlib",
+        "annotations",
+        "TYPE_CHECKING",
+        "Any",
+        "_HOME",
+        "__getattr__",
+    } & set(found)
 
 
 def test_a_star_import_hides_no_builtin() -> None:
@@ -72,11 +92,17 @@ FORBIDDEN = re.compile(
 def strays(text: str) -> list[int]:
     """The lines that draw randomness without giving a reason."""
     lines = enumerate(text.splitlines(), start=1)
-    return [number for number, line in lines if FORBIDDEN.search(line) and not re.search(r"# allowed: \S", line)]
+    return [
+        number
+        for number, line in lines
+        if FORBIDDEN.search(line) and not re.search(r"# allowed: \S", line)
+    ]
 
 
 @pytest.mark.parametrize(
-    "path", [path for path in MODULES if "noise" not in path.parts], ids=lambda path: str(path.relative_to(SOURCE))
+    "path",
+    [path for path in MODULES if "noise" not in path.parts],
+    ids=lambda path: str(path.relative_to(SOURCE)),
 )
 def test_only_noise_draws_randomness(path: Path) -> None:
     assert strays(path.read_text(encoding="utf-8")) == []
@@ -98,7 +124,12 @@ def test_a_stray_generator_is_seen(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["import random  # allowed: shuffles public names", "randomized = 1", "uuid5(space, name)"]
+    "line",
+    [
+        "import random  # allowed: shuffles public names",
+        "randomized = 1",
+        "uuid5(space, name)",
+    ],
 )
 def test_a_reason_or_another_word_is_fine(line: str) -> None:
     assert strays(line) == []
@@ -114,17 +145,29 @@ def test_nothing_is_left_unfinished(folder: str) -> None:
         for path in (ROOT / folder).rglob("*")
         if path.suffix in {".py", ".md", ".sql"} and ".venv" not in path.parts
     ]
-    assert [path for path in files if UNFINISHED.search(path.read_text(encoding="utf-8"))] == []
+    assert [
+        path for path in files if UNFINISHED.search(path.read_text(encoding="utf-8"))
+    ] == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+@pytest.mark.parametrize(
+    "path", MODULES, ids=lambda path: str(path.relative_to(SOURCE))
+)
 def test_every_module_says_what_it_is(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
 
 
 def test_versions_agree() -> None:
-    citation = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
-    changes = re.search(r"^## \[(\d\S*)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    citation = re.search(
+        r"^version: (\S+)$",
+        (ROOT / "CITATION.cff").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    changes = re.search(
+        r"^## \[(\d\S*)\]",
+        (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
     assert citation is not None
     assert changes is not None
     assert __version__ == citation.group(1) == changes.group(1)
@@ -133,7 +176,9 @@ def test_versions_agree() -> None:
 
 def test_ci_can_be_run() -> None:
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
-    assert "bash .ci/run" in (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    assert "bash .ci/run" in (ROOT / ".github" / "workflows" / "ci.yml").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_ci_tries_every_python() -> None:
@@ -144,13 +189,18 @@ def test_ci_tries_every_python() -> None:
     assert tried is not None
     assert smoke is not None
     assert tried.group(1).split() == named
-    assert [path for path in smoke.group(1).split() if not (ROOT / path).is_file()] == []
+    assert [
+        path for path in smoke.group(1).split() if not (ROOT / path).is_file()
+    ] == []
     workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
     assert all(f'"{version}"' in workflow for version in named)
 
 
 def requirement_names(requirements: list[str]) -> set[str]:
-    return {re.split(r"[\[<>=!~ ;]", requirement, maxsplit=1)[0].lower() for requirement in requirements}
+    return {
+        re.split(r"[\[<>=!~ ;]", requirement, maxsplit=1)[0].lower()
+        for requirement in requirements
+    }
 
 
 OFFERED = sorted(set(PROJECT["optional-dependencies"]) - {"dev", "docs"})
@@ -158,7 +208,9 @@ OFFERED = sorted(set(PROJECT["optional-dependencies"]) - {"dev", "docs"})
 
 @pytest.mark.parametrize("extra", OFFERED)
 def test_the_doctor_knows_every_extra(extra: str) -> None:
-    assert requirement_names(PROJECT["optional-dependencies"][extra]) == set(doctor.EXTRAS[extra])
+    assert requirement_names(PROJECT["optional-dependencies"][extra]) == set(
+        doctor.EXTRAS[extra]
+    )
 
 
 def test_only_what_exists_is_offered() -> None:
@@ -167,34 +219,49 @@ def test_only_what_exists_is_offered() -> None:
     assert set(doctor.EXTRAS) == set(doctor.PURPOSE) == set(OFFERED)
     for extra in OFFERED:
         modules = "|".join(doctor.EXTRAS[extra].values())
-        assert re.search(rf"^ *(?:from|import) (?:{modules})\b", sources, re.MULTILINE), extra
+        assert re.search(
+            rf"^ *(?:from|import) (?:{modules})\b", sources, re.MULTILINE
+        ), extra
 
 
 def test_the_doctor_knows_the_base() -> None:
     assert requirement_names(PROJECT["dependencies"]) == set(doctor.BASE)
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "bench" / "results").glob("*.json")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    sorted((ROOT / "bench" / "results").glob("*.json")),
+    ids=lambda path: path.stem,
+)
 def test_bench_results_have_their_shape(path: Path) -> None:
     content = json.loads(path.read_text(encoding="utf-8"))
     assert content["rows"]
     assert content["goals"]
-    assert all(set(row) == {"case", "system", "metric", "value"} for row in content["rows"])
+    assert all(
+        set(row) == {"case", "system", "metric", "value"} for row in content["rows"]
+    )
     assert all(set(goal) == {"goal", "want", "got", "met"} for goal in content["goals"])
     assert all(isinstance(goal["met"], bool) for goal in content["goals"])
 
 
 def test_bundled_data_is_what_its_maker_writes(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, str(ROOT / "tools" / "make_clinic.py"), str(tmp_path)], check=True)
+    subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "make_clinic.py"), str(tmp_path)],
+        check=True,
+    )
     bundled = SOURCE / "data" / "clinic"
-    assert {path.name for path in tmp_path.iterdir()} == {path.name for path in bundled.iterdir()}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        path.name for path in bundled.iterdir()
+    }
     for path in tmp_path.iterdir():
         assert _content(path) == _content(bundled / path.name)
     assert sum(path.stat().st_size for path in bundled.iterdir()) <= 1_500_000
 
 
 def _content(path: Path) -> object:
-    """Texts as they are; of Parquet files the rows, for another version may pack them in another way."""
+    """Texts as they are; of Parquet files the rows, for another version may pack them
+    in another way.
+    """
     if path.suffix != ".parquet":
         return path.read_bytes()
     return duckdb.sql(f"SELECT * FROM '{path}'").fetchall()

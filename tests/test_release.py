@@ -35,7 +35,10 @@ def test_two_releases_hold_together(total):
     assert low < share.value < high
     assert isinstance(share.guarantee, Composed)
     assert len(share.sources) == 2
-    assert (total + total - other + other).sources == (total.sources[0], other.sources[0])
+    assert (total + total - other + other).sources == (
+        total.sources[0],
+        other.sources[0],
+    )
 
 
 def test_two_uses_with_equal_promises_are_two():
@@ -46,7 +49,9 @@ def test_two_uses_with_equal_promises_are_two():
 def test_ratios_cover_the_truth():
     hits = 0
     for _ in range(400):
-        low, high = (dither.count(range(30), epsilon=1) / dither.count(range(60), epsilon=1)).interval(0.9)
+        low, high = (
+            dither.count(range(30), epsilon=1) / dither.count(range(60), epsilon=1)
+        ).interval(0.9)
         hits += low <= 0.5 <= high
     assert hits / 400 > 0.87
 
@@ -54,7 +59,9 @@ def test_ratios_cover_the_truth():
 def test_division_by_what_may_be_zero():
     ratio = dither.count(range(10), epsilon=1e3) / dither.count([], epsilon=1e3)
     assert ratio.value == math.inf
-    low, high = (dither.count(range(10), epsilon=1) / dither.count([], epsilon=1)).interval(1 - 1e-8)
+    low, high = (
+        dither.count(range(10), epsilon=1) / dither.count([], epsilon=1)
+    ).interval(1 - 1e-8)
     assert (low, high) == (-math.inf, math.inf)
 
 
@@ -63,13 +70,17 @@ def test_an_array_of_releases_and_constants():
     share = histogram / 3
     assert share.keys == ("a", "b")
     assert np.asarray(share.interval()).shape == (2, 2)
-    assert (np.array([1, 2]) * histogram).value.tolist() == (histogram.value * [1, 2]).tolist()
+    assert (np.array([1, 2]) * histogram).value.tolist() == (
+        histogram.value * [1, 2]
+    ).tolist()
 
 
 def test_map_and_round(total):
     root = total.map(math.sqrt, monotone=True)
     assert root.value == math.sqrt(total.value)
-    assert root.interval() == pytest.approx(tuple(math.sqrt(end) for end in total.interval()))
+    assert root.interval() == pytest.approx(
+        tuple(math.sqrt(end) for end in total.interval())
+    )
     with pytest.raises(dither.ArgumentError, match="monotone"):
         total.map(lambda n: n % 7).interval()
     assert total.round(-1).value % 10 == 0
@@ -115,4 +126,6 @@ def test_one_entry_of_many():
     assert histogram["b"].value == histogram[1].value == histogram.value[1]
     assert histogram["b"].interval() == tuple(ends[1] for ends in histogram.interval())
     assert f"{histogram['b'] / 2:.1f}" == f"{histogram.value[1] / 2:.1f}"
-    assert "ε = 1 (2 pure" in str((dither.count([1], epsilon=0.5) + dither.count([1], epsilon=0.5)).guarantee)
+    assert "ε = 1 (2 pure" in str(
+        (dither.count([1], epsilon=0.5) + dither.count([1], epsilon=0.5)).guarantee
+    )

@@ -20,16 +20,28 @@ WARDS = (("A", 1023, 51.5), ("B", 7, 30.25), ("C", 0, None))
 
 def spread(confidence: float) -> Sequence[Sequence[tuple[Any, Any] | None]]:
     wide = 10 * (1 if confidence <= 0.95 else 2)
-    return [[None, (n - wide, n + wide), None if mean is None else (mean - 1, mean + 2)] for _, n, mean in WARDS]
+    return [
+        [None, (n - wide, n + wide), None if mean is None else (mean - 1, mean + 2)]
+        for _, n, mean in WARDS
+    ]
 
 
 def by_ward(**more: Any) -> TableRelease:
     source = Source(PureDP(0.5))
-    return TableRelease(("ward", "n", "mean"), WARDS, (source,), spread, ("values were clipped",), **more)
+    return TableRelease(
+        ("ward", "n", "mean"),
+        WARDS,
+        (source,),
+        spread,
+        ("values were clipped",),
+        **more,
+    )
 
 
 def one(value: Any = 42, ends: Any = (40, 44), **more: Any) -> TableRelease:
-    return TableRelease(("n",), ((value,),), (Source(PureDP(1.0)),), lambda _: [[ends]], **more)
+    return TableRelease(
+        ("n",), ((value,),), (Source(PureDP(1.0)),), lambda _: [[ends]], **more
+    )
 
 
 def test_rows_and_columns() -> None:
@@ -51,13 +63,17 @@ def test_several_sources_promise_together() -> None:
 def test_one_value() -> None:
     assert one().value == 42
     assert one().interval() == (40, 44)
-    single = TableRelease(("ward", "n"), (("A", 3),), (Source(PureDP(1.0)),), lambda _: [[None, (1, 5)]])
+    single = TableRelease(
+        ("ward", "n"), (("A", 3),), (Source(PureDP(1.0)),), lambda _: [[None, (1, 5)]]
+    )
     assert (single.value, single.interval(0.9)) == (3, (1, 5))
     assert one("text", None).value == "text"
 
 
 def test_many_values_are_no_value() -> None:
-    with pytest.raises(dither.ArgumentError, match=r"3 rows and 2 columns.*release\['column'\]"):
+    with pytest.raises(
+        dither.ArgumentError, match=r"3 rows and 2 columns.*release\['column'\]"
+    ):
         _ = by_ward().value
 
 
@@ -110,7 +126,11 @@ def test_one_row_without_keys_gives_numbers() -> None:
 def test_several_keys_name_a_row_together() -> None:
     rows = (("A", 2024, 5), ("B", 2024, 6))
     release = TableRelease(
-        ("ward", "year", "n"), rows, (Source(PureDP(1.0)),), lambda _: [[None, None, (0, 9)]] * 2, keys=("ward", "year")
+        ("ward", "year", "n"),
+        rows,
+        (Source(PureDP(1.0)),),
+        lambda _: [[None, None, (0, 9)]] * 2,
+        keys=("ward", "year"),
     )
     assert release["n"].keys == (("A", 2024), ("B", 2024))
     assert release["year"].interval()[1].tolist() == [2024, 2024]
@@ -135,7 +155,9 @@ def test_round_leaves_keys_and_intervals() -> None:
     release = by_ward().round(-1)
     assert release.rows == (("A", 1020, 50.0), ("B", 10, 30.0), ("C", 0, None))
     assert release.interval() == by_ward().interval()
-    years = TableRelease(("year", "n"), ((2024, 5),), (Source(PureDP(1.0)),), lambda _: [[None, (0, 9)]])
+    years = TableRelease(
+        ("year", "n"), ((2024, 5),), (Source(PureDP(1.0)),), lambda _: [[None, (0, 9)]]
+    )
     assert years.round(-1).rows == ((2024, 0),)
     assert by_ward().round(1).rows[1] == ("B", 7, 30.2)
 
@@ -154,20 +176,27 @@ def test_what_it_shows() -> None:
 
 
 def test_a_replay_says_so() -> None:
-    assert "answered from the book: this question was asked before and costs nothing" in str(by_ward(replayed=True))
+    assert (
+        "answered from the book: this question was asked before and costs nothing"
+        in str(by_ward(replayed=True))
+    )
     assert "answered from the book" not in str(by_ward())
 
 
 def test_many_rows_are_cut() -> None:
     rows = tuple((key, key) for key in range(1045))
-    release = TableRelease(("k", "n"), rows, (Source(PureDP(1.0)),), lambda _: [[None, (0, 1)]] * 1045)
+    release = TableRelease(
+        ("k", "n"), rows, (Source(PureDP(1.0)),), lambda _: [[None, (0, 1)]] * 1045
+    )
     assert "… and 1,005 more rows" in str(release)
     assert len(str(release).splitlines()) == 1 + 40 + 3
     assert release._repr_html_().count("<tr>") == 41
 
 
 def test_no_rows_still_print() -> None:
-    release = TableRelease(("k", "n"), (), (Source(PureDP(1.0)),), lambda _: [], keys=("k",))
+    release = TableRelease(
+        ("k", "n"), (), (Source(PureDP(1.0)),), lambda _: [], keys=("k",)
+    )
     assert str(release).splitlines()[0] == "k  n"
     assert release["n"].value.tolist() == []
     assert len(release) == 0
@@ -175,7 +204,11 @@ def test_no_rows_still_print() -> None:
 
 def test_html_is_escaped_and_controls_written_out() -> None:
     release = TableRelease(
-        ("<i>", "n"), (("<b>\x1b[0m", 1),), (Source(PureDP(1.0)),), lambda _: [[None, (0, 2)]], ("<u>note</u>",)
+        ("<i>", "n"),
+        (("<b>\x1b[0m", 1),),
+        (Source(PureDP(1.0)),),
+        lambda _: [[None, (0, 2)]],
+        ("<u>note</u>",),
     )
     page = release._repr_html_()
     assert not any(tag in page for tag in ("<b>", "<i>", "<u>", "\x1b"))
@@ -185,7 +218,9 @@ def test_html_is_escaped_and_controls_written_out() -> None:
 
 def test_dates_are_shown() -> None:
     ends = (date(2024, 1, 1), date(2024, 1, 9))
-    assert "2024-01-05 (2024-01-01 … 2024-01-09 at 95 %)" in str(one(date(2024, 1, 5), ends))
+    assert "2024-01-05 (2024-01-01 … 2024-01-09 at 95 %)" in str(
+        one(date(2024, 1, 5), ends)
+    )
 
 
 def test_plots() -> None:

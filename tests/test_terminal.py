@@ -22,9 +22,21 @@ print("", *dither.terminal.SPELLED)
 """
 
 
-def run(encoding: str, *words: str, folder: Path | None = None) -> subprocess.CompletedProcess[bytes]:
-    environment = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0", "COLUMNS": "120"}
-    return subprocess.run([sys.executable, *words], capture_output=True, check=False, env=environment, cwd=folder)
+def run(
+    encoding: str, *words: str, folder: Path | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    environment = os.environ | {
+        "PYTHONIOENCODING": encoding,
+        "PYTHONUTF8": "0",
+        "COLUMNS": "120",
+    }
+    return subprocess.run(
+        [sys.executable, *words],
+        capture_output=True,
+        check=False,
+        env=environment,
+        cwd=folder,
+    )
 
 
 @pytest.mark.parametrize("encoding", NARROW)
@@ -58,9 +70,29 @@ def test_other_streams_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None
 def test_tables_stay_aligned(tmp_path: Path) -> None:
     encoding = "cp1252"
     (tmp_path / "visits.csv").write_text("id,Łódź\n1,x\n2,y\n", encoding="utf-8")
-    declared = ["--unit", "id", "--budget", "2", "--delta", "1e-6", "--keys", "Łódź=x,y"]
+    declared = [
+        "--unit",
+        "id",
+        "--budget",
+        "2",
+        "--delta",
+        "1e-6",
+        "--keys",
+        "Łódź=x,y",
+    ]
     sql = 'SELECT Łódź AS "ε ≤ Łódź", COUNT(*) AS n FROM visits GROUP BY Łódź'
-    asked = run(encoding, "-m", "dither", "query", "visits.csv", sql, *declared, "--epsilon", "1", folder=tmp_path)
+    asked = run(
+        encoding,
+        "-m",
+        "dither",
+        "query",
+        "visits.csv",
+        sql,
+        *declared,
+        "--epsilon",
+        "1",
+        folder=tmp_path,
+    )
     assert (asked.returncode, asked.stderr) == (0, b"")
     left = run(encoding, "-m", "dither", "budget", "visits.csv", folder=tmp_path)
     assert (left.returncode, left.stderr) == (0, b"")
@@ -82,7 +114,9 @@ def test_words_fit_any_terminal() -> None:
 def test_a_terminal_with_all_signs_gets_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
     assert terminal.spelled("ε ≤ Ł") == "ε ≤ Ł"
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="cp1252"))
+    monkeypatch.setattr(
+        sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
+    )
     assert terminal.spelled("ε ≤ Ł") == "epsilon <= ?"
 
 

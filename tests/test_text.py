@@ -1,4 +1,6 @@
-"""Numbers as people read them: enough digits, none too many, and nothing that a terminal obeys."""
+"""Numbers as people read them: enough digits, none too many, and nothing that a
+terminal obeys.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,11 @@ INF = math.inf
         (True, None, "true"),
         (False, None, "false"),
         ("A", None, "A"),
-        (date(2024, 2, 1), (date(2024, 1, 1), date(2024, 3, 1)), "2024-02-01 (2024-01-01 … 2024-03-01 at 95 %)"),
+        (
+            date(2024, 2, 1),
+            (date(2024, 1, 1), date(2024, 3, 1)),
+            "2024-02-01 (2024-01-01 … 2024-03-01 at 95 %)",
+        ),
         (datetime(2024, 2, 1, 10, 30, tzinfo=UTC), None, "2024-02-01T10:30:00+00:00"),
         (date(2024, 2, 1), (None, None), "≈ 2024-02-01, no bound: declare rows"),
         (1180, (1134, INF), "≈ 1,180, at least 1,134"),
@@ -68,7 +74,14 @@ def test_whole_reals_keep_their_zeros() -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.0, "0"), (-2.5, "-2.5"), (1 / 3, "0.333333"), (123456.789, "123,457"), (1e-20, "1e-20"), (-INF, "-∞")],
+    [
+        (0.0, "0"),
+        (-2.5, "-2.5"),
+        (1 / 3, "0.333333"),
+        (123456.789, "123,457"),
+        (1e-20, "1e-20"),
+        (-INF, "-∞"),
+    ],
 )
 def test_a_real_alone_has_six_digits(value: float, text: str) -> None:
     assert number(value) == text
@@ -81,11 +94,23 @@ def test_an_error_is_never_shown_smaller_than_it_is(width: float) -> None:
 
 
 def test_widths_at_the_ends() -> None:
-    assert [width_in_words(width) for width in (0.0, 5.0, INF, math.nan)] == ["±0", "±5", "±∞", "±∞"]
+    assert [width_in_words(width) for width in (0.0, 5.0, INF, math.nan)] == [
+        "±0",
+        "±5",
+        "±∞",
+        "±∞",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("share", "text"), [(1 / 6, "16.7 %"), (1.0, "100 %"), (0.0, "0 %"), (0.000123401, "0.0124 %"), (2.5, "250 %")]
+    ("share", "text"),
+    [
+        (1 / 6, "16.7 %"),
+        (1.0, "100 %"),
+        (0.0, "0 %"),
+        (0.000123401, "0.0124 %"),
+        (2.5, "250 %"),
+    ],
 )
 def test_a_share_is_rounded_up(share: float, text: str) -> None:
     assert percent(share) == text
@@ -105,6 +130,9 @@ def test_columns_stand_below_each_other() -> None:
 
 
 def test_what_json_can_hold() -> None:
-    values = [finite(value) for value in (INF, math.nan, np.int64(3), np.float64(0.5), True, None, "x")]
+    values = [
+        finite(value)
+        for value in (INF, math.nan, np.int64(3), np.float64(0.5), True, None, "x")
+    ]
     assert values == [None, None, 3, 0.5, True, None, "x"]
     assert finite(date(2024, 1, 2)) == "2024-01-02"

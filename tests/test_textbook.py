@@ -1,4 +1,6 @@
-"""The textbook facts, and the textbook errors (DESIGN: "Textbook claims that are wrong")."""
+"""The textbook facts, and the textbook errors (DESIGN: "Textbook claims that are
+wrong").
+"""
 
 import math
 from fractions import Fraction
@@ -13,18 +15,25 @@ from dither.noise import discrete_laplace
 
 
 def test_coin_flip_response_tells_the_truth_three_times_in_four():
-    """Heads: the truth. Tails: another coin decides. P(yes | yes) = 3/4, P(yes | no) = 1/4, so ε = ln 3."""
+    """Heads: the truth. Tails: another coin decides. P(yes | yes) = 3/4, P(yes | no) =
+    1/4, so ε = ln 3.
+    """
     coin = RandomizedResponse(truth=Fraction(3, 4))
     assert coin.epsilon == pytest.approx(math.log(3), rel=1e-11)
     assert coin.epsilon >= math.log(3)
     for answer, expected in ((True, 0.75), (False, 0.25)):
         yes = coin.release(np.full(200_000, answer)).mean()
         assert yes == pytest.approx(expected, abs=0.006)  # six standard deviations
-    assert RandomizedResponse(epsilon=math.log(3)).truth == pytest.approx(0.75, rel=1e-12)
+    assert RandomizedResponse(epsilon=math.log(3)).truth == pytest.approx(
+        0.75, rel=1e-12
+    )
 
 
 def test_halving_epsilon_quadruples_the_variance():
-    wide, narrow = (Laplace(sensitivity=1, epsilon=e).release(np.zeros(400_000)).var() for e in (0.25, 0.5))
+    wide, narrow = (
+        Laplace(sensitivity=1, epsilon=e).release(np.zeros(400_000)).var()
+        for e in (0.25, 0.5)
+    )
     assert wide / narrow == pytest.approx(4, rel=0.05)
 
 
@@ -41,7 +50,9 @@ def test_mean_squared_errors(epsilon):
 
 
 def test_three_queries_cost_the_sum():
-    total = dither.compose([dither.PureDP(0.1), dither.PureDP(0.25), dither.PureDP(0.5)])
+    total = dither.compose(
+        [dither.PureDP(0.1), dither.PureDP(0.25), dither.PureDP(0.5)]
+    )
     assert total.epsilon == pytest.approx(0.85, rel=1e-12)
     budget = dither.Budget(epsilon=0.85)
     for epsilon in (0.1, 0.25, 0.5):
@@ -59,7 +70,9 @@ def test_a_family_of_five():
 
 @pytest.mark.parametrize("monotone", [False, True])
 def test_exponential_winners_follow_the_closed_form(monotone):
-    """exp(ε·score / 2Δ), and exp(ε·score / Δ) when monotone; a false alarm once in a million."""
+    """exp(ε·score / 2Δ), and exp(ε·score / Δ) when monotone; a false alarm once in a
+    million.
+    """
     scores, epsilon, delta, draws = np.array([0, 1, 3, 4]), 1.2, 2.0, 40_000
     mechanism = Exponential(sensitivity=delta, epsilon=epsilon, monotone=monotone)
     seen = np.bincount([mechanism.release(scores) for _ in range(draws)], minlength=4)
@@ -69,7 +82,9 @@ def test_exponential_winners_follow_the_closed_form(monotone):
 
 
 def test_mean_is_h_over_n_sensitive_only_under_replace():
-    """With a public n the noise is (high − low) / (n·ε); under add/remove the answer is a ratio of noisy sums."""
+    """With a public n the noise is (high − low) / (n·ε); under add/remove the answer is
+    a ratio of noisy sums.
+    """
     values = np.full(1000, 50.0)
     public = dither.mean(values, bounds=(0, 100), n=1000, epsilon=1)
     assert str(public.guarantee.unit.relation) == "replace"

@@ -1,4 +1,5 @@
-"""Writes docs/api.md, the reference of all public names, from their signatures and docstrings: `python tools/api.py`.
+"""Writes docs/api.md, the reference of all public names, from their signatures and
+docstrings: `python tools/api.py`.
 
 A test compares the page with the source, so nothing on it is typed in but the headings.
 """
@@ -46,7 +47,17 @@ GROUPS = {
 }
 ROOMS = ("explain", "audit")
 INTERNAL = {
-    "Ledger": ("append", "changing", "charge", "freeze_all", "keep", "new_name", "open_account", "promised", "write"),
+    "Ledger": (
+        "append",
+        "changing",
+        "charge",
+        "freeze_all",
+        "keep",
+        "new_name",
+        "open_account",
+        "promised",
+        "write",
+    ),
     "Policy": ("check", "of", "to_json"),
     "Receipt": ("promise",),
     "Preview": ("cost_in_words", "rows_in_words"),
@@ -60,13 +71,21 @@ REFERENCE = re.compile(r"`?docs/((?:proofs/)?(\w+)\.md)`?")
 
 
 def names() -> dict[str, list[str]]:
-    """The public names of each group, functions before classes, as the package lists them."""
+    """The public names of each group, functions before classes, as the package lists
+    them.
+    """
     homes = dither._HOMES
-    found = {title: [name for module in modules for name in homes[module]] for title, modules in GROUPS.items()}
+    found = {
+        title: [name for module in modules for name in homes[module]]
+        for title, modules in GROUPS.items()
+    }
     left = set(homes) - {module for modules in GROUPS.values() for module in modules}
     if left:
         raise ValueError(f"no group shows {', '.join(sorted(left))}")
-    return {title: sorted(listed, key=_order) if title != ERRORS else listed for title, listed in found.items()}
+    return {
+        title: sorted(listed, key=_order) if title != ERRORS else listed
+        for title, listed in found.items()
+    }
 
 
 def _order(name: str) -> tuple[bool, bool]:
@@ -79,20 +98,28 @@ def page() -> str:
     lines, shown = [HEAD], Shown()
     for title, listed in names().items():
         lines += [f"## {title}", ""]
-        lines += errors(listed) if title == ERRORS else every("dither", dither, listed, shown)
+        lines += (
+            errors(listed)
+            if title == ERRORS
+            else every("dither", dither, listed, shown)
+        )
     for room in ROOMS:
         module = importlib.import_module(f"dither.{room}")
         lines += [f"## dither.{room}", "", *described(module)]
         lines += every(
             f"dither.{room}",
             module,
-            sorted(module.__all__, key=lambda name: _bases_first(getattr(module, name))),
+            sorted(
+                module.__all__, key=lambda name: _bases_first(getattr(module, name))
+            ),
             shown,
         )
     return "\n".join(lines).rstrip() + "\n"
 
 
-def every(prefix: str, module: ModuleType, listed: list[str], shown: Shown) -> Iterator[str]:
+def every(
+    prefix: str, module: ModuleType, listed: list[str], shown: Shown
+) -> Iterator[str]:
     for name in listed:
         yield from entry(f"{prefix}.{name}", getattr(module, name), shown)
 
@@ -126,7 +153,9 @@ def entry(name: str, value: Any, shown: Shown) -> Iterator[str]:
 
 
 def members(name: str, kind: type, shown: Shown) -> Iterator[str]:
-    """The public attributes and methods, each in full where it is met for the first time."""
+    """The public attributes and methods, each in full where it is met for the first
+    time.
+    """
     again: dict[str, list[str]] = {}
     found = [member for one in kind.__mro__ for member in _own(one)]
     for member in dict.fromkeys(found):
@@ -154,10 +183,16 @@ def _member(kind: type, name: str) -> Iterator[str]:
 
 
 def _own(kind: type) -> list[str]:
-    """Names that a class of this package defines itself; the fields of a dataclass stand in its signature."""
+    """Names that a class of this package defines itself; the fields of a dataclass
+    stand in its signature.
+    """
     if not kind.__module__.startswith("dither"):
         return []
-    fields = {one.name for one in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else set()
+    fields = (
+        {one.name for one in dataclasses.fields(kind)}
+        if dataclasses.is_dataclass(kind)
+        else set()
+    )
     left_out = {*fields, *INTERNAL.get(kind.__name__, ())}
     return [name for name in vars(kind) if name[0] != "_" and name not in left_out]
 
@@ -177,19 +212,30 @@ def signature(name: str, value: Any) -> str:
 
 
 def _call(name: str, value: Any) -> str:
-    return f"{name}({', '.join(_parameters(inspect.signature(value)))}){_returns(value)}"
+    return (
+        f"{name}({', '.join(_parameters(inspect.signature(value)))}){_returns(value)}"
+    )
 
 
 def _returns(value: Any) -> str:
     found = inspect.signature(value).return_annotation
-    return "" if inspect.isclass(value) or found in (inspect.Signature.empty, None) else f" -> {_annotation(found)}"
+    return (
+        ""
+        if inspect.isclass(value) or found in (inspect.Signature.empty, None)
+        else f" -> {_annotation(found)}"
+    )
 
 
 def _parameters(found: inspect.Signature) -> Iterator[str]:
     kinds = inspect.Parameter
     before = None
-    for one in (one for one in found.parameters.values() if one.name not in ("self", "cls")):
-        if one.kind is kinds.KEYWORD_ONLY and before not in (kinds.KEYWORD_ONLY, kinds.VAR_POSITIONAL):
+    for one in (
+        one for one in found.parameters.values() if one.name not in ("self", "cls")
+    ):
+        if one.kind is kinds.KEYWORD_ONLY and before not in (
+            kinds.KEYWORD_ONLY,
+            kinds.VAR_POSITIONAL,
+        ):
             yield "*"
         if before is kinds.POSITIONAL_ONLY and one.kind is not kinds.POSITIONAL_ONLY:
             yield "/"
@@ -198,8 +244,15 @@ def _parameters(found: inspect.Signature) -> Iterator[str]:
 
 
 def _parameter(one: inspect.Parameter) -> str:
-    star = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}.get(one.kind, "")
-    typed = "" if one.annotation is inspect.Parameter.empty else f": {_annotation(one.annotation)}"
+    star = {
+        inspect.Parameter.VAR_POSITIONAL: "*",
+        inspect.Parameter.VAR_KEYWORD: "**",
+    }.get(one.kind, "")
+    typed = (
+        ""
+        if one.annotation is inspect.Parameter.empty
+        else f": {_annotation(one.annotation)}"
+    )
     if one.default is inspect.Parameter.empty:
         return f"{star}{one.name}{typed}"
     return f"{star}{one.name}{typed}{' = ' if typed else '='}{_default(one.default)}"
@@ -216,9 +269,12 @@ def _annotation(value: Any) -> str:
 
 
 def described(value: Any) -> list[str]:
-    """A docstring as Markdown: its paragraphs, and Guarantee, Why and Assumes each in one of its own."""
+    """A docstring as Markdown: its paragraphs, and Guarantee, Why and Assumes each in
+    one of its own.
+    """
     text = RULES.sub("", inspect.getdoc(value) or "")
-    if inspect.isclass(value) and text.startswith(f"{value.__name__}("):  # what dataclasses write by themselves
+    # What dataclasses write by themselves
+    if inspect.isclass(value) and text.startswith(f"{value.__name__}("):
         text = ""
     lines = []
     for paragraph in re.split(r"\n\s*\n", PARTS.sub(r"\n**\1:**", text)):

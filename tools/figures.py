@@ -1,6 +1,8 @@
-"""Puts the measured figures into the README and the pages on benchmarks: `python tools/figures.py`.
+"""Puts the measured figures into the README and the pages on benchmarks: `python
+tools/figures.py`.
 
-They show tables made from bench/results; a test compares them, so no figure is typed in.
+They show tables made from bench/results; a test compares them, so no figure is typed
+in.
 """
 
 from __future__ import annotations
@@ -21,45 +23,83 @@ PICTURE = ROOT / "docs" / "race.svg"
 MARKED = re.compile(r"(<!-- goals: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 COVERED = re.compile(r"(<!-- coverage -->\n).*?(<!-- end -->)", re.DOTALL)
 GROWN = re.compile(r"(<!-- growth -->\n).*?(<!-- end -->)", re.DOTALL)
-RACED = re.compile(r"(<!-- race: ([\w ]+): ([\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+RACED = re.compile(
+    r"(<!-- race: ([\w ]+): ([\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL
+)
 
 
 def table(names: list[str]) -> str:
     """The goals of some benchmarks, wanted and measured."""
     lines = ["| measured | wanted | got |", "|---|---|---|"]
     for name in names:
-        results = json.loads((ROOT / "bench" / "results" / f"{name}.json").read_text(encoding="utf-8"))
-        lines += [f"| {goal['goal']} | {goal['want']} | {got(goal['got'])} |" for goal in results["goals"]]
+        results = json.loads(
+            (ROOT / "bench" / "results" / f"{name}.json").read_text(encoding="utf-8")
+        )
+        lines += [
+            f"| {goal['goal']} | {goal['want']} | {got(goal['got'])} |"
+            for goal in results["goals"]
+        ]
     return "\n".join(lines) + "\n"
 
 
 def growth() -> str:
     """CPU-seconds and memory by question and size, and DuckDB's CPU-seconds."""
-    rows = json.loads((ROOT / "bench" / "results" / "growth.json").read_text(encoding="utf-8"))["rows"]
+    rows = json.loads(
+        (ROOT / "bench" / "results" / "growth.json").read_text(encoding="utf-8")
+    )["rows"]
     known = {(row["case"], row["system"], row["metric"]): row["value"] for row in rows}
-    lines = [f"| CPU-seconds (DuckDB's) / peak MB | {' | '.join(SIZES)} |", "|---|---|---|---|"]
-    for name in dict.fromkeys(row["case"].rpartition(", ")[0] for row in rows if row["system"] == "dither"):
+    lines = [
+        f"| CPU-seconds (DuckDB's) / peak MB | {' | '.join(SIZES)} |",
+        "|---|---|---|---|",
+    ]
+    for name in dict.fromkeys(
+        row["case"].rpartition(", ")[0] for row in rows if row["system"] == "dither"
+    ):
         cells = []
         for size in SIZES:
-            ours, raw = (known[f"{name}, {size}", system, "CPU-seconds"] for system in ("dither", "duckdb"))
-            cells.append(f"{got(ours)} ({got(raw)}) / {known[f'{name}, {size}', 'dither', 'peak MB']:,.0f}")
+            ours, raw = (
+                known[f"{name}, {size}", system, "CPU-seconds"]
+                for system in ("dither", "duckdb")
+            )
+            cells.append(
+                f"{got(ours)} ({got(raw)}) / "
+                f"{known[f'{name}, {size}', 'dither', 'peak MB']:,.0f}"
+            )
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
 def coverage() -> str:
-    """For each aggregate, over all shapes, ε and noises: the worst and the best of what was seen."""
-    rows = json.loads((ROOT / "bench" / "results" / "coverage.json").read_text(encoding="utf-8"))["rows"]
-    metrics = ("covers the truth", "open to a side", "width beside radius = cap", "RMSE beside radius = cap")
+    """For each aggregate, over all shapes, ε and noises: the worst and the best of what
+    was seen.
+    """
+    rows = json.loads(
+        (ROOT / "bench" / "results" / "coverage.json").read_text(encoding="utf-8")
+    )["rows"]
+    metrics = (
+        "covers the truth",
+        "open to a side",
+        "width beside radius = cap",
+        "RMSE beside radius = cap",
+    )
     lines = [
         f"| aggregate | rows | {' | '.join(metrics)} |",
         "|---|---|" + "---|" * len(metrics),
     ]
     for name in dict.fromkeys(row["case"].split(", ")[1] for row in rows):
         for system in ("dither, rows declared", "dither, no rows declared"):
-            mine = [row for row in rows if row["case"].split(", ")[1] == name and row["system"] == system]
-            cells = [_range([row["value"] for row in mine if row["metric"] == metric]) for metric in metrics]
-            lines.append(f"| {name} | {system.partition(', ')[2]} | {' | '.join(cells)} |")
+            mine = [
+                row
+                for row in rows
+                if row["case"].split(", ")[1] == name and row["system"] == system
+            ]
+            cells = [
+                _range([row["value"] for row in mine if row["metric"] == metric])
+                for metric in metrics
+            ]
+            lines.append(
+                f"| {name} | {system.partition(', ')[2]} | {' | '.join(cells)} |"
+            )
     return "\n".join(lines) + "\n"
 
 
@@ -76,10 +116,14 @@ def got(value: float | None) -> str:
 
 
 def filled(text: str) -> str:
-    goals = MARKED.sub(lambda found: found[1] + table(found[2].split()) + found[3], text)
+    goals = MARKED.sub(
+        lambda found: found[1] + table(found[2].split()) + found[3], text
+    )
     grown = GROWN.sub(lambda found: found[1] + growth() + found[2], goals)
     grown = COVERED.sub(lambda found: found[1] + coverage() + found[2], grown)
-    return RACED.sub(lambda found: found[1] + race.table(found[2], found[3]) + found[4], grown)
+    return RACED.sub(
+        lambda found: found[1] + race.table(found[2], found[3]) + found[4], grown
+    )
 
 
 def main() -> None:

@@ -1,4 +1,5 @@
-"""Write the synthetic clinic that ships with Dither: patients, their visits and diagnoses, and public regions.
+"""Write the synthetic clinic that ships with Dither: patients, their visits and
+diagnoses, and public regions.
 
     python tools/make_clinic.py src/dither/data/clinic
 
@@ -26,11 +27,14 @@ PATIENTS = 25_000
 FIRST = date(2023, 1, 1)
 DAYS = 731
 
-# Only Random.random() is promised to stay the same across Python versions, so every other draw is built on it.
+# Only Random.random() is promised to stay the same across Python versions, so every
+# other draw is built on it.
 
 
 class Ward(NamedTuple):
-    """A ward: its share of patients, ages, length of stay in days, cost of a day, winter's extra, diagnoses."""
+    """A ward: its share of patients, ages, length of stay in days, cost of a day,
+    winter's extra, diagnoses.
+    """
 
     name: str
     share: float
@@ -43,12 +47,48 @@ class Ward(NamedTuple):
 
 
 WARDS = (
-    Ward("cardiology", 0.17, 66, 13, 4.5, 940, 0.2, "I25 I48 I50 I21 I10 I20 I47 I35 I42 I49"),
-    Ward("emergency", 0.29, 43, 24, 0.6, 710, 0.5, "R07 S61 R10 J06 S93 R55 T78 S06 A09 R51 N39 S52"),
+    Ward(
+        "cardiology",
+        0.17,
+        66,
+        13,
+        4.5,
+        940,
+        0.2,
+        "I25 I48 I50 I21 I10 I20 I47 I35 I42 I49",
+    ),
+    Ward(
+        "emergency",
+        0.29,
+        43,
+        24,
+        0.6,
+        710,
+        0.5,
+        "R07 S61 R10 J06 S93 R55 T78 S06 A09 R51 N39 S52",
+    ),
     Ward("maternity", 0.13, 31, 5.5, 2.2, 620, 0.0, "O80 O82 O42 O48 O70 O13 O24 O60"),
-    Ward("oncology", 0.10, 62, 13, 6.0, 1310, 0.0, "C50 C34 C18 C61 C25 C20 C67 C43 C56 C91"),
+    Ward(
+        "oncology",
+        0.10,
+        62,
+        13,
+        6.0,
+        1310,
+        0.0,
+        "C50 C34 C18 C61 C25 C20 C67 C43 C56 C91",
+    ),
     Ward("paediatrics", 0.11, 7, 4.5, 1.5, 560, 0.7, "J20 J21 A08 J45 R56 J18 H66 R50"),
-    Ward("surgery", 0.20, 52, 18, 3.6, 1120, 0.0, "K80 M17 K35 S72 K40 M16 K57 M51 K43 I83"),
+    Ward(
+        "surgery",
+        0.20,
+        52,
+        18,
+        3.6,
+        1120,
+        0.0,
+        "K80 M17 K35 S72 K40 M16 K57 M51 K43 I83",
+    ),
 )
 ALSO = ("I10", "E11", "E78", "J44", "N18", "F32", "E66", "Z95", "D64", "K21")
 """What patients of any ward may have besides."""
@@ -95,7 +135,9 @@ def waited(rng: Random, mean: float) -> int:
 
 
 def count_visits(rng: Random, age: int) -> int:
-    """Half come once or twice; the chronically ill come often, and a few of them every week or two."""
+    """Half come once or twice; the chronically ill come often, and a few of them every
+    week or two.
+    """
     if rng.random() >= (0.085 if age >= 50 else 0.03):
         return 1 + waited(rng, 1.45)
     return min(90, int(4.5 / (1 - rng.random()) ** 0.9))
@@ -106,7 +148,12 @@ def day(rng: Random, ward: Ward) -> date:
     while True:
         found = FIRST + timedelta(days=int(DAYS * rng.random()))
         season = 1 + ward.winter * (1 if found.month in (11, 12, 1, 2) else -0.3)
-        weekend = 0.35 if found.weekday() >= 5 and ward.name in ("cardiology", "oncology", "surgery") else 1
+        weekend = (
+            0.35
+            if found.weekday() >= 5
+            and ward.name in ("cardiology", "oncology", "surgery")
+            else 1
+        )
         if rng.random() * 1.8 < season * weekend:
             return found
 
@@ -137,20 +184,44 @@ def patient(rng: Random, number: int) -> Patient:
     home = WARDS[pick(rng, [ward.share for ward in WARDS])]
     age = min(104, max(1, round(around(rng, home.age, home.spread))))
     sex = "F" if home.name == "maternity" or rng.random() < 0.5 else "M"
-    region = "" if rng.random() < 0.01 else REGIONS[pick(rng, [one[3] for one in REGIONS])][0]
+    region = (
+        ""
+        if rng.random() < 0.01
+        else REGIONS[pick(rng, [one[3] for one in REGIONS])][0]
+    )
     return Patient(f"P{number:05d}", sex, 2024 - age, age, region, home)
 
 
 def visit(rng: Random, who: Patient) -> Visit:
     ward = who.home
     if rng.random() >= 0.72:
-        other = WARDS[pick(rng, [0 if one.name in ("maternity", "paediatrics") else one.share for one in WARDS])]
+        other = WARDS[
+            pick(
+                rng,
+                [
+                    0 if one.name in ("maternity", "paediatrics") else one.share
+                    for one in WARDS
+                ],
+            )
+        ]
         ward = other if who.age >= 16 else ward
     when = day(rng, ward)
     days = min(60, waited(rng, ward.stay) + (0 if ward.name == "emergency" else 1))
-    cost = (days + 0.3) * ward.rate * (0.75 + 0.5 * rng.random()) * (3 if rng.random() < 0.012 else 1)
+    cost = (
+        (days + 0.3)
+        * ward.rate
+        * (0.75 + 0.5 * rng.random())
+        * (3 if rng.random() < 0.012 else 1)
+    )
     named = who.id if rng.random() >= 0.002 else ""
-    return Visit(when, named, ward.name, when.year - who.born, days, "" if rng.random() < 0.005 else str(round(cost)))
+    return Visit(
+        when,
+        named,
+        ward.name,
+        when.year - who.born,
+        days,
+        "" if rng.random() < 0.005 else str(round(cost)),
+    )
 
 
 def codes(rng: Random, ward: str) -> list[str]:
@@ -166,17 +237,29 @@ def tables() -> dict[str, list[tuple[object, ...]]]:
     """All rows of all tables, under a line of names."""
     rng = Random(20_241_231)  # allowed: synthetic demo data
     people = [patient(rng, number) for number in range(1, PATIENTS + 1)]
-    visits = sorted(visit(rng, who) for who in people for _ in range(count_visits(rng, who.age)))
+    visits = sorted(
+        visit(rng, who) for who in people for _ in range(count_visits(rng, who.age))
+    )
     numbered = list(enumerate(visits, start=1))
     return {
-        "patients": [("patient_id", "sex", "born", "age", "region"), *(who[:5] for who in people)],
+        "patients": [
+            ("patient_id", "sex", "born", "age", "region"),
+            *(who[:5] for who in people),
+        ],
         "visits": [
             ("visit_id", "patient_id", "day", "ward", "age", "days", "cost"),
-            *((number, one.patient, one.day, one.ward, one.age, one.days, one.cost) for number, one in numbered),
+            *(
+                (number, one.patient, one.day, one.ward, one.age, one.days, one.cost)
+                for number, one in numbered
+            ),
         ],
         "diagnoses": [
             ("visit_id", "code"),
-            *((number, code) for number, one in numbered for code in codes(rng, one.ward)),
+            *(
+                (number, code)
+                for number, one in numbered
+                for code in codes(rng, one.ward)
+            ),
         ],
         "regions": [("region", "country", "beds"), *(one[:3] for one in REGIONS)],
     }
@@ -302,24 +385,44 @@ def quoted(names: list[str]) -> str:
 def texts(rows: dict[str, list[tuple[object, ...]]]) -> dict[str, str]:
     """The text of every file that is one."""
     catalogue = CATALOGUE.replace("WARDS", quoted([ward.name for ward in WARDS]))
-    catalogue = catalogue.replace("COUNTRIES", quoted(sorted({one[1] for one in REGIONS})))
-    return {"regions.csv": as_csv(rows["regions"]), "clinic.toml": catalogue, "README.md": card(rows)}
+    catalogue = catalogue.replace(
+        "COUNTRIES", quoted(sorted({one[1] for one in REGIONS}))
+    )
+    return {
+        "regions.csv": as_csv(rows["regions"]),
+        "clinic.toml": catalogue,
+        "README.md": card(rows),
+    }
 
 
-TYPES = {"visit_id": "INTEGER", "born": "SMALLINT", "age": "SMALLINT", "days": "SMALLINT", "cost": "INTEGER"}
+TYPES = {
+    "visit_id": "INTEGER",
+    "born": "SMALLINT",
+    "age": "SMALLINT",
+    "days": "SMALLINT",
+    "cost": "INTEGER",
+}
 PRIVATE = ("patients", "visits", "diagnoses")
 
 
 def parquet(rows: list[tuple[object, ...]], target: Path) -> None:
     """A file of typed columns; an empty text is a missing value."""
     names = [str(name) for name in rows[0]]
-    types = {name: TYPES.get(name, "DATE" if name == "day" else "VARCHAR") for name in names}
+    types = {
+        name: TYPES.get(name, "DATE" if name == "day" else "VARCHAR") for name in names
+    }
     with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
         source = Path(folder, "rows.csv")
         source.write_text(as_csv(rows), encoding="utf-8")
-        read = f"SELECT * FROM read_csv('{source}', header = true, nullstr = '', columns = {types})"
+        read = (
+            f"SELECT * FROM read_csv('{source}', header = true, nullstr = '', "
+            f"columns = {types})"
+        )
         connection.execute("SET threads = 1")
-        connection.execute(f"COPY ({read}) TO '{target}' (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 19)")
+        connection.execute(
+            f"COPY ({read}) TO '{target}' (FORMAT parquet, COMPRESSION zstd, "
+            "COMPRESSION_LEVEL 19)"
+        )
 
 
 def main(folder: Path) -> None:

@@ -1,6 +1,8 @@
-"""Draws the pictures of the documentation from real runs: `python tools/pictures.py` writes docs/pictures/*.svg.
+"""Draws the pictures of the documentation from real runs: `python tools/pictures.py`
+writes docs/pictures/*.svg.
 
-Answers are noisy, so each run draws others. The house is drawn from the packages of the source.
+Answers are noisy, so each run draws others. The house is drawn from the packages of the
+source.
 """
 
 from __future__ import annotations
@@ -38,7 +40,10 @@ FLOORS = {
 LEFT, WIDTH, HIGH, GAP = 90, 600, 64, 10
 
 WARDS = "SELECT ward, COUNT(DISTINCT patient_id) AS patients FROM visits GROUP BY ward"
-MONTHS = "SELECT extract(month FROM day) AS month, COUNT(*) AS visits FROM visits GROUP BY month"
+MONTHS = (
+    "SELECT extract(month FROM day) AS month, COUNT(*) AS visits "
+    "FROM visits GROUP BY month"
+)
 QUESTIONS = (
     ("patients by ward", WARDS, 0.5),
     ("mean stay", "SELECT AVG(days) AS stay FROM visits", 0.3),
@@ -53,18 +58,26 @@ TRUTH = 1000
 
 
 def on_paper(svg: str, description: str = "") -> str:
-    """A picture that keeps its own colours, on light pages and on dark ones; with a description if it has none."""
+    """A picture that keeps its own colours, on light pages and on dark ones; with a
+    description if it has none.
+    """
     head, close, rest = svg.partition("</title>")
     told = f"<desc>{html.escape(description)}</desc>" if description else ""
     if rest.startswith("<desc>"):
-        told, rest = rest.partition("</desc>")[0] + "</desc>", rest.partition("</desc>")[2]
+        told, rest = (
+            rest.partition("</desc>")[0] + "</desc>",
+            rest.partition("</desc>")[2],
+        )
     paper = f'<rect width="100%" height="100%" fill="{PAPER}"/>'
     coloured = head.replace("<svg ", f'<svg color="{INK}" fill="{INK}" ', 1)
     return f"{coloured}{close}{told}{paper}{rest}\n"
 
 
 def words(x: float, y: float, text: str, style: str = "") -> str:
-    return f'<text x="{x:g}" y="{y:g}"{f" {style}" if style else ""}>{html.escape(text)}</text>'
+    return (
+        f'<text x="{x:g}" '
+        f'y="{y:g}"{f" {style}" if style else ""}>{html.escape(text)}</text>'
+    )
 
 
 def drawn(title: str, size: tuple[int, int], inside: str, description: str) -> str:
@@ -72,7 +85,9 @@ def drawn(title: str, size: tuple[int, int], inside: str, description: str) -> s
     box = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     style = 'font-family="sans-serif" font-size="12"'
     opened = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {box} {style}>'
-    return on_paper(f"{opened}<title>{html.escape(title)}</title>{inside}</svg>", description)
+    return on_paper(
+        f"{opened}<title>{html.escape(title)}</title>{inside}</svg>", description
+    )
 
 
 def house() -> str:
@@ -80,38 +95,79 @@ def house() -> str:
     parts = []
     for level, (floor, rooms) in enumerate(FLOORS.items()):
         top = 20 + level * (HIGH + GAP)
-        parts.append(words(LEFT - 12, top + HIGH / 2 + 4, floor, 'text-anchor="end" font-weight="bold"'))
+        parts.append(
+            words(
+                LEFT - 12,
+                top + HIGH / 2 + 4,
+                floor,
+                'text-anchor="end" font-weight="bold"',
+            )
+        )
         width = (WIDTH - GAP * (len(rooms) - 1)) / len(rooms)
         for place, (room, says) in enumerate(rooms.items()):
             left = LEFT + place * (width + GAP)
             box = f'x="{left:g}" y="{top}" width="{width:g}" height="{HIGH}" rx="6"'
             middle = left + width / 2
             parts.append(f'<rect {box} fill="{PALE}" stroke="{ACCENT}"/>')
-            parts.append(words(middle, top + 27, room, 'text-anchor="middle" font-weight="bold" font-size="14"'))
+            parts.append(
+                words(
+                    middle,
+                    top + 27,
+                    room,
+                    'text-anchor="middle" font-weight="bold" font-size="14"',
+                )
+            )
             parts.append(words(middle, top + 46, says, 'text-anchor="middle"'))
-    said = "; ".join(f"{floor}: {', '.join(rooms)}" for floor, rooms in reversed(FLOORS.items()))
+    said = "; ".join(
+        f"{floor}: {', '.join(rooms)}" for floor, rooms in reversed(FLOORS.items())
+    )
     size = (LEFT + WIDTH + 20, 20 + len(FLOORS) * (HIGH + GAP) + 10)
-    return drawn("The house: rooms on one another", size, "".join(parts), f"From below: {said}.")
+    return drawn(
+        "The house: rooms on one another", size, "".join(parts), f"From below: {said}."
+    )
 
 
 def noise() -> str:
-    """The same count released again and again at several ε, and the ± that was promised before."""
+    """The same count released again and again at several ε, and the ± that was promised
+    before.
+    """
     ticks = tuple((value, f"{value:,}") for value in range(900, 1101, 50))
     upwards = Axis(f"released count (the true one is {TRUTH:,})", 880, 1120, ticks)
-    across = Axis("ε of one release", 0.04, 2.5, tuple((one, f"{one:g}") for one in EPSILONS), log=True)
+    across = Axis(
+        "ε of one release",
+        0.04,
+        2.5,
+        tuple((one, f"{one:g}") for one in EPSILONS),
+        log=True,
+    )
     panel = Panel(70, 40, 560, 260, across, upwards)
-    errors = [(one, dither.Laplace(sensitivity=1, epsilon=one).error(0.95, integer=True)) for one in EPSILONS]
-    panel = panel.area([(one, TRUTH + wide) for one, wide in errors], [(one, TRUTH - wide) for one, wide in errors])
+    errors = [
+        (one, dither.Laplace(sensitivity=1, epsilon=one).error(0.95, integer=True))
+        for one in EPSILONS
+    ]
+    panel = panel.area(
+        [(one, TRUTH + wide) for one, wide in errors],
+        [(one, TRUTH - wide) for one, wide in errors],
+    )
     panel = panel.line([(EPSILONS[0], TRUTH), (EPSILONS[-1], TRUTH)], dashed=True)
     for one in EPSILONS:
         for number in range(DRAWS):
             beside = one * (0.94 + 0.12 * number / DRAWS)
-            panel = panel.dot((beside, dither.laplace(TRUTH, sensitivity=1, epsilon=one)), accent=False)
-    panel = panel.legend("± at 95 %, known before anything is spent", accent=True, area=True)
+            panel = panel.dot(
+                (beside, dither.laplace(TRUTH, sensitivity=1, epsilon=one)),
+                accent=False,
+            )
+    panel = panel.legend(
+        "± at 95 %, known before anything is spent", accent=True, area=True
+    )
     (few, wide), (many, narrow) = errors[0], errors[-1]
     ends = f"±{wide:g} at ε = {few:g}, ±{narrow:g} at ε = {many:g}"
     told = f"A count of {TRUTH:,}, released {DRAWS} times at each ε: {ends}."
-    return on_paper(document("Noise against ε", told, (660, 390), [panel]).replace('r="4.5"', 'r="1.6"'))
+    return on_paper(
+        document("Noise against ε", told, (660, 390), [panel]).replace(
+            'r="4.5"', 'r="1.6"'
+        )
+    )
 
 
 def burn_down(clinic: Any) -> str:
@@ -122,7 +178,9 @@ def burn_down(clinic: Any) -> str:
         labels.append(f"{label}, again" if replayed else f"{label}, ε {epsilon:g}")
         left.append(round(100 * clinic.account.remaining.share, 1))
     chart = Chart.of("left of the budget, in %", labels, left, [None] * len(left))
-    told = ", ".join(f"{label}: {value:g} %" for label, value in zip(labels, left, strict=True))
+    told = ", ".join(
+        f"{label}: {value:g} %" for label, value in zip(labels, left, strict=True)
+    )
     return on_paper(chart.svg(), f"What is left after each question. {told}.")
 
 
@@ -130,8 +188,14 @@ def answer(clinic: Any) -> str:
     """A released table with its intervals, as `.plot()` draws it."""
     found = clinic.sql(MONTHS, epsilon=1.0)
     value, (low, high) = found.rows[0][1], found.cells()[0][1]
-    told = f"A bar with its 95 % interval for each month; for the first {value:,} ({low:,.0f} to {high:,.0f})."
-    return on_paper(found.plot("visits").svg(), f"{told} Each holds the true count in 95 of 100 answers.")
+    told = (
+        "A bar with its 95 % interval for each month; for the first "
+        f"{value:,} ({low:,.0f} to {high:,.0f})."
+    )
+    return on_paper(
+        found.plot("visits").svg(),
+        f"{told} Each holds the true count in 95 of 100 answers.",
+    )
 
 
 class Table(HTMLParser):
@@ -189,23 +253,40 @@ def notebook() -> str:
     for number, cell in enumerate(CELLS, start=1):
         tall = 16 * len(cell) + 14
         parts.append(words(8, y + 20, f"In [{number}]:", f'{mono} fill="#1d4ed8"'))
-        parts.append(f'<rect x="70" y="{y:g}" width="640" height="{tall}" fill="#f3f4f6" stroke="#d1d5db"/>')
-        parts += [words(80, y + 20 + 16 * place, line, mono) for place, line in enumerate(cell)]
+        parts.append(
+            f'<rect x="70" y="{y:g}" width="640" height="{tall}" '
+            'fill="#f3f4f6" stroke="#d1d5db"/>'
+        )
+        parts += [
+            words(80, y + 20 + 16 * place, line, mono)
+            for place, line in enumerate(cell)
+        ]
         y += tall + 12
     shown = Table(in_notebook())
     parts.append(words(8, y + 16, f"Out[{len(CELLS)}]:", f'{mono} fill="#b91c1c"'))
     for place, row in enumerate(shown.rows):
         weight = 'font-weight="bold"' if place == 0 else ""
         if place % 2 == 0 and place:
-            parts.append(f'<rect x="70" y="{y + 20 * place:g}" width="420" height="20" fill="#f5f5f5"/>')
+            parts.append(
+                f'<rect x="70" y="{y + 20 * place:g}" width="420" height="20" '
+                'fill="#f5f5f5"/>'
+            )
         for column, text in enumerate(row):
             side = 'text-anchor="end"' if column else ""
             left = 160 + 160 * column if column else 80
-            parts.append(words(left, y + 20 * place + 14, text, f"{weight} {side}".strip()))
+            parts.append(
+                words(left, y + 20 * place + 14, text, f"{weight} {side}".strip())
+            )
     y += 20 * len(shown.rows) + 16
-    parts += [words(80, y + 14 * place, line, 'font-size="10"') for place, line in enumerate(shown.below)]
+    parts += [
+        words(80, y + 14 * place, line, 'font-size="10"')
+        for place, line in enumerate(shown.below)
+    ]
     size = (730, round(y + 14 * len(shown.below)))
-    told = "Two cells: one chooses the clinic, one holds SQL. Below, a table with an interval beside each number."
+    told = (
+        "Two cells: one chooses the clinic, one holds SQL. Below, a "
+        "table with an interval beside each number."
+    )
     return drawn("A notebook with a private answer", size, "".join(parts), told)
 
 

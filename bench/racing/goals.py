@@ -25,8 +25,16 @@ class Figures:
 
     def theirs(self, case: str, metric: str, peer: str | None = None) -> list[float]:
         """Of one peer or of all, where they gave an answer."""
-        peers = [key for key in self.found if key[0] == case and key[2] == metric and key[1] not in NOT_PEERS]
-        return [value for key in peers if peer in (None, key[1]) and (value := self.found[key]) is not None]
+        peers = [
+            key
+            for key in self.found
+            if key[0] == case and key[2] == metric and key[1] not in NOT_PEERS
+        ]
+        return [
+            value
+            for key in peers
+            if peer in (None, key[1]) and (value := self.found[key]) is not None
+        ]
 
 
 def ratio(above: float | None, below: float | None) -> float | None:
@@ -45,12 +53,18 @@ def at_large(figures: Figures) -> Iterator[Goal]:
             where = f"{case.name}, {LARGE}"
             cpu = min(figures.theirs(where, "CPU-seconds", peer), default=None)
             times = ratio(cpu, figures.ours(where, "CPU-seconds"))
-            yield at_least(f"{where}: CPU-seconds of {peer} over ours", 8 if case.name in GROUPED else 6, times)
+            yield at_least(
+                f"{where}: CPU-seconds of {peer} over ours",
+                8 if case.name in GROUPED else 6,
+                times,
+            )
         for case in query.CASES:
             where = f"{case.name}, {LARGE}"
             peak = min(figures.theirs(where, "peak MB", peer), default=None)
             share = ratio(figures.ours(where, "peak MB"), peak)
-            yield at_most(f"{where}: our memory over that of {peer}", round(1 / 3, 4), share)
+            yield at_most(
+                f"{where}: our memory over that of {peer}", round(1 / 3, 4), share
+            )
 
 
 def at_small(figures: Figures) -> Iterator[Goal]:
@@ -65,14 +79,22 @@ def at_small(figures: Figures) -> Iterator[Goal]:
 def errors(figures: Figures) -> Iterator[Goal]:
     for size in (LARGE, SMALL):
         where = f"grouped count, {size}"
-        yield at_most(f"{where}: mean relative error", 0.02, figures.ours(where, "mean relative error"))
+        yield at_most(
+            f"{where}: mean relative error",
+            0.02,
+            figures.ours(where, "mean relative error"),
+        )
 
 
 def keys(figures: Figures) -> Iterator[Goal]:
-    """More than any peer, so one more than the best at least; then the same beside what OpenDP finds by hand."""
+    """More than any peer, so one more than the best at least; then the same beside what
+    OpenDP finds by hand.
+    """
     for size in (LARGE, SMALL):
         ours = figures.ours(f"private keys, {size}", "keys found")
         for how in ("private keys", "private keys, by hand"):
             best = max(figures.theirs(f"{how}, {size}", "keys found"), default=None)
             beside = "OpenDP by hand" if how.endswith("hand") else "the best peer"
-            yield at_least(f"private keys, {size}: found, beside {beside}", (best or 0) + 1, ours)
+            yield at_least(
+                f"private keys, {size}: found, beside {beside}", (best or 0) + 1, ours
+            )

@@ -27,12 +27,20 @@ class Table:
     server: Server | None = None
 
     def opening(self, entrant: Entrant) -> dict[str, Any]:
-        told = {"task": "open", "path": str(self.path), "epsilon": query.EPSILON, "delta": query.DELTA}
+        told = {
+            "task": "open",
+            "path": str(self.path),
+            "epsilon": query.EPSILON,
+            "delta": query.DELTA,
+        }
         told |= entrant.options
         if entrant.script in ("query_dither", "query_duckdb"):
             return told | {"path": f"{self.path}.duckdb"}
         if entrant.database and self.server is not None:
-            return told | {"address": self.server.address("postgres"), "server": parent_of_backends(self.server)}
+            return told | {
+                "address": self.server.address("postgres"),
+                "server": parent_of_backends(self.server),
+            }
         return told
 
 
@@ -40,19 +48,31 @@ def parent_of_backends(server: Server) -> int:
     """The server's first process: all others are its children."""
     with psycopg.connect(server.address("postgres")) as connection:
         (found,) = connection.execute("SELECT pg_backend_pid()").fetchall()
-        return int(Path(f"/proc/{found[0]}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
+        return int(
+            Path(f"/proc/{found[0]}/stat")
+            .read_text(encoding="utf-8")
+            .rpartition(")")[2]
+            .split()[1]
+        )
 
 
 def put(path: Path, rows: int, server: Server | None) -> Table:
-    """The table as a DuckDB database, a Parquet file, a CSV file, and in PostgreSQL where it is asked for."""
+    """The table as a DuckDB database, a Parquet file, a CSV file, and in PostgreSQL
+    where it is asked for.
+    """
     query.make(path.with_suffix(".duckdb"), rows)
     with duckdb.connect(f"{path}.duckdb", read_only=True) as connection:
         connection.execute(f"COPY purchases TO '{path}.parquet'")
         connection.execute(f"COPY purchases TO '{path}.csv'")
     if server is not None:
         with psycopg.connect(server.address("postgres"), autocommit=True) as connection:
-            connection.execute("CREATE TABLE purchases (user_id bigint, category text, city text, amount bigint)")
-            with connection.cursor().copy("COPY purchases FROM STDIN (FORMAT csv, HEADER)") as copy:
+            connection.execute(
+                "CREATE TABLE purchases (user_id bigint, category text, city "
+                "text, amount bigint)"
+            )
+            with connection.cursor().copy(
+                "COPY purchases FROM STDIN (FORMAT csv, HEADER)"
+            ) as copy:
                 copy.write(Path(f"{path}.csv").read_bytes())
             connection.execute("VACUUM ANALYZE purchases")
     return Table(path, server)
@@ -61,4 +81,11 @@ def put(path: Path, rows: int, server: Server | None) -> Table:
 @contextmanager
 def tables(sizes: Sequence[int]) -> Iterator[dict[int, Table]]:
     with tempfile.TemporaryDirectory() as folder, serving() as server:
-        yield {rows: put(Path(folder) / f"shop{rows}", rows, server if rows == min(sizes) else None) for rows in sizes}
+        yield {
+            rows: put(
+                Path(folder) / f"shop{rows}",
+                rows,
+                server if rows == min(sizes) else None,
+            )
+            for rows in sizes
+        }

@@ -1,4 +1,6 @@
-"""dp-accounting: ε of composed mechanisms by Rényi differential privacy and by privacy loss distributions."""
+"""dp-accounting: ε of composed mechanisms by Rényi differential privacy and by privacy
+loss distributions.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,17 @@ pld: Any = import_module("dp_accounting.pld")
 def event(kind: str, scale: float, rate: float) -> Any:
     if kind == "Laplace":
         return dp.LaplaceDpEvent(scale)
-    return dp.PoissonSampledDpEvent(rate, dp.GaussianDpEvent(scale)) if rate < 1 else dp.GaussianDpEvent(scale)
+    return (
+        dp.PoissonSampledDpEvent(rate, dp.GaussianDpEvent(scale))
+        if rate < 1
+        else dp.GaussianDpEvent(scale)
+    )
 
 
 @cache
-def measure(accountant: str, kind: str, scale: float, rate: float, times: int, delta: float) -> tuple[float, float]:
+def measure(
+    accountant: str, kind: str, scale: float, rate: float, times: int, delta: float
+) -> tuple[float, float]:
     began = time.process_time()
     made = rdp.RdpAccountant() if accountant == "RDP" else pld.PLDAccountant()
     epsilon = made.compose(event(kind, scale, rate), times).get_epsilon(delta)

@@ -1,4 +1,6 @@
-"""Answer requests, one JSON object a line. This runs inside a peer's environment: standard library only."""
+"""Answer requests, one JSON object a line. This runs inside a peer's environment:
+standard library only.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +37,15 @@ def rate_of_scalar(draw: Callable[[], object], seconds: float) -> float:
 def peak() -> float | None:
     """The most memory this process had, in MB; None where the system does not say.
 
-    The `ru_maxrss` of getrusage will not do: it starts with what the parent had when it started this process.
+    The `ru_maxrss` of getrusage will not do: it starts with what the parent had when it
+    started this process.
     """
     status = Path("/proc/self/status")
     if not status.exists():
         return None
-    kilobytes = next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+    kilobytes = next(
+        line.split()[1]
+        for line in status.read_text().splitlines()
+        if line.startswith("VmHWM:")
+    )
     return int(kilobytes) * 1024 / 1_000_000

@@ -16,7 +16,8 @@ def build(name: str, scale: float) -> Any:
     if name == "float Laplace":
         return mechanisms.Laplace(epsilon=1 / scale, sensitivity=1.0)
     mechanism = mechanisms.GaussianDiscrete(epsilon=1.0, delta=1e-5, sensitivity=1)
-    # It searches for σ from ε and δ; here σ itself is given, and the search is not what is measured.
+    # It searches for σ from ε and δ; here σ itself is given, and the search is not what
+    # is measured.
     mechanism._scale = scale
     return mechanism
 

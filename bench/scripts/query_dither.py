@@ -37,7 +37,9 @@ def begin(path: str, epsilon: float, delta: float) -> None:
 
 
 def ask(sql: str, turn: int) -> dict[str, Any]:
-    """Each turn at another ε, a little smaller: the same question at the same cost would be answered from the book."""
+    """Each turn at another ε, a little smaller: the same question at the same cost
+    would be answered from the book.
+    """
     database, epsilon = opened[-1][0], opened[-1][1] * (1 - turn / 1_000_000)
     wall, cpu = time.perf_counter(), time.process_time()
     release = database.sql(sql, epsilon=epsilon)
@@ -48,9 +50,14 @@ def ask(sql: str, turn: int) -> dict[str, Any]:
 
 
 def preview(sql: str, times: int) -> tuple[float, float]:
-    """Milliseconds of CPU of the first preview of this process, and the median of many more."""
+    """Milliseconds of CPU of the first preview of this process, and the median of many
+    more.
+    """
     database, epsilon = opened[-1]
-    taken = [1000 * cpu_seconds(lambda: database.preview(sql, epsilon=epsilon)) for _ in range(times + 1)]
+    taken = [
+        1000 * cpu_seconds(lambda: database.preview(sql, epsilon=epsilon))
+        for _ in range(times + 1)
+    ]
     alone = database.preview(sql, epsilon=epsilon).epsilon_alone
     if not 0.999 * epsilon <= alone <= epsilon:
         raise RuntimeError(f"the answer would have ε = {alone:g}")
@@ -60,15 +67,27 @@ def preview(sql: str, times: int) -> tuple[float, float]:
 def users(sql: str, near: int, times: int) -> tuple[float, float]:
     """How often an answer is near the exact count it is made from, and its ± at 99.9 %."""
     database, epsilon = opened[-1]
-    plan = plan_of(bind(parse(sql), database.catalogue), Asked(epsilon=epsilon), database.account.terms)
+    plan = plan_of(
+        bind(parse(sql), database.catalogue),
+        Asked(epsilon=epsilon),
+        database.account.terms,
+    )
     (item,) = plan.items
     mechanism = plan.additive(item, item.radius or 1)
     exact = np.full(times, 1_000_000)
     off = np.abs(mechanism.release(exact) - exact)
-    return float(np.mean(off <= near * item.measure.row)), mechanism.error(0.999, integer=True) / item.measure.row
+    return float(np.mean(off <= near * item.measure.row)), mechanism.error(
+        0.999, integer=True
+    ) / item.measure.row
 
 
-TASKS: dict[str, Callable[..., Any]] = {"open": begin, "ask": ask, "preview": preview, "users": users, "peak": peak}
+TASKS: dict[str, Callable[..., Any]] = {
+    "open": begin,
+    "ask": ask,
+    "preview": preview,
+    "users": users,
+    "peak": peak,
+}
 
 
 def answer(task: str, **request: Any) -> Any:

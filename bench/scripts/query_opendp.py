@@ -1,4 +1,6 @@
-"""The questions of the race through OpenDP's Polars front, each a scan of a Parquet file."""
+"""The questions of the race through OpenDP's Polars front, each a scan of a Parquet
+file.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ MOST_ROWS = 100_000_000
 """A public limit on the length of the table, which sums and means need."""
 
 
-def begin(path: str, epsilon: float, delta: float, keep: str) -> dict[str, Callable[[], list[list[Any]]]]:
+def begin(
+    path: str, epsilon: float, delta: float, keep: str
+) -> dict[str, Callable[[], list[list[Any]]]]:
     table = pl.scan_parquet(f"{path}.parquet")
     keys = pl.LazyFrame({"category": CATEGORIES})
     amount = pl.col("amount").fill_null(0)
@@ -25,7 +29,9 @@ def begin(path: str, epsilon: float, delta: float, keep: str) -> dict[str, Calla
     whole = {"epsilon": epsilon, "delta": delta}
 
     def query(by: list[str], loss: dict[str, float]) -> Any:
-        margin = dp.polars.Margin(by=by, max_length=MOST_ROWS, max_groups=len(CATEGORIES) if by else None)
+        margin = dp.polars.Margin(
+            by=by, max_length=MOST_ROWS, max_groups=len(CATEGORIES) if by else None
+        )
         return dp.Context.compositor(
             data=table,
             privacy_unit=dp.unit_of(contributions=1, identifier="user_id"),
@@ -35,21 +41,41 @@ def begin(path: str, epsilon: float, delta: float, keep: str) -> dict[str, Calla
         ).query()
 
     def scalar(value: Any, rows: int = ROWS) -> list[list[Any]]:
-        return rows_of(query([], whole).truncate_per_group(rows, keep=keep).select(value))
+        return rows_of(
+            query([], whole).truncate_per_group(rows, keep=keep).select(value)
+        )
 
     def grouped(
-        key: str, value: Any, groups: int = GROUPS, per_group: int = PER_GROUP, loss: dict[str, float] = whole
+        key: str,
+        value: Any,
+        groups: int = GROUPS,
+        per_group: int = PER_GROUP,
+        loss: dict[str, float] = whole,
     ) -> Any:
         kept = query([key], loss).truncate_per_group(per_group, by=[key], keep=keep)
         # A sample of groups fails: it names the key twice.
-        return kept.truncate_num_groups(groups, by=[key], keep="first").group_by(key).agg(value)
+        return (
+            kept.truncate_num_groups(groups, by=[key], keep="first")
+            .group_by(key)
+            .agg(value)
+        )
 
     def by_hand() -> list[list[Any]]:
-        """Names by one row a user and city, then counts, each at half of ρ; half of δ for names, half to convert ρ."""
+        """Names by one row a user and city, then counts, each at half of ρ; half of δ
+        for names, half to convert ρ.
+        """
         rho = most_rho(epsilon, delta / 2) / 2
-        named = grouped("city", dp.len(), per_group=1, loss={"rho": rho, "delta": delta / 2}).release().collect()
+        named = (
+            grouped(
+                "city", dp.len(), per_group=1, loss={"rho": rho, "delta": delta / 2}
+            )
+            .release()
+            .collect()
+        )
         cities = pl.LazyFrame({"city": named["city"]})
-        return rows_of(grouped("city", dp.len(), loss={"rho": rho, "delta": 0.0}).with_keys(cities))
+        return rows_of(
+            grouped("city", dp.len(), loss={"rho": rho, "delta": 0.0}).with_keys(cities)
+        )
 
     return {
         "count": lambda: scalar(dp.len()),
@@ -57,25 +83,38 @@ def begin(path: str, epsilon: float, delta: float, keep: str) -> dict[str, Calla
         "sum": lambda: scalar(amount.dp.sum(bounds=AMOUNTS)),
         "mean": lambda: scalar(amount.dp.mean(bounds=AMOUNTS)),
         "grouped count": lambda: rows_of(grouped("category", dp.len()).with_keys(keys)),
-        "grouped sum": lambda: rows_of(grouped("category", amount.dp.sum(bounds=AMOUNTS)).with_keys(keys)),
+        "grouped sum": lambda: rows_of(
+            grouped("category", amount.dp.sum(bounds=AMOUNTS)).with_keys(keys)
+        ),
         "private keys": lambda: rows_of(grouped("city", dp.len())),
-        "grouped count, by hand": lambda: rows_of(grouped("category", dp.len(), groups=30).with_keys(keys)),
+        "grouped count, by hand": lambda: rows_of(
+            grouped("category", dp.len(), groups=30).with_keys(keys)
+        ),
         "private keys, by hand": by_hand,
-        "median": lambda: scalar(amount.dp.median(candidates=list(range(AMOUNTS[0], AMOUNTS[1] + 1)))),
+        "median": lambda: scalar(
+            amount.dp.median(candidates=list(range(AMOUNTS[0], AMOUNTS[1] + 1)))
+        ),
     }
 
 
 def most_rho(epsilon: float, delta: float) -> float:
-    """The largest ρ of zero-concentrated privacy that gives this ε and δ (Canonne, Kamath and Steinke 2020)."""
+    """The largest ρ of zero-concentrated privacy that gives this ε and δ (Canonne,
+    Kamath and Steinke 2020).
+    """
 
     def reached(rho: float) -> float:
         orders = (1 + 1.01**k for k in range(-500, 1000))
-        return min((a - 1) * (a * rho - epsilon) - math.log(a - 1) + a * math.log1p(-1 / a) for a in orders)
+        return min(
+            (a - 1) * (a * rho - epsilon) - math.log(a - 1) + a * math.log1p(-1 / a)
+            for a in orders
+        )
 
     low, high = 0.0, epsilon
     for _ in range(40):
         middle = (low + high) / 2
-        low, high = (middle, high) if reached(middle) <= math.log(delta) else (low, middle)
+        low, high = (
+            (middle, high) if reached(middle) <= math.log(delta) else (low, middle)
+        )
     return low
 
 

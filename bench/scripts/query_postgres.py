@@ -1,4 +1,6 @@
-"""The questions of the race asked of PostgreSQL without privacy, about amounts within the same bounds."""
+"""The questions of the race asked of PostgreSQL without privacy, about amounts within
+the same bounds.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ def begin(address: str, **_: Any) -> dict[str, Callable[[], list[list[Any]]]]:
 
     def ask(value: str, key: str | None = None) -> list[list[Any]]:
         columns, groups = (f"{key}, ", f" GROUP BY {key}") if key else ("", "")
-        found = connection.execute(f"SELECT {columns}{value} FROM purchases{groups}".encode()).fetchall()
+        found = connection.execute(
+            f"SELECT {columns}{value} FROM purchases{groups}".encode()
+        ).fetchall()
         return [[*row[:-1], float(row[-1])] for row in found]
 
     return {

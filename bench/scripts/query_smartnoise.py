@@ -1,4 +1,6 @@
-"""The questions of the race through SmartNoise SQL: on a pandas frame, or in PostgreSQL."""
+"""The questions of the race through SmartNoise SQL: on a pandas frame, or in
+PostgreSQL.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,11 @@ snsql: Any = import_module("snsql")
 
 
 def metadata(private_keys: bool) -> dict[str, Any]:
-    """The table as SmartNoise wants it described: the owner's id, bounds, and how many rows a user may have.
+    """The table as SmartNoise wants it described: the owner's id, bounds, and how many
+    rows a user may have.
 
-    It has no way to declare keys. Not to censor any shows those that are there, which is right for public ones only.
+    It has no way to declare keys. Not to censor any shows those that are there, which
+    is right for public ones only.
     """
     low, high = AMOUNTS
     return {
@@ -41,11 +45,19 @@ def begin(
     privacy = snsql.Privacy(epsilon=epsilon, delta=delta)
     if address is None:
         frame = import_module("pandas").read_csv(f"{path}.csv")
-        readers = [snsql.from_df(frame, privacy=privacy, metadata=metadata(private)) for private in (False, True)]
+        readers = [
+            snsql.from_df(frame, privacy=privacy, metadata=metadata(private))
+            for private in (False, True)
+        ]
     else:
         connection = import_module("psycopg2").connect(address)
         readers = [
-            snsql.from_connection(connection, privacy=privacy, metadata=metadata(private), engine="postgres")
+            snsql.from_connection(
+                connection,
+                privacy=privacy,
+                metadata=metadata(private),
+                engine="postgres",
+            )
             for private in (False, True)
         ]
 

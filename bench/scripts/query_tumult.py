@@ -1,4 +1,6 @@
-"""The questions of the race through Tumult Analytics on local Spark, from a Parquet file."""
+"""The questions of the race through Tumult Analytics on local Spark, from a Parquet
+file.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def spark() -> Any:
     return made
 
 
-def begin(path: str, epsilon: float, delta: float) -> dict[str, Callable[[], list[list[Any]]]]:
+def begin(
+    path: str, epsilon: float, delta: float
+) -> dict[str, Callable[[], list[list[Any]]]]:
     session = tmlt.Session.from_dataframe(
         privacy_budget=tmlt.ApproxDPBudget(LARGE, 0.1),
         source_id="purchases",
@@ -59,19 +63,28 @@ def begin(path: str, epsilon: float, delta: float) -> dict[str, Callable[[], lis
 
     def by_city() -> list[list[Any]]:
         """Half the cost for the names, half for the counts."""
-        names = session.evaluate(bounded("city").get_groups(["city"]), tmlt.ApproxDPBudget(epsilon / 2, delta))
+        names = session.evaluate(
+            bounded("city").get_groups(["city"]),
+            tmlt.ApproxDPBudget(epsilon / 2, delta),
+        )
         counts = bounded("city").groupby(tmlt.KeySet.from_dataframe(names)).count()
         return rows_of(counts, tmlt.ApproxDPBudget(epsilon / 2, 0))
 
     return {
         "count": lambda: rows_of(scalar().count()),
         "distinct users": lambda: rows_of(
-            tmlt.QueryBuilder("purchases").enforce(tmlt.MaxRowsPerID(1)).count_distinct(["user_id"])
+            tmlt.QueryBuilder("purchases")
+            .enforce(tmlt.MaxRowsPerID(1))
+            .count_distinct(["user_id"])
         ),
         "sum": lambda: rows_of(scalar().sum("amount", *AMOUNTS)),
         "mean": lambda: rows_of(scalar().average("amount", *AMOUNTS)),
-        "grouped count": lambda: rows_of(bounded("category").groupby(categories).count()),
-        "grouped sum": lambda: rows_of(bounded("category").groupby(categories).sum("amount", *AMOUNTS)),
+        "grouped count": lambda: rows_of(
+            bounded("category").groupby(categories).count()
+        ),
+        "grouped sum": lambda: rows_of(
+            bounded("category").groupby(categories).sum("amount", *AMOUNTS)
+        ),
         "private keys": by_city,
         "median": lambda: rows_of(scalar().median("amount", *AMOUNTS)),
     }

@@ -1,7 +1,8 @@
-"""Answer the questions of the race and say what each took. Runs inside a peer's environment: standard library only.
+"""Answer the questions of the race and say what each took. Runs inside a peer's
+environment: standard library only.
 
-A peer's script says how it opens the table and how it asks each question. What it prints goes to standard error, so
-that only answers reach the other side.
+A peer's script says how it opens the table and how it asks each question. What it
+prints goes to standard error, so that only answers reach the other side.
 """
 
 from __future__ import annotations
@@ -34,12 +35,17 @@ class CannotAsk(Exception):
 
 
 def parents() -> dict[int, tuple[int, float]]:
-    """Of each process its parent and its CPU-seconds, those of children that ended included."""
+    """Of each process its parent and its CPU-seconds, those of children that ended
+    included.
+    """
     found = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has just ended
             fields = path.read_text().rpartition(")")[2].split()
-            found[int(path.parent.name)] = (int(fields[1]), sum(map(int, fields[11:15])) / TICK)
+            found[int(path.parent.name)] = (
+                int(fields[1]),
+                sum(map(int, fields[11:15])) / TICK,
+            )
     return found
 
 
@@ -55,7 +61,9 @@ def descendants(root: int) -> dict[int, float]:
 
 
 def cpu(server: int | None) -> float:
-    """CPU-seconds of this process, of what it started, and of the database server where there is one."""
+    """CPU-seconds of this process, of what it started, and of the database server where
+    there is one.
+    """
     ended = os.times()
     seconds = time.process_time() + ended.children_user + ended.children_system
     seconds += sum(descendants(os.getpid()).values())
@@ -66,8 +74,16 @@ def cpu(server: int | None) -> float:
 
 def peak(pids: list[int]) -> float:
     """The most memory of each of these processes so far, added up, in MB."""
-    lines = [line for pid in pids for line in Path(f"/proc/{pid}/status").read_text().splitlines()]
-    return sum(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) * 1024 / 1_000_000
+    lines = [
+        line
+        for pid in pids
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+    ]
+    return (
+        sum(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+        * 1024
+        / 1_000_000
+    )
 
 
 def measured(question: Callable[[], Rows], server: int | None) -> dict[str, Any]:
@@ -79,12 +95,18 @@ def measured(question: Callable[[], Rows], server: int | None) -> dict[str, Any]
         raise
     except BaseException as error:  # a panic of a Rust library is no Exception
         said = " ".join(str(error).split())
-        return {"failed": said if isinstance(error, CannotAsk) else f"{type(error).__name__}: {said}"[:300]}
+        return {
+            "failed": said
+            if isinstance(error, CannotAsk)
+            else f"{type(error).__name__}: {said}"[:300]
+        }
     return {"cpu": cpu(server) - used, "wall": time.perf_counter() - wall, "rows": rows}
 
 
 def race(begin: Callable[..., Questions]) -> None:
-    """Serve requests until the other side ends. `begin` gets the path without its ending, ε, δ, and the database."""
+    """Serve requests until the other side ends. `begin` gets the path without its
+    ending, ε, δ, and the database.
+    """
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     questions: Questions = {}
@@ -98,7 +120,11 @@ def race(begin: Callable[..., Questions]) -> None:
             server = request.pop("server", None)
             before = set(descendants(server)) if server else set()
             questions = begin(**request)
-            backends = [pid for pid in descendants(server) if pid not in before] if server else []
+            backends = (
+                [pid for pid in descendants(server) if pid not in before]
+                if server
+                else []
+            )
         elif task == "ask":
             said = measured(questions[request["question"]], server)
         else:

@@ -1,6 +1,8 @@
-"""Dither turns sensitive data into answers that are safe to publish, with differential privacy.
+"""Dither turns sensitive data into answers that are safe to publish, with differential
+privacy.
 
-Everything public is here and is loaded when it is first used; `import dither` itself needs the standard library only.
+Everything public is here and is loaded when it is first used; `import dither` itself
+needs the standard library only.
 """
 
 from __future__ import annotations
@@ -139,9 +141,14 @@ _HOMES = {
     "dither.table": ("TableRelease",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
-_ROOMS = ("audit", "explain")  # modules, reached as attributes: dither.audit.mechanism, dither.explain.epsilon
+# Modules, reached as attributes: dither.audit.mechanism, dither.explain.epsilon
+_ROOMS = (
+    "audit",
+    "explain",
+)
 
-# `from dither import *` brings no `open` and no `sum`: they would hide Python's own. `dither.open` is there as ever.
+# `from dither import *` brings no `open` and no `sum`: they would hide Python's own.
+# `dither.open` is there as ever.
 __all__ = [
     "ROW",
     "AboveThreshold",

@@ -41,19 +41,38 @@ class Chart:
     bars: tuple[Bar, ...]
 
     @classmethod
-    def of(cls, title: str, labels: Sequence[str], values: Sequence[Any], ends: Sequence[Ends | None]) -> Chart:
+    def of(
+        cls,
+        title: str,
+        labels: Sequence[str],
+        values: Sequence[Any],
+        ends: Sequence[Ends | None],
+    ) -> Chart:
         """A bar for each value, in their order."""
         if len(values) > MOST:
             raise ArgumentError(
-                "plot", f"shows at most {MOST} bars; add LIMIT {MOST} to the question, or ask for fewer keys or bins"
+                "plot",
+                (
+                    f"shows at most {MOST} bars; add LIMIT {MOST} to the question, or "
+                    "ask for fewer keys or bins"
+                ),
             )
         if not all(missing(value) or isinstance(value, Real) for value in values):
-            raise ArgumentError("column", f"{title!r} does not hold numbers; it has no bars")
-        return cls(title, tuple(bar(*one) for one in zip(labels, values, ends, strict=True)))
+            raise ArgumentError(
+                "column", f"{title!r} does not hold numbers; it has no bars"
+            )
+        return cls(
+            title, tuple(bar(*one) for one in zip(labels, values, ends, strict=True))
+        )
 
     def scale(self) -> tuple[float, float]:
         """The smallest and the largest number drawn; zero is always there."""
-        ends = [end for bar in self.bars for end in (bar.low, bar.high, bar.value) if math.isfinite(end)]
+        ends = [
+            end
+            for bar in self.bars
+            for end in (bar.low, bar.high, bar.value)
+            if math.isfinite(end)
+        ]
         low, high = min([0.0, *ends]), max([0.0, *ends])
         return low, high if high > low else low + 1
 
@@ -62,10 +81,16 @@ class Chart:
         size = f'width="{LABELS + WIDTH + VALUES}" height="{height}"'
         view = f'viewBox="0 0 {LABELS + WIDTH + VALUES} {height}"'
         title = html.escape(clean(self.title))
-        head = f'<title>{title}</title><text x="{LABELS}" y="18" font-weight="bold">{title}</text>'
+        head = (
+            f'<title>{title}</title><text x="{LABELS}" y="18" '
+            f'font-weight="bold">{title}</text>'
+        )
         font = 'font-family="sans-serif" font-size="12"'
         space = 'xmlns="http://www.w3.org/2000/svg"'
-        return f'<svg {space} role="img" {size} {view} {font}>{head}{"".join(self._drawn())}</svg>'
+        return (
+            f'<svg {space} role="img" {size} {view} '
+            f"{font}>{head}{''.join(self._drawn())}</svg>"
+        )
 
     def _drawn(self) -> Iterator[str]:
         low, high = self.scale()
@@ -82,25 +107,48 @@ class Chart:
     def save(self, path: str | Path) -> None:
         """Write the picture to an SVG file."""
         if Path(path).suffix.casefold() != ".svg":
-            raise ArgumentError("path", f"the picture is an SVG; name a file such as {Path(path).stem}.svg")
+            raise ArgumentError(
+                "path",
+                f"the picture is an SVG; name a file such as {Path(path).stem}.svg",
+            )
         Path(path).write_text(self.svg(), encoding="utf-8")
 
 
 def bar(label: str, value: Any, ends: Ends | None) -> Bar:
     number = math.nan if missing(value) else float(value)
-    low, high = (number, number) if ends is None or ends[0] is None else map(float, ends)
-    return Bar(label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…", number, low, high, cell(value, ends))
+    low, high = (
+        (number, number) if ends is None or ends[0] is None else map(float, ends)
+    )
+    return Bar(
+        label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…",
+        number,
+        low,
+        high,
+        cell(value, ends),
+    )
 
 
 def drawn(bar: Bar, top: int, across: Any) -> Iterator[str]:
     """Label, bar, whiskers and the number in words."""
     middle = top + STEP // 2
-    yield f'<text x="{LABELS - 8}" y="{middle + 4}" text-anchor="end">{html.escape(bar.label)}</text>'
-    yield f'<text x="{LABELS + WIDTH + 8}" y="{middle + 4}">{html.escape(bar.text)}</text>'
+    yield (
+        f'<text x="{LABELS - 8}" y="{middle + 4}" '
+        f'text-anchor="end">{html.escape(bar.label)}</text>'
+    )
+    yield (
+        f'<text x="{LABELS + WIDTH + 8}" '
+        f'y="{middle + 4}">{html.escape(bar.text)}</text>'
+    )
     if math.isnan(bar.value):
         return
     left, right = sorted((across(0.0), across(bar.value)))
-    yield f'<rect x="{left:.1f}" y="{top + 4}" width="{right - left:.1f}" height="{STEP - 8}" fill="#93b4f5"/>'
+    yield (
+        f'<rect x="{left:.1f}" y="{top + 4}" width="{right - left:.1f}" '
+        f'height="{STEP - 8}" fill="#93b4f5"/>'
+    )
     low, high = across(bar.low), across(bar.high)
     ends = (f"M{end:.1f} {middle - 4}V{middle + 4}" for end in (low, high))
-    yield f'<path d="M{low:.1f} {middle}H{high:.1f}{"".join(ends)}" stroke="#1e3a8a" fill="none"/>'
+    yield (
+        f'<path d="M{low:.1f} {middle}H{high:.1f}{"".join(ends)}" '
+        'stroke="#1e3a8a" fill="none"/>'
+    )

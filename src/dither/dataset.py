@@ -1,4 +1,6 @@
-"""What the rooms of the work floor accept: private columns with what is public about them."""
+"""What the rooms of the work floor accept: private columns with what is public about
+them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ class Account(Protocol):
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
         """Spend a guarantee, or raise and spend nothing."""
 
-    def spending(self, guarantee: Guarantee, *, purpose: str = "") -> AbstractContextManager[Receipt]:
+    def spending(
+        self, guarantee: Guarantee, *, purpose: str = ""
+    ) -> AbstractContextManager[Receipt]:
         """Charge, run what is inside, settle; failures inside are counted."""
 
 
@@ -51,17 +55,24 @@ _KINDS = {
 
 
 def kind_of(column: Any) -> Kind:
-    """The declared kind of a numpy, pandas, Polars or Arrow column; a plain list declares nothing."""
+    """The declared kind of a numpy, pandas, Polars or Arrow column; a plain list
+    declares nothing.
+    """
     declared = str(getattr(column, "dtype", getattr(column, "type", "object"))).lower()
-    return next((kind for names, kind in _KINDS.items() if declared.startswith(names)), Kind.OTHER)
+    return next(
+        (kind for names, kind in _KINDS.items() if declared.startswith(names)),
+        Kind.OTHER,
+    )
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Private columns, the unit they are about, and public facts: bounds, keys, and where these come from.
+    """Private columns, the unit they are about, and public facts: bounds, keys, and
+    where these come from.
 
-    `source` fetches columns by name; it runs in the curator's own process, and only after the charge. `owner` names the
-    column that says which unit a row belongs to; without one, every row is a unit of its own.
+    `source` fetches columns by name; it runs in the curator's own process, and only
+    after the charge. `owner` names the column that says which unit a row belongs to;
+    without one, every row is a unit of its own.
     """
 
     source: Callable[[Sequence[str]], Mapping[str, Any]]
@@ -76,19 +87,40 @@ class Dataset:
 
     def __post_init__(self) -> None:
         if self.owner is not None and self.owner not in self.names:
-            raise ArgumentError("owner", f"names a column {self.owner!r} that is not there; there are {self._listed()}")
-        for argument, declared in (("bounds", self.bounds), ("keys", self.keys), ("provenance", self.provenance)):
+            raise ArgumentError(
+                "owner",
+                (
+                    f"names a column {self.owner!r} that is not there; there are "
+                    f"{self._listed()}"
+                ),
+            )
+        for argument, declared in (
+            ("bounds", self.bounds),
+            ("keys", self.keys),
+            ("provenance", self.provenance),
+        ):
             for name in declared:
                 if name not in self.names:
                     raise ArgumentError(
-                        argument, f"names a column {name!r} that is not there; there are {self._listed()}"
+                        argument,
+                        (
+                            f"names a column {name!r} that is not there; there are "
+                            f"{self._listed()}"
+                        ),
                     )
 
     @classmethod
     def of(cls, columns: Mapping[str, Any], **public: Any) -> Dataset:
-        """A dataset from columns in memory: `Dataset.of({"age": ages}, bounds={"age": (0, 110)}, account=budget)`."""
+        """A dataset from columns in memory: `Dataset.of({"age": ages}, bounds={"age":
+        (0, 110)}, account=budget)`.
+        """
         kinds = {name: kind_of(column) for name, column in columns.items()}
-        return cls(lambda names: {name: columns[name] for name in names}, tuple(columns), kinds=kinds, **public)
+        return cls(
+            lambda names: {name: columns[name] for name in names},
+            tuple(columns),
+            kinds=kinds,
+            **public,
+        )
 
     def fetch(self, columns: Sequence[str]) -> Mapping[str, Any]:
         """The private columns themselves, for the curator's own process."""
@@ -96,7 +128,9 @@ class Dataset:
 
     def __getitem__(self, name: str) -> Column:
         if name not in self.names:
-            raise ArgumentError("column", f"there is no column {name!r}; there are {self._listed()}")
+            raise ArgumentError(
+                "column", f"there is no column {name!r}; there are {self._listed()}"
+            )
         return Column(self, name)
 
     def _listed(self) -> str:

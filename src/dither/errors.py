@@ -11,8 +11,8 @@
     │   └── AccountFrozen    the account waits for its curator
     └── MissingExtra         an optional part is not installed; says which to install (is an ImportError)
 
-Errors speak of the question, never of the data: no message carries a value taken from private rows, and whether
-one is raised depends on public information only (rule R1).
+Errors speak of the question, never of the data: no message carries a value taken from
+private rows, and whether one is raised depends on public information only (rule R1).
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class DitherError(Exception):
 
 
 class ArgumentError(DitherError, ValueError):
-    """An argument is not usable. `argument` names it; the message says why and what to pass instead.
+    """An argument is not usable. `argument` names it; the message says why and what to
+    pass instead.
 
     Way out: change the argument that is named, and call again. Nothing was spent.
     """
@@ -54,7 +55,8 @@ class ArgumentError(DitherError, ValueError):
 
 
 class UnitMismatch(ArgumentError):
-    """Guarantees about different units, or under different neighbour relations, cannot be put together.
+    """Guarantees about different units, or under different neighbour relations, cannot
+    be put together.
 
     Way out: state both for the same unit, or keep them on accounts of their own.
     """
@@ -63,17 +65,21 @@ class UnitMismatch(ArgumentError):
 class NoConversion(ArgumentError):
     """No theorem gives the wanted kind of guarantee from this one.
 
-    Way out: convert to a weaker kind first, such as .approx(delta), or use an account that counts this kind.
+    Way out: convert to a weaker kind first, such as .approx(delta), or use an account
+    that counts this kind.
     """
 
 
 class QueryError(ArgumentError):
-    """A question in SQL cannot be asked like this. The message ends with the line of SQL and a caret below it.
+    """A question in SQL cannot be asked like this. The message ends with the line of
+    SQL and a caret below it.
 
     Way out: change the question where the caret points. Nothing was spent.
     """
 
-    def __init__(self, message: str, sql: str = "", line: int = 0, column: int = 0) -> None:
+    def __init__(
+        self, message: str, sql: str = "", line: int = 0, column: int = 0
+    ) -> None:
         super().__init__("sql", message + _shown(sql, line, column))
         self.reason, self.sql, self.line, self.column = message, sql, line, column
 
@@ -85,7 +91,9 @@ WIDEST = 100
 
 
 def _shown(sql: str, line: int, column: int) -> str:
-    """The line of the question with a caret below a column (both counted from 1), cut to what fits a terminal."""
+    """The line of the question with a caret below a column (both counted from 1), cut
+    to what fits a terminal.
+    """
     lines = sql.splitlines()
     if not 1 <= line <= len(lines):
         return ""
@@ -95,23 +103,27 @@ def _shown(sql: str, line: int, column: int) -> str:
 
 
 class EngineFailed(DitherError):
-    """The engine failed after the charge was made. The charge stays, and the failure is counted (rule R5).
+    """The engine failed after the charge was made. The charge stays, and the failure is
+    counted (rule R5).
 
-    Way out: the curator looks at `database.failure` in the process that asked; ask a simpler question, or raise limits.
+    Way out: the curator looks at `database.failure` in the process that asked; ask a
+    simpler question, or raise limits.
     """
 
 
 class BudgetExceeded(DitherError):
     """The account cannot afford the charge. Nothing was spent and nothing was read.
 
-    Way out: ask for less; the message says how much fits. A curator can give a share, renew the account or amend it.
+    Way out: ask for less; the message says how much fits. A curator can give a share,
+    renew the account or amend it.
     """
 
 
 class LedgerError(DitherError):
     """The book cannot be used as it is. Nothing was spent.
 
-    Way out: the message names the file; look at it with `dither log verify`, or put a backup in place.
+    Way out: the message names the file; look at it with `dither log verify`, or put a
+    backup in place.
     """
 
     def at(self, place: str) -> LedgerError:
@@ -133,7 +145,9 @@ class MissingExtra(DitherError, ImportError):
     """
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"this needs {package}; install it with: pip install 'dither[{extra}]'")
+        super().__init__(
+            f"this needs {package}; install it with: pip install 'dither[{extra}]'"
+        )
         self.package = package
         self.extra = extra
 

@@ -1,4 +1,6 @@
-"""A private table in the shapes that other tools read: frames, Arrow, CSV, JSON. Intervals travel with the values."""
+"""A private table in the shapes that other tools read: frames, Arrow, CSV, JSON.
+Intervals travel with the values.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def package(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise NotInstalled(f"this needs {name}; install it with: pip install {name}") from error
+        raise NotInstalled(
+            f"this needs {name}; install it with: pip install {name}"
+        ) from error
 
 
 def to_pandas(release: Released) -> Any:
@@ -76,7 +80,9 @@ def to_arrow(release: Released) -> Any:
 
 
 def columns(release: Released) -> Iterator[tuple[str, list[Any]]]:
-    """Each column, and after each value column the ends of its intervals, under names that differ."""
+    """Each column, and after each value column the ends of its intervals, under names
+    that differ.
+    """
     cells, taken = release.cells(), set(release.columns)
     seen: set[str] = set()
     for place, name in enumerate(release.columns):
@@ -104,7 +110,9 @@ def to_csv(release: Released, path: str | Path | None = None) -> str | None:
     writer = csv.writer(text, lineterminator="\n")
     table = dict(columns(release))
     writer.writerow(table)
-    writer.writerows([field(value) for value in row] for row in zip(*table.values(), strict=True))
+    writer.writerows(
+        [field(value) for value in row] for row in zip(*table.values(), strict=True)
+    )
     if path is None:
         return text.getvalue()
     Path(path).write_text(text.getvalue(), encoding="utf-8", newline="")
@@ -128,7 +136,8 @@ def to_json(release: Released, indent: int | None = None) -> str:
             for place, name in enumerate(release.columns)
         ],
         "rows": rows(release),
-        "guarantee": guarantee_data(release.guarantee) | {"text": str(release.guarantee)},
+        "guarantee": guarantee_data(release.guarantee)
+        | {"text": str(release.guarantee)},
         "receipt": receipt_data(release.receipt),
         "notes": list(release.notes),
         "replayed": release.replayed,
@@ -138,16 +147,24 @@ def to_json(release: Released, indent: int | None = None) -> str:
 
 
 def rows(release: Released) -> list[dict[str, list[Any]]]:
-    """Values and the ends of their intervals; null where there is none, or where nothing is known."""
+    """Values and the ends of their intervals; null where there is none, or where
+    nothing is known.
+    """
     found = []
     for row, cells in zip(release.rows, release.cells(), strict=True):
         pairs = [pair or (None, None) for pair in cells]
         lows, highs = ([finite(pair[end]) for pair in pairs] for end in (0, 1))
-        found.append({"values": [finite(value) for value in row], "low": lows, "high": highs})
+        found.append(
+            {"values": [finite(value) for value in row], "low": lows, "high": highs}
+        )
     return found
 
 
 def receipt_data(receipt: Receipt | None) -> dict[str, Any] | None:
     if receipt is None:
         return None
-    return {name: value for name, value in asdict(receipt).items() if name not in ("guarantee", "disjoint")}
+    return {
+        name: value
+        for name, value in asdict(receipt).items()
+        if name not in ("guarantee", "disjoint")
+    }

@@ -1,7 +1,9 @@
-"""A bar for work that takes long: the time that has passed, and steps of a number that is public.
+"""A bar for work that takes long: the time that has passed, and steps of a number that
+is public.
 
-It never shows what depends on private rows, such as how many were read (rule R2). Without a terminal on standard error
-nothing is shown, and neither is work that is done at once.
+It never shows what depends on private rows, such as how many were read (rule R2).
+Without a terminal on standard error nothing is shown, and neither is work that is done
+at once.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ IDLE = 10.0
 
 @contextmanager
 def working(words: str) -> Iterator[Tell]:
-    """Show that something goes on inside, if it takes long. Work inside of other work is part of that."""
+    """Show that something goes on inside, if it takes long. Work inside of other work
+    is part of that.
+    """
     if not _terminal() or not _busy.acquire(blocking=False):
         yield _silent
         return
@@ -69,7 +73,11 @@ class _Bar:
     def look(self) -> None:
         """Draw it, if the work still goes on and has taken long."""
         with self._lock, suppress(Exception):  # an odd terminal must not stop the work
-            if self._drawn is None and not self._over and time.monotonic() >= self._began + AT_ONCE:
+            if (
+                self._drawn is None
+                and not self._over
+                and time.monotonic() >= self._began + AT_ONCE
+            ):
                 self._draw()
                 self._update()
 
@@ -77,7 +85,11 @@ class _Bar:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[steps]}"))
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[steps]}"),
+        )
         progress = Progress(
             *columns,
             TimeElapsedColumn(),
@@ -88,14 +100,18 @@ class _Bar:
             get_time=time.monotonic,
         )
         self._drawn = progress, progress.add_task(self._words, total=None, steps="")
-        progress.tasks[0].start_time = self._began  # the time before it was drawn counts too
+        progress.tasks[
+            0
+        ].start_time = self._began  # the time before it was drawn counts too
         progress.start()
 
     def _update(self) -> None:
         if self._drawn is not None and self._steps is not None:
             progress, task = self._drawn
             done, total = self._steps
-            progress.update(task, completed=done, total=total, steps=f"{done:,} of {total:,}")
+            progress.update(
+                task, completed=done, total=total, steps=f"{done:,} of {total:,}"
+            )
 
     def end(self) -> None:
         with self._lock:
@@ -105,8 +121,8 @@ class _Bar:
 
 
 class _Watcher:
-    """Draws the bar of work that lasts. One thread does so for all: one for each would take longer than a short
-    question itself."""
+    """Draws the bar of work that lasts. One thread does so for all: one for each would
+    take longer than a short question itself."""
 
     def __init__(self) -> None:
         self.bar: _Bar | None = None
@@ -114,8 +130,11 @@ class _Watcher:
 
     def watch(self, bar: _Bar) -> None:
         self.bar = bar
-        if self._thread is None or not self._thread.is_alive():  # also in a forked child, which has no such thread
-            self._thread = threading.Thread(target=self._run, name="dither-progress", daemon=True)
+        # Also in a forked child, which has no such thread
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(
+                target=self._run, name="dither-progress", daemon=True
+            )
             self._thread.start()
 
     def _run(self) -> None:

@@ -1,6 +1,8 @@
-"""A private result with its guarantee: the one type that every function of the work floor returns.
+"""A private result with its guarantee: the one type that every function of the work
+floor returns.
 
-What is done to a release afterwards costs nothing more: its intervals follow it through arithmetic.
+What is done to a release afterwards costs nothing more: its intervals follow it through
+arithmetic.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ class Spread(Protocol):
     """Where the true value lies."""
 
     def ends(self, confidence: float) -> Ends:
-        """Low and high ends of an interval that holds the true value with at least this probability."""
+        """Low and high ends of an interval that holds the true value with at least this
+        probability.
+        """
 
 
 class Noisy(Protocol):
@@ -51,7 +55,9 @@ class Noisy(Protocol):
 
 @dataclass(frozen=True)
 class Around:
-    """A noisy value plus or minus its mechanism's error, cut to the range the true value is known to lie in."""
+    """A noisy value plus or minus its mechanism's error, cut to the range the true
+    value is known to lie in.
+    """
 
     value: Any
     mechanism: Noisy
@@ -61,12 +67,16 @@ class Around:
 
     def ends(self, confidence: float) -> Ends:
         width = self.mechanism.error(confidence, integer=self.integer) * self.step
-        return np.clip(self.value - width, *self.within), np.clip(self.value + width, *self.within)
+        return np.clip(self.value - width, *self.within), np.clip(
+            self.value + width, *self.within
+        )
 
 
 @dataclass(frozen=True)
 class Pair:
-    """The result of an operation on two spreads. Both hold together with the wanted probability (union bound)."""
+    """The result of an operation on two spreads. Both hold together with the wanted
+    probability (union bound).
+    """
 
     operation: Callable[[Any, Any], Any]
     left: Spread
@@ -83,7 +93,9 @@ class Pair:
 
 @dataclass(frozen=True)
 class Mapped:
-    """A spread seen through a function that never turns back: rising all along, or falling all along."""
+    """A spread seen through a function that never turns back: rising all along, or
+    falling all along.
+    """
 
     function: Callable[[Any], Any]
     inner: Spread
@@ -134,26 +146,32 @@ def _corners(operation: Callable[[Any, Any], Any], left: Ends, right: Ends) -> E
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """One use of a mechanism: what it promised, and the receipt if it was charged to an account.
+    """One use of a mechanism: what it promised, and the receipt if it was charged to an
+    account.
 
-    Two uses with the same promise are two sources: only the very same one counts once when releases are combined.
+    Two uses with the same promise are two sources: only the very same one counts once
+    when releases are combined.
     """
 
     guarantee: Guarantee
     receipt: Receipt | None = None
 
     def __str__(self) -> str:
-        charged = self.receipt if self.receipt is not None else "not charged to any account"
+        charged = (
+            self.receipt if self.receipt is not None else "not charged to any account"
+        )
         return f"{self.guarantee}; {charged}"
 
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """A private result: a number or an array in `value`, with what it cost and how far off it may be.
+    """A private result: a number or an array in `value`, with what it cost and how far
+    off it may be.
 
-    `keys` names the entries of an array. The value, its intervals and its guarantee are safe to publish; intervals
-    hold the true answer, over values within their declared bounds. `noise` is where it would lie if clipping had hidden
-    nothing; None where that is the same.
+    `keys` names the entries of an array. The value, its intervals and its guarantee are
+    safe to publish; intervals hold the true answer, over values within their declared
+    bounds. `noise` is where it would lie if clipping had hidden nothing; None where
+    that is the same.
     """
 
     what: str
@@ -178,24 +196,42 @@ class Release:
         return self.sources[0].receipt if len(self.sources) == 1 else None
 
     def interval(self, confidence: float = 0.95, *, of: str = TRUTH) -> Ends:
-        """The ends between which the true answer lies with this probability, entry by entry for an array.
+        """The ends between which the true answer lies with this probability, entry by
+        entry for an array.
 
         of="noise" gives those of the noise alone, without what clipping hid.
         """
         if not 0 < fraction("confidence", confidence) <= 1 - Fraction(1, 10**9):
-            raise ArgumentError("confidence", "must lie strictly between 0 and 1; pass a probability such as 0.95")
-        spread = self.spread if check_of(of) == TRUTH or self.noise is None else self.noise
+            raise ArgumentError(
+                "confidence",
+                "must lie strictly between 0 and 1; pass a probability such as 0.95",
+            )
+        spread = (
+            self.spread if check_of(of) == TRUTH or self.noise is None else self.noise
+        )
         if spread is None:
             raise ArgumentError(
-                "interval", "was lost in a map; pass monotone=True to map if the function never turns back"
+                "interval",
+                (
+                    "was lost in a map; pass monotone=True to map if the function "
+                    "never turns back"
+                ),
             )
         low, high = spread.ends(confidence)
-        return (low, high) if np.ndim(self.value) else (np.asarray(low).item(), np.asarray(high).item())
+        return (
+            (low, high)
+            if np.ndim(self.value)
+            else (np.asarray(low).item(), np.asarray(high).item())
+        )
 
     def map(self, function: Callable[[Any], Any], *, monotone: bool = False) -> Release:
-        """Any function of the value; free. The interval survives if the function is monotone and said to be."""
+        """Any function of the value; free. The interval survives if the function is
+        monotone and said to be.
+        """
         spreads = (self.spread, self.noise) if monotone else (None, None)
-        spread, noise = (None if one is None else Mapped(function, one) for one in spreads)
+        spread, noise = (
+            None if one is None else Mapped(function, one) for one in spreads
+        )
         return replace(self, value=function(self.value), spread=spread, noise=noise)
 
     def round(self, digits: int = 0) -> Release:
@@ -205,7 +241,9 @@ class Release:
         rounded = np.round(self.value, digits)
         return replace(self, value=rounded if np.ndim(rounded) else float(rounded))
 
-    def _with(self, other: Any, operation: Callable[[Any, Any], Any], *, swapped: bool = False) -> Release:
+    def _with(
+        self, other: Any, operation: Callable[[Any, Any], Any], *, swapped: bool = False
+    ) -> Release:
         if isinstance(other, Release):
             sources = tuple(dict.fromkeys(self.sources + other.sources))
             value, right, noise = other.value, other.spread, other.noise
@@ -214,9 +252,20 @@ class Release:
         spread = _paired(operation, self.spread, right, swapped)
         alone = None
         if self.noise is not None or noise is not None:
-            alone = _paired(operation, self.noise or self.spread, noise or right, swapped)
-        result = operation(value, self.value) if swapped else operation(self.value, value)
-        return replace(self, what="result", value=result, sources=sources, spread=spread, noise=alone)
+            alone = _paired(
+                operation, self.noise or self.spread, noise or right, swapped
+            )
+        result = (
+            operation(value, self.value) if swapped else operation(self.value, value)
+        )
+        return replace(
+            self,
+            what="result",
+            value=result,
+            sources=sources,
+            spread=spread,
+            noise=alone,
+        )
 
     def __add__(self, other: Any) -> Release:
         return self._with(other, operator.add)
@@ -253,10 +302,22 @@ class Release:
 
     def __getitem__(self, key: Any) -> Release:
         """One entry, by its key or its number."""
-        index = self.keys.index(key) if self.keys is not None and key in self.keys else key
-        spread, noise = (None if one is None else One(one, index) for one in (self.spread, self.noise))
+        index = (
+            self.keys.index(key) if self.keys is not None and key in self.keys else key
+        )
+        spread, noise = (
+            None if one is None else One(one, index)
+            for one in (self.spread, self.noise)
+        )
         value = self.value[index].item()
-        return replace(self, what=f"{self.what} {key}", value=value, spread=spread, keys=None, noise=noise)
+        return replace(
+            self,
+            what=f"{self.what} {key}",
+            value=value,
+            spread=spread,
+            keys=None,
+            noise=noise,
+        )
 
     def __format__(self, spec: str) -> str:
         return format(self.value, spec) if spec else str(self)
@@ -268,7 +329,9 @@ class Release:
         return len(self.value)
 
     def rows(self, confidence: float = 0.95) -> list[tuple[Any, Any, Any, Any]]:
-        """(key, value, low, high) for each entry; one row with an empty key for a number."""
+        """(key, value, low, high) for each entry; one row with an empty key for a
+        number.
+        """
         try:
             low, high = self.interval(confidence)
         except ArgumentError:
@@ -277,14 +340,21 @@ class Release:
             return [("", self.value, low, high)]
         keys: Sequence[Any] = self.keys or ()
         keys = keys if len(keys) == len(self.value) else range(len(self.value))
-        columns = (np.broadcast_to(np.asarray(column), len(self.value)).tolist() for column in (self.value, low, high))
+        columns = (
+            np.broadcast_to(np.asarray(column), len(self.value)).tolist()
+            for column in (self.value, low, high)
+        )
         return list(zip(keys, *columns, strict=True))
 
     def plot(self, confidence: float = 0.95) -> Chart:
-        """Bars with their intervals, one for each entry, as a picture that notebooks show and `.save` writes."""
+        """Bars with their intervals, one for each entry, as a picture that notebooks
+        show and `.save` writes.
+        """
         rows = self.rows(confidence)
         ends = [None if low is None else (low, high) for _, _, low, high in rows]
-        return Chart.of(self.what, [str(row[0]) for row in rows], [row[1] for row in rows], ends)
+        return Chart.of(
+            self.what, [str(row[0]) for row in rows], [row[1] for row in rows], ends
+        )
 
     def to_pandas(self) -> Any:
         """A pandas frame: keys, values, and the ends of their intervals."""
@@ -299,7 +369,9 @@ class Release:
         return frames.to_csv(_Table(self), path)
 
     def to_json(self, indent: int | None = None) -> str:
-        """JSON text of a versioned shape: values with low and high ends, guarantee, receipt, notes."""
+        """JSON text of a versioned shape: values with low and high ends, guarantee,
+        receipt, notes.
+        """
         return frames.to_json(_Table(self), indent)
 
     def _lines(self) -> list[str]:
@@ -307,29 +379,46 @@ class Release:
         lines = []
         for key, value, low, high in self.rows(level):
             name = f"{self.what} {key}".rstrip()
-            ends = "" if low is None else f" ({_short(low)} to {_short(high)}, {100 * level:.4g} %)"
+            ends = (
+                ""
+                if low is None
+                else f" ({_short(low)} to {_short(high)}, {100 * level:.4g} %)"
+            )
             closed = low is None or np.isfinite([low, high]).all()
-            lines.append(f"{name}: {_short(value)}{ends}" if closed else f"{name}: {cell(value, (low, high))}")
+            lines.append(
+                f"{name}: {_short(value)}{ends}"
+                if closed
+                else f"{name}: {cell(value, (low, high))}"
+            )
         return lines
 
     def __str__(self) -> str:
-        return "\n".join([*self._lines(), *(str(source) for source in self.sources), *self.notes])
+        return "\n".join(
+            [*self._lines(), *(str(source) for source in self.sources), *self.notes]
+        )
 
     def __repr__(self) -> str:
         return f"<Release {self.what}: {_short(self.value)}>"
 
     def _repr_html_(self) -> str:
         cells = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(_short(cell))}</td>" for cell in row) + "</tr>" for row in self.rows()
+            "<tr>"
+            + "".join(f"<td>{html.escape(_short(cell))}</td>" for cell in row)
+            + "</tr>"
+            for row in self.rows()
         )
-        about = "<br>".join(html.escape(str(line)) for line in (*self.sources, *self.notes))
+        about = "<br>".join(
+            html.escape(str(line)) for line in (*self.sources, *self.notes)
+        )
         head = f"<tr><th></th><th>{html.escape(self.what)}</th><th>from</th><th>to</th></tr>"
         return f"<table>{head}{cells}</table><small>{about}</small>"
 
 
 @dataclass(frozen=True)
 class _Table:
-    """A release as a table that is written down: a row for each entry, and its key in a column of its own."""
+    """A release as a table that is written down: a row for each entry, and its key in a
+    column of its own.
+    """
 
     release: Release
     replayed: bool = False
@@ -345,7 +434,10 @@ class _Table:
 
     @property
     def rows(self) -> tuple[tuple[Any, ...], ...]:
-        return tuple((key, value) if self._many else (value,) for key, value, _, _ in self.release.rows())
+        return tuple(
+            (key, value) if self._many else (value,)
+            for key, value, _, _ in self.release.rows()
+        )
 
     @property
     def guarantee(self) -> Guarantee:
@@ -360,14 +452,20 @@ class _Table:
         return self.release.notes
 
     def cells(self) -> list[list[Ends | None]]:
-        return [[*([None] * self._many), (low, high)] for _, _, low, high in self.release.rows(self.confidence)]
+        return [
+            [*([None] * self._many), (low, high)]
+            for _, _, low, high in self.release.rows(self.confidence)
+        ]
 
     def is_key(self, place: int) -> bool:
         return self._many and place == 0
 
 
 def _paired(
-    operation: Callable[[Any, Any], Any], left: Spread | None, right: Spread | None, swapped: bool
+    operation: Callable[[Any, Any], Any],
+    left: Spread | None,
+    right: Spread | None,
+    swapped: bool,
 ) -> Spread | None:
     """The spread of a result; None where one of both is lost."""
     if left is None or right is None:

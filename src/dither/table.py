@@ -1,6 +1,7 @@
 """A private table with its guarantee: what a question in SQL is answered with.
 
-Its rows, intervals and notes are safe to publish, and what is done to them afterwards costs nothing more.
+Its rows, intervals and notes are safe to publish, and what is done to them afterwards
+costs nothing more.
 """
 
 from __future__ import annotations
@@ -36,35 +37,51 @@ Cells = Sequence[Sequence[tuple[Any, Any] | None]]
 
 def check_confidence(confidence: float) -> float:
     """A probability that an interval can have."""
-    if not 0 < fraction("confidence", confidence, "pass a probability such as 0.95") <= 1 - Fraction(1, 10**9):
-        raise ArgumentError("confidence", "must lie strictly between 0 and 1; pass a probability such as 0.95")
+    if (
+        not 0
+        < fraction("confidence", confidence, "pass a probability such as 0.95")
+        <= 1 - Fraction(1, 10**9)
+    ):
+        raise ArgumentError(
+            "confidence",
+            "must lie strictly between 0 and 1; pass a probability such as 0.95",
+        )
     return float(confidence)
 
 
 @dataclass(frozen=True)
 class ColumnSpread:
-    """Where the true values of one column lie. A cell about which nothing is known lies anywhere."""
+    """Where the true values of one column lie. A cell about which nothing is known lies
+    anywhere.
+    """
 
     spread: Callable[[float], Cells]
     place: int
     single: bool
 
     def ends(self, confidence: float) -> Ends:
-        found = [row[self.place] or (-np.inf, np.inf) for row in self.spread(confidence)]
-        found = [(-np.inf, np.inf) if low is None else (low, high) for low, high in found]
+        found = [
+            row[self.place] or (-np.inf, np.inf) for row in self.spread(confidence)
+        ]
+        found = [
+            (-np.inf, np.inf) if low is None else (low, high) for low, high in found
+        ]
         if self.single:
             return found[0]
-        return np.array([low for low, _ in found]), np.array([high for _, high in found])
+        return np.array([low for low, _ in found]), np.array(
+            [high for _, high in found]
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class TableRelease:
     """A private table: rows with what they cost and how far off their values may be.
 
-    `spread` gives, for a confidence, the ends of each cell's interval, row by row, or None where there is none. `keys`
-    names the columns that hold keys; where it is not given, those are the columns without any interval. Intervals hold
-    the true answer (over values within their declared bounds), one by one; `noise` are those of the noise alone.
-    `first` is what must be read before the numbers.
+    `spread` gives, for a confidence, the ends of each cell's interval, row by row, or
+    None where there is none. `keys` names the columns that hold keys; where it is not
+    given, those are the columns without any interval. Intervals hold the true answer
+    (over values within their declared bounds), one by one; `noise` are those of the
+    noise alone. `first` is what must be read before the numbers.
     """
 
     columns: tuple[str, ...]
@@ -91,8 +108,12 @@ class TableRelease:
 
     def cells(self, confidence: float | None = None, *, of: str = TRUTH) -> Cells:
         """The interval of each cell, row by row; None where there is none."""
-        spread = self.spread if check_of(of) == TRUTH or self.noise is None else self.noise
-        return spread(check_confidence(self.confidence if confidence is None else confidence))
+        spread = (
+            self.spread if check_of(of) == TRUTH or self.noise is None else self.noise
+        )
+        return spread(
+            check_confidence(self.confidence if confidence is None else confidence)
+        )
 
     def is_key(self, place: int) -> bool:
         """Whether a column, by its place, holds keys."""
@@ -100,28 +121,43 @@ class TableRelease:
 
     def _key_places(self) -> tuple[int, ...]:
         if self.keys is not None:
-            return tuple(place for place, name in enumerate(self.columns) if name in self.keys)
+            return tuple(
+                place for place, name in enumerate(self.columns) if name in self.keys
+            )
         cells = self.spread(self.confidence)
-        return tuple(place for place in range(len(self.columns)) if all(row[place] is None for row in cells))
+        return tuple(
+            place
+            for place in range(len(self.columns))
+            if all(row[place] is None for row in cells)
+        )
 
     def _value_places(self) -> tuple[int, ...]:
         keys = self._key_places()
         found = tuple(place for place in range(len(self.columns)) if place not in keys)
-        return found or (tuple(range(len(self.columns))) if len(self.columns) == 1 else ())
+        return found or (
+            tuple(range(len(self.columns))) if len(self.columns) == 1 else ()
+        )
 
     @property
     def value(self) -> Any:
         """The one value, where there is just one beside the keys."""
         places = self._value_places()
         if len(self.rows) != 1 or len(places) != 1:
-            shape = f"has {len(self.rows)} rows and {len(places)} columns beside its keys"
-            raise ArgumentError("value", f"the table {shape}, not one of each; use .rows, or release['column']")
+            shape = (
+                f"has {len(self.rows)} rows and {len(places)} columns beside its keys"
+            )
+            raise ArgumentError(
+                "value",
+                f"the table {shape}, not one of each; use .rows, or release['column']",
+            )
         return self.rows[0][places[0]]
 
     def interval(self, confidence: float | None = None, *, of: str = TRUTH) -> Any:
-        """The ends of the one value's interval; for more than one, a list of rows with a pair or None for each cell.
+        """The ends of the one value's interval; for more than one, a list of rows with
+        a pair or None for each cell.
 
-        It holds the true answer; of="noise" gives the interval of the noise alone, without what clipping hid.
+        It holds the true answer; of="noise" gives the interval of the noise alone,
+        without what clipping hid.
         """
         cells, places = self.cells(confidence, of=of), self._value_places()
         if len(self.rows) == 1 and len(places) == 1:
@@ -138,11 +174,17 @@ class TableRelease:
         if name in self.columns:
             return self.columns.index(name)
         near = get_close_matches(str(name), self.columns, 1)
-        way_out = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(map(repr, self.columns))}"
+        way_out = (
+            f"did you mean {near[0]!r}?"
+            if near
+            else f"there are {', '.join(map(repr, self.columns))}"
+        )
         raise ArgumentError("column", f"there is no column {name!r}; {way_out}")
 
     def __getitem__(self, name: str) -> Release:
-        """One column as a release: free arithmetic that carries intervals. A number where the table is one row."""
+        """One column as a release: free arithmetic that carries intervals. A number
+        where the table is one row.
+        """
         place = self._place(name)
         keys = self._key_places()
         single = len(self.rows) == 1 and not keys
@@ -150,91 +192,137 @@ class TableRelease:
         value = values.tolist()[0] if single else values
         exact = self.keys is not None and place in keys
         spread = Constant(value) if exact else ColumnSpread(self.spread, place, single)
-        noise = None if exact or self.noise is None else ColumnSpread(self.noise, place, single)
+        noise = (
+            None
+            if exact or self.noise is None
+            else ColumnSpread(self.noise, place, single)
+        )
         names = None if single else self._names(keys)
-        return Release(name, value, self.sources, spread, names, self.notes, noise=noise)
+        return Release(
+            name, value, self.sources, spread, names, self.notes, noise=noise
+        )
 
     def _names(self, keys: Sequence[int]) -> tuple[Any, ...] | None:
         """What the rows are called: their key, or all their keys together."""
         if not keys:
             return None
-        return tuple(row[keys[0]] if len(keys) == 1 else tuple(row[place] for place in keys) for row in self.rows)
+        return tuple(
+            row[keys[0]] if len(keys) == 1 else tuple(row[place] for place in keys)
+            for row in self.rows
+        )
 
     def round(self, digits: int = 0) -> TableRelease:
         """The values rounded to that many digits; keys and intervals stay as they are."""
         keys = self._key_places()
         rows = tuple(
-            tuple(value if place in keys else rounded(value, digits) for place, value in enumerate(row))
+            tuple(
+                value if place in keys else rounded(value, digits)
+                for place, value in enumerate(row)
+            )
             for row in self.rows
         )
-        return replace(self, rows=rows, keys=tuple(self.columns[place] for place in keys))
+        return replace(
+            self, rows=rows, keys=tuple(self.columns[place] for place in keys)
+        )
 
     def at(self, confidence: float) -> TableRelease:
         """The same table, shown and exported with intervals of this confidence."""
         return replace(self, confidence=check_confidence(confidence))
 
     def to_pandas(self) -> Any:
-        """A pandas frame: each column, and beside each value column its `_low` and `_high`."""
+        """A pandas frame: each column, and beside each value column its `_low` and
+        `_high`.
+        """
         from dither import frames
 
         return frames.to_pandas(self)
 
     def to_polars(self) -> Any:
-        """A Polars frame: each column, and beside each value column its `_low` and `_high`."""
+        """A Polars frame: each column, and beside each value column its `_low` and
+        `_high`.
+        """
         from dither import frames
 
         return frames.to_polars(self)
 
     def to_arrow(self) -> Any:
-        """An Arrow table: each column, and beside each value column its `_low` and `_high`."""
+        """An Arrow table: each column, and beside each value column its `_low` and
+        `_high`.
+        """
         from dither import frames
 
         return frames.to_arrow(self)
 
     def to_csv(self, path: str | Path | None = None) -> str | None:
-        """CSV text, or a file of it: each column, and beside each value column its `_low` and `_high`."""
+        """CSV text, or a file of it: each column, and beside each value column its
+        `_low` and `_high`.
+        """
         from dither import frames
 
         return frames.to_csv(self, path)
 
     def to_json(self, indent: int | None = None) -> str:
-        """JSON text of a versioned shape: columns, rows with low and high ends, guarantee, receipt, notes."""
+        """JSON text of a versioned shape: columns, rows with low and high ends,
+        guarantee, receipt, notes.
+        """
         from dither import frames
 
         return frames.to_json(self, indent)
 
     def plot(self, column: str | None = None) -> Chart:
-        """Bars with their intervals for one value column, as a picture that notebooks show and `.save` writes."""
+        """Bars with their intervals for one value column, as a picture that notebooks
+        show and `.save` writes.
+        """
         from dither.chart import Chart
 
         place = self._place(column) if column is not None else self._only_value()
         keys = self._key_places()
         labels = [", ".join(_key(row[key]) for key in keys) for row in self.rows]
         ends = [row[place] for row in self.cells()]
-        return Chart.of(self.columns[place], labels, [row[place] for row in self.rows], ends)
+        return Chart.of(
+            self.columns[place], labels, [row[place] for row in self.rows], ends
+        )
 
     def _only_value(self) -> int:
         places = self._value_places()
         if len(places) != 1:
             names = ", ".join(repr(self.columns[place]) for place in places)
-            raise ArgumentError("column", f"the table has {len(places)} value columns ({names}); name the one to plot")
+            raise ArgumentError(
+                "column",
+                (
+                    f"the table has {len(places)} value columns ({names}); name the "
+                    "one to plot"
+                ),
+            )
         return places[0]
 
     def shown(self, most: int | None = None) -> list[list[str]]:
         """The first rows (or all) as text, values with their intervals."""
-        rows = zip(self.rows[:most], self.cells()[:most], self.cells(of=NOISE)[:most], strict=True)
+        rows = zip(
+            self.rows[:most],
+            self.cells()[:most],
+            self.cells(of=NOISE)[:most],
+            strict=True,
+        )
         keys = self._key_places()
         return [
             [
-                _key(value) if place in keys else cell(value, ends[place], noise[place], self.confidence)
+                _key(value)
+                if place in keys
+                else cell(value, ends[place], noise[place], self.confidence)
                 for place, value in enumerate(row)
             ]
             for row, ends, noise in rows
         ]
 
     def about(self) -> list[str]:
-        """What the intervals mean, what the table cost, and what else there is to know, line by line."""
-        level = f"intervals: {100 * self.confidence:.6g} % each, of values within their declared bounds"
+        """What the intervals mean, what the table cost, and what else there is to know,
+        line by line.
+        """
+        level = (
+            f"intervals: {100 * self.confidence:.6g} % each, of values within "
+            "their declared bounds"
+        )
         lines = [*([level] if self._value_places() else []), *map(str, self.sources)]
         return [*lines, *([REPLAYED] if self.replayed else []), *map(clean, self.notes)]
 
@@ -245,7 +333,9 @@ class TableRelease:
     def __str__(self) -> str:
         table = [[clean(name) for name in self.columns], *self.shown(SHOWN)]
         first = [clean(self.first)] if self.first else []
-        return "\n".join([*first, *aligned(table, self._value_places()), *self._below()])
+        return "\n".join(
+            [*first, *aligned(table, self._value_places()), *self._below()]
+        )
 
     def __repr__(self) -> str:
         shape = f"{len(self.rows)} rows × {len(self.columns)} columns"
@@ -257,7 +347,10 @@ class TableRelease:
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(clean(name))}</th>" for name in self.columns)
-        rows = ("".join(f"<td>{html.escape(text)}</td>" for text in row) for row in self.shown(SHOWN))
+        rows = (
+            "".join(f"<td>{html.escape(text)}</td>" for text in row)
+            for row in self.shown(SHOWN)
+        )
         body = "".join(f"<tr>{row}</tr>" for row in rows)
         about = "<br>".join(html.escape(line) for line in self._below())
         first = f"<p>{html.escape(clean(self.first))}</p>" if self.first else ""
@@ -266,20 +359,32 @@ class TableRelease:
 
 def _key(value: Any) -> str:
     """A key as it is: a year or a room number has no thousands."""
-    return str(value) if isinstance(value, Integral) and not isinstance(value, bool) else cell(value, None)
+    return (
+        str(value)
+        if isinstance(value, Integral) and not isinstance(value, bool)
+        else cell(value, None)
+    )
 
 
 def rounded(value: Any, digits: int) -> Any:
     """A number rounded; anything else as it is."""
     if isinstance(value, bool) or not isinstance(value, Real) or missing(value):
         return value
-    return round(int(value), min(digits, 0)) if isinstance(value, Integral) else round(float(value), digits)
+    return (
+        round(int(value), min(digits, 0))
+        if isinstance(value, Integral)
+        else round(float(value), digits)
+    )
 
 
 def numbers(name: str, values: Sequence[Any]) -> np.ndarray[Any, Any]:
     """A column as an array of numbers; NULL is NaN."""
     if not all(missing(value) or isinstance(value, Real) for value in values):
-        raise ArgumentError("column", f"{name!r} does not hold numbers; its values are in .rows")
-    if all(isinstance(value, Integral) and abs(int(value)) < 1 << 63 for value in values):
+        raise ArgumentError(
+            "column", f"{name!r} does not hold numbers; its values are in .rows"
+        )
+    if all(
+        isinstance(value, Integral) and abs(int(value)) < 1 << 63 for value in values
+    ):
         return np.array([int(value) for value in values])
     return np.array([np.nan if value is None else float(value) for value in values])

@@ -1,6 +1,8 @@
-"""What a terminal shows that has no Greek letters (cp1252, ASCII): they are spelled out, and nothing fails.
+"""What a terminal shows that has no Greek letters (cp1252, ASCII): they are spelled
+out, and nothing fails.
 
-Only signs that Dither itself prints are replaced. What a program prints of its own fails there or not as before.
+Only signs that Dither itself prints are replaced. What a program prints of its own
+fails there or not as before.
 """
 
 from __future__ import annotations
@@ -12,11 +14,61 @@ import sys
 __all__ = ["SPELLED", "adapt", "adapt_all", "spelled"]
 
 SPELLED = {
-    **{"ε": "epsilon", "δ": "delta", "ρ": "rho", "μ": "mu", "σ": "sigma", "α": "alpha", "β": "beta", "γ": "gamma"},
-    **{"λ": "lambda", "κ": "kappa", "τ": "tau", "θ": "theta", "π": "pi", "φ": "phi", "Φ": "Phi", "Δ": "Delta"},
-    **{"Σ": "Sum", "√": "sqrt", "∞": "inf", "±": "+/-", "≈": "~", "≤": "<=", "≥": ">=", "−": "-", "–": "-"},
-    **{"×": "x", "·": "*", "…": "...", "→": "->", "½": "1/2", "²": "^2", "′": "'", "“": '"', "”": '"', "’": "'"},
-    **{"₀": "0", "₁": "1", "₂": "2", "‖": "||", "─": "-", "━": "-", "│": "|", "└": "+", "├": "+", "┤": "+"},
+    **{
+        "ε": "epsilon",
+        "δ": "delta",
+        "ρ": "rho",
+        "μ": "mu",
+        "σ": "sigma",
+        "α": "alpha",
+        "β": "beta",
+        "γ": "gamma",
+    },
+    **{
+        "λ": "lambda",
+        "κ": "kappa",
+        "τ": "tau",
+        "θ": "theta",
+        "π": "pi",
+        "φ": "phi",
+        "Φ": "Phi",
+        "Δ": "Delta",
+    },
+    **{
+        "Σ": "Sum",
+        "√": "sqrt",
+        "∞": "inf",
+        "±": "+/-",
+        "≈": "~",
+        "≤": "<=",
+        "≥": ">=",
+        "−": "-",
+        "–": "-",
+    },
+    **{
+        "×": "x",
+        "·": "*",
+        "…": "...",
+        "→": "->",
+        "½": "1/2",
+        "²": "^2",
+        "′": "'",
+        "“": '"',
+        "”": '"',
+        "’": "'",
+    },
+    **{
+        "₀": "0",
+        "₁": "1",
+        "₂": "2",
+        "‖": "||",
+        "─": "-",
+        "━": "-",
+        "│": "|",
+        "└": "+",
+        "├": "+",
+        "┤": "+",
+    },
     # A burn-down: the higher the bar, the darker its sign.
     **{"▁": "_", "▂": ".", "▃": ":", "▄": "-", "▅": "=", "▆": "+", "▇": "*", "█": "#"},
 }
@@ -46,9 +98,15 @@ codecs.register_error(ANY, _spelled_or_asked)
 
 
 def adapt() -> None:
-    """Let `print` spell out our signs where it would fail for them, and leave it alone everywhere else."""
+    """Let `print` spell out our signs where it would fail for them, and leave it alone
+    everywhere else.
+    """
     stream = sys.stdout
-    if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict" and not _unicode(stream.encoding):
+    if (
+        isinstance(stream, io.TextIOWrapper)
+        and stream.errors == "strict"
+        and not _unicode(stream.encoding)
+    ):
         stream.reconfigure(errors=ONLY_OURS)
 
 
@@ -60,7 +118,9 @@ def adapt_all() -> None:
 
 
 def spelled(text: str) -> str:
-    """The text as standard output will show it, so that a table is laid out for what it really holds."""
+    """The text as standard output will show it, so that a table is laid out for what it
+    really holds.
+    """
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     return text if _unicode(encoding) else text.encode(encoding, ANY).decode(encoding)
 

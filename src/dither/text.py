@@ -1,4 +1,6 @@
-"""Numbers and tables as people read them: as many digits as the error leaves, and nothing that a terminal obeys."""
+"""Numbers and tables as people read them: as many digits as the error leaves, and
+nothing that a terminal obeys.
+"""
 
 from __future__ import annotations
 
@@ -9,25 +11,44 @@ from datetime import date
 from numbers import Integral, Real
 from typing import Any
 
-__all__ = ["aligned", "cell", "clean", "finite", "missing", "number", "percent", "width_in_words"]
+__all__ = [
+    "aligned",
+    "cell",
+    "clean",
+    "finite",
+    "missing",
+    "number",
+    "percent",
+    "width_in_words",
+]
 
 NULL = "NULL"
 LARGEST = 1e15
 EVEN = 0.1
-"""Ends whose distances differ by no more than this part are shown as one ±, the larger one."""
+"""Ends whose distances differ by no more than this part are shown as one ±, the larger
+one.
+"""
 LOPSIDED = 3.0
-"""From so many times the noise on, what may be hidden on one side is shown by itself."""
+"""From so many times the noise on, what may be hidden on one side is shown by itself.
+"""
 
 Pair = tuple[Any, Any]
 
 
 def clean(text: str) -> str:
-    """The text on one line, with control characters written out: a key may hold what a terminal would obey."""
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+    """The text on one line, with control characters written out: a key may hold what a
+    terminal would obey.
+    """
+    return "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode()
+        for sign in text
+    )
 
 
 def number(value: Any, width: float | None = None) -> str:
-    """A value as text; a real is shown down to the second digit of its ±, where that is known."""
+    """A value as text; a real is shown down to the second digit of its ±, where that is
+    known.
+    """
     if missing(value):
         return NULL
     if isinstance(value, bool):
@@ -45,7 +66,9 @@ def missing(value: Any) -> bool:
 
 
 def finite(value: Any) -> Any:
-    """The value as JSON can hold it: dates as text, and null for reals that are not finite."""
+    """The value as JSON can hold it: dates as text, and null for reals that are not
+    finite.
+    """
     if isinstance(value, bool) or not isinstance(value, Real):
         return value.isoformat() if isinstance(value, date) else value
     if isinstance(value, Integral):
@@ -80,17 +103,28 @@ def width_in_words(width: float, *, integer: bool = False) -> str:
     return f"±{_real(rounded, rounded)}"
 
 
-def cell(value: Any, ends: Pair | None, noise: Pair | None = None, confidence: float = 0.95) -> str:
-    """A value with its interval: `51.5 ±0.4` where it lies in the middle, `3 (0 … 11 at 95 %)` where it does not, and
-    `≈ 1,180, at least 1,134` where one side is open.
+def cell(
+    value: Any, ends: Pair | None, noise: Pair | None = None, confidence: float = 0.95
+) -> str:
+    """A value with its interval: `51.5 ±0.4` where it lies in the middle, `3 (0 … 11 at
+    95 %)` where it does not, and `≈ 1,180, at least 1,134` where one side is open.
 
-    `noise` is the interval of the noise alone. As long as no side is three times as wide, one ± says enough.
+    `noise` is the interval of the noise alone. As long as no side is three times as
+    wide, one ± says enough.
     """
     if ends is None:
         return number(value)
     low, high = ends
-    if low is None or (isinstance(low, Real) and math.isinf(low)) or (isinstance(high, Real) and math.isinf(high)):
-        return number(value) if missing(value) else f"≈ {number(value)}, {_open(low, high)}"
+    if (
+        low is None
+        or (isinstance(low, Real) and math.isinf(low))
+        or (isinstance(high, Real) and math.isinf(high))
+    ):
+        return (
+            number(value)
+            if missing(value)
+            else f"≈ {number(value)}, {_open(low, high)}"
+        )
     at = f" at {100 * confidence:.6g} %"
     if not isinstance(low, Real) or not isinstance(value, Real) or missing(value):
         return f"{number(value)} ({number(low)} … {number(high)}{at})"
@@ -98,14 +132,21 @@ def cell(value: Any, ends: Pair | None, noise: Pair | None = None, confidence: f
     width, whole = max(below, above), isinstance(value, Integral)
     if _even(value, (below, above), noise if noise != ends else None) or width <= 0:
         return f"{number(value, width)} {width_in_words(width, integer=whole)}"
-    first, last = (number(int(end) if whole and end.is_integer() else end, width) for end in (float(low), float(high)))
+    first, last = (
+        number(int(end) if whole and end.is_integer() else end, width)
+        for end in (float(low), float(high))
+    )
     return f"{number(value, width)} ({first} … {last}{at})"
 
 
 def _open(low: Any, high: Any) -> str:
     if isinstance(low, Real) and not math.isinf(low):
         return f"at least {number(low)}"
-    return f"at most {number(high)}" if isinstance(high, Real) and not math.isinf(high) else "no bound: declare rows"
+    return (
+        f"at most {number(high)}"
+        if isinstance(high, Real) and not math.isinf(high)
+        else "no bound: declare rows"
+    )
 
 
 def _even(value: Any, sides: tuple[float, float], noise: Pair | None) -> bool:
@@ -119,7 +160,9 @@ def _even(value: Any, sides: tuple[float, float], noise: Pair | None) -> bool:
 
 
 def percent(share: float) -> str:
-    """A share in percent, three digits, rounded up: a cost never looks smaller than it is."""
+    """A share in percent, three digits, rounded up: a cost never looks smaller than it
+    is.
+    """
     if not 0 < share < math.inf:
         return f"{100 * share:g} %"
     scale = 10.0 ** _decimals(100 * share, 3)
@@ -127,13 +170,17 @@ def percent(share: float) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> list[str]:
-    """Lines of a table, two spaces between its columns; those in `right` stand on the right."""
+    """Lines of a table, two spaces between its columns; those in `right` stand on the
+    right.
+    """
     widths = [max(map(_columns, column)) for column in zip(*rows, strict=True)]
     numbers = set(right)
     lines = []
     for row in rows:
         padded = (
-            " " * (width - _columns(text)) + text if place in numbers else text + " " * (width - _columns(text))
+            " " * (width - _columns(text)) + text
+            if place in numbers
+            else text + " " * (width - _columns(text))
             for place, (text, width) in enumerate(zip(row, widths, strict=True))
         )
         lines.append("  ".join(padded).rstrip())

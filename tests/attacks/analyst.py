@@ -33,7 +33,11 @@ SCHEMA = pa.schema(
 )
 PUBLIC: dict[str, Any] = {
     "unit": "patient_id",
-    "bounds": {"cost": (0, 100), "rating": (0.0, 1.0), "day": (date(2020, 1, 1), date(2024, 12, 31))},
+    "bounds": {
+        "cost": (0, 100),
+        "rating": (0.0, 1.0),
+        "day": (date(2020, 1, 1), date(2024, 12, 31)),
+    },
     "keys": {"ward": ["A", "B"]},
     "budget": (1e3, 1e-6),
     "name": "visits",
@@ -46,7 +50,7 @@ ORDINARY: dict[str, Any] = {
     "weight": 0.5,
     "note": "8",
     "day": date(2022, 2, 2),
-    "at": datetime(2022, 2, 2, 12, 30),  # noqa: DTZ001 - times are in UTC, without a zone
+    "at": datetime(2022, 2, 2, 12, 30),
 }
 
 
@@ -60,7 +64,9 @@ def visits(rows: list[dict[str, Any]], **declared: Any) -> Database:
 
 
 def seen(database: Database, sql: str, **cost: Any) -> tuple[Any, ...]:
-    """All that can be seen of a question but its noisy numbers: success, messages, shape, keys, order, notes, cost."""
+    """All that can be seen of a question but its noisy numbers: success, messages,
+    shape, keys, order, notes, cost.
+    """
     before = len(log(database))
     shown = (
         _told(lambda: str(database.preview(sql, **cost))),
@@ -68,7 +74,12 @@ def seen(database: Database, sql: str, **cost: Any) -> tuple[Any, ...]:
         _told(lambda: _shape(database.sql(sql, **cost))),
     )
     account = database.account
-    return (*shown, account.spent, str(account), [line[0] for line in log(database)][before:])
+    return (
+        *shown,
+        account.spent,
+        str(account),
+        [line[0] for line in log(database)][before:],
+    )
 
 
 def _told(ask: Any) -> Any:
@@ -81,7 +92,13 @@ def _told(ask: Any) -> Any:
 def _shape(release: Any) -> tuple[Any, ...]:
     keys = [place for place in range(len(release.columns)) if release.is_key(place)]
     named = [tuple(found[place] for place in keys) for found in release.rows]
-    return release.columns, len(release.rows), named, str(release.guarantee), release.notes
+    return (
+        release.columns,
+        len(release.rows),
+        named,
+        str(release.guarantee),
+        release.notes,
+    )
 
 
 def log(database: Database) -> list[tuple[str, str]]:
@@ -93,7 +110,12 @@ def log(database: Database) -> list[tuple[str, str]]:
 def promised(database: Database, sql: str, **cost: Any) -> list[float]:
     """The sensitivities that the plan states, one for each measure."""
     plan = database.explain_plan(sql, **cost)
-    return [float(found) for found in re.findall(r"^measure .*sensitivity ([0-9.e+-]+)", plan, re.MULTILINE)]
+    return [
+        float(found)
+        for found in re.findall(
+            r"^measure .*sensitivity ([0-9.e+-]+)", plan, re.MULTILINE
+        )
+    ]
 
 
 PATIENTS = Table(
@@ -119,16 +141,23 @@ TESTS = Table(
     (Field("stay", Type.INTEGER), Field("result", Type.INTEGER, Range(-5, 5))),
     link=Link("stay", "stays", "stay"),
 )
-REGIONS = Table("regions", (Field("sex", Type.TEXT), Field("region", Type.TEXT)), public=True)
+REGIONS = Table(
+    "regions", (Field("sex", Type.TEXT), Field("region", Type.TEXT)), public=True
+)
 
 
 def clinic(budget: Any = None, **rows: list[tuple[Any, ...]]) -> Database:
-    """Three private tables with one unit, one of them linked, whose ids are declared with different bounds; a public
-    table that has many rows for each of its keys."""
+    """Three private tables with one unit, one of them linked, whose ids are declared
+    with different bounds; a public table that has many rows for each of its keys."""
     unit = Unit("id")
     catalogue = Catalogue("clinic", (PATIENTS, STAYS, TESTS, REGIONS), unit=unit)
-    listed = {"regions": [(sex, f"{sex}{number}") for sex in "FM" for number in range(5)]} | rows
-    places = {table.name: _table(table, listed.get(table.name, [])) for table in catalogue.tables}
+    listed = {
+        "regions": [(sex, f"{sex}{number}") for sex in "FM" for number in range(5)]
+    } | rows
+    places = {
+        table.name: _table(table, listed.get(table.name, []))
+        for table in catalogue.tables
+    }
     account = budget or dither.Budget(1e3, 1e-6, unit=unit)
     return Database(catalogue, DuckDBEngine.of(catalogue, places), account)
 
@@ -136,4 +165,6 @@ def clinic(budget: Any = None, **rows: list[tuple[Any, ...]]) -> Database:
 def _table(table: Table, rows: list[tuple[Any, ...]]) -> pa.Table:
     types = {Type.INTEGER: pa.int64(), Type.TEXT: pa.string()}
     schema = pa.schema([(field.name, types[field.type]) for field in table.fields])
-    return pa.Table.from_pylist([dict(zip(schema.names, values, strict=True)) for values in rows], schema=schema)
+    return pa.Table.from_pylist(
+        [dict(zip(schema.names, values, strict=True)) for values in rows], schema=schema
+    )

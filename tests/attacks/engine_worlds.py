@@ -1,6 +1,8 @@
-"""The attacked table in each engine. A new engine is a module `<name>_worlds.py` here, with a dict `WORLDS`.
+"""The attacked table in each engine. A new engine is a module `<name>_worlds.py` here,
+with a dict `WORLDS`.
 
-A world is made from rows as `analyst.row` writes them, and is a `Database` under `analyst.PUBLIC`.
+A world is made from rows as `analyst.row` writes them, and is a `Database` under
+`analyst.PUBLIC`.
 """
 
 from __future__ import annotations

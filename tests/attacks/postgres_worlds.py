@@ -11,7 +11,12 @@ from tests.conformance.postgres_asking import server
 
 __all__ = ["WORLDS", "filled", "visits"]
 
-TYPES = {"string": "text", "int64": "bigint", "double": "double precision", "date32[day]": "date"}
+TYPES = {
+    "string": "text",
+    "int64": "bigint",
+    "double": "double precision",
+    "date32[day]": "date",
+}
 
 
 def filled(rows: list[dict[str, Any]]) -> str:
@@ -19,7 +24,9 @@ def filled(rows: list[dict[str, Any]]) -> str:
     import psycopg
 
     address = server().database()
-    columns = ", ".join(f'"{one.name}" {TYPES.get(str(one.type), "timestamp")}' for one in SCHEMA)
+    columns = ", ".join(
+        f'"{one.name}" {TYPES.get(str(one.type), "timestamp")}' for one in SCHEMA
+    )
     with psycopg.connect(address) as connection:
         connection.execute(f"CREATE TABLE visits ({columns})".encode())
         with connection.cursor().copy(b"COPY visits FROM STDIN") as copy:

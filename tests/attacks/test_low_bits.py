@@ -1,8 +1,9 @@
-"""The low-bits attack (Mironov 2012; Haney and others 2022): floats tell which value the noise was added to.
+"""The low-bits attack (Mironov 2012; Haney and others 2022): floats tell which value
+the noise was added to.
 
-A float near 0 has bits far below 2^-53, a float near 1 has none. So noise added to 1.0 gives multiples of 2^-53 only,
-noise added to 0.0 often gives something else: one such answer is proof that the value was not 1, whatever
-ε was claimed.
+A float near 0 has bits far below 2^-53, a float near 1 has none. So noise added to 1.0
+gives multiples of 2^-53 only, noise added to 0.0 often gives something else: one such
+answer is proof that the value was not 1, whatever ε was claimed.
 """
 
 import json
@@ -35,7 +36,9 @@ def test_numpy_is_separated_completely():
 
 
 def product_of_logs_and_cosines(count):
-    """Laplace noise as diffprivlib makes it: exact in law for real numbers, on floats as leaky as the plain formula."""
+    """Laplace noise as diffprivlib makes it: exact in law for real numbers, on floats
+    as leaky as the plain formula.
+    """
     a, b, c, d = np.random.default_rng().uniform(size=(4, count))
     return np.log(1 - a) * np.cos(np.pi * b) + np.log(1 - c) * np.cos(np.pi * d)
 
@@ -57,18 +60,25 @@ def test_diffprivlib_is_separated_completely():
         "import json; from diffprivlib.mechanisms import Laplace; m = Laplace(epsilon=1, sensitivity=1)\n"
         "print(json.dumps([[m.randomise(x) for _ in range(5000)] for x in (0.0, 1.0)]))"
     )
-    done = subprocess.run([str(python), "-W", "ignore", "-c", code], capture_output=True, check=True)
+    done = subprocess.run(
+        [str(python), "-W", "ignore", "-c", code], capture_output=True, check=True
+    )
     zero, one = json.loads(done.stdout)
     assert off_grid(zero) > 0.1
     assert off_grid(one) == 0
 
 
-OURS = [Laplace(sensitivity=1, epsilon=1), Gaussian(sensitivity=1, epsilon=1, delta=1e-6)]
+OURS = [
+    Laplace(sensitivity=1, epsilon=1),
+    Gaussian(sensitivity=1, epsilon=1, delta=1e-6),
+]
 
 
 @pytest.mark.parametrize("mechanism", OURS, ids=lambda m: type(m).__name__)
 def test_ours_is_not_separated(mechanism):
-    """Every answer is a multiple of the same public step for both values, and its low bits are uniform for both."""
+    """Every answer is a multiple of the same public step for both values, and its low
+    bits are uniform for both.
+    """
     for value in (0.0, 1.0):
         grid, _ = mechanism.scale_on(DRAWS)
         answers = mechanism.release(np.full(DRAWS, value))
@@ -81,7 +91,9 @@ def test_ours_is_not_separated(mechanism):
 
 
 NEAR, NEXT = 2**60 + 128, 2**60 + 129
-"""One apart; as floats they are 256 apart: such floats are multiples of 256, and the first of these lies halfway."""
+"""One apart; as floats they are 256 apart: such floats are multiples of 256, and the
+first of these lies halfway.
+"""
 
 WAYS = {
     "Decimal": (Decimal, None),
@@ -94,7 +106,9 @@ WAYS = {
 }
 
 
-@pytest.mark.skipif(np.longdouble(NEXT) == np.longdouble(NEAR), reason="longdouble is a double here")
+@pytest.mark.skipif(
+    np.longdouble(NEXT) == np.longdouble(NEAR), reason="longdouble is a double here"
+)
 @pytest.mark.parametrize(("way", "place"), WAYS.values(), ids=WAYS)
 def test_values_beyond_53_bits_are_not_rounded_on_the_way_in(way, place):
     """Found by an audit: with ε = 1 such neighbours were told apart in every draw."""
@@ -105,7 +119,14 @@ def test_values_beyond_53_bits_are_not_rounded_on_the_way_in(way, place):
         return found if place is None else found[place]
 
     near, beyond = way(NEAR), way(NEXT)
-    found = audit.mechanism(release, near, beyond, claimed=mechanism.guarantee, draws=1000, confidence=1 - 1e-9)
+    found = audit.mechanism(
+        release,
+        near,
+        beyond,
+        claimed=mechanism.guarantee,
+        draws=1000,
+        confidence=1 - 1e-9,
+    )
     assert not found.refuted, found
     grid, _ = mechanism.scale_on(1)
     assert grid.nearest(Fraction(NEXT)) - grid.nearest(Fraction(NEAR)) == 1 / grid.step
@@ -115,7 +136,11 @@ def test_scores_and_smooth_values_are_not_rounded_either():
     chosen = Exponential(sensitivity=1, epsilon=1)
     for item in (Decimal, Fraction):
         found = audit.mechanism(
-            chosen.release, [item(NEAR), item(NEAR)], [item(NEXT), item(NEAR)], draws=1000, confidence=1 - 1e-9
+            chosen.release,
+            [item(NEAR), item(NEAR)],
+            [item(NEXT), item(NEAR)],
+            draws=1000,
+            confidence=1 - 1e-9,
         )
         assert not found.refuted, found
     smooth = SmoothSensitivity(global_sensitivity=1, epsilon=1)

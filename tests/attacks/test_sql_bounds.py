@@ -1,7 +1,8 @@
-"""Attacks on what a system believes of a value's range: noise for the wrong range hides nobody.
+"""Attacks on what a system believes of a value's range: noise for the wrong range hides
+nobody.
 
-Each row is a unit here, so nothing is clipped per unit: if a range were wrong, one row would move the sum by more than
-the plan states.
+Each row is a unit here, so nothing is clipped per unit: if a range were wrong, one row
+would move the sum by more than the plan states.
 """
 
 from __future__ import annotations
@@ -15,7 +16,11 @@ from tests.attacks.analyst import promised, row, visits
 
 SHOWN = 1 + 1e-5
 """The plan shows six digits of a sensitivity."""
-FEW = [row(), row(cost=3, rating=0.25), row(note=None, rating=None, weight=None, cost=None)]
+FEW = [
+    row(),
+    row(cost=3, rating=0.25),
+    row(note=None, rating=None, weight=None, cost=None),
+]
 EXTREMES = [
     row("p17", cost=cost, points=points, rating=rating, weight=weight, note=note)
     for cost, points, rating, weight, note in [
@@ -31,7 +36,10 @@ EXTREMES = [
 @pytest.fixture(scope="module")
 def worlds():
     """A few rows, and the same with each of the extreme ones."""
-    opened = [visits(rows, unit="row") for rows in (FEW, *([*FEW, extra] for extra in EXTREMES))]
+    opened = [
+        visits(rows, unit="row")
+        for rows in (FEW, *([*FEW, extra] for extra in EXTREMES))
+    ]
     yield opened
     for database in opened:
         database.close()
@@ -44,7 +52,10 @@ def check(worlds, sql):
     assert len(before) == len(limits)
     for (after,) in others:
         moves = [abs(b - a) for a, b in zip(before, after, strict=True)]
-        assert all(math.isfinite(move) and move <= SHOWN * limit for move, limit in zip(moves, limits, strict=True))
+        assert all(
+            math.isfinite(move) and move <= SHOWN * limit
+            for move, limit in zip(moves, limits, strict=True)
+        )
 
 
 REDEFINED = {
@@ -63,7 +74,9 @@ REDEFINED = {
 @pytest.mark.usefixtures("exact")
 @pytest.mark.parametrize("how", REDEFINED)
 def test_bounds_survived_a_redefined_column_in_opendp_and_smartnoise(worlds, how):
-    """opendp#2936, smartnoise-core#356: a sum of the new column was noised for the old column's bounds."""
+    """opendp#2936, smartnoise-core#356: a sum of the new column was noised for the old
+    column's bounds.
+    """
     check(worlds, REDEFINED[how])
 
 
@@ -81,7 +94,8 @@ def test_bounds_survived_a_redefined_column_in_opendp_and_smartnoise(worlds, how
         "SELECT MAX(rating) FROM (SELECT 1 / rating AS rating FROM visits)",
         "SELECT SUM(CASE WHEN cost > 0 THEN points END) FROM visits",
         "SELECT SUM(EXP(weight)) FROM visits",
-        "SELECT SUM(LEAST(GREATEST(points, 0), cost)) FROM visits",  # LEAST leaves a NULL out: then nothing caps it
+        # LEAST leaves a NULL out: then nothing caps it
+        "SELECT SUM(LEAST(GREATEST(points, 0), cost)) FROM visits",
         "SELECT SUM(GREATEST(LEAST(points, 9), cost - 100)) FROM visits",
     ],
 )
@@ -153,9 +167,22 @@ def test_the_column_was_clamped_but_not_the_expression(worlds, value):
 
 
 @pytest.mark.parametrize(
-    "value", ["points", "weight", "LEAST(points, 10)", "GREATEST(points, 0)", "LEAST(rating, weight)"]
+    "value",
+    [
+        "points",
+        "weight",
+        "LEAST(points, 10)",
+        "GREATEST(points, 0)",
+        "LEAST(rating, weight)",
+    ],
 )
 def test_a_column_without_a_bound_was_summed(value):
-    with visits(FEW, unit="row") as database, pytest.raises(QueryError, match=r"bound") as refused:
+    with (
+        visits(FEW, unit="row") as database,
+        pytest.raises(QueryError, match=r"bound") as refused,
+    ):
         database.sql(f"SELECT SUM({value}) FROM visits", epsilon=1.0)
-    assert "declare them (bounds= or the catalogue), or clamp it here: LEAST(GREATEST(" in str(refused.value)
+    assert (
+        "declare them (bounds= or the catalogue), or clamp it here: LEAST(GREATEST("
+        in str(refused.value)
+    )

@@ -1,4 +1,6 @@
-"""Attacks through commas, CROSS JOIN, EXISTS and IN: one person's rows that meet, multiply, keep or hide another's."""
+"""Attacks through commas, CROSS JOIN, EXISTS and IN: one person's rows that meet,
+multiply, keep or hide another's.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +103,9 @@ PUBLIC_ROWS = [
 
 @pytest.mark.parametrize("inner", PUBLIC_ROWS)
 def test_a_public_table_carried_who_is_there(inner):
-    """Rows of a public table belong to nobody: if private rows could choose them, each person would choose for all."""
+    """Rows of a public table belong to nobody: if private rows could choose them, each
+    person would choose for all.
+    """
     with clinic(**FEW) as database:
         for sql in (
             f"SELECT COUNT(*) FROM patients JOIN ({inner}) t USING (sex)",
@@ -148,15 +152,23 @@ MULTIPLIED = {
 
 @pytest.mark.usefixtures("exact")
 @pytest.mark.parametrize("how", MULTIPLIED)
-@pytest.mark.parametrize("cost", [{"epsilon": 1.0}, {"rho": 0.1}], ids=["laplace", "gaussian"])
+@pytest.mark.parametrize(
+    "cost", [{"epsilon": 1.0}, {"rho": 0.1}], ids=["laplace", "gaussian"]
+)
 def test_one_persons_rows_were_multiplied_after_they_had_been_bounded(how, cost):
     stated = cost | {"radius": 8}
     with clinic(**FEW) as one, clinic(**BOTH) as other:
-        (before,), (after,) = one.sql(MULTIPLIED[how], **stated).rows, other.sql(MULTIPLIED[how], **stated).rows
+        (before,), (after,) = (
+            one.sql(MULTIPLIED[how], **stated).rows,
+            other.sql(MULTIPLIED[how], **stated).rows,
+        )
         limits = promised(one, MULTIPLIED[how], **stated)
         assert limits == promised(other, MULTIPLIED[how], **stated)
     assert len(limits) == len(before)
-    assert all(abs(b - a) <= SHOWN * limit for a, b, limit in zip(before, after, limits, strict=True))
+    assert all(
+        abs(b - a) <= SHOWN * limit
+        for a, b, limit in zip(before, after, limits, strict=True)
+    )
 
 
 TWICE = {
@@ -164,7 +176,9 @@ TWICE = {
     "stays": [(10, 1, 3), (10, 2, 4), (20, 2, 5), (None, 1, 6), (None, 2, 7)],
     "tests": [(10, 1), (20, 2), (None, 3), (99, 4)],
 }
-"""A stay that two people have, stays without a key, tests of it, of none and of an unknown one."""
+"""A stay that two people have, stays without a key, tests of it, of none and of an
+unknown one.
+"""
 
 
 @pytest.mark.usefixtures("exact")
@@ -172,18 +186,35 @@ TWICE = {
     ("sql", "answer"),
     [
         ("SELECT COUNT(*) FROM stays s, tests t WHERE s.stay = t.stay", 1),
-        ("SELECT COUNT(*) FROM stays s WHERE EXISTS (SELECT * FROM tests t WHERE t.stay = s.stay)", 1),
-        ("SELECT COUNT(*) FROM stays s WHERE NOT EXISTS (SELECT * FROM tests t WHERE t.stay = s.stay)", 4),
+        (
+            "SELECT COUNT(*) FROM stays s WHERE EXISTS (SELECT * FROM tests t WHERE t.stay = s.stay)",
+            1,
+        ),
+        (
+            "SELECT COUNT(*) FROM stays s WHERE NOT EXISTS (SELECT * FROM tests t WHERE t.stay = s.stay)",
+            4,
+        ),
         ("SELECT COUNT(*) FROM stays WHERE stay IN (SELECT stay FROM tests)", 1),
         ("SELECT COUNT(*) FROM stays WHERE stay NOT IN (SELECT stay FROM tests)", 2),
         ("SELECT COUNT(*) FROM stays a, stays b WHERE a.stay = b.stay", 3),
-        ("SELECT COUNT(*) FROM stays a WHERE EXISTS (SELECT * FROM stays b WHERE a.stay = b.stay AND a.id <> b.id)", 0),
-        ("SELECT COUNT(*) FROM stays a WHERE NOT EXISTS (SELECT * FROM stays b WHERE a.stay = b.stay)", 2),
-        ("SELECT COUNT(*) FROM tests t WHERE EXISTS (SELECT * FROM stays s WHERE t.stay = s.stay)", 1),
+        (
+            "SELECT COUNT(*) FROM stays a WHERE EXISTS (SELECT * FROM stays b WHERE a.stay = b.stay AND a.id <> b.id)",
+            0,
+        ),
+        (
+            "SELECT COUNT(*) FROM stays a WHERE NOT EXISTS (SELECT * FROM stays b WHERE a.stay = b.stay)",
+            2,
+        ),
+        (
+            "SELECT COUNT(*) FROM tests t WHERE EXISTS (SELECT * FROM stays s WHERE t.stay = s.stay)",
+            1,
+        ),
     ],
 )
 def test_a_key_that_two_people_have_led_from_one_to_the_other(sql, answer):
-    """Its tests belong to nobody, and a row meets only rows of its own owner, whatever the keys say."""
+    """Its tests belong to nobody, and a row meets only rows of its own owner, whatever
+    the keys say.
+    """
     with clinic(**TWICE) as database:
         assert database.sql(sql, epsilon=1.0, radius=100).rows == ((answer,),)
 
@@ -199,7 +230,9 @@ def test_a_key_that_two_people_have_led_from_one_to_the_other(sql, answer):
     ],
 )
 def test_what_is_seen_besides_the_numbers_depended_on_the_rows(sql):
-    """Answers, refusals, messages and costs are the same for an empty clinic, an odd one and a full one."""
+    """Answers, refusals, messages and costs are the same for an empty clinic, an odd
+    one and a full one.
+    """
     shown = []
     for rows in ({}, FEW, BOTH, TWICE):
         with clinic(**rows) as database:
@@ -209,8 +242,12 @@ def test_what_is_seen_besides_the_numbers_depended_on_the_rows(sql):
 
 @pytest.mark.parametrize("key", ["stay", "s.stay", "(s.stay)"])
 def test_groups_of_one_person_each_were_asked_for_through_a_key(key):
-    """Each group would be about one person: refused before it costs anything, since no such key is ever named."""
+    """Each group would be about one person: refused before it costs anything, since no
+    such key is ever named.
+    """
     with clinic(**FEW) as database:
         with pytest.raises(QueryError, match="leads to one unit"):
-            database.sql(f"SELECT {key}, COUNT(*) FROM tests s GROUP BY {key}", epsilon=1.0)
+            database.sql(
+                f"SELECT {key}, COUNT(*) FROM tests s GROUP BY {key}", epsilon=1.0
+            )
         assert database.account.history() == ()

@@ -1,4 +1,6 @@
-"""Attacks on which groups an answer has: a group that is there, or is not, tells of a person as well as a number."""
+"""Attacks on which groups an answer has: a group that is there, or is not, tells of a
+person as well as a number.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,11 @@ GROUPED = "SELECT ward, COUNT(*) FROM visits GROUP BY ward"
 def test_an_absent_public_key_was_left_out():
     """Every declared key is in every answer, with noise, whether or not anybody has it."""
     with visits([row(ward="A")], keys={"ward": ["A", "B", "C"]}) as database:
-        assert database.sql(GROUPED, epsilon=1.0, radius=9).rows == (("A", 1), ("B", 0), ("C", 0))
+        assert database.sql(GROUPED, epsilon=1.0, radius=9).rows == (
+            ("A", 1),
+            ("B", 0),
+            ("C", 0),
+        )
 
 
 @pytest.mark.usefixtures("exact")
@@ -28,7 +34,10 @@ def test_a_null_key_appeared_where_somebody_had_none():
     with visits([row(ward=None), row()]) as database:
         assert database.sql(GROUPED, epsilon=1.0, radius=9).rows == (("A", 1), ("B", 0))
     with visits([row()], keys={"ward": ["A", None]}) as database:
-        assert database.sql(GROUPED, epsilon=1.0, radius=9).rows == (("A", 1), (None, 0))
+        assert database.sql(GROUPED, epsilon=1.0, radius=9).rows == (
+            ("A", 1),
+            (None, 0),
+        )
 
 
 @pytest.mark.usefixtures("exact")
@@ -36,7 +45,12 @@ def test_a_private_null_key_appeared():
     """NULL is no key, however many people have it."""
     rows = [row(f"p{number}", note=None) for number in range(3000)]
     with visits(rows) as database:
-        assert database.sql("SELECT note, COUNT(*) FROM visits GROUP BY note", epsilon=1.0).rows == ()
+        assert (
+            database.sql(
+                "SELECT note, COUNT(*) FROM visits GROUP BY note", epsilon=1.0
+            ).rows
+            == ()
+        )
 
 
 EVERYWHERE = [
@@ -60,7 +74,9 @@ TABLES = {
     "no row": [],
     "one row": [row()],
     "one row without a person": [row(None)],
-    "one row without a value": [row(ward=None, cost=None, rating=None, note=None, day=None, at=None)],
+    "one row without a value": [
+        row(ward=None, cost=None, rating=None, note=None, day=None, at=None)
+    ],
     "the same row many times": [row()] * 50,
     "a constant column": [row(f"p{number}") for number in range(50)],
 }
@@ -77,8 +93,13 @@ def worlds():
 @pytest.mark.usefixtures("exact")
 @pytest.mark.parametrize("sql", EVERYWHERE)
 def test_an_empty_table_was_told_from_one_with_a_row(worlds, sql):
-    """Success, messages, shape, keys, notes, cost and log are the same. (Without noise: with it even more so.)"""
-    found = {name: seen(database, sql, epsilon=1.0, radius=2) for name, database in worlds.items()}
+    """Success, messages, shape, keys, notes, cost and log are the same. (Without noise:
+    with it even more so.)
+    """
+    found = {
+        name: seen(database, sql, epsilon=1.0, radius=2)
+        for name, database in worlds.items()
+    }
     assert all(other == found["no row"] for other in found.values())
     assert found["no row"][-1][-3:] == ["charge", "store", "settle"]
 
@@ -87,17 +108,34 @@ def test_an_empty_table_was_told_from_one_with_a_row(worlds, sql):
 def test_the_order_of_the_rows_told_their_sizes():
     """Groups come in the order of their keys, and ties of ORDER BY stay in it."""
     for big in "AB":
-        rows = [row(f"p{number}", ward=big, note=f"{number % 2}{big}") for number in range(3000)]
+        rows = [
+            row(f"p{number}", ward=big, note=f"{number % 2}{big}")
+            for number in range(3000)
+        ]
         with visits(rows) as database:
-            assert [key for key, _ in database.sql(GROUPED, epsilon=1.0, radius=9)] == ["A", "B"]
-            private = database.sql("SELECT note, COUNT(*) FROM visits GROUP BY note ORDER BY 2 * 0", epsilon=9.0).rows
+            assert [key for key, _ in database.sql(GROUPED, epsilon=1.0, radius=9)] == [
+                "A",
+                "B",
+            ]
+            private = database.sql(
+                "SELECT note, COUNT(*) FROM visits GROUP BY note ORDER BY 2 * 0",
+                epsilon=9.0,
+            ).rows
             assert [key for key, _ in private] == [f"0{big}", f"1{big}"]
 
 
 @pytest.mark.usefixtures("exact")
-@pytest.mark.parametrize("sql", ["SELECT note, COUNT(*) FROM visits GROUP BY note", "SELECT DISTINCT note FROM visits"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT note, COUNT(*) FROM visits GROUP BY note",
+        "SELECT DISTINCT note FROM visits",
+    ],
+)
 def test_a_key_of_few_people_was_named(sql):
-    """The threshold on people, and not on rows, decides: one person's rows name nothing, however many."""
+    """The threshold on people, and not on rows, decides: one person's rows name
+    nothing, however many.
+    """
     many = [row(f"p{number}", note="common") for number in range(2000)]
     alone = [row("p17", note="rare")] * 2000
     few = [row(f"q{number}", note="few") for number in range(3)]
@@ -107,17 +145,28 @@ def test_a_key_of_few_people_was_named(sql):
 
 @pytest.mark.usefixtures("exact")
 def test_one_person_with_all_keys_named_them():
-    """A person counts for a few keys only: a thousand made-up keys move none of them over the threshold."""
+    """A person counts for a few keys only: a thousand made-up keys move none of them
+    over the threshold.
+    """
     rows = [row("p17", note=str(number)) for number in range(1000)]
     with visits(rows * 3) as database:
-        assert database.sql("SELECT note, COUNT(*) FROM visits GROUP BY note", epsilon=1.0).rows == ()
-        wide = database.explain_plan("SELECT note, COUNT(*) FROM visits GROUP BY note", epsilon=1.0, groups=1000)
+        assert (
+            database.sql(
+                "SELECT note, COUNT(*) FROM visits GROUP BY note", epsilon=1.0
+            ).rows
+            == ()
+        )
+        wide = database.explain_plan(
+            "SELECT note, COUNT(*) FROM visits GROUP BY note", epsilon=1.0, groups=1000
+        )
     assert "at most 1000 for each unit" in wide
 
 
 def test_an_account_without_delta_named_private_keys():
     with visits([row()], budget=1.0) as database:
-        told = seen(database, "SELECT note, COUNT(*) FROM visits GROUP BY note", epsilon=0.5)
+        told = seen(
+            database, "SELECT note, COUNT(*) FROM visits GROUP BY note", epsilon=0.5
+        )
     assert told[2][0] == "ArgumentError"
     assert "naming them needs a δ" in told[2][1]
     assert told[-1] == []

@@ -1,6 +1,8 @@
-"""Attacks through words: errors, notes, previews, plans, receipts and logs must not hold a value of the data.
+"""Attacks through words: errors, notes, previews, plans, receipts and logs must not
+hold a value of the data.
 
-The table holds values that stand nowhere else. They are looked for in all that an analyst, a receipt or the book gets.
+The table holds values that stand nowhere else. They are looked for in all that an
+analyst, a receipt or the book gets.
 """
 
 from __future__ import annotations
@@ -29,9 +31,17 @@ CANARY = row(
     weight=27182.8182,
     note="CANARY-NOTE-55de",
     day=date(1871, 6, 17),
-    at=datetime(1873, 9, 18, 7, 51, 43),  # noqa: DTZ001
+    at=datetime(1873, 9, 18, 7, 51, 43),
 )
-VALUES = ["CANARY", "48151623", "7390415528", "31337.42", "27182.81", "1871-06-17", "1873-09-18"]
+VALUES = [
+    "CANARY",
+    "48151623",
+    "7390415528",
+    "31337.42",
+    "27182.81",
+    "1871-06-17",
+    "1873-09-18",
+]
 GOOD = [
     "SELECT COUNT(*), SUM(cost), AVG(rating), MIN(cost), MAX(day), MEDIAN(rating) FROM visits",
     "SELECT ward, COUNT(DISTINCT note), COUNT(DISTINCT patient_id) FROM visits GROUP BY ward",
@@ -60,8 +70,16 @@ FAILED = "the engine could not finish this question; its curator can look into i
 
 
 def told(error):
-    """All that an exception carries: its words, its arguments, its causes and its trace."""
-    parts = [str(error), repr(error), repr(error.args), repr(vars(error)), "".join(traceback.format_exception(error))]
+    """All that an exception carries: its words, its arguments, its causes and its
+    trace.
+    """
+    parts = [
+        str(error),
+        repr(error),
+        repr(error.args),
+        repr(vars(error)),
+        "".join(traceback.format_exception(error)),
+    ]
     for other in (error.__cause__, error.__context__):
         parts += [] if other is None else [told(other)]
     return "\n".join(parts)
@@ -73,7 +91,12 @@ def shown(answer):
     if hasattr(answer, "notes"):
         parts += list(answer.notes)
     if hasattr(answer, "receipt"):
-        parts += [repr(answer.receipt), str(answer.receipt), repr(answer.guarantee), str(answer.about())]
+        parts += [
+            repr(answer.receipt),
+            str(answer.receipt),
+            repr(answer.guarantee),
+            str(answer.about()),
+        ]
     return "\n".join(parts)
 
 
@@ -86,7 +109,9 @@ def ask(call, sql, **cost):
 
 
 def clean(text):
-    """Whether no value of the data is in a text. (A noisy number of eight digits is not expected to be one.)"""
+    """Whether no value of the data is in a text. (A noisy number of eight digits is not
+    expected to be one.)
+    """
     return [value for value in VALUES if value in text] == []
 
 
@@ -94,9 +119,20 @@ def clean(text):
 def test_a_value_stood_in_a_message(sql, tmp_path):
     book = tmp_path / "book.db"
     with visits([CANARY], ledger=book) as database:
-        texts = [ask(call, sql, epsilon=0.25) for call in (database.preview, database.explain_plan, database.sql)]
-        texts += [ask(database.sql, sql, epsilon=0.25, radius=1), ask(database.sql, sql, error="±50", expect=100)]
-        texts += [repr(database), str(database.tables), str(database.account), repr(database.account.history())]
+        texts = [
+            ask(call, sql, epsilon=0.25)
+            for call in (database.preview, database.explain_plan, database.sql)
+        ]
+        texts += [
+            ask(database.sql, sql, epsilon=0.25, radius=1),
+            ask(database.sql, sql, error="±50", expect=100),
+        ]
+        texts += [
+            repr(database),
+            str(database.tables),
+            str(database.account),
+            repr(database.account.history()),
+        ]
         texts += [line for _, line in log(database)]
         database.account._ledger.close()
     texts += [path.read_bytes().decode(errors="replace") for path in tmp_path.iterdir()]
@@ -108,7 +144,9 @@ def test_a_value_stood_in_a_message(sql, tmp_path):
 def test_a_value_stood_on_the_terminal(words, tmp_path):
     path = tmp_path / "visits.csv"
     head = ["patient_id", "cost", "note"]
-    path.write_text("\n".join([",".join(head), ",".join(str(CANARY[name]) for name in head)]) + "\n")
+    path.write_text(
+        "\n".join([",".join(head), ",".join(str(CANARY[name]) for name in head)]) + "\n"
+    )
     told_by = []
     for command in ("query", "preview"):
         for sql in (
@@ -116,17 +154,33 @@ def test_a_value_stood_on_the_terminal(words, tmp_path):
             "SELECT note FROM visits",
             "SELECT SUM(note) FROM visits",
         ):
-            options = ["--unit", "patient_id", "--bounds", "cost=0:100", "--budget", "5", "--epsilon", "0.5"]
+            options = [
+                "--unit",
+                "patient_id",
+                "--bounds",
+                "cost=0:100",
+                "--budget",
+                "5",
+                "--epsilon",
+                "0.5",
+            ]
             known = [word for word in words if command == "query" or word != "--csv"]
-            told_by.append(CliRunner().invoke(main, [command, str(path), sql, *options, *known]))
+            told_by.append(
+                CliRunner().invoke(main, [command, str(path), sql, *options, *known])
+            )
     assert [done.exit_code for done in told_by] == [0, 2, 2, 0, 2, 2]
     assert all(clean(done.output) and clean(done.stderr) for done in told_by)
-    assert all(done.exception is None or isinstance(done.exception, SystemExit) for done in told_by)
+    assert all(
+        done.exception is None or isinstance(done.exception, SystemExit)
+        for done in told_by
+    )
 
 
 PROBLEMS = [
     duckdb.ConversionException("Could not convert string 'CANARY-NOTE-55de' to INT32"),
-    duckdb.OutOfRangeException("Overflow in multiplication of INT64 (48151623 * 18014398509481984)!"),
+    duckdb.OutOfRangeException(
+        "Overflow in multiplication of INT64 (48151623 * 18014398509481984)!"
+    ),
     duckdb.OutOfMemoryException("failed to allocate 48151623"),
     MemoryError("48151623"),
     ValueError("CANARY-NOTE-55de"),
@@ -152,10 +206,14 @@ class Broken:
         pass
 
 
-@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: type(problem).__name__)
+@pytest.mark.parametrize(
+    "problem", PROBLEMS, ids=lambda problem: type(problem).__name__
+)
 @pytest.mark.parametrize("where", ["in a statement", "in another engine"])
 def test_the_words_of_the_engine_reached_the_analyst(problem, where, monkeypatch):
-    """One constant sentence, without a trace of what happened; the charge stays, and the failure is in the log."""
+    """One constant sentence, without a trace of what happened; the charge stays, and
+    the failure is in the log.
+    """
 
     def fail(_self, _sql, _parameters):
         raise problem
@@ -176,7 +234,9 @@ def test_the_words_of_the_engine_reached_the_analyst(problem, where, monkeypatch
 
 
 def test_a_question_was_tried_until_it_failed_no_more(monkeypatch):
-    """Each failure is charged and counted, and the account freezes for its curator after three (rule R5)."""
+    """Each failure is charged and counted, and the account freezes for its curator
+    after three (rule R5).
+    """
 
     def fail(_self, _sql, _parameters):
         raise duckdb.Error("CANARY")
@@ -192,7 +252,9 @@ def test_a_question_was_tried_until_it_failed_no_more(monkeypatch):
         with pytest.raises(AccountFrozen) as frozen:
             database.sql("SELECT COUNT(*) FROM visits", epsilon=0.125)
         assert clean(told(frozen.value))
-        assert not database.preview("SELECT COUNT(*) FROM visits", epsilon=0.125).affordable
+        assert not database.preview(
+            "SELECT COUNT(*) FROM visits", epsilon=0.125
+        ).affordable
         database.account.thaw("looked at it")
         assert len(database.sql("SELECT COUNT(*) FROM visits", epsilon=0.125).rows) == 1
         assert len(database.account.history()) == 4
@@ -200,7 +262,9 @@ def test_a_question_was_tried_until_it_failed_no_more(monkeypatch):
 
 def test_the_terminal_showed_the_words_of_the_engine(tmp_path, monkeypatch):
     def fail(_self, _sql, _parameters):
-        raise duckdb.ConversionException("Could not convert string 'CANARY-NOTE-55de' to INT32")
+        raise duckdb.ConversionException(
+            "Could not convert string 'CANARY-NOTE-55de' to INT32"
+        )
 
     path = tmp_path / "visits.csv"
     path.write_text("patient_id,note\n1,CANARY-NOTE-55de\n")
@@ -237,11 +301,17 @@ class Untouchable:
 @pytest.mark.parametrize("sql", [*GOOD, *BAD])
 def test_a_preview_looked_at_the_data(sql):
     with visits([CANARY], budget=(3.0, 1e-6)) as plain:
-        database = Database(plain.catalogue, Untouchable(plain._engine.dialect), plain.account)
+        database = Database(
+            plain.catalogue, Untouchable(plain._engine.dialect), plain.account
+        )
         for call in (database.preview, database.explain_plan):
-            assert ask(call, sql, epsilon=0.25) == ask(getattr(plain, call.__name__), sql, epsilon=0.25)
+            assert ask(call, sql, epsilon=0.25) == ask(
+                getattr(plain, call.__name__), sql, epsilon=0.25
+            )
             assert "the data was touched" not in ask(call, sql, epsilon=0.25)
-        assert ask(database.sql, f"EXPLAIN {sql}", epsilon=0.25) == ask(plain.sql, f"EXPLAIN {sql}", epsilon=0.25)
+        assert ask(database.sql, f"EXPLAIN {sql}", epsilon=0.25) == ask(
+            plain.sql, f"EXPLAIN {sql}", epsilon=0.25
+        )
         assert plain.account.history() == ()
 
 

@@ -1,4 +1,6 @@
-"""Injection: names and texts that mean something to the engine, or to the statements that are written for it."""
+"""Injection: names and texts that mean something to the engine, or to the statements
+that are written for it.
+"""
 
 from __future__ import annotations
 
@@ -38,17 +40,32 @@ def quoted(name):
 @pytest.mark.usefixtures("exact")
 @pytest.mark.parametrize("text", NASTY)
 def test_a_literal_was_pasted_into_the_statement(text, monkeypatch):
-    """Texts are bound: they never stand in the SQL that the engine reads, and they are compared as they are."""
+    """Texts are bound: they never stand in the SQL that the engine reads, and they are
+    compared as they are.
+    """
     written = []
     execute = DuckDBSession._execute
-    monkeypatch.setattr(DuckDBSession, "_execute", lambda self, *call: written.append(call[0]) or execute(self, *call))
+    monkeypatch.setattr(
+        DuckDBSession,
+        "_execute",
+        lambda self, *call: written.append(call[0]) or execute(self, *call),
+    )
     literal = "'" + text.replace("'", "''") + "'"
     rows = [row("p1", note=text), row("p2", note="other"), row(text, note=None)]
     with visits(rows) as database:
-        for condition in (f"note = {literal}", f"note IN ({literal}, {literal})", f"CONTAINS(note, {literal})"):
-            assert database.sql(f"SELECT COUNT(*) FROM visits WHERE {condition}", epsilon=1.0, radius=9).rows == ((1,),)
+        for condition in (
+            f"note = {literal}",
+            f"note IN ({literal}, {literal})",
+            f"CONTAINS(note, {literal})",
+        ):
+            assert database.sql(
+                f"SELECT COUNT(*) FROM visits WHERE {condition}", epsilon=1.0, radius=9
+            ).rows == ((1,),)
         grouped = f"SELECT CASE WHEN note = {literal} THEN {literal} ELSE 'b' END AS k, COUNT(*) FROM visits GROUP BY k"
-        assert dict(database.sql(grouped, epsilon=1.0, radius=9).rows) == {text: 1, "b": 2}
+        assert dict(database.sql(grouped, epsilon=1.0, radius=9).rows) == {
+            text: 1,
+            "b": 2,
+        }
         mine = f"SELECT COUNT(*) FROM visits WHERE patient_id = {literal}"
         assert database.sql(mine, epsilon=1.0, radius=9).rows == ((1,),)
     assert written
@@ -109,10 +126,23 @@ def asked_about(table, column):
 
 @functools.cache
 def answers(table, column):
-    data = pa.table({column: [1, 2, 3, 4], "ward": ["A", "B", "A", "B"], "patient_id": ["p", "p", "q", "r"]})
-    declared = {"unit": "patient_id", "bounds": {column: (0, 4)}, "keys": {"ward": ["A", "B"]}}
+    data = pa.table(
+        {
+            column: [1, 2, 3, 4],
+            "ward": ["A", "B", "A", "B"],
+            "patient_id": ["p", "p", "q", "r"],
+        }
+    )
+    declared = {
+        "unit": "patient_id",
+        "bounds": {column: (0, 4)},
+        "keys": {"ward": ["A", "B"]},
+    }
     with dither.open(data, **declared, budget=(1e3, 1e-6), name=table) as database:
-        rows = [database.sql(sql, epsilon=1.0, radius=99).rows for sql in asked_about(table, column)]
+        rows = [
+            database.sql(sql, epsilon=1.0, radius=99).rows
+            for sql in asked_about(table, column)
+        ]
         assert database.failure is None
     return rows
 
@@ -120,12 +150,16 @@ def answers(table, column):
 @pytest.mark.usefixtures("exact")
 @pytest.mark.parametrize("name", NAMES + RESERVED)
 def test_a_name_meant_something_to_the_engine(name):
-    """Tables, columns, aliases and CTEs may be called anything: the answers are those of plain names."""
+    """Tables, columns, aliases and CTEs may be called anything: the answers are those
+    of plain names.
+    """
     assert answers(name, name) == answers("table one", "plain")
 
 
 def test_a_cte_stood_for_the_private_table():
-    """A name given by WITH is what the SELECT after it means; the private table is reached through nothing else."""
+    """A name given by WITH is what the SELECT after it means; the private table is
+    reached through nothing else.
+    """
     with visits([row()]) as database:
         sql = "WITH visits AS (SELECT patient_id, 0 * cost AS cost FROM visits) SELECT SUM(cost) FROM visits"
         release = database.sql(sql, epsilon=1000.0, radius=1)

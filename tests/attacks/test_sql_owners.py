@@ -1,4 +1,6 @@
-"""Attacks on whose a row is: one person's rows that count for others, or others' rows that count for one person."""
+"""Attacks on whose a row is: one person's rows that count for others, or others' rows
+that count for one person.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ JOINED = {
     "a public table": "SELECT COUNT(*), SUM(born - 1900) FROM patients JOIN regions USING (sex)",
     "everything": "SELECT SUM(result) FROM patients p JOIN stays s ON p.id = s.id JOIN tests t ON s.stay = t.stay",
     "a union with itself": "SELECT COUNT(*), SUM(days) FROM (SELECT * FROM stays UNION ALL SELECT * FROM stays)",
-    "a union of many": "SELECT SUM(n) FROM (" + " UNION ALL ".join(["SELECT id, days AS n FROM stays"] * 20) + ")",
+    "a union of many": "SELECT SUM(n) FROM ("
+    + " UNION ALL ".join(["SELECT id, days AS n FROM stays"] * 20)
+    + ")",
     "an outer join": "SELECT COUNT(*), SUM(COALESCE(days, 30)) FROM patients FULL JOIN stays USING (id)",
     "a subquery": "SELECT COUNT(*) FROM stays WHERE id IN (SELECT id FROM patients WHERE born < 1995)",
     "a negated subquery": "SELECT COUNT(*) FROM stays WHERE id NOT IN (SELECT id FROM patients WHERE born < 1950)",
@@ -38,16 +42,26 @@ JOINED = {
 
 @pytest.mark.usefixtures("exact")
 @pytest.mark.parametrize("how", JOINED)
-@pytest.mark.parametrize("cost", [{"epsilon": 1.0}, {"rho": 0.1}], ids=["laplace", "gaussian"])
+@pytest.mark.parametrize(
+    "cost", [{"epsilon": 1.0}, {"rho": 0.1}], ids=["laplace", "gaussian"]
+)
 def test_a_count_went_through_a_join_with_a_multiplicity_in_qrlew(how, cost):
-    """qrlew#274: rows of one person were multiplied by a join after they had been bounded."""
+    """qrlew#274: rows of one person were multiplied by a join after they had been
+    bounded.
+    """
     stated = cost | {"radius": 8}
     with clinic(**FEW) as one, clinic(**BOTH) as other:
-        (before,), (after,) = one.sql(JOINED[how], **stated).rows, other.sql(JOINED[how], **stated).rows
+        (before,), (after,) = (
+            one.sql(JOINED[how], **stated).rows,
+            other.sql(JOINED[how], **stated).rows,
+        )
         limits = promised(one, JOINED[how], **stated)
         assert limits == promised(other, JOINED[how], **stated)
     assert len(limits) == len(before)
-    assert all(abs(b - a) <= SHOWN * limit for a, b, limit in zip(before, after, limits, strict=True))
+    assert all(
+        abs(b - a) <= SHOWN * limit
+        for a, b, limit in zip(before, after, limits, strict=True)
+    )
 
 
 @pytest.mark.usefixtures("exact")
@@ -69,7 +83,9 @@ def test_distinct_users_were_counted_by_row_in_qrlew():
     ],
 )
 def test_an_id_was_clipped_differently_in_two_tables(rows):
-    """An early draft of ours: 500 counted as 100 in one table and as 500 in another, so one person was two."""
+    """An early draft of ours: 500 counted as 100 in one table and as 500 in another, so
+    one person was two.
+    """
     sql = f"SELECT COUNT(*), SUM(LEAST(most, 30)) FROM (SELECT id, MAX(days) AS most FROM ({rows}) GROUP BY id)"
     heavy = {"patients": [(500, "F", 1930)], "stays": [(600, 500, 30)], "tests": []}
     with clinic(**heavy) as database:
@@ -79,10 +95,16 @@ def test_an_id_was_clipped_differently_in_two_tables(rows):
 
 @pytest.mark.usefixtures("exact")
 def test_a_link_was_clipped_to_another_owner():
-    """An early draft of ours: the stays 1000 and 1001 were one after clipping, and tests changed hands."""
+    """An early draft of ours: the stays 1000 and 1001 were one after clipping, and
+    tests changed hands.
+    """
     patients, stays = [(1, "F", 1950), (2, "M", 1960)], [(1000, 1, 3), (1001, 2, 4)]
-    with clinic(patients=patients, stays=stays, tests=[(1000, 5), (1001, 5), (1001, 5)]) as database:
-        joined = "patients p JOIN stays s ON p.id = s.id JOIN tests t ON s.stay = t.stay"
+    with clinic(
+        patients=patients, stays=stays, tests=[(1000, 5), (1001, 5), (1001, 5)]
+    ) as database:
+        joined = (
+            "patients p JOIN stays s ON p.id = s.id JOIN tests t ON s.stay = t.stay"
+        )
         sql = f"SELECT sex, COUNT(*) FROM {joined} GROUP BY sex"
         answer = database.sql("SELECT COUNT(*) FROM tests", epsilon=1.0, radius=100)
         assert answer.rows == ((3,),)
@@ -93,14 +115,29 @@ IDS = ["a", "A", "a ", " a", "á", "a\u0301", "Å", "\u212b", "a\u200b", "ß", "
 
 
 @pytest.mark.usefixtures("exact")
-@pytest.mark.parametrize("collation", ["", "COLLATE NOCASE", "COLLATE NOACCENT", "COLLATE NOCASE.NOACCENT"])
+@pytest.mark.parametrize(
+    "collation", ["", "COLLATE NOCASE", "COLLATE NOACCENT", "COLLATE NOCASE.NOACCENT"]
+)
 def test_ids_that_differ_in_case_or_blanks_were_one_person(collation):
-    """Each of them is a unit of its own, in every way to count or compare them (rule R10)."""
+    """Each of them is a unit of its own, in every way to count or compare them (rule
+    R10).
+    """
     with duckdb.connect() as source:
-        source.execute(f"CREATE TABLE visits (patient_id VARCHAR {collation}, cost BIGINT, ward VARCHAR {collation})")
-        source.executemany("INSERT INTO visits VALUES (?, 1, 'a'), (?, 1, 'A')", [[name, name] for name in IDS])
-        declared = {"unit": "patient_id", "bounds": {"cost": (0, 100)}, "keys": {"ward": ["a", "A"]}}
-        with dither.open(source, table="visits", budget=(1e3, 1e-6), **declared) as database:
+        source.execute(
+            f"CREATE TABLE visits (patient_id VARCHAR {collation}, cost BIGINT, ward VARCHAR {collation})"
+        )
+        source.executemany(
+            "INSERT INTO visits VALUES (?, 1, 'a'), (?, 1, 'A')",
+            [[name, name] for name in IDS],
+        )
+        declared = {
+            "unit": "patient_id",
+            "bounds": {"cost": (0, 100)},
+            "keys": {"ward": ["a", "A"]},
+        }
+        with dither.open(
+            source, table="visits", budget=(1e3, 1e-6), **declared
+        ) as database:
             found = [database.sql(sql, epsilon=1.0, radius=1).rows for sql in COUNTED]
     assert found == [((12,),), ((12,),), ((12,),), (("a", 6), ("A", 6))]
 
@@ -121,21 +158,33 @@ def test_a_row_without_an_owner_was_counted():
 
 
 @pytest.mark.usefixtures("exact")
-@pytest.mark.parametrize(("budget", "norm"), [(1e3, 1), ((1e3, 1e-6), 2)], ids=["laplace", "gaussian"])
+@pytest.mark.parametrize(
+    ("budget", "norm"), [(1e3, 1), ((1e3, 1e-6), 2)], ids=["laplace", "gaussian"]
+)
 def test_a_heavy_user_outweighed_the_noise(budget, norm):
-    """Twenty thousand rows of one person, in every group and at every bound, move no number further than stated."""
+    """Twenty thousand rows of one person, in every group and at every bound, move no
+    number further than stated.
+    """
     few = [row("p1"), row("p2", ward="B")]
-    heavy = [row("p17", cost=place % 101, ward="AB"[place % 2], points=place) for place in range(20_000)]
-    sql = (
-        "SELECT ward, COUNT(*), SUM(cost), COUNT(DISTINCT points), COUNT(DISTINCT patient_id) FROM visits GROUP BY ward"
-    )
+    heavy = [
+        row("p17", cost=place % 101, ward="AB"[place % 2], points=place)
+        for place in range(20_000)
+    ]
+    sql = "SELECT ward, COUNT(*), SUM(cost), COUNT(DISTINCT points), COUNT(DISTINCT patient_id) FROM visits GROUP BY ward"
     stated = {"epsilon": 1.0, "radius": {"count(*)": 4, "sum(cost)": 150}, "values": 3}
     with visits(few, budget=budget) as one, visits(few + heavy, budget=budget) as other:
         before, after = one.sql(sql, **stated).rows, other.sql(sql, **stated).rows
         assert f"L{norm} sensitivity 150" in one.explain_plan(sql, **stated)
-    moves = [[abs(b[place] - a[place]) for a, b in zip(before, after, strict=True)] for place in (1, 2, 3)]
-    # Clipped parts are finer than whole numbers, as which they are shown: each may be off by half a one.
-    sizes = [sum(max(move - 0.5, 0) ** norm for move in group) ** (1 / norm) for group in moves]
+    moves = [
+        [abs(b[place] - a[place]) for a, b in zip(before, after, strict=True)]
+        for place in (1, 2, 3)
+    ]
+    # Clipped parts are finer than whole numbers, as which they are shown: each may be
+    # off by half a one.
+    sizes = [
+        sum(max(move - 0.5, 0) ** norm for move in group) ** (1 / norm)
+        for group in moves
+    ]
     assert all(size <= limit for size, limit in zip(sizes, (4, 150, 3), strict=True))
 
 

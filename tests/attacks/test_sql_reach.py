@@ -1,4 +1,6 @@
-"""Attacks on what else the engine holds or can reach: files, settings, catalogues, other statements, internal names."""
+"""Attacks on what else the engine holds or can reach: files, settings, catalogues,
+other statements, internal names.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ import pytest
 from dither.errors import DitherError, QueryError
 from tests.attacks.analyst import row, visits
 
-PEOPLE = [row(f"p{number}", cost=number % 5, ward="AB"[number % 2]) for number in range(30)]
+PEOPLE = [
+    row(f"p{number}", cost=number % 5, ward="AB"[number % 2]) for number in range(30)
+]
 TARGET = Path("/tmp/dither-attack-was-here")
 STATEMENTS = [
     "COPY visits TO '/tmp/dither-attack-was-here'",
@@ -163,7 +167,9 @@ def database():
 
 
 def refused(database, sql):
-    """Refused as a question, in every way to ask it, and not even the engine's refusal is needed."""
+    """Refused as a question, in every way to ask it, and not even the engine's refusal
+    is needed.
+    """
     before = len(database.account.history())
     for ask in (database.sql, database.preview, database.explain_plan):
         with pytest.raises(QueryError):
@@ -182,7 +188,10 @@ def test_another_statement_was_run(database, sql):
 def test_another_table_was_read(database, table):
     refused(database, f"SELECT COUNT(*) FROM {table}")
     refused(database, f"SELECT COUNT(*) FROM visits JOIN {table} ON TRUE")
-    refused(database, f"SELECT COUNT(*) FROM visits WHERE patient_id IN (SELECT patient_id FROM {table})")
+    refused(
+        database,
+        f"SELECT COUNT(*) FROM visits WHERE patient_id IN (SELECT patient_id FROM {table})",
+    )
 
 
 @pytest.mark.parametrize("value", VALUES)
@@ -193,7 +202,17 @@ def test_another_value_was_computed(database, value):
 
 
 @pytest.mark.parametrize(
-    "sql", ["", " ", ";", "--", "/* */", "\ufeffSELECT COUNT(*) FROM visits", "\0", "SELECT '\ud800'"]
+    "sql",
+    [
+        "",
+        " ",
+        ";",
+        "--",
+        "/* */",
+        "\ufeffSELECT COUNT(*) FROM visits",
+        "\0",
+        "SELECT '\ud800'",
+    ],
 )
 def test_a_question_of_nothing(database, sql):
     with pytest.raises(DitherError):

@@ -1,4 +1,6 @@
-"""Attacks by asking again: averaging, differencing, rewriting, racing. Fresh noise is never free."""
+"""Attacks by asking again: averaging, differencing, rewriting, racing. Fresh noise is
+never free.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ FORMS = [
 
 
 def test_a_question_was_rewritten_to_average_its_noise():
-    """Each form is either the same plan, which gives the same numbers again, or is charged: no fresh noise for free."""
+    """Each form is either the same plan, which gives the same numbers again, or is
+    charged: no fresh noise for free.
+    """
     with visits(PEOPLE, budget=1000.0) as database:
         drawn = {}
         for sql in FORMS:
@@ -67,35 +71,58 @@ def test_a_question_was_rewritten_to_average_its_noise():
             charges = len(database.account.history()) - before
             assert release.replayed is (charges == 0)
             assert charges in (0, 1)
-            drawn.setdefault(release.receipt.number, set()).add(release.rows[0][0] // (2 if "* 2" in sql else 1))
+            drawn.setdefault(release.receipt.number, set()).add(
+                release.rows[0][0] // (2 if "* 2" in sql else 1)
+            )
         assert len(drawn) == len(database.account.history()) >= 10
         assert all(len(numbers) == 1 for numbers in drawn.values())
 
 
-@pytest.mark.parametrize("change", [{"epsilon": 0.5000001}, {"epsilon": 0.5, "radius": 2}, {"share": 0.25}])
+@pytest.mark.parametrize(
+    "change", [{"epsilon": 0.5000001}, {"epsilon": 0.5, "radius": 2}, {"share": 0.25}]
+)
 def test_a_slightly_different_cost_drew_fresh_noise_for_free(change):
     with visits(PEOPLE, budget=2.0) as database:
         database.sql(COUNT, **{"epsilon": 0.5, "radius": 1})
         second = database.sql(COUNT, **{"radius": 1} | change)
-        assert not second.replayed or second.receipt.number == database.account.history()[0].number
+        assert (
+            not second.replayed
+            or second.receipt.number == database.account.history()[0].number
+        )
         assert len(database.account.history()) == 1 + (not second.replayed)
 
 
 def test_two_questions_that_differ_by_one_person_were_subtracted():
-    """Both are charged, whatever their conditions are; the budget bounds how well the difference is known."""
+    """Both are charged, whatever their conditions are; the budget bounds how well the
+    difference is known.
+    """
     with visits(PEOPLE, budget=1.0) as database:
         database.sql("SELECT SUM(cost) FROM visits", epsilon=0.5, radius=100)
-        database.sql("SELECT SUM(cost) FROM visits WHERE patient_id <> 'p17'", epsilon=0.5, radius=100)
+        database.sql(
+            "SELECT SUM(cost) FROM visits WHERE patient_id <> 'p17'",
+            epsilon=0.5,
+            radius=100,
+        )
         with pytest.raises(BudgetExceeded, match=r"0 % is left.*Nothing was spent"):
-            database.sql("SELECT SUM(cost) FROM visits WHERE patient_id = 'p17'", epsilon=0.5, radius=100)
+            database.sql(
+                "SELECT SUM(cost) FROM visits WHERE patient_id = 'p17'",
+                epsilon=0.5,
+                radius=100,
+            )
         assert len(database.account.history()) == 2
 
 
 def test_disjoint_conditions_were_taken_for_parallel_ones():
-    """Separate questions about separate wards add up (rule R13): a person may be in both, and may choose where."""
+    """Separate questions about separate wards add up (rule R13): a person may be in
+    both, and may choose where.
+    """
     with visits(PEOPLE, budget=1.0) as database:
         for ward in "AB":
-            database.sql(f"SELECT COUNT(*) FROM visits WHERE ward = '{ward}'", epsilon=0.5, radius=1)
+            database.sql(
+                f"SELECT COUNT(*) FROM visits WHERE ward = '{ward}'",
+                epsilon=0.5,
+                radius=1,
+            )
         assert database.account.remaining.epsilon == 0
 
 
@@ -104,7 +131,11 @@ def test_eight_threads_shared_what_one_could_afford():
 
         def ask(number):
             try:
-                database.sql(f"SELECT COUNT(*) FROM visits WHERE cost > {number}", epsilon=0.125, radius=1)
+                database.sql(
+                    f"SELECT COUNT(*) FROM visits WHERE cost > {number}",
+                    epsilon=0.125,
+                    radius=1,
+                )
             except BudgetExceeded:
                 return 0
             return 1
@@ -116,7 +147,9 @@ def test_eight_threads_shared_what_one_could_afford():
 
 
 def test_eight_threads_asked_the_same_at_once():
-    """Whoever is first is answered, and so is everyone else: one set of numbers, however many charges were granted."""
+    """Whoever is first is answered, and so is everyone else: one set of numbers,
+    however many charges were granted.
+    """
     with visits(PEOPLE, budget=1.0) as database:
         together = threading.Barrier(8)
 
@@ -172,7 +205,11 @@ def test_the_data_was_read_though_nothing_was_charged(recorded):
     database.preview("SELECT AVG(cost) FROM visits", error=50, expect=1000, radius=1)
     database.explain_plan("SELECT AVG(cost) FROM visits", epsilon=0.25)
     database.sql("EXPLAIN SELECT MEDIAN(cost) FROM visits", epsilon=0.25)
-    for sql, cost in [("SELECT * FROM visits", 0.1), (COUNT, 2.0), ("SELECT SUM(points) FROM visits", 0.1)]:
+    for sql, cost in [
+        ("SELECT * FROM visits", 0.1),
+        (COUNT, 2.0),
+        ("SELECT SUM(points) FROM visits", 0.1),
+    ]:
         with pytest.raises(dither.DitherError):
             database.sql(sql, epsilon=cost)
     assert order == []
@@ -194,9 +231,14 @@ def test_a_frozen_account_still_answered(recorded):
 
 
 def test_two_openings_of_one_table_had_two_budgets(tmp_path):
-    """A second analyst, process or copy of the catalogue is charged to the same account."""
+    """A second analyst, process or copy of the catalogue is charged to the same
+    account.
+    """
     ledger = tmp_path / "book.db"
-    with visits(PEOPLE, budget=1.0, ledger=ledger) as one, visits(PEOPLE, budget=1.0, ledger=ledger) as other:
+    with (
+        visits(PEOPLE, budget=1.0, ledger=ledger) as one,
+        visits(PEOPLE, budget=1.0, ledger=ledger) as other,
+    ):
         first = one.sql(COUNT, epsilon=0.5, radius=1)
         assert other.sql(COUNT, epsilon=0.5, radius=1).rows == first.rows
         other.sql("SELECT SUM(cost) FROM visits", epsilon=0.5, radius=100)

@@ -1,7 +1,8 @@
 """A condition that fails for one row only: whether that row is there must not be seen.
 
-In other engines these raise, and some print the value: DuckDB says which product overflowed, PostgreSQL which text was
-no number. An analyst who may ask `WHERE 1 / (cost - 42) > 0` learns from the error that somebody paid 42.
+In other engines these raise, and some print the value: DuckDB says which product
+overflowed, PostgreSQL which text was no number. An analyst who may ask `WHERE 1 / (cost
+- 42) > 0` learns from the error that somebody paid 42.
 """
 
 from __future__ import annotations
@@ -12,11 +13,19 @@ import pytest
 
 from tests.attacks.analyst import row, seen, visits
 
-OTHERS = [row("p1"), row("p1", cost=9), row("p2", ward="B"), row("p3", note=None, weight=None, points=None)]
+OTHERS = [
+    row("p1"),
+    row("p1", cost=9),
+    row("p2", ward="B"),
+    row("p3", note=None, weight=None, points=None),
+]
 LAST, FIRST = date(9999, 12, 31), date(1, 1, 1)
-EDGES = {"day": LAST, "at": datetime(9999, 12, 31, 23, 59, 59)}  # noqa: DTZ001
-EARLY = {"day": FIRST, "at": datetime(1, 1, 1)}  # noqa: DTZ001
-BIG, SMALL = {"points": 2**63 - 1, "weight": 1e308}, {"points": -(2**63), "weight": 5e-324}
+EDGES = {"day": LAST, "at": datetime(9999, 12, 31, 23, 59, 59)}
+EARLY = {"day": FIRST, "at": datetime(1, 1, 1)}
+BIG, SMALL = (
+    {"points": 2**63 - 1, "weight": 1e308},
+    {"points": -(2**63), "weight": 5e-324},
+)
 SEVENTEEN = {"points": 17, "weight": 17.0, "note": "17"}
 ZERO = {"points": 0, "weight": 0.0, "note": "0"}
 CASES = [
@@ -109,7 +118,10 @@ def check(worlds, sql):
 
 @pytest.mark.parametrize("value", sorted({value for value, _ in CASES}))
 def test_a_filter_raised_for_one_row_only(worlds, value):
-    check(worlds, f"SELECT ward, COUNT(*), COUNT({value}) FROM visits WHERE ({value}) IS NOT NULL GROUP BY ward")
+    check(
+        worlds,
+        f"SELECT ward, COUNT(*), COUNT({value}) FROM visits WHERE ({value}) IS NOT NULL GROUP BY ward",
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""Attacks by what is stored: a value at the end of its type must not make a question fail (rules R1, R5)."""
+"""Attacks by what is stored: a value at the end of its type must not make a question
+fail (rules R1, R5).
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,32 @@ import dither
 from dither.query.engines.duckdb.sources import schema_of
 
 LONG, FAR = (1 << 63) - 1, 1 << 62
-EDGES = [0, 1, FAR, -FAR, LONG, -LONG - 1, -LONG, LONG - 1, -LONG // 1000, LONG // 1000, 253402300800000000]
-DAYS = [0, 1, 2**31 - 1, -(2**31), 1 - 2**31, 2932896, 2932897, -719162, -719163, 10**8, -(10**8)]
+EDGES = [
+    0,
+    1,
+    FAR,
+    -FAR,
+    LONG,
+    -LONG - 1,
+    -LONG,
+    LONG - 1,
+    -LONG // 1000,
+    LONG // 1000,
+    253402300800000000,
+]
+DAYS = [
+    0,
+    1,
+    2**31 - 1,
+    -(2**31),
+    1 - 2**31,
+    2932896,
+    2932897,
+    -719162,
+    -719163,
+    10**8,
+    -(10**8),
+]
 REALS = [0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 6e4, -6e4, 6e-8, 0.5]
 WIDE = [Decimal("9" * 38), Decimal("-" + "9" * 38), Decimal(0), *[None] * 8]
 
@@ -29,7 +55,11 @@ def raw(type_, values, width=np.int64):
 
 def texts():
     ends = np.arange(12, dtype=np.int32)
-    return pa.Array.from_buffers(pa.string(), 11, [None, pa.py_buffer(ends), pa.py_buffer(b"\xffb\xc3d9\0ghij\xff")])
+    return pa.Array.from_buffers(
+        pa.string(),
+        11,
+        [None, pa.py_buffer(ends), pa.py_buffer(b"\xffb\xc3d9\0ghij\xff")],
+    )
 
 
 COLUMNS = {
@@ -46,7 +76,10 @@ COLUMNS = {
     "float32": pa.array(np.array(REALS, np.float32)),
     "float64": pa.array(np.array([*REALS[:7], 1.7e308, -1.7e308, 5e-324, 0.5])),
     "decimal": pa.array(WIDE, pa.decimal128(38, 0)),
-    "fraction": pa.array([Decimal(f"{sign}0." + "9" * 38) for sign in ("", "-")] + [None] * 9, pa.decimal128(38, 38)),
+    "fraction": pa.array(
+        [Decimal(f"{sign}0." + "9" * 38) for sign in ("", "-")] + [None] * 9,
+        pa.decimal128(38, 38),
+    ),
     "text": texts(),
     "truth": pa.array([True, None, *[False] * 9]),
     "nothing": pa.nulls(11),
@@ -64,7 +97,9 @@ QUESTIONS = {
     "real": NUMBERS,
     "date": MOMENTS,
     "timestamp": MOMENTS,
-    "text": ["SELECT x, COUNT(*), SUM(CAST(x AS INTEGER) % 3) FROM data WHERE LENGTH(x) < 99 OR x > 'a' GROUP BY x"],
+    "text": [
+        "SELECT x, COUNT(*), SUM(CAST(x AS INTEGER) % 3) FROM data WHERE LENGTH(x) < 99 OR x > 'a' GROUP BY x"
+    ],
     "boolean": ["SELECT COUNT(x), COUNT(DISTINCT x) FROM data WHERE x OR x IS NULL"],
 }
 BOUNDS = {
@@ -91,7 +126,14 @@ def ask(source, declared):
     kind = declared or schema_of(source)["x"].value
     bounds = {"bounds": {"x": BOUNDS[kind]}} if kind in BOUNDS else {}
     with dither.open(
-        source, unit="id", rows=5, budget=(1e3, 1e-6), ledger=":memory:", name="data", **types, **bounds
+        source,
+        unit="id",
+        rows=5,
+        budget=(1e3, 1e-6),
+        ledger=":memory:",
+        name="data",
+        **types,
+        **bounds,
     ) as data:
         for sql in QUESTIONS[kind]:
             data.sql(sql, epsilon=1.0)
@@ -107,12 +149,20 @@ def test_a_timestamp_of_2_to_the_62_failed_every_question_here(name, tmp_path):
         ask(source, "text")
 
 
-@pytest.mark.parametrize("stored", ["HUGEINT", "UHUGEINT", "BIGNUM", "TIMESTAMP", "TIMESTAMPTZ", "DATE"])
+@pytest.mark.parametrize(
+    "stored", ["HUGEINT", "UHUGEINT", "BIGNUM", "TIMESTAMP", "TIMESTAMPTZ", "DATE"]
+)
 def test_the_ends_of_duckdbs_own_types(stored):
-    ends = {"TIMESTAMP": "make_timestamp({})", "TIMESTAMPTZ": "make_timestamptz({})", "DATE": "DATE 'infinity'"}
+    ends = {
+        "TIMESTAMP": "make_timestamp({})",
+        "TIMESTAMPTZ": "make_timestamptz({})",
+        "DATE": "DATE 'infinity'",
+    }
     value = ends.get(stored, f"TRY_CAST('{{}}000000000000000000' AS {stored})")
     with duckdb.connect() as connection:
-        connection.execute(f"CREATE TABLE data AS SELECT 0 AS id, {value.format(-LONG + 1)} AS x")
+        connection.execute(
+            f"CREATE TABLE data AS SELECT 0 AS id, {value.format(-LONG + 1)} AS x"
+        )
         connection.execute(f"INSERT INTO data SELECT 1, {value.format(LONG - 1)}")
         for declared in (None, "text"):
             ask((connection, "data"), declared)

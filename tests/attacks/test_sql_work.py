@@ -1,4 +1,6 @@
-"""Attacks on the machine: a question that takes long, or much memory, only if somebody's row is there (rule R31)."""
+"""Attacks on the machine: a question that takes long, or much memory, only if
+somebody's row is there (rule R31).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ CROSSED = " ".join(f"CROSS JOIN regions r{n}" for n in range(8))
 
 @pytest.fixture(scope="module")
 def bundled(tmp_path_factory):
-    with dither.open(example(tmp_path_factory.mktemp("clinic")), ledger=":memory:") as database:
+    with dither.open(
+        example(tmp_path_factory.mktemp("clinic")), ledger=":memory:"
+    ) as database:
         yield database
 
 
@@ -38,10 +42,17 @@ def statements(monkeypatch):
 
 @pytest.mark.parametrize("patient", ["P0327", "nobody"])
 def test_a_patient_was_told_by_how_long_it_took(bundled, statements, patient):
-    """42 seconds if the row was there, a tenth of one if not. Refused for all alike, and nothing private is read."""
-    inner = f"(SELECT patient_id FROM patients WHERE patient_id = '{patient}' AND age > 0)"
+    """42 seconds if the row was there, a tenth of one if not. Refused for all alike,
+    and nothing private is read.
+    """
+    inner = (
+        f"(SELECT patient_id FROM patients WHERE patient_id = '{patient}' AND age > 0)"
+    )
     for ask in (bundled.preview, bundled.sql):
-        with pytest.raises(QueryError, match="429,981,696 rows of one row, and 10,000 is the most; join fewer tables"):
+        with pytest.raises(
+            QueryError,
+            match="429,981,696 rows of one row, and 10,000 is the most; join fewer tables",
+        ):
             ask(f"SELECT COUNT(*) FROM {inner} p {CROSSED}", epsilon=0.01)
     assert bundled.account.history() == ()
     assert all("patients" not in sql for sql, _ in statements)
@@ -51,7 +62,9 @@ def test_a_patient_was_told_by_how_long_it_took(bundled, statements, patient):
     "sql",
     [
         "SELECT COUNT(*) FROM visits a"
-        + "".join(f" JOIN visits v{n} ON v{n}.patient_id = a.patient_id" for n in range(9)),
+        + "".join(
+            f" JOIN visits v{n} ON v{n}.patient_id = a.patient_id" for n in range(9)
+        ),
         "SELECT COUNT(*) FROM visits WHERE EXISTS (SELECT * FROM regions a, regions b, regions c, regions d, regions e "
         "WHERE a.beds + b.beds + c.beds + d.beds + e.beds = visits.age)",
         f"SELECT COUNT(*) FROM patients WHERE age NOT IN (SELECT r0.beds FROM regions r {CROSSED})",
@@ -68,30 +81,55 @@ def test_other_ways_to_multiply_rows(bundled, sql):
 def test_ordinary_joins_are_answered(bundled):
     joined = "visits v JOIN patients p ON p.patient_id = v.patient_id JOIN diagnoses d ON d.visit_id = v.visit_id"
     regions = " ".join(f"JOIN regions r{n} ON r{n}.region = p.region" for n in range(6))
-    assert bundled.preview(f"SELECT COUNT(*) FROM {joined} {regions}", epsilon=0.1).affordable
-    assert bundled.preview(f"SELECT COUNT(*) FROM patients p {CROSSED[:66]}", epsilon=0.1).affordable
+    assert bundled.preview(
+        f"SELECT COUNT(*) FROM {joined} {regions}", epsilon=0.1
+    ).affordable
+    assert bundled.preview(
+        f"SELECT COUNT(*) FROM patients p {CROSSED[:66]}", epsilon=0.1
+    ).affordable
 
 
 UNITS, NOTES = 60, 150
 
 
 def test_millions_of_candidate_keys_were_brought_here(statements):
-    """Each person has keys that nobody else has, by putting columns together: they stay in the engine."""
-    rows = [row(f"p{unit}", points=note) for unit in range(UNITS) for note in range(NOTES)]
+    """Each person has keys that nobody else has, by putting columns together: they stay
+    in the engine.
+    """
+    rows = [
+        row(f"p{unit}", points=note) for unit in range(UNITS) for note in range(NOTES)
+    ]
     with visits(rows) as database:
-        found = database.sql("SELECT patient_id || points::TEXT AS k, COUNT(*) FROM visits GROUP BY k", epsilon=1.0)
+        found = database.sql(
+            "SELECT patient_id || points::TEXT AS k, COUNT(*) FROM visits GROUP BY k",
+            epsilon=1.0,
+        )
     assert found.rows == ()
     assert max(count for _, count in statements) < UNITS
 
 
 def test_keys_of_few_units_stay_in_the_engine(statements):
-    """At most so many rows come here as units keep keys, divided by what a candidate needs."""
-    rows = [row(f"p{unit}", points=note // 3) for unit in range(UNITS) for note in range(NOTES)]
+    """At most so many rows come here as units keep keys, divided by what a candidate
+    needs.
+    """
+    rows = [
+        row(f"p{unit}", points=note // 3)
+        for unit in range(UNITS)
+        for note in range(NOTES)
+    ]
     with visits(rows) as database:
         most = 4
-        preview = database.explain_plan("SELECT points, COUNT(*) FROM visits GROUP BY points", epsilon=1.0, groups=most)
+        preview = database.explain_plan(
+            "SELECT points, COUNT(*) FROM visits GROUP BY points",
+            epsilon=1.0,
+            groups=most,
+        )
         least = int(preview.partition("keys of fewer than ")[2].partition(" units")[0])
-        database.sql("SELECT points, COUNT(*) FROM visits GROUP BY points", epsilon=1.0, groups=most)
+        database.sql(
+            "SELECT points, COUNT(*) FROM visits GROUP BY points",
+            epsilon=1.0,
+            groups=most,
+        )
     assert least >= 2
     assert max(count for _, count in statements) <= UNITS * most // least
 
@@ -99,26 +137,51 @@ def test_keys_of_few_units_stay_in_the_engine(statements):
 @pytest.mark.usefixtures("exact")
 def test_a_key_was_a_megabyte_long():
     """A text of more than 1,000 characters is no key, as NULL is none."""
-    rows = [row(f"p{unit}", note=note * 1000) for unit in range(300) for note in ("a", "ä", "bc")]
+    rows = [
+        row(f"p{unit}", note=note * 1000)
+        for unit in range(300)
+        for note in ("a", "ä", "bc")
+    ]
     with visits(rows) as database:
-        found = database.sql("SELECT note, COUNT(*) FROM visits GROUP BY note", epsilon=100.0)
+        found = database.sql(
+            "SELECT note, COUNT(*) FROM visits GROUP BY note", epsilon=100.0
+        )
         assert [key for key, _ in found.rows] == ["a" * 1000, "ä" * 1000]
         other = "SELECT CASE WHEN ward = 'A' THEN note END AS n, cost % 3 AS c, COUNT(*) FROM visits GROUP BY n, c"
-        assert {len(one[0]) for one in database.sql(other, epsilon=100.0).rows} == {1000}
+        assert {len(one[0]) for one in database.sql(other, epsilon=100.0).rows} == {
+            1000
+        }
 
 
 @pytest.mark.usefixtures("exact")
 def test_more_keys_were_named_than_an_answer_can_hold(monkeypatch):
-    """Of the named keys those with the largest noisy counts stay: that looks at what is released alone."""
+    """Of the named keys those with the largest noisy counts stay: that looks at what is
+    released alone.
+    """
     monkeypatch.setattr(plan, "MOST_GROUPS", 3)
     sizes = {"e": 500, "a": 200, "c": 400, "b": 300, "d": 100}
-    rows = [row(f"{note}{unit}", note=note) for note, size in sizes.items() for unit in range(size)]
+    rows = [
+        row(f"{note}{unit}", note=note)
+        for note, size in sizes.items()
+        for unit in range(size)
+    ]
     with visits(rows) as database:
-        found = database.sql("SELECT note, COUNT(*) FROM visits GROUP BY note", epsilon=10.0, groups=1, radius=1)
+        found = database.sql(
+            "SELECT note, COUNT(*) FROM visits GROUP BY note",
+            epsilon=10.0,
+            groups=1,
+            radius=1,
+        )
         assert [key for key, _ in found.rows] == ["b", "c", "e"]
-        assert "no more than 3 keys are named at a time: those of the most units" in found.notes
+        assert (
+            "no more than 3 keys are named at a time: those of the most units"
+            in found.notes
+        )
         assert database.sql(
-            "SELECT note, COUNT(*) FROM visits GROUP BY note", epsilon=10.0, groups=1, radius=1
+            "SELECT note, COUNT(*) FROM visits GROUP BY note",
+            epsilon=10.0,
+            groups=1,
+            radius=1,
         ).replayed
 
 
@@ -126,8 +189,13 @@ def test_a_question_that_runs_out_of_time_is_charged_and_says_nothing():
     rows = [row(f"p{unit}") for unit in range(20)]
     with visits(rows, limits={"seconds": 1e-9}, budget=(10.0, 1e-6)) as database:
         with pytest.raises(EngineFailed) as failed:
-            database.sql("SELECT ward, MEDIAN(cost) FROM visits GROUP BY ward", epsilon=0.5)
-        assert str(failed.value) == "the engine could not finish this question; its curator can look into it"
+            database.sql(
+                "SELECT ward, MEDIAN(cost) FROM visits GROUP BY ward", epsilon=0.5
+            )
+        assert (
+            str(failed.value)
+            == "the engine could not finish this question; its curator can look into it"
+        )
         assert (failed.value.__cause__, failed.value.__context__) == (None, None)
         assert [kind for kind, _ in log(database)][-3:] == ["open", "charge", "fail"]
         assert "longer than 1e-09 seconds" in database._engine.failures[-1]
@@ -149,10 +217,16 @@ def test_candidates_come_in_blocks(monkeypatch):
     monkeypatch.setattr(collect, "BLOCK", 7)
     rows = [row(f"p{unit}", points=unit % 21) for unit in range(2100)]
     with visits(rows) as database:
-        plan = database._plan(*_asking("SELECT points, COUNT(*) FROM visits GROUP BY points"))
+        plan = database._plan(
+            *_asking("SELECT points, COUNT(*) FROM visits GROUP BY points")
+        )
         with database._engine.session() as session:
             collector = collect.Collector(
-                plan, session, database._engine.dialect, database.catalogue.table, lambda: "s"
+                plan,
+                session,
+                database._engine.dialect,
+                database.catalogue.table,
+                lambda: "s",
             )
             counts = collector.candidates()
             assert np.array_equal(counts, np.full(21, 100))

@@ -55,7 +55,12 @@ def test_tails_at_the_ends_of_probability():
 
 @pytest.mark.parametrize(
     ("draws", "probability", "alarm"),
-    [(160_000, 1e-6, 1e-4), (160_000, 0.005, 1e-4), (10, 0.5, 1e-3), (20_000_000, 0.01, 1e-6)],
+    [
+        (160_000, 1e-6, 1e-4),
+        (160_000, 0.005, 1e-4),
+        (10, 0.5, 1e-3),
+        (20_000_000, 0.01, 1e-6),
+    ],
 )
 def test_most_is_the_least_that_suffices(draws, probability, alarm):
     found = most(draws, probability, alarm)

@@ -21,11 +21,15 @@ def test_every_mechanism_is_in_the_catalogue():
         if hasattr(one, "guarantee") and not inspect.isabstract(one)
     }
     listed = " ".join(case.name for case in CASES)
-    assert {name for name in promising if name.removesuffix("Mechanism") not in listed} == set()
+    assert {
+        name for name in promising if name.removesuffix("Mechanism") not in listed
+    } == set()
 
 
 def test_names_differ():
-    assert len({case.name for case in (*CASES, *QUESTIONS)}) == len(CASES) + len(QUESTIONS)
+    assert len({case.name for case in (*CASES, *QUESTIONS)}) == len(CASES) + len(
+        QUESTIONS
+    )
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -46,7 +50,9 @@ def test_the_alarm_rate_is_shared(monkeypatch):
 
     def audit(self, draws, confidence):
         asked.append((draws, confidence))
-        return Finding(False, PureDP(1.0), "ε", 0.0, 0.0, self.name, 0, 0, draws, 1 - confidence)
+        return Finding(
+            False, PureDP(1.0), "ε", 0.0, 0.0, self.name, 0, 0, draws, 1 - confidence
+        )
 
     monkeypatch.setattr(catalogue.Case, "audit", audit)
     monkeypatch.setattr("dither.audit.asked.Asked.audit", audit)

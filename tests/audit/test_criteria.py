@@ -8,7 +8,15 @@ from scipy.stats import binom
 
 from dither.audit.criteria import Counts, criterion_of, rough_lower
 from dither.errors import ArgumentError
-from dither.privacy import ApproxDP, BoundedRange, Composed, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
+from dither.privacy import (
+    ApproxDP,
+    BoundedRange,
+    Composed,
+    GaussianDP,
+    PureDP,
+    RenyiDP,
+    ZeroConcentratedDP,
+)
 
 
 def counted(right, wrong, draws=None):
@@ -25,16 +33,28 @@ def test_a_bound_on_epsilon_inverts_the_binomial():
 def test_a_bounded_range_is_the_sum_of_two_log_odds():
     from dither.audit.bounds import lower
 
-    bound = criterion_of(BoundedRange(1.0)).bound(Counts(9000, 1000, 800, 200, (50_000, 50_000)), 1e-3)
+    bound = criterion_of(BoundedRange(1.0)).bound(
+        Counts(9000, 1000, 800, 200, (50_000, 50_000)), 1e-3
+    )
     first, second = lower(9000, 10_000, 5e-4), lower(800, 1000, 5e-4)
-    assert bound.value == pytest.approx(math.log(first / (1 - first)) + math.log(second / (1 - second)))
+    assert bound.value == pytest.approx(
+        math.log(first / (1 - first)) + math.log(second / (1 - second))
+    )
     assert bound.epsilon == pytest.approx(math.log(first / (1 - first)))
 
 
 def test_a_range_may_lie_on_one_side_of_one():
     """Both events speak for the first input, one of them less."""
-    bound = criterion_of(BoundedRange(1.0)).bound(Counts(90_000, 10_000, 40_000, 60_000, (200_000, 200_000)), 1e-3)
-    assert math.log(9 * 2 / 3) * 0.96 < bound.value < math.log(9 * 2 / 3) < bound.epsilon < math.log(9)
+    bound = criterion_of(BoundedRange(1.0)).bound(
+        Counts(90_000, 10_000, 40_000, 60_000, (200_000, 200_000)), 1e-3
+    )
+    assert (
+        math.log(9 * 2 / 3) * 0.96
+        < bound.value
+        < math.log(9 * 2 / 3)
+        < bound.epsilon
+        < math.log(9)
+    )
 
 
 def test_a_rule_with_one_side_is_compared_with_all_other_draws():
@@ -50,18 +70,28 @@ def test_a_rule_with_one_side_is_compared_with_all_other_draws():
 
 def test_a_bounded_range_never_exceeds_the_true_one():
     """Exact counts of an exponential mechanism with range 1: the bound stays below it."""
-    here, there = np.array([0.5, 0.3, 0.2]), np.array([0.5, 0.3 * math.exp(0.5), 0.2 * math.exp(-0.5)])
+    here, there = (
+        np.array([0.5, 0.3, 0.2]),
+        np.array([0.5, 0.3 * math.exp(0.5), 0.2 * math.exp(-0.5)]),
+    )
     there = there / there.sum()
     draws = 1_000_000
     counts = Counts(
-        int(draws * here[2]), int(draws * there[2]), int(draws * there[1]), int(draws * here[1]), (draws, draws)
+        int(draws * here[2]),
+        int(draws * there[2]),
+        int(draws * there[1]),
+        int(draws * here[1]),
+        (draws, draws),
     )
     assert 0.95 < criterion_of(BoundedRange(1.0)).bound(counts, 1e-3).value < 1.0
 
 
 def test_a_delta_pays_for_as_many_right_guesses_as_it_may_give_away():
     clear = Counts(500, 0, 500, 0, (50_000, 50_000))
-    bounds = [criterion_of(ApproxDP(1.0, delta)).bound(clear, 1e-3).value for delta in (0.0, 1e-3, 5e-3, 0.02)]
+    bounds = [
+        criterion_of(ApproxDP(1.0, delta)).bound(clear, 1e-3).value
+        for delta in (0.0, 1e-3, 5e-3, 0.02)
+    ]
     assert bounds == sorted(bounds, reverse=True)
     assert bounds[0] > 4
     assert bounds[-1] == 0
@@ -75,7 +105,13 @@ def test_one_side_needs_half_the_delta():
 
 
 def test_nothing_right_proves_nothing():
-    for claim in (PureDP(1.0), BoundedRange(1.0), ApproxDP(1.0, 0.1), GaussianDP(1.0), ZeroConcentratedDP(0.5)):
+    for claim in (
+        PureDP(1.0),
+        BoundedRange(1.0),
+        ApproxDP(1.0, 0.1),
+        GaussianDP(1.0),
+        ZeroConcentratedDP(0.5),
+    ):
         bound = criterion_of(claim).bound(Counts(0, 10, 0, 10, (100, 100)), 1e-3)
         assert (bound.value, bound.epsilon) == (0, 0)
 
@@ -98,11 +134,16 @@ def test_rho_comes_from_the_divergence_of_an_event():
 
 
 def test_rho_of_gaussians_is_never_exceeded():
-    """By exact probabilities of every threshold: the bound of an event is at most the ρ of the whole."""
+    """By exact probabilities of every threshold: the bound of an event is at most the ρ
+    of the whole.
+    """
     from statistics import NormalDist
 
     normal, criterion = NormalDist(), criterion_of(ZeroConcentratedDP(0.5))
-    found = [criterion.least(1 - normal.cdf(t - 1), 1 - normal.cdf(t)) for t in np.linspace(-4, 6, 101)]
+    found = [
+        criterion.least(1 - normal.cdf(t - 1), 1 - normal.cdf(t))
+        for t in np.linspace(-4, 6, 101)
+    ]
     assert 0.3 < max(found) <= 0.5
 
 
@@ -113,7 +154,9 @@ def test_rough_bounds_are_near_exact_ones():
     assert rough == pytest.approx(lower(7310, 10_000, 1e-3), abs=1e-3)
 
 
-@pytest.mark.parametrize("claim", [RenyiDP({2: 0.1}), Composed([PureDP(1.0), GaussianDP(1.0)])])
+@pytest.mark.parametrize(
+    "claim", [RenyiDP({2: 0.1}), Composed([PureDP(1.0), GaussianDP(1.0)])]
+)
 def test_other_kinds_say_what_to_audit_instead(claim):
     with pytest.raises(ArgumentError, match=r"claimed\.approx\(1e-6\)"):
         criterion_of(claim)

@@ -11,10 +11,10 @@ from dither.errors import ArgumentError
     ("f", "many"),
     [
         (lambda x: x, False),
-        (lambda x, size: x, True),  # noqa: ARG005
-        (lambda x, count: x, True),  # noqa: ARG005
-        (lambda x, scale=1.0: x, False),  # noqa: ARG005
-        (lambda x, *, size=1: x, True),  # noqa: ARG005
+        (lambda x, size: x, True),
+        (lambda x, count: x, True),
+        (lambda x, scale=1.0: x, False),
+        (lambda x, *, size=1: x, True),
         (dict.fromkeys, False),
     ],
 )
@@ -49,13 +49,18 @@ def test_what_a_call_for_one_raises_is_an_output():
 @pytest.mark.parametrize("wrong", [[1, 2, 3], 7, [[1]] * 5])
 def test_other_shapes_are_refused(wrong):
     with pytest.raises(ArgumentError, match="vectorized=False"):
-        list(caller(lambda x, size: wrong).draws(0, 4))  # noqa: ARG005
+        list(caller(lambda x, size: wrong).draws(0, 4))
 
 
 def test_progress_and_steps(monkeypatch):
     monkeypatch.setattr("dither.audit.drawing.AT_ONCE", 30)
     told = []
-    side = Side(caller(lambda x, size: [x] * size, progress=lambda *now: told.append(now)), Encoder(), 1, 100)
+    side = Side(
+        caller(lambda x, size: [x] * size, progress=lambda *now: told.append(now)),
+        Encoder(),
+        1,
+        100,
+    )
     assert len(side.take(40)) == 40
     assert sum(map(len, side.rest())) == 60
     assert told == [(30, 100), (60, 100), (90, 100), (100, 100)]
@@ -68,7 +73,7 @@ def test_a_single_output_of_a_call_for_one():
 
 def test_draws_are_not_looked_at_before_it_is_settled():
     encoder = Encoder()
-    side = Side(caller(lambda x, size: [0] * 40 + [0.5] * (size - 40)), encoder, 1, 100)  # noqa: ARG005
+    side = Side(caller(lambda x, size: [0] * 40 + [0.5] * (size - 40)), encoder, 1, 100)
     assert side.take(40).numbers.all()
     encoder.settled = True
     (rest,) = side.rest()
@@ -79,5 +84,7 @@ def test_draws_are_not_looked_at_before_it_is_settled():
 def test_wide_outputs_are_drawn_in_smaller_steps(monkeypatch):
     monkeypatch.setattr("dither.audit.drawing.NUMBERS", 100)
     sizes = []
-    list(caller(lambda x, size: sizes.append(size) or [x] * size).draws(0, 25, width=10))
+    list(
+        caller(lambda x, size: sizes.append(size) or [x] * size).draws(0, 25, width=10)
+    )
     assert sizes == [10, 10, 5]

@@ -17,7 +17,9 @@ def chosen(first, second, claim=None):
     sides = [encoder.encode(one) for one in (first, second)]
     encoder.settled = True
     criterion = criterion_of(claim or PureDP(1.0))
-    return encoder, choose(encoder, [encoder.again(one) for one in sides], criterion, 1e-3, 16 * len(first))
+    return encoder, choose(
+        encoder, [encoder.again(one) for one in sides], criterion, 1e-3, 16 * len(first)
+    )
 
 
 def test_the_threshold_of_laplace_noise():
@@ -30,7 +32,9 @@ def test_the_threshold_of_laplace_noise():
 
 
 def test_one_event_for_gaussian_claims():
-    _, rules = chosen(RANDOM.normal(0, 1, 20_000), RANDOM.normal(1, 1, 20_000), GaussianDP(1.0))
+    _, rules = chosen(
+        RANDOM.normal(0, 1, 20_000), RANDOM.normal(1, 1, 20_000), GaussianDP(1.0)
+    )
     assert all(sum(rule.sides) == 1 for rule, _ in rules)
 
 
@@ -41,14 +45,26 @@ def test_one_event_for_gaussian_claims():
         ([0.5] * 1000, [float("nan")] * 1000, "NaN"),
         (["rows: 1"] * 1000, ["rows: 2"] * 1000, "it is 'rows: 1' (first input)"),
         ([(1, 2)] * 1000, [(1, 2, 3)] * 1000, "it is [1, 2, 3] (second input)"),
-        ([(1, 2)] * 1000, [(1, 2, n) for n in range(1000)], "it is 3 numbers (second input)"),
-        ([3] * 1000, [Raised("ValueError", f"{n}") for n in range(1000)], "it raises ValueError (second input)"),
+        (
+            [(1, 2)] * 1000,
+            [(1, 2, n) for n in range(1000)],
+            "it is 3 numbers (second input)",
+        ),
+        (
+            [3] * 1000,
+            [Raised("ValueError", f"{n}") for n in range(1000)],
+            "it raises ValueError (second input)",
+        ),
         (
             [Raised("ValueError", "a")] * 1000,
             [Raised("ValueError", "b")] * 1000,
             "it raises ValueError: a (first input",
         ),
-        ([3] * 1000, [f"{n}" for n in range(1000)], "it is of the type str (second input)"),
+        (
+            [3] * 1000,
+            [f"{n}" for n in range(1000)],
+            "it is of the type str (second input)",
+        ),
         ([1.0] * 1000, [1.0 + 2**-52] * 1000, "at most 1"),
         ([0.0] * 1000, [-0.0] * 1000, "the exact value of the output"),
     ],
@@ -71,9 +87,14 @@ def test_last_bits_of_whole_numbers_are_an_event():
 
 
 def test_the_line_that_separates_vectors_is_found():
-    """Two numbers with the same noise: only their difference says anything, and all values are new."""
+    """Two numbers with the same noise: only their difference says anything, and all
+    values are new.
+    """
     noise = RANDOM.normal(0, 100, (2, 4000, 1))
-    first, second = noise[0] + RANDOM.normal(0, 0.1, (4000, 2)), noise[1] + RANDOM.normal(0, 0.1, (4000, 2)) + [1, 0]
+    first, second = (
+        noise[0] + RANDOM.normal(0, 0.1, (4000, 2)),
+        noise[1] + RANDOM.normal(0, 0.1, (4000, 2)) + [1, 0],
+    )
     _, rules = chosen(first, second)
     assert "a weighted sum of the output" in rules[0][0].words
 

@@ -1,4 +1,6 @@
-"""A unit is left out of every private table, in the one form that ids have, and out of nothing else."""
+"""A unit is left out of every private table, in the one form that ids have, and out of
+nothing else.
+"""
 
 import datetime
 
@@ -62,11 +64,16 @@ def totals(database, sql, unit=None):
     plan = _plans(database, database, sql, {"epsilon": 1.0, "radius": RADIUS})[0]
     engine = database._engine
     with engine.session() as session:
-        collector = Collector(plan, session, engine.dialect, database.catalogue.table, lambda: "salt")
+        collector = Collector(
+            plan, session, engine.dialect, database.catalogue.table, lambda: "salt"
+        )
         if unit is not None:
             collector = Without(collector, left_out(database, unit))
         radius = plan.items[0].radius  # in steps, of which RADIUS has so many
-        return [total * RADIUS // radius for total in collector.totals(0, radius).ravel().tolist()]
+        return [
+            total * RADIUS // radius
+            for total in collector.totals(0, radius).ravel().tolist()
+        ]
 
 
 @pytest.mark.parametrize(
@@ -74,9 +81,21 @@ def totals(database, sql, unit=None):
     [
         ("SELECT COUNT(*) AS n FROM letters", 4, 2),
         ("SELECT SUM(pages) AS n FROM letters", 15, 12),
-        ("SELECT COUNT(*) AS n FROM letters l JOIN wards w ON l.patient = w.patient", 3, 1),
-        ("SELECT COUNT(*) AS n FROM letters l JOIN visits v ON l.patient = v.patient", 8, 2),
-        ("SELECT COUNT(*) AS n FROM (SELECT patient FROM letters UNION ALL SELECT patient FROM visits) b", 9, 4),
+        (
+            "SELECT COUNT(*) AS n FROM letters l JOIN wards w ON l.patient = w.patient",
+            3,
+            1,
+        ),
+        (
+            "SELECT COUNT(*) AS n FROM letters l JOIN visits v ON l.patient = v.patient",
+            8,
+            2,
+        ),
+        (
+            "SELECT COUNT(*) AS n FROM (SELECT patient FROM letters UNION ALL SELECT patient FROM visits) b",
+            9,
+            4,
+        ),
     ],
 )
 def test_every_private_table_is_filtered(clinic, sql, whole, less):
@@ -85,8 +104,8 @@ def test_every_private_table_is_filtered(clinic, sql, whole, less):
 
 
 def test_linked_rows_go_with_their_parents(clinic):
-    """Visit 4 is there twice and has no owner; without `one` it is there once. Keys must be unique, and an audit sees
-    what happens where they are not."""
+    """Visit 4 is there twice and has no owner; without `one` it is there once. Keys
+    must be unique, and an audit sees what happens where they are not."""
     sql = "SELECT COUNT(*) AS n FROM diagnoses"
     assert totals(clinic, sql) == [4]
     assert totals(clinic, sql, "one") == [2]

@@ -13,16 +13,34 @@ def test_whole_numbers_stay_exact():
     assert found.numbers.all()
 
 
-@pytest.mark.parametrize("outputs", [np.zeros((3, 2, 2)), np.zeros(3), np.zeros(3, np.float32), np.zeros(3, complex)])
+@pytest.mark.parametrize(
+    "outputs",
+    [np.zeros((3, 2, 2)), np.zeros(3), np.zeros(3, np.float32), np.zeros(3, complex)],
+)
 def test_arrays_become_rows(outputs):
     found = Encoder().encode(outputs)
-    assert found.values.shape == (3, max(1, outputs.size // 3 * (2 if outputs.dtype == complex else 1)))
+    assert found.values.shape == (
+        3,
+        max(1, outputs.size // 3 * (2 if outputs.dtype == complex else 1)),
+    )
     assert found.values.dtype == np.float64
 
 
 def test_kinds_differ():
     encoder = Encoder()
-    odd = [1, 1.5, float("nan"), "a", "b", None, (1, 2), [1, 2, 3], {"x": 1}, Raised("ValueError"), Raised("KeyError")]
+    odd = [
+        1,
+        1.5,
+        float("nan"),
+        "a",
+        "b",
+        None,
+        (1, 2),
+        [1, 2, 3],
+        {"x": 1},
+        Raised("ValueError"),
+        Raised("KeyError"),
+    ]
     found = encoder.encode(odd)
     assert found.numbers.tolist() == [True] * 3 + [False] * 8
     assert len(set(found.kinds[3:].tolist())) == 8
@@ -70,7 +88,10 @@ def test_reals_that_come_late_are_no_numbers():
         (1, 1.0),
         (2**70, 2**70 + 1),
         (np.uint64(2**64 - 1), np.uint64(2**64 - 2)),
-        (np.full(1, np.longdouble(1)), np.full(1, np.longdouble(1) + np.finfo(np.longdouble).eps)),
+        (
+            np.full(1, np.longdouble(1)),
+            np.full(1, np.longdouble(1) + np.finfo(np.longdouble).eps),
+        ),
         ([1, 2, 3], [1, 2, 4]),
         ((), None),
         (Raised("ValueError", "row 7"), Raised("ValueError", "row 8")),
@@ -79,16 +100,31 @@ def test_reals_that_come_late_are_no_numbers():
 )
 def test_what_differs_stays_different(one, other):
     """Beside numbers of width 1, which are met first."""
-    if np.finfo(np.longdouble).eps == np.finfo(np.float64).eps and getattr(one, "dtype", None) == np.longdouble:
+    if (
+        np.finfo(np.longdouble).eps == np.finfo(np.float64).eps
+        and getattr(one, "dtype", None) == np.longdouble
+    ):
         pytest.skip("there is nothing longer than a double here")
     encoder = Encoder()
     encoder.encode([0.5])
     found = encoder.encode([one, other])
-    assert len({(int(kind), *row) for kind, row in zip(found.kinds, found.values.tolist(), strict=True)}) == 2
+    assert (
+        len(
+            {
+                (int(kind), *row)
+                for kind, row in zip(found.kinds, found.values.tolist(), strict=True)
+            }
+        )
+        == 2
+    )
 
 
 def test_arrays_keep_what_their_numbers_hold():
-    for array in (np.array([True, False]), np.array([2**64 - 1, 2**64 - 2], np.uint64), np.ones(2, np.longdouble)):
+    for array in (
+        np.array([True, False]),
+        np.array([2**64 - 1, 2**64 - 2], np.uint64),
+        np.ones(2, np.longdouble),
+    ):
         whole, single = Encoder().encode(array), Encoder().encode(list(array))
         assert whole.kinds.tolist() == single.kinds.tolist()
         assert whole.values.tolist() == single.values.tolist()
@@ -117,7 +153,9 @@ def test_after_it_is_settled_nothing_new_is_decided():
     encoder = Encoder()
     first = encoder.encode(["a", Raised("ValueError", "x")])
     encoder.settled = True
-    late = encoder.encode([3, (1.5, 2.5), "b", Raised("ValueError", "y"), Raised("KeyError"), "a"])
+    late = encoder.encode(
+        [3, (1.5, 2.5), "b", Raised("ValueError", "y"), Raised("KeyError"), "a"]
+    )
     assert (encoder.width, encoder.real) == (None, False)
     assert not late.numbers.any()
     assert late.kinds[0] == late.kinds[1] == late.kinds[4] > first.kinds.max()

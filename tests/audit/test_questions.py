@@ -26,7 +26,12 @@ SUM = "SELECT SUM(age) AS s FROM data"
 
 
 def opened(frame, **more):
-    declared = {"unit": "id", "bounds": {"age": (0, 110)}, "keys": {"ward": ["A", "B"]}, "budget": (3.0, 1e-2)}
+    declared = {
+        "unit": "id",
+        "bounds": {"age": (0, 110)},
+        "keys": {"ward": ["A", "B"]},
+        "budget": (3.0, 1e-2),
+    }
     return dither.open(frame, **declared | more)
 
 
@@ -38,7 +43,12 @@ def data():
 
 def ask(database, sql, draws=4000, **options):
     defaults = {"unit": "one"} if "without" not in options else {}
-    return audit.query(database, sql, **defaults | {"epsilon": 1.0, "confidence": 1 - 1e-9} | options, draws=draws)
+    return audit.query(
+        database,
+        sql,
+        **defaults | {"epsilon": 1.0, "confidence": 1 - 1e-9} | options,
+        draws=draws,
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,11 +57,19 @@ def ask(database, sql, draws=4000, **options):
         ("SELECT COUNT(DISTINCT id) AS n FROM data", 20_000, {}),
         (COUNT, 20_000, {"radius": 5}),
         (COUNT, 300, {}),
-        ("SELECT SUM(age) AS s, AVG(age) AS m FROM data", 4000, {"radius": {"s": 200, "m": 3}}),
+        (
+            "SELECT SUM(age) AS s, AVG(age) AS m FROM data",
+            4000,
+            {"radius": {"s": 200, "m": 3}},
+        ),
         ("SELECT MEDIAN(age) AS m FROM data", 1000, {"radius": 2}),
         ("SELECT COUNT(DISTINCT age) AS n FROM data", 4000, {"values": 2}),
         ("SELECT code, COUNT(*) AS n FROM data GROUP BY code", 500, {"radius": 5}),
-        ("SELECT code, ward, MEDIAN(age) AS m, COUNT(*) AS n FROM data GROUP BY code, ward", 300, {"radius": 2}),
+        (
+            "SELECT code, ward, MEDIAN(age) AS m, COUNT(*) AS n FROM data GROUP BY code, ward",
+            300,
+            {"radius": 2},
+        ),
     ],
 )
 def test_questions_keep_their_promise(data, sql, draws, options):
@@ -61,13 +79,19 @@ def test_questions_keep_their_promise(data, sql, draws, options):
 
 
 def test_a_count_of_units_is_bounded_closely(data):
-    found = audit.query(data, "SELECT COUNT(DISTINCT id) AS n FROM data", "one", draws=50_000, epsilon=1.0)
+    found = audit.query(
+        data,
+        "SELECT COUNT(DISTINCT id) AS n FROM data",
+        "one",
+        draws=50_000,
+        epsilon=1.0,
+    )
     assert found.lower > 0.9
 
 
 @pytest.mark.parametrize("sql", [COUNT, "SELECT MEDIAN(age) AS m FROM data"])
 def test_too_little_noise_is_found(data, sql, monkeypatch):
-    monkeypatch.setattr(Plan, "sensitivity", lambda self, radius: max(1, radius // 8))  # noqa: ARG005
+    monkeypatch.setattr(Plan, "sensitivity", lambda self, radius: max(1, radius // 8))
     assert ask(data, sql, radius=16).refuted
 
 
@@ -76,7 +100,9 @@ def test_a_unit_that_counts_for_too_much_is_found(data, monkeypatch):
     from dither.query.collect.collector import Collector
 
     honest = Collector.totals
-    monkeypatch.setattr(Collector, "totals", lambda self, m, radius: honest(self, m, 6 * radius))
+    monkeypatch.setattr(
+        Collector, "totals", lambda self, m, radius: honest(self, m, 6 * radius)
+    )
     assert ask(data, COUNT, radius=4).refuted
 
 
@@ -90,14 +116,19 @@ def test_what_is_read_off_the_data_is_found():
     assert found.refuted
     assert math.isinf(found.lower)
     first, second = found.sentences
-    assert first.startswith("Refuted without a draw: the question is planned differently")
+    assert first.startswith(
+        "Refuted without a draw: the question is planned differently"
+    )
     assert first.endswith("read off the data.")
     assert "for sure" in second
     assert found.to_dict()["lower"] is None
 
 
 def test_a_question_that_one_neighbour_refuses_is_found():
-    with opened(FRAME, bounds={"age": (0, 110)}) as database, opened(OTHERS, bounds={}) as without:
+    with (
+        opened(FRAME, bounds={"age": (0, 110)}) as database,
+        opened(OTHERS, bounds={}) as without,
+    ):
         assert ask(database, SUM, without=without).draws == 0
         assert ask(without, SUM, without=database).refuted
         with pytest.raises(QueryError):
@@ -111,23 +142,34 @@ def test_neighbours_may_lie_in_different_files(tmp_path):
         places.append(tmp_path / name / "data.csv")
         frame.to_csv(places[-1], index=False)
     types = {"age": "integer"}
-    with opened(places[0], types=types) as database, opened(places[1], types=types) as without:
+    with (
+        opened(places[0], types=types) as database,
+        opened(places[1], types=types) as without,
+    ):
         found = ask(database, COUNT, without=without, radius=5)
     assert not found.refuted
     assert found.draws == 4000
 
 
 def test_leaving_out_is_what_a_neighbour_without_is():
-    """The exact integers of both are the same: a seldom wrong sum would show in so many draws."""
+    """The exact integers of both are the same: a seldom wrong sum would show in so many
+    draws.
+    """
     from dither.audit.questions import _plans, _sides
     from dither.query.collect.collector import Collector
 
     sql = "SELECT ward, COUNT(*) AS n, SUM(age) AS s, COUNT(DISTINCT id) AS u FROM data GROUP BY ward"
     with opened(FRAME) as database, opened(OTHERS) as without:
         plans = _plans(database, without, sql, {"epsilon": 1.0, "radius": 100})
-        with _sides((database, database), plans, "one") as left, _sides((database, without), plans, None) as true:
+        with (
+            _sides((database, database), plans, "one") as left,
+            _sides((database, without), plans, None) as true,
+        ):
             collectors = [left[1].collector, true[1].collector, true[0].collector]
-            totals = [[one.totals(m, 50).tolist() for m in range(len(plans[0].items))] for one in collectors]
+            totals = [
+                [one.totals(m, 50).tolist() for m in range(len(plans[0].items))]
+                for one in collectors
+            ]
     assert type(collectors[1]) is Collector
     assert totals[0] == totals[1] != totals[2]
 
@@ -136,13 +178,18 @@ def test_replaced_units_need_both_datasets():
     unit = dither.Unit("id", dither.Relation.REPLACE)
     other = FRAME.assign(ward=FRAME["ward"].where(FRAME["id"] != "one", "B"))
     with opened(FRAME, unit=unit) as database, opened(other, unit=unit) as without:
-        with pytest.raises(ArgumentError, match="without: is missing: here neighbours replace"):
+        with pytest.raises(
+            ArgumentError, match="without: is missing: here neighbours replace"
+        ):
             ask(database, COUNT, radius=5)
         assert not ask(database, COUNT, without=without, radius=5).refuted
 
 
 def test_rows_that_are_units_need_both_datasets():
-    with opened(FRAME, unit="row") as database, opened(FRAME.iloc[1:], unit="row") as without:
+    with (
+        opened(FRAME, unit="row") as database,
+        opened(FRAME.iloc[1:], unit="row") as without,
+    ):
         with pytest.raises(ArgumentError, match="without: is missing: rows have no id"):
             ask(database, SUM, unit=0)
         assert not ask(database, SUM, without=without).refuted
@@ -152,7 +199,11 @@ def test_rows_that_are_units_need_both_datasets():
     ("arguments", "options", "words"),
     [
         ((3, COUNT), {"unit": "one"}, "dataset: must be an open dataset, not int"),
-        ((FRAME, COUNT), {"unit": "one"}, "dataset: must be an open dataset, not DataFrame"),
+        (
+            (FRAME, COUNT),
+            {"unit": "one"},
+            "dataset: must be an open dataset, not DataFrame",
+        ),
         ((None, COUNT), {}, "unit: is missing; pass the id"),
         ((None, COUNT), {"without": FRAME}, "without: must be an open dataset"),
         ((None, COUNT, "one"), {"without": FRAME}, "one or the other"),
@@ -166,13 +217,21 @@ def test_rows_that_are_units_need_both_datasets():
 def test_what_cannot_be_asked_is_refused(data, arguments, options, words):
     dataset, *others = arguments
     with pytest.raises(ArgumentError, match=words):
-        audit.query(data if dataset is None else dataset, *others, epsilon=1.0, **options)
+        audit.query(
+            data if dataset is None else dataset, *others, epsilon=1.0, **options
+        )
 
 
 def test_datasets_that_are_no_neighbours_are_refused(data):
-    with opened(FRAME, unit="row") as rows, pytest.raises(ArgumentError, match="without: is about one row"):
+    with (
+        opened(FRAME, unit="row") as rows,
+        pytest.raises(ArgumentError, match="without: is about one row"),
+    ):
         ask(data, COUNT, without=rows)
-    with opened(FRAME, name="others") as others, pytest.raises(ArgumentError, match="other tables or columns"):
+    with (
+        opened(FRAME, name="others") as others,
+        pytest.raises(ArgumentError, match="other tables or columns"),
+    ):
         ask(data, COUNT, without=others)
 
 
@@ -183,17 +242,23 @@ def test_a_claim_about_another_unit_is_refused(data):
 
 def test_nothing_is_charged_in_any_book(tmp_path):
     book = tmp_path / "book.db"
-    with opened(FRAME, ledger=book) as database, opened(OTHERS, ledger=tmp_path / "other.db") as without:
+    with (
+        opened(FRAME, ledger=book) as database,
+        opened(OTHERS, ledger=tmp_path / "other.db") as without,
+    ):
         for options in ({"unit": "one"}, {"without": without}):
             audit.query(database, COUNT, epsilon=1.0, radius=5, draws=500, **options)
         for one in (database, without):
             assert one.account.spent == 0
             assert one.account.history() == ()
-        assert database.sql(COUNT, epsilon=1.0, radius=5).replayed is False  # and it is still open
+        # And it is still open
+        assert database.sql(COUNT, epsilon=1.0, radius=5).replayed is False
 
 
 def test_named_keys_stand_where_both_neighbours_have_them(data, monkeypatch):
-    """A key of one neighbour alone is told by its flag, in a column that the other leaves 0."""
+    """A key of one neighbour alone is told by its flag, in a column that the other
+    leaves 0.
+    """
     from dither.audit import questions
 
     seen = []
@@ -204,8 +269,15 @@ def test_named_keys_stand_where_both_neighbours_have_them(data, monkeypatch):
         return honest(f, *arguments, **options)
 
     monkeypatch.setattr(questions, "mechanism", spy)
-    # One key for each unit: the threshold is low, so a key of a single unit is still a candidate.
-    ask(data, "SELECT code, COUNT(*) AS n FROM data GROUP BY code", 300, radius=5, groups=1)
+    # One key for each unit: the threshold is low, so a key of a single unit is still a
+    # candidate.
+    ask(
+        data,
+        "SELECT code, COUNT(*) AS n FROM data GROUP BY code",
+        300,
+        radius=5,
+        groups=1,
+    )
     first, second = seen
     assert first.shape == second.shape == (50, 8)
     assert not second[:, 3].any()
@@ -213,12 +285,21 @@ def test_named_keys_stand_where_both_neighbours_have_them(data, monkeypatch):
 
 
 def test_a_key_that_one_unit_makes_a_candidate_keeps_the_promise():
-    """With the unit a key has as many units as the engine needs to bring it here, and one fewer without."""
+    """With the unit a key has as many units as the engine needs to bring it here, and
+    one fewer without.
+    """
     sql, cost = "SELECT code, COUNT(*) AS n FROM data GROUP BY code", {"radius": 5}
     with opened(FRAME) as database:
         plan = database.explain_plan(sql, epsilon=1.0, **cost)
     least = int(plan.partition("keys of fewer than ")[2].partition(" units")[0])
     assert least >= 2
-    edge = pd.DataFrame({"id": [f"p{n}" for n in range(least - 1)] + ["one"], "ward": "A", "age": 5, "code": "edge"})
+    edge = pd.DataFrame(
+        {
+            "id": [f"p{n}" for n in range(least - 1)] + ["one"],
+            "ward": "A",
+            "age": 5,
+            "code": "edge",
+        }
+    )
     with opened(pd.concat([FRAME, edge])) as database:
         assert not ask(database, sql, 2000, **cost).refuted

@@ -1,4 +1,6 @@
-"""`audit.mechanism` finds planted mistakes, accepts what is right, and says what it cannot do."""
+"""`audit.mechanism` finds planted mistakes, accepts what is right, and says what it
+cannot do.
+"""
 
 from statistics import median
 
@@ -9,9 +11,21 @@ import dither
 from bench.audit import BUGS, OFTEN, prints, whole_scale
 from dither import audit
 from dither.errors import ArgumentError, UnitMismatch
-from dither.mechanisms import Exponential, Gaussian, Laplace, PermuteAndFlip, RandomizedResponse
+from dither.mechanisms import (
+    Exponential,
+    Gaussian,
+    Laplace,
+    PermuteAndFlip,
+    RandomizedResponse,
+)
 from dither.noise import discrete_laplace
-from dither.privacy import ApproxDP, BoundedRange, GaussianDP, PureDP, ZeroConcentratedDP
+from dither.privacy import (
+    ApproxDP,
+    BoundedRange,
+    GaussianDP,
+    PureDP,
+    ZeroConcentratedDP,
+)
 from tests.clock import quick
 
 CLAIM = PureDP(1.0)
@@ -30,7 +44,8 @@ def test_planted_mistakes_are_found(bug):
 @pytest.mark.full
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_planted_mistakes_are_found_every_time(bug):
-    """Noise is fresh in each repetition; every bound lies so far above the claim that one miss is below 1e-9.
+    """Noise is fresh in each repetition; every bound lies so far above the claim that
+    one miss is below 1e-9.
 
     `bench audit` repeats each 200 times."""
     assert all(bug.found().refuted for _ in range(20))
@@ -55,19 +70,27 @@ OURS = [
 
 
 def test_a_range_is_audited_as_a_range():
-    """1-DP holds, and is accepted; a range of 1 does not, because it is about two answers at once."""
+    """1-DP holds, and is accepted; a range of 1 does not, because it is about two
+    answers at once.
+    """
     found = audit.mechanism(response, 0, 1, claimed=BoundedRange(1.0))
     assert found.refuted
     assert 1.9 < found.lower <= 2.0
     assert 0.9 < found.epsilon_lower <= 1.0
     assert "range ε is at least" in str(found)
-    assert not audit.mechanism(response, 0, 1, claimed=BoundedRange(2.0), confidence=1 - 1e-9).refuted
+    assert not audit.mechanism(
+        response, 0, 1, claimed=BoundedRange(2.0), confidence=1 - 1e-9
+    ).refuted
 
 
 def test_a_range_that_holds_is_accepted():
-    """Scores whose gaps move by all they may: the range of the exponential mechanism is its ε."""
+    """Scores whose gaps move by all they may: the range of the exponential mechanism is
+    its ε.
+    """
     mechanism = Exponential(sensitivity=1, epsilon=1)
-    found = audit.mechanism(mechanism.release, [0, 1, 0], [1, 0, 0], draws=5000, confidence=1 - 1e-9)
+    found = audit.mechanism(
+        mechanism.release, [0, 1, 0], [1, 0, 0], draws=5000, confidence=1 - 1e-9
+    )
     assert not found.refuted
     assert 0.3 < found.lower < 1.0
     assert found.measure == "range ε"
@@ -75,39 +98,66 @@ def test_a_range_that_holds_is_accepted():
 
 def test_permute_and_flip_has_no_range_of_its_epsilon():
     mechanism = PermuteAndFlip(sensitivity=1, epsilon=4)
-    found = audit.mechanism(mechanism.release, [0, 1], [1, 0], claimed=BoundedRange(4.0), draws=4000)
+    found = audit.mechanism(
+        mechanism.release, [0, 1], [1, 0], claimed=BoundedRange(4.0), draws=4000
+    )
     assert found.refuted
-    assert not audit.mechanism(mechanism.release, [0, 1], [1, 0], draws=4000, confidence=1 - 1e-9).refuted
+    assert not audit.mechanism(
+        mechanism.release, [0, 1], [1, 0], draws=4000, confidence=1 - 1e-9
+    ).refuted
 
 
-@pytest.mark.parametrize(("f", "claim"), [one[1:] for one in OURS], ids=[one[0] for one in OURS])
+@pytest.mark.parametrize(
+    ("f", "claim"), [one[1:] for one in OURS], ids=[one[0] for one in OURS]
+)
 def test_what_holds_is_accepted(f, claim):
     found = audit.mechanism(f, 0, 1, claimed=claim, confidence=1 - 1e-9)
     assert not found.refuted
     assert found.lower > 0.5 * found.to_dict()["stated"]
 
 
-@pytest.mark.parametrize(("f", "claim"), [one[1:] for one in OURS], ids=[one[0] for one in OURS])
+@pytest.mark.parametrize(
+    ("f", "claim"), [one[1:] for one in OURS], ids=[one[0] for one in OURS]
+)
 def test_false_alarms_at_a_loose_confidence(f, claim):
-    """Of 200 audits at 90 % more than 50 fail with a probability below 1e-9, if each fails with a tenth."""
-    assert sum(audit.mechanism(f, 0, 1, claimed=claim, draws=500, confidence=0.9).refuted for _ in range(200)) <= 50
+    """Of 200 audits at 90 % more than 50 fail with a probability below 1e-9, if each
+    fails with a tenth.
+    """
+    assert (
+        sum(
+            audit.mechanism(f, 0, 1, claimed=claim, draws=500, confidence=0.9).refuted
+            for _ in range(200)
+        )
+        <= 50
+    )
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("f", "claim"), [one[1:] for one in OURS], ids=[one[0] for one in OURS])
+@pytest.mark.parametrize(
+    ("f", "claim"), [one[1:] for one in OURS], ids=[one[0] for one in OURS]
+)
 def test_false_alarms_at_a_strict_confidence(f, claim):
-    """Of 250 audits at 99 % more than 17 fail with a probability below 1e-9, if each fails with a hundredth.
+    """Of 250 audits at 99 % more than 17 fail with a probability below 1e-9, if each
+    fails with a hundredth.
 
     `bench audit` makes 1,000 audits of Laplace noise at 99.9 %."""
-    draws = 100_000 if f is whole_scale else 10_000  # the others take minutes each with as many
-    found = [audit.mechanism(f, 0, 1, claimed=claim, draws=draws, confidence=0.99) for _ in range(250)]
+    # The others take minutes each with as many
+    draws = 100_000 if f is whole_scale else 10_000
+    found = [
+        audit.mechanism(f, 0, 1, claimed=claim, draws=draws, confidence=0.99)
+        for _ in range(250)
+    ]
     assert sum(one.refuted for one in found) <= 17
 
 
 @pytest.mark.parametrize(("draws", "least"), [(100_000, 0.96), (1_000_000, 0.99)])
 def test_discrete_laplace_is_bounded_closely(draws, least):
-    """A single audit stays below with a probability of 1e-3 at most; the median of five with 1e-8."""
-    found = [audit.mechanism(whole_scale, 0, 1, claimed=CLAIM, draws=draws) for _ in range(5)]
+    """A single audit stays below with a probability of 1e-3 at most; the median of five
+    with 1e-8.
+    """
+    found = [
+        audit.mechanism(whole_scale, 0, 1, claimed=CLAIM, draws=draws) for _ in range(5)
+    ]
     assert least <= median(one.lower for one in found) <= 1.01
     assert all(one.epsilon_lower == one.lower for one in found)
 
@@ -128,7 +178,11 @@ def test_a_mechanism_brings_its_claim():
 def test_one_of_several_pairs_is_enough():
     told = []
     found = audit.mechanism(
-        whole_scale, pairs=[(0, 1), (0, 3), (4, 4)], claimed=CLAIM, draws=20_000, progress=lambda *now: told.append(now)
+        whole_scale,
+        pairs=[(0, 1), (0, 3), (4, 4)],
+        claimed=CLAIM,
+        draws=20_000,
+        progress=lambda *now: told.append(now),
     )
     assert found.refuted
     assert (found.pair, found.pairs) == (1, 3)
@@ -141,7 +195,9 @@ def test_one_of_several_pairs_is_enough():
 def test_two_plain_sentences():
     good = audit.mechanism(whole_scale, 0, 1, claimed=CLAIM, draws=5000)
     bad = audit.mechanism(whole_scale, 0, 5, claimed=CLAIM, draws=5000)
-    assert str(good).startswith("Not refuted: 5,000 draws a side show that ε is at least ")
+    assert str(good).startswith(
+        "Not refuted: 5,000 draws a side show that ε is at least "
+    )
     assert "no proof" in str(good)
     assert str(bad).startswith("Refuted: ε is at least ")
     assert "99.9 % confidence" in str(bad)
@@ -188,11 +244,17 @@ def raising(chance):
     return f
 
 
-@pytest.mark.parametrize(("chance", "part"), [((0.5, 0.6), 1.0), ((0.0, 0.0), 0.95), ((0.003, 0.003), 0.05)])
-def test_seldom_exceptions_in_calls_for_many_have_their_own_alarm_rate(chance, part, monkeypatch):
-    """Calls that raise are thrown away and drawn again one by one, which would otherwise favour one outcome.
+@pytest.mark.parametrize(
+    ("chance", "part"), [((0.5, 0.6), 1.0), ((0.0, 0.0), 0.95), ((0.003, 0.003), 0.05)]
+)
+def test_seldom_exceptions_in_calls_for_many_have_their_own_alarm_rate(
+    chance, part, monkeypatch
+):
+    """Calls that raise are thrown away and drawn again one by one, which would
+    otherwise favour one outcome.
 
-    That a chance of 0.003 shows in 40 draws, or in none of 4,000, happens in one of 9 cases, and then in another way.
+    That a chance of 0.003 shows in 40 draws, or in none of 4,000, happens in one of 9
+    cases, and then in another way.
     """
     from dither.audit.trial import Trial
 
@@ -205,7 +267,9 @@ def test_seldom_exceptions_in_calls_for_many_have_their_own_alarm_rate(chance, p
     monkeypatch.setattr(Trial, "_judged", spy)
     for _ in range(20):
         seen.clear()
-        assert not audit.mechanism(raising(chance), 0, 1, claimed=CLAIM, draws=2000, confidence=1 - 1e-9).refuted
+        assert not audit.mechanism(
+            raising(chance), 0, 1, claimed=CLAIM, draws=2000, confidence=1 - 1e-9
+        ).refuted
         if seen[-1][0] == pytest.approx(part * 1e-9):
             break
     else:
@@ -215,13 +279,25 @@ def test_seldom_exceptions_in_calls_for_many_have_their_own_alarm_rate(chance, p
 
 
 def test_nan_on_one_neighbour_is_an_event():
-    found = audit.mechanism(lambda x, size: np.full(size, np.nan if x else 1.0), 0, 1, claimed=CLAIM, draws=1000)
+    found = audit.mechanism(
+        lambda x, size: np.full(size, np.nan if x else 1.0),
+        0,
+        1,
+        claimed=CLAIM,
+        draws=1000,
+    )
     assert found.refuted
     assert "NaN" in found.event
 
 
 def test_other_objects_are_compared():
-    assert not audit.mechanism(lambda x: {"a": 1}, 0, 1, claimed=CLAIM, draws=1000).refuted  # noqa: ARG005
+    assert not audit.mechanism(
+        lambda x: {"a": 1},
+        0,
+        1,
+        claimed=CLAIM,
+        draws=1000,
+    ).refuted
     assert audit.mechanism(lambda x: {"a": x}, 0, 1, claimed=CLAIM, draws=1000).refuted
 
 
@@ -233,7 +309,12 @@ def test_types_are_compared():
 
 def test_a_leak_beside_correct_noise_is_found_in_wide_outputs():
     def f(x, size):
-        return np.column_stack([discrete_laplace(1.0, (size, 50)), np.full(size, x) + discrete_laplace(0.3, size)])
+        return np.column_stack(
+            [
+                discrete_laplace(1.0, (size, 50)),
+                np.full(size, x) + discrete_laplace(0.3, size),
+            ]
+        )
 
     assert audit.mechanism(f, 0, 1, claimed=CLAIM, draws=20_000).refuted
 
@@ -250,12 +331,24 @@ def boom(x):
         (lambda x: x, {}, "claimed: is missing"),
         (lambda x: x, {"claimed": 1.0}, "must be a guarantee"),
         (lambda x: x, {"claimed": dither.RenyiDP({2: 0.1})}, "claimed.approx"),
-        (lambda x: x, {"claimed": CLAIM, "draws": 10}, "make at least 100 of each input"),
+        (
+            lambda x: x,
+            {"claimed": CLAIM, "draws": 10},
+            "make at least 100 of each input",
+        ),
         (lambda x: x, {"claimed": CLAIM, "draws": 0}, "must be at least 1"),
-        (lambda x: x, {"claimed": PureDP(12.0)}, "100,000 cannot refute ε = 12 whatever is wrong; make at least"),
+        (
+            lambda x: x,
+            {"claimed": PureDP(12.0)},
+            "100,000 cannot refute ε = 12 whatever is wrong; make at least",
+        ),
         (lambda x: x, {"claimed": ApproxDP(1.0, 0.9999)}, "make at least"),
         (lambda x: x, {"claimed": GaussianDP(30.0)}, "cannot refute"),
-        (lambda x: x, {"claimed": CLAIM, "confidence": 1.0}, "strictly between 0 and 1"),
+        (
+            lambda x: x,
+            {"claimed": CLAIM, "confidence": 1.0},
+            "strictly between 0 and 1",
+        ),
         (lambda x: x, {"claimed": CLAIM, "pairs": [1]}, "must list pairs"),
         (lambda x: x, {"claimed": CLAIM, "pairs": []}, "must list pairs"),
         (lambda x, size: [x] * (size + 1), {"claimed": CLAIM}, "when asked for"),
@@ -273,21 +366,43 @@ def test_pairs_stand_instead_of_inputs():
 
 
 def prints_all(claim, draws):
-    return audit.mechanism(lambda x, size: np.full(size, x), 0, 1, claimed=claim, draws=draws, confidence=1 - 1e-6)
+    return audit.mechanism(
+        lambda x, size: np.full(size, x),
+        0,
+        1,
+        claimed=claim,
+        draws=draws,
+        confidence=1 - 1e-6,
+    )
 
 
 @pytest.mark.parametrize(
-    "claim", [PureDP(3.0), PureDP(8.0), ApproxDP(4.0, 0.01), GaussianDP(4.0), ZeroConcentratedDP(3.0)], ids=str
+    "claim",
+    [
+        PureDP(3.0),
+        PureDP(8.0),
+        ApproxDP(4.0, 0.01),
+        GaussianDP(4.0),
+        ZeroConcentratedDP(3.0),
+    ],
+    ids=str,
 )
 def test_the_draws_that_are_asked_for_suffice(claim):
     with pytest.raises(ArgumentError) as refused:
         prints_all(claim, 100)
-    needed = int(str(refused.value).rpartition("at least ")[2].split()[0].replace(",", ""))
+    needed = int(
+        str(refused.value).rpartition("at least ")[2].split()[0].replace(",", "")
+    )
     assert all(prints_all(claim, needed).refuted for _ in range(5))
 
 
 def test_a_claim_about_another_unit_is_refused():
     with pytest.raises(UnitMismatch, match="audit the guarantee for that unit"):
-        audit.mechanism(Laplace(sensitivity=1, epsilon=1).release, 0, 1, claimed=PureDP(1.0, unit=dither.Unit("edge")))
+        audit.mechanism(
+            Laplace(sensitivity=1, epsilon=1).release,
+            0,
+            1,
+            claimed=PureDP(1.0, unit=dither.Unit("edge")),
+        )
     with pytest.raises(UnitMismatch, match="for_replacement"):
         audit.mechanism(whole_scale, 0, 1, claimed=CLAIM, unit=dither.ROW.replacing())

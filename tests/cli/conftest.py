@@ -1,4 +1,6 @@
-"""A stand-in for a database, so that commands can be tested without one: it remembers how it was opened and asked."""
+"""A stand-in for a database, so that commands can be tested without one: it remembers
+how it was opened and asked.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +49,13 @@ class Fake:
 
     def preview(self, query: str, **cost: Any) -> Preview:
         self.asked.append(("preview", query, cost))
-        columns = (PreviewColumn("ward", "key"), PreviewColumn("[i]n", "count", (("", 12.0),)))
-        return Preview(columns, PureDP(0.5), 0.5, 0.25, 2, ("a note",), left="all of it")
+        columns = (
+            PreviewColumn("ward", "key"),
+            PreviewColumn("[i]n", "count", (("", 12.0),)),
+        )
+        return Preview(
+            columns, PureDP(0.5), 0.5, 0.25, 2, ("a note",), left="all of it"
+        )
 
 
 def _spread(confidence: float) -> list[list[tuple[int, int] | None]]:

@@ -18,7 +18,18 @@ def run(*words: str) -> Result:
 
 
 def finding(lower: float) -> Finding:
-    return Finding(lower > 1, PureDP(1.0), "ε", lower, lower, "the output is at most 0", 90, 100, 100_000, 1e-5)
+    return Finding(
+        lower > 1,
+        PureDP(1.0),
+        "ε",
+        lower,
+        lower,
+        "the output is at most 0",
+        90,
+        100,
+        100_000,
+        1e-5,
+    )
 
 
 @pytest.fixture
@@ -28,7 +39,10 @@ def findings(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[tuple[int, f
 
         def everything(draws: int, confidence: float) -> Iterator[tuple[str, Finding]]:
             asked.append((draws, confidence))
-            yield from ((f"case {number}", finding(lower)) for number, lower in enumerate(lowers))
+            yield from (
+                (f"case {number}", finding(lower))
+                for number, lower in enumerate(lowers)
+            )
 
         monkeypatch.setattr("dither.audit.everything", everything)
         return asked
@@ -41,11 +55,19 @@ def test_nothing_refuted(findings: Callable[..., list[tuple[int, float]]]) -> No
     done = run("--self")
     assert (done.exit_code, done.stderr) == (0, "")
     assert asked == [(100_000, 0.999)]
-    for words in ("case 1", "ε = 1 (pure)", "ε ≥ 0.980", "100,000", "None of 2 is refuted, which proves nothing"):
+    for words in (
+        "case 1",
+        "ε = 1 (pure)",
+        "ε ≥ 0.980",
+        "100,000",
+        "None of 2 is refuted, which proves nothing",
+    ):
         assert words in done.stdout
 
 
-def test_something_refuted_ends_with_1(findings: Callable[..., list[tuple[int, float]]]) -> None:
+def test_something_refuted_ends_with_1(
+    findings: Callable[..., list[tuple[int, float]]],
+) -> None:
     findings(0.98, 1.93)
     done = run("--self", "--draws", "5000")
     assert done.exit_code == 1
@@ -81,4 +103,6 @@ def test_for_real() -> None:
     assert (done.exit_code, done.stderr) == (0, "")
     found = json.loads(done.stdout)
     assert len(found) > 30
-    assert {"Laplace, whole numbers", "dither.mean", "SQL, median"} <= {one["name"] for one in found}
+    assert {"Laplace, whole numbers", "dither.mean", "SQL, median"} <= {
+        one["name"] for one in found
+    }

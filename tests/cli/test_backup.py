@@ -1,4 +1,6 @@
-"""`dither backup` and `dither restore`: a book is copied and put back, frozen until its curator has looked."""
+"""`dither backup` and `dither restore`: a book is copied and put back, frozen until its
+curator has looked.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,11 @@ def test_a_backup_of_a_book_in_use(here: Path) -> None:
         assert "up to line 3 at least; its head was 3:" in done.stdout
         account.charge(PureDP(0.5))
         assert verify(ledger) == 4
-    assert sorted(path.name for path in here.iterdir()) == ["book.db", "book.db-note", "copy.db"]
+    assert sorted(path.name for path in here.iterdir()) == [
+        "book.db",
+        "book.db-note",
+        "copy.db",
+    ]
 
 
 def test_a_backup_replaces_nothing() -> None:
@@ -62,7 +68,9 @@ def test_restoring_step_by_step() -> None:
     assert "restored from a backup" in run("budget").stdout
     with Ledger.open("book.db") as ledger:
         ledger.account("clinic").recover([later])
-    assert "thawed: clinic" in run("thaw", "--reason", "the receipts are entered").stdout
+    assert (
+        "thawed: clinic" in run("thaw", "--reason", "the receipts are entered").stdout
+    )
     with Ledger.open("book.db") as ledger:
         assert ledger.account("clinic").remaining.epsilon == 1.25
         assert verify(ledger, whole=True)
@@ -79,18 +87,20 @@ def test_restoring_without_the_receipts() -> None:
 
 def test_a_catalogue_says_where_its_book_is() -> None:
     run("backup", "book.db", "copy.db")
-    text = (
-        'name = "clinic"\nunit = "row"\nbook = "{}"\n[budget]\nepsilon = 2.0\n[tables.visits]\nsource = "visits.csv"\n'
-    )
+    text = 'name = "clinic"\nunit = "row"\nbook = "{}"\n[budget]\nepsilon = 2.0\n[tables.visits]\nsource = "visits.csv"\n'
     text += '[tables.visits.columns]\nage = "integer"\n'
     Path("clinic.toml").write_text(text.format("new.db"), encoding="utf-8")
     assert run("restore", "copy.db", "clinic.toml").exit_code == 0
     assert "clinic" in run("budget", "new.db").stdout
-    Path("clinic.toml").write_text(text.format("postgresql://host/book"), encoding="utf-8")
+    Path("clinic.toml").write_text(
+        text.format("postgresql://host/book"), encoding="utf-8"
+    )
     assert "restored with pg_restore" in run("restore", "copy.db", "clinic.toml").stderr
 
 
-@pytest.mark.parametrize("words", [["backup", "nowhere.db", "copy.db"], ["restore", "nowhere.db", "new.db"]])
+@pytest.mark.parametrize(
+    "words", [["backup", "nowhere.db", "copy.db"], ["restore", "nowhere.db", "new.db"]]
+)
 def test_what_is_not_there(words: list[str], here: Path) -> None:
     done = run(*words)
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)

@@ -63,7 +63,9 @@ def test_a_book_may_be_beside() -> None:
     assert place_of("clinic.toml") == place_of("clinic.csv") == "clinic.dither.db"
 
 
-@pytest.mark.parametrize("words", [["budget"], ["log"], ["log", "verify"], ["log", "export"]])
+@pytest.mark.parametrize(
+    "words", [["budget"], ["log"], ["log", "verify"], ["log", "export"]]
+)
 def test_commands_take_a_catalogue(words: list[str]) -> None:
     declare()
     begin("clinic.dither.db")

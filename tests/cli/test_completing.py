@@ -1,4 +1,6 @@
-"""What a shell offers: file names, tables and columns, from declarations and schemas alone; and never a traceback."""
+"""What a shell offers: file names, tables and columns, from declarations and schemas
+alone; and never a traceback.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,13 @@ from dither.cli import main
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("clinic.toml").write_text(CLINIC, encoding="utf-8")
-    Path("visits.csv").write_text('patient_id,ward,"a cost"\np1,A,1\n', encoding="utf-8")
+    Path("visits.csv").write_text(
+        'patient_id,ward,"a cost"\np1,A,1\n', encoding="utf-8"
+    )
     with duckdb.connect("clinic.duckdb") as made:
-        made.execute("CREATE TABLE stays (id BIGINT, days INTEGER); CREATE TABLE staff (id BIGINT)")
+        made.execute(
+            "CREATE TABLE stays (id BIGINT, days INTEGER); CREATE TABLE staff (id BIGINT)"
+        )
     return tmp_path
 
 
@@ -47,7 +53,9 @@ beds = "integer"
 def offered(*words: str) -> list[str]:
     """What is offered for the last word."""
     *before, last = words
-    found = ShellComplete(main, {}, "dither", "_DITHER_COMPLETE").get_completions(before, last)
+    found = ShellComplete(main, {}, "dither", "_DITHER_COMPLETE").get_completions(
+        before, last
+    )
     return [item.type if item.type != "plain" else item.value for item in found]
 
 
@@ -79,7 +87,10 @@ def test_files(words: tuple[str, ...]) -> None:
     [
         ("SELECT wa", ["SELECT ward", "SELECT wards"]),
         ("SELECT COUNT(*) FROM v", ["SELECT COUNT(*) FROM visits"]),
-        ("select count(*) from visits join w", ["select count(*) from visits join wards"]),
+        (
+            "select count(*) from visits join w",
+            ["select count(*) from visits join wards"],
+        ),
         ("SELECT AVG(wards.b", ["SELECT AVG(wards.beds"]),
         ("SELECT AVG(w.BE", ["SELECT AVG(w.beds"]),
         ("SELECT nothing", []),
@@ -100,7 +111,9 @@ def test_columns_of_a_file_that_is_not_declared() -> None:
 
 def test_tables_of_a_database() -> None:
     assert offered("query", "clinic.duckdb", "--table", "sta") == ["staff", "stays"]
-    assert offered("query", "clinic.duckdb", "--table", "stays", "SELECT AVG(d") == ["SELECT AVG(days"]
+    assert offered("query", "clinic.duckdb", "--table", "stays", "SELECT AVG(d") == [
+        "SELECT AVG(days"
+    ]
     assert offered("query", "visits.csv", "--table", "") == []
 
 
@@ -113,7 +126,9 @@ def test_accounts() -> None:
     assert not Path("nowhere.db").exists()
 
 
-@pytest.mark.parametrize("source", ["nowhere.toml", "nowhere.csv", "postgresql://nowhere/x", ""])
+@pytest.mark.parametrize(
+    "source", ["nowhere.toml", "nowhere.csv", "postgresql://nowhere/x", ""]
+)
 def test_what_cannot_be_known_offers_nothing(source: str) -> None:
     assert offered("query", source, "SELECT ") == []
     assert offered("query", source, "--table", "") == []
@@ -121,10 +136,14 @@ def test_what_cannot_be_known_offers_nothing(source: str) -> None:
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
 def test_bash_gets_the_whole_word(folder: Path) -> None:
-    """The script that `dither completion` prints, as bash would call it for an open quotation mark."""
+    """The script that `dither completion` prints, as bash would call it for an open
+    quotation mark.
+    """
     command = folder / "bin" / "dither"
     command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m dither "$@"\n', encoding="utf-8")
+    command.write_text(
+        f'#!/bin/sh\nexec "{sys.executable}" -m dither "$@"\n', encoding="utf-8"
+    )
     command.chmod(0o755)
     script = """
         eval "$(dither completion bash)"
@@ -133,5 +152,11 @@ def test_bash_gets_the_whole_word(folder: Path) -> None:
         printf '%s\\n' "${COMPREPLY[@]}"
     """
     environment = os.environ | {"PATH": f"{command.parent}:{os.environ['PATH']}"}
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, env=environment)
+    done = subprocess.run(
+        ["bash", "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
     assert done.stdout == "SELECT COUNT(*) FROM visits\n"

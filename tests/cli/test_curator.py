@@ -1,4 +1,6 @@
-"""What a curator does with a book from the shell: each command does what it says, and says what it did."""
+"""What a curator does with a book from the shell: each command does what it says, and
+says what it did.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def test_amend(book: Path) -> None:
 
 
 def test_amend_takes_no_promise_back() -> None:
-    assert "spent more than that already" in refused("amend", "--epsilon", "0.1", "--reason", "no")
+    assert "spent more than that already" in refused(
+        "amend", "--epsilon", "0.1", "--reason", "no"
+    )
     assert "say what changes" in refused("amend", "--reason", "no")
     assert "--reason" in refused("amend", "--epsilon", "3")
 
@@ -84,9 +88,14 @@ def test_an_account_is_named_where_there_are_several(book: Path) -> None:
         ["renew", "--reason", "why"],
         ["write-off", "--reason", "why"],
     ):
-        assert "book.db has 2 accounts (clinic, survey); choose one with --account" in refused(*words)
+        assert (
+            "book.db has 2 accounts (clinic, survey); choose one with --account"
+            in refused(*words)
+        )
     assert "survey" in done("share", "book.db", "--account", "survey", "ana", "0.5")
-    assert "there is no account 'other'" in refused("freeze", "--account", "other", "--reason", "why")
+    assert "there is no account 'other'" in refused(
+        "freeze", "--account", "other", "--reason", "why"
+    )
 
 
 def test_freeze_and_thaw(book: Path) -> None:
@@ -104,24 +113,36 @@ def test_freeze_stops_the_whole_book(book: Path) -> None:
     assert done("freeze", "--reason", "we look") == "frozen: clinic, survey\n"
     assert "thawed: survey" in done("thaw", "--account", "survey", "--reason", "seen")
     with Ledger.open(book) as ledger:
-        assert (account(ledger).frozen, account(ledger, "survey").frozen) == ("we look", "")
+        assert (account(ledger).frozen, account(ledger, "survey").frozen) == (
+            "we look",
+            "",
+        )
 
 
 def test_freeze_one_analyst(book: Path) -> None:
-    assert done("freeze", "--analyst", "ana", "--reason", "too many failures") == "ana is stopped in: clinic\n"
+    assert (
+        done("freeze", "--analyst", "ana", "--reason", "too many failures")
+        == "ana is stopped in: clinic\n"
+    )
     with Ledger.open(book) as ledger:
         with pytest.raises(AccountFrozen, match="ana is stopped"):
             account(ledger).charge(PureDP(0.1), by="ana")
         account(ledger).charge(PureDP(0.1), by="bob")
-    assert "nobody named 'anna'" in refused("thaw", "--analyst", "anna", "--reason", "seen")
-    assert "thawed: ana in clinic" in done("thaw", "--analyst", "ana", "--reason", "seen")
+    assert "nobody named 'anna'" in refused(
+        "thaw", "--analyst", "anna", "--reason", "seen"
+    )
+    assert "thawed: ana in clinic" in done(
+        "thaw", "--analyst", "ana", "--reason", "seen"
+    )
     with Ledger.open(book) as ledger:
         account(ledger).charge(PureDP(0.1), by="ana")
 
 
 def test_an_analyst_thawed_in_a_frozen_account_is_told() -> None:
     done("freeze", "--reason", "we look")
-    assert "clinic itself is still frozen (we look)" in done("thaw", "--analyst", "ana", "--reason", "seen")
+    assert "clinic itself is still frozen (we look)" in done(
+        "thaw", "--analyst", "ana", "--reason", "seen"
+    )
 
 
 def moved(book: Path) -> None:
@@ -161,7 +182,10 @@ def test_thaw_one_account_of_such_a_book(book: Path) -> None:
     said = done("thaw", "--account", "clinic", "--reason", "seen")
     assert "the book itself is still frozen (no note lies beside it" in said
     with Ledger.open(book) as ledger:
-        assert (account(ledger).frozen, bool(account(ledger, "survey").frozen)) == ("", True)
+        assert (account(ledger).frozen, bool(account(ledger, "survey").frozen)) == (
+            "",
+            True,
+        )
         assert ledger.account("new", epsilon=1).frozen != ""
     assert "thawed: new, survey" in done("thaw", "--reason", "seen")
     assert "has 3 accounts" in refused("thaw", "--reason", "seen")
@@ -175,21 +199,33 @@ def test_renew(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = clock.now
     for refusal in ("sees this date for the first time", ""):
         days = next(later)
-        monkeypatch.setattr(clock, "now", lambda days=days: clock.after(real(), 86_400 * days))
+        monkeypatch.setattr(
+            clock, "now", lambda days=days: clock.after(real(), 86_400 * days)
+        )
         found = run("renew", "--reason", "a new year")
         assert refusal in found.stderr
         assert found.exit_code == (2 if refusal else 0)
-    assert "period 2: whoever was there in all periods was promised this 2 times over" in found.stdout
+    assert (
+        "period 2: whoever was there in all periods was promised this 2 times over"
+        in found.stdout
+    )
 
 
 def test_write_off(book: Path) -> None:
     assert "which is final" in done("write-off", "--reason", "receipts were lost")
-    with Ledger.open(book) as ledger, pytest.raises(BudgetExceeded, match="written off"):
+    with (
+        Ledger.open(book) as ledger,
+        pytest.raises(BudgetExceeded, match="written off"),
+    ):
         account(ledger).charge(PureDP(0.1))
-    assert "written off, which is final" in refused("amend", "--epsilon", "9", "--reason", "more")
+    assert "written off, which is final" in refused(
+        "amend", "--epsilon", "9", "--reason", "more"
+    )
 
 
-@pytest.mark.parametrize("words", [["amend", "nowhere.db", "--epsilon", "1"], ["freeze", "nowhere.db"]])
+@pytest.mark.parametrize(
+    "words", [["amend", "nowhere.db", "--epsilon", "1"], ["freeze", "nowhere.db"]]
+)
 def test_a_missing_book_stays_missing(words: list[str], tmp_path: Path) -> None:
     assert "there is no book at nowhere.db" in refused(*words, "--reason", "why")
     assert not (tmp_path / "nowhere.db").exists()

@@ -20,7 +20,9 @@ def test_five_questions_fit_into_the_account() -> None:
     assert sum(question.share for question in QUESTIONS) < 1
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.words[:20])
+@pytest.mark.parametrize(
+    "question", QUESTIONS, ids=lambda question: question.words[:20]
+)
 def test_every_question_can_be_asked(question: object) -> None:
     with dither.open(CLINIC / "clinic.toml", ledger=":memory:") as database:
         found = database.preview(question.sql, share=question.share)  # type: ignore[attr-defined]
@@ -31,11 +33,21 @@ def test_every_question_can_be_asked(question: object) -> None:
 def test_it_is_quiet_and_leaves_nothing_behind(tmp_path: Path) -> None:
     before = sorted(CLINIC.iterdir())
     command = [sys.executable, "-W", "error", "-m", "dither.cli", "demo"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=tmp_path
+    )
     assert (done.returncode, done.stderr) == (0, "")
     for question in QUESTIONS:
         assert question.words in done.stdout
-    for words in ("synthetic", "cardiology", "median_stay", "Norland", "R07", "visits_per_patient", "±"):
+    for words in (
+        "synthetic",
+        "cardiology",
+        "median_stay",
+        "Norland",
+        "R07",
+        "visits_per_patient",
+        "±",
+    ):
         assert words in done.stdout
     assert done.stdout.count("of the account; by itself") == 5
     assert "is left" in done.stdout.splitlines()[-1]

@@ -28,12 +28,16 @@ def test_in_plain_words() -> None:
 
 def test_with_delta_prior_and_group() -> None:
     done = run("1", "--delta", "1e-6", "--prior", "0.01", "--group", "3")
-    assert explain.epsilon(1, delta=1e-6, prior=0.01, group=3).sentences[0] in done.stdout
+    assert (
+        explain.epsilon(1, delta=1e-6, prior=0.01, group=3).sentences[0] in done.stdout
+    )
 
 
 def test_for_neighbours_that_replace() -> None:
     done = run("0.5", "--relation", "replace")
-    assert explain.epsilon(0.5, relation="replace").sentences[0] in " ".join(done.stdout.split())
+    assert explain.epsilon(0.5, relation="replace").sentences[0] in " ".join(
+        done.stdout.split()
+    )
 
 
 def test_perfect_privacy() -> None:
@@ -42,19 +46,25 @@ def test_perfect_privacy() -> None:
 
 def test_a_narrow_terminal_cuts_nothing() -> None:
     done = CliRunner().invoke(main, ["explain", "0.5"], env={"COLUMNS": "40"})
-    assert "".join(explain.epsilon(0.5).sentences[0].split()) in "".join(done.stdout.split())
+    assert "".join(explain.epsilon(0.5).sentences[0].split()) in "".join(
+        done.stdout.split()
+    )
     assert max(map(len, done.stdout.splitlines())) <= 40
 
 
 def test_as_data() -> None:
     done = run("1", "--delta", "1e-6", "--json")
-    assert json.loads(done.stdout) == json.loads(explain.epsilon(1, delta=1e-6).to_json())
+    assert json.loads(done.stdout) == json.loads(
+        explain.epsilon(1, delta=1e-6).to_json()
+    )
 
 
 def test_the_picture(tmp_path: Path) -> None:
     done = run("0.5", "--svg", str(tmp_path / "epsilon.svg"))
     assert "in plain words" in done.stdout
-    assert (tmp_path / "epsilon.svg").read_text(encoding="utf-8") == explain.epsilon(0.5).svg() + "\n"
+    assert (tmp_path / "epsilon.svg").read_text(encoding="utf-8") == explain.epsilon(
+        0.5
+    ).svg() + "\n"
     Xml.fromstring(run("0.5", "--svg", "-").stdout)
     done = run("0.5", "--json", "--svg", str(tmp_path / "other.svg"))
     assert json.loads(done.stdout)["epsilon"] == 0.5

@@ -1,4 +1,6 @@
-"""The commands on real files, from a first draft to the log: nothing here is a stand-in."""
+"""The commands on real files, from a first draft to the log: nothing here is a
+stand-in.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,18 @@ from click.testing import CliRunner, Result
 from dither.cli import main
 
 SQL = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM visits GROUP BY ward"
-DECLARED = ["--unit", "patient_id", "--bounds", "age=0:110", "--keys", "ward=A,B", "--budget", "3", "--delta", "1e-6"]
+DECLARED = [
+    "--unit",
+    "patient_id",
+    "--bounds",
+    "age=0:110",
+    "--keys",
+    "ward=A,B",
+    "--budget",
+    "3",
+    "--delta",
+    "1e-6",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +51,10 @@ def test_a_data_file_from_preview_to_log() -> None:
     again = run("query", "visits.csv", SQL, *DECLARED, "--epsilon", "1")
     assert "answered from the book" in again.stdout
     assert asked.stdout.splitlines()[:7] == again.stdout.splitlines()[:7]
-    assert "cost: nothing" in run("preview", "visits.csv", SQL, *DECLARED, "--epsilon", "1").stdout
+    assert (
+        "cost: nothing"
+        in run("preview", "visits.csv", SQL, *DECLARED, "--epsilon", "1").stdout
+    )
     assert "charges: 1" in run("budget", "visits.csv").stdout
     assert "AVG(age)" in run("log", "visits.csv").stdout
     assert "is as it was written" in run("log", "verify", "visits.csv").stdout
@@ -76,10 +92,20 @@ def test_data_for_machines() -> None:
 
 
 def test_a_catalogue_from_draft_to_answer() -> None:
-    assert run("init", "visits.csv", "--population", "400", "--rows", "visits=5").exit_code == 0
-    assert run("preview", "visits.toml", "SELECT AVG(age) FROM visits", "--epsilon", "1").exit_code == 0
+    assert (
+        run("init", "visits.csv", "--population", "400", "--rows", "visits=5").exit_code
+        == 0
+    )
+    assert (
+        run(
+            "preview", "visits.toml", "SELECT AVG(age) FROM visits", "--epsilon", "1"
+        ).exit_code
+        == 0
+    )
     text = Path("visits.toml").read_text(encoding="utf-8")
-    declared = text.replace('ward = "text"', 'ward = { type = "text", keys = ["A", "B"] }')
+    declared = text.replace(
+        'ward = "text"', 'ward = { type = "text", keys = ["A", "B"] }'
+    )
     Path("visits.toml").write_text(declared, encoding="utf-8")
     done = run("query", "visits.toml", SQL, "--share", "0.2")
     assert (done.exit_code, done.stderr) == (0, "")
@@ -91,7 +117,11 @@ def test_a_catalogue_from_draft_to_answer() -> None:
     ("sql", "words", "said"),
     [
         ("SELECT COUNT(*) FROM visit", ["--epsilon", "1"], "did you mean visits?"),
-        ("SELECT\n  AVG(agee) FROM visits", ["--epsilon", "1"], "\n    AVG(agee) FROM visits\n        ^\n"),
+        (
+            "SELECT\n  AVG(agee) FROM visits",
+            ["--epsilon", "1"],
+            "\n    AVG(agee) FROM visits\n        ^\n",
+        ),
         ("SELECT COUNT(*) FROM visits", ["--epsilon", "50"], "Nothing was spent."),
         ("SELECT COUNT(*) FROM visits", [], "state what this may cost"),
         ("SELECT * FROM visits", ["--epsilon", "1"], "cannot be released"),
@@ -115,7 +145,10 @@ def test_a_source_that_is_not_there(tmp_path: Path) -> None:
 def test_a_forgotten_unit_is_refused_with_a_suggestion() -> None:
     done = run("query", "visits.csv", SQL, *DECLARED[2:], "--epsilon", "1")
     assert done.exit_code == 2
-    assert "--unit: is missing; pass the column with a person's id, such as --unit patient_id" in done.stderr
+    assert (
+        "--unit: is missing; pass the column with a person's id, such as --unit patient_id"
+        in done.stderr
+    )
     assert "or --unit row if each row is a person of its own" in done.stderr
     assert not Path("visits.dither.db").exists()
 
@@ -136,15 +169,27 @@ ward = "text"
 
 
 def test_a_preview_promises_nothing_and_amend_changes_what_can_be_changed() -> None:
-    """Preview, learn that a δ is needed, declare a population, ask; then amend, and hear what cannot be amended."""
-    sql = ["visits.toml", "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", "--epsilon", "1"]
+    """Preview, learn that a δ is needed, declare a population, ask; then amend, and
+    hear what cannot be amended.
+    """
+    sql = [
+        "visits.toml",
+        "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward",
+        "--epsilon",
+        "1",
+    ]
     Path("visits.toml").write_text(CATALOGUE.format(population=""), encoding="utf-8")
     refused = run("preview", *sql)
     assert "δ" in refused.stderr
     assert "population" in refused.stderr
-    for act in (["budget", "visits.toml"], ["amend", "visits.toml", "--epsilon", "5", "--reason", "more"]):
+    for act in (
+        ["budget", "visits.toml"],
+        ["amend", "visits.toml", "--epsilon", "5", "--reason", "more"],
+    ):
         assert "no account yet" in run(*act).output
-    Path("visits.toml").write_text(CATALOGUE.format(population="population = 2500"), encoding="utf-8")
+    Path("visits.toml").write_text(
+        CATALOGUE.format(population="population = 2500"), encoding="utf-8"
+    )
     shown = run("preview", *sql)
     assert (shown.exit_code, "100 % is left" in shown.stdout) == (0, True)
     assert run("query", *sql).exit_code == 0
@@ -153,9 +198,20 @@ def test_a_preview_promises_nothing_and_amend_changes_what_can_be_changed() -> N
     mismatch = run("preview", *sql)
     assert mismatch.exit_code == 2
     assert "dither.db: the account visits promises" in mismatch.stderr
-    by_size = run("amend", "visits.toml", "--population", "25000", "--reason", "more people")
+    by_size = run(
+        "amend", "visits.toml", "--population", "25000", "--reason", "more people"
+    )
     assert "from now on ε = 3, δ = 1e-08" in by_size.stdout
-    twice = run("amend", "visits.toml", "--population", "25000", "--delta", "1e-8", "--reason", "both")
+    twice = run(
+        "amend",
+        "visits.toml",
+        "--population",
+        "25000",
+        "--delta",
+        "1e-8",
+        "--reason",
+        "both",
+    )
     assert "say the δ once" in twice.stderr
     fixed = run("amend", "visits.toml", "--delta", "0", "--reason", "none")
     assert "visits.dither.db: visits cannot give up its δ" in fixed.stderr

@@ -1,4 +1,6 @@
-"""`dither init`: from any source to a catalogue that opens as it is, and nothing is overwritten."""
+"""`dither init`: from any source to a catalogue that opens as it is, and nothing is
+overwritten.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from dither.query.catalogue.types import Type
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("data").mkdir()
-    Path("data/visits.csv").write_text("visit_id,patient_id,ward,age,cost\n1,p,A,30,5\n", encoding="utf-8")
+    Path("data/visits.csv").write_text(
+        "visit_id,patient_id,ward,age,cost\n1,p,A,30,5\n", encoding="utf-8"
+    )
     Path("data/regions.csv").write_text("region,beds\nnorth,7\n", encoding="utf-8")
     return tmp_path
 
@@ -43,10 +47,14 @@ def test_it_is_named_after_the_first_source() -> None:
 
 def test_a_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("data").stdout.startswith("wrote data.toml: visits;")
-    assert load_catalogue("data.toml").tables[0].source == str(folder / "data" / "visits.csv")
+    assert load_catalogue("data.toml").tables[0].source == str(
+        folder / "data" / "visits.csv"
+    )
     monkeypatch.chdir(folder / "data")
     assert run(".").stdout.startswith("wrote data.toml: visits;")
-    assert load_catalogue("data.toml").tables[0].source == str(folder / "data" / "visits.csv")
+    assert load_catalogue("data.toml").tables[0].source == str(
+        folder / "data" / "visits.csv"
+    )
 
 
 def test_another_name_or_none() -> None:
@@ -59,18 +67,34 @@ def test_another_name_or_none() -> None:
 def test_a_catalogue_elsewhere_still_finds_its_files(folder: Path) -> None:
     (folder / "other").mkdir()
     assert run("data/visits.csv", "-o", "other/clinic.toml").exit_code == 0
-    assert load_catalogue("other/clinic.toml").tables[0].source == str(folder / "data" / "visits.csv")
+    assert load_catalogue("other/clinic.toml").tables[0].source == str(
+        folder / "data" / "visits.csv"
+    )
     assert run("data/visits.csv", "-o", str(folder / "here.toml")).exit_code == 0
     assert 'source = "data/visits.csv"' in Path("here.toml").read_text(encoding="utf-8")
 
 
 def test_what_is_stated_needs_no_question() -> None:
-    words = ["--unit", "patient_id", "--budget", "2", "--population", "5000", "--rows", "visits=40"]
+    words = [
+        "--unit",
+        "patient_id",
+        "--budget",
+        "2",
+        "--population",
+        "5000",
+        "--rows",
+        "visits=40",
+    ]
     done = run("data/visits.csv", *words)
     assert (done.exit_code, done.stderr) == (0, "")
     assert "unit =" not in done.stdout
     found = load_catalogue("visits.toml")
-    assert (found.epsilon, found.population, found.delta, found.tables[0].rows) == (2.0, 5000, 1e-7, 40)
+    assert (found.epsilon, found.population, found.delta, found.tables[0].rows) == (
+        2.0,
+        5000,
+        1e-7,
+        40,
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,7 +125,10 @@ def test_nothing_is_overwritten() -> None:
     Path("visits.toml").write_text("declared with care", encoding="utf-8")
     done = run("data/visits.csv")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == "Error: output: visits.toml is there already; name another file with -o\n"
+    assert (
+        done.stderr
+        == "Error: output: visits.toml is there already; name another file with -o\n"
+    )
     assert Path("visits.toml").read_text(encoding="utf-8") == "declared with care"
 
 
@@ -136,13 +163,21 @@ def test_questions() -> None:
     assert "Whom to protect: the column with a person's id [patient_id]" in done.stdout
     assert "visits.age [integer 0..120 years]" in done.stdout
     found = load_catalogue("data.toml")
-    assert (found.unit.name, found.population, found.epsilon) == ("patient_id", 2500, 3.0)
+    assert (found.unit.name, found.population, found.epsilon) == (
+        "patient_id",
+        2500,
+        3.0,
+    )
     assert found.table("regions").public
     visits = found.table("visits")
     assert visits.rows == 40
     assert visits.field("ward").keys == ("A", "B")
     cost = visits.field("cost")
-    assert (cost.type, cost.range.high, cost.provenance) == (Type.REAL, 20000, "the price list, in euros")
+    assert (cost.type, cost.range.high, cost.provenance) == (
+        Type.REAL,
+        20000,
+        "the price list, in euros",
+    )
     assert visits.field("age").provenance == "the price list, in years"
     assert [field.name for field in found.table("regions").fields] == ["beds"]
 
@@ -167,7 +202,9 @@ def test_questions_are_asked_on_a_terminal_only(folder: Path) -> None:
     pty = pytest.importorskip("pty")
     command = [sys.executable, "-m", "dither.cli", "init", "data/visits.csv"]
     ours, theirs = pty.openpty()
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder) as asked:
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder
+    ) as asked:
         os.close(theirs)
         os.write(ours, b"\n\n\n\n\n.\n")
         shown = b""

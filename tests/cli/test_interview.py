@@ -25,13 +25,28 @@ NUMBER = Column("n", Type.INTEGER)
         (GUESSED, "0.5..110", Type.REAL, 0.5, 110, "years"),
         (GUESSED, "real 0..110", Type.REAL, 0, 110, "years"),
         (TEXT, "-5 to 5 °C", Type.INTEGER, -5, 5, "°C"),
-        (TEXT, "2020-01-01..2024-12-31", Type.DATE, date(2020, 1, 1), date(2024, 12, 31), ""),
+        (
+            TEXT,
+            "2020-01-01..2024-12-31",
+            Type.DATE,
+            date(2020, 1, 1),
+            date(2024, 12, 31),
+            "",
+        ),
         (GUESSED, "text", Type.TEXT, None, None, "years"),
     ],
 )
-def test_types_and_bounds(column: Column, answer: str, type_: Type, low: Any, high: Any, measure: str) -> None:
+def test_types_and_bounds(
+    column: Column, answer: str, type_: Type, low: Any, high: Any, measure: str
+) -> None:
     found = stated(column, answer)
-    assert (found.type, found.low, found.high, found.measure, found.keys) == (type_, low, high, measure, None)
+    assert (found.type, found.low, found.high, found.measure, found.keys) == (
+        type_,
+        low,
+        high,
+        measure,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -43,7 +58,9 @@ def test_types_and_bounds(column: Column, answer: str, type_: Type, low: Any, hi
         (NUMBER, "= 1, 2", Type.INTEGER, (1, 2)),
     ],
 )
-def test_public_values(column: Column, answer: str, type_: Type, keys: tuple[Any, ...]) -> None:
+def test_public_values(
+    column: Column, answer: str, type_: Type, keys: tuple[Any, ...]
+) -> None:
     found = stated(column, answer)
     assert (found.type, found.keys, found.low) == (type_, keys, None)
 
@@ -66,7 +83,9 @@ def test_what_is_refused(column: Column, answer: str, said: str) -> None:
         stated(column, answer)
 
 
-@pytest.mark.parametrize("column", [GUESSED, TEXT, Column("x", Type.TEXT, keys=("A", "B"))])
+@pytest.mark.parametrize(
+    "column", [GUESSED, TEXT, Column("x", Type.TEXT, keys=("A", "B"))]
+)
 def test_what_is_shown_can_be_typed(column: Column) -> None:
     again = stated(column, in_words(column))
     assert (again.facts, in_words(again)) == (

@@ -1,4 +1,6 @@
-"""`dither query`: what it prints, where, and that it spends nothing on what it cannot show."""
+"""`dither query`: what it prints, where, and that it spends nothing on what it cannot
+show.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,13 @@ def test_a_table_then_cost_and_what_is_left(database: Fake) -> None:
     assert database.asked == [("sql", SQL, {"by": "login", "epsilon": 0.5})]
     assert database.opened == [("clinic.toml", {})]
     assert database.closed == 1
-    for words in ("1,023 ±10", "ε = 0.5 (pure)", "receipt", "a note", "left: 75 % is left"):
+    for words in (
+        "1,023 ±10",
+        "ε = 0.5 (pure)",
+        "receipt",
+        "a note",
+        "left: 75 % is left",
+    ):
         assert words in done.stdout
 
 
@@ -38,7 +46,10 @@ def test_whoever_asks_has_a_name(database: Fake) -> None:
 
 def test_what_is_left_is_that_of_the_asker(database: Fake) -> None:
     database.account.share("ana", 0.25)
-    assert "left: 25 % of the account is left" in run("clinic.toml", SQL, "--by", "ana").stdout
+    assert (
+        "left: 25 % of the account is left"
+        in run("clinic.toml", SQL, "--by", "ana").stdout
+    )
 
 
 def test_values_are_shown_as_they_are(database: Fake) -> None:  # noqa: ARG001
@@ -50,15 +61,26 @@ def test_values_are_shown_as_they_are(database: Fake) -> None:  # noqa: ARG001
 
 
 def test_a_data_file_with_its_declarations(database: Fake) -> None:
-    run("visits.csv", SQL, "--unit", "patient_id", "--keys", "ward=A,B", "--budget", "3")
-    assert database.opened == [("visits.csv", {"unit": "patient_id", "keys": {"ward": ["A", "B"]}, "budget": 3.0})]
+    run(
+        "visits.csv", SQL, "--unit", "patient_id", "--keys", "ward=A,B", "--budget", "3"
+    )
+    assert database.opened == [
+        (
+            "visits.csv",
+            {"unit": "patient_id", "keys": {"ward": ["A", "B"]}, "budget": 3.0},
+        )
+    ]
 
 
 def test_json_and_nothing_else(database: Fake) -> None:  # noqa: ARG001
     done = run("clinic.toml", SQL, "--json", "--confidence", "0.99")
     found = json.loads(done.stdout)
     assert (found["schema"], found["confidence"]) == ("dither.release/1", 0.99)
-    assert found["rows"][0] == {"values": ["[bold]A[/bold]", 1023], "low": [None, 1003], "high": [None, 1043]}
+    assert found["rows"][0] == {
+        "values": ["[bold]A[/bold]", 1023],
+        "low": [None, 1003],
+        "high": [None, 1043],
+    }
     assert (done.stdout.count("\n"), done.stderr) == (1, "")
 
 
@@ -83,7 +105,13 @@ def test_explain_is_a_preview(database: Fake) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["--json", "--csv"], ["--confidence", "1"], ["--confidence", "nan"], ["--epsilon", "much"], ["--nonsense"]],
+    [
+        ["--json", "--csv"],
+        ["--confidence", "1"],
+        ["--confidence", "nan"],
+        ["--epsilon", "much"],
+        ["--nonsense"],
+    ],
 )
 def test_bad_options_spend_nothing(database: Fake, words: list[str]) -> None:
     done = run("clinic.toml", SQL, *words)
@@ -94,4 +122,7 @@ def test_bad_options_spend_nothing(database: Fake, words: list[str]) -> None:
 def test_a_bad_question_shows_its_place(database: Fake) -> None:  # noqa: ARG001
     done = run("clinic.toml", "SELEKT 1")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == "Error: sql: SELEKT is not understood; write SELECT\n  SELEKT 1\n  ^\n"
+    assert (
+        done.stderr
+        == "Error: sql: SELEKT is not understood; write SELECT\n  SELEKT 1\n  ^\n"
+    )

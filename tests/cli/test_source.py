@@ -43,7 +43,10 @@ def declared(*words: str) -> dict[str, Any]:
             "--unit: is missing; pass --unit patient id, or --unit row.",
         ),
         ("budget: such as budget=3.0.", "--budget: such as --budget 3.0."),
-        ("clinic has shares: say who asks (by=).", "clinic has shares: say who asks (--by)."),
+        (
+            "clinic has shares: say who asks (by=).",
+            "clinic has shares: say who asks (--by).",
+        ),
         ("visits.csv: is not there", "visits.csv: is not there"),
     ],
 )
@@ -64,7 +67,10 @@ def test_nothing_is_made_up() -> None:
         ("age=2020-01-01:2024-12-31", (date(2020, 1, 1), date(2024, 12, 31))),
         (
             "age=2020-01-01T00:00..2020-01-02T12:30",
-            (datetime.fromisoformat("2020-01-01T00:00"), datetime.fromisoformat("2020-01-02T12:30")),
+            (
+                datetime.fromisoformat("2020-01-01T00:00"),
+                datetime.fromisoformat("2020-01-02T12:30"),
+            ),
         ),
     ],
 )
@@ -72,7 +78,18 @@ def test_bounds(text: str, bounds: tuple[Any, Any]) -> None:
     assert declared("--bounds", text) == {"bounds": {"age": bounds}}
 
 
-@pytest.mark.parametrize("text", ["age", "=0:1", "age=", "age=5", "age=0:1:2", "age=a:b", "age=2020-13-01:2020-14-01"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "age",
+        "=0:1",
+        "age=",
+        "age=5",
+        "age=0:1:2",
+        "age=a:b",
+        "age=2020-13-01:2020-14-01",
+    ],
+)
 def test_bad_bounds_are_refused(text: str) -> None:
     said = read("visits.csv", "SELECT 1", "--bounds", text)
     assert isinstance(said, str)
@@ -115,15 +132,50 @@ def test_everything_that_can_be_declared() -> None:
 
 
 def test_every_cost() -> None:
-    words = ["--epsilon", "0.5", "--rho", "0.1", "--share", "0.2", "--error", "50", "--expect", "9", "--by", "ana"]
+    words = [
+        "--epsilon",
+        "0.5",
+        "--rho",
+        "0.1",
+        "--share",
+        "0.2",
+        "--error",
+        "50",
+        "--expect",
+        "9",
+        "--by",
+        "ana",
+    ]
     asked = read("clinic.toml", "SELECT 1", *words)
     assert isinstance(asked, Asked)
-    assert asked.cost == {"epsilon": 0.5, "rho": 0.1, "share": 0.2, "error": 50.0, "expect": 9}
+    assert asked.cost == {
+        "epsilon": 0.5,
+        "rho": 0.1,
+        "share": 0.2,
+        "error": 50.0,
+        "expect": 9,
+    }
     assert asked.by == "ana"
-    words = ["--shares", "n=2", "--radius", "n=20", "--radius", "m=1.5", "--groups", "3", "--values", "4"]
+    words = [
+        "--shares",
+        "n=2",
+        "--radius",
+        "n=20",
+        "--radius",
+        "m=1.5",
+        "--groups",
+        "3",
+        "--values",
+        "4",
+    ]
     sizes = read("clinic.toml", "SELECT 1", *words)
     assert isinstance(sizes, Asked)
-    assert sizes.cost == {"shares": {"n": 2.0}, "radius": {"n": 20.0, "m": 1.5}, "groups": 3, "values": 4}
+    assert sizes.cost == {
+        "shares": {"n": 2.0},
+        "radius": {"n": 20.0, "m": 1.5},
+        "groups": 3,
+        "values": 4,
+    }
     assert "such as n=2" in str(read("clinic.toml", "SELECT 1", "--radius", "n=many"))
     worded = read("clinic.toml", "SELECT 1", "--error", "±50 at 95%")
     assert isinstance(worded, Asked)
@@ -151,6 +203,8 @@ def test_a_question_that_is_no_text_is_refused(tmp_path: Path) -> None:
     assert "not UTF-8" in said
 
 
-@pytest.mark.parametrize("text", ["nan", "inf", "1_000", "007", "", ".", "-", "e3", "2024-W01", "2024-13-01"])
+@pytest.mark.parametrize(
+    "text", ["nan", "inf", "1_000", "007", "", ".", "-", "e3", "2024-W01", "2024-13-01"]
+)
 def test_what_only_looks_like_a_number_is_a_text(text: str) -> None:
     assert value(text) == text

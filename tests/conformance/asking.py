@@ -1,4 +1,6 @@
-"""Questions from .sql files, and how they are asked of an engine: with Laplace and with Gaussian noise."""
+"""Questions from .sql files, and how they are asked of an engine: with Laplace and with
+Gaussian noise.
+"""
 
 from __future__ import annotations
 
@@ -25,39 +27,49 @@ WIDE = {"radius": 1e6, "groups": 1000, "values": 1000}
 
 
 def duckdb_engine(catalogue: Catalogue) -> Engine:
-    places = {table.name: (stored(), f"stored.{table.name}") for table in catalogue.tables}
+    places = {
+        table.name: (stored(), f"stored.{table.name}") for table in catalogue.tables
+    }
     return DuckDBEngine.of(catalogue, places)
 
 
 ENGINES: dict[str, Callable[[Catalogue], Engine]] = {"duckdb": duckdb_engine}
-"""How each engine comes to hold the tables of `world.stored`; one that cannot be had here skips its tests by name."""
+"""How each engine comes to hold the tables of `world.stored`; one that cannot be had
+here skips its tests by name.
+"""
 QUICK = {"duckdb"}
 """Engines that are fast enough for the quick run; the others wait for the full one."""
 
-# A new engine is a module `<name>_asking.py` here, with `ENGINES` and perhaps `QUICK` of its own.
+# A new engine is a module `<name>_asking.py` here, with `ENGINES` and perhaps `QUICK`
+# of its own.
 for path in sorted(Path(__file__).parent.glob("*_asking.py")):
     module = import_module(f"tests.conformance.{path.stem}")
     ENGINES |= module.ENGINES
     QUICK |= getattr(module, "QUICK", set())
 
 
-def in_turn(names: Iterable[str] = ENGINES, quick: Collection[str] = QUICK) -> list[Any]:
+def in_turn(
+    names: Iterable[str] = ENGINES, quick: Collection[str] = QUICK
+) -> list[Any]:
     """Parameters of a test that is about each engine."""
     return [pytest.param(name, marks=marks_of(name, quick)) for name in names]
 
 
 def marks_of(engine: str, quick: Collection[str] = QUICK) -> list[pytest.MarkDecorator]:
-    """Those of a test that asks this engine; one that is not quick waits for the full run."""
+    """Those of a test that asks this engine; one that is not quick waits for the full
+    run.
+    """
     mark = pytest.mark.engine(engine)
     return [mark] if engine in quick else [mark, pytest.mark.full]
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question and the plain SQL whose answer it must have; the same text where it is not stated.
+    """A question and the plain SQL whose answer it must have; the same text where it is
+    not stated.
 
-    `about` is the relative error that the grid of means and variances may cause; `noise` is the only kind that it can
-    be asked with; `stated` are further arguments.
+    `about` is the relative error that the grid of means and variances may cause;
+    `noise` is the only kind that it can be asked with; `stated` are further arguments.
     """
 
     file: str
@@ -77,9 +89,14 @@ class Question:
 
 
 def questions() -> list[Question]:
-    """All questions. A file has blocks of a line `-- name`, perhaps a line `--: option value …`, the question up to a
-    semicolon, and perhaps the plain SQL up to another."""
-    return [_question(path.stem, block) for path in sorted(FOLDER.glob("*.sql")) for block in _blocks(path)]
+    """All questions. A file has blocks of a line `-- name`, perhaps a line `--: option
+    value …`, the question up to a semicolon, and perhaps the plain SQL up to another.
+    """
+    return [
+        _question(path.stem, block)
+        for path in sorted(FOLDER.glob("*.sql"))
+        for block in _blocks(path)
+    ]
 
 
 def _blocks(path: Path) -> list[str]:
@@ -89,10 +106,18 @@ def _blocks(path: Path) -> list[str]:
 
 def _question(file: str, block: str) -> Question:
     lines = block.splitlines()
-    options = [line.removeprefix("--:").split() for line in lines if line.startswith("--:")]
-    stated = {word: value for words in options for word, value in zip(words[::2], words[1::2], strict=True)}
+    options = [
+        line.removeprefix("--:").split() for line in lines if line.startswith("--:")
+    ]
+    stated = {
+        word: value
+        for words in options
+        for word, value in zip(words[::2], words[1::2], strict=True)
+    }
     about, noise = stated.pop("about", None), stated.pop("noise", None)
-    statements = " ".join(line for line in lines if not line.startswith("--")).split(";")
+    statements = " ".join(line for line in lines if not line.startswith("--")).split(
+        ";"
+    )
     sql, *others = [statement.strip() for statement in statements if statement.strip()]
     return Question(
         file,
@@ -115,15 +140,23 @@ class Worlds:
         """The tables under an account, with what is declared of them changed."""
         if world not in self._engines:
             self._engines[world] = self._make(CATALOGUES[world])
-        return Database(replace(CATALOGUES[world], **changed), self._engines[world], account)
+        return Database(
+            replace(CATALOGUES[world], **changed), self._engines[world], account
+        )
 
     def opened(self, world: str, noise: str, total: float = 1e9) -> Database:
-        """The tables under an account that makes the planner use this noise, whatever is asked."""
+        """The tables under an account that makes the planner use this noise, whatever
+        is asked.
+        """
         delta = 0.0 if noise == "Laplace" else 1e-6
         return self.under(world, Budget(total, delta, unit=CATALOGUES[world].unit))
 
-    def ask(self, world: str, noise: str, sql: str, total: float = 1e9, **stated: Any) -> Any:
-        """The answer at a cost that hardly needs noise, clipped to nothing unless it is stated."""
+    def ask(
+        self, world: str, noise: str, sql: str, total: float = 1e9, **stated: Any
+    ) -> Any:
+        """The answer at a cost that hardly needs noise, clipped to nothing unless it is
+        stated.
+        """
         cost = {"epsilon": 1e6} if noise == "Laplace" else {"rho": 1e7}
         return self.opened(world, noise, total).sql(sql, **{**cost, **WIDE, **stated})
 

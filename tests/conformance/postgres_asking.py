@@ -1,4 +1,6 @@
-"""A PostgreSQL server for all tests of the engine, and the tables of `world.stored` in it."""
+"""A PostgreSQL server for all tests of the engine, and the tables of `world.stored` in
+it.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ TYPES = {
 
 
 def server() -> Server:
-    """The server of this process, started when it is first needed and ended with the process; else a skipped test."""
+    """The server of this process, started when it is first needed and ended with the
+    process; else a skipped test.
+    """
     found = _started()
     if isinstance(found, Server):
         return found
@@ -54,13 +58,22 @@ def _filled() -> str:
     import psycopg
 
     address = server().database()
-    tables = {table.name: table for catalogue in CATALOGUES.values() for table in catalogue.tables}
+    tables = {
+        table.name: table
+        for catalogue in CATALOGUES.values()
+        for table in catalogue.tables
+    }
     with psycopg.connect(address) as connection:
         for name, table in tables.items():
             columns = ", ".join(f"{one.name} {TYPES[one.type]}" for one in table.fields)
             connection.execute(f"CREATE TABLE {name} ({columns})".encode())
             names = ", ".join(one.name for one in table.fields)
-            rows = stored().cursor().execute(f"SELECT {names} FROM stored.{name}").fetchall()
+            rows = (
+                stored()
+                .cursor()
+                .execute(f"SELECT {names} FROM stored.{name}")
+                .fetchall()
+            )
             with connection.cursor().copy(f"COPY {name} FROM STDIN".encode()) as copy:
                 for row in rows:
                     copy.write_row(row)
@@ -68,7 +81,9 @@ def _filled() -> str:
 
 
 def postgres_engine(catalogue: Catalogue) -> Engine:
-    return PostgresEngine.of(catalogue, {table.name: (_filled(), table.name) for table in catalogue.tables})
+    return PostgresEngine.of(
+        catalogue, {table.name: (_filled(), table.name) for table in catalogue.tables}
+    )
 
 
 ENGINES = {"postgres": postgres_engine}

@@ -1,4 +1,6 @@
-"""A Spark session for all tests of the engine, and the tables of `world.stored` as Parquet files for it."""
+"""A Spark session for all tests of the engine, and the tables of `world.stored` as
+Parquet files for it.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,8 @@ SMALL = {
 
 
 def session() -> Any:
-    """The one session of this process, started when it is first needed and ended with the process; else a skipped
-    test."""
+    """The one session of this process, started when it is first needed and ended with
+    the process; else a skipped test."""
     found = _started()
     if not isinstance(found, Exception):
         return found
@@ -53,14 +55,19 @@ def folder() -> Path:
     """A Parquet file for each table of the conformance suite."""
     made = Path(tempfile.mkdtemp(prefix="dither-tables-"))
     atexit.register(shutil.rmtree, made, ignore_errors=True)
-    for name in {table.name for catalogue in CATALOGUES.values() for table in catalogue.tables}:
+    for name in {
+        table.name for catalogue in CATALOGUES.values() for table in catalogue.tables
+    }:
         stored().execute(f"COPY stored.{name} TO '{made}/{name}.parquet'")
     return made
 
 
 def spark_engine(catalogue: Catalogue) -> Engine:
     session()
-    return SparkEngine.of(catalogue, {table.name: f"{folder()}/{table.name}.parquet" for table in catalogue.tables})
+    return SparkEngine.of(
+        catalogue,
+        {table.name: f"{folder()}/{table.name}.parquet" for table in catalogue.tables},
+    )
 
 
 ENGINES = {"spark": spark_engine}

@@ -1,4 +1,6 @@
-"""Where each question is asked of Spark, so that it is asked once: here or on a cluster. The bench asks all on one."""
+"""Where each question is asked of Spark, so that it is asked once: here or on a
+cluster. The bench asks all on one.
+"""
 
 from __future__ import annotations
 
@@ -9,4 +11,6 @@ __all__ = ["CLUSTER_STEP", "HERE_IN_FULL", "HERE_IN_QUICK"]
 CLUSTER_STEP = 12
 ON_CLUSTER = questions()[::CLUSTER_STEP]
 HERE_IN_QUICK = questions()[3::6]
-HERE_IN_FULL = [one for one in questions() if one not in ON_CLUSTER and one not in HERE_IN_QUICK]
+HERE_IN_FULL = [
+    one for one in questions() if one not in ON_CLUSTER and one not in HERE_IN_QUICK
+]

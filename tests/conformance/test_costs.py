@@ -27,10 +27,15 @@ def spent(account):
 
 
 def half_widths(release, level=0.95):
-    """Half of each interval before it is cut at zero; of one that is open, how far its known end lies away."""
+    """Half of each interval before it is cut at zero; of one that is open, how far its
+    known end lies away.
+    """
     truth, both = release.cells(level), release.cells(level, of="noise")
     one = release.cells(2 * level - 1, of="noise")
-    return [[_half(*cell) for cell in zip(*row, strict=True)] for row in zip(truth, both, one, strict=True)]
+    return [
+        [_half(*cell) for cell in zip(*row, strict=True)]
+        for row in zip(truth, both, one, strict=True)
+    ]
 
 
 def _half(ends, both, one):
@@ -41,7 +46,9 @@ def _half(ends, both, one):
 
 
 def widths(preview):
-    return {column.name: column.errors[0][1] for column in preview.columns if column.errors}
+    return {
+        column.name: column.errors[0][1] for column in preview.columns if column.errors
+    }
 
 
 # A wanted error
@@ -52,7 +59,12 @@ def widths(preview):
     [
         ("survey", "SELECT COUNT(*) FROM answers", {}, 40),
         ("survey", "SELECT SUM(age) FROM answers", {}, "±2000"),
-        ("survey", "SELECT party, COUNT(*) FROM answers GROUP BY party", {}, "±25 at 99%"),
+        (
+            "survey",
+            "SELECT party, COUNT(*) FROM answers GROUP BY party",
+            {},
+            "±25 at 99%",
+        ),
         ("survey", "SELECT AVG(age) FROM answers", {"expect": 300}, 10),
         ("survey", "SELECT MEDIAN(age) FROM answers", {"expect": 300}, "±20 at 90%"),
         ("clinic", "SELECT COUNT(*) FROM visits", {"radius": 10}, 100),
@@ -62,26 +74,41 @@ def widths(preview):
     ],
 )
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_a_wanted_error_is_reached_at_hardly_more_than_the_least_cost(worlds, world, sql, stated, wanted, delta):
+def test_a_wanted_error_is_reached_at_hardly_more_than_the_least_cost(
+    worlds, world, sql, stated, wanted, delta
+):
     database = worlds.under(world, Budget(50.0, delta, unit=CATALOGUES[world].unit))
     preview = database.preview(sql, error=wanted, **stated)
-    level = float(found[1]) / 100 if (found := re.search(r"at (\d+)%", str(wanted))) else 0.95
+    level = (
+        float(found[1]) / 100
+        if (found := re.search(r"at (\d+)%", str(wanted)))
+        else 0.95
+    )
     width = float(re.search(r"[\d.]+", str(wanted))[0])
     epsilon = preview.epsilon_alone
     cheaper = database.preview(sql, epsilon=epsilon * 0.99, **stated)
     if level == 0.95:
         assert all(found <= width for found in widths(preview).values())
-        if not delta:  # with a δ, the same ε may be spent on another noise, which costs the account more
+        # with a δ, the same ε may be spent on another noise, which costs the account
+        # more
+        if not delta:
             assert any(found > width for found in widths(cheaper).values())
     release = database.sql(sql, error=wanted, **stated)
     if "expect" not in stated:
-        got = [half for row in half_widths(release, level) for half in row if half is not None]
+        got = [
+            half
+            for row in half_widths(release, level)
+            for half in row
+            if half is not None
+        ]
         assert max(got) <= width + 1
         assert max(got) >= 0.9 * width - 1
 
 
 def test_a_wanted_error_for_each_column(pure):
-    preview = pure.preview(BOTH, error={"n": 400, "s": "±300000"}, radius={"n": 20, "s": 20_000})
+    preview = pure.preview(
+        BOTH, error={"n": 400, "s": "±300000"}, radius={"n": 20, "s": 20_000}
+    )
     found = widths(preview)
     assert found["n"] <= 400
     assert found["s"] <= 300_000
@@ -109,7 +136,9 @@ def test_errors_that_cannot_be_promised(pure, stated, message):
 
 def test_epsilon_is_the_guarantee_of_the_answer(pure, approximate):
     assert pure.sql(COUNT, epsilon=0.7).guarantee == PureDP(0.7, unit=UNIT)
-    found = approximate.sql("SELECT doctor, COUNT(*) FROM visits GROUP BY doctor", epsilon=0.7).guarantee
+    found = approximate.sql(
+        "SELECT doctor, COUNT(*) FROM visits GROUP BY doctor", epsilon=0.7
+    ).guarantee
     assert isinstance(found, GaussianDP)
     assert found.epsilon_at(1e-6) == pytest.approx(0.7, rel=1e-9)
 
@@ -136,14 +165,18 @@ def test_shares_of_the_account_add_up_to_it(pure):
 
 
 def test_shares_of_an_account_with_a_delta_fit_in_whatever_noise_they_use(approximate):
-    """Four quarters always fit. Pure answers may leave something: they count in the way that leaves more."""
+    """Four quarters always fit. Pure answers may leave something: they count in the way
+    that leaves more.
+    """
     queries = (
         COUNT,
         "SELECT ward, COUNT(*) FROM visits GROUP BY ward",
         "SELECT doctor FROM visits GROUP BY doctor",
         BOTH,
     )
-    kinds = {type(approximate.sql(sql, share=0.25, radius=5).guarantee) for sql in queries}
+    kinds = {
+        type(approximate.sql(sql, share=0.25, radius=5).guarantee) for sql in queries
+    }
     assert kinds == {PureDP, GaussianDP}
     assert approximate.account.remaining.share < 1e-5
 
@@ -156,7 +189,16 @@ def test_a_share_of_the_account_names_private_keys_too(approximate):
         approximate.sql(sql, share=0.25, groups=5)
 
 
-@pytest.mark.parametrize("bad", [{}, {"epsilon": 1.0, "rho": 0.1}, {"epsilon": -1.0}, {"share": 0.0}, {"share": 1.5}])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {},
+        {"epsilon": 1.0, "rho": 0.1},
+        {"epsilon": -1.0},
+        {"share": 0.0},
+        {"share": 1.5},
+    ],
+)
 def test_costs_that_are_none(approximate, bad):
     with pytest.raises(ArgumentError):
         approximate.sql(COUNT, **bad)
@@ -169,14 +211,24 @@ def test_costs_that_are_none(approximate, bad):
 @pytest.mark.parametrize(("n", "s"), [(1, 1), (3, 1), (1, 9)])
 def test_stated_shares_split_the_cost(pure, n, s):
     """Laplace noise is as wide as its part of ε is small."""
-    found = widths(pure.preview(BOTH, epsilon=1.0, shares={"n": n, "s": s}, radius={"n": 20, "s": 20}))
+    found = widths(
+        pure.preview(
+            BOTH, epsilon=1.0, shares={"n": n, "s": s}, radius={"n": 20, "s": 20}
+        )
+    )
     assert found["n"] / found["s"] == pytest.approx(s / n, rel=0.01)
-    alone = widths(pure.preview("SELECT COUNT(*) AS n FROM visits", epsilon=n / (n + s), radius=20))
+    alone = widths(
+        pure.preview("SELECT COUNT(*) AS n FROM visits", epsilon=n / (n + s), radius=20)
+    )
     assert found["n"] == pytest.approx(alone["n"], rel=1e-3)
 
 
 def test_stated_shares_split_gaussian_noise_by_squares(approximate):
-    found = widths(approximate.preview(BOTH, rho=0.1, shares={"n": 4, "s": 1}, radius={"n": 20, "s": 20}))
+    found = widths(
+        approximate.preview(
+            BOTH, rho=0.1, shares={"n": 4, "s": 1}, radius={"n": 20, "s": 20}
+        )
+    )
     assert found["s"] / found["n"] == pytest.approx(2, rel=0.01)
 
 
@@ -197,13 +249,21 @@ def test_replacing_a_unit_moves_a_total_twice_as_far(worlds):
     found = {}
     for world in ("clinic", "clinic, replace"):
         database = worlds.under(world, Budget(10.0, unit=CATALOGUES[world].unit))
-        found[world] = widths(database.preview(COUNT, epsilon=1.0, radius=5))["count(*)"]
+        found[world] = widths(database.preview(COUNT, epsilon=1.0, radius=5))[
+            "count(*)"
+        ]
     assert found["clinic, replace"] == pytest.approx(2 * found["clinic"], rel=1e-3)
 
 
 def test_values_are_the_sensitivity_of_different_values(pure):
     few, many = (
-        widths(pure.preview("SELECT COUNT(DISTINCT note) AS n FROM visits", epsilon=1.0, values=values))["n"]
+        widths(
+            pure.preview(
+                "SELECT COUNT(DISTINCT note) AS n FROM visits",
+                epsilon=1.0,
+                values=values,
+            )
+        )["n"]
         for values in (10, 40)
     )
     assert many == pytest.approx(4 * few, rel=0.05)
@@ -211,8 +271,12 @@ def test_values_are_the_sensitivity_of_different_values(pure):
 
 def test_fewer_private_keys_for_a_unit_are_named_sooner(approximate):
     def threshold(groups):
-        text = approximate.explain_plan("SELECT doctor FROM visits GROUP BY doctor", epsilon=1.0, groups=groups)
-        return int(re.search(rf"at most {groups} for each unit, named from (\d+)", text)[1])
+        text = approximate.explain_plan(
+            "SELECT doctor FROM visits GROUP BY doctor", epsilon=1.0, groups=groups
+        )
+        return int(
+            re.search(rf"at most {groups} for each unit, named from (\d+)", text)[1]
+        )
 
     assert threshold(1) < threshold(4) < threshold(16)
 
@@ -265,18 +329,44 @@ def test_a_preview_says_what_does_not_fit(pure):
     ("world", "sql", "stated"),
     [
         ("survey", "SELECT COUNT(*) FROM answers", {}),
-        ("survey", "SELECT SUM(age), SUM(score), SUM(income), COUNT(DISTINCT region) FROM answers", {}),
-        ("survey", "SELECT party, COUNT(*), SUM(income) FROM answers GROUP BY party", {}),
-        ("survey, replace", "SELECT party, COUNT(*), SUM(income) FROM answers GROUP BY party", {}),
+        (
+            "survey",
+            "SELECT SUM(age), SUM(score), SUM(income), COUNT(DISTINCT region) FROM answers",
+            {},
+        ),
+        (
+            "survey",
+            "SELECT party, COUNT(*), SUM(income) FROM answers GROUP BY party",
+            {},
+        ),
+        (
+            "survey, replace",
+            "SELECT party, COUNT(*), SUM(income) FROM answers GROUP BY party",
+            {},
+        ),
         ("clinic", "SELECT COUNT(*), SUM(cost), SUM(paid) FROM visits", {"radius": 50}),
-        ("clinic", "SELECT ward, COUNT(*), SUM(change) FROM visits GROUP BY ward", {"radius": 12}),
-        ("clinic", "SELECT COUNT(DISTINCT patient_id), COUNT(DISTINCT note) FROM visits", {"values": 5}),
-        ("clinic, replace", "SELECT ward, COUNT(*), SUM(change) FROM visits GROUP BY ward", {"radius": 12}),
+        (
+            "clinic",
+            "SELECT ward, COUNT(*), SUM(change) FROM visits GROUP BY ward",
+            {"radius": 12},
+        ),
+        (
+            "clinic",
+            "SELECT COUNT(DISTINCT patient_id), COUNT(DISTINCT note) FROM visits",
+            {"values": 5},
+        ),
+        (
+            "clinic, replace",
+            "SELECT ward, COUNT(*), SUM(change) FROM visits GROUP BY ward",
+            {"radius": 12},
+        ),
         ("clinic", "SELECT sex, COUNT(*), SUM(weight) FROM patients GROUP BY sex", {}),
     ],
 )
 @pytest.mark.parametrize("cost", [{"epsilon": 0.5}, {"rho": 0.01}, {"share": 0.1}])
-def test_a_preview_tells_the_widths_of_counts_and_sums(worlds, world, sql, stated, cost):
+def test_a_preview_tells_the_widths_of_counts_and_sums(
+    worlds, world, sql, stated, cost
+):
     """To the last step; whole numbers lose less than one at either end."""
     database = worlds.under(world, Budget(10.0, 1e-6, unit=CATALOGUES[world].unit))
     preview = database.preview(sql, **cost, **stated)
@@ -286,14 +376,17 @@ def test_a_preview_tells_the_widths_of_counts_and_sums(worlds, world, sql, state
     for row in half_widths(release):
         for name, width in zip(release.columns, row, strict=True):
             if width is not None:
-                assert told[name] - 2 < width <= told[name] + 1  # ends and values that are whole are rounded
+                # Ends and values that are whole are rounded
+                assert told[name] - 2 < width <= told[name] + 1
 
 
 def test_the_widths_of_reals_are_told_exactly(worlds):
     database = worlds.under("survey", Budget(10.0, unit=CATALOGUES["survey"].unit))
     sql = "SELECT SUM(income) AS s FROM answers"
     told = widths(database.preview(sql, epsilon=1.0))["s"]
-    assert half_widths(database.sql(sql, epsilon=1.0))[0][0] == pytest.approx(told, rel=1e-9)
+    assert half_widths(database.sql(sql, epsilon=1.0))[0][0] == pytest.approx(
+        told, rel=1e-9
+    )
 
 
 def test_open_gives_the_same_as_the_catalogue(worlds):
@@ -312,5 +405,11 @@ def test_open_gives_the_same_as_the_catalogue(worlds):
     sql = "SELECT party, COUNT(*), SUM(age) FROM answers GROUP BY party"
     other = worlds.under("survey", Budget(10.0, unit=CATALOGUES["survey"].unit))
     with database:
-        assert widths(database.preview(sql, epsilon=1.0)) == widths(other.preview(sql, epsilon=1.0))
-        assert database.sql(sql, epsilon=1.0).columns == ("party", "count(*)", "sum(age)")
+        assert widths(database.preview(sql, epsilon=1.0)) == widths(
+            other.preview(sql, epsilon=1.0)
+        )
+        assert database.sql(sql, epsilon=1.0).columns == (
+            "party",
+            "count(*)",
+            "sum(age)",
+        )

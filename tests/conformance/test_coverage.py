@@ -1,8 +1,10 @@
-"""Noise redrawn over one exact aggregate: 95 % intervals hold the truth in 95 of 100 answers.
+"""Noise redrawn over one exact aggregate: 95 % intervals hold the truth in 95 of 100
+answers.
 
-Among 2,000 draws the 0.03 that is allowed is 6 standard deviations of the share that ideal intervals have; among 5,000
-the 0.02 is 6.5. Noise is drawn many steps wide, so that rounding an interval outwards adds less than 0.003. So a false
-alarm is rarer than one in a million.
+Among 2,000 draws the 0.03 that is allowed is 6 standard deviations of the share that
+ideal intervals have; among 5,000 the 0.02 is 6.5. Noise is drawn many steps wide, so
+that rounding an interval outwards adds less than 0.003. So a false alarm is rarer than
+one in a million.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ SOME = {"Laplace": {"epsilon": 0.2}, "Gaussian": {"rho": 0.02}}
 class Case:
     """A question, and what it costs with either noise.
 
-    `wider` says that its intervals may hold too often: several numbers hold together, or there are steps between
-    points. `slow` keeps it out of the quick run.
+    `wider` says that its intervals may hold too often: several numbers hold together,
+    or there are steps between points. `slow` keeps it out of the quick run.
     """
 
     name: str
@@ -46,9 +48,22 @@ CASES = (
     Case("count, rows", "samples", "SELECT COUNT(*) FROM samples", LITTLE),
     Case("sum of integers, rows", "samples", "SELECT SUM(x) FROM samples"),
     Case("sum of reals, rows", "samples", "SELECT SUM(z) FROM samples", slow=True),
-    Case("count by key, rows", "samples", "SELECT ward, COUNT(*) FROM samples GROUP BY ward", LITTLE, slow=True),
+    Case(
+        "count by key, rows",
+        "samples",
+        "SELECT ward, COUNT(*) FROM samples GROUP BY ward",
+        LITTLE,
+        slow=True,
+    ),
     Case("count, ids", "crowd", "SELECT COUNT(*) FROM crowd", LITTLE, {"radius": 8}),
-    Case("count, ids, clipped", "crowd", "SELECT COUNT(*) FROM crowd", LITTLE, {"radius": 3}, wider=True),
+    Case(
+        "count, ids, clipped",
+        "crowd",
+        "SELECT COUNT(*) FROM crowd",
+        LITTLE,
+        {"radius": 3},
+        wider=True,
+    ),
     Case(
         "count by key, clipped",
         "crowd",
@@ -58,7 +73,12 @@ CASES = (
         wider=True,
     ),
     Case(
-        "mean by key, clipped", "crowd", "SELECT ward, AVG(x) FROM crowd GROUP BY ward", SOME, {"radius": 2}, wider=True
+        "mean by key, clipped",
+        "crowd",
+        "SELECT ward, AVG(x) FROM crowd GROUP BY ward",
+        SOME,
+        {"radius": 2},
+        wider=True,
     ),
     Case(
         "sum of both signs, clipped",
@@ -90,10 +110,32 @@ CASES = (
         stated={"radius": 2},
         wider=True,
     ),
-    Case("sum of integers, ids", "crowd", "SELECT SUM(x) FROM crowd", stated={"radius": 700}),
-    Case("sum of reals, ids", "crowd", "SELECT SUM(z - 5) FROM crowd", stated={"radius": 350}),
-    Case("count by key, ids", "crowd", "SELECT ward, COUNT(*) FROM crowd GROUP BY ward", LITTLE, {"radius": 8}),
-    Case("sum by key, ids", "crowd", "SELECT ward, SUM(x) FROM crowd GROUP BY ward", stated={"radius": 700}, slow=True),
+    Case(
+        "sum of integers, ids",
+        "crowd",
+        "SELECT SUM(x) FROM crowd",
+        stated={"radius": 700},
+    ),
+    Case(
+        "sum of reals, ids",
+        "crowd",
+        "SELECT SUM(z - 5) FROM crowd",
+        stated={"radius": 350},
+    ),
+    Case(
+        "count by key, ids",
+        "crowd",
+        "SELECT ward, COUNT(*) FROM crowd GROUP BY ward",
+        LITTLE,
+        {"radius": 8},
+    ),
+    Case(
+        "sum by key, ids",
+        "crowd",
+        "SELECT ward, SUM(x) FROM crowd GROUP BY ward",
+        stated={"radius": 700},
+        slow=True,
+    ),
     Case(
         "count and sum",
         "crowd",
@@ -110,21 +152,64 @@ CASES = (
         {"radius": 4},
         slow=True,
     ),
-    Case("distinct, rows", "samples", "SELECT COUNT(DISTINCT tag) FROM samples", LITTLE, slow=True),
-    Case("distinct, ids", "crowd", "SELECT COUNT(DISTINCT tag) FROM crowd", LITTLE, {"values": 7}),
+    Case(
+        "distinct, rows",
+        "samples",
+        "SELECT COUNT(DISTINCT tag) FROM samples",
+        LITTLE,
+        slow=True,
+    ),
+    Case(
+        "distinct, ids",
+        "crowd",
+        "SELECT COUNT(DISTINCT tag) FROM crowd",
+        LITTLE,
+        {"values": 7},
+    ),
     Case("mean of integers, rows", "samples", "SELECT AVG(x) FROM samples"),
     Case("mean of reals, rows", "samples", "SELECT AVG(z) FROM samples", slow=True),
     Case("mean, ids", "crowd", "SELECT AVG(x) FROM crowd", stated={"radius": 7}),
-    Case("mean by key, ids", "crowd", "SELECT ward, AVG(x) FROM crowd GROUP BY ward", stated={"radius": 7}, slow=True),
+    Case(
+        "mean by key, ids",
+        "crowd",
+        "SELECT ward, AVG(x) FROM crowd GROUP BY ward",
+        stated={"radius": 7},
+        slow=True,
+    ),
     Case("variance, rows", "samples", "SELECT VAR_POP(x) FROM samples", slow=True),
-    Case("variance, ids", "crowd", "SELECT VAR_SAMP(x) FROM crowd", stated={"radius": 7}),
+    Case(
+        "variance, ids", "crowd", "SELECT VAR_SAMP(x) FROM crowd", stated={"radius": 7}
+    ),
     Case("deviation, rows", "samples", "SELECT STDDEV_SAMP(z) FROM samples"),
-    Case("deviation, ids", "crowd", "SELECT STDDEV_POP(x) FROM crowd", stated={"radius": 7}, slow=True),
-    Case("covariance, rows", "samples", "SELECT COVAR_POP(x, y) FROM samples", slow=True),
-    Case("covariance, ids", "crowd", "SELECT COVAR_SAMP(x, y) FROM crowd", stated={"radius": 7}),
+    Case(
+        "deviation, ids",
+        "crowd",
+        "SELECT STDDEV_POP(x) FROM crowd",
+        stated={"radius": 7},
+        slow=True,
+    ),
+    Case(
+        "covariance, rows", "samples", "SELECT COVAR_POP(x, y) FROM samples", slow=True
+    ),
+    Case(
+        "covariance, ids",
+        "crowd",
+        "SELECT COVAR_SAMP(x, y) FROM crowd",
+        stated={"radius": 7},
+    ),
     Case("correlation, rows", "samples", "SELECT CORR(x, y) FROM samples", slow=True),
-    Case("correlation, ids", "crowd", "SELECT CORR(x, y) FROM crowd", stated={"radius": 7}),
-    Case("multiple of a sum", "samples", "SELECT 3 * SUM(x) - 7 AS a, -SUM(x) / 100 AS b FROM samples", slow=True),
+    Case(
+        "correlation, ids",
+        "crowd",
+        "SELECT CORR(x, y) FROM crowd",
+        stated={"radius": 7},
+    ),
+    Case(
+        "multiple of a sum",
+        "samples",
+        "SELECT 3 * SUM(x) - 7 AS a, -SUM(x) / 100 AS b FROM samples",
+        slow=True,
+    ),
     Case(
         "functions of a sum",
         "samples",
@@ -133,7 +218,12 @@ CASES = (
         wider=True,
         slow=True,
     ),
-    Case("ratio of two", "samples", "SELECT SUM(x) / COUNT(*) AS a, SUM(x) - SUM(y) AS b FROM samples", wider=True),
+    Case(
+        "ratio of two",
+        "samples",
+        "SELECT SUM(x) / COUNT(*) AS a, SUM(x) - SUM(y) AS b FROM samples",
+        wider=True,
+    ),
     Case(
         "ratio by key",
         "crowd",
@@ -143,8 +233,20 @@ CASES = (
         wider=True,
         slow=True,
     ),
-    Case("median, rows", "samples", "SELECT MEDIAN(wide) FROM samples", wider=True, slow=True),
-    Case("median, ids", "crowd", "SELECT MEDIAN(wide) FROM crowd", stated={"radius": 7}, wider=True),
+    Case(
+        "median, rows",
+        "samples",
+        "SELECT MEDIAN(wide) FROM samples",
+        wider=True,
+        slow=True,
+    ),
+    Case(
+        "median, ids",
+        "crowd",
+        "SELECT MEDIAN(wide) FROM crowd",
+        stated={"radius": 7},
+        wider=True,
+    ),
     Case(
         "quantiles",
         "samples",
@@ -152,13 +254,21 @@ CASES = (
         wider=True,
         slow=True,
     ),
-    Case("extremes", "samples", "SELECT MIN(wide), MAX(wide) FROM samples", wider=True, slow=True),
+    Case(
+        "extremes",
+        "samples",
+        "SELECT MIN(wide), MAX(wide) FROM samples",
+        wider=True,
+        slow=True,
+    ),
 )
 
 
 def coverage(worlds, case, noise, draws):
     """The proportion for each group and number; keys are NaN."""
-    with redrawn(worlds.opened(case.world, noise), case.sql, **case.cost[noise], **case.stated) as again:
+    with redrawn(
+        worlds.opened(case.world, noise), case.sql, **case.cost[noise], **case.stated
+    ) as again:
         assert again.plan.spend.gaussian == (noise == "Gaussian")
         return again.covered(draws)
 
@@ -189,7 +299,12 @@ def test_intervals_hold_the_truth_closely(worlds, case, noise):
 @pytest.mark.parametrize("noise", ["Laplace", "Gaussian"])
 @pytest.mark.parametrize("world", ["crowd", "crowd, no rows"])
 @pytest.mark.parametrize(
-    "sql", ["SELECT COUNT(*) FROM crowd", "SELECT ward, SUM(x) FROM crowd GROUP BY ward", "SELECT AVG(x) FROM crowd"]
+    "sql",
+    [
+        "SELECT COUNT(*) FROM crowd",
+        "SELECT ward, SUM(x) FROM crowd GROUP BY ward",
+        "SELECT AVG(x) FROM crowd",
+    ],
 )
 def test_intervals_hold_the_truth_with_a_private_radius(worlds, sql, world, noise):
     """The radius is drawn anew each time as well; the truth is that of all rows."""
@@ -197,7 +312,10 @@ def test_intervals_hold_the_truth_with_a_private_radius(worlds, sql, world, nois
     check(coverage(worlds, Case(sql, world, sql), noise, draws), True, allowed)
 
 
-@pytest.mark.parametrize("sql", ["SELECT ward, COUNT(*) FROM crowd GROUP BY ward", "SELECT COUNT(*) FROM crowd"])
+@pytest.mark.parametrize(
+    "sql",
+    ["SELECT ward, COUNT(*) FROM crowd GROUP BY ward", "SELECT COUNT(*) FROM crowd"],
+)
 def test_without_declared_rows_a_count_is_open_upwards(worlds, sql):
     with redrawn(worlds.opened("crowd, no rows", "Gaussian"), sql, rho=0.02) as again:
         drawn = again.drawn(50)

@@ -18,12 +18,23 @@ not_on_spark = pytest.mark.only_on("duckdb", "postgres")
     ("sql", "stated"),
     [
         (COUNT, {}),
-        ("SELECT ward, SUM(cost), AVG(cost), MEDIAN(cost) FROM visits GROUP BY ward", {"radius": 20}),
-        ("SELECT doctor, day, COUNT(DISTINCT note) FROM visits GROUP BY doctor, day", {}),
-        ("SELECT MIN(day), MAX(moment), CORR(cost, change) FROM visits", {"radius": 20}),
+        (
+            "SELECT ward, SUM(cost), AVG(cost), MEDIAN(cost) FROM visits GROUP BY ward",
+            {"radius": 20},
+        ),
+        (
+            "SELECT doctor, day, COUNT(DISTINCT note) FROM visits GROUP BY doctor, day",
+            {},
+        ),
+        (
+            "SELECT MIN(day), MAX(moment), CORR(cost, change) FROM visits",
+            {"radius": 20},
+        ),
     ],
 )
-def test_the_same_question_again_is_free_and_has_the_same_answer(approximate, sql, stated):
+def test_the_same_question_again_is_free_and_has_the_same_answer(
+    approximate, sql, stated
+):
     first = approximate.sql(sql, epsilon=2.0, **stated)
     before = approximate.account.remaining
     again = approximate.sql(sql, epsilon=2.0, **stated)
@@ -31,7 +42,10 @@ def test_the_same_question_again_is_free_and_has_the_same_answer(approximate, sq
     assert again.rows == first.rows
     assert again.cells() == first.cells()
     assert again.notes == first.notes
-    assert (again.receipt.number, again.guarantee) == (first.receipt.number, first.guarantee)
+    assert (again.receipt.number, again.guarantee) == (
+        first.receipt.number,
+        first.guarantee,
+    )
     assert approximate.account.remaining == before
     assert approximate.preview(sql, epsilon=2.0, **stated).replay
 
@@ -42,7 +56,10 @@ def test_the_same_question_again_is_free_and_has_the_same_answer(approximate, sq
     [
         ("select   count(*)\n  from VISITS -- again", lambda n: ((n,),)),
         ("SELECT COUNT(*) AS rows FROM visits AS v", lambda n: ((n,),)),
-        ("SELECT 2 * COUNT(*) AS twice, COUNT(*) > 50 AS many FROM visits", lambda n: ((2 * n, n > 50),)),
+        (
+            "SELECT 2 * COUNT(*) AS twice, COUNT(*) > 50 AS many FROM visits",
+            lambda n: ((2 * n, n > 50),),
+        ),
         ("SELECT COUNT(*) FROM visits HAVING COUNT(*) > 1000000", lambda _: ()),
     ],
 )
@@ -59,9 +76,16 @@ def test_what_was_measured_before_is_shown_in_another_way_for_free(pure, sql, ro
 def test_groups_measured_before_are_sorted_and_cut_for_free(approximate):
     sql = "SELECT doctor, COUNT(*) AS n FROM visits GROUP BY doctor"
     first = approximate.sql(sql, epsilon=8.0, radius=5, groups=2)
-    again = approximate.sql(f"{sql} HAVING n > 1 ORDER BY n DESC, doctor LIMIT 2", epsilon=8.0, radius=5, groups=2)
+    again = approximate.sql(
+        f"{sql} HAVING n > 1 ORDER BY n DESC, doctor LIMIT 2",
+        epsilon=8.0,
+        radius=5,
+        groups=2,
+    )
     assert again.replayed
-    wanted = sorted((row for row in first.rows if row[1] > 1), key=lambda row: (-row[1], row[0]))
+    wanted = sorted(
+        (row for row in first.rows if row[1] > 1), key=lambda row: (-row[1], row[0])
+    )
     assert list(again.rows) == wanted[:2]
 
 
@@ -92,7 +116,9 @@ def test_another_cost_is_another_charge(pure, other):
 
 
 @not_on_spark
-@pytest.mark.parametrize("changed", [{"version": "2"}, {"population": 1000}, {"tables": "narrower"}])
+@pytest.mark.parametrize(
+    "changed", [{"version": "2"}, {"population": 1000}, {"tables": "narrower"}]
+)
 def test_another_catalogue_is_another_charge(worlds, changed):
     """The version, and everything else that answers depend on, is part of the key."""
     budget = Budget(10.0, unit=UNIT)
@@ -108,4 +134,9 @@ def test_another_catalogue_is_another_charge(worlds, changed):
 def test_who_may_ask_is_not_part_of_the_key(worlds):
     budget = Budget(10.0, unit=UNIT)
     first = worlds.under("clinic", budget).sql(COUNT, epsilon=1.0)
-    assert worlds.under("clinic", budget, analysts={"ann": 0.5}).sql(COUNT, epsilon=1.0).rows == first.rows
+    assert (
+        worlds.under("clinic", budget, analysts={"ann": 0.5})
+        .sql(COUNT, epsilon=1.0)
+        .rows
+        == first.rows
+    )

@@ -1,4 +1,6 @@
-"""Every engine collects the same exact integers from the same plan, also where units are clipped."""
+"""Every engine collects the same exact integers from the same plan, also where units
+are clipped.
+"""
 
 from __future__ import annotations
 
@@ -45,41 +47,66 @@ def other(request):
 
 
 def collected(worlds, noise, sql, radius):
-    """All integers of a question: units of each key, norms by their bins, and the sums of every item."""
+    """All integers of a question: units of each key, norms by their bins, and the sums
+    of every item.
+    """
     cost = {"epsilon": 1.0} if noise == "Laplace" else {"rho": 0.5}
     database = worlds.opened("clinic", noise)
     plan = database._plan(parse(sql), asked_of(cost | STATED))
     if plan.keys is not None:  # few doctors have many patients here
         plan = replace(plan, keys=replace(plan.keys, at_least=2))
     with database._engine.session() as session:
-        collector = Collector(plan, session, database._engine.dialect, database.catalogue.table, lambda: "salt")
+        collector = Collector(
+            plan,
+            session,
+            database._engine.dialect,
+            database.catalogue.table,
+            lambda: "salt",
+        )
         found = {}
         if plan.keys is not None:
-            counts = dict(zip(collector.found, collector.candidates().tolist(), strict=True))
+            counts = dict(
+                zip(collector.found, collector.candidates().tolist(), strict=True)
+            )
             found["keys"] = counts
             collector.name([collector.found.index(key) for key in sorted(counts)])
         for m, item in enumerate(plan.items):
             if item.radius is None:
                 found["norms", m] = collector.units(m)
             if item.measure.kind is not Kind.DISTINCT:
-                found["totals", m] = collector.totals(m, max(1, int(item.measure.row * radius)))
+                found["totals", m] = collector.totals(
+                    m, max(1, int(item.measure.row * radius))
+                )
     return found
 
 
 def ways():
-    """Clipped to a part of a row, to a few rows, or not at all; private keys are asked with Gaussian noise alone. Spark
-    is asked with each noise once, and clipped."""
+    """Clipped to a part of a row, to a few rows, or not at all; private keys are asked
+    with Gaussian noise alone. Spark is asked with each noise once, and clipped."""
     for name in ASKED:
-        for noise, radius in (("Laplace", 0.4), ("Laplace", 3), ("Gaussian", 3), ("Gaussian", 1 << 20)):
+        for noise, radius in (
+            ("Laplace", 0.4),
+            ("Laplace", 3),
+            ("Gaussian", 3),
+            ("Gaussian", 1 << 20),
+        ):
             if name != "private keys" or noise == "Gaussian":
                 twice = (noise, radius) not in (("Laplace", 0.4), ("Gaussian", 3))
                 marks = pytest.mark.only_on("duckdb", "postgres") if twice else ()
-                yield pytest.param(name, noise, radius, id=f"{name}, {noise}, {radius}", marks=marks)
+                yield pytest.param(
+                    name, noise, radius, id=f"{name}, {noise}, {radius}", marks=marks
+                )
 
 
 @pytest.mark.parametrize(("name", "noise", "radius"), list(ways()))
 def test_the_same_integers_on_every_engine(reference, other, name, noise, radius):
-    ours, theirs = (collected(one, noise, ASKED[name], radius) for one in (reference, other))
+    ours, theirs = (
+        collected(one, noise, ASKED[name], radius) for one in (reference, other)
+    )
     assert ours.keys() == theirs.keys()
     for place, integers in ours.items():
-        assert np.array_equal(integers, theirs[place]) if place != "keys" else integers == theirs[place], place
+        assert (
+            np.array_equal(integers, theirs[place])
+            if place != "keys"
+            else integers == theirs[place]
+        ), place

@@ -1,4 +1,6 @@
-"""A sample of the questions on Spark in the quick run; the others are asked there in the full one."""
+"""A sample of the questions on Spark in the quick run; the others are asked there in
+the full one.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,15 @@ def test_answers_are_the_plain_ones(worlds, question):
 
 @pytest.mark.usefixtures("exact")
 def test_rows_that_raise_count_as_null():
-    """All attacks of `tests.attacks.test_sql_engines` in one question; there each is asked by itself."""
+    """All attacks of `tests.attacks.test_sql_engines` in one question; there each is
+    asked by itself.
+    """
     listed = ", ".join(f"COUNT({value})" for value, _ in ATTACKS.values())
     with visits([*OTHERS, *HIDDEN]) as spark:
         ours = spark.sql(f"SELECT {listed} FROM visits", epsilon=500, radius=2)
         assert not spark._engine.failures
     with analyst.visits([*OTHERS, *HIDDEN]) as duckdb:
-        assert ours.rows == duckdb.sql(f"SELECT {listed} FROM visits", epsilon=500, radius=2).rows
+        assert (
+            ours.rows
+            == duckdb.sql(f"SELECT {listed} FROM visits", epsilon=500, radius=2).rows
+        )

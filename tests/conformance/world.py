@@ -1,8 +1,10 @@
-"""The tables that every engine is asked about, what is declared of them, and what plain SQL may see of them.
+"""The tables that every engine is asked about, what is declared of them, and what plain
+SQL may see of them.
 
-Tables are stored in a plain DuckDB database: `stored.visits` and so on, with rows that belong to nobody among them. The
-views `visits` and so on leave those rows out; plain SQL over them gives the answers to compare with. All values lie
-within their bounds, so that nothing is clipped but what a test clips.
+Tables are stored in a plain DuckDB database: `stored.visits` and so on, with rows that
+belong to nobody among them. The views `visits` and so on leave those rows out; plain
+SQL over them gives the answers to compare with. All values lie within their bounds, so
+that nothing is clipped but what a test clips.
 """
 
 from __future__ import annotations
@@ -23,8 +25,16 @@ from dither.query.catalogue.values import bounds_of
 __all__ = ["CATALOGUES", "TABLES", "plain_answer", "stored"]
 
 
-def field(name: str, type_: Type, low: Any = None, high: Any = None, keys: tuple[Any, ...] | None = None) -> Field:
-    return Field(name, type_, ANY if low is None else bounds_of(name, low, high, type_), keys)
+def field(
+    name: str,
+    type_: Type,
+    low: Any = None,
+    high: Any = None,
+    keys: tuple[Any, ...] | None = None,
+) -> Field:
+    return Field(
+        name, type_, ANY if low is None else bounds_of(name, low, high, type_), keys
+    )
 
 
 PATIENTS = Table(
@@ -47,7 +57,7 @@ VISITS = Table(
         field("patient_id", Type.INTEGER),
         field("ward", Type.TEXT, keys=("A", "B", "C", "D", "closed")),
         field("day", Type.DATE, date(2022, 1, 1), date(2023, 12, 31)),
-        field("moment", Type.TIMESTAMP, datetime(2022, 1, 1), datetime(2024, 1, 1)),  # noqa: DTZ001 - times have no zone
+        field("moment", Type.TIMESTAMP, datetime(2022, 1, 1), datetime(2024, 1, 1)),
         field("cost", Type.INTEGER, 0, 4000),
         field("change", Type.INTEGER, -50, 50),
         field("paid", Type.REAL, 0.0, 1024.0),
@@ -69,11 +79,21 @@ DIAGNOSES = Table(
 )
 REGIONS = Table(
     "regions",
-    (field("region", Type.TEXT), field("country", Type.TEXT, keys=("N", "S")), field("beds", Type.INTEGER, 0, 1000)),
+    (
+        field("region", Type.TEXT),
+        field("country", Type.TEXT, keys=("N", "S")),
+        field("beds", Type.INTEGER, 0, 1000),
+    ),
     public=True,
 )
 SHIFTS = Table(
-    "shifts", (field("ward", Type.TEXT), field("nurse", Type.TEXT), field("hours", Type.INTEGER, 0, 12)), public=True
+    "shifts",
+    (
+        field("ward", Type.TEXT),
+        field("nurse", Type.TEXT),
+        field("hours", Type.INTEGER, 0, 12),
+    ),
+    public=True,
 )
 ANSWERS = Table(
     "answers",
@@ -84,7 +104,7 @@ ANSWERS = Table(
         field("region", Type.TEXT),
         field("smokes", Type.BOOLEAN),
         field("party", Type.TEXT, keys=("left", "right", "none")),
-        field("moment", Type.TIMESTAMP, datetime(2024, 1, 1), datetime(2024, 2, 1)),  # noqa: DTZ001 - times have no zone
+        field("moment", Type.TIMESTAMP, datetime(2024, 1, 1), datetime(2024, 2, 1)),
     ),
 )
 MEASURED = (
@@ -95,9 +115,14 @@ MEASURED = (
     field("wide", Type.INTEGER, 0, 4000),
     field("tag", Type.INTEGER),
 )
-CROWD = Table("crowd", (field("person", Type.INTEGER), *MEASURED), owner="person", rows=7)
+CROWD = Table(
+    "crowd", (field("person", Type.INTEGER), *MEASURED), owner="person", rows=7
+)
 SAMPLES = Table("samples", MEASURED)
-TABLES = {table.name: table for table in (PATIENTS, VISITS, DIAGNOSES, REGIONS, SHIFTS, ANSWERS)}
+TABLES = {
+    table.name: table
+    for table in (PATIENTS, VISITS, DIAGNOSES, REGIONS, SHIFTS, ANSWERS)
+}
 CLINIC = (PATIENTS, VISITS, DIAGNOSES, REGIONS, SHIFTS)
 SURVEY = (ANSWERS, REGIONS)
 CATALOGUES = {
@@ -106,7 +131,9 @@ CATALOGUES = {
     "survey": Catalogue("survey", SURVEY, unit=ROW),
     "survey, replace": Catalogue("survey", SURVEY, unit=ROW.replacing()),
     "crowd": Catalogue("crowd", (CROWD,), unit=Unit("person")),
-    "crowd, no rows": Catalogue("crowd", (replace(CROWD, rows=None),), unit=Unit("person")),
+    "crowd, no rows": Catalogue(
+        "crowd", (replace(CROWD, rows=None),), unit=Unit("person")
+    ),
     "samples": Catalogue("samples", (SAMPLES,), unit=ROW),
 }
 
@@ -123,7 +150,9 @@ OWNED = {
     "visits": "patient_id IS NOT NULL",
     "diagnoses": "visit_id IN (SELECT visit_id FROM visits GROUP BY visit_id HAVING COUNT(*) = 1)",
 }
-"""Which rows belong to someone: those with an id, or with a parent's key that is there once (rule R9)."""
+"""Which rows belong to someone: those with an id, or with a parent's key that is there
+once (rule R9).
+"""
 
 
 @cache
@@ -132,14 +161,22 @@ def stored() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
     connection.execute("CREATE SCHEMA stored")
     for name, rows in _rows().items():
-        columns = ", ".join(f"{one.name} {TYPES[one.type]}" for one in TABLES[name].fields)
+        columns = ", ".join(
+            f"{one.name} {TYPES[one.type]}" for one in TABLES[name].fields
+        )
         connection.execute(f"CREATE TABLE stored.{name} ({columns})")
         marks = ", ".join("?" for _ in TABLES[name].fields)
         connection.executemany(f"INSERT INTO stored.{name} VALUES ({marks})", rows)
-        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM stored.{name} WHERE {OWNED.get(name, 'TRUE')}")
+        connection.execute(
+            f"CREATE VIEW {name} AS SELECT * FROM stored.{name} WHERE {OWNED.get(name, 'TRUE')}"
+        )
     connection.register("people", _crowd())
-    connection.execute("CREATE TABLE stored.crowd AS SELECT * FROM people ORDER BY person")
-    connection.execute("CREATE TABLE stored.samples AS SELECT * EXCLUDE (person) FROM stored.crowd")
+    connection.execute(
+        "CREATE TABLE stored.crowd AS SELECT * FROM people ORDER BY person"
+    )
+    connection.execute(
+        "CREATE TABLE stored.samples AS SELECT * EXCLUDE (person) FROM stored.crowd"
+    )
     for name in ("crowd", "samples"):
         connection.execute(f"CREATE VIEW {name} AS SELECT * FROM stored.{name}")
     return connection
@@ -157,8 +194,20 @@ def _rows() -> dict[str, list[tuple[Any, ...]]]:
         "patients": patients,
         "visits": visits,
         "diagnoses": _diagnoses(random, len(visits)),
-        "regions": [("north", "N", 120), ("east", "N", 80), ("south", "S", 200), ("coast", "S", 40)],
-        "shifts": [("A", "Ann", 8), ("A", "Bo", 4), ("A", "Cy", 12), ("B", "Ann", 6), ("C", "Di", 0), ("E", "Ed", 9)],
+        "regions": [
+            ("north", "N", 120),
+            ("east", "N", 80),
+            ("south", "S", 200),
+            ("coast", "S", 40),
+        ],
+        "shifts": [
+            ("A", "Ann", 8),
+            ("A", "Bo", 4),
+            ("A", "Cy", 12),
+            ("B", "Ann", 6),
+            ("C", "Di", 0),
+            ("E", "Ed", 9),
+        ],
         "answers": _answers(random),
     }
 
@@ -180,25 +229,44 @@ def _patients(random: np.random.Generator) -> list[tuple[Any, ...]]:
         born = date(1930, 1, 1) + timedelta(days=int(random.integers(30_000)))
         weight = None if number % 13 == 5 else int(random.integers(8, 1000)) / 4
         sex = _some(random, ("F", "M", "M", "X", None))
-        rows.append((FIRST_ID + number, born, sex, _some(random, REGION), weight, int(random.integers(40, 221))))
+        rows.append(
+            (
+                FIRST_ID + number,
+                born,
+                sex,
+                _some(random, REGION),
+                weight,
+                int(random.integers(40, 221)),
+            )
+        )
     rows[7] = (*rows[7][:3], "island", *rows[7][4:])
-    return [*rows, (None, date(1950, 5, 5), "F", "north", 70.0, 170), (None, None, None, None, None, None)]
+    return [
+        *rows,
+        (None, date(1950, 5, 5), "F", "north", 70.0, 170),
+        (None, None, None, None, None, None),
+    ]
 
 
 def _visits(random: np.random.Generator) -> list[tuple[Any, ...]]:
-    """Most patients come a few times, one comes 28 times, some never. Two who come are no patients; two visits belong
-    to nobody, and two have the same id."""
+    """Most patients come a few times, one comes 28 times, some never. Two who come are
+    no patients; two visits belong to nobody, and two have the same id."""
     owners: list[int | None] = [
-        FIRST_ID + number for number in range(50) for _ in range(int(min(random.pareto(1.2) * 2 + 1, 12)))
+        FIRST_ID + number
+        for number in range(50)
+        for _ in range(int(min(random.pareto(1.2) * 2 + 1, 12)))
     ]
     owners += [FIRST_ID + 50] * 28 + [FIRST_ID + 70] * 2 + [FIRST_ID + 71] + [None] * 2
     rows = [_visit(random, number, owner) for number, owner in enumerate(owners)]
     return [*rows, (rows[3][0], *rows[90][1:])]
 
 
-def _visit(random: np.random.Generator, number: int, owner: int | None) -> tuple[Any, ...]:
+def _visit(
+    random: np.random.Generator, number: int, owner: int | None
+) -> tuple[Any, ...]:
     day = date(2022, 1, 1) + timedelta(days=int(random.integers(730)))
-    at = datetime(day.year, day.month, day.day) + timedelta(seconds=int(random.integers(86_400)))  # noqa: DTZ001
+    at = datetime(day.year, day.month, day.day) + timedelta(
+        seconds=int(random.integers(86_400))
+    )
     cost = int(random.integers(1, 4001)) if number % 11 else 0
     return (
         1000 + number,
@@ -211,7 +279,11 @@ def _visit(random: np.random.Generator, number: int, owner: int | None) -> tuple
         None if number % 23 == 6 else int(random.integers(4097)) / 4,
         float(random.random()),
         _some(random, (True, False, False), 0.1),
-        _some(random, ("check-up", "Check-in", "flu 5%", "flu", "broken leg", "", "été"), 0.1),
+        _some(
+            random,
+            ("check-up", "Check-in", "flu 5%", "flu", "broken leg", "", "été"),
+            0.1,
+        ),
         _some(random, ("Li", "Ng", "Ode", "Pim"), 0.05),
     )
 
@@ -235,21 +307,25 @@ def _answers(random: np.random.Generator) -> list[tuple[Any, ...]]:
             _some(random, REGION) if number else "island",
             _some(random, (True, False), 0.1),
             _some(random, ("left", "right", "none", "other"), 0.05),
-            datetime(2024, 1, 1) + timedelta(seconds=int(random.integers(31 * 86_400))),  # noqa: DTZ001
+            datetime(2024, 1, 1) + timedelta(seconds=int(random.integers(31 * 86_400))),
         )
         for number in range(300)
     ]
 
 
 def _crowd() -> dict[str, Any]:
-    """Many people with one to seven rows each, for what needs numbers that noise does not drown."""
+    """Many people with one to seven rows each, for what needs numbers that noise does
+    not drown.
+    """
     random = np.random.default_rng(12)  # allowed: test inputs, not noise
     person = np.repeat(np.arange(6000), np.minimum(random.geometric(0.4, 6000), 7))
     rows = person.size
     x = np.clip(random.normal(45, 18, rows), 0, 100).astype(np.int64)
     return {
         "person": person,
-        "ward": np.array(["A", "B", "C", "D"], object)[np.minimum(random.geometric(0.4, rows), 4) - 1],
+        "ward": np.array(["A", "B", "C", "D"], object)[
+            np.minimum(random.geometric(0.4, rows), 4) - 1
+        ],
         "x": x,
         "y": np.clip(x / 2 + random.normal(30, 12, rows), 0, 100).astype(np.int64),
         "z": np.clip(random.exponential(10, rows), 0, 50),

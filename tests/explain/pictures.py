@@ -1,4 +1,6 @@
-"""What every picture has to be: well-formed, described, without anything from outside, and the same every time."""
+"""What every picture has to be: well-formed, described, without anything from outside,
+and the same every time.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def check(explanation: Explanation) -> Xml.Element:
     assert (title.tag, description.tag) == (f"{SVG}title", f"{SVG}desc")
     assert title.text == explanation.title
     assert description.text == " ".join(explanation.sentences)
-    assert {each.tag.removeprefix(SVG) for each in root.iter() if each is not root} <= SHAPES
+    assert {
+        each.tag.removeprefix(SVG) for each in root.iter() if each is not root
+    } <= SHAPES
     check_colours(root)
     check_places(root)
     return root
@@ -41,7 +45,9 @@ def check_places(root: Xml.Element) -> None:
     for path in root.iter(f"{SVG}path"):
         corners = re.findall(r"[ML]([-\d.]+) ([-\d.]+)", path.get("d", ""))
         assert corners
-        assert all(0 <= float(x) <= width and 0 <= float(y) <= height for x, y in corners)
+        assert all(
+            0 <= float(x) <= width and 0 <= float(y) <= height for x, y in corners
+        )
     for text in root.iter(f"{SVG}text"):
         assert 0 <= float(text.get("x", "")) <= width
         assert 0 <= float(text.get("y", "")) <= height

@@ -28,7 +28,9 @@ GRID = [
 def test_a_pure_epsilon() -> None:
     found = explain.epsilon(0.5)
     assert found.odds_factor == pytest.approx(math.exp(0.5))
-    assert found.posterior == pytest.approx((1 / (1 + math.exp(0.5)), math.exp(0.5) / (1 + math.exp(0.5))))
+    assert found.posterior == pytest.approx(
+        (1 / (1 + math.exp(0.5)), math.exp(0.5) / (1 + math.exp(0.5)))
+    )
     assert found.outside == 0
     assert found.advantage == found.total_variation == pytest.approx(math.tanh(0.25))
     assert found.guess == pytest.approx((1 + math.tanh(0.25)) / 2)
@@ -51,7 +53,8 @@ def test_a_prior_moves_both_ways() -> None:
     low, high = explain.epsilon(1, prior=0.01).posterior
     for after, factor in ((low, math.exp(-1)), (high, math.e)):
         assert after / (1 - after) == pytest.approx(0.01 / 0.99 * factor)
-    assert explain.epsilon(1, prior=0.01).guess == pytest.approx(0.99)  # always saying no is already better
+    # Always saying no is already better
+    assert explain.epsilon(1, prior=0.01).guess == pytest.approx(0.99)
 
 
 def test_with_a_delta() -> None:
@@ -70,11 +73,15 @@ def test_with_a_delta() -> None:
 
 
 def test_textbook_claim_4() -> None:
-    """δ is neither the chance of a disaster nor of a loss above ε, and the words say so."""
+    """δ is neither the chance of a disaster nor of a loss above ε, and the words say
+    so.
+    """
     found = explain.epsilon(1, delta=1e-6)
     assert found.gaussian is not None
     assert found.gaussian.chance_beyond > 5e-6
-    assert "neither the chance of a disaster nor of losing more than ε" in found.notes[1]
+    assert (
+        "neither the chance of a disaster nor of losing more than ε" in found.notes[1]
+    )
     assert "probability of" not in " ".join(found.sentences)
 
 
@@ -124,7 +131,9 @@ def test_a_group() -> None:
 
 
 def test_what_the_record_says_costs_twice_under_add_remove() -> None:
-    """Whether the record is there moves by ε; what it says by the ε of replacing it (rule R7)."""
+    """Whether the record is there moves by ε; what it says by the ε of replacing it
+    (rule R7).
+    """
     rows = dict(explain.epsilon(0.5, delta=1e-6).rows)
     assert rows["what the record says"].startswith("ε = 1, δ = 2.649e-06")
     replaced = explain.epsilon(0.5, relation="replace")
@@ -159,19 +168,27 @@ def percents(text: str, phrase: str) -> float:
 @pytest.mark.parametrize("delta", [0, 1e-6])
 @pytest.mark.parametrize("prior", [0.001, 0.5, 0.97])
 def test_the_sentences_are_true(epsilon: float, delta: float, prior: float) -> None:
-    """What is called a most is not below the bound, what is called a least not above it, and both are close."""
+    """What is called a most is not below the bound, what is called a least not above
+    it, and both are close.
+    """
     found = explain.epsilon(epsilon, delta=delta, prior=prior)
     first, second = found.sentences
     low, high = found.posterior
     assert low * 0.998 <= percents(first, "at least") <= low * (1 + 1e-9)
     assert high * (1 - 1e-9) <= percents(first, "becomes at most") <= high * 1.002
-    assert found.power() * (1 - 1e-9) <= percents(second, "you at most") <= found.power() * 1.002
+    assert (
+        found.power() * (1 - 1e-9)
+        <= percents(second, "you at most")
+        <= found.power() * 1.002
+    )
     guess = (1 + found.advantage) / 2
     assert guess * (1 - 1e-9) <= percents(second, "right at most") <= guess * 1.002
     if delta:
         chance = re.search(r"chance of at most 1 in ([\d,]+)\.", first)
         assert chance is not None
-        assert found.outside <= 1 / int(chance[1].replace(",", "")) <= found.outside * 1.1
+        assert (
+            found.outside <= 1 / int(chance[1].replace(",", "")) <= found.outside * 1.1
+        )
     else:
         assert "except" not in first
     assert all(len(sentence) < 260 for sentence in found.sentences)
@@ -199,7 +216,9 @@ def test_the_picture_tells_the_numbers() -> None:
     texts = pictures.words(pictures.check(explain.epsilon(0.5, delta=1e-6)))
     assert any(text.startswith("Gaussian noise: 6.4") for text in texts)
     assert any("1 in 58,000" in text for text in texts)
-    assert "belief without them" in pictures.words(pictures.check(explain.epsilon(0.5, group=3)))
+    assert "belief without them" in pictures.words(
+        pictures.check(explain.epsilon(0.5, group=3))
+    )
 
 
 def test_results_are_frozen() -> None:

@@ -24,9 +24,13 @@ ALL = [
 @pytest.mark.parametrize("found", ALL, ids=lambda found: type(found).__name__)
 def test_words_picture_and_data(found: explain.Explanation, tmp_path: Path) -> None:
     assert len(found.sentences) == 2
-    assert all(sentence.endswith(".") and len(sentence) < 300 for sentence in found.sentences)
+    assert all(
+        sentence.endswith(".") and len(sentence) < 300 for sentence in found.sentences
+    )
     shown, page = str(found), found._repr_html_()
-    assert " ".join(shown.split()).startswith(f"{found.title} {' '.join(found.sentences)}")
+    assert " ".join(shown.split()).startswith(
+        f"{found.title} {' '.join(found.sentences)}"
+    )
     assert all(cell.strip() in shown for row in found.rows for cell in row)
     assert page.count("<tr>") == len(found.rows) + bool(found.heading)
     assert found.to_dict()["sentences"] == found.sentences
@@ -50,6 +54,11 @@ def test_explaining_needs_the_standard_library_only() -> None:
         "str(explain.tradeoff('count', 10)); explain.composition(1, 2, delta=1e-6).to_json()\n"
         "print({'numpy', 'scipy', 'matplotlib', 'duckdb', 'rich', 'dither.query', 'dither.noise'} & set(sys.modules))"
     )
-    command, environment = [sys.executable, "-W", "error", "-c", code], os.environ | {"PYTHONPATH": str(SOURCE)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    command, environment = (
+        [sys.executable, "-W", "error", "-c", code],
+        os.environ | {"PYTHONPATH": str(SOURCE)},
+    )
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    )
     assert done.stdout == "set()\n"

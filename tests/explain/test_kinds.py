@@ -1,4 +1,6 @@
-"""Which promise to take: the prices of `explain.definitions` against mechanisms that pay them."""
+"""Which promise to take: the prices of `explain.definitions` against mechanisms that
+pay them.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ from . import pictures
 def test_prices_are_those_of_the_mechanisms(answers: int, epsilon: float) -> None:
     found = explain.definitions(epsilon, delta=1e-6, n=5000, answers=answers)
     pure, approximate, concentrated, local = (kind.error for kind in found.kinds)
-    assert Laplace(sensitivity=1, epsilon=epsilon / answers).error() == pytest.approx(pure, rel=1e-5)
+    assert Laplace(sensitivity=1, epsilon=epsilon / answers).error() == pytest.approx(
+        pure, rel=1e-5
+    )
     noise = Gaussian(sensitivity=1, mu=found.mu / math.sqrt(answers))
     assert noise.error() == pytest.approx(approximate, rel=1e-5)
     assert approximate == concentrated
@@ -36,7 +40,9 @@ def test_prices_are_those_of_the_mechanisms(answers: int, epsilon: float) -> Non
 @pytest.mark.parametrize(("epsilon", "delta"), [(1, 1e-6), (0.1, 1e-9), (3, 1e-5)])
 def test_when_gaussian_noise_pays(epsilon: float, delta: float) -> None:
     first = explain.definitions(epsilon, delta=delta).gaussian_pays_from
-    before, after = (explain.definitions(epsilon, delta=delta, answers=k) for k in (first - 1, first))
+    before, after = (
+        explain.definitions(epsilon, delta=delta, answers=k) for k in (first - 1, first)
+    )
     assert before.gaussian_error >= before.pure_error
     assert after.gaussian_error < after.pure_error
 
@@ -49,12 +55,18 @@ def test_local_costs_the_root_of_n() -> None:
 
 def test_the_words() -> None:
     found = explain.definitions()
-    assert [kind.name for kind in found.kinds] == ["pure ε", "(ε, δ)", "zCDP and GDP", "local ε"]
+    assert [kind.name for kind in found.kinds] == [
+        "pure ε",
+        "(ε, δ)",
+        "zCDP and GDP",
+        "local ε",
+    ]
     assert [kind.trust for kind in found.kinds] == ["the curator"] * 3 + ["nobody"]
     assert "wins from 8 counts on" in found.sentences[0]
     assert "±189" in found.sentences[1]
     assert "not local" in found.notes[-1]  # textbook claim 7
-    assert "for every event" in found.kinds[1].promise  # textbook claim 3: over events, not outcome by outcome
+    # Textbook claim 3: over events, not outcome by outcome
+    assert "for every event" in found.kinds[1].promise
     assert found.heading[1] == "± at 95 %"
 
 

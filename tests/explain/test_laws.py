@@ -1,4 +1,6 @@
-"""Closed forms against independent computation: every mechanism obeys them, and some mechanism reaches each of them."""
+"""Closed forms against independent computation: every mechanism obeys them, and some
+mechanism reaches each of them.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ Pair = tuple[list[float], list[float]]
 
 
 def worst(epsilon: float, delta: float) -> Pair:
-    """The mechanism that reaches every bound of (ε, δ): the truth with probability δ, else randomized response."""
+    """The mechanism that reaches every bound of (ε, δ): the truth with probability δ,
+    else randomized response.
+    """
     truth = (1 - delta) * math.exp(epsilon) / (1 + math.exp(epsilon))
     lie = (1 - delta) / (1 + math.exp(epsilon))
     return [delta, truth, lie, 0.0], [0.0, lie, truth, delta]
@@ -38,8 +42,13 @@ def excess(pair: Pair, epsilon: float) -> float:
 
 
 def best_power(pair: Pair, alarms: float) -> float:
-    """By Neyman and Pearson: outcomes in the order of their likelihood ratio, the last one in part."""
-    order = sorted(zip(*pair, strict=True), key=lambda both: -both[0] / both[1] if both[1] else -math.inf)
+    """By Neyman and Pearson: outcomes in the order of their likelihood ratio, the last
+    one in part.
+    """
+    order = sorted(
+        zip(*pair, strict=True),
+        key=lambda both: -both[0] / both[1] if both[1] else -math.inf,
+    )
     found = 0.0
     for p, q in order:
         if q <= alarms:
@@ -68,7 +77,9 @@ def pairs(draw: st.DrawFn) -> Pair:
 
 @settings(deadline=None)
 @given(pairs(), st.floats(0.0, 3.0), st.sampled_from(ALARMS), st.floats(0.01, 0.99))
-def test_no_mechanism_exceeds_the_bounds(pair: Pair, epsilon: float, alarms: float, prior: float) -> None:
+def test_no_mechanism_exceeds_the_bounds(
+    pair: Pair, epsilon: float, alarms: float, prior: float
+) -> None:
     delta = excess(pair, epsilon)
     assert variation(pair) <= laws.advantage(epsilon, delta) + 1e-12
     assert best_power(pair, alarms) <= laws.power(alarms, epsilon, delta) + 1e-12
@@ -78,11 +89,17 @@ def test_no_mechanism_exceeds_the_bounds(pair: Pair, epsilon: float, alarms: flo
 
 @settings(deadline=None)
 @given(pairs(), st.floats(0.0, 2.0), st.floats(1.01, 3.0))
-def test_answers_beyond_the_margin_are_rare(pair: Pair, epsilon: float, margin: float) -> None:
+def test_answers_beyond_the_margin_are_rare(
+    pair: Pair, epsilon: float, margin: float
+) -> None:
     limit = margin * math.exp(epsilon)
     bound = laws.chance_outside(epsilon, excess(pair, epsilon), margin)
     for world in (0, 1):
-        beyond = sum(both[world] for both in zip(*pair, strict=True) if max(both) > limit * min(both))
+        beyond = sum(
+            both[world]
+            for both in zip(*pair, strict=True)
+            if max(both) > limit * min(both)
+        )
         assert beyond <= bound + 1e-12
 
 
@@ -105,17 +122,25 @@ def test_no_pure_mechanism_exceeds_its_divergence(pair: Pair) -> None:
     prior = 0.3
     for p, q in zip(*pair, strict=True):
         after = prior * p / (prior * p + (1 - prior) * q)
-        assert laws.posterior(prior, -epsilon) - 1e-12 <= after <= laws.posterior(prior, epsilon) + 1e-12
+        assert (
+            laws.posterior(prior, -epsilon) - 1e-12
+            <= after
+            <= laws.posterior(prior, epsilon) + 1e-12
+        )
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [*itertools.product(EPSILONS, DELTAS)])
 def test_one_mechanism_reaches_the_bounds(epsilon: float, delta: float) -> None:
     pair = worst(epsilon, delta)
-    assert variation(pair) == pytest.approx(laws.advantage(epsilon, delta), rel=1e-9, abs=1e-15)
+    assert variation(pair) == pytest.approx(
+        laws.advantage(epsilon, delta), rel=1e-9, abs=1e-15
+    )
     closed = (math.exp(epsilon) - 1 + 2 * delta) / (math.exp(epsilon) + 1)
     assert laws.advantage(epsilon, delta) == pytest.approx(closed, rel=1e-6, abs=1e-15)
     for alarms in ALARMS:
-        assert best_power(pair, alarms) == pytest.approx(laws.power(alarms, epsilon, delta), rel=1e-9)
+        assert best_power(pair, alarms) == pytest.approx(
+            laws.power(alarms, epsilon, delta), rel=1e-9
+        )
     for prior in (0.01, 0.5, 0.9):
         right = sum(max(prior * p, (1 - prior) * q) for p, q in zip(*pair, strict=True))
         assert laws.guess(prior, epsilon, delta) == pytest.approx(right, rel=1e-9)
@@ -127,7 +152,9 @@ def test_randomized_response_reaches_the_pure_bounds(epsilon: float) -> None:
     assert divergence(pair) == pytest.approx(laws.pure_kl(epsilon), rel=1e-6, abs=1e-15)
     assert laws.pure_kl(epsilon) == pytest.approx(epsilon * math.tanh(epsilon / 2))
     assert laws.advantage(epsilon) == pytest.approx(math.tanh(epsilon / 2), rel=1e-12)
-    assert laws.posterior(0.5, epsilon) == pytest.approx(math.exp(epsilon) / (1 + math.exp(epsilon)))
+    assert laws.posterior(0.5, epsilon) == pytest.approx(
+        math.exp(epsilon) / (1 + math.exp(epsilon))
+    )
 
 
 @pytest.mark.parametrize(
@@ -141,7 +168,9 @@ def test_randomized_response_reaches_the_pure_bounds(epsilon: float) -> None:
         (8.0, 0.9997, 0.9679, 0.9993, 0.9997),
     ],
 )
-def test_known_figures(epsilon: float, half: float, hundredth: float, advantage: float, power: float) -> None:
+def test_known_figures(
+    epsilon: float, half: float, hundredth: float, advantage: float, power: float
+) -> None:
     assert laws.posterior(0.5, epsilon) == pytest.approx(half, abs=5e-5)
     assert laws.posterior(0.01, epsilon) == pytest.approx(hundredth, abs=5e-5)
     assert laws.advantage(epsilon) == pytest.approx(advantage, abs=5.1e-5)
@@ -153,56 +182,96 @@ def test_the_gaussian_curve(mu: float, power: float) -> None:
     assert laws.gaussian_power(0.05, mu) == pytest.approx(power, abs=5e-5)
     for alarms in (1e-6, 0.05, 0.5, 0.99):
         threshold = stats.norm.isf(alarms)
-        assert laws.gaussian_power(alarms, mu) == pytest.approx(stats.norm.sf(threshold - mu), rel=1e-9)
+        assert laws.gaussian_power(alarms, mu) == pytest.approx(
+            stats.norm.sf(threshold - mu), rel=1e-9
+        )
     assert (laws.gaussian_power(0.0, mu), laws.gaussian_power(1.0, mu)) == (0.0, 1.0)
-    distance = integrate.quad(lambda x: abs(stats.norm.pdf(x) - stats.norm.pdf(x - mu)) / 2, -10, 12, points=[mu / 2])
+    distance = integrate.quad(
+        lambda x: abs(stats.norm.pdf(x) - stats.norm.pdf(x - mu)) / 2,
+        -10,
+        12,
+        points=[mu / 2],
+    )
     assert laws.gaussian_advantage(mu) == pytest.approx(distance[0], rel=1e-7)
-    assert laws.gaussian_advantage(mu) == pytest.approx(GaussianDP(mu).delta_at(0), rel=1e-6)
+    assert laws.gaussian_advantage(mu) == pytest.approx(
+        GaussianDP(mu).delta_at(0), rel=1e-6
+    )
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [*itertools.product((0.1, 1.0, 3.0), (1e-9, 1e-6, 1e-3))])
-def test_the_gaussian_stays_below_what_its_promise_allows(epsilon: float, delta: float) -> None:
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [*itertools.product((0.1, 1.0, 3.0), (1e-9, 1e-6, 1e-3))]
+)
+def test_the_gaussian_stays_below_what_its_promise_allows(
+    epsilon: float, delta: float
+) -> None:
     mu = gaussian_mu(epsilon, delta)
     for alarms in ALARMS:
-        assert laws.gaussian_power(alarms, mu) <= laws.power(alarms, epsilon, delta) + 1e-12
+        assert (
+            laws.gaussian_power(alarms, mu)
+            <= laws.power(alarms, epsilon, delta) + 1e-12
+        )
     assert laws.gaussian_advantage(mu) <= laws.advantage(epsilon, delta)
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [*itertools.product((0.1, 1.0, 3.0), (1e-9, 1e-6, 1e-5))])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [*itertools.product((0.1, 1.0, 3.0), (1e-9, 1e-6, 1e-5))]
+)
 def test_delta_is_not_the_chance_of_a_larger_loss(epsilon: float, delta: float) -> None:
-    """Textbook claim 4: the loss of a Gaussian exceeds ε several to a hundred times as often as δ."""
+    """Textbook claim 4: the loss of a Gaussian exceeds ε several to a hundred times as
+    often as δ.
+    """
     mu = gaussian_mu(epsilon, delta)
     loss = stats.norm(mu * mu / 2, mu)
-    assert laws.gaussian_beyond(mu, epsilon) == pytest.approx(loss.sf(epsilon) + loss.cdf(-epsilon), rel=1e-9)
+    assert laws.gaussian_beyond(mu, epsilon) == pytest.approx(
+        loss.sf(epsilon) + loss.cdf(-epsilon), rel=1e-9
+    )
     assert 5 < loss.sf(epsilon) / delta < 400
 
 
-@pytest.mark.parametrize(("epsilon", "delta", "size"), [*itertools.product((0.1, 1.0), (0.0, 1e-9, 1e-5), (1, 2, 5))])
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "size"),
+    [*itertools.product((0.1, 1.0), (0.0, 1e-9, 1e-5), (1, 2, 5))],
+)
 def test_groups(epsilon: float, delta: float, size: int) -> None:
     total, missed = laws.group(epsilon, delta, size)
     assert total == pytest.approx(size * epsilon)
-    assert missed == pytest.approx(sum(delta * math.exp(i * epsilon) for i in range(size)))
-    ours = ApproxDP(epsilon, delta).for_group(size) if delta else PureDP(epsilon).for_group(size)
+    assert missed == pytest.approx(
+        sum(delta * math.exp(i * epsilon) for i in range(size))
+    )
+    ours = (
+        ApproxDP(epsilon, delta).for_group(size)
+        if delta
+        else PureDP(epsilon).for_group(size)
+    )
     assert (total, missed) == pytest.approx((ours.epsilon, ours.delta_part))
 
 
 def test_a_group_without_epsilon_and_one_without_promise() -> None:
     assert laws.group(0.0, 1e-3, 5) == pytest.approx((0.0, 5e-3))
     assert laws.group(1.0, 1e-3, 1000) == (1000.0, 1.0)
-    assert laws.group(1.0, 1e-5, 5)[1] == pytest.approx(8.6e-4, rel=0.01)  # textbook claim 10
+    # Textbook claim 10
+    assert laws.group(1.0, 1e-5, 5)[1] == pytest.approx(8.6e-4, rel=0.01)
     assert laws.group(1e-12, 1e-3, 3) == pytest.approx((3e-12, 3e-3))
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 3.0])
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
-def test_error_laws_are_those_of_the_mechanisms(epsilon: float, confidence: float) -> None:
+def test_error_laws_are_those_of_the_mechanisms(
+    epsilon: float, confidence: float
+) -> None:
     for sensitivity in (1.0, 7.5):
         law = laws.laplace_error(epsilon, confidence, sensitivity)
-        assert law == pytest.approx(stats.laplace(scale=sensitivity / epsilon).ppf((1 + confidence) / 2))
-        assert Laplace(sensitivity=sensitivity, epsilon=epsilon).error(confidence) == pytest.approx(law, rel=1e-5)
+        assert law == pytest.approx(
+            stats.laplace(scale=sensitivity / epsilon).ppf((1 + confidence) / 2)
+        )
+        assert Laplace(sensitivity=sensitivity, epsilon=epsilon).error(
+            confidence
+        ) == pytest.approx(law, rel=1e-5)
         law = laws.gaussian_error(epsilon, 1e-6, confidence, sensitivity)
         noise = Gaussian(sensitivity=sensitivity, epsilon=epsilon, delta=1e-6)
-        assert law == pytest.approx(stats.norm(scale=noise.scale).ppf((1 + confidence) / 2), rel=1e-9)
+        assert law == pytest.approx(
+            stats.norm(scale=noise.scale).ppf((1 + confidence) / 2), rel=1e-9
+        )
         assert noise.error(confidence) == pytest.approx(law, rel=1e-5)
 
 
@@ -215,7 +284,9 @@ def test_laplace_is_ln_20_over_epsilon() -> None:
 def test_the_error_of_randomized_response(epsilon: float) -> None:
     truth = RandomizedResponse(epsilon=epsilon).truth
     deviation = math.sqrt(1000 * truth * (1 - truth)) / (2 * truth - 1)
-    assert laws.response_error(epsilon, 1000, 0.95) == pytest.approx(stats.norm.ppf(0.975) * deviation, rel=1e-6)
+    assert laws.response_error(epsilon, 1000, 0.95) == pytest.approx(
+        stats.norm.ppf(0.975) * deviation, rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("epsilon", [800.0, 1e6, 1e308])
@@ -224,7 +295,11 @@ def test_nothing_overflows(epsilon: float) -> None:
     assert laws.posterior(1e-300, 1e6) == 1.0
     assert laws.posterior(0.5, -epsilon) == 0.0
     assert laws.advantage(epsilon, 1e-6) == 1.0
-    assert [laws.power(alarms, epsilon, 0.1) for alarms in (0.0, 1e-9, 1.0)] == [0.1, 1.0, 1.0]
+    assert [laws.power(alarms, epsilon, 0.1) for alarms in (0.0, 1e-9, 1.0)] == [
+        0.1,
+        1.0,
+        1.0,
+    ]
     assert laws.guess(0.5, epsilon) == 1.0
     assert laws.pure_kl(epsilon) == epsilon
     assert laws.chance_outside(epsilon, 1e-6, 1.1) == pytest.approx(1.1e-5)

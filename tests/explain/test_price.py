@@ -1,4 +1,6 @@
-"""What accuracy costs: the error laws of `explain.tradeoff` against the mechanisms and answers that follow them."""
+"""What accuracy costs: the error laws of `explain.tradeoff` against the mechanisms and
+answers that follow them.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def test_a_count(epsilon: float) -> None:
     found = explain.tradeoff("count", 10_000)
     assert found.error_at(epsilon) == pytest.approx(LN20 / epsilon)
     assert found.share_at(epsilon) == pytest.approx(LN20 / epsilon / 10_000)
-    assert Laplace(sensitivity=1, epsilon=epsilon).error(integer=True) == pytest.approx(found.error_at(epsilon), abs=1)
+    assert Laplace(sensitivity=1, epsilon=epsilon).error(integer=True) == pytest.approx(
+        found.error_at(epsilon), abs=1
+    )
     ours = half_width(dither.count(np.ones(10_000), epsilon=epsilon))
     assert ours == pytest.approx(found.error_at(epsilon), abs=1)
 
@@ -50,15 +54,23 @@ def test_a_sum(epsilon: float) -> None:
 @pytest.mark.parametrize("epsilon", [0.5, 1.0])
 def test_a_mean(epsilon: float) -> None:
     found = explain.tradeoff("mean", 1000, bounds=(0, 110))
-    assert found.law.relation is Relation.REPLACE  # textbook claim 8: range / n only under replace, with n public
+    # Textbook claim 8: range / n only under replace, with n public
+    assert found.law.relation is Relation.REPLACE
     assert found.error_at(epsilon) == pytest.approx(110 / 1000 * LN20 / epsilon)
-    ours = half_width(dither.mean(np.full(1000, 55.0), bounds=(0, 110), n=1000, epsilon=epsilon))
+    ours = half_width(
+        dither.mean(np.full(1000, 55.0), bounds=(0, 110), n=1000, epsilon=epsilon)
+    )
     assert ours == pytest.approx(found.error_at(epsilon), rel=1e-3)
 
 
 def test_a_histogram_costs_epsilon_once() -> None:
-    """Textbook claim 16: each person is in one bin, so more bins do not need more noise; their share is smaller."""
-    few, many = explain.tradeoff("histogram", 1000, bins=2), explain.tradeoff("histogram", 1000, bins=50)
+    """Textbook claim 16: each person is in one bin, so more bins do not need more
+    noise; their share is smaller.
+    """
+    few, many = (
+        explain.tradeoff("histogram", 1000, bins=2),
+        explain.tradeoff("histogram", 1000, bins=50),
+    )
     assert few.error_at(1) == many.error_at(1) == pytest.approx(LN20)
     assert many.share_at(1) == pytest.approx(25 * few.share_at(1))
 
@@ -78,31 +90,44 @@ def test_a_quantile(q: float) -> None:
 @pytest.mark.parametrize("query", ["count", "sum", "mean", "histogram"])
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 def test_gaussian_noise(query: str, confidence: float) -> None:
-    found = explain.tradeoff(query, 1000, bounds=(0, 8), delta=1e-6, confidence=confidence)
+    found = explain.tradeoff(
+        query, 1000, bounds=(0, 8), delta=1e-6, confidence=confidence
+    )
     noise = Gaussian(sensitivity=found.law.sensitivity, epsilon=0.5, delta=1e-6)
-    assert found.error_at(0.5) == pytest.approx(noise.scale * stats.norm.ppf((1 + confidence) / 2), rel=1e-9)
+    assert found.error_at(0.5) == pytest.approx(
+        noise.scale * stats.norm.ppf((1 + confidence) / 2), rel=1e-9
+    )
     assert found.error_at(0.5) == pytest.approx(noise.error(confidence), rel=1e-5)
 
 
 @pytest.mark.parametrize("query", LAWS)
 @pytest.mark.parametrize("delta", [0, 1e-6])
 @pytest.mark.parametrize("share", [0.05, 0.01, 0.5])
-def test_from_which_epsilon_on_it_is_good_enough(query: str, delta: float, share: float) -> None:
+def test_from_which_epsilon_on_it_is_good_enough(
+    query: str, delta: float, share: float
+) -> None:
     if delta and query == "quantile":
         return
     found = explain.tradeoff(query, 500, bounds=(-3, 4), bins=7, q=0.3, delta=delta)
     assert found.share_at(found.epsilon_for(share)) == pytest.approx(share, rel=1e-6)
     people = found.people_for(0.5, share)
     larger, smaller = (
-        explain.tradeoff(query, n, bounds=(-3, 4), bins=7, q=0.3, delta=delta) for n in (people, people - 1)
+        explain.tradeoff(query, n, bounds=(-3, 4), bins=7, q=0.3, delta=delta)
+        for n in (people, people - 1)
     )
-    assert larger.share_at(0.5) <= share * (1 + 1e-9) < smaller.share_at(0.5) * (1 + 1e-9)
+    assert (
+        larger.share_at(0.5) <= share * (1 + 1e-9) < smaller.share_at(0.5) * (1 + 1e-9)
+    )
 
 
-def test_halving_epsilon_doubles_the_noise_and_ten_times_the_people_is_ten_times_better() -> None:
+def test_halving_epsilon_doubles_the_noise_and_ten_times_the_people_is_ten_times_better() -> (
+    None
+):
     found = explain.tradeoff("count", 100)
     assert found.error_at(0.25) == pytest.approx(2 * found.error_at(0.5))
-    assert explain.tradeoff("count", 1000).share_at(1) == pytest.approx(found.share_at(1) / 10)
+    assert explain.tradeoff("count", 1000).share_at(1) == pytest.approx(
+        found.share_at(1) / 10
+    )
     assert "halving ε doubles the noise" in found.sentences[1]
     assert "about doubles" in explain.tradeoff("count", 100, delta=1e-6).sentences[1]
 
@@ -162,7 +187,9 @@ def test_the_picture_marks_the_goals() -> None:
         ("count", 10, {"confidence": 1}, "confidence"),
     ],
 )
-def test_what_has_no_law(query: str, n: int, rest: dict[str, float], argument: str) -> None:
+def test_what_has_no_law(
+    query: str, n: int, rest: dict[str, float], argument: str
+) -> None:
     with pytest.raises(ArgumentError) as refused:
         explain.tradeoff(query, n, **rest)
     assert refused.value.argument == argument

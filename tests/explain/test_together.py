@@ -1,4 +1,6 @@
-"""Several answers: the totals of `explain.composition` against `dither.compose` and closed forms."""
+"""Several answers: the totals of `explain.composition` against `dither.compose` and
+closed forms.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,18 @@ from dither.privacy.optimal import repeated_epsilon
 from . import pictures
 
 
-@pytest.mark.parametrize(("epsilon", "answers"), [(0.1, 5), (0.01, 1000), (0.5, 40), (2.0, 3), (0.1, 1)])
+@pytest.mark.parametrize(
+    ("epsilon", "answers"), [(0.1, 5), (0.01, 1000), (0.5, 40), (2.0, 3), (0.1, 1)]
+)
 def test_totals_are_those_of_compose(epsilon: float, answers: int) -> None:
     found = explain.composition(epsilon, answers, delta=1e-6)
     ours = compose([PureDP(epsilon)] * answers, 1e-6, tight=False)
     assert found.basic == pytest.approx(answers * epsilon)
     if answers > 1:
         assert found.advanced == pytest.approx(ours.candidates[composition.ADVANCED])
-        assert found.concentrated == pytest.approx(ours.candidates[composition.CONCENTRATED])
+        assert found.concentrated == pytest.approx(
+            ours.candidates[composition.CONCENTRATED]
+        )
         assert found.gaussian == pytest.approx(ours.candidates[composition.GAUSSIAN])
     assert found.best == pytest.approx(ours.epsilon, rel=2e-3)
 
@@ -33,15 +39,23 @@ def test_textbook_claim_9() -> None:
     closed = math.sqrt(2 * 5 * math.log(1e6)) * 0.1 + 5 * 0.1 * math.expm1(0.1)
     assert found.advanced == pytest.approx(closed)
     assert (round(found.basic, 3), round(closed, 2)) == (0.5, 1.23)
-    assert "1.229, which is worse" in found.sentences[1] or "1.228, which is worse" in found.sentences[1]
+    assert (
+        "1.229, which is worse" in found.sentences[1]
+        or "1.228, which is worse" in found.sentences[1]
+    )
     assert found.best <= found.basic
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.01, 1e-6), (0.1, 1e-6), (0.1, 1e-3), (0.5, 1e-9), (0.69, 1e-6)])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"),
+    [(0.01, 1e-6), (0.1, 1e-6), (0.1, 1e-3), (0.5, 1e-9), (0.69, 1e-6)],
+)
 def test_when_advanced_composition_pays(epsilon: float, delta: float) -> None:
     first = explain.composition(epsilon, 1, delta=delta).advanced_pays_from
     assert first is not None
-    before, after = (explain.composition(epsilon, k, delta=delta) for k in (first - 1, first))
+    before, after = (
+        explain.composition(epsilon, k, delta=delta) for k in (first - 1, first)
+    )
     assert before.advanced is not None
     assert after.advanced is not None
     assert before.advanced >= before.basic
@@ -60,12 +74,16 @@ def test_from_ln_2_on_it_never_pays() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.0, 3.0])
 @pytest.mark.parametrize("answers", [1000, 1001, 20_000, 10**6, 10**9])
-def test_the_best_total_is_not_below_what_is_lost_on_average(epsilon: float, answers: int) -> None:
+def test_the_best_total_is_not_below_what_is_lost_on_average(
+    epsilon: float, answers: int
+) -> None:
     found = explain.composition(epsilon, answers, delta=1e-6)
     assert answers * epsilon * math.tanh(epsilon / 2) <= found.best <= found.basic
 
 
-@pytest.mark.parametrize(("epsilon", "answers"), [(0.001, 20_000), (0.1, 10**6), (1e-6, 10**7)])
+@pytest.mark.parametrize(
+    ("epsilon", "answers"), [(0.001, 20_000), (0.1, 10**6), (1e-6, 10**7)]
+)
 def test_many_answers_have_their_exact_total(epsilon: float, answers: int) -> None:
     found = explain.composition(epsilon, answers, delta=1e-6)
     assert found.best == pytest.approx(repeated_epsilon(epsilon, answers, 1e-6))
@@ -74,12 +92,21 @@ def test_many_answers_have_their_exact_total(epsilon: float, answers: int) -> No
 
 
 def test_one_answer_is_not_added() -> None:
-    assert explain.composition(0.1, 1).sentences[0].startswith("One answer of ε = 0.1 costs ε = 0.1:")
+    assert (
+        explain.composition(0.1, 1)
+        .sentences[0]
+        .startswith("One answer of ε = 0.1 costs ε = 0.1:")
+    )
 
 
 def test_without_a_delta_only_the_sum_is_known() -> None:
     found = explain.composition(0.5, 4)
-    assert (found.advanced, found.concentrated, found.gaussian, found.best) == (None, None, None, 2.0)
+    assert (found.advanced, found.concentrated, found.gaussian, found.best) == (
+        None,
+        None,
+        None,
+        2.0,
+    )
     assert found.advanced_pays_from is None
     assert "Without a δ" in found.sentences[1]
     assert len(found.rows) == 2
@@ -98,7 +125,9 @@ def test_every_total_can_be_shown(epsilon: float, answers: int, delta: float) ->
     found = explain.composition(epsilon, answers, delta=delta)
     assert "nan" not in str(found)
     assert len(found.sentences) == 2
-    assert json.loads(found.to_json())["basic"] == (found.basic if math.isfinite(found.basic) else None)
+    assert json.loads(found.to_json())["basic"] == (
+        found.basic if math.isfinite(found.basic) else None
+    )
     pictures.check(found)
 
 

@@ -22,8 +22,16 @@ def value(text: str) -> Fraction:
 @given(shares)
 def test_percents_are_rounded_outwards(share: float) -> None:
     exact = 100 * Fraction(share)
-    assert exact * (1 - Fraction(1, 10**11)) <= value(words.at_most(share)) <= exact * Fraction(1001, 1000)
-    assert exact * Fraction(999, 1000) <= value(words.at_least(share)) <= exact * (1 + Fraction(1, 10**11))
+    assert (
+        exact * (1 - Fraction(1, 10**11))
+        <= value(words.at_most(share))
+        <= exact * Fraction(1001, 1000)
+    )
+    assert (
+        exact * Fraction(999, 1000)
+        <= value(words.at_least(share))
+        <= exact * (1 + Fraction(1, 10**11))
+    )
 
 
 @pytest.mark.parametrize(
@@ -45,7 +53,15 @@ def test_percents(share: float, most: str, least: str) -> None:
 
 @pytest.mark.parametrize(
     ("loss", "text"),
-    [(0.0, "1"), (0.5, "1.649"), (5.0, "148.5"), (10.0, "22,030"), (20.0, "10^9"), (1e6, "10^434,295"), (1e300, "∞")],
+    [
+        (0.0, "1"),
+        (0.5, "1.649"),
+        (5.0, "148.5"),
+        (10.0, "22,030"),
+        (20.0, "10^9"),
+        (1e6, "10^434,295"),
+        (1e300, "∞"),
+    ],
 )
 def test_factors(loss: float, text: str) -> None:
     assert words.factor(loss) == text
@@ -92,7 +108,12 @@ def test_plain_numbers(number: float, text: str) -> None:
 
 
 def test_stated_numbers_stay_as_they_were_stated() -> None:
-    assert (words.share(0.5), words.share(0.001), words.tiny(1e-6), words.tiny(0.3)) == (
+    assert (
+        words.share(0.5),
+        words.share(0.001),
+        words.tiny(1e-6),
+        words.tiny(0.3),
+    ) == (
         "50 %",
         "0.1 %",
         "1e-06",

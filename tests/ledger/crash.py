@@ -1,10 +1,12 @@
-"""Kill the process that charges, at a random moment, many times; then look whether the book still tells the truth.
+"""Kill the process that charges, at a random moment, many times; then look whether the
+book still tells the truth.
 
-Each victim is forked from a warm parent, opens the book, charges in a loop, and after every charge that returned it
-"releases": it appends the receipt's number and hash to a file. The parent waits until the victim has released
-something, then sends SIGKILL after a random short delay. Where files are handled too, victims copy the files of the
-book that they have open, other processes look and make backups beside them, and now and then the book is lost and a
-backup restored.
+Each victim is forked from a warm parent, opens the book, charges in a loop, and after
+every charge that returned it "releases": it appends the receipt's number and hash to a
+file. The parent waits until the victim has released something, then sends SIGKILL after
+a random short delay. Where files are handled too, victims copy the files of the book
+that they have open, other processes look and make backups beside them, and now and then
+the book is lost and a backup restored.
 """
 
 from __future__ import annotations
@@ -42,15 +44,31 @@ class Outcome:
 
     @property
     def unreleased(self) -> int:
-        """Charges whose process was killed before it released anything: the cost of being safe."""
+        """Charges whose process was killed before it released anything: the cost of
+        being safe.
+        """
         return self.charges - self.releases
 
 
 class Campaign:
     """One book, and everything that is done to it."""
 
-    def __init__(self, place: str, releases: Path, kills: int, *, files: bool, longest: float, seed: int | None):
-        self.place, self.releases, self.kills, self.files = place, releases, kills, files
+    def __init__(
+        self,
+        place: str,
+        releases: Path,
+        kills: int,
+        *,
+        files: bool,
+        longest: float,
+        seed: int | None,
+    ):
+        self.place, self.releases, self.kills, self.files = (
+            place,
+            releases,
+            kills,
+            files,
+        )
         self.longest, self.chance = longest, random.Random(seed)
         self.cap, self.restores = 12 * kills, 0
 
@@ -69,7 +87,9 @@ class Campaign:
         return Outcome(self.kills, charges, shown, self.restores)
 
     def kill_one(self, *, beside: bool) -> None:
-        """One victim, and sometimes another process that looks, copies and makes backups beside it."""
+        """One victim, and sometimes another process that looks, copies and makes
+        backups beside it.
+        """
         other = self.fork(self.look_for_ever) if beside else None
         self.wait_and_kill(self.fork(self.charge_for_ever))
         if other is not None:
@@ -88,7 +108,9 @@ class Campaign:
         return child, ready
 
     def wait_and_kill(self, victim: tuple[int, int]) -> None:
-        """The delay begins when the victim has done something, however long that takes on a busy machine."""
+        """The delay begins when the victim has done something, however long that takes
+        on a busy machine.
+        """
         child, ready = victim
         assert os.read(ready, 1), "the victim ended before it had done anything"
         time.sleep(self.chance.uniform(0, self.longest))
@@ -111,14 +133,16 @@ class Campaign:
         number = 0
         while True:
             with Ledger.open(self.place) as book:
-                book.account("crash").remaining  # noqa: B018 - what `dither budget` does
+                book.account("crash").remaining  # noqa: B018
                 book.backup(f"{self.place}.backup{os.getpid()}-{number}")
             self.copy()
             number += 1
             tell()
 
     def copy(self) -> None:
-        """What any program does that copies files: it drops the locks that this process has on them."""
+        """What any program does that copies files: it drops the locks that this process
+        has on them.
+        """
         for path in Path(self.place).parent.glob(f"{Path(self.place).name}*"):
             if path.suffix == ".db" or path.name.endswith(("-wal", "-shm", "-note")):
                 try:
@@ -127,13 +151,19 @@ class Campaign:
                     continue
 
     def lose_and_restore(self) -> None:
-        """The file is lost, what lies beside it stays; a backup comes into its place, and receipts are entered."""
+        """The file is lost, what lies beside it stays; a backup comes into its place,
+        and receipts are entered.
+        """
         before = self.receipts()
         Path(self.place).rename(f"{self.place}.lost{self.restores}")
-        backups = sorted(Path(self.place).parent.glob(f"{Path(self.place).name}.backup*"))
+        backups = sorted(
+            Path(self.place).parent.glob(f"{Path(self.place).name}.backup*")
+        )
         usable = next((path for path in backups if _is_whole(path)), None)
         self.restores += 1
-        with Ledger.restore(usable or f"{self.place}.lost{self.restores - 1}", self.place) as book:
+        with Ledger.restore(
+            usable or f"{self.place}.lost{self.restores - 1}", self.place
+        ) as book:
             account = book.account("crash")
             assert account.frozen, "a restored book opened as if nothing had happened"
             account.recover(before)
@@ -144,19 +174,27 @@ class Campaign:
             path.unlink()
         self.known = before
 
-    known: list[Receipt] = []  # noqa: RUF012 - receipts of charges that the restored book has only as recovered
+    known: list[Receipt] = []  # noqa: RUF012
 
     def receipts(self) -> list[Receipt]:
-        """All charges ever made: the book's own, and those that were entered after a restoring."""
+        """All charges ever made: the book's own, and those that were entered after a
+        restoring.
+        """
         with Ledger.open(self.place) as book:
             made = book.account("crash").history()
         heads = {receipt.head for receipt in made}
-        return [*made, *(receipt for receipt in self.known if receipt.head not in heads)]
+        return [
+            *made,
+            *(receipt for receipt in self.known if receipt.head not in heads),
+        ]
 
     def check(self) -> tuple[int, int]:
         """No release without a charge, no overspending, and a log that verifies."""
         if self.place.startswith("postgresql:"):
-            until(lambda: not _others(self.place), "the server has finished what the victims had sent")
+            until(
+                lambda: not _others(self.place),
+                "the server has finished what the victims had sent",
+            )
         shown = _released(self.releases)
         with Ledger.open(self.place) as book:
             account = book.account("crash")
@@ -187,14 +225,24 @@ class Campaign:
 
 
 def campaign(
-    place: str, releases: Path, kills: int, *, files: bool = False, longest: float = 0.006, seed: int | None = None
+    place: str,
+    releases: Path,
+    kills: int,
+    *,
+    files: bool = False,
+    longest: float = 0.006,
+    seed: int | None = None,
 ) -> Outcome:
     """Kill so many victims; raises AssertionError if anything that must hold does not."""
-    return Campaign(place, releases, kills, files=files, longest=longest, seed=seed).run()
+    return Campaign(
+        place, releases, kills, files=files, longest=longest, seed=seed
+    ).run()
 
 
 def _others(place: str) -> int:
-    """How many other connections the database has. A killed client's lasts until its statement is done."""
+    """How many other connections the database has. A killed client's lasts until its
+    statement is done.
+    """
     import psycopg
 
     others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"

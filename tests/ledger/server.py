@@ -1,4 +1,6 @@
-"""A PostgreSQL server of our own for tests and benchmarks: local connections only, durable commits, gone afterwards."""
+"""A PostgreSQL server of our own for tests and benchmarks: local connections only,
+durable commits, gone afterwards.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,12 @@ class Server:
 
     def __init__(self, folder: Path, settings: tuple[str, ...] = ()) -> None:
         self._folder, self._port = folder, _free_port()
-        self._settings = ("listen_addresses=", "fsync=on", "synchronous_commit=on", *settings)
+        self._settings = (
+            "listen_addresses=",
+            "fsync=on",
+            "synchronous_commit=on",
+            *settings,
+        )
         self._numbers = itertools.count(1)
         _call(
             [
@@ -53,13 +60,20 @@ class Server:
         self._wait()
 
     def crash(self) -> None:
-        """End it at once, without writing what is still in its memory; a later start recovers from its log."""
+        """End it at once, without writing what is still in its memory; a later start
+        recovers from its log.
+        """
         # To the server itself and not to `runuser`, which would leave it behind.
-        os.kill(int((self._folder / "data" / "postmaster.pid").read_text().split()[0]), signal.SIGQUIT)
+        os.kill(
+            int((self._folder / "data" / "postmaster.pid").read_text().split()[0]),
+            signal.SIGQUIT,
+        )
         self._process.wait(PATIENCE)
 
     def address(self, database: str) -> str:
-        return f"postgresql://postgres@/{database}?host={self._folder}&port={self._port}"
+        return (
+            f"postgresql://postgres@/{database}?host={self._folder}&port={self._port}"
+        )
 
     def database(self) -> str:
         import psycopg
@@ -74,7 +88,9 @@ class Server:
 
         def answers() -> bool:
             if self._process.poll() is not None:
-                raise NoServer(f"PostgreSQL did not start: {(self._folder / 'log').read_text()[-500:]}")
+                raise NoServer(
+                    f"PostgreSQL did not start: {(self._folder / 'log').read_text()[-500:]}"
+                )
             with suppress(psycopg.OperationalError):
                 psycopg.connect(self.address("postgres")).close()
                 return True
@@ -85,11 +101,15 @@ class Server:
 
 @contextmanager
 def serving(*settings: str) -> Iterator[Server]:
-    """A server in a folder that only its own user can enter, until the end of the block."""
+    """A server in a folder that only its own user can enter, until the end of the
+    block.
+    """
     try:
         import psycopg  # noqa: F401
     except ImportError:
-        raise NoServer("psycopg is not installed: pip install 'psycopg[binary]'") from None
+        raise NoServer(
+            "psycopg is not installed: pip install 'psycopg[binary]'"
+        ) from None
     # Not pytest's folder for temporary files: PostgreSQL's user may not enter that.
     folder = Path(tempfile.mkdtemp(prefix="dither-pg-"))
     try:
@@ -105,8 +125,14 @@ def serving(*settings: str) -> Iterator[Server]:
 
 
 def _binary(name: str) -> str:
-    places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda place: float(place.parent.name), reverse=True)
-    found = shutil.which(name, path=os.pathsep.join([*map(str, places), os.environ.get("PATH", "")]))
+    places = sorted(
+        Path("/usr/lib/postgresql").glob("*/bin"),
+        key=lambda place: float(place.parent.name),
+        reverse=True,
+    )
+    found = shutil.which(
+        name, path=os.pathsep.join([*map(str, places), os.environ.get("PATH", "")])
+    )
     if found is None:
         raise NoServer(f"PostgreSQL's {name} was not found: install postgresql")
     return found
@@ -116,7 +142,9 @@ def _user() -> str:
     try:
         return pwd.getpwnam("postgres").pw_name
     except KeyError:
-        raise NoServer("there is no user postgres to run the server as: install postgresql") from None
+        raise NoServer(
+            "there is no user postgres to run the server as: install postgresql"
+        ) from None
 
 
 def _as_user(command: list[object]) -> list[str]:
@@ -126,13 +154,17 @@ def _as_user(command: list[object]) -> list[str]:
 
 
 def _call(command: list[object]) -> None:
-    done = subprocess.run(_as_user(command), capture_output=True, text=True, check=False, cwd="/")
+    done = subprocess.run(
+        _as_user(command), capture_output=True, text=True, check=False, cwd="/"
+    )
     if done.returncode:
         raise NoServer(f"initdb failed: {done.stderr.strip()}")
 
 
 def _free_port() -> int:
-    """It only names the socket file, and the folder is our own; still, take one that nobody listens on."""
+    """It only names the socket file, and the folder is our own; still, take one that
+    nobody listens on.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

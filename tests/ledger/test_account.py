@@ -1,11 +1,19 @@
-"""Deadlines, failures, replay, names of charges: what happens around a charge. On both backends."""
+"""Deadlines, failures, replay, names of charges: what happens around a charge. On both
+backends.
+"""
 
 import os
 from dataclasses import replace
 
 import pytest
 
-from dither.errors import AccountFrozen, ArgumentError, BudgetExceeded, LedgerError, UnitMismatch
+from dither.errors import (
+    AccountFrozen,
+    ArgumentError,
+    BudgetExceeded,
+    LedgerError,
+    UnitMismatch,
+)
 from dither.ledger import Ledger, Policy, Receipt, clock, verify
 from dither.privacy import ApproxDP, Composed, GaussianDP, PureDP, Unit
 
@@ -14,7 +22,11 @@ ONE = PureDP(1)
 
 @pytest.fixture
 def account(ledger):
-    return ledger.account("clinic", epsilon=100, policy=Policy(failures=3, failures_in_all=5, deadline=600))
+    return ledger.account(
+        "clinic",
+        epsilon=100,
+        policy=Policy(failures=3, failures_in_all=5, deadline=600),
+    )
 
 
 @pytest.fixture
@@ -29,7 +41,9 @@ def later(monkeypatch):
 
 
 class TestDeadlines:
-    def test_processes_that_die_after_charging_freeze_the_account(self, account, later, ledger):
+    def test_processes_that_die_after_charging_freeze_the_account(
+        self, account, later, ledger
+    ):
         """Each may have died on what it read."""
         for _ in range(3):
             account.charge(ONE)
@@ -101,7 +115,9 @@ class TestFailures:
         self.fail(account, "eve")
         account.thaw("a broken table", analyst="eve")
         account.charge(ONE, by="eve")
-        assert [(one.name, one.failures, one.frozen) for one in account.analysts()] == [("eve", 0, "")]
+        assert [(one.name, one.failures, one.frozen) for one in account.analysts()] == [
+            ("eve", 0, "")
+        ]
         account.freeze("not you", analyst="eve")
         with pytest.raises(AccountFrozen, match="not you"):
             account.charge(ONE, by="eve")
@@ -124,8 +140,14 @@ class TestReceipts:
         true = account.charge(ONE)
         opened = next(entry for entry in ledger.entries() if entry.kind == "open")
         head = ledger.head
-        for number, digest in ((true.number, "0" * 64), (99, true.head), (opened.seq, opened.hash)):
-            forged = Receipt(number, ONE, "", account.place, "clinic", None, true.time, digest)
+        for number, digest in (
+            (true.number, "0" * 64),
+            (99, true.head),
+            (opened.seq, opened.hash),
+        ):
+            forged = Receipt(
+                number, ONE, "", account.place, "clinic", None, true.time, digest
+            )
             arguments = {"settle": (), "fail": ("why",), "store": ("key", "text")}[act]
             with pytest.raises(LedgerError, match="not of a charge in this book"):
                 getattr(account, act)(forged, *arguments)
@@ -137,7 +159,11 @@ class TestReceipts:
             account.store(receipt, "key", "42")
             assert ledger.head[0] == before + 2
         assert ledger.head[0] == before + 2
-        assert [entry.kind for entry in ledger.entries()][-3:] == ["charge", "store", "settle"]
+        assert [entry.kind for entry in ledger.entries()][-3:] == [
+            "charge",
+            "store",
+            "settle",
+        ]
 
 
 class TestNames:
@@ -154,7 +180,9 @@ class TestNames:
             account.charge(PureDP(2), once="job-17")
         assert account.charges == 1
 
-    @pytest.mark.parametrize("name", ["", "50%", 'a"b', "é", "x" * 201, "a_b", "a\nb", 5])
+    @pytest.mark.parametrize(
+        "name", ["", "50%", 'a"b', "é", "x" * 201, "a_b", "a\nb", 5]
+    )
     def test_bad_names(self, account, name):
         with pytest.raises(ArgumentError, match="once"):
             account.charge(ONE, once=name)
@@ -241,7 +269,9 @@ class TestRules:
         assert account.remaining_for(None).epsilon == 9
 
     def test_a_ceiling_limits_delta_too(self, ledger):
-        account = ledger.account("clinic", epsilon=10, delta=1e-6, policy=Policy(ceiling=1))
+        account = ledger.account(
+            "clinic", epsilon=10, delta=1e-6, policy=Policy(ceiling=1)
+        )
         with pytest.raises(BudgetExceeded, match="δ = 5e-08"):
             account.charge(ApproxDP(0.1, 6e-8))
         account.charge(ApproxDP(0.1, 5e-8))
@@ -267,7 +297,9 @@ class TestRules:
             account.charge(PureDP(1e-9))
         verify(ledger, whole=True)
 
-    def test_a_clock_that_jumps_ahead_for_a_moment_renews_nothing(self, ledger, monkeypatch):
+    def test_a_clock_that_jumps_ahead_for_a_moment_renews_nothing(
+        self, ledger, monkeypatch
+    ):
         account = ledger.account("clinic", epsilon=1, policy=Policy(renew_days=30))
         account.charge(PureDP(1))
         true = clock.now()
@@ -311,7 +343,9 @@ class TestRules:
 
     def test_a_policy_binds_accounts_that_are_open(self, ledger):
         account = ledger.account("clinic", epsilon=10)
-        ledger.amend("clinic", policy=Policy(ceiling=0.1, deadline=60), reason="stricter")
+        ledger.amend(
+            "clinic", policy=Policy(ceiling=0.1, deadline=60), reason="stricter"
+        )
         with pytest.raises(BudgetExceeded, match="at most"):
             account.charge(PureDP(5))
         account.charge(PureDP(0.1))
@@ -324,7 +358,9 @@ class TestRules:
             account.charge(ONE, by=by)
         assert account.charges == 0
 
-    def test_nested_disjoint_charges_are_recovered_at_their_price(self, ledger, tmp_path):
+    def test_nested_disjoint_charges_are_recovered_at_their_price(
+        self, ledger, tmp_path
+    ):
         parts = [Composed([PureDP(1), PureDP(1)]), PureDP(1)]
         with Ledger.open(tmp_path / "other.db") as other:
             lost = other.account("clinic", epsilon=10)
@@ -343,7 +379,10 @@ class TestRules:
         with pytest.raises(UnitMismatch):
             account.recover([receipt])
 
-    @pytest.mark.parametrize("change", [{"by": 5}, {"by": "a\0"}, {"head": 7}, {"number": True}, {"purpose": []}])
+    @pytest.mark.parametrize(
+        "change",
+        [{"by": 5}, {"by": "a\0"}, {"head": 7}, {"number": True}, {"purpose": []}],
+    )
     def test_receipts_that_were_made_up_are_refused(self, ledger, change):
         account = ledger.account("clinic", epsilon=10)
         receipt = replace(account.charge(ONE), **change)

@@ -22,7 +22,9 @@ def test_a_charge_inside_another_transaction_is_refused(ledger):
 def test_a_transaction_left_open_by_an_interrupt_is_given_up(ledger, place):
     account = ledger.account("clinic", epsilon=1)
     connection = ledger.store._connected()
-    connection.execute("BEGIN" if isinstance(place, str) and "://" not in str(place) else b"BEGIN")
+    connection.execute(
+        "BEGIN" if isinstance(place, str) and "://" not in str(place) else b"BEGIN"
+    )
     receipt = account.charge(PureDP(1))
     with Ledger.open(place) as other:
         assert other.account("clinic").history()[-1].head == receipt.head
@@ -56,7 +58,10 @@ def test_accounts_lost_by_restoring_open_frozen(book, tmp_path):
 
 
 def test_an_interrupted_restoring_leaves_no_book(book, tmp_path, monkeypatch):
-    monkeypatch.setattr("dither.ledger.ledger.put_in_place", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(
+        "dither.ledger.ledger.put_in_place",
+        lambda *_: (_ for _ in ()).throw(KeyboardInterrupt),
+    )
     with pytest.raises(KeyboardInterrupt):
         Ledger.restore(book, tmp_path / "again.db")
     assert not (tmp_path / "again.db").exists()
@@ -113,7 +118,10 @@ def test_writing_off_never_lowers_what_is_spent(ledger):
     before = account.remaining.state
     account.write_off("enough")
     after = account.remaining.state
-    assert (after.pure_spent, after.loss_spent) >= (before.pure_spent, before.loss_spent)
+    assert (after.pure_spent, after.loss_spent) >= (
+        before.pure_spent,
+        before.loss_spent,
+    )
     assert after.loss_spent == before.loss_spent > after.loss_cap
     with pytest.raises(LedgerError, match="written off, which is final"):
         ledger.amend("clinic", epsilon=6, delta=1e-6, reason="more")
@@ -126,8 +134,18 @@ def forge(ledger, change):
     with ledger.store.writing(anew=True) as run:
         previous = ""
         for entry in _entries(run):
-            new = Entry.after(entry.seq, previous, entry.time, entry.kind, entry.account, change(entry))
-            run("UPDATE log SET body = ?, hash = ? WHERE seq = ?", (canonical(new.body), new.hash, new.seq))
+            new = Entry.after(
+                entry.seq,
+                previous,
+                entry.time,
+                entry.kind,
+                entry.account,
+                change(entry),
+            )
+            run(
+                "UPDATE log SET body = ?, hash = ? WHERE seq = ?",
+                (canonical(new.body), new.hash, new.seq),
+            )
             previous = new.hash
 
 
@@ -140,14 +158,19 @@ def _entries(run):
 
 def test_caps_that_do_not_follow_from_the_total_are_found(ledger):
     ledger.account("clinic", epsilon=1).charge(PureDP(0.5))
-    forge(ledger, lambda e: {**e.body, "pure_cap": 10**18} if e.kind == "open" else e.body)
+    forge(
+        ledger, lambda e: {**e.body, "pure_cap": 10**18} if e.kind == "open" else e.body
+    )
     with ledger.store.writing() as run:
         run("UPDATE account SET pure_cap = ?", (10**18,))
     with pytest.raises(LedgerError, match="more than the total"):
         verify(ledger)
 
 
-@pytest.mark.parametrize(("cost", "words"), [([-5, 0, 0], "less than nothing"), ([1, 0, 0], "less than its guar")])
+@pytest.mark.parametrize(
+    ("cost", "words"),
+    [([-5, 0, 0], "less than nothing"), ([1, 0, 0], "less than its guar")],
+)
 def test_costs_below_their_guarantee_are_found(ledger, cost, words):
     ledger.account("clinic", epsilon=1).charge(PureDP(0.5))
     forge(ledger, lambda e: {**e.body, "cost": cost} if e.kind == "charge" else e.body)

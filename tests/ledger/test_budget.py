@@ -41,7 +41,11 @@ def test_units_are_not_mixed():
 
 def test_every_kind_can_be_charged_where_there_is_a_delta():
     budget = dither.Budget(epsilon=1, delta=1e-6)
-    for guarantee in (dither.GaussianDP(0.01), dither.ZeroConcentratedDP(1e-5), dither.BoundedRange(0.01)):
+    for guarantee in (
+        dither.GaussianDP(0.01),
+        dither.ZeroConcentratedDP(1e-5),
+        dither.BoundedRange(0.01),
+    ):
         budget.charge(guarantee)
     with pytest.raises(dither.NoConversion, match="pure"):
         dither.Budget(epsilon=1).charge(dither.GaussianDP(0.1))

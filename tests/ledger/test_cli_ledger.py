@@ -43,7 +43,16 @@ def run(*arguments: str, text: str | None = None) -> Result:
 def test_budget_shows_every_account() -> None:
     shown = run("budget")
     assert shown.exit_code == 0
-    words = ("clinic", "survey", "curve", "closed", "ε = 3, δ = 1e-06", "counts within ±10", "█", "it is spent")
+    words = (
+        "clinic",
+        "survey",
+        "curve",
+        "closed",
+        "ε = 3, δ = 1e-06",
+        "counts within ±10",
+        "█",
+        "it is spent",
+    )
     assert [word for word in words if word not in shown.stdout] == []
 
 
@@ -55,7 +64,9 @@ def test_budget_of_one_account() -> None:
 
 
 def test_budget_as_data_is_what_the_account_says(book: Path) -> None:
-    found = {data["account"]: data for data in json.loads(run("budget", "--json").stdout)}
+    found = {
+        data["account"]: data for data in json.loads(run("budget", "--json").stdout)
+    }
     with Ledger.open(book) as ledger:
         left = ledger.account("clinic").remaining
     assert found["clinic"]["left"] == left.share
@@ -71,7 +82,9 @@ def test_budget_of_a_frozen_account_says_why(book: Path) -> None:
 
 
 def work(ledger: Ledger) -> int:
-    """How many steps of its own machine SQLite takes for `dither budget`, analysts and all."""
+    """How many steps of its own machine SQLite takes for `dither budget`, analysts and
+    all.
+    """
     steps = count()
     connection = ledger.store._connection  # type: ignore[attr-defined]
     connection.set_progress_handler(lambda: next(steps) and 0, 1)
@@ -87,7 +100,9 @@ def test_budget_reads_as_much_after_many_charges() -> None:
         seen = []
         for many in (200, 3_000):
             for _ in range(many):
-                account.settle(account.charge(GaussianDP(1e-4), by="ana", purpose="count"))
+                account.settle(
+                    account.charge(GaussianDP(1e-4), by="ana", purpose="count")
+                )
             seen.append(work(ledger))
         assert len(budget.as_data(account)["burn_down"]) <= 50
     assert seen[1] < 1.1 * seen[0]  # sixteen times the charges
@@ -108,18 +123,31 @@ def test_budget_of_each_analyst(book: Path) -> None:
     with Ledger.open(book) as ledger:
         ledger.account("clinic").freeze("she asked to be", analyst="ana")
     shown = run("budget", "--analysts").stdout
-    assert all(words in shown for words in ("ana", "0.5", "she asked to be", "bob", "0.75"))
-    found = {data["analyst"]: data for data in json.loads(run("budget", "--analysts", "--json").stdout)}
+    assert all(
+        words in shown for words in ("ana", "0.5", "she asked to be", "bob", "0.75")
+    )
+    found = {
+        data["analyst"]: data
+        for data in json.loads(run("budget", "--analysts", "--json").stdout)
+    }
     assert sorted(found) == ["ana", "bob"]
-    assert [found["ana"][name] for name in ("part", "charges", "failures", "may_ask")] == [0.5, 2, 1, True]
+    assert [
+        found["ana"][name] for name in ("part", "charges", "failures", "may_ask")
+    ] == [0.5, 2, 1, True]
     with Ledger.open(book) as ledger:
         left = ledger.account("clinic").remaining_for("bob")
-    assert (found["bob"]["left"], found["bob"]["largest_epsilon"]) == (left.share, left.epsilon)
+    assert (found["bob"]["left"], found["bob"]["largest_epsilon"]) == (
+        left.share,
+        left.epsilon,
+    )
 
 
 def test_budget_of_one_analyst() -> None:
     found = json.loads(run("budget", "--by", "bob", "--json").stdout)
-    assert [(data["account"], data["charges"]) for data in found][:2] == [("clinic", 2), ("closed", 0)]
+    assert [(data["account"], data["charges"]) for data in found][:2] == [
+        ("clinic", 2),
+        ("closed", 0),
+    ]
     assert {data["analyst"] for data in found} == {"bob"}
 
 
@@ -127,9 +155,16 @@ def test_budget_of_an_analyst_without_a_share() -> None:
     shown = run("budget", "--by", "zoe", "--account", "clinic").stdout
     assert "nothing: no share" in shown
     assert "0 %" in shown
-    (found,) = json.loads(run("budget", "--by", "zoe", "--account", "clinic", "--json").stdout)
-    assert [found[name] for name in ("may_ask", "left", "largest_epsilon", "largest_rho")] == [False, 0, 0, 0]
-    assert "a pure answer of ε = 0.5" in run("budget", "--by", "zoe", "--account", "survey").stdout
+    (found,) = json.loads(
+        run("budget", "--by", "zoe", "--account", "clinic", "--json").stdout
+    )
+    assert [
+        found[name] for name in ("may_ask", "left", "largest_epsilon", "largest_rho")
+    ] == [False, 0, 0, 0]
+    assert (
+        "a pure answer of ε = 0.5"
+        in run("budget", "--by", "zoe", "--account", "survey").stdout
+    )
 
 
 def test_watching_looks_again() -> None:
@@ -146,9 +181,21 @@ def read_until(stream: IO[str], sign: str) -> None:
 
 
 def test_watching_sees_a_charge_and_ends_on_interrupt(book: Path) -> None:
-    command = [sys.executable, "-W", "error", "-m", "dither.cli", "budget", "--watch", "--account", "survey"]
+    command = [
+        sys.executable,
+        "-W",
+        "error",
+        "-m",
+        "dither.cli",
+        "budget",
+        "--watch",
+        "--account",
+        "survey",
+    ]
     environment = os.environ | {"TERM": "xterm", "FORCE_COLOR": "1"}
-    with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True, env=environment) as watching:
+    with subprocess.Popen(
+        command, stdout=PIPE, stderr=PIPE, text=True, env=environment
+    ) as watching:
         assert watching.stdout is not None
         try:
             read_until(watching.stdout, "50 %")
@@ -169,11 +216,18 @@ def test_log_shows_every_line(book: Path) -> None:
     assert "by ana: count of visits" in shown.stdout
     with Ledger.open(book) as ledger:
         assert shown.stdout.endswith("head {}:{}\n".format(*ledger.head))
-    assert shown.stdout == run("log", "book.db").stdout == run("log", "show", "book.db").stdout
+    assert (
+        shown.stdout
+        == run("log", "book.db").stdout
+        == run("log", "show", "book.db").stdout
+    )
 
 
 def test_log_of_one_account_and_as_data() -> None:
-    lines = [json.loads(line) for line in run("log", "--account", "survey", "--json").stdout.splitlines()]
+    lines = [
+        json.loads(line)
+        for line in run("log", "--account", "survey", "--json").stdout.splitlines()
+    ]
     assert [line["kind"] for line in lines] == ["open", "charge", "freeze", "thaw"]
 
 
@@ -221,7 +275,9 @@ def test_log_reads_a_line_only_when_it_prints_it() -> None:
     assert next(entries).seq == 3
 
 
-@pytest.mark.parametrize("words", [["log", "--all"], ["log", "--json"], ["log", "export"]])
+@pytest.mark.parametrize(
+    "words", [["log", "--all"], ["log", "--json"], ["log", "export"]]
+)
 def test_a_reader_who_has_seen_enough(book: Path, words: list[str]) -> None:
     longer(book, 3_000)
     command = [sys.executable, "-W", "error", "-m", "dither.cli", *words]
@@ -238,7 +294,9 @@ def test_a_reader_who_has_seen_enough(book: Path, words: list[str]) -> None:
 def test_log_obeys_nothing_that_it_shows(book: Path) -> None:
     with Ledger.open(book) as ledger:
         account = ledger.account("closed2", epsilon=1, dataset="other")
-        account.charge(PureDP(0.1), by="ana\x1b[2J", purpose="one\n25  2024-01-01  thaw")
+        account.charge(
+            PureDP(0.1), by="ana\x1b[2J", purpose="one\n25  2024-01-01  thaw"
+        )
     shown = run("log", "--last", "1").stdout.splitlines()
     assert len(shown) == 4
     assert "\x1b" not in run("budget", "--analysts").stdout
@@ -257,7 +315,10 @@ def test_verify(book: Path) -> None:
 def test_verify_says_what_it_read(book: Path) -> None:
     assert "all lines were checked" in run("log", "verify").stdout
     again = run("log", "verify").stdout
-    assert "lines 1 to 25 were verified before (--whole checks them again); no line was written since" in again
+    assert (
+        "lines 1 to 25 were verified before (--whole checks them again); no line was written since"
+        in again
+    )
     longer(book, 2)
     assert "the lines from 26 on were checked now" in run("log", "verify").stdout
     assert "all lines were checked" in run("log", "verify", "--whole").stdout
@@ -266,7 +327,9 @@ def test_verify_says_what_it_read(book: Path) -> None:
 def test_only_the_whole_book_shows_an_old_change(book: Path) -> None:
     run("log", "verify")
     with closing(sqlite3.connect(book)) as connection, connection:
-        connection.execute("UPDATE log SET body = replace(body, 'wards', 'words') WHERE seq = 8")
+        connection.execute(
+            "UPDATE log SET body = replace(body, 'wards', 'words') WHERE seq = 8"
+        )
     assert "verified before" in run("log", "verify").stdout
     changed = run("log", "verify", "--whole")
     assert (changed.exit_code, changed.stdout) == (1, "")
@@ -304,15 +367,21 @@ def test_recheck_of_an_overdrawn_book_ends_with_one(book: Path) -> None:
     assert "EXCEEDED" in shown.stdout
 
 
-@pytest.mark.parametrize("arguments", [["budget"], ["log"], ["log", "verify"], ["log", "export"]])
-def test_a_missing_book_is_an_error_and_stays_missing(arguments: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "arguments", [["budget"], ["log"], ["log", "verify"], ["log", "export"]]
+)
+def test_a_missing_book_is_an_error_and_stays_missing(
+    arguments: list[str], tmp_path: Path
+) -> None:
     done = run(*arguments, "nowhere.db")
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "there is no book at nowhere.db" in done.stderr
     assert not (tmp_path / "nowhere.db").exists()
 
 
-@pytest.mark.parametrize("content", [b"", b"not a book at all, only text of some length" * 100])
+@pytest.mark.parametrize(
+    "content", [b"", b"not a book at all, only text of some length" * 100]
+)
 def test_a_file_that_is_no_book_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "other.db").write_bytes(content)
     for arguments in (["budget"], ["log"], ["log", "verify"]):
@@ -322,7 +391,10 @@ def test_a_file_that_is_no_book_is_refused(tmp_path: Path, content: bytes) -> No
 
 
 def test_an_unknown_account_is_an_error() -> None:
-    for arguments in (["budget", "--account", "nobody"], ["log", "--account", "nobody"]):
+    for arguments in (
+        ["budget", "--account", "nobody"],
+        ["log", "--account", "nobody"],
+    ):
         done = run(*arguments)
         assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
         assert "nobody" in done.stderr
@@ -345,9 +417,15 @@ def test_a_book_on_a_server(server: Any) -> None:
     place = server.database()
     with Ledger.open(place) as ledger:
         fill(ledger)
-    assert run("freeze", place, "--account", "curve", "--reason", "we look").stdout == "frozen: curve\n"
+    assert (
+        run("freeze", place, "--account", "curve", "--reason", "we look").stdout
+        == "frozen: curve\n"
+    )
     assert "we look" in run("budget", place).stdout
-    assert "thawed: curve" in run("thaw", place, "--account", "curve", "--reason", "seen").stdout
+    assert (
+        "thawed: curve"
+        in run("thaw", place, "--account", "curve", "--reason", "seen").stdout
+    )
     assert "0.75" in run("budget", place, "--analysts").stdout
     assert len(run("log", place, "--last", "3").stdout.splitlines()) == 6
     assert "27 lines" in run("log", "verify", place).stdout

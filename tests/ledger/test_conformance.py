@@ -38,7 +38,9 @@ def spend_until_refused(account, guarantee, most=100_000, by=None):
 
 
 def in_child(call):
-    """The exit code of a forked process that makes a call: 0, or 7 where Dither refuses."""
+    """The exit code of a forked process that makes a call: 0, or 7 where Dither
+    refuses.
+    """
     child = os.fork()
     if child == 0:
         code = 1
@@ -55,7 +57,9 @@ def in_child(call):
 class TestOpening:
     def test_a_book_is_the_same_when_opened_again(self, place):
         with Ledger.open(place) as book:
-            receipt = book.account("clinic", epsilon=1).charge(PureDP(0.25), purpose="count")
+            receipt = book.account("clinic", epsilon=1).charge(
+                PureDP(0.25), purpose="count"
+            )
         with Ledger.open(place) as book:
             account = book.account("clinic")
             assert account.history() == (receipt,)
@@ -75,7 +79,13 @@ class TestOpening:
             account.charge(PureDP(0.1))
 
     def test_the_same_terms_twice(self, ledger):
-        terms = {"epsilon": 1, "delta": 1e-6, "unit": PATIENT, "dataset": "visits", "accounting": "gdp"}
+        terms = {
+            "epsilon": 1,
+            "delta": 1e-6,
+            "unit": PATIENT,
+            "dataset": "visits",
+            "accounting": "gdp",
+        }
         ledger.account("clinic", **terms).charge(PureDP(0.1, unit=PATIENT))
         assert len(ledger.account("clinic", **terms).history()) == 1
         assert [account.name for account in ledger.accounts()] == ["clinic"]
@@ -113,7 +123,9 @@ class TestOpening:
         with pytest.raises(dither.ArgumentError, match="name"):
             ledger.account(name, epsilon=1)
 
-    @pytest.mark.parametrize("name", ["Ärzte 'A'; DROP TABLE log", "100 % of ?", "\u2028", 'quote " and \\'])
+    @pytest.mark.parametrize(
+        "name", ["Ärzte 'A'; DROP TABLE log", "100 % of ?", "\u2028", 'quote " and \\']
+    )
     def test_odd_names(self, ledger, name):
         ledger.account(name, epsilon=1).charge(PureDP(0.1), purpose=name)
         assert ledger.account(name).history()[0].purpose == name
@@ -154,7 +166,9 @@ class TestOpening:
                     os._exit(code)
             children.append(child)
         os.close(go)
-        assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 6
+        assert [
+            os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children
+        ] == [0] * 6
         os.close(ready)
         with Ledger.open(place) as book:
             assert len(book.account("clinic").history()) == 6
@@ -200,7 +214,9 @@ class TestCharging:
 
     @pytest.mark.parametrize(("accounting", "delta"), [("pure", 0), ("gdp", 1e-6)])
     def test_what_an_accounting_cannot_count(self, ledger, accounting, delta):
-        account = ledger.account("clinic", epsilon=3, delta=delta, accounting=accounting)
+        account = ledger.account(
+            "clinic", epsilon=3, delta=delta, accounting=accounting
+        )
         with pytest.raises(dither.NoConversion):
             account.charge(ZeroConcentratedDP(0.005))
         assert account.spent == 0
@@ -229,12 +245,21 @@ class TestCharging:
         account.charge(PureDP(1e-300))
         assert account.remaining.epsilon == 1 - 1e-9
 
-    @pytest.mark.parametrize(("accounting", "delta"), [("pure", 0), ("renyi", 1e-6), ("gdp", 1e-6)])
-    def test_a_refusal_spends_nothing_and_names_what_fits(self, ledger, accounting, delta):
-        account = ledger.account("clinic", epsilon=1, delta=delta, accounting=accounting)
+    @pytest.mark.parametrize(
+        ("accounting", "delta"), [("pure", 0), ("renyi", 1e-6), ("gdp", 1e-6)]
+    )
+    def test_a_refusal_spends_nothing_and_names_what_fits(
+        self, ledger, accounting, delta
+    ):
+        account = ledger.account(
+            "clinic", epsilon=1, delta=delta, accounting=accounting
+        )
         account.charge(PureDP(0.7))
         head, left = ledger.head, account.remaining
-        with pytest.raises(dither.BudgetExceeded, match=r"% is left.* epsilon = 0\.3\b.* Nothing was spent"):
+        with pytest.raises(
+            dither.BudgetExceeded,
+            match=r"% is left.* epsilon = 0\.3\b.* Nothing was spent",
+        ):
             account.charge(PureDP(0.31))
         assert ledger.head == head
         assert account.remaining == left
@@ -263,14 +288,21 @@ class TestCharging:
         assert spend_until_refused(account, PureDP(1)) < 3
 
     def test_numbers_count_as_written(self, ledger):
-        assert spend_until_refused(ledger.account("clinic", epsilon=1), PureDP(0.1)) == 10
+        assert (
+            spend_until_refused(ledger.account("clinic", epsilon=1), PureDP(0.1)) == 10
+        )
 
     def test_a_thousand_gaussian_counts(self, ledger):
-        """Within 1 % of what the closed-form Rényi bound at δ_conv allows, with real orders."""
+        """Within 1 % of what the closed-form Rényi bound at δ_conv allows, with real
+        orders.
+        """
         epsilon, delta = 3.0, 1e-6
         half = math.log(delta / 2)
         orders = [1 + 0.01 * k for k in range(1, 20_000)]
-        cap = max((epsilon - math.log1p(-1 / a) + (half + math.log(a)) / (a - 1)) / a for a in orders)
+        cap = max(
+            (epsilon - math.log1p(-1 / a) + (half + math.log(a)) / (a - 1)) / a
+            for a in orders
+        )
         mu = math.sqrt(2 * cap / 1000)
         account = ledger.account("clinic", epsilon=epsilon, delta=delta)
         assert 990 <= spend_until_refused(account, GaussianDP(mu)) <= 1000
@@ -281,7 +313,10 @@ class TestCharging:
         assert 199 <= spend_until_refused(account, GaussianDP(mu)) <= 200
 
     def test_other_order_for_other_total(self, ledger):
-        assert ledger.account("clinic", epsilon=3, delta=1e-6).terms.accounting is Accounting.RENYI
+        assert (
+            ledger.account("clinic", epsilon=3, delta=1e-6).terms.accounting
+            is Accounting.RENYI
+        )
 
     def test_disjoint_keys_cost_the_largest(self, ledger):
         account = ledger.account("clinic", epsilon=1)
@@ -292,7 +327,9 @@ class TestCharging:
 
     def test_disjoint_keys_cost_twice_where_units_are_replaced(self, ledger):
         account = ledger.account("clinic", epsilon=1, unit=REPLACED)
-        account.charge_disjoint([PureDP(0.1, unit=REPLACED), PureDP(0.4, unit=REPLACED)])
+        account.charge_disjoint(
+            [PureDP(0.1, unit=REPLACED), PureDP(0.4, unit=REPLACED)]
+        )
         assert account.remaining.epsilon == 0.2
         account.charge_disjoint([PureDP(0.1, unit=REPLACED)])
         assert account.remaining.epsilon == 0.1
@@ -320,7 +357,9 @@ class TestSharing:
         account.share("ana", 0.25)
         account.charge(PureDP(2), by="ana")
         head = ledger.head
-        with pytest.raises(dither.BudgetExceeded, match=r"share of ana: .* epsilon = 0\.5\b"):
+        with pytest.raises(
+            dither.BudgetExceeded, match=r"share of ana: .* epsilon = 0\.5\b"
+        ):
             account.charge(PureDP(1), by="ana")
         assert ledger.head == head
         assert account.remaining.epsilon == 8
@@ -344,7 +383,9 @@ class TestSharing:
         assert spend_until_refused(account, PureDP(1e-9), by="ana") == 0
         verify(ledger)
 
-    @pytest.mark.parametrize(("analyst", "part"), [("ana", -0.1), ("ana", 1.1), ("ana", math.nan), ("", 0.5)])
+    @pytest.mark.parametrize(
+        ("analyst", "part"), [("ana", -0.1), ("ana", 1.1), ("ana", math.nan), ("", 0.5)]
+    )
     def test_bad_shares(self, ledger, analyst, part):
         with pytest.raises(dither.ArgumentError, match=r"part|analyst"):
             ledger.account("clinic", epsilon=1).share(analyst, part)
@@ -361,10 +402,16 @@ class TestPolicy:
     def test_a_ceiling_is_kept_when_opened_again(self, place):
         with Ledger.open(place) as book:
             book.account("clinic", epsilon=1, policy=Policy(ceiling=0.2))
-        with Ledger.open(place) as book, pytest.raises(dither.BudgetExceeded, match="at most"):
+        with (
+            Ledger.open(place) as book,
+            pytest.raises(dither.BudgetExceeded, match="at most"),
+        ):
             book.account("clinic").charge(PureDP(0.3))
 
-    @pytest.mark.parametrize("rule", [{"ceiling": 0}, {"ceiling": math.nan}, {"renew_days": -1}, {"failures": 0}])
+    @pytest.mark.parametrize(
+        "rule",
+        [{"ceiling": 0}, {"ceiling": math.nan}, {"renew_days": -1}, {"failures": 0}],
+    )
     def test_bad_policies(self, rule):
         with pytest.raises(dither.ArgumentError):
             Policy(**rule)
@@ -401,7 +448,13 @@ class TestPolicy:
         assert amended.remaining.epsilon == 1
         amended.charge(PureDP(1))
         assert ledger.account("clinic", epsilon=2).spent == 1
-        assert [entry.kind for entry in ledger.entries()] == ["book", "open", "charge", "amend", "charge"]
+        assert [entry.kind for entry in ledger.entries()] == [
+            "book",
+            "open",
+            "charge",
+            "amend",
+            "charge",
+        ]
         verify(ledger)
 
     def test_amending_downwards_ends_at_what_is_spent(self, ledger):
@@ -409,7 +462,10 @@ class TestPolicy:
         account.charge(PureDP(1.5))
         with pytest.raises(LedgerError, match="spent more than that already"):
             ledger.amend("clinic", epsilon=1, reason="too much")
-        assert ledger.amend("clinic", epsilon=1.5, reason="too much").remaining.epsilon == 0
+        assert (
+            ledger.amend("clinic", epsilon=1.5, reason="too much").remaining.epsilon
+            == 0
+        )
         assert spend_until_refused(account, PureDP(1e-9)) == 0
         verify(ledger)
 
@@ -485,7 +541,9 @@ class TestSettling:
             verify(book)
 
     def test_what_is_returned_is_seen_by_others(self, place):
-        """Stored before shown: another connection sees the release as soon as `store` returned."""
+        """Stored before shown: another connection sees the release as soon as `store`
+        returned.
+        """
         with Ledger.open(place) as book, Ledger.open(place) as other:
             account = book.account("clinic", epsilon=1)
             receipt = account.charge(PureDP(0.1))
@@ -499,7 +557,9 @@ class TestLooking:
         account = ledger.account("clinic", epsilon=1)
         receipts = []
         for year in (2099, 2001):
-            monkeypatch.setattr(clock, "now", lambda year=year: f"{year}-01-01T00:00:00.000000+00:00")
+            monkeypatch.setattr(
+                clock, "now", lambda year=year: f"{year}-01-01T00:00:00.000000+00:00"
+            )
             receipts.append(account.charge(PureDP(0.1)))
         assert [receipt.time[:4] for receipt in receipts] == ["2099", "2099"]
         times = [entry.time for entry in ledger.entries()]
@@ -509,7 +569,10 @@ class TestLooking:
     def test_history(self, ledger):
         account = ledger.account("clinic", epsilon=1)
         ledger.account("other", epsilon=1).charge(PureDP(0.5))
-        made = [account.charge(PureDP(0.1), by=name, purpose=f"of {name}") for name in ("ana", "bo", None)]
+        made = [
+            account.charge(PureDP(0.1), by=name, purpose=f"of {name}")
+            for name in ("ana", "bo", None)
+        ]
         assert account.history() == tuple(made)
         assert [receipt.by for receipt in made] == ["ana", "bo", None]
         assert [receipt.number for receipt in made] == [5, 6, 7]
@@ -520,7 +583,9 @@ class TestLooking:
         [("pure", 0, PureDP), ("renyi", 1e-6, GaussianDP), ("gdp", 1e-6, GaussianDP)],
     )
     def test_so_many_counts_can_be_asked(self, ledger, accounting, delta, answer):
-        account = ledger.account("clinic", epsilon=5, delta=delta, accounting=accounting)
+        account = ledger.account(
+            "clinic", epsilon=5, delta=delta, accounting=accounting
+        )
         promised = account.remaining.counts(error=10)
         if answer is PureDP:
             one = PureDP(dither.privacy.epsilon_for_error(10, 0.95, 1, integer=True))

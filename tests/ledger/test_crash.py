@@ -9,7 +9,9 @@ def test_killed_ten_times(place, tmp_path):
 
 
 def test_killed_ten_times_while_files_are_handled(tmp_path):
-    outcome = campaign(str(tmp_path / "book.db"), tmp_path / "releases", kills=12, files=True)
+    outcome = campaign(
+        str(tmp_path / "book.db"), tmp_path / "releases", kills=12, files=True
+    )
     assert outcome.charges >= outcome.releases > 0
     assert outcome.restores == 1
 
@@ -22,6 +24,8 @@ def test_killed_three_hundred_times(place, tmp_path):
 
 @pytest.mark.full
 def test_killed_two_hundred_times_while_files_are_handled(tmp_path):
-    outcome = campaign(str(tmp_path / "book.db"), tmp_path / "releases", kills=200, files=True)
+    outcome = campaign(
+        str(tmp_path / "book.db"), tmp_path / "releases", kills=200, files=True
+    )
     assert outcome.charges >= outcome.releases > 20
     assert outcome.restores == 20

@@ -1,4 +1,6 @@
-"""An exported book can be re-added by someone who has only dp-accounting, and a forged one does not pass."""
+"""An exported book can be re-added by someone who has only dp-accounting, and a forged
+one does not pass.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,12 @@ def full(ledger: Ledger) -> Ledger:
     for guarantee in EVERY_KIND:
         clinic.charge(guarantee, by="ana", purpose="test")
     clinic.charge_disjoint([PureDP(0.1), GaussianDP(0.05)])
-    for guarantee in (PureDP(0.1), GaussianDP(0.1), ApproxDP(0.1, 1e-8), BoundedRange(0.2)):
+    for guarantee in (
+        PureDP(0.1),
+        GaussianDP(0.1),
+        ApproxDP(0.1, 1e-8),
+        BoundedRange(0.2),
+    ):
         curve.charge(guarantee)
     plain.charge(PureDP(0.7))
     return ledger
@@ -73,26 +80,51 @@ def test_every_kind_is_re_added(book: Ledger) -> None:
     assert all(total.fits for total in totals.values())
     assert totals["plain"].recomputed == 0.7
     assert "clinic: 10 charges" in str(totals["clinic"])
-    # What stands in for a bounded range and for listed losses is an upper bound; everything else agrees to 1e-7.
+    # What stands in for a bounded range and for listed losses is an upper bound;
+    # everything else agrees to 1e-7.
     loss = book.account("clinic").remaining.state.loss_spent / 1e9
     assert loss * (1 - 1e-7) <= totals["clinic"].spent.loss <= loss * 1.1
 
 
 def test_every_line_has_its_fields(book: Ledger) -> None:
     parsed = [json.loads(line) for line in export(full(book))]
-    assert [line["line"] for line in parsed[:4]] == ["book", "account", "account", "account"]
+    assert [line["line"] for line in parsed[:4]] == [
+        "book",
+        "account",
+        "account",
+        "account",
+    ]
     charges = [line for line in parsed if line["line"] == "charge"]
-    names = {"line", "number", "time", "account", "guarantee", "cost", "by", "purpose", "hash"}
+    names = {
+        "line",
+        "number",
+        "time",
+        "account",
+        "guarantee",
+        "cost",
+        "by",
+        "purpose",
+        "hash",
+    }
     names |= {"deadline", "id", "spent"}
     assert all(set(line) == names for line in charges)
-    receipts = {receipt.number: receipt.head for receipt in book.account("clinic").history()}
-    assert {line["number"]: line["hash"] for line in charges if line["account"] == "clinic"} == receipts
+    receipts = {
+        receipt.number: receipt.head for receipt in book.account("clinic").history()
+    }
+    assert {
+        line["number"]: line["hash"] for line in charges if line["account"] == "clinic"
+    } == receipts
 
 
-@pytest.mark.parametrize("guarantee", [PureDP(0.05), GaussianDP(0.02), ZeroConcentratedDP(1e-4), ApproxDP(0.05, 1e-9)])
+@pytest.mark.parametrize(
+    "guarantee",
+    [PureDP(0.05), GaussianDP(0.02), ZeroConcentratedDP(1e-4), ApproxDP(0.05, 1e-9)],
+)
 @pytest.mark.parametrize("accounting", ["renyi", "gdp"])
 def test_a_full_account_is_within_its_promise(guarantee: Any, accounting: str) -> None:
-    """The cap of the book and the conversion of dp-accounting agree at the very end of the budget."""
+    """The cap of the book and the conversion of dp-accounting agree at the very end of
+    the budget.
+    """
     ledger = Ledger.open(":memory:")
     account = ledger.account("a", epsilon=1, delta=1e-6, accounting=accounting)
     if accounting == "gdp" and isinstance(guarantee, ZeroConcentratedDP):
@@ -130,7 +162,11 @@ def test_everything_that_happens_to_an_account_is_replayed(book: Ledger) -> None
 
 
 def test_recovered_disjoint_receipts_are_re_added(book: Ledger) -> None:
-    lost = Ledger.open(":memory:").account("plain", epsilon=1).charge_disjoint([PureDP(0.4), PureDP(0.5)])
+    lost = (
+        Ledger.open(":memory:")
+        .account("plain", epsilon=1)
+        .charge_disjoint([PureDP(0.4), PureDP(0.5)])
+    )
     book.account("plain").recover([lost])
     assert by_name(recheck(export(book)))["plain"].spent.pure == 0.5
     assert verify(book)
@@ -148,11 +184,17 @@ Forge = Callable[[list[dict[str, Any]]], None]
 
 
 def chained(parsed: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What a forger who knows the format does last: number the lines and compute every hash anew."""
+    """What a forger who knows the format does last: number the lines and compute every
+    hash anew.
+    """
     previous, log = "", [line for line in parsed if line["line"] in ("charge", "note")]
     for number, line in enumerate(log, 1):
         place = ("line", "number", "time", "account", "hash")
-        body = line["body"] if line["line"] == "note" else {k: v for k, v in line.items() if k not in place}
+        body = (
+            line["body"]
+            if line["line"] == "note"
+            else {k: v for k, v in line.items() if k not in place}
+        )
         kind = line.get("kind", "charge")
         text = dump([previous, number, line["time"], kind, line["account"], dump(body)])
         previous = hashlib.sha256(text.encode()).hexdigest()
@@ -204,7 +246,16 @@ def twice(parsed: list[dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize(
     "forge",
-    [remove, remove_the_last, lower_epsilon, lower_cost, lower_both, raise_the_promise, forget_an_account, twice],
+    [
+        remove,
+        remove_the_last,
+        lower_epsilon,
+        lower_cost,
+        lower_both,
+        raise_the_promise,
+        forget_an_account,
+        twice,
+    ],
 )
 def test_a_forged_export_is_found(book: Ledger, forge: Forge) -> None:
     parsed = [json.loads(line) for line in export(full(book))]
@@ -227,10 +278,14 @@ def test_only_a_receipt_finds_a_forgery_that_agrees_with_itself(book: Ledger) ->
     gone = first_charge(parsed)
     remove(parsed)
     taken = [cost or 0 for cost in gone["cost"]]
-    parsed[1]["spent"] = [was - cost for was, cost in zip(parsed[1]["spent"], taken, strict=True)]
+    parsed[1]["spent"] = [
+        was - cost for was, cost in zip(parsed[1]["spent"], taken, strict=True)
+    ]
     for line in parsed:
         if line["line"] == "charge" and line["account"] == gone["account"]:
-            line["spent"] = [was - cost for was, cost in zip(line["spent"], [*taken, 0], strict=True)]
+            line["spent"] = [
+                was - cost for was, cost in zip(line["spent"], [*taken, 0], strict=True)
+            ]
     forged = [dump(line) for line in chained(parsed)]
     recheck(forged)
     with pytest.raises(LedgerError, match="receipt"):
@@ -244,7 +299,11 @@ def test_an_overspent_account_is_found(book: Ledger) -> None:
     for _ in range(8):
         clinic.charge(GaussianDP(0.2))
     parsed = [json.loads(line) for line in export(book)]
-    opened = next(line for line in parsed if line.get("kind") == "open" and line["account"] == "clinic")
+    opened = next(
+        line
+        for line in parsed
+        if line.get("kind") == "open" and line["account"] == "clinic"
+    )
     opened["body"]["epsilon"] = parsed[1]["epsilon"] = "2.0"
     with pytest.raises(LedgerError, match="spends more"):
         recheck(map(dump, chained(parsed)))
@@ -252,14 +311,22 @@ def test_an_overspent_account_is_found(book: Ledger) -> None:
 
 @pytest.mark.parametrize(
     "lines",
-    [[], ["{}"], ["nonsense"], ['{"line":"book","format":99}'], ['{"line":"book","format":1}', '{"line":"charge"}']],
+    [
+        [],
+        ["{}"],
+        ["nonsense"],
+        ['{"line":"book","format":99}'],
+        ['{"line":"book","format":1}', '{"line":"charge"}'],
+    ],
 )
 def test_foreign_lines_are_refused(lines: list[str]) -> None:
     with pytest.raises(LedgerError):
         recheck(lines)
 
 
-def test_without_dp_accounting_it_says_what_to_install(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_dp_accounting_it_says_what_to_install(
+    book: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lines = list(export(full(book)))
     recheck_module._loss.cache_clear()
     monkeypatch.setitem(sys.modules, "dp_accounting", None)
@@ -268,7 +335,9 @@ def test_without_dp_accounting_it_says_what_to_install(book: Ledger, monkeypatch
 
 
 def test_nothing_else_of_dither_is_used(book: Ledger, tmp_path: Path) -> None:
-    """The file runs on its own, in a process that never imports the mathematics it checks."""
+    """The file runs on its own, in a process that never imports the mathematics it
+    checks.
+    """
     place = tmp_path / "book.jsonl"
     place.write_text("\n".join(export(full(book))))
     spec = importlib.util.find_spec("dither.ledger.recheck")
@@ -280,9 +349,22 @@ def test_nothing_else_of_dither_is_used(book: Ledger, tmp_path: Path) -> None:
         f"totals = alone.recheck(open({str(place)!r}))\n"
         "print(len(totals), sorted(name for name in sys.modules if name.startswith('dither')))\n"
     )
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.stderr, done.returncode) == ("", 0)
     assert done.stdout.split("\n")[0].startswith("3 ")
-    mine = {"dither", "dither._version", "dither.errors", "dither.ledger", "dither.terminal"}
-    mine |= {f"dither.ledger.{name}" for name in ("entry", "facts", "state", "transitions")}
+    mine = {
+        "dither",
+        "dither._version",
+        "dither.errors",
+        "dither.ledger",
+        "dither.terminal",
+    }
+    mine |= {
+        f"dither.ledger.{name}" for name in ("entry", "facts", "state", "transitions")
+    }
     assert set(json.loads(done.stdout[2:].replace("'", '"'))) == mine

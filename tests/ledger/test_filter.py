@@ -1,4 +1,6 @@
-"""The filter of an account against brute force: every path of an adaptive adversary, enumerated."""
+"""The filter of an account against brute force: every path of an adaptive adversary,
+enumerated.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,16 @@ from mpmath import mp, mpf
 import dither
 from dither.errors import ArgumentError, BudgetExceeded, NoConversion
 from dither.ledger.state import State
-from dither.ledger.terms import ATTO, LARGEST, NANO, Accounting, Cost, Terms, best_order, loss_cap
+from dither.ledger.terms import (
+    ATTO,
+    LARGEST,
+    NANO,
+    Accounting,
+    Cost,
+    Terms,
+    best_order,
+    loss_cap,
+)
 from dither.privacy import (
     ApproxDP,
     BoundedRange,
@@ -39,7 +50,9 @@ PHI = NormalDist().cdf
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A guarantee, and the probabilities of each outcome on two neighbours of something that has it."""
+    """A guarantee, and the probabilities of each outcome on two neighbours of something
+    that has it.
+    """
 
     guarantee: Guarantee
     here: tuple[float, ...]
@@ -52,7 +65,9 @@ def response(epsilon: float, kind: Callable[[float], Guarantee] = PureDP) -> Mec
 
 
 def exponential(epsilon: float, tops: Sequence[float]) -> Mechanism:
-    """The exponential mechanism on scores that one unit raises by at most 1, all in one direction."""
+    """The exponential mechanism on scores that one unit raises by at most 1, all in one
+    direction.
+    """
     here = [math.exp(epsilon * top) for top in tops]
     there = [1.0 for _ in tops]
     return Mechanism(BoundedRange(epsilon), normal(here), normal(there))
@@ -62,12 +77,16 @@ def normal(weights: Sequence[float]) -> tuple[float, ...]:
     return tuple(weight / math.fsum(weights) for weight in weights)
 
 
-def gaussian(mu: float, cuts: Sequence[float], kind: Callable[[float], Guarantee] = GaussianDP) -> Mechanism:
+def gaussian(
+    mu: float, cuts: Sequence[float], kind: Callable[[float], Guarantee] = GaussianDP
+) -> Mechanism:
     """N(0, 1) against N(μ, 1), seen only through which interval the value lies in."""
     edges = [-math.inf, *sorted(cuts), math.inf]
 
     def bins(shift: float) -> tuple[float, ...]:
-        return tuple(PHI(high - shift) - PHI(low - shift) for low, high in pairwise(edges))
+        return tuple(
+            PHI(high - shift) - PHI(low - shift) for low, high in pairwise(edges)
+        )
 
     return Mechanism(kind(mu), bins(0.0), bins(mu))
 
@@ -91,8 +110,16 @@ def concentrated(mu: float) -> Guarantee:
 
 def drawn(source: random.Random, terms: Terms) -> Mechanism:
     """A mechanism that costs between a tenth and all of the account."""
-    epsilon, part = terms.total.epsilon, source.choice((0.1, 0.25, 1 / 3, 0.5, 0.8, 1.0))
-    mu = math.sqrt(part * terms.loss_cap / NANO * (2 / terms.order if terms.order else 1)) * 0.999_999
+    epsilon, part = (
+        terms.total.epsilon,
+        source.choice((0.1, 0.25, 1 / 3, 0.5, 0.8, 1.0)),
+    )
+    mu = (
+        math.sqrt(
+            part * terms.loss_cap / NANO * (2 / terms.order if terms.order else 1)
+        )
+        * 0.999_999
+    )
     kinds = [
         lambda: response(part * epsilon),
         lambda: response(part * epsilon * 0.999, lambda e: ApproxDP(e, 0.0)),
@@ -118,8 +145,18 @@ def opened(terms: Terms) -> State:
     return State(terms.pure_cap, terms.loss_cap, terms.delta_cap)
 
 
-def worst(state: State, here: float, there: float, pool: list[Priced], epsilon: float, depth: int, fits: Fits) -> float:
-    """The largest Σ(P − e^ε·Q)₊ that any strategy reaches from here: at each point it takes the best next question."""
+def worst(
+    state: State,
+    here: float,
+    there: float,
+    pool: list[Priced],
+    epsilon: float,
+    depth: int,
+    fits: Fits,
+) -> float:
+    """The largest Σ(P − e^ε·Q)₊ that any strategy reaches from here: at each point it
+    takes the best next question.
+    """
     best = max(0.0, here - math.exp(epsilon) * there)
     if depth == 0 or here == 0.0 or there == 0.0:
         return best
@@ -127,25 +164,40 @@ def worst(state: State, here: float, there: float, pool: list[Priced], epsilon: 
         if fits(state, cost):
             after = state.plus(cost)
             outcomes = zip(mechanism.here, mechanism.there, strict=True)
-            parts = (worst(after, here * p, there * q, pool, epsilon, depth - 1, fits) for p, q in outcomes)
+            parts = (
+                worst(after, here * p, there * q, pool, epsilon, depth - 1, fits)
+                for p, q in outcomes
+            )
             best = max(best, math.fsum(parts))
     return best
 
 
-def followed(state: State, here: float, there: float, strategy: Strategy, past: tuple[int, ...]) -> float:
-    """Σ(P − e^ε·Q)₊ of one strategy, which also asks for what will be refused, and learns that it was."""
+def followed(
+    state: State, here: float, there: float, strategy: Strategy, past: tuple[int, ...]
+) -> float:
+    """Σ(P − e^ε·Q)₊ of one strategy, which also asks for what will be refused, and
+    learns that it was.
+    """
     mechanism, cost = strategy.next(past)
     if len(past) == strategy.depth:
         return max(0.0, here - math.exp(strategy.epsilon) * there)
     if not state.fits(cost):
         return followed(state, here, there, strategy, (*past, -1))
-    after, outcomes = state.plus(cost), zip(mechanism.here, mechanism.there, strict=True)
-    return math.fsum(followed(after, here * p, there * q, strategy, (*past, k)) for k, (p, q) in enumerate(outcomes))
+    after, outcomes = (
+        state.plus(cost),
+        zip(mechanism.here, mechanism.there, strict=True),
+    )
+    return math.fsum(
+        followed(after, here * p, there * q, strategy, (*past, k))
+        for k, (p, q) in enumerate(outcomes)
+    )
 
 
 @dataclass
 class Strategy:
-    """What to ask next, as a function of everything seen so far: drawn at random once for each past."""
+    """What to ask next, as a function of everything seen so far: drawn at random once
+    for each past.
+    """
 
     source: random.Random
     terms: Terms
@@ -162,7 +214,10 @@ class Strategy:
         return self.chosen[past]
 
     def reversed(self) -> Strategy:
-        flipped = {past: (replace(m, here=m.there, there=m.here), cost) for past, (m, cost) in self.chosen.items()}
+        flipped = {
+            past: (replace(m, here=m.there, there=m.here), cost)
+            for past, (m, cost) in self.chosen.items()
+        }
         return replace(self, chosen=flipped)
 
 
@@ -177,35 +232,58 @@ def terms_of(accounting: Accounting, total: tuple[float, float]) -> Terms:
 
 @pytest.mark.parametrize("accounting", BOTH)
 @pytest.mark.parametrize("total", TOTALS)
-def test_no_random_strategy_exceeds_the_promise(accounting: Accounting, total: tuple[float, float]) -> None:
+def test_no_random_strategy_exceeds_the_promise(
+    accounting: Accounting, total: tuple[float, float]
+) -> None:
     source, terms = random.Random(f"{accounting} {total}"), terms_of(accounting, total)
     for _ in range(40):
         strategy = Strategy(source, terms, 6, {})
         assert followed(opened(terms), 1.0, 1.0, strategy, ()) <= total[1] + FLOATS
-        assert followed(opened(terms), 1.0, 1.0, strategy.reversed(), ()) <= total[1] + FLOATS
+        assert (
+            followed(opened(terms), 1.0, 1.0, strategy.reversed(), ())
+            <= total[1] + FLOATS
+        )
 
 
 @pytest.mark.parametrize("accounting", BOTH)
 @pytest.mark.parametrize("total", TOTALS)
-def test_no_best_strategy_exceeds_the_promise(accounting: Accounting, total: tuple[float, float]) -> None:
-    """From random pools, the adversary that is best at every point, whatever the earlier answers were."""
+def test_no_best_strategy_exceeds_the_promise(
+    accounting: Accounting, total: tuple[float, float]
+) -> None:
+    """From random pools, the adversary that is best at every point, whatever the
+    earlier answers were.
+    """
     source, terms = random.Random(f"{total} {accounting}"), terms_of(accounting, total)
     for _ in range(12):
         pool = priced([drawn(source, terms) for _ in range(4)], terms)
-        assert worst(opened(terms), 1.0, 1.0, pool, total[0], 4, State.fits) <= total[1] + FLOATS
+        assert (
+            worst(opened(terms), 1.0, 1.0, pool, total[0], 4, State.fits)
+            <= total[1] + FLOATS
+        )
 
 
 def hard_pool(terms: Terms) -> list[Priced]:
-    """Pure charges that fill branch 1, a Gaussian that fills branch 2, one that reveals, and a small pure one."""
+    """Pure charges that fill branch 1, a Gaussian that fills branch 2, one that
+    reveals, and a small pure one.
+    """
     epsilon, delta = terms.total.epsilon, terms.total.delta
-    mu = math.sqrt(terms.loss_cap / NANO * (2 / terms.order if terms.order else 1)) * 0.999_999
-    pool = [response(epsilon), gaussian(mu, [mu / 2, mu / 2 + 1.5]), revealing(response(epsilon / 8), delta / 2)]
+    mu = (
+        math.sqrt(terms.loss_cap / NANO * (2 / terms.order if terms.order else 1))
+        * 0.999_999
+    )
+    pool = [
+        response(epsilon),
+        gaussian(mu, [mu / 2, mu / 2 + 1.5]),
+        revealing(response(epsilon / 8), delta / 2),
+    ]
     return priced([*pool, response(epsilon / 2)], terms)
 
 
 @pytest.mark.parametrize("accounting", BOTH)
 @pytest.mark.parametrize("total", TOTALS)
-def test_pure_charges_first_and_then_others(accounting: Accounting, total: tuple[float, float]) -> None:
+def test_pure_charges_first_and_then_others(
+    accounting: Accounting, total: tuple[float, float]
+) -> None:
     terms = terms_of(accounting, total)
     whole, *_, half = hard_pool(terms)
     for first in ([whole], [half, half], [half]):
@@ -214,9 +292,15 @@ def test_pure_charges_first_and_then_others(accounting: Accounting, total: tuple
             assert state.fits(cost)
             state = state.plus(cost)
         for _, cost in hard_pool(terms):
-            fits = state.loss_spent + cost.loss <= state.loss_cap and cost.delta <= state.delta_cap
+            fits = (
+                state.loss_spent + cost.loss <= state.loss_cap
+                and cost.delta <= state.delta_cap
+            )
             assert cost.pure is not None or state.fits(cost) == fits
-    assert worst(opened(terms), 1.0, 1.0, hard_pool(terms), total[0], 4, State.fits) <= total[1] + FLOATS
+    assert (
+        worst(opened(terms), 1.0, 1.0, hard_pool(terms), total[0], 4, State.fits)
+        <= total[1] + FLOATS
+    )
 
 
 def test_a_spent_plain_sum_leaves_nothing_for_others() -> None:
@@ -224,7 +308,8 @@ def test_a_spent_plain_sum_leaves_nothing_for_others() -> None:
         terms = terms_of(accounting, (3.0, 1e-6))
         state = opened(terms).plus(terms.cost(PureDP(3.0)))
         assert not any(
-            state.fits(terms.cost(other)) for other in (PureDP(1e-9), GaussianDP(1e-6), ApproxDP(1e-9, 1e-12))
+            state.fits(terms.cost(other))
+            for other in (PureDP(1e-9), GaussianDP(1e-6), ApproxDP(1e-9, 1e-12))
         )
 
 
@@ -237,7 +322,9 @@ def counting_only_pure(state: State, cost: Cost) -> bool:
 def doubled(state: State, cost: Cost) -> bool:
     """Broken: caps twice as high as promised."""
     caps = (2 * state.pure_cap, 2 * state.loss_cap, 2 * state.delta_cap)
-    return replace(state, pure_cap=caps[0], loss_cap=caps[1], delta_cap=caps[2]).fits(cost)
+    return replace(state, pure_cap=caps[0], loss_cap=caps[1], delta_cap=caps[2]).fits(
+        cost
+    )
 
 
 def blind_to_delta(state: State, cost: Cost) -> bool:
@@ -257,9 +344,15 @@ def test_forgetting_what_branch_one_granted_is_found() -> None:
 
     class Forgetful(State):
         def plus(self, cost: Cost) -> State:
-            free = cost.pure is not None and self.impure == 0 and self.pure_spent + cost.pure <= self.pure_cap
+            free = (
+                cost.pure is not None
+                and self.impure == 0
+                and self.pure_spent + cost.pure <= self.pure_cap
+            )
             after = super().plus(replace(cost, loss=0) if free else cost)
-            return Forgetful(*(getattr(after, name.strip()) for name in State.COLUMNS.split(",")))
+            return Forgetful(
+                *(getattr(after, name.strip()) for name in State.COLUMNS.split(","))
+            )
 
     for accounting in BOTH:
         terms = terms_of(accounting, (1.0, 0.02))
@@ -268,7 +361,9 @@ def test_forgetting_what_branch_one_granted_is_found() -> None:
 
 
 def test_the_check_comes_close_to_the_promise() -> None:
-    """The bound is not kept from far below: half of δ is revealed, and Gaussians use most of the other half."""
+    """The bound is not kept from far below: half of δ is revealed, and Gaussians use
+    most of the other half.
+    """
     terms = terms_of(Accounting.GDP, (1.0, 0.1))
     mu = math.sqrt(terms.loss_cap / NANO) * 0.999_999
     tiny = revealing(response(1e-4), 0.05)
@@ -286,7 +381,12 @@ def test_the_check_comes_close_to_the_promise() -> None:
 
 def with_caps(state: State, terms: Terms) -> State:
     """The same sums under other caps: what `amend` does."""
-    return replace(state, pure_cap=terms.pure_cap, loss_cap=terms.loss_cap, delta_cap=terms.delta_cap)
+    return replace(
+        state,
+        pure_cap=terms.pure_cap,
+        loss_cap=terms.loss_cap,
+        delta_cap=terms.delta_cap,
+    )
 
 
 NOTHING = Cost(0, 0, 0)
@@ -295,7 +395,9 @@ NOTHING = Cost(0, 0, 0)
 def amended(
     state: State, here: float, there: float, raising: Raising, past: tuple[int, ...]
 ) -> Iterator[tuple[State, float, float]]:
-    """Every way in which an account ends whose total is raised, or lowered again, depending on the answers."""
+    """Every way in which an account ends whose total is raised, or lowered again,
+    depending on the answers.
+    """
     if raising.raises(past):
         state = with_caps(state, raising.larger)
     elif with_caps(state, raising.strategy.terms).fits(NOTHING):
@@ -307,7 +409,9 @@ def amended(
         yield from amended(state, here, there, raising, (*past, -1))
     else:
         for k, (p, q) in enumerate(zip(mechanism.here, mechanism.there, strict=True)):
-            yield from amended(state.plus(cost), here * p, there * q, raising, (*past, k))
+            yield from amended(
+                state.plus(cost), here * p, there * q, raising, (*past, k)
+            )
 
 
 @dataclass
@@ -327,18 +431,34 @@ class Raising:
 def test_what_ends_within_a_total_keeps_it_whenever_totals_change(
     accounting: Accounting, total: tuple[float, float]
 ) -> None:
-    """Whoever changes the total knows the answers. Ways that end within either total keep that one, all together."""
-    source, terms = random.Random(f"amended {accounting} {total}"), terms_of(accounting, total)
-    larger = Terms.of(accounting, ApproxDP(1.5 * total[0], 1.5 * total[1]), terms.order or None)
+    """Whoever changes the total knows the answers. Ways that end within either total
+    keep that one, all together.
+    """
+    source, terms = (
+        random.Random(f"amended {accounting} {total}"),
+        terms_of(accounting, total),
+    )
+    larger = Terms.of(
+        accounting, ApproxDP(1.5 * total[0], 1.5 * total[1]), terms.order or None
+    )
     raised = 0
     for _ in range(20):
         raising = Raising(Strategy(source, terms, 6, {}), larger, {})
         ends = list(amended(opened(terms), 1.0, 1.0, raising, ()))
-        within = {kept: [end for end in ends if with_caps(end[0], kept).fits(NOTHING)] for kept in (terms, larger)}
+        within = {
+            kept: [end for end in ends if with_caps(end[0], kept).fits(NOTHING)]
+            for kept in (terms, larger)
+        }
         for kept, found in within.items():
             factor = math.exp(kept.total.epsilon)
-            assert math.fsum(max(0.0, p - factor * q) for _, p, q in found) <= kept.total.delta + FLOATS
-            assert math.fsum(max(0.0, q - factor * p) for _, p, q in found) <= kept.total.delta + FLOATS
+            assert (
+                math.fsum(max(0.0, p - factor * q) for _, p, q in found)
+                <= kept.total.delta + FLOATS
+            )
+            assert (
+                math.fsum(max(0.0, q - factor * p) for _, p, q in found)
+                <= kept.total.delta + FLOATS
+            )
         assert len(within[larger]) == len(ends)
         raised += len(within[terms]) < len(ends)
     assert raised > 3
@@ -348,11 +468,15 @@ def test_what_ends_within_a_total_keeps_it_whenever_totals_change(
 @pytest.mark.parametrize("delta", [0.4, 1e-3, 5e-7, 1e-12, 1e-100, 1e-300])
 @pytest.mark.parametrize("order", [2, 3, 9, 64, 1000, 10**6, 1 << 40])
 def test_the_loss_cap_is_sound(epsilon: float, delta: float, order: int) -> None:
-    """With this loss at this order ε is kept, in 60 digits; and little more than a unit is given away."""
+    """With this loss at this order ε is kept, in 60 digits; and little more than a unit
+    is given away.
+    """
     cap = loss_cap(epsilon, delta, order)
     with mp.workdps(60):
         alpha = mpf(order)
-        extra = mp.log((alpha - 1) / alpha) - (mp.log(mpf(delta)) + mp.log(alpha)) / (alpha - 1)
+        extra = mp.log((alpha - 1) / alpha) - (mp.log(mpf(delta)) + mp.log(alpha)) / (
+            alpha - 1
+        )
         exact = mpf(epsilon) - extra
         assert cap == 0 or mpf(cap) / NANO + extra <= mpf(epsilon)
         assert cap / NANO >= exact - mpf("2e-9") - mpf("1e-11") * (abs(extra) + epsilon)
@@ -362,7 +486,11 @@ def test_the_loss_cap_is_sound(epsilon: float, delta: float, order: int) -> None
 @pytest.mark.parametrize("delta", [0.1, 1e-3, 5e-7, 1e-12, 1e-30])
 def test_the_best_order_is_the_best(epsilon: float, delta: float) -> None:
     def worth(order: float) -> float:
-        return (epsilon - math.log1p(-1 / order) + (math.log(delta) + math.log(order)) / (order - 1)) / order
+        return (
+            epsilon
+            - math.log1p(-1 / order)
+            + (math.log(delta) + math.log(order)) / (order - 1)
+        ) / order
 
     most = max(worth(order) for order in candidates(epsilon, delta))
     assert worth(best_order(epsilon, delta)) >= most * 0.999
@@ -378,10 +506,15 @@ def candidates(epsilon: float, delta: float) -> list[int]:
 
 
 def test_a_thousand_gaussian_counts_fit_within_a_hundredth_of_the_closed_form() -> None:
-    """The largest ρ that the tight conversion allows at δ_conv, over all real orders, split over a thousand counts."""
+    """The largest ρ that the tight conversion allows at δ_conv, over all real orders,
+    split over a thousand counts.
+    """
     epsilon, delta = 3.0, 5e-7
     orders = [1 + 10 ** (k / 2000) for k in range(-2000, 6000)]
-    rho = max((epsilon - math.log1p(-1 / a) + math.log(delta * a) / (a - 1)) / a for a in orders)
+    rho = max(
+        (epsilon - math.log1p(-1 / a) + math.log(delta * a) / (a - 1)) / a
+        for a in orders
+    )
     for part, fits in ((0.99, True), (1.0001, False)):
         mu = math.sqrt(2 * rho * part / 1000)
         budget = dither.Budget(epsilon=epsilon, delta=2 * delta)
@@ -432,7 +565,9 @@ def test_costs_round_up_and_nothing_is_free(guarantee: Guarantee) -> None:
 
 
 @pytest.mark.parametrize(
-    "guarantee", [PureDP(0.1), GaussianDP(1e-170), GaussianDP(1 / 3), ApproxDP(1.0, 1e-19)], ids=str
+    "guarantee",
+    [PureDP(0.1), GaussianDP(1e-170), GaussianDP(1 / 3), ApproxDP(1.0, 1e-19)],
+    ids=str,
 )
 def test_gaussian_costs_round_up(guarantee: Guarantee) -> None:
     cost = terms_of(Accounting.GDP, (1.0, 1e-6)).cost(guarantee)
@@ -452,9 +587,13 @@ def test_caps_round_down() -> None:
 @pytest.mark.parametrize("accounting", Accounting)
 @pytest.mark.parametrize("epsilon", [1e7, 1e8, 2.8e8, 1e9, 4e9])
 def test_sums_stay_in_64_bits(accounting: Accounting, epsilon: float) -> None:
-    """The weakest promises there can be, spent in every size that still fits, and once more."""
+    """The weakest promises there can be, spent in every size that still fits, and once
+    more.
+    """
     try:
-        terms = Terms.of(accounting, ApproxDP(epsilon, 0.0 if accounting is Accounting.PURE else 0.5))
+        terms = Terms.of(
+            accounting, ApproxDP(epsilon, 0.0 if accounting is Accounting.PURE else 0.5)
+        )
     except ArgumentError:
         assert epsilon > 2.8e8
         return
@@ -463,7 +602,9 @@ def test_sums_stay_in_64_bits(accounting: Accounting, epsilon: float) -> None:
         while state.fits(cost):
             state = state.plus(cost)
         reached = state.plus(cost)
-        assert max(reached.pure_spent, reached.loss_spent, reached.delta_spent) < 1 << 63
+        assert (
+            max(reached.pure_spent, reached.loss_spent, reached.delta_spent) < 1 << 63
+        )
 
 
 @pytest.mark.parametrize("accounting", BOTH)
@@ -471,7 +612,9 @@ def test_sums_stay_in_64_bits(accounting: Accounting, epsilon: float) -> None:
 def test_the_sum_that_does_not_decide_stays_in_64_bits(
     accounting: Accounting, kind: Callable[[float], Guarantee]
 ) -> None:
-    """What docs/proofs/filter.md says of totals up to ε = 50,000, however many charges there are."""
+    """What docs/proofs/filter.md says of totals up to ε = 50,000, however many charges
+    there are.
+    """
     most_loss, most_pure = (8, 26_000) if accounting is Accounting.GDP else (1, 64_000)
     for delta in (0.9, 1e-6):
         terms = terms_of(accounting, (5e4, delta))
@@ -492,7 +635,10 @@ def test_a_heap_of_charges_beyond_64_bits_is_refused(accounting: Accounting) -> 
 
 
 def test_a_charge_without_a_finite_loss_is_refused_with_a_way_out() -> None:
-    renyi, gdp = terms_of(Accounting.RENYI, (1.0, 1e-6)), terms_of(Accounting.GDP, (1.0, 1e-6))
+    renyi, gdp = (
+        terms_of(Accounting.RENYI, (1.0, 1e-6)),
+        terms_of(Accounting.GDP, (1.0, 1e-6)),
+    )
     with pytest.raises(NoConversion, match="approx"):
         renyi.cost(GaussianDP(1e9))
     with pytest.raises(NoConversion):
@@ -509,18 +655,36 @@ def test_disjoint_keys_cost_the_largest_once_or_twice() -> None:
     unit = Unit("row", "replace")
     replacing = Terms.of(Accounting.RENYI, ApproxDP(1.0, 1e-6, unit=unit))
     once = replacing.cost(PureDP(0.5, unit=unit))
-    assert replacing.disjoint([PureDP(0.2, unit=unit), PureDP(0.5, unit=unit)]) == once + once
+    assert (
+        replacing.disjoint([PureDP(0.2, unit=unit), PureDP(0.5, unit=unit)])
+        == once + once
+    )
     assert replacing.disjoint([PureDP(0.5, unit=unit)]) == once
     with pytest.raises(ArgumentError, match="empty"):
         add_remove.disjoint([])
 
 
-def test_the_table_in_the_docs_is_what_its_snippet_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text(encoding="utf-8")
-    (code,) = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "def row(" in block]
+def test_the_table_in_the_docs_is_what_its_snippet_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text(
+        encoding="utf-8"
+    )
+    (code,) = [
+        block
+        for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+        if "def row(" in block
+    ]
     monkeypatch.chdir(tmp_path)
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(compile(code, "docs/ledger.md", "exec"), {"dither": dither, "__name__": "__docs__"})
-    shown = [line for line in page.splitlines() if re.match(r"\| (Laplace|Gaussian) \| ±", line)]
+        exec(
+            compile(code, "docs/ledger.md", "exec"),
+            {"dither": dither, "__name__": "__docs__"},
+        )
+    shown = [
+        line
+        for line in page.splitlines()
+        if re.match(r"\| (Laplace|Gaussian) \| ±", line)
+    ]
     assert shown == printed.getvalue().splitlines()
     assert len(shown) == 10

@@ -17,28 +17,54 @@ from dither.ledger.policy import Policy
 from dither.ledger.state import State
 from dither.ledger.terms import ATTO, NANO, Accounting, Terms
 from dither.mechanisms import Gaussian
-from dither.privacy import ApproxDP, BoundedRange, GaussianDP, Guarantee, PureDP, Unit, ZeroConcentratedDP
+from dither.privacy import (
+    ApproxDP,
+    BoundedRange,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    Unit,
+    ZeroConcentratedDP,
+)
 from dither.query.plan.spend import Asked, afford
 
-TOTALS = [(0.001, 0.1), (0.3, 1e-9), (1.0, 1e-6), (2.0, 1e-6), (3.0, 1e-5), (20.0, 0.01), (1e5, 1e-6), (2e8, 1e-3)]
+TOTALS = [
+    (0.001, 0.1),
+    (0.3, 1e-9),
+    (1.0, 1e-6),
+    (2.0, 1e-6),
+    (3.0, 1e-5),
+    (20.0, 0.01),
+    (1e5, 1e-6),
+    (2e8, 1e-3),
+]
 PRINTED = re.compile(r"(epsilon|rho|δ) = ([0-9.e+-]*[0-9])( on its own)?")
 
 
-def terms_of(accounting: Accounting, total: tuple[float, float], unit: Unit = dither.ROW) -> Terms:
+def terms_of(
+    accounting: Accounting, total: tuple[float, float], unit: Unit = dither.ROW
+) -> Terms:
     delta = 0.0 if accounting is Accounting.PURE else total[1]
     return Terms.of(accounting, ApproxDP(total[0], delta, unit=unit))
 
 
 def opened(terms: Terms, part: Fraction = Fraction(1)) -> State:
-    return State(*State(terms.pure_cap, terms.loss_cap, terms.delta_cap).share_caps(part))
+    return State(
+        *State(terms.pure_cap, terms.loss_cap, terms.delta_cap).share_caps(part)
+    )
 
 
 def spent(source: random.Random, terms: Terms, state: State) -> State:
-    """What is left after a few charges of all kinds, some of which may not have fitted and were recovered."""
+    """What is left after a few charges of all kinds, some of which may not have fitted
+    and were recovered.
+    """
     for _ in range(source.choice((0, 1, 1, 2, 3, 12))):
         part = source.choice((1e-7, 0.01, 0.3, 1 / 3, 0.5)) * source.uniform(0.5, 1)
         epsilon = max(1e-9, part * terms.total.epsilon)
-        kinds: list[Guarantee] = [PureDP(epsilon, unit=terms.unit), BoundedRange(epsilon, unit=terms.unit)]
+        kinds: list[Guarantee] = [
+            PureDP(epsilon, unit=terms.unit),
+            BoundedRange(epsilon, unit=terms.unit),
+        ]
         if terms.accounting is not Accounting.PURE and not source.randrange(3):
             kinds = [
                 GaussianDP(part * source.choice((0.1, 0.5)), unit=terms.unit),
@@ -53,9 +79,16 @@ def drawn(accounting: Accounting, times: int) -> Iterator[Remaining]:
     for _ in range(times):
         unit = source.choice((dither.ROW, Unit("patient", "replace")))
         terms = terms_of(accounting, source.choice(TOTALS), unit)
-        shares = [opened(terms, Fraction(source.randint(1, 100), 100)) for _ in range(source.randrange(2))]
+        shares = [
+            opened(terms, Fraction(source.randint(1, 100), 100))
+            for _ in range(source.randrange(2))
+        ]
         states = [spent(source, terms, state) for state in (opened(terms), *shares)]
-        policy = Policy(ceiling=terms.total.epsilon / 4) if source.randrange(4) == 0 else None
+        policy = (
+            Policy(ceiling=terms.total.epsilon / 4)
+            if source.randrange(4) == 0
+            else None
+        )
         yield Remaining.of(terms, *states, policy=policy)
 
 
@@ -66,13 +99,21 @@ def meant(left: Remaining, name: str, value: float, alone: bool) -> Iterator[Gua
         yield ApproxDP(1e-9, value, unit=unit)
         yield GaussianDP(1e-9, value, unit=unit)
     elif name == "rho":
-        yield from (way.guarantee for way in afford(Asked(rho=value), left.terms, keys=False))
+        yield from (
+            way.guarantee for way in afford(Asked(rho=value), left.terms, keys=False)
+        )
         yield Gaussian(sensitivity=1.0, rho=value, unit=unit).guarantee
         if left.terms.accounting is Accounting.RENYI:
             yield ZeroConcentratedDP(value, unit=unit)
     elif alone:
-        yield next(way.guarantee for way in afford(Asked(epsilon=value), left.terms, keys=False) if way.gaussian)
-        yield Gaussian(sensitivity=1.0, epsilon=value, delta=total.delta, unit=unit).guarantee
+        yield next(
+            way.guarantee
+            for way in afford(Asked(epsilon=value), left.terms, keys=False)
+            if way.gaussian
+        )
+        yield Gaussian(
+            sensitivity=1.0, epsilon=value, delta=total.delta, unit=unit
+        ).guarantee
     else:
         yield PureDP(value, unit=unit)
 
@@ -92,18 +133,30 @@ def granted(left: Remaining, guarantee: Guarantee) -> bool:
 def test_every_printed_number_fits_and_little_more_does(accounting: Accounting) -> None:
     seen = set()
     for left in drawn(accounting, 100):
-        for text in (left.in_words(), left.refusal(PureDP(1.0)).partition("does not fit")[2]):
+        for text in (
+            left.in_words(),
+            left.refusal(PureDP(1.0)).partition("does not fit")[2],
+        ):
             for name, digits, alone in PRINTED.findall(text):
                 value, unit = float(digits), 1 / ATTO if name == "δ" else 1 / NANO
                 seen.add((name, bool(alone)))
-                assert not value or all(granted(left, one) for one in meant(left, name, value, alone)), text
-                assert not any(granted(left, one) for one in meant(left, name, 1.01 * value + unit, alone)), text
+                assert not value or all(
+                    granted(left, one) for one in meant(left, name, value, alone)
+                ), text
+                assert not any(
+                    granted(left, one)
+                    for one in meant(left, name, 1.01 * value + unit, alone)
+                ), text
     assert len(seen) == (1 if accounting is Accounting.PURE else 4)
 
 
 @pytest.mark.parametrize("accounting", Accounting)
-def test_the_share_that_is_left_can_be_asked_for_in_every_kind(accounting: Accounting) -> None:
-    """`share=` in a question: the headline and the attribute promise nothing that is refused."""
+def test_the_share_that_is_left_can_be_asked_for_in_every_kind(
+    accounting: Accounting,
+) -> None:
+    """`share=` in a question: the headline and the attribute promise nothing that is
+    refused.
+    """
     open_ones = 0
     for drawn_left in drawn(accounting, 60):
         left = replace(drawn_left, policy=None)
@@ -119,12 +172,22 @@ def test_the_share_that_is_left_can_be_asked_for_in_every_kind(accounting: Accou
 
 @pytest.mark.parametrize("accounting", Accounting)
 def test_nothing_fits_where_it_says_so(accounting: Accounting) -> None:
-    closed = [left for left in drawn(accounting, 80) if "nothing fits" in left.in_words()]
+    closed = [
+        left for left in drawn(accounting, 80) if "nothing fits" in left.in_words()
+    ]
     assert len(closed) > 3
     for left in closed:
         assert not left.fits(PureDP(1e-9, unit=left.terms.unit))
         assert not left.fits(GaussianDP(1e-9, unit=left.terms.unit))
-        assert left.share == left.epsilon == left.mu == left.rho == left.gaussian_epsilon == left.delta == 0
+        assert (
+            left.share
+            == left.epsilon
+            == left.mu
+            == left.rho
+            == left.gaussian_epsilon
+            == left.delta
+            == 0
+        )
         assert left.counts(1e6) == 0
 
 
@@ -139,11 +202,17 @@ def test_what_is_said_to_be_left_can_be_asked() -> None:
 
 
 def test_an_account_of_which_sixty_percent_seemed_left() -> None:
-    """The sum of ε has 60 % left, the losses 29 %: that much an answer of either kind may take."""
+    """The sum of ε has 60 % left, the losses 29 %: that much an answer of either kind
+    may take.
+    """
     budget = dither.Budget(epsilon=2, delta=1e-6)
     budget.charge(PureDP(0.8))
     left = budget.remaining
-    assert (left.pure_share, round(left.loss_share, 3), left.share) == (0.6, 0.291, left.loss_share)
+    assert (left.pure_share, round(left.loss_share, 3), left.share) == (
+        0.6,
+        0.291,
+        left.loss_share,
+    )
     assert left.in_words() == (
         "29.1 % is left: a pure answer of epsilon = 1.2 fits, or a Gaussian one of rho = 0.02428 "
         "(epsilon = 0.9258 on its own); δ = 5e-07 is left for answers that carry one."
@@ -161,7 +230,9 @@ def test_after_two_of_three_only_a_pure_answer_fits() -> None:
     budget.charge(PureDP(1))
     left = budget.remaining
     assert (left.share, left.epsilon, left.mu, left.delta) == (0, 1, 0, 0)
-    assert left.in_words() == ("0 % is left for answers of every kind; a pure answer of epsilon = 1 still fits.")
+    assert left.in_words() == (
+        "0 % is left for answers of every kind; a pure answer of epsilon = 1 still fits."
+    )
     with pytest.raises(BudgetExceeded):
         budget.charge(GaussianDP(0.001))
     budget.charge(PureDP(1))
@@ -172,7 +243,10 @@ def test_a_gaussian_answer_is_named_first_where_it_is_cheaper() -> None:
     terms = terms_of(Accounting.RENYI, (2.0, 1e-6))
     left = Remaining(terms, opened(terms).plus(terms.cost(GaussianDP(0.15))))
     assert left.epsilon < left.gaussian_epsilon
-    assert "86.5 % is left; ask for at most a Gaussian answer of rho = " in left.refusal(PureDP(1.0))
+    assert (
+        "86.5 % is left; ask for at most a Gaussian answer of rho = "
+        in left.refusal(PureDP(1.0))
+    )
     assert "the Gaussian kind is cheaper" in left.refusal(PureDP(1.0))
 
 
@@ -190,15 +264,28 @@ def test_a_pure_account_says_one_number() -> None:
 @pytest.mark.parametrize("accounting", Accounting)
 def test_every_number_fits_as_it_is(accounting: Accounting) -> None:
     for left in drawn(accounting, 60):
-        for name, value in (("epsilon", left.epsilon), ("rho", left.rho), ("δ", left.delta)):
-            assert not value or all(granted(left, one) for one in meant(left, name, value, alone=False)), name
+        for name, value in (
+            ("epsilon", left.epsilon),
+            ("rho", left.rho),
+            ("δ", left.delta),
+        ):
+            assert not value or all(
+                granted(left, one) for one in meant(left, name, value, alone=False)
+            ), name
         alone = left.gaussian_epsilon
-        assert not alone or all(granted(left, one) for one in meant(left, "epsilon", alone, alone=True))
+        assert not alone or all(
+            granted(left, one) for one in meant(left, "epsilon", alone, alone=True)
+        )
 
 
 def test_numbers_are_never_rounded_up() -> None:
     terms = terms_of(Accounting.PURE, (1.0, 0.0))
-    for rest, shown in ((123_456_789, "0.1234"), (999_999_999, "0.9999"), (1, "1e-09"), (10**9, "1")):
+    for rest, shown in (
+        (123_456_789, "0.1234"),
+        (999_999_999, "0.9999"),
+        (1, "1e-09"),
+        (10**9, "1"),
+    ):
         left = Remaining(terms, replace(opened(terms), pure_spent=10**9 - rest))
         assert f"epsilon = {shown} fits" in left.in_words()
     almost = Remaining(terms, replace(opened(terms), pure_spent=1))
@@ -210,7 +297,11 @@ def test_a_share_limits_what_the_account_leaves_and_the_other_way_round() -> Non
     terms = terms_of(Accounting.RENYI, (3.0, 1e-6))
     account, half = opened(terms), opened(terms, Fraction(1, 2))
     assert Remaining.of(terms, account, half).share == pytest.approx(0.5)
-    assert Remaining.of(terms, account, half).in_words().startswith("50 % of the account is left: a Gaussian ")
+    assert (
+        Remaining.of(terms, account, half)
+        .in_words()
+        .startswith("50 % of the account is left: a Gaussian ")
+    )
     assert Remaining.of(terms, account, half).epsilon == 1.5
     assert Remaining.of(terms, account, half).delta == 2.5e-7
     others = account.plus(terms.cost(GaussianDP(0.55)))

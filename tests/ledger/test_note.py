@@ -1,4 +1,6 @@
-"""Whatever is done to the files of an open book, no more is granted than it holds (rule R32)."""
+"""Whatever is done to the files of an open book, no more is granted than it holds (rule
+R32).
+"""
 
 import gc
 import os
@@ -53,7 +55,9 @@ def spend(worker, most):
 
 @pytest.mark.parametrize("guarded", [True, False])
 def test_copying_an_open_book_grants_nothing_twice(place, workers, guarded):
-    """Copying drops the copier's locks, a look tidies the log away, and two processes go on with two books."""
+    """Copying drops the copier's locks, a look tidies the log away, and two processes
+    go on with two books.
+    """
     first = workers(guarded=guarded)
     granted = spend(first, 1)
     first.tell("copy")
@@ -70,7 +74,9 @@ def test_copying_an_open_book_grants_nothing_twice(place, workers, guarded):
 
 
 @pytest.mark.parametrize("names", [("-wal", "-shm"), ("-wal",), ("-shm",), ("-note",)])
-def test_removing_what_lies_beside_an_open_book_grants_nothing_twice(place, workers, names):
+def test_removing_what_lies_beside_an_open_book_grants_nothing_twice(
+    place, workers, names
+):
     first = workers()
     granted = spend(first, 5)
     for name in names:
@@ -103,7 +109,9 @@ def test_removed_files_are_no_loss_where_nobody_else_went_on(place, workers):
         assert verify(book, whole=True)
 
 
-@pytest.mark.parametrize("spoil", ["remove", "empty", "damage", "older", "foreign", "elsewhere"])
+@pytest.mark.parametrize(
+    "spoil", ["remove", "empty", "damage", "older", "foreign", "elsewhere"]
+)
 def test_a_book_without_its_own_note_opens_frozen(place, tmp_path, spoil):
     with Ledger.open(place) as book:
         for _ in range(2):
@@ -172,7 +180,9 @@ def test_an_older_file_written_over_an_open_book(place, tmp_path):
         account = book.account("clinic")
         account.charge(PureDP(9))
         record = noted(place)
-        with closing(sqlite3.connect(place)) as other:  # by whatever means: the line that is noted is gone
+        with closing(
+            sqlite3.connect(place)
+        ) as other:  # by whatever means: the line that is noted is gone
             other.execute("DELETE FROM log WHERE seq = ?", (record.seq,))
             other.commit()
         book.store._last = None
@@ -229,7 +239,9 @@ def test_a_stopped_process_is_waited_for_and_then_named(place, monkeypatch):
 
 
 def test_a_forked_child_does_not_keep_the_lock(place):
-    """It inherits the descriptor; if it kept it, the parent's lock would outlive the parent."""
+    """It inherits the descriptor; if it kept it, the parent's lock would outlive the
+    parent.
+    """
     with Ledger.open(place) as book:
         account = book.account("clinic")
         ready, go = os.pipe()
@@ -270,7 +282,12 @@ def test_a_place_that_is_no_book_keeps_no_note(tmp_path):
 def test_records_are_read_as_they_were_written():
     record = Record("b" * 32, 12, "c" * 64, "d" * 32, 99)
     assert Record.of(record.to_bytes()) == record
-    for change in (b"", b"x", record.to_bytes()[1:], record.to_bytes().replace(b"c", b"d", 1)):
+    for change in (
+        b"",
+        b"x",
+        record.to_bytes()[1:],
+        record.to_bytes().replace(b"c", b"d", 1),
+    ):
         with pytest.raises(Doubt):
             Record.of(change)
     later = replace(record, seq=10**18, inode=2**63)
@@ -280,7 +297,8 @@ def test_records_are_read_as_they_were_written():
 def test_a_machine_is_known_again(tmp_path, monkeypatch):
     here = home_of(tmp_path)
     assert same_home(here, home_of(tmp_path / ".."))
-    monkeypatch.setattr(note, "_machine", lambda: "another")  # a container of this machine, or one started again
+    # A container of this machine, or one started again
+    monkeypatch.setattr(note, "_machine", lambda: "another")
     there = home_of(tmp_path)
     assert there != here
     assert same_home(here, there)
@@ -300,7 +318,12 @@ MOUNTS = """22 1 254:0 / / rw,relatime - ext4 /dev/root rw
 
 @pytest.mark.parametrize(
     ("path", "refused"),
-    [("/book.db", False), ("/data/book.db", True), ("/data/local/book.db", False), ("/my data/book.db", True)],
+    [
+        ("/book.db", False),
+        ("/data/book.db", True),
+        ("/data/local/book.db", False),
+        ("/my data/book.db", True),
+    ],
 )
 def test_network_file_systems_are_refused(tmp_path, monkeypatch, path, refused):
     (tmp_path / "mounts").write_text(MOUNTS)
@@ -336,8 +359,12 @@ def test_restoring_leaves_the_backup_as_it_was(place, tmp_path):
     assert (tmp_path / "backup.db").read_bytes() == before
 
 
-@pytest.mark.parametrize("names", [("-shm",), ("-wal", "-shm"), ("-wal", "-shm", "-note")])
-def test_older_files_written_over_those_of_an_open_book_grant_nothing_twice(place, names):
+@pytest.mark.parametrize(
+    "names", [("-shm",), ("-wal", "-shm"), ("-wal", "-shm", "-note")]
+)
+def test_older_files_written_over_those_of_an_open_book_grant_nothing_twice(
+    place, names
+):
     worker = Worker(place)
     try:
         assert worker.tell("open") == "open"
@@ -354,8 +381,12 @@ def test_older_files_written_over_those_of_an_open_book_grant_nothing_twice(plac
 
 
 def test_a_folder_that_was_put_back_opens_frozen(place, tmp_path):
-    """Book and note go back together, in place; what this machine has seen of them does not."""
-    kept = {name: (tmp_path / name).read_bytes() for name in ("book.db", "book.db-note")}
+    """Book and note go back together, in place; what this machine has seen of them does
+    not.
+    """
+    kept = {
+        name: (tmp_path / name).read_bytes() for name in ("book.db", "book.db-note")
+    }
     with Ledger.open(place) as book:
         book.account("clinic").charge(PureDP(9))
     for name, content in kept.items():
@@ -395,7 +426,10 @@ def test_forking_while_another_thread_charges(place):
 
 @pytest.mark.parametrize("name", ["book.db-journal", "book.db-wal", "book.db-note"])
 def test_a_backup_takes_no_name_of_the_book(place, tmp_path, name):
-    with Ledger.open(place) as book, pytest.raises(LedgerError, match="the book itself uses"):
+    with (
+        Ledger.open(place) as book,
+        pytest.raises(LedgerError, match="the book itself uses"),
+    ):
         book.backup(tmp_path / name)
 
 

@@ -43,11 +43,16 @@ def test_a_user_whose_commits_are_not_durable(address):
     with psycopg.connect(address, autocommit=True) as connection:
         name = connection.info.dbname
         connection.execute(f"ALTER DATABASE {name} SET synchronous_commit = off")
-        connection.execute(f"ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'")
+        connection.execute(
+            f"ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'"
+        )
     with Ledger.open(address) as book, Ledger.open(address) as other:
         assert setting(book, "synchronous_commit") == "on"
         book.account("clinic", epsilon=100)
-        threads = [threading.Thread(target=spend, args=(which.account("clinic"), 50)) for which in (book, other)]
+        threads = [
+            threading.Thread(target=spend, args=(which.account("clinic"), 50))
+            for which in (book, other)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -64,9 +69,7 @@ def test_a_connection_that_is_cut(account, address):
     psycopg = pytest.importorskip("psycopg")
     account.charge(PureDP(0.1))
     with psycopg.connect(address, autocommit=True) as connection:
-        others = (
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
-        )
+        others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
         connection.execute(others, (connection.info.backend_pid,))
     with pytest.raises(LedgerError, match="was lost before it charged"):
         account.charge(PureDP(0.1))
@@ -125,12 +128,19 @@ def test_a_server_that_crashes_forgets_no_charge(tmp_path):
                         release_until_it_fails(address, tmp_path / f"{round_}-{number}")
                     os._exit(0)
             written = [tmp_path / f"{round_}-{number}" for number in range(4)]
-            until(lambda written=written: min(map(lines_of, written)) >= 3, "each process has released something")
+            until(
+                lambda written=written: min(map(lines_of, written)) >= 3,
+                "each process has released something",
+            )
             own.crash()
             for child in children:
                 os.waitpid(child, 0)
             own.start()
-        lines = [line.split() for path in tmp_path.iterdir() for line in path.read_text().splitlines()]
+        lines = [
+            line.split()
+            for path in tmp_path.iterdir()
+            for line in path.read_text().splitlines()
+        ]
         assert len(lines) > 30
         with Ledger.open(address) as book:
             verify(book, [(int(number), head) for number, head in lines])
@@ -139,7 +149,9 @@ def test_a_server_that_crashes_forgets_no_charge(tmp_path):
 
 @pytest.mark.usefixtures("server")
 def test_a_charge_that_waited_for_others_is_durable_too():
-    """Such a charge commits without waiting for the disk; nothing but `charge` itself then takes it there."""
+    """Such a charge commits without waiting for the disk; nothing but `charge` itself
+    then takes it there.
+    """
     with serving("wal_writer_delay=10s", "autovacuum=off") as own:
         address = own.database()
         with Ledger.open(address) as book, Ledger.open(address) as other:
@@ -150,7 +162,10 @@ def test_a_charge_that_waited_for_others_is_durable_too():
                 with other.store.reading() as run:
                     run("SELECT pg_advisory_xact_lock(?)", (postgres.LOCK,))
                     held.set()
-                    until(lambda: run("SELECT 1 FROM pg_locks WHERE NOT granted"), "the charge waits")
+                    until(
+                        lambda: run("SELECT 1 FROM pg_locks WHERE NOT granted"),
+                        "the charge waits",
+                    )
 
             thread = threading.Thread(target=hold)
             thread.start()
@@ -164,18 +179,26 @@ def test_a_charge_that_waited_for_others_is_durable_too():
 
 
 def test_nothing_waits_for_ever(account):
-    for name in ("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"):
+    for name in (
+        "lock_timeout",
+        "statement_timeout",
+        "idle_in_transaction_session_timeout",
+    ):
         assert setting(account._ledger, name) != "0"
 
 
 def test_a_writer_that_stops_is_thrown_out(account, address):
-    """A process that is stopped while it writes keeps the lock, and the server ends its session."""
+    """A process that is stopped while it writes keeps the lock, and the server ends its
+    session.
+    """
     ready, tell = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             with Ledger.open(address) as book:
-                book.store._using().__enter__().execute("SET idle_in_transaction_session_timeout = '200ms'")
+                book.store._using().__enter__().execute(
+                    "SET idle_in_transaction_session_timeout = '200ms'"
+                )
                 book.store._active = False
                 with book.store.writing():
                     os.write(tell, b".")
@@ -194,7 +217,9 @@ def test_a_writer_that_stops_is_thrown_out(account, address):
 
 
 def test_whoever_waits_too_long_is_told(account, address, monkeypatch):
-    monkeypatch.setattr(postgres, "SESSION", (*postgres.SESSION, "SET lock_timeout = '100ms'"))
+    monkeypatch.setattr(
+        postgres, "SESSION", (*postgres.SESSION, "SET lock_timeout = '100ms'")
+    )
     refused = pytest.raises(LedgerError, match="does not let go")
     with Ledger.open(address) as other, account._ledger.store.writing(), refused:
         other.account("clinic").charge(PureDP(0.1))
@@ -215,7 +240,9 @@ def test_a_restored_dump_opens_frozen(account, address):
 
 
 def forget_the_last(book):
-    """What an older state of the same database looks like, for example after a snapshot was brought back."""
+    """What an older state of the same database looks like, for example after a snapshot
+    was brought back.
+    """
     with book.store.reading() as run:
         last = run("SELECT seq FROM log ORDER BY seq DESC LIMIT 1")[0][0]
     with book.store._transaction("BEGIN") as run:

@@ -1,4 +1,6 @@
-"""Eight processes, one cap: exactly what is there is granted. And a proof that this test can fail."""
+"""Eight processes, one cap: exactly what is there is granted. And a proof that this
+test can fail.
+"""
 
 import multiprocessing
 import os
@@ -81,7 +83,10 @@ class Naive:
 
             self._connection, self._mark = psycopg.connect(place, autocommit=True), "%s"
         else:
-            self._connection, self._mark = sqlite3.connect(place, timeout=60, isolation_level=None), "?"
+            self._connection, self._mark = (
+                sqlite3.connect(place, timeout=60, isolation_level=None),
+                "?",
+            )
 
     def create(self, cap):
         self._connection.execute("CREATE TABLE naive (spent BIGINT, cap BIGINT)")
@@ -100,7 +105,9 @@ class Naive:
 
 
 def test_the_naive_way_overspends(place):
-    """Each process has read before the first one writes: so eight are granted what one was."""
+    """Each process has read before the first one writes: so eight are granted what one
+    was.
+    """
     together = multiprocessing.Barrier(PROCESSES)
     book = Naive(place)
     book.create(CAP)
@@ -108,7 +115,9 @@ def test_the_naive_way_overspends(place):
 
     def work():
         mine = Naive(place)
-        granted = mine.charge(together.wait) + sum(mine.charge() for _ in range(EACH - 1))
+        granted = mine.charge(together.wait) + sum(
+            mine.charge() for _ in range(EACH - 1)
+        )
         mine.close()
         return granted
 
@@ -138,7 +147,9 @@ def test_shares_are_not_overspent_either(place, share):
 
 
 def test_one_first_charge_opens_the_account_and_decides_what_it_promises(place):
-    """Half of the processes declare another total: whoever comes first wins, and the others are granted nothing."""
+    """Half of the processes declare another total: whoever comes first wins, and the
+    others are granted nothing.
+    """
     together = multiprocessing.Barrier(PROCESSES)
     number = multiprocessing.Value("i", 0)
 

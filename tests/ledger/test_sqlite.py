@@ -46,7 +46,9 @@ def test_so_are_those_of_a_forked_process(account):
         code = 1
         try:
             account.charge(PureDP(0.1))
-            code = account._ledger.store._connection.execute("PRAGMA synchronous").fetchone()[0]
+            code = account._ledger.store._connection.execute(
+                "PRAGMA synchronous"
+            ).fetchone()[0]
         finally:
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
@@ -56,7 +58,10 @@ def test_a_file_that_somebody_holds(path, account, monkeypatch):
     monkeypatch.setattr(sqlite, "PATIENCE", 0.05)
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
-    with Ledger.open(path) as book, pytest.raises(LedgerError, match="in use by another process"):
+    with (
+        Ledger.open(path) as book,
+        pytest.raises(LedgerError, match="in use by another process"),
+    ):
         book.account("clinic").charge(PureDP(0.1))
     holder.execute("ROLLBACK")
     holder.close()
@@ -127,7 +132,11 @@ class Failing:
 
 
 @pytest.mark.parametrize(
-    ("message", "words"), [("database or disk is full", "no room left"), ("disk I/O error", "could not be used")]
+    ("message", "words"),
+    [
+        ("database or disk is full", "no room left"),
+        ("disk I/O error", "could not be used"),
+    ],
 )
 def test_a_commit_that_fails_gives_no_receipt(account, monkeypatch, message, words):
     store = account._ledger.store
@@ -148,7 +157,9 @@ def test_the_head_is_noted_after_the_commit(path, account, monkeypatch):
     before = noted(path)
     store = account._ledger.store
     with monkeypatch.context() as patch:
-        patch.setattr(store, "_connection", Failing(store._connection, "disk I/O error"))
+        patch.setattr(
+            store, "_connection", Failing(store._connection, "disk I/O error")
+        )
         with pytest.raises(LedgerError):
             account.charge(PureDP(0.1))
     assert noted(path) == before
@@ -157,7 +168,9 @@ def test_the_head_is_noted_after_the_commit(path, account, monkeypatch):
 
 
 def refused_as_nobody(path):
-    """What a user without the rights of root is told; a fork, because that user may not start this Python."""
+    """What a user without the rights of root is told; a fork, because that user may not
+    start this Python.
+    """
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -179,7 +192,8 @@ def refused_as_nobody(path):
 
 @pytest.mark.parametrize("mode", [0o555, 0o777])
 def test_a_file_that_may_not_be_written(mode):
-    with tempfile.TemporaryDirectory() as name:  # in pytest's own folder nobody could not read it either
+    # In pytest's own folder nobody could not read it either
+    with tempfile.TemporaryDirectory() as name:
         folder, path = Path(name), Path(name) / "book.db"
         with Ledger.open(path) as book:
             book.account("clinic", epsilon=1)
@@ -195,7 +209,9 @@ def test_a_file_that_may_not_be_written(mode):
 
 
 def test_a_budget_that_is_dropped_is_closed():
-    """A book in memory needs no closing. One in a file does: only there somebody else may wait for it."""
+    """A book in memory needs no closing. One in a file does: only there somebody else
+    may wait for it.
+    """
     store = sqlite.SQLiteStore(":memory:")
     connection = store._connection
     del store

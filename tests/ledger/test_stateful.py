@@ -1,4 +1,6 @@
-"""Anything that can happen to a book, in any order, beside a plain model of what it must then say."""
+"""Anything that can happen to a book, in any order, beside a plain model of what it
+must then say.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,31 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
 
 from dither.errors import AccountFrozen, BudgetExceeded, LedgerError
 from dither.ledger import Account, Ledger, Policy, Receipt, verify
 from dither.ledger.terms import Terms
-from dither.privacy import ApproxDP, BoundedRange, Composed, GaussianDP, Guarantee, PureDP
+from dither.privacy import (
+    ApproxDP,
+    BoundedRange,
+    Composed,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+)
 
-TOTALS = {"plain": (1.0, 0.0, "pure"), "clinic": (1.0, 1e-5, "renyi"), "curve": (1.5, 1e-5, "gdp")}
+TOTALS = {
+    "plain": (1.0, 0.0, "pure"),
+    "clinic": (1.0, 1e-5, "renyi"),
+    "curve": (1.5, 1e-5, "gdp"),
+}
 FAILURES = 3
 
 names = st.sampled_from(sorted(TOTALS))
@@ -47,7 +66,9 @@ class Purse:
     def room(self, pure: int | None, loss: int, delta: int) -> bool:
         if pure is not None and not self.others and self.pure + pure <= self.caps[0]:
             return True
-        return 0 < self.caps[1] >= self.loss + loss and self.delta + delta <= self.caps[2]
+        return (
+            0 < self.caps[1] >= self.loss + loss and self.delta + delta <= self.caps[2]
+        )
 
     def spend(self, pure: int | None, loss: int, delta: int) -> None:
         self.pure += pure or 0
@@ -80,7 +101,9 @@ class Model:
         mine = self.analysts[by] if by in self.parts else None
         return self.purse.room(*cost) and (mine is None or mine.room(*cost))
 
-    def spend(self, by: str | None, cost: tuple[int | None, int, int], number: int) -> None:
+    def spend(
+        self, by: str | None, cost: tuple[int | None, int, int], number: int
+    ) -> None:
         self.purse.spend(*cost)
         self.charges.append(number)
         self.spend_by(by, cost)
@@ -117,14 +140,24 @@ class Book(RuleBasedStateMachine):
     def open_accounts(self) -> None:
         for name, (epsilon, delta, accounting) in TOTALS.items():
             policy = Policy(failures=FAILURES)
-            account = self.ledger.account(name, epsilon=epsilon, delta=delta, accounting=accounting, policy=policy)
+            account = self.ledger.account(
+                name, epsilon=epsilon, delta=delta, accounting=accounting, policy=policy
+            )
             self.models[name] = Model(account.terms, Purse(caps_of(account.terms)))
 
     def account(self, name: str) -> Account:
         return self.ledger.account(name)
 
-    def _try(self, name: str, by: str | None, guarantee: Guarantee, act: Callable[[], Receipt]) -> Receipt | None:
-        """Charge, and see that it is granted exactly when the model says so, and that a refusal changes nothing."""
+    def _try(
+        self,
+        name: str,
+        by: str | None,
+        guarantee: Guarantee,
+        act: Callable[[], Receipt],
+    ) -> Receipt | None:
+        """Charge, and see that it is granted exactly when the model says so, and that a
+        refusal changes nothing.
+        """
         model = self.models[name]
         found = model.terms.cost(guarantee)
         cost = (found.pure, found.loss, found.delta)
@@ -147,7 +180,12 @@ class Book(RuleBasedStateMachine):
             with pytest.raises(ValueError, match="not pure"):
                 self.account(name).charge(guarantee)
             return
-        self._try(name, by, guarantee, lambda: self.account(name).charge(guarantee, by=by, purpose="asked"))
+        self._try(
+            name,
+            by,
+            guarantee,
+            lambda: self.account(name).charge(guarantee, by=by, purpose="asked"),
+        )
 
     @rule(name=names, guarantee=guarantees)
     def charge_without_a_name(self, name: str, guarantee: Guarantee) -> None:
@@ -158,9 +196,13 @@ class Book(RuleBasedStateMachine):
         self.charge(name, guarantee, None)
 
     @rule(name=names, size=sizes, keys=st.integers(1, 3), by=analysts)
-    def charge_disjoint(self, name: str, size: float, keys: int, by: str | None) -> None:
+    def charge_disjoint(
+        self, name: str, size: float, keys: int, by: str | None
+    ) -> None:
         parts = [PureDP(size)] * keys
-        self._try(name, by, parts[0], lambda: self.account(name).charge_disjoint(parts, by=by))
+        self._try(
+            name, by, parts[0], lambda: self.account(name).charge_disjoint(parts, by=by)
+        )
 
     @rule(name=names, size=sizes, fails=st.booleans())
     def run_to_its_end_or_not(self, name: str, size: float, fails: bool) -> None:
@@ -196,7 +238,11 @@ class Book(RuleBasedStateMachine):
             model.stored[key] = f"release {receipt.number}"
             account.store(receipt, key, model.stored[key])
 
-    @rule(name=names, analyst=st.sampled_from(["ana", "bob"]), part=st.sampled_from([0.0, 0.25, 0.75, 1.0]))
+    @rule(
+        name=names,
+        analyst=st.sampled_from(["ana", "bob"]),
+        part=st.sampled_from([0.0, 0.25, 0.75, 1.0]),
+    )
     def share(self, name: str, analyst: str, part: float) -> None:
         model = self.models[name]
         self.account(name).share(analyst, part)
@@ -218,12 +264,20 @@ class Book(RuleBasedStateMachine):
     def amend(self, name: str, factor: float) -> None:
         epsilon, delta, _ = TOTALS[name]
         model = self.models[name]
-        terms = Terms.of(model.terms.accounting, ApproxDP(epsilon * factor, delta), model.terms.order or None)
+        terms = Terms.of(
+            model.terms.accounting,
+            ApproxDP(epsilon * factor, delta),
+            model.terms.order or None,
+        )
         if not replace(model.purse, caps=caps_of(terms)).room(0, 0, 0):
             with pytest.raises(LedgerError, match="spent more"):
-                self.ledger.amend(name, epsilon=epsilon * factor, delta=delta, reason="a new promise")
+                self.ledger.amend(
+                    name, epsilon=epsilon * factor, delta=delta, reason="a new promise"
+                )
             return
-        model.terms = self.ledger.amend(name, epsilon=epsilon * factor, reason="a new promise").terms
+        model.terms = self.ledger.amend(
+            name, epsilon=epsilon * factor, reason="a new promise"
+        ).terms
         model.purse.caps = caps_of(model.terms)
         model.set_shares()
         model.over = False
@@ -242,13 +296,17 @@ class Book(RuleBasedStateMachine):
     @precondition(lambda self: self.copied is not None)
     @rule()
     def restore_and_recover(self) -> None:
-        """Put the copy in place; it is frozen, and with the receipts that were kept it says what the lost book said."""
+        """Put the copy in place; it is frozen, and with the receipts that were kept it
+        says what the lost book said.
+        """
         assert self.copied is not None
         self.ledger.close()
         moved = self.place.with_name(f"book{self.copies}.db")
         self.place.rename(moved)
         self.copies += 1
-        self.ledger = Ledger.restore(moved.with_name(f"copy{self.copies - 1}.db"), self.place)
+        self.ledger = Ledger.restore(
+            moved.with_name(f"copy{self.copies - 1}.db"), self.place
+        )
         spent = {name: model.purse.sums for name, model in self.models.items()}
         self.models = self.copied
         for name, model in self.models.items():
@@ -256,7 +314,11 @@ class Book(RuleBasedStateMachine):
             model.frozen = True
             for receipt in self.later.get(name, []):
                 parts = receipt.guarantee.parts if receipt.disjoint else ()
-                cost = model.terms.disjoint(parts) if parts else model.terms.cost(receipt.guarantee)
+                cost = (
+                    model.terms.disjoint(parts)
+                    if parts
+                    else model.terms.cost(receipt.guarantee)
+                )
                 model.purse.spend(cost.pure, cost.loss, cost.delta)
                 model.spend_by(receipt.by, (cost.pure, cost.loss, cost.delta))
                 model.over = True
@@ -270,11 +332,20 @@ class Book(RuleBasedStateMachine):
         for name, model in self.models.items():
             account = self.account(name)
             state = account.remaining.state
-            assert (state.pure_spent, state.loss_spent, state.delta_spent, state.impure) == model.purse.sums
+            assert (
+                state.pure_spent,
+                state.loss_spent,
+                state.delta_spent,
+                state.impure,
+            ) == model.purse.sums
             assert (state.pure_cap, state.loss_cap, state.delta_cap) == model.purse.caps
             assert [receipt.number for receipt in account.history()] == model.charges
             assert bool(account.frozen) == model.frozen
-            spent = {one.name: one.remaining.shares[-1].spent for one in account.analysts() if one.part is not None}
+            spent = {
+                one.name: one.remaining.shares[-1].spent
+                for one in account.analysts()
+                if one.part is not None
+            }
             assert spent == {who: model.analysts[who].sums for who in model.parts}
             assert 0 <= account.remaining.share <= 1
 
@@ -283,7 +354,11 @@ class Book(RuleBasedStateMachine):
         for model in self.models.values():
             purse = model.purse
             plain = not purse.others and purse.pure <= purse.caps[0]
-            assert model.over or plain or (purse.loss <= purse.caps[1] and purse.delta <= purse.caps[2])
+            assert (
+                model.over
+                or plain
+                or (purse.loss <= purse.caps[1] and purse.delta <= purse.caps[2])
+            )
 
     @invariant()
     def the_book_verifies(self) -> None:
@@ -298,7 +373,9 @@ class Book(RuleBasedStateMachine):
 def _impure(guarantee: Guarantee) -> bool:
     if isinstance(guarantee, Composed):
         return any(map(_impure, guarantee.parts))
-    return isinstance(guarantee, GaussianDP) or (isinstance(guarantee, ApproxDP) and guarantee.delta > 0)
+    return isinstance(guarantee, GaussianDP) or (
+        isinstance(guarantee, ApproxDP) and guarantee.delta > 0
+    )
 
 
 Book.TestCase.settings = settings(

@@ -1,4 +1,6 @@
-"""One definition of what may happen to a book: what the statement grants, what a forged line may not do."""
+"""One definition of what may happen to a book: what the statement grants, what a forged
+line may not do.
+"""
 
 from __future__ import annotations
 
@@ -36,13 +38,22 @@ def any_facts(chance: random.Random, facts: Facts) -> Facts:
     analysts = {}
     for name in ("ana", "bob"):
         if chance.random() < 0.7:
-            part, frozen = chance.choice(["", "1/2"]), chance.choice(["", "", "", "why"])
-            analysts["clinic", name] = AnalystFacts(part, any_state(chance), 1, 0, frozen)
+            part, frozen = (
+                chance.choice(["", "1/2"]),
+                chance.choice(["", "", "", "why"]),
+            )
+            analysts["clinic", name] = AnalystFacts(
+                part, any_state(chance), 1, 0, frozen
+            )
     return replace(facts, accounts={"clinic": account}, analysts=analysts)
 
 
 def any_cost(chance: random.Random) -> Cost:
-    return Cost(chance.choice([None, 0, 1, 5, 6]), chance.choice([0, 1, 5]), chance.choice([0, 0, 1, 5]))
+    return Cost(
+        chance.choice([None, 0, 1, 5, 6]),
+        chance.choice([0, 1, 5]),
+        chance.choice([0, 0, 1, 5]),
+    )
 
 
 def test_the_statement_grants_what_the_transitions_grant(ledger: Ledger) -> None:
@@ -60,7 +71,16 @@ def test_the_statement_grants_what_the_transitions_grant(ledger: Ledger) -> None
         new = by is not None and ("clinic", by) not in facts.analysts
         units = (cost.pure or 0, cost.loss, cost.delta, int(cost.pure is None))
         now = "2020-01-01T00:00:00.000000+00:00"
-        charge = Charge("clinic", by, units, now, "2999", str(number), {"by": by}, facts.accounts["clinic"].policy)
+        charge = Charge(
+            "clinic",
+            by,
+            units,
+            now,
+            "2999",
+            str(number),
+            {"by": by},
+            facts.accounts["clinic"].policy,
+        )
         made = ledger.store.charge(charge)
         assert (made is not None) == (expected and not new), (facts, by, cost)
         granted += expected
@@ -93,27 +113,57 @@ FORGERIES = {
     ),
     "a cheap recovery": lambda _: (
         "recover",
-        {"guarantee": to_json(PureDP(0.5)), "cost": [1, 0, 0], "by": None, "head": "x", "number": 1, "purpose": ""},
+        {
+            "guarantee": to_json(PureDP(0.5)),
+            "cost": [1, 0, 0],
+            "by": None,
+            "head": "x",
+            "number": 1,
+            "purpose": "",
+        },
     ),
     "a renewal without a window": lambda _: ("renew", {"reason": "please"}),
     "a second opening": lambda ledger: ("open", opened(ledger)),
     "a settled charge that never was": lambda _: ("settle", {"charge": 1}),
     "a failure that never was": lambda _: ("fail", {"charge": 2, "reason": "x"}),
     "a lapse before its time": lambda _: ("lapse", {"charge": 3}),
-    "a share larger than its part": lambda _: ("share", {"analyst": "eve", "part": "1/2", "caps": [10**9, 0, 0]}),
-    "a share larger than one": lambda _: ("share", {"analyst": "eve", "part": "2", "caps": [2 * 10**9, 0, 0]}),
+    "a share larger than its part": lambda _: (
+        "share",
+        {"analyst": "eve", "part": "1/2", "caps": [10**9, 0, 0]},
+    ),
+    "a share larger than one": lambda _: (
+        "share",
+        {"analyst": "eve", "part": "2", "caps": [2 * 10**9, 0, 0]},
+    ),
     "a lower total": lambda _: (
         "amend",
-        {"epsilon": "0.1", "delta": "0.0", "pure_cap": 10**8, "loss_cap": 0, "delta_cap": 0, "reason": "x"},
+        {
+            "epsilon": "0.1",
+            "delta": "0.0",
+            "pure_cap": 10**8,
+            "loss_cap": 0,
+            "delta_cap": 0,
+            "reason": "x",
+        },
     ),
     "a total with larger caps": lambda _: (
         "amend",
-        {"epsilon": "1.0", "delta": "0.0", "pure_cap": 10**10, "loss_cap": 0, "delta_cap": 0, "reason": "x"},
+        {
+            "epsilon": "1.0",
+            "delta": "0.0",
+            "pure_cap": 10**10,
+            "loss_cap": 0,
+            "delta_cap": 0,
+            "reason": "x",
+        },
     ),
     "a second book": lambda _: ("book", {"id": "x", "schema": 2}),
     "a step back": lambda _: ("schema", {"version": 1}),
     "a line of no kind": lambda _: ("gift", {"cost": [-1, 0, 0]}),
-    "a release of no charge": lambda _: ("store", {"charge": 99, "key": "k", "sha256": "x"}),
+    "a release of no charge": lambda _: (
+        "store",
+        {"charge": 99, "key": "k", "sha256": "x"},
+    ),
     "ice without a reason": lambda _: ("freeze", {"reason": ""}),
 }
 
@@ -130,7 +180,8 @@ def test_forged_lines_are_found_by_both_accountants(name: str) -> None:
     for whole in (False, True):
         with pytest.raises(LedgerError, match="could hold"):
             verify(ledger, whole=whole)
-    if name != "a total with larger caps":  # dp-accounting adds charges up, and looks at no caps
+    # Dp-accounting adds charges up, and looks at no caps
+    if name != "a total with larger caps":
         with pytest.raises(LedgerError, match="could hold"):
             recheck(export(ledger))
 
@@ -161,7 +212,9 @@ def test_a_mark_whose_line_is_gone_is_a_fault(tmp_path: Any) -> None:
 
 def test_charges_that_only_an_upper_bound_is_known_for_pass_both() -> None:
     ledger = Ledger.open(":memory:")
-    for number, guarantee in enumerate((BoundedRange(0.3), RenyiDP({2: 0.001, 8: 0.004, 32: 0.02, 128: 0.2}))):
+    for number, guarantee in enumerate(
+        (BoundedRange(0.3), RenyiDP({2: 0.001, 8: 0.004, 32: 0.02, 128: 0.2}))
+    ):
         account = ledger.account(f"a{number}", epsilon=1, delta=1e-6)
         while account.affords(guarantee):
             account.charge(guarantee)
@@ -170,7 +223,9 @@ def test_charges_that_only_an_upper_bound_is_known_for_pass_both() -> None:
 
 
 def test_honest_books_pass_both_accountants() -> None:
-    """What an earlier recheck refused: a write-off after pure spending on an account with a δ."""
+    """What an earlier recheck refused: a write-off after pure spending on an account
+    with a δ.
+    """
     ledger = Ledger.open(":memory:")
     account = ledger.account("clinic", epsilon=3, delta=1e-6)
     for _ in range(3):

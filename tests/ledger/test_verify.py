@@ -1,4 +1,6 @@
-"""A book that was changed, cut or replaced by an older copy is found; a book of an earlier version still opens."""
+"""A book that was changed, cut or replaced by an older copy is found; a book of an
+earlier version still opens.
+"""
 
 from __future__ import annotations
 
@@ -55,12 +57,18 @@ def check(path: Path, anchors: list[Receipt | tuple[int, str]] | None = None) ->
 
 def receipts(path: Path) -> list[Receipt]:
     with Ledger.open(path) as ledger:
-        return sorted((r for account in ledger.accounts() for r in account.history()), key=lambda r: r.number)
+        return sorted(
+            (r for account in ledger.accounts() for r in account.history()),
+            key=lambda r: r.number,
+        )
 
 
 def test_a_true_book_passes(place: Path) -> None:
     assert check(place) == len(entries(place)) == 11
-    assert check(place, [*receipts(place), *((seq, text) for seq, text in entries(place))]) == 11
+    assert (
+        check(place, [*receipts(place), *((seq, text) for seq, text in entries(place))])
+        == 11
+    )
 
 
 def entries(path: Path) -> list[tuple[int, str]]:
@@ -73,7 +81,9 @@ def cells() -> Iterator[tuple[str, str]]:
         for statement in (store.LOG, *store.TABLES):
             connection.execute(statement.replace("{key}", "INTEGER"))
         for table in ("log", "account", "analyst", "pending", "replay"):
-            for _, column, *_ in connection.execute(f"PRAGMA table_info({table})").fetchall():
+            for _, column, *_ in connection.execute(
+                f"PRAGMA table_info({table})"
+            ).fetchall():
                 yield table, column
 
 
@@ -88,7 +98,9 @@ CHANGES = {
 
 @pytest.mark.parametrize(("table", "column"), list(cells()))
 @pytest.mark.parametrize("change", CHANGES)
-def test_no_value_can_be_changed(place: Path, table: str, column: str, change: str) -> None:
+def test_no_value_can_be_changed(
+    place: Path, table: str, column: str, change: str
+) -> None:
     """Every column of every table, in its first row and in its last."""
     for row in ("min", "max"):
         path = place.with_name(f"{row}.db")
@@ -99,7 +111,8 @@ def test_no_value_can_be_changed(place: Path, table: str, column: str, change: s
             continue
         try:
             forged(path, f"UPDATE {table} SET {column} = {value} WHERE {where}")
-        except sqlite3.IntegrityError:  # two lines with one number: the file itself does not allow it
+        except sqlite3.IntegrityError:
+            # Two lines with one number: the file itself does not allow it
             continue
         with pytest.raises(LedgerError):
             check(path)
@@ -107,7 +120,9 @@ def test_no_value_can_be_changed(place: Path, table: str, column: str, change: s
 
 def is_empty(path: Path, table: str, column: str, where: str) -> bool:
     with closing(sqlite3.connect(path)) as connection:
-        return connection.execute(f"SELECT {column} FROM {table} WHERE {where}").fetchone() == ("",)
+        return connection.execute(
+            f"SELECT {column} FROM {table} WHERE {where}"
+        ).fetchone() == ("",)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +161,9 @@ def test_no_row_can_be_added_or_removed(place: Path, statement: str) -> None:
         "DELETE FROM meta",
     ],
 )
-def test_a_damaged_version_number_is_refused_clearly(place: Path, statement: str) -> None:
+def test_a_damaged_version_number_is_refused_clearly(
+    place: Path, statement: str
+) -> None:
     forged(place, statement)
     with pytest.raises(LedgerError):
         check(place)
@@ -156,8 +173,17 @@ def said(path: Path) -> list[Any]:
     """Everything a book says to those who use it, including by lookup."""
     with Ledger.open(path) as ledger:
         return [
-            (account.name, account.terms, account.policy, account.remaining.state, account.frozen, account.history())
-            for account in map(ledger.account, [account.name for account in ledger.accounts()])
+            (
+                account.name,
+                account.terms,
+                account.policy,
+                account.remaining.state,
+                account.frozen,
+                account.history(),
+            )
+            for account in map(
+                ledger.account, [account.name for account in ledger.accounts()]
+            )
         ] + [ledger.account("clinic").stored("key"), ledger.head]
 
 
@@ -187,7 +213,9 @@ def note(copy: Path) -> bytes:
     """The note of the true book, as it would lie beside the copy."""
     from dataclasses import replace
 
-    return replace(noted(copy.with_name("book.db")), inode=copy.stat().st_ino).to_bytes()
+    return replace(
+        noted(copy.with_name("book.db")), inode=copy.stat().st_ino
+    ).to_bytes()
 
 
 def renamed(what: list[Any], copy: Path, place: Path) -> list[Any]:
@@ -205,10 +233,14 @@ def _renamed(line: Any, copy: Path, place: Path) -> Any:
 
 
 def cut(path: Path) -> None:
-    """Remove the newest charge and make the account agree: the book is a true one of an earlier time."""
+    """Remove the newest charge and make the account agree: the book is a true one of an
+    earlier time.
+    """
     with closing(sqlite3.connect(path)) as connection, connection:
         (last,) = connection.execute("SELECT max(seq) FROM log").fetchone()
-        (body,) = connection.execute("SELECT body FROM log WHERE seq = ?", (last,)).fetchone()
+        (body,) = connection.execute(
+            "SELECT body FROM log WHERE seq = ?", (last,)
+        ).fetchone()
         assert '"epsilon":0.125' in body
         (loss,) = connection.execute(
             "SELECT json_extract(body, '$.cost[1]') FROM log WHERE seq = ?", (last,)
@@ -237,27 +269,42 @@ def test_a_cut_that_agrees_with_itself_is_found_by_an_anchor_only(place: Path) -
 
 
 def test_a_rewritten_history_is_found_by_a_receipt(place: Path) -> None:
-    """Someone who computes all hashes anew makes a book that is true in itself, and that no receipt belongs to."""
+    """Someone who computes all hashes anew makes a book that is true in itself, and
+    that no receipt belongs to.
+    """
     kept = receipts(place)
     with closing(sqlite3.connect(place)) as connection, connection:
         previous = ""
-        rows = connection.execute("SELECT seq, time, kind, account, body FROM log ORDER BY seq").fetchall()
+        rows = connection.execute(
+            "SELECT seq, time, kind, account, body FROM log ORDER BY seq"
+        ).fetchall()
         for seq, time, kind, account, body in rows:
             text = body.replace('"purpose":"count"', '"purpose":"other"')
             previous = digest(previous, seq, time, kind, account, text)
-            connection.execute("UPDATE log SET body = ?, hash = ? WHERE seq = ?", (text, previous, seq))
+            connection.execute(
+                "UPDATE log SET body = ?, hash = ? WHERE seq = ?", (text, previous, seq)
+            )
     agree(place)
     assert check(place) == 11
     with pytest.raises(LedgerError):
         check(place, [kept[0]])
 
 
-@pytest.mark.parametrize("body", ["5", "[]", "{}", '{"a": NaN}', "[" * 100_000, '{"cost":[1,2]}'])
-def test_lines_no_charge_writes_are_refused_even_with_true_hashes(place: Path, body: str) -> None:
+@pytest.mark.parametrize(
+    "body", ["5", "[]", "{}", '{"a": NaN}', "[" * 100_000, '{"cost":[1,2]}']
+)
+def test_lines_no_charge_writes_are_refused_even_with_true_hashes(
+    place: Path, body: str
+) -> None:
     with closing(sqlite3.connect(place)) as connection, connection:
-        time, previous = connection.execute("SELECT time, hash FROM log WHERE seq = 11").fetchone()
+        time, previous = connection.execute(
+            "SELECT time, hash FROM log WHERE seq = 11"
+        ).fetchone()
         text = digest(previous, 12, time, "charge", "clinic", body)
-        connection.execute("INSERT INTO log VALUES (12, ?, 'charge', 'clinic', ?, ?)", (time, body, text))
+        connection.execute(
+            "INSERT INTO log VALUES (12, ?, 'charge', 'clinic', ?, ?)",
+            (time, body, text),
+        )
     agree(place)
     with pytest.raises(LedgerError):
         check(place)
@@ -266,10 +313,15 @@ def test_lines_no_charge_writes_are_refused_even_with_true_hashes(place: Path, b
 def appended(path: Path, kind: str, account: str, body: dict[str, Any]) -> None:
     """A line that ties to the last one, written by someone who knows how."""
     with closing(sqlite3.connect(path)) as connection, connection:
-        seq, time, head = connection.execute("SELECT seq, time, hash FROM log ORDER BY seq DESC LIMIT 1").fetchone()
+        seq, time, head = connection.execute(
+            "SELECT seq, time, hash FROM log ORDER BY seq DESC LIMIT 1"
+        ).fetchone()
         text = canonical(body)
         line = digest(head, seq + 1, time, kind, account, text)
-        connection.execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)", (seq + 1, time, kind, account, text, line))
+        connection.execute(
+            "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)",
+            (seq + 1, time, kind, account, text, line),
+        )
     agree(path)
 
 
@@ -285,13 +337,19 @@ def test_a_charge_beyond_the_cap_is_found_in_the_log(place: Path) -> None:
         "UPDATE account SET pure_spent = pure_spent + 9000000000, loss_spent = loss_spent + 9000000000, "
         "charges = charges + 1 WHERE name = 'clinic'",
     )
-    cost = {"cost": [9 * 10**9, 9 * 10**9, 0], "by": None, "guarantee": to_json(PureDP(9))}
+    cost = {
+        "cost": [9 * 10**9, 9 * 10**9, 0],
+        "by": None,
+        "guarantee": to_json(PureDP(9)),
+    }
     appended(place, "charge", "clinic", cost)
     with pytest.raises(LedgerError, match="too little left"):
         check(place)
 
 
-def test_an_old_copy_under_the_same_name_opens_frozen(place: Path, tmp_path: Path) -> None:
+def test_an_old_copy_under_the_same_name_opens_frozen(
+    place: Path, tmp_path: Path
+) -> None:
     old = tmp_path / "old.db"
     shutil.copy(place, old)
     with Ledger.open(place) as ledger:
@@ -354,7 +412,9 @@ def test_what_cannot_be_recovered_is_written_off(place: Path, tmp_path: Path) ->
         assert verify(ledger)
 
 
-def test_recovered_charges_count_even_beyond_the_total(place: Path, tmp_path: Path) -> None:
+def test_recovered_charges_count_even_beyond_the_total(
+    place: Path, tmp_path: Path
+) -> None:
     with Ledger.open(tmp_path / "other.db") as other:
         foreign = other.account("clinic", epsilon=100).charge(PureDP(50))
         wrong = other.account("other", epsilon=1).charge(PureDP(0.5))
@@ -376,7 +436,9 @@ def golden(tmp_path: Path) -> Path:
     path = tmp_path / "golden.db"
     shutil.copy(GOLDEN, path)
     with closing(sqlite3.connect(path)) as connection:
-        seq, head = connection.execute("SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1").fetchone()
+        seq, head = connection.execute(
+            "SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1"
+        ).fetchone()
     path.with_name("golden.db-anchor").write_text(f"{seq:020d} {head}\n")
     return path
 
@@ -385,10 +447,18 @@ def test_the_golden_book_opens_verifies_and_can_be_charged(golden: Path) -> None
     with Ledger.open(golden) as ledger:
         lines = verify(ledger)
         assert not golden.with_name("golden.db-anchor").exists()
-        assert [account.name for account in ledger.accounts()] == ["clinic", "closed", "curve", "survey"]
+        assert [account.name for account in ledger.accounts()] == [
+            "clinic",
+            "closed",
+            "curve",
+            "survey",
+        ]
         clinic = ledger.account("clinic", epsilon=3.0, delta=1e-6)
         assert clinic.frozen == ""
-        assert [receipt.purpose for receipt in clinic.history()][:2] == ["count of visits", "wards"]
+        assert [receipt.purpose for receipt in clinic.history()][:2] == [
+            "count of visits",
+            "wards",
+        ]
         assert clinic.history()[0].guarantee == PureDP(0.25)
         assert clinic.stored("replay key 1") == '{"value": 1750}'
         receipt = clinic.charge(PureDP(0.05), by="ana")
@@ -412,11 +482,21 @@ def test_a_book_of_the_first_schema_without_its_note_opens_frozen(golden: Path) 
 
 
 def test_the_golden_spends_do_not_change(golden: Path) -> None:
-    """Sums that were written with another version, or on another machine, are read as they are."""
+    """Sums that were written with another version, or on another machine, are read as
+    they are.
+    """
     with Ledger.open(golden) as ledger:
         state = ledger.account("clinic").remaining.state
-        assert (state.pure_cap, state.loss_cap, state.delta_cap) == (3_000_000_000, 1_578_853_890, 500_000_000_000)
-        assert (state.pure_spent, state.delta_spent, state.impure) == (650_000_000, 11_000_000_000, 6)
+        assert (state.pure_cap, state.loss_cap, state.delta_cap) == (
+            3_000_000_000,
+            1_578_853_890,
+            500_000_000_000,
+        )
+        assert (state.pure_spent, state.delta_spent, state.impure) == (
+            650_000_000,
+            11_000_000_000,
+            6,
+        )
 
 
 @pytest.mark.parametrize("name", ["book-v2.db"])
@@ -428,19 +508,26 @@ def test_the_maker_still_writes_such_a_book(tmp_path: Path, name: str) -> None:
     agree(copy)
     with Ledger.open(tmp_path / "new.db") as new, Ledger.open(copy) as old:
         made["fill"](new)
-        kinds = [[(entry.kind, entry.account) for entry in book.entries()] for book in (new, old)]
+        kinds = [
+            [(entry.kind, entry.account) for entry in book.entries()]
+            for book in (new, old)
+        ]
         assert kinds[0] == kinds[1]
         assert verify(old) == verify(new)
 
 
-def test_a_failed_migration_changes_nothing(golden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_migration_changes_nothing(
+    golden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = golden.read_bytes()
     with monkeypatch.context() as later:
         later.setattr(SQLiteStore, "extras", ("nonsense",))
         with pytest.raises(LedgerError):
             Ledger.open(golden)
     with closing(sqlite3.connect(golden)) as connection:
-        assert connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchall() == [("1",)]
+        assert connection.execute(
+            "SELECT value FROM meta WHERE name = 'schema'"
+        ).fetchall() == [("1",)]
         assert connection.execute("SELECT count(*) FROM share").fetchall() == [(2,)]
     assert len(before) == len(golden.read_bytes())
     with Ledger.open(golden) as ledger:

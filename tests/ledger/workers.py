@@ -26,7 +26,8 @@ class Worker:
         if self.pid == 0:
             try:
                 for descriptor in (self._out, self._in, *Worker.ends):
-                    os.close(descriptor)  # a worker that kept another's pipe open would keep it waiting
+                    # A worker that kept another's pipe open would keep it waiting
+                    os.close(descriptor)
                 self._serve(child_in, child_out)
             finally:
                 os._exit(0)
@@ -35,7 +36,8 @@ class Worker:
         Worker.ends |= {self._out, self._in}
 
     def _serve(self, reader, writer):
-        if not self._guarded:  # as on a system without locks that belong to a descriptor
+        # As on a system without locks that belong to a descriptor
+        if not self._guarded:
             guards.hold = lambda *_, **__: None
         book = None
         while word := os.read(reader, 100).decode():
@@ -68,7 +70,9 @@ class Worker:
         return "granted"
 
     def _copy(self, _):
-        """What any program does that copies or reads the file: POSIX then drops the locks of this process."""
+        """What any program does that copies or reads the file: POSIX then drops the
+        locks of this process.
+        """
         for path in Path(self._place).parent.glob("book.db*"):
             shutil.copy(path, Path(self._place).with_name(f"copied-{path.name}"))
         return "copied"

@@ -7,7 +7,10 @@ import pytest
 import dither
 from dither.mechanisms import Gaussian, Geometric, Laplace
 
-BOTH = [Laplace(sensitivity=1, epsilon=0.5), Gaussian(sensitivity=1, epsilon=0.5, delta=1e-6)]
+BOTH = [
+    Laplace(sensitivity=1, epsilon=0.5),
+    Gaussian(sensitivity=1, epsilon=0.5, delta=1e-6),
+]
 
 
 @pytest.mark.parametrize("mechanism", BOTH)
@@ -30,7 +33,9 @@ def test_any_int_and_any_float(mechanism):
     assert mechanism.release(np.full(3, -1e300)).tolist() == [-1e300] * 3
     assert abs(mechanism.release(math.nan)) < 1000
     assert mechanism.release(math.inf) == np.finfo(float).max
-    assert (np.abs(mechanism.release(np.array([2**63 - 1, -(2**63)])).astype(float)) > 2**62).all()
+    assert (
+        np.abs(mechanism.release(np.array([2**63 - 1, -(2**63)])).astype(float)) > 2**62
+    ).all()
 
 
 def test_the_noise_has_the_promised_scale():
@@ -39,18 +44,25 @@ def test_the_noise_has_the_promised_scale():
             assert mechanism.release(zeros).std() == pytest.approx(spread, rel=0.02)
 
 
-@pytest.mark.parametrize("mechanism", [*BOTH, Geometric(sensitivity=3, epsilon=0.2), Laplace(sensitivity=1, epsilon=5)])
+@pytest.mark.parametrize(
+    "mechanism",
+    [*BOTH, Geometric(sensitivity=3, epsilon=0.2), Laplace(sensitivity=1, epsilon=5)],
+)
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 def test_errors_cover_what_they_say(mechanism, confidence):
     draws = 100_000
     noise = np.abs(mechanism.release(np.zeros(draws, np.int64)))
     slack = 6 * math.sqrt(confidence * (1 - confidence) / draws)
-    assert (noise <= mechanism.error(confidence, integer=True)).mean() >= confidence - slack
+    assert (
+        noise <= mechanism.error(confidence, integer=True)
+    ).mean() >= confidence - slack
     tighter = mechanism.error(confidence, integer=True) - 1
     assert (noise <= tighter).mean() < confidence + slack
     if not isinstance(mechanism, Geometric):
         noise = np.abs(mechanism.release(np.zeros(draws)))
-        assert (noise <= mechanism.error(confidence)).mean() == pytest.approx(confidence, abs=slack)
+        assert (noise <= mechanism.error(confidence)).mean() == pytest.approx(
+            confidence, abs=slack
+        )
 
 
 def test_a_single_count_within_eight_at_999_for_epsilon_one():
@@ -74,7 +86,10 @@ def test_vectors_need_no_more_noise_than_scalars():
 
 
 def test_changes_says_how_many_entries_one_unit_moves():
-    few, all_of_them = (Laplace(sensitivity=1, epsilon=1, changes=c).scale_on(1000)[0] for c in (1, None))
+    few, all_of_them = (
+        Laplace(sensitivity=1, epsilon=1, changes=c).scale_on(1000)[0]
+        for c in (1, None)
+    )
     assert few.exponent == all_of_them.exponent + 10
 
 
@@ -91,7 +106,13 @@ def test_bad_delta(delta):
 
 
 @pytest.mark.parametrize("sensitivity", [0, -1, math.nan, math.inf, "x", None])
-@pytest.mark.parametrize("make", [lambda s: Laplace(sensitivity=s, epsilon=1), lambda s: Gaussian(sensitivity=s, mu=1)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda s: Laplace(sensitivity=s, epsilon=1),
+        lambda s: Gaussian(sensitivity=s, mu=1),
+    ],
+)
 def test_bad_sensitivity(make, sensitivity):
     with pytest.raises(dither.ArgumentError, match="sensitivity"):
         make(sensitivity)
@@ -99,7 +120,14 @@ def test_bad_sensitivity(make, sensitivity):
 
 @pytest.mark.parametrize(
     "promise",
-    [{}, {"epsilon": 1}, {"delta": 1e-6}, {"epsilon": 1, "delta": 1e-6, "rho": 1}, {"rho": 1, "mu": 1}, {"rho": -1}],
+    [
+        {},
+        {"epsilon": 1},
+        {"delta": 1e-6},
+        {"epsilon": 1, "delta": 1e-6, "rho": 1},
+        {"rho": 1, "mu": 1},
+        {"rho": -1},
+    ],
 )
 def test_gaussian_wants_one_promise(promise):
     with pytest.raises(dither.ArgumentError):
@@ -127,7 +155,9 @@ def test_mechanisms_are_values():
 
 
 def staircase(epsilon, sensitivity, width):
-    """The mean absolute value and the variance of integer staircase noise (Geng & Viswanath 2014)."""
+    """The mean absolute value and the variance of integer staircase noise (Geng &
+    Viswanath 2014).
+    """
     k = np.arange(int(60 / epsilon) * sensitivity)
     odds = np.exp(-epsilon * (k // sensitivity + (k % sensitivity >= width)))
     total = 2 * odds.sum() - odds[0]
@@ -147,7 +177,13 @@ def staircase(epsilon, sensitivity, width):
 )
 def test_what_a_staircase_would_gain(epsilon, sensitivity, mean, deviation):
     """The figures of docs/mechanisms.md: why there is none."""
-    found = [staircase(epsilon, sensitivity, width) for width in range(1, sensitivity + 1)]
+    found = [
+        staircase(epsilon, sensitivity, width) for width in range(1, sensitivity + 1)
+    ]
     q = math.exp(-epsilon / sensitivity)
-    assert 2 * q / (1 - q * q) / min(m for m, _ in found) == pytest.approx(mean, abs=0.006)
-    assert math.sqrt(2 * q / (1 - q) ** 2 / min(v for _, v in found)) == pytest.approx(deviation, abs=0.006)
+    assert 2 * q / (1 - q * q) / min(m for m, _ in found) == pytest.approx(
+        mean, abs=0.006
+    )
+    assert math.sqrt(2 * q / (1 - q) ** 2 / min(v for _, v in found)) == pytest.approx(
+        deviation, abs=0.006
+    )

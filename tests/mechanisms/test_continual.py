@@ -1,4 +1,6 @@
-"""Continual counting: the factorization and its sensitivity by brute force, its errors by formula and by draws."""
+"""Continual counting: the factorization and its sensitivity by brute force, its errors
+by formula and by draws.
+"""
 
 import copy
 import itertools
@@ -18,13 +20,17 @@ RANDOM = np.random.default_rng(5)  # allowed: test inputs, not noise
 
 def toeplitz(column):
     size = len(column)
-    return np.array([[column[i - j] if i >= j else 0 for j in range(size)] for i in range(size)])
+    return np.array(
+        [[column[i - j] if i >= j else 0 for j in range(size)] for i in range(size)]
+    )
 
 
 def test_coefficients_are_those_of_the_square_root():
     found = coefficients(3000)
     for k in (0, 1, 2, 10, 500, 2999):
-        assert abs(found[k] - Fraction(FINE * math.comb(2 * k, k), 4**k)) <= Fraction(1, 2) + Fraction(1, 1 << 40)
+        assert abs(found[k] - Fraction(FINE * math.comb(2 * k, k), 4**k)) <= Fraction(
+            1, 2
+        ) + Fraction(1, 1 << 40)
     assert (np.diff(found) <= 0).all()
     assert found[-1] > 0
 
@@ -45,7 +51,8 @@ def test_the_error_at_1024_steps_is_three_times_smaller_than_a_binary_trees():
     assert float(exact) == pytest.approx(3.272554, abs=1e-6)
     found = [standard_deviation(mechanism, step) for step in range(1, 1025)]
     assert max(found) == found[-1] == pytest.approx(float(exact), rel=1e-5)
-    # A tree has 11 levels, all moved by one event, and a running sum of up to 10 of its nodes.
+    # A tree has 11 levels, all moved by one event, and a running sum of up to 10 of its
+    # nodes.
     tree = math.sqrt(11) * math.sqrt(max(step.bit_count() for step in range(1, 1025)))
     assert tree == pytest.approx(10.49, abs=0.005)
 
@@ -53,15 +60,24 @@ def test_the_error_at_1024_steps_is_three_times_smaller_than_a_binary_trees():
 @pytest.mark.parametrize("participations", [1, 2, 3, 9])
 @pytest.mark.parametrize("unit", [dither.ROW, dither.ROW.replacing()])
 def test_sensitivity_by_brute_force(participations, unit):
-    """Every choice of steps and signs; where a unit is replaced by its opposite, its steps move by twice as much."""
+    """Every choice of steps and signs; where a unit is replaced by its opposite, its
+    steps move by twice as much.
+    """
     horizon = 8
-    mechanism = ContinualCount(horizon=horizon, sensitivity=3, participations=participations, mu=1, unit=unit)
+    mechanism = ContinualCount(
+        horizon=horizon, sensitivity=3, participations=participations, mu=1, unit=unit
+    )
     dense = toeplitz(coefficients(horizon).tolist()).astype(object)
-    steps, move = min(horizon, participations), 6 if unit == dither.ROW.replacing() else 3
+    steps, move = (
+        min(horizon, participations),
+        6 if unit == dither.ROW.replacing() else 3,
+    )
     most = 0
     for chosen in itertools.combinations(range(horizon), steps):
         for signs in itertools.product((1, -1), repeat=steps - 1):
-            moved = dense[:, chosen] @ np.array([move, *(move * s for s in signs)], object)
+            moved = dense[:, chosen] @ np.array(
+                [move, *(move * s for s in signs)], object
+            )
             most = max(most, sum(int(x) ** 2 for x in moved))
     assert most == mechanism.moved
     scale = Fraction(mechanism.noise.scale)
@@ -71,7 +87,9 @@ def test_sensitivity_by_brute_force(participations, unit):
 
 def test_replacing_a_unit_by_any_other_is_covered():
     """All pairs of units, each in two steps of four, that move these by −1 or 1."""
-    mechanism = ContinualCount(horizon=4, participations=2, mu=1, unit=dither.ROW.replacing())
+    mechanism = ContinualCount(
+        horizon=4, participations=2, mu=1, unit=dither.ROW.replacing()
+    )
     dense = toeplitz(coefficients(4).tolist())
     units = [
         np.array([sign[chosen.index(i)] if i in chosen else 0 for i in range(4)])
@@ -104,7 +122,9 @@ def test_promises():
     private = ContinualCount(horizon=10, epsilon=1, delta=1e-6)
     assert private.guarantee.epsilon_at(1e-6) == pytest.approx(1, rel=1e-6)
     unit = dither.Unit("patient", dither.Relation.REPLACE)
-    assert ContinualCount(horizon=10, mu=0.5, unit=unit).guarantee == dither.GaussianDP(0.5, unit=unit)
+    assert ContinualCount(horizon=10, mu=0.5, unit=unit).guarantee == dither.GaussianDP(
+        0.5, unit=unit
+    )
 
 
 def test_without_noise_the_count_is_exact():
@@ -113,11 +133,15 @@ def test_without_noise_the_count_is_exact():
     assert mechanism.noise.scale < 0.01
     assert mechanism.release(values) == pytest.approx(np.cumsum(values), abs=1e-6)
     stream = mechanism.open()
-    assert [stream.add(value) for value in values] == pytest.approx(np.cumsum(values), abs=1e-6)
+    assert [stream.add(value) for value in values] == pytest.approx(
+        np.cumsum(values), abs=1e-6
+    )
 
 
 def test_measurements_are_whole_numbers(monkeypatch):
-    """The running count is a function of whole measurements, so its low bits say nothing more."""
+    """The running count is a function of whole measurements, so its low bits say
+    nothing more.
+    """
     mechanism, seen = ContinualCount(horizon=5, mu=1), []
     plain = type(mechanism.noise).release
 
@@ -129,7 +153,9 @@ def test_measurements_are_whole_numbers(monkeypatch):
     stream = mechanism.open()
     counts = [stream.add(value) for value in (3, 0, 1, 4, 1)]
     assert all(isinstance(value, int) for value in seen)
-    assert counts == pytest.approx(np.convolve(seen, decoder(5))[:5].tolist(), rel=1e-14)
+    assert counts == pytest.approx(
+        np.convolve(seen, decoder(5))[:5].tolist(), rel=1e-14
+    )
     assert mechanism.noise.release(np.array([1])).dtype == np.int64
 
 
@@ -141,7 +167,11 @@ def test_errors_cover_what_they_say(streaming):
 
     def once():
         stream = mechanism.open()
-        return [stream.add(value) for value in values] if streaming else mechanism.release(values)
+        return (
+            [stream.add(value) for value in values]
+            if streaming
+            else mechanism.release(values)
+        )
 
     off = np.abs(np.array([once() for _ in range(draws)]) - np.cumsum(values))
     covered = [(off[:, i] <= mechanism.error(0.9, step=i + 1)).mean() for i in range(6)]
@@ -185,9 +215,13 @@ def test_long_horizons_and_large_values():
 
 def test_missing_values_get_an_answer():
     mechanism = ContinualCount(horizon=4, mu=1e9)
-    assert mechanism.release([5, None, math.nan, 2]) == pytest.approx([5, 5, 5, 7], abs=1e-3)
+    assert mechanism.release([5, None, math.nan, 2]) == pytest.approx(
+        [5, 5, 5, 7], abs=1e-3
+    )
     stream = mechanism.open()
-    assert [stream.add(value) for value in (5, None, math.nan, 2)] == pytest.approx([5, 5, 5, 7], abs=1e-3)
+    assert [stream.add(value) for value in (5, None, math.nan, 2)] == pytest.approx(
+        [5, 5, 5, 7], abs=1e-3
+    )
 
 
 def test_bad_questions():
@@ -201,7 +235,9 @@ def test_bad_questions():
         ("participations", 0),
     ]
     for name, value in [*bad, ("mu", 0), ("rho", 1.0)]:
-        with pytest.raises(dither.ArgumentError, match=name if name != "rho" else "one promise"):
+        with pytest.raises(
+            dither.ArgumentError, match=name if name != "rho" else "one promise"
+        ):
             ContinualCount(**good | {name: value})
     mechanism = ContinualCount(**good)
     for values in (5, [1.5], np.zeros((2, 2), int), np.zeros(11, int)):

@@ -1,4 +1,6 @@
-"""Private keys: the threshold against an independent normal tail, the odds of naming against draws."""
+"""Private keys: the threshold against an independent normal tail, the odds of naming
+against draws.
+"""
 
 import math
 
@@ -11,7 +13,9 @@ from dither.mechanisms import KeyThreshold
 from dither.mechanisms.keys import _deviate
 
 
-@pytest.mark.parametrize("delta", [0.9, 0.1, 1e-3, 1e-6, 1e-9, 1e-12, 1e-18, 1e-100, 1e-250])
+@pytest.mark.parametrize(
+    "delta", [0.9, 0.1, 1e-3, 1e-6, 1e-9, 1e-12, 1e-18, 1e-100, 1e-250]
+)
 @pytest.mark.parametrize("most", [1, 2, 15, 1000, 10**9])
 def test_the_normal_deviate_is_rounded_up_and_sharp(delta, most):
     exact = norm.isf(-math.expm1(math.log1p(-delta) / most))
@@ -28,7 +32,9 @@ def test_the_promise_in_numbers(unit, mu, delta, most):
     assert changes <= (mu * mechanism.scale) ** 2 * (1 + 1e-15)
     assert mechanism.scale == pytest.approx(math.sqrt(changes) / mu)
     allowed = -math.expm1(math.log1p(-delta) / most)
-    alone, sharper = (norm.sf((mechanism.threshold - less) / mechanism.scale) for less in (1.5, 2.5))
+    alone, sharper = (
+        norm.sf((mechanism.threshold - less) / mechanism.scale) for less in (1.5, 2.5)
+    )
     assert alone <= allowed < sharper
     assert mechanism.guarantee == dither.GaussianDP(mu, delta, unit=unit)
 
@@ -47,18 +53,24 @@ def test_a_key_needs_a_number_of_units_and_the_threshold_rises_by_as_much(at_lea
 def test_noisy_counts_come_with_the_names():
     mechanism = KeyThreshold(most=4, mu=1.0, delta=1e-2, at_least=3)
     named, noisy = mechanism.release_counts(np.repeat([2, 8, 30], 1000))
-    assert np.array_equal(named, (noisy >= mechanism.threshold) & (np.repeat([2, 8, 30], 1000) >= 3))
+    assert np.array_equal(
+        named, (noisy >= mechanism.threshold) & (np.repeat([2, 8, 30], 1000) >= 3)
+    )
     assert named[2000:].all()
     assert np.std(noisy[2000:] - 30) == pytest.approx(mechanism.scale, rel=0.15)
 
 
 def test_found_is_how_often_a_key_is_named():
-    """Frequencies within 5.5 standard deviations: a false alarm in ten million for each."""
+    """Frequencies within 5.5 standard deviations: a false alarm in ten million for
+    each.
+    """
     mechanism, draws = KeyThreshold(most=4, mu=1.0, delta=1e-2), 40_000
     for count in (1, 3, 6, 8, 12):
         chance = mechanism.found(count)
         named = mechanism.release(np.full(draws, count)).mean()
-        assert named == pytest.approx(chance, abs=5.5 * math.sqrt(chance * (1 - chance) / draws) + 1e-12)
+        assert named == pytest.approx(
+            chance, abs=5.5 * math.sqrt(chance * (1 - chance) / draws) + 1e-12
+        )
     assert mechanism.found(mechanism.threshold - 0.5) == 0.5
     assert mechanism.found(10**6) == 1
 
@@ -73,7 +85,11 @@ def test_a_key_that_no_unit_has_is_never_named():
 
 
 def test_one_unit_alone_is_hardly_ever_named():
-    assert not KeyThreshold(most=10, mu=0.5, delta=1e-9).release(np.ones(100_000, np.int64)).any()
+    assert (
+        not KeyThreshold(most=10, mu=0.5, delta=1e-9)
+        .release(np.ones(100_000, np.int64))
+        .any()
+    )
 
 
 def test_bad_questions():

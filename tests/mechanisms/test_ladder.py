@@ -1,4 +1,6 @@
-"""The ladder: triangles in every graph of four or five nodes against all neighbours, in exact fractions."""
+"""The ladder: triangles in every graph of four or five nodes against all neighbours, in
+exact fractions.
+"""
 
 import itertools
 import math
@@ -23,7 +25,10 @@ def graphs(nodes):
 
 
 def triangles(graph, nodes):
-    return sum({(a, b), (b, c), (a, c)} <= graph for a, b, c in itertools.combinations(range(nodes), 3))
+    return sum(
+        {(a, b), (b, c), (a, c)} <= graph
+        for a, b, c in itertools.combinations(range(nodes), 3)
+    )
 
 
 def common(graph, nodes):
@@ -33,7 +38,10 @@ def common(graph, nodes):
         return (min(a, b), max(a, b)) in graph
 
     pairs = itertools.combinations(range(nodes), 2)
-    return max(sum(linked(a, c) and linked(b, c) for c in range(nodes) if c not in (a, b)) for a, b in pairs)
+    return max(
+        sum(linked(a, c) and linked(b, c) for c in range(nodes) if c not in (a, b))
+        for a, b in pairs
+    )
 
 
 def rung(output, center, widths):
@@ -46,20 +54,37 @@ def rung(output, center, widths):
 
 
 def law(mechanism, center, widths):
-    weights = [mechanism.weights[rung(o, center, widths)] for o in range(mechanism.low, mechanism.high + 1)]
+    weights = [
+        mechanism.weights[rung(o, center, widths)]
+        for o in range(mechanism.low, mechanism.high + 1)
+    ]
     return [Fraction(weight, sum(weights)) for weight in weights]
 
 
 def widths_of(mechanism, first):
-    return [min(first + t, mechanism.global_sensitivity) for t in range(mechanism.rungs - 1)]
+    return [
+        min(first + t, mechanism.global_sensitivity) for t in range(mechanism.rungs - 1)
+    ]
 
 
 @pytest.mark.parametrize(("nodes", "epsilon"), [(4, 0.5), (4, 3.0), (5, 1.0)])
 def test_triangles_of_every_graph_keep_the_promise(nodes, epsilon):
     """LS_t = min(LS_0 + t, n − 2): one edge changes common neighbours by at most one."""
-    mechanism = Ladder(epsilon=epsilon, low=0, high=math.comb(nodes, 3), global_sensitivity=nodes - 2, growth=1)
-    facts = {graph: (triangles(graph, nodes), common(graph, nodes)) for graph in graphs(nodes)}
-    laws = {fact: law(mechanism, fact[0], widths_of(mechanism, fact[1])) for fact in set(facts.values())}
+    mechanism = Ladder(
+        epsilon=epsilon,
+        low=0,
+        high=math.comb(nodes, 3),
+        global_sensitivity=nodes - 2,
+        growth=1,
+    )
+    facts = {
+        graph: (triangles(graph, nodes), common(graph, nodes))
+        for graph in graphs(nodes)
+    }
+    laws = {
+        fact: law(mechanism, fact[0], widths_of(mechanism, fact[1]))
+        for fact in set(facts.values())
+    }
     pairs = set()
     for graph, here in facts.items():
         for edge in itertools.combinations(range(nodes), 2):
@@ -85,7 +110,10 @@ def test_a_ladder_of_local_sensitivity_alone_breaks_the_promise():
     for graph, here in facts.items():
         for edge in itertools.combinations(range(4), 2):
             there = facts[graph ^ {edge}]
-            a, b = (law(mechanism, fact[0], [fact[1]] * (mechanism.rungs - 1)) for fact in (here, there))
+            a, b = (
+                law(mechanism, fact[0], [fact[1]] * (mechanism.rungs - 1))
+                for fact in (here, there)
+            )
             worst = max(worst, *(x / y for x, y in zip(a, b, strict=True)))
     assert math.log(worst) > 3
 
@@ -93,17 +121,25 @@ def test_a_ladder_of_local_sensitivity_alone_breaks_the_promise():
 @pytest.mark.parametrize(("center", "first"), [(0, 0), (2, 1), (9, 3), (10, 0), (5, 2)])
 def test_releases_follow_the_law(center, first):
     """A false alarm in a million for each."""
-    mechanism, draws = Ladder(epsilon=1.0, low=0, high=10, global_sensitivity=3, growth=1), 8_000
+    mechanism, draws = (
+        Ladder(epsilon=1.0, low=0, high=10, global_sensitivity=3, growth=1),
+        8_000,
+    )
     expected = law(mechanism, center, widths_of(mechanism, first))
     seen = Counter(mechanism.release(center, first) for _ in range(draws))
     assert set(seen) <= set(range(11))
-    statistic = sum((seen[o] - draws * p) ** 2 / (draws * p) for o, p in enumerate(map(float, expected)))
+    statistic = sum(
+        (seen[o] - draws * p) ** 2 / (draws * p)
+        for o, p in enumerate(map(float, expected))
+    )
     assert statistic < chi2.isf(1e-6, 10)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 7.0, 300.0])
 def test_weights_fall_by_no_more_than_allowed(epsilon):
-    mechanism = Ladder(epsilon=epsilon, low=-(10**9), high=10**9, global_sensitivity=100)
+    mechanism = Ladder(
+        epsilon=epsilon, low=-(10**9), high=10**9, global_sensitivity=100
+    )
     with mp.workdps(80):
         limit = mp.e ** (mpf(repr(epsilon)) / 2)
         for near, far in itertools.pairwise(mechanism.weights):
@@ -118,7 +154,9 @@ def test_what_is_public_does_not_depend_on_the_data(monkeypatch):
 
     sizes, calls = [], []
     plain = module.secret_bytes
-    monkeypatch.setattr(module, "secret_bytes", lambda size: sizes.append(size) or plain(size))
+    monkeypatch.setattr(
+        module, "secret_bytes", lambda size: sizes.append(size) or plain(size)
+    )
 
     def counted(width):
         def at(_):
@@ -134,21 +172,29 @@ def test_what_is_public_does_not_depend_on_the_data(monkeypatch):
             assert 0 <= mechanism.release(value, counted(width)) <= 10**6
     assert set(calls) == {mechanism.rungs - 1}
     assert len(set(sizes)) == 1
-    assert mechanism.error() == Ladder(epsilon=1.0, low=0, high=10**6, global_sensitivity=500).error()
+    assert (
+        mechanism.error()
+        == Ladder(epsilon=1.0, low=0, high=10**6, global_sensitivity=500).error()
+    )
 
 
 def test_the_worst_case_error_covers():
     mechanism = Ladder(epsilon=0.5, low=0, high=10**6, global_sensitivity=7, growth=0)
     bound = mechanism.error(0.9)
     for width in (7, 1, lambda t: 7 if t > 5 else 0):
-        off = [abs(mechanism.release(5 * 10**5, width) - 5 * 10**5) <= bound for _ in range(1500)]
+        off = [
+            abs(mechanism.release(5 * 10**5, width) - 5 * 10**5) <= bound
+            for _ in range(1500)
+        ]
         assert np.mean(off) > 0.87
     assert mechanism.error(1 - 1e-13) == 10**6
     assert mechanism.guarantee == dither.BoundedRange(0.5)
 
 
 def test_narrow_rungs_are_sharp():
-    mechanism = Ladder(epsilon=1.0, low=0, high=10**9, global_sensitivity=10**4, growth=1)
+    mechanism = Ladder(
+        epsilon=1.0, low=0, high=10**9, global_sensitivity=10**4, growth=1
+    )
     off = [abs(mechanism.release(10**6, 5) - 10**6) for _ in range(500)]
     assert np.median(off) < 60
 

@@ -55,7 +55,10 @@ def test_another_process_cannot_go_on(monkeypatch):
 
 def test_steps_are_taken_one_at_a_time():
     opened, seen = Counter(), []
-    threads = [threading.Thread(target=lambda: seen.extend(opened.step() for _ in range(500))) for _ in range(8)]
+    threads = [
+        threading.Thread(target=lambda: seen.extend(opened.step() for _ in range(500)))
+        for _ in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -67,7 +70,11 @@ MECHANISMS = {"ThresholdStream": AboveThreshold, "CountStream": ContinualCount}
 
 
 def test_each_mechanism_names_what_allows_other_charges_between_its_answers():
-    own = {one.__name__ for one in Opened.__subclasses__() if one.__module__.startswith("dither.")}
+    own = {
+        one.__name__
+        for one in Opened.__subclasses__()
+        if one.__module__.startswith("dither.")
+    }
     assert own == set(MECHANISMS)
     for mechanism in MECHANISMS.values():
         words = " ".join((mechanism.__doc__ or "").split())

@@ -1,4 +1,6 @@
-"""Partition selection: its odds against both inequalities with many digits, and against thresholds."""
+"""Partition selection: its odds against both inequalities with many digits, and against
+thresholds.
+"""
 
 import decimal
 import itertools
@@ -12,7 +14,16 @@ from mpmath import mp, mpf
 import dither
 from dither.mechanisms import KeyThreshold, PartitionSelection
 
-CASES = [(1.0, 1e-6), (0.1, 1e-5), (5.0, 0.1), (0.5, 0.9), (2.0, 1e-30), (20.0, 1e-9), (300.0, 1e-250), (0.01, 1e-3)]
+CASES = [
+    (1.0, 1e-6),
+    (0.1, 1e-5),
+    (5.0, 0.1),
+    (0.5, 0.9),
+    (2.0, 1e-30),
+    (20.0, 1e-9),
+    (300.0, 1e-250),
+    (0.01, 1e-3),
+]
 
 
 def exactly(fraction):
@@ -22,7 +33,9 @@ def exactly(fraction):
 @pytest.mark.parametrize(("epsilon", "delta"), CASES)
 @pytest.mark.parametrize("most", [1, 3])
 def test_the_odds_are_the_largest_that_keep_the_promise(epsilon, delta, most):
-    """Both inequalities hold for every n, and one of them is tight (to a share 1e-15 of δ)."""
+    """Both inequalities hold for every n, and one of them is tight (to a share 1e-15 of
+    δ).
+    """
     mechanism = PartitionSelection(epsilon=epsilon, delta=delta, most=most)
     with mp.workdps(700):
         growth = mp.e ** exactly(Fraction(repr(epsilon)) / most)
@@ -33,7 +46,10 @@ def test_the_odds_are_the_largest_that_keep_the_promise(epsilon, delta, most):
         assert odds[-3] < 1
         for here, there in itertools.pairwise(odds):
             assert here <= there
-            room = growth * here + slack - there, growth * (1 - there) + slack - (1 - here)
+            room = (
+                growth * here + slack - there,
+                growth * (1 - there) + slack - (1 - here),
+            )
             assert min(room) >= 0
             assert there == 1 or min(room[0], room[1] / growth) <= slack * mpf("1e-15")
 
@@ -47,7 +63,9 @@ def test_tiny_epsilons_need_no_table():
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.1, 1e-5), (3.0, 1e-9)])
 def test_it_beats_every_threshold(epsilon, delta):
-    """Of the same (ε, δ), with Laplace noise (τ the least that keeps δ) and Gaussian noise (δ split in three ways)."""
+    """Of the same (ε, δ), with Laplace noise (τ the least that keeps δ) and Gaussian
+    noise (δ split in three ways).
+    """
     mechanism = PartitionSelection(epsilon=epsilon, delta=delta)
     counts = range(1, mechanism.certain + 1)
     q = math.exp(-epsilon)
@@ -65,18 +83,25 @@ def test_it_beats_every_threshold(epsilon, delta):
 
 
 def test_named_as_often_as_the_odds_say():
-    """Frequencies within 5.5 standard deviations: a false alarm in ten million for each."""
+    """Frequencies within 5.5 standard deviations: a false alarm in ten million for
+    each.
+    """
     mechanism, draws = PartitionSelection(epsilon=1.0, delta=1e-2), 40_000
     table = np.tile(np.arange(-1, mechanism.certain + 2), (draws, 1))
     named = mechanism.release(table).mean(0)
     for count, seen in zip(table[0], named, strict=True):
         chance = mechanism.found(int(count))
-        assert seen == pytest.approx(chance, abs=5.5 * math.sqrt(chance * (1 - chance) / draws) + 1e-12)
+        assert seen == pytest.approx(
+            chance, abs=5.5 * math.sqrt(chance * (1 - chance) / draws) + 1e-12
+        )
 
 
 def test_shares_and_promises():
     unit = dither.ROW.replacing()
-    one, two = (PartitionSelection(epsilon=1.0, delta=1e-6, most=most, unit=dither.ROW) for most in (1, 2))
+    one, two = (
+        PartitionSelection(epsilon=1.0, delta=1e-6, most=most, unit=dither.ROW)
+        for most in (1, 2)
+    )
     replaced = PartitionSelection(epsilon=1.0, delta=1e-6, unit=unit)
     assert one.guarantee == dither.ApproxDP(1.0, 1e-6)
     assert replaced.guarantee == dither.ApproxDP(1.0, 1e-6, unit=unit)
@@ -89,8 +114,18 @@ def test_odd_counts():
     mechanism = PartitionSelection(epsilon=1.0, delta=1e-6)
     for nothing in ([], np.array([])):
         assert mechanism.release(nothing).tolist() == []
-    assert mechanism.release([0, -5, 10**30, 10**6]).tolist() == [False, False, True, True]
-    assert mechanism.release([0, None, math.nan, 10**6]).tolist() == [False, False, False, True]
+    assert mechanism.release([0, -5, 10**30, 10**6]).tolist() == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    assert mechanism.release([0, None, math.nan, 10**6]).tolist() == [
+        False,
+        False,
+        False,
+        True,
+    ]
     assert mechanism.probability(10**400) == 1
 
 

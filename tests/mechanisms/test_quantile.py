@@ -1,4 +1,6 @@
-"""Quantiles by the exponential mechanism: how far penalties move by brute force, its law, its rank error."""
+"""Quantiles by the exponential mechanism: how far penalties move by brute force, its
+law, its rank error.
+"""
 
 import itertools
 import math
@@ -24,10 +26,15 @@ def test_penalties_move_by_no_more_than_the_choice_assumes(level):
         here = np.array(counts)
         for i in range(4):
             more = here + np.eye(4, dtype=int)[i]
-            most[0] = max(most[0], np.abs(added.penalties(more) - added.penalties(here)).max())
+            most[0] = max(
+                most[0], np.abs(added.penalties(more) - added.penalties(here)).max()
+            )
             for j in range(4):
                 other = here + np.eye(4, dtype=int)[j]
-                most[1] = max(most[1], np.abs(added.penalties(more) - added.penalties(other)).max())
+                most[1] = max(
+                    most[1],
+                    np.abs(added.penalties(more) - added.penalties(other)).max(),
+                )
     assert most[0] == added.choice.sensitivity
     assert most[1] <= replaced.choice.sensitivity
 
@@ -41,9 +48,14 @@ def test_a_point_that_is_the_quantile_has_no_penalty():
 
 def test_releases_follow_the_law():
     """A false alarm in a million."""
-    mechanism, draws = QuantileExponential(level=0.5, low=0, high=4, epsilon=1.0, points=5), 8_000
+    mechanism, draws = (
+        QuantileExponential(level=0.5, low=0, high=4, epsilon=1.0, points=5),
+        8_000,
+    )
     odds = np.exp(-mechanism.choice.weight * np.array([3, 1, 0, 1, 3]))
-    seen = np.bincount([int(mechanism.release([0, 1, 2, 3, 4])) for _ in range(draws)], minlength=5)
+    seen = np.bincount(
+        [int(mechanism.release([0, 1, 2, 3, 4])) for _ in range(draws)], minlength=5
+    )
     expected = draws * odds / odds.sum()
     assert ((seen - expected) ** 2 / expected).sum() < chi2.isf(1e-6, 4)
 
@@ -51,7 +63,9 @@ def test_releases_follow_the_law():
 @pytest.mark.parametrize("level", [0.1, 0.5, 0.9])
 def test_the_error_in_rank_covers(level):
     values = np.arange(10_001) / 100
-    mechanism = QuantileExponential(level=level, low=0, high=200, epsilon=0.5, points=2001)
+    mechanism = QuantileExponential(
+        level=level, low=0, high=200, epsilon=0.5, points=2001
+    )
     bound = mechanism.error(0.9)
     ranks = np.array([mechanism.release(values) * 100 for _ in range(300)])
     assert np.mean(np.abs(ranks - level * 10_001) <= bound + 20) > 0.8
@@ -67,7 +81,13 @@ def test_promises():
 
 def test_odd_values_get_an_answer():
     mechanism = QuantileExponential(level=0.5, low=-1, high=1, epsilon=1)
-    for values in ([], [math.nan, math.inf, -math.inf], [None, "x", 1], np.array([2**63], np.uint64), [1e308, -1e308]):
+    for values in (
+        [],
+        [math.nan, math.inf, -math.inf],
+        [None, "x", 1],
+        np.array([2**63], np.uint64),
+        [1e308, -1e308],
+    ):
         assert -1 <= mechanism.release(values) <= 1
 
 
@@ -79,7 +99,14 @@ def test_the_callers_numpy_settings_do_not_show_the_values():
 
 def test_bad_questions():
     good = {"level": 0.5, "low": 0, "high": 1, "epsilon": 1.0}
-    bad = [("level", -0.1), ("level", 2), ("high", 0), ("high", math.inf), ("low", math.nan), ("epsilon", 0)]
+    bad = [
+        ("level", -0.1),
+        ("level", 2),
+        ("high", 0),
+        ("high", math.inf),
+        ("low", math.nan),
+        ("epsilon", 0),
+    ]
     for name, value in [*bad, ("points", 1), ("points", 1 << 25)]:
         with pytest.raises(dither.ArgumentError, match=name):
             QuantileExponential(**good | {name: value})

@@ -25,13 +25,28 @@ def test_labels_and_types():
     binary = RandomizedResponse(epsilon=30)
     assert binary.release(1) == 1
     assert binary.release(np.array([True, False])).tolist() == [1, 0]
-    assert RandomizedResponse(epsilon=30, categories=[(0, 1), (1, 0)]).release([(0, 1)]).tolist() == [(0, 1)]
+    assert RandomizedResponse(epsilon=30, categories=[(0, 1), (1, 0)]).release(
+        [(0, 1)]
+    ).tolist() == [(0, 1)]
     assert binary.release(np.array([[0, 1]])).tolist() == [[0, 1]]
     assert binary.release([]).size == 0
 
 
 @pytest.mark.parametrize(
-    "answer", [True, np.True_, 1, np.int64(0), 1.0, None, "x", (0, 1), b"", bytearray(2), math.nan]
+    "answer",
+    [
+        True,
+        np.True_,
+        1,
+        np.int64(0),
+        1.0,
+        None,
+        "x",
+        (0, 1),
+        b"",
+        bytearray(2),
+        math.nan,
+    ],
 )
 def test_a_report_never_shows_what_kind_of_answer_it_hides(answer):
     assert type(RandomizedResponse(epsilon=1).release(answer)) is int
@@ -39,13 +54,16 @@ def test_a_report_never_shows_what_kind_of_answer_it_hides(answer):
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "categories"), [(1e-3, 10**17 + 3), (0.1, int(0.9 * 2**63)), (1e-9, 10**12 + 39), (1e-20, 3)]
+    ("epsilon", "categories"),
+    [(1e-3, 10**17 + 3), (0.1, int(0.9 * 2**63)), (1e-9, 10**12 + 39), (1e-20, 3)],
 )
 def test_many_categories_do_not_round_the_promise_away(epsilon, categories):
     mechanism = RandomizedResponse(epsilon=epsilon, categories=categories)
     lie = (1 - mechanism.truth) / (categories - 1)
     assert mechanism.truth >= lie
-    assert mechanism.truth / lie - 1 <= Fraction(math.expm1(epsilon)) * Fraction(1 + 1e-12)
+    assert mechanism.truth / lie - 1 <= Fraction(math.expm1(epsilon)) * Fraction(
+        1 + 1e-12
+    )
 
 
 def test_a_stated_truth_is_not_understated():
@@ -108,5 +126,9 @@ def test_bad_questions(arguments):
 
 
 def test_a_stated_probability_is_exact():
-    assert RandomizedResponse(truth=Fraction(2, 3), categories=3).truth == Fraction(2, 3)
-    assert RandomizedResponse(truth=Fraction(2, 3), categories=3).epsilon == pytest.approx(math.log(4))
+    assert RandomizedResponse(truth=Fraction(2, 3), categories=3).truth == Fraction(
+        2, 3
+    )
+    assert RandomizedResponse(
+        truth=Fraction(2, 3), categories=3
+    ).epsilon == pytest.approx(math.log(4))

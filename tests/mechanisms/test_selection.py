@@ -12,7 +12,9 @@ ALL = [Exponential, PermuteAndFlip, NoisyMax]
 
 
 def test_permute_and_flip_follows_its_law():
-    """Permutations and coins, enumerated, against the maximum under exponential noise; a false alarm in a million."""
+    """Permutations and coins, enumerated, against the maximum under exponential noise;
+    a false alarm in a million.
+    """
     scores, draws = [0, 1, 2, 2], 40_000
     mechanism = PermuteAndFlip(sensitivity=1, epsilon=1.5)
     seen = np.bincount([mechanism.release(scores) for _ in range(draws)], minlength=4)
@@ -23,8 +25,16 @@ def test_permute_and_flip_follows_its_law():
 def test_noisy_max_of_two_follows_its_law():
     """P(X₁ − X₂ > −g) for two Laplace variables: 1 − e^(−g)(1/2 + g/4)."""
     gap, draws = 1.0, 60_000
-    wins = sum(NoisyMax(sensitivity=1, epsilon=2).release([gap, 0]) == 0 for _ in range(draws)) / draws
-    assert wins == pytest.approx(1 - math.exp(-gap) * (0.5 + gap / 4), abs=6 * math.sqrt(0.25 / draws))
+    wins = (
+        sum(
+            NoisyMax(sensitivity=1, epsilon=2).release([gap, 0]) == 0
+            for _ in range(draws)
+        )
+        / draws
+    )
+    assert wins == pytest.approx(
+        1 - math.exp(-gap) * (0.5 + gap / 4), abs=6 * math.sqrt(0.25 / draws)
+    )
 
 
 @pytest.mark.parametrize("kind", ALL)
@@ -32,7 +42,10 @@ def test_the_error_covers_what_it_says(kind):
     mechanism = kind(sensitivity=1, epsilon=1)
     scores = -np.arange(100)
     bound = mechanism.error(0.9, candidates=100)
-    assert np.mean([-scores[mechanism.release(scores)] <= bound for _ in range(3000)]) > 0.86
+    assert (
+        np.mean([-scores[mechanism.release(scores)] <= bound for _ in range(3000)])
+        > 0.86
+    )
 
 
 @pytest.mark.parametrize("kind", ALL)

@@ -1,4 +1,6 @@
-"""The sparse vector technique: all answer vectors enumerated on neighbours, the stream against that law."""
+"""The sparse vector technique: all answer vectors enumerated on neighbours, the stream
+against that law.
+"""
 
 import copy
 import itertools
@@ -37,7 +39,9 @@ def reaches(scale, least):
 
 
 def chance(vector, values, threshold, scales):
-    """P(these answers): Σ over the threshold's noise of the product of the values' odds."""
+    """P(these answers): Σ over the threshold's noise of the product of the values'
+    odds.
+    """
     odds = masses(scales[0])
     for yes, value in zip(vector, values, strict=True):
         above = reaches(scales[1], threshold + REACH - value)
@@ -46,7 +50,9 @@ def chance(vector, values, threshold, scales):
 
 
 def law(values, threshold, scales, answers):
-    """P(answers) for every vector of answers, each cut after the last yes that may be given."""
+    """P(answers) for every vector of answers, each cut after the last yes that may be
+    given.
+    """
     found = {}
     for vector in itertools.product([False, True], repeat=len(values)):
         yeses = list(itertools.accumulate(vector))
@@ -59,21 +65,33 @@ def law(values, threshold, scales, answers):
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_every_answer_vector_keeps_the_promise(answers, monotone, epsilon):
-    mechanism = AboveThreshold(threshold=0, sensitivity=1, epsilon=epsilon, answers=answers, monotone=monotone)
+    mechanism = AboveThreshold(
+        threshold=0, sensitivity=1, epsilon=epsilon, answers=answers, monotone=monotone
+    )
     laws = {
-        values: law(values, 0, mechanism.scales, answers) for values in itertools.product((-2, -1, 0, 1, 2), repeat=3)
+        values: law(values, 0, mechanism.scales, answers)
+        for values in itertools.product((-2, -1, 0, 1, 2), repeat=3)
     }
     for values, here in laws.items():
         assert sum(here.values()) == pytest.approx(1, abs=1e-9)
         for move in itertools.product((0, 1) if monotone else (-1, 0, 1), repeat=3):
-            there = laws.get(tuple(v + m for v, m in zip(values, move, strict=True)), here)
-            assert max(abs(math.log(here[a] / there[a])) for a in here) <= epsilon * ROOM
+            there = laws.get(
+                tuple(v + m for v, m in zip(values, move, strict=True)), here
+            )
+            assert (
+                max(abs(math.log(here[a] / there[a])) for a in here) <= epsilon * ROOM
+            )
 
 
 def lost_by_a_long_stream(scales, answers, *, noes=40):
-    """Noes about values that move up, then yeses about values that move down: the worst that can happen."""
+    """Noes about values that move up, then yeses about values that move down: the worst
+    that can happen.
+    """
     vector = [False] * noes + [True] * answers
-    here, there = (chance(vector, [low] * noes + [high] * answers, 0, scales) for low, high in ((-1, 0), (0, -1)))
+    here, there = (
+        chance(vector, [low] * noes + [high] * answers, 0, scales)
+        for low, high in ((-1, 0), (0, -1))
+    )
     return math.inf if here > 0 >= there else math.log(here / there)
 
 
@@ -85,9 +103,13 @@ def test_a_long_stream_nearly_uses_up_the_promise(answers):
 
 @pytest.mark.parametrize("broken", [(0, 1), (1, 0), (1, 1 / 3), (1 / 3, 1), (0.8, 0.8)])
 def test_less_noise_is_seen(broken):
-    """No noise on the threshold, none on the values, noise for one yes of three: all were published as private."""
+    """No noise on the threshold, none on the values, noise for one yes of three: all
+    were published as private.
+    """
     mechanism = AboveThreshold(threshold=0, sensitivity=1, epsilon=1.0, answers=3)
-    scales = tuple(scale * part for scale, part in zip(mechanism.scales, broken, strict=True))
+    scales = tuple(
+        scale * part for scale, part in zip(mechanism.scales, broken, strict=True)
+    )
     assert lost_by_a_long_stream(scales, 3) > 1
 
 
@@ -103,12 +125,16 @@ def ask_all(mechanism, values):
 @pytest.mark.parametrize("monotone", [False, True])
 def test_the_stream_follows_the_law(monotone):
     """A false alarm in a million."""
-    mechanism = AboveThreshold(threshold=7, sensitivity=1, epsilon=1.5, answers=2, monotone=monotone)
+    mechanism = AboveThreshold(
+        threshold=7, sensitivity=1, epsilon=1.5, answers=2, monotone=monotone
+    )
     values, draws = [5, 7, 8, 6], 20_000
     expected = law(values, 7, mechanism.scales, 2)
     seen = Counter(ask_all(mechanism, values) for _ in range(draws))
     assert set(seen) <= set(expected)
-    statistic = sum((seen[a] - draws * p) ** 2 / (draws * p) for a, p in expected.items())
+    statistic = sum(
+        (seen[a] - draws * p) ** 2 / (draws * p) for a, p in expected.items()
+    )
     assert statistic < chi2.isf(1e-6, len(expected) - 1)
 
 
@@ -121,15 +147,25 @@ def test_reals_follow_the_same_law_on_a_fine_grid():
     draws, gap = 20_000, 3.0
     # P(X₁ + X₂ ≥ −g) for two Laplace variables.
     a, b = whole.scales
-    chance = 1 - (b * b * math.exp(-gap / b) - a * a * math.exp(-gap / a)) / (2 * (b * b - a * a))
+    chance = 1 - (b * b * math.exp(-gap / b) - a * a * math.exp(-gap / a)) / (
+        2 * (b * b - a * a)
+    )
     seen = sum(real.open().ask(10.0) for _ in range(draws)) / draws
-    assert seen == pytest.approx(chance, abs=5.5 * math.sqrt(chance * (1 - chance) / draws) + 1e-5)
+    assert seen == pytest.approx(
+        chance, abs=5.5 * math.sqrt(chance * (1 - chance) / draws) + 1e-5
+    )
 
 
 def test_the_split_of_epsilon_is_exact_and_best():
     for answers in (1, 2, 10, 1000):
         for monotone in (False, True):
-            mechanism = AboveThreshold(threshold=0, sensitivity=1, epsilon=0.1, answers=answers, monotone=monotone)
+            mechanism = AboveThreshold(
+                threshold=0,
+                sensitivity=1,
+                epsilon=0.1,
+                answers=answers,
+                monotone=monotone,
+            )
             threshold, values = mechanism.parts
             assert threshold + values == dither.privacy.numbers.at_most(0.1)
             moves = answers if monotone else 2 * answers
@@ -137,22 +173,32 @@ def test_the_split_of_epsilon_is_exact_and_best():
             spread = 1 / threshold**2 + moves**2 / values**2
             for shifted in (0.9, 1.1):
                 other = threshold * dither.privacy.numbers.fraction("x", shifted)
-                assert 1 / other**2 + moves**2 / (threshold + values - other) ** 2 > spread
+                assert (
+                    1 / other**2 + moves**2 / (threshold + values - other) ** 2 > spread
+                )
 
 
 def test_errors_cover_what_they_say():
     mechanism = AboveThreshold(threshold=0, sensitivity=1, epsilon=1, answers=1)
     for asks in (1, 10):
         off = math.ceil(mechanism.error(0.9, asks=asks))
-        wrong = sum(any(ask_all(mechanism, [-off - 1] * asks)) for _ in range(3000)) / 3000
+        wrong = (
+            sum(any(ask_all(mechanism, [-off - 1] * asks)) for _ in range(3000)) / 3000
+        )
         assert wrong < 0.1
     real = AboveThreshold(threshold=0.0, sensitivity=1, epsilon=1)
-    assert real.error(0.9, asks=10) == pytest.approx(mechanism.error(0.9, asks=10), rel=0.1)
+    assert real.error(0.9, asks=10) == pytest.approx(
+        mechanism.error(0.9, asks=10), rel=0.1
+    )
 
 
 def test_it_halts():
     stream = AboveThreshold(threshold=0, sensitivity=1, epsilon=1, answers=2).open()
-    assert [stream.ask(10**9), stream.ask(-(10**9)), stream.ask(10**30)] == [True, False, True]
+    assert [stream.ask(10**9), stream.ask(-(10**9)), stream.ask(10**30)] == [
+        True,
+        False,
+        True,
+    ]
     assert stream.halted
     assert repr(stream) == "<ThresholdStream: 0 of 2 yeses left>"
     with pytest.raises(dither.ArgumentError, match="open another"):
@@ -163,7 +209,10 @@ def test_the_whole_cost_is_charged_when_opened():
     budget = dither.Budget(1.0)
     mechanism = AboveThreshold(threshold=0, sensitivity=1, epsilon=0.6, answers=3)
     stream = mechanism.open(budget, purpose="alarms")
-    assert (stream.receipt.guarantee, stream.receipt.purpose) == (dither.PureDP(0.6), "alarms")
+    assert (stream.receipt.guarantee, stream.receipt.purpose) == (
+        dither.PureDP(0.6),
+        "alarms",
+    )
     with pytest.raises(dither.BudgetExceeded):
         mechanism.open(budget)
     with pytest.raises(dither.ArgumentError, match="budget"):
@@ -201,7 +250,9 @@ def test_odd_values_get_an_answer():
     assert real.ask(3)
     assert real.ask(np.float32(3))
     assert real.ask(None)
-    whole = AboveThreshold(threshold=np.int64(-5000), sensitivity=1, epsilon=1, answers=9).open()
+    whole = AboveThreshold(
+        threshold=np.int64(-5000), sensitivity=1, epsilon=1, answers=9
+    ).open()
     for value in (np.uint8(0), None, math.nan, np.ma.masked):
         assert whole.ask(value)
 

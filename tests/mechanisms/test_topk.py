@@ -1,4 +1,6 @@
-"""The k best: the law of ordered choices enumerated, its privacy on neighbours, its composed cost."""
+"""The k best: the law of ordered choices enumerated, its privacy on neighbours, its
+composed cost.
+"""
 
 import itertools
 import math
@@ -38,24 +40,37 @@ def test_every_ordered_choice_keeps_the_promise(monotone, k):
     for scores in itertools.product(range(2), repeat=4):
         here = law(scores, mechanism.choice.weight, k)
         for move in itertools.product((0, 1) if monotone else (-1, 0, 1), repeat=4):
-            there = law([s + m for s, m in zip(scores, move, strict=True)], mechanism.choice.weight, k)
+            there = law(
+                [s + m for s, m in zip(scores, move, strict=True)],
+                mechanism.choice.weight,
+                k,
+            )
             losses = [math.log(here[a] / there[a]) for a in here]
             most = max(most, *map(abs, losses))
             assert max(map(abs, losses)) <= 0.9 * ROOM
             if move == (1, 0, 0, 0) or -1 in move[:1]:
                 for order in orders:
-                    assert renyi_divergence([(here[a], there[a]) for a in here], order) <= bounds[order]
+                    assert (
+                        renyi_divergence([(here[a], there[a]) for a in here], order)
+                        <= bounds[order]
+                    )
     assert most > 0.3
 
 
 def test_the_one_shot_form_has_this_law():
-    """Gumbel noise once and the k largest, as the theorem says: from many draws of it, a false alarm in a million."""
-    generator = np.random.default_rng(3)  # allowed: checks a theorem about Gumbel noise, releases nothing
+    """Gumbel noise once and the k largest, as the theorem says: from many draws of it,
+    a false alarm in a million.
+    """
+    generator = np.random.default_rng(
+        3
+    )  # allowed: checks a theorem about Gumbel noise, releases nothing
     scores, draws = [0, 1, 2, 2], 60_000
     noisy = 0.7 * np.array(scores) + generator.gumbel(size=(draws, 4))
     seen = Counter(map(tuple, np.argsort(-noisy, axis=1)[:, :2].tolist()))
     expected = law(scores, 0.7, 2)
-    assert sum((seen[a] - draws * p) ** 2 / (draws * p) for a, p in expected.items()) < chi2.isf(1e-6, 11)
+    assert sum(
+        (seen[a] - draws * p) ** 2 / (draws * p) for a, p in expected.items()
+    ) < chi2.isf(1e-6, 11)
 
 
 def test_releases_follow_the_law():
@@ -64,14 +79,18 @@ def test_releases_follow_the_law():
     assert mechanism.choice.weight == pytest.approx(0.7)
     seen = Counter(tuple(mechanism.release(scores).tolist()) for _ in range(draws))
     expected = law(scores, 0.7, 2)
-    assert sum((seen[a] - draws * p) ** 2 / (draws * p) for a, p in expected.items()) < chi2.isf(1e-6, 11)
+    assert sum(
+        (seen[a] - draws * p) ** 2 / (draws * p) for a, p in expected.items()
+    ) < chi2.isf(1e-6, 11)
 
 
 def test_what_k_choices_cost():
     mechanism = TopK(k=10, sensitivity=1, epsilon=1.0)
     assert mechanism.guarantee == dither.Composed([dither.BoundedRange(0.1)] * 10)
     assert mechanism.guarantee.to(dither.PureDP).epsilon == pytest.approx(1.0)
-    assert mechanism.guarantee.to(dither.ZeroConcentratedDP).rho == pytest.approx(10 * 0.01 / 8)
+    assert mechanism.guarantee.to(dither.ZeroConcentratedDP).rho == pytest.approx(
+        10 * 0.01 / 8
+    )
     cheap = TopK(k=10, sensitivity=1, rho=0.1)
     assert cheap.guarantee.to(dither.ZeroConcentratedDP).rho == pytest.approx(0.1)
     assert cheap.guarantee.to(dither.ZeroConcentratedDP).rho <= 0.1
@@ -86,11 +105,18 @@ def test_what_k_choices_cost():
 def test_clear_winners_come_in_order():
     mechanism = TopK(k=3, sensitivity=1, epsilon=30)
     assert mechanism.release([0, 1000, 3000, 2000]).tolist() == [2, 3, 1]
-    assert sorted(TopK(k=4, sensitivity=1, epsilon=0.1).release([0, 1, 2, 3])) == [0, 1, 2, 3]
+    assert sorted(TopK(k=4, sensitivity=1, epsilon=0.1).release([0, 1, 2, 3])) == [
+        0,
+        1,
+        2,
+        3,
+    ]
 
 
 def test_a_missing_score_leaves_the_others_alone():
-    """As floats, 2^60 + 129 and 2^60 + 127 are 256 apart; nothing near a sensitivity of 1 would hide that."""
+    """As floats, 2^60 + 129 and 2^60 + 127 are 256 apart; nothing near a sensitivity of
+    1 would hide that.
+    """
     mechanism = TopK(k=1, sensitivity=1, epsilon=0.1)
     seen = []
     for _ in range(400):
@@ -115,8 +141,17 @@ def test_the_error_covers_what_it_says():
 
 def test_bad_questions():
     good = {"k": 2, "sensitivity": 1, "epsilon": 1.0}
-    for name, value in (("k", 0), ("k", 10**400), ("sensitivity", 0), ("epsilon", 0), ("epsilon", None), ("rho", 1.0)):
-        with pytest.raises(dither.ArgumentError, match=name if name != "rho" else "one promise"):
+    for name, value in (
+        ("k", 0),
+        ("k", 10**400),
+        ("sensitivity", 0),
+        ("epsilon", 0),
+        ("epsilon", None),
+        ("rho", 1.0),
+    ):
+        with pytest.raises(
+            dither.ArgumentError, match=name if name != "rho" else "one promise"
+        ):
             TopK(**good | {name: value})
     with pytest.raises(dither.ArgumentError, match="monotone"):
         TopK(**good, monotone=True, unit=dither.ROW.replacing())

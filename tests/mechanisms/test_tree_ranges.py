@@ -1,4 +1,6 @@
-"""What a tree is for: sums over ranges, against noise on every leaf, for several branchings, by exact variances."""
+"""What a tree is for: sums over ranges, against noise on every leaf, for several
+branchings, by exact variances.
+"""
 
 import itertools
 import math
@@ -11,8 +13,12 @@ from dither.mechanisms import Laplace, Tree, TreeMechanism
 from dither.mechanisms.sums import noise_variance
 
 LEAVES, EPSILON = 4096, 0.1
-ENDS = np.sort(np.random.default_rng(7).integers(0, LEAVES, (2000, 2)), axis=1)  # allowed: test inputs, not noise
-RANGES = ((np.arange(LEAVES) >= ENDS[:, :1]) & (np.arange(LEAVES) <= ENDS[:, 1:])).astype(float)
+ENDS = np.sort(
+    np.random.default_rng(7).integers(0, LEAVES, (2000, 2)), axis=1
+)  # allowed: test inputs, not noise
+RANGES = (
+    (np.arange(LEAVES) >= ENDS[:, :1]) & (np.arange(LEAVES) <= ENDS[:, 1:])
+).astype(float)
 
 
 def mean_square(branching):
@@ -22,7 +28,9 @@ def mean_square(branching):
 
 
 def test_ranges_are_far_sharper_than_from_a_flat_histogram():
-    flat = noise_variance(Laplace(sensitivity=1, epsilon=EPSILON)) * RANGES.sum(1).mean()
+    flat = (
+        noise_variance(Laplace(sensitivity=1, epsilon=EPSILON)) * RANGES.sum(1).mean()
+    )
     assert math.sqrt(flat / mean_square(16)) > 3
 
 
@@ -34,7 +42,9 @@ def test_branching_16_is_the_best():
 @pytest.mark.parametrize(("leaves", "branching"), [(4, 2), (5, 2), (6, 3), (9, 3)])
 @pytest.mark.parametrize("radius", [1, 2, 3])
 def test_sensitivity_over_every_unit_with_several_leaves(leaves, branching, radius):
-    """Rule R11: every way to spread up to `radius` records of one unit over leaves, all levels together."""
+    """Rule R11: every way to spread up to `radius` records of one unit over leaves, all
+    levels together.
+    """
     tree = Tree(leaves, branching)
     laplace = TreeMechanism(tree=tree, radius=radius, epsilon=1).noise.sensitivity
     gaussian = Fraction(TreeMechanism(tree=tree, radius=radius, mu=1).noise.sensitivity)

@@ -10,7 +10,16 @@ import pyarrow as pa
 import pytest
 
 import dither
-from dither.mechanisms.values import HIGH, LOW, WIDEST, exact, numbers, plus, present, real
+from dither.mechanisms.values import (
+    HIGH,
+    LOW,
+    WIDEST,
+    exact,
+    numbers,
+    plus,
+    present,
+    real,
+)
 
 
 @pytest.mark.parametrize("value", [3, True, np.int8(3), np.uint64(2**64 - 1), 2**200])
@@ -68,7 +77,11 @@ def test_exact_numbers_become_fractions(value, expected):
     assert type(found) is Fraction
     assert found == expected
     assert numbers([value])[0] == expected
-    assert numbers(np.array(value))[()] == expected if np.ndim(numbers(np.array(value))) else True
+    assert (
+        numbers(np.array(value))[()] == expected
+        if np.ndim(numbers(np.array(value)))
+        else True
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,7 +90,10 @@ def test_exact_numbers_become_fractions(value, expected):
         ([1, 2.5], [1, Fraction(5, 2)]),
         ([WIDE, 0.5], [WIDE, Fraction(1, 2)]),
         ([WIDE, Decimal("0.1"), None, "x", math.nan], [WIDE, Fraction(1, 10), 0, 0, 0]),
-        ([Fraction(1, 3), np.float32(0.5), np.int8(3), True], [Fraction(1, 3), Fraction(1, 2), 3, 1]),
+        (
+            [Fraction(1, 3), np.float32(0.5), np.int8(3), True],
+            [Fraction(1, 3), Fraction(1, 2), 3, 1],
+        ),
         ([10**400, 1.0, -math.inf], [WIDEST, 1, -WIDEST]),
         (np.array([0.5, 1], np.longdouble), [Fraction(1, 2), 1]),
         (np.array([WIDE, 0.5], object), [WIDE, Fraction(1, 2)]),
@@ -120,7 +136,10 @@ class Rounded:
         return 1.0
 
 
-@pytest.mark.parametrize("value", ["5", b"5", bytearray(b"5"), None, 1j, np.array(["a"]), np.array([1j]), pd.NA])
+@pytest.mark.parametrize(
+    "value",
+    ["5", b"5", bytearray(b"5"), None, 1j, np.array(["a"]), np.array([1j]), pd.NA],
+)
 def test_other_types_are_refused(value):
     with pytest.raises(dither.ArgumentError, match="value"):
         numbers(value)
@@ -143,9 +162,13 @@ def test_other_types_are_refused(value):
 )
 def test_what_is_no_number_and_no_list_is_refused(value):
     """These once counted as 0, because numpy makes an array of one object of them."""
-    with pytest.raises(dither.ArgumentError, match=r"value: must be a number or an array of numbers"):
+    with pytest.raises(
+        dither.ArgumentError, match=r"value: must be a number or an array of numbers"
+    ):
         numbers(value)
-    with pytest.raises(dither.ArgumentError, match=r"value: must be a number or an array of numbers"):
+    with pytest.raises(
+        dither.ArgumentError, match=r"value: must be a number or an array of numbers"
+    ):
         numbers(np.array(value, dtype=object))
 
 
@@ -157,7 +180,9 @@ class Raising:
 DAY = np.datetime64("2024-01-01")
 
 
-@pytest.mark.parametrize("item", ["5", None, 1j, object(), {}, [1], Raising(), Rounded(), DAY, pd.NA])
+@pytest.mark.parametrize(
+    "item", ["5", None, 1j, object(), {}, [1], Raising(), Rounded(), DAY, pd.NA]
+)
 def test_an_odd_item_is_missing_and_raises_nothing(item):
     assert exact(item) is None
     assert math.isnan(real(item))
@@ -194,7 +219,9 @@ def test_what_is_missing_counts_as_zero():
 
 
 def test_gaps_in_a_list_leave_its_kind_alone():
-    """One missing value must not turn the others into floats: 2^60 + 127 and 2^60 + 129 are 256 apart as floats."""
+    """One missing value must not turn the others into floats: 2^60 + 127 and 2^60 + 129
+    are 256 apart as floats.
+    """
     whole = numbers([2**60 + 1, None, math.nan, "x", np.ma.masked])
     assert whole.dtype == np.int64
     assert whole.tolist() == [2**60 + 1, 0, 0, 0, 0]

@@ -1,4 +1,6 @@
-"""What one unit moves, against what the plan says that it moves at most; exactly, in integers."""
+"""What one unit moves, against what the plan says that it moves at most; exactly, in
+integers.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,16 @@ from tests.neighbours.neighbour_place import IDS, NUMBERED, ROWS, Place, replaci
 from tests.neighbours.neighbour_questions import CLINIC, SURVEY, question
 from tests.neighbours.neighbours import world
 
-__all__ = ["Asking", "Found", "campaign", "check", "collected", "explore", "planned", "radii_of"]
+__all__ = [
+    "Asking",
+    "Found",
+    "campaign",
+    "check",
+    "collected",
+    "explore",
+    "planned",
+    "radii_of",
+]
 
 Key = tuple[Any, ...]
 Integers = NDArray[np.int64]
@@ -37,37 +48,65 @@ Groups = Mapping[Key, Integers]
 
 @lru_cache
 def _terms(unit: Unit, delta: float) -> Terms:
-    return Ledger.open(":memory:").account("test", epsilon=100.0, delta=delta, unit=unit).terms
+    return (
+        Ledger.open(":memory:")
+        .account("test", epsilon=100.0, delta=delta, unit=unit)
+        .terms
+    )
 
 
 def planned(
-    place: Place, sql: str, unit: Unit, *, gaussian: bool, at_least: int = 1, cap: int = 0, **stated: Any
+    place: Place,
+    sql: str,
+    unit: Unit,
+    *,
+    gaussian: bool,
+    at_least: int = 1,
+    cap: int = 0,
+    **stated: Any,
 ) -> Plan:
-    """The plan of a question with the noise that is asked for; private keys always have Gaussian noise.
+    """The plan of a question with the noise that is asked for; private keys always have
+    Gaussian noise.
 
-    `at_least` is how many units a private key needs to be a candidate, so few that tiny databases have such keys. `cap`
-    is how many rows a unit is taken to have at most, which may well be wrong.
+    `at_least` is how many units a private key needs to be a candidate, so few that tiny
+    databases have such keys. `cap` is how many rows a unit is taken to have at most,
+    which may well be wrong.
     """
     bound = bind(sql, place.catalogue)
     gaussian = gaussian or any(key.values is None for key in bound.keys)
     cost: dict[str, Any] = {"rho": 0.5} if gaussian else {"epsilon": 1.0}
-    plan = plan_of(bound, Asked(**cost, **stated), _terms(unit, 1e-6 if gaussian else 0.0))
+    plan = plan_of(
+        bound, Asked(**cost, **stated), _terms(unit, 1e-6 if gaussian else 0.0)
+    )
     plan = replace(plan, items=tuple(_capped(plan, item, cap) for item in plan.items))
-    return plan if plan.keys is None else replace(plan, keys=replace(plan.keys, at_least=at_least))
+    return (
+        plan
+        if plan.keys is None
+        else replace(plan, keys=replace(plan.keys, at_least=at_least))
+    )
 
 
 def _capped(plan: Plan, item: Item, cap: int) -> Item:
     """An item of which what clipping hides is measured too."""
-    if not cap or not plan.spend.gaussian or item.measure.sure or item.measure.kind is Kind.DISTINCT or item.hiding:
+    if (
+        not cap
+        or not plan.spend.gaussian
+        or item.measure.sure
+        or item.measure.kind is Kind.DISTINCT
+        or item.hiding
+    ):
         return item
     quarter = item.weight / 4
-    return replace(item, cap=cap * item.measure.row, hiding=quarter, weight=item.weight - quarter)
+    return replace(
+        item, cap=cap * item.measure.row, hiding=quarter, weight=item.weight - quarter
+    )
 
 
 @dataclass(frozen=True)
 class Found:
-    """The exact integers of one database: units of each private key, norms of units, and for each item and radius the
-    integers of every group, and what clipping hid of them. Groups of private keys are found by the key."""
+    """The exact integers of one database: units of each private key, norms of units,
+    and for each item and radius the integers of every group, and what clipping hid of
+    them. Groups of private keys are found by the key."""
 
     candidates: dict[Key, int]
     norms: dict[int, list[int]]
@@ -75,18 +114,33 @@ class Found:
     hidden: dict[tuple[int, int], Groups]
 
 
-def collected(place: Place, plan: Plan, radii: dict[int, Sequence[int]], named: Sequence[Key] | None = None) -> Found:
-    """All that the plan collects. `named` are the private keys that count, if the database has them; None: all."""
+def collected(
+    place: Place,
+    plan: Plan,
+    radii: dict[int, Sequence[int]],
+    named: Sequence[Key] | None = None,
+) -> Found:
+    """All that the plan collects. `named` are the private keys that count, if the
+    database has them; None: all.
+    """
     with place.engine.session() as session:
-        collector = Collector(plan, session, place.engine.dialect, place.catalogue.table, lambda: "salt")
+        collector = Collector(
+            plan, session, place.engine.dialect, place.catalogue.table, lambda: "salt"
+        )
         candidates: dict[Key, int] = {}
         keys: list[Key] = [()]
         if plan.keys is not None:
             counts = collector.candidates()
             candidates = dict(zip(collector.found, counts.tolist(), strict=True))
-            keys = sorted(candidates) if named is None else [key for key in named if key in candidates]
+            keys = (
+                sorted(candidates)
+                if named is None
+                else [key for key in named if key in candidates]
+            )
             collector.name([collector.found.index(key) for key in keys])
-        norms = {m: collector.units(m) for m, item in enumerate(plan.items) if _chosen(item)}
+        norms = {
+            m: collector.units(m) for m, item in enumerate(plan.items) if _chosen(item)
+        }
         totals: dict[tuple[int, int], Groups] = {}
         hidden: dict[tuple[int, int], Groups] = {}
         for m, sizes in radii.items():
@@ -98,7 +152,9 @@ def collected(place: Place, plan: Plan, radii: dict[int, Sequence[int]], named: 
 
 
 def _by_key(keys: Sequence[Key], found: Integers) -> Groups:
-    return dict(zip(keys, np.split(found.ravel(), max(len(keys), 1)), strict=bool(keys)))
+    return dict(
+        zip(keys, np.split(found.ravel(), max(len(keys), 1)), strict=bool(keys))
+    )
 
 
 def _chosen(item: Item) -> bool:
@@ -106,11 +162,22 @@ def _chosen(item: Item) -> bool:
 
 
 def radii_of(plan: Plan, random: Random | None = None) -> dict[int, Sequence[int]]:
-    """For each item: one step, a part of a row, a row, several, more than anyone has; two of these if at random."""
+    """For each item: one step, a part of a row, a row, several, more than anyone has;
+    two of these if at random.
+    """
     found: dict[int, Sequence[int]] = {}
     for m, item in enumerate(plan.items):
         row = item.measure.row
-        sizes = {1, row // 3 + 1, row, 2 * row, 7 * row + 1, 50 * row, CAP, item.radius or row}
+        sizes = {
+            1,
+            row // 3 + 1,
+            row,
+            2 * row,
+            7 * row + 1,
+            50 * row,
+            CAP,
+            item.radius or row,
+        }
         if item.measure.sure:
             sizes = {item.radius or row}
         elif item.measure.kind is Kind.DISTINCT:
@@ -126,53 +193,81 @@ def check(plan: Plan, one: Found, two: Found) -> None:
         _check_keys(plan, one.candidates, two.candidates)
     for m in one.norms:
         moved = np.array(one.norms[m], object) - np.array(two.norms[m], object)
-        assert _size(moved, l2=plan.spend.gaussian) <= _allowed(plan.choosing(plan.items[m]), l2=plan.spend.gaussian)
+        assert _size(moved, l2=plan.spend.gaussian) <= _allowed(
+            plan.choosing(plan.items[m]), l2=plan.spend.gaussian
+        )
         assert abs(moved).sum() <= 1 + plan.replacing
     for m, radius in one.totals:
-        _check_totals(plan, plan.items[m], radius, one.totals[m, radius], two.totals[m, radius])
+        _check_totals(
+            plan, plan.items[m], radius, one.totals[m, radius], two.totals[m, radius]
+        )
     for m, radius in one.hidden:
-        moved, noise = _difference(one.hidden[m, radius], two.hidden[m, radius]), plan.hidden(plan.items[m], radius)
+        moved, noise = (
+            _difference(one.hidden[m, radius], two.hidden[m, radius]),
+            plan.hidden(plan.items[m], radius),
+        )
         most = plan.sensitivity(plan.hidden_radius(plan.items[m], radius))
         assert _size(moved, l2=True) <= most**2
         assert _size(moved, l2=True) <= _allowed(noise, l2=True)
 
 
 def _check_keys(plan: Plan, one: dict[Key, int], two: dict[Key, int]) -> None:
-    """At most so many keys move, each by one; a key that only one side has just reached what a candidate needs."""
+    """At most so many keys move, each by one; a key that only one side has just reached
+    what a candidate needs.
+    """
     assert plan.keys is not None
     twice, least = 1 + plan.replacing, plan.keys.at_least
     assert min([*one.values(), *two.values()], default=least) >= least
-    moved = {key: abs(one.get(key, least - 1) - two.get(key, least - 1)) for key in one.keys() | two.keys()}
+    moved = {
+        key: abs(one.get(key, least - 1) - two.get(key, least - 1))
+        for key in one.keys() | two.keys()
+    }
     assert max(moved.values(), default=0) <= 1
     assert sum(moved.values()) <= plan.keys.most * twice
-    assert sum(size**2 for size in moved.values()) <= Fraction(plan.keys.noise.sensitivity) ** 2
+    assert (
+        sum(size**2 for size in moved.values())
+        <= Fraction(plan.keys.noise.sensitivity) ** 2
+    )
     for mine, others in ((one, two), (two, one)):
         alone = [count for key, count in mine.items() if key not in others]
         assert set(alone) <= {least}
         assert len(alone) <= plan.keys.most
 
 
-def _check_totals(plan: Plan, item: Item, radius: int, one: Groups, two: Groups) -> None:
-    """Leaves and distinct values are bounded in L1, whatever the noise; the nodes of a tree as its mechanism says."""
+def _check_totals(
+    plan: Plan, item: Item, radius: int, one: Groups, two: Groups
+) -> None:
+    """Leaves and distinct values are bounded in L1, whatever the noise; the nodes of a
+    tree as its mechanism says.
+    """
     l2, noise = plan.spend.gaussian, plan.noise(item, radius)
     moved = _difference(one, two)
     if item.measure.kind is Kind.TREE:
         nodes = _difference(_nodes(item, one), _nodes(item, two))
         levels = item.measure.leaves.tree.levels
-        assert _size(nodes, l2=l2) <= min(_allowed(noise, l2=l2), plan.sensitivity(radius) ** (1 + l2) * levels)
+        assert _size(nodes, l2=l2) <= min(
+            _allowed(noise, l2=l2), plan.sensitivity(radius) ** (1 + l2) * levels
+        )
     else:
-        assert _size(moved, l2=l2) <= min(_allowed(noise, l2=l2), plan.sensitivity(radius) ** (1 + l2))
+        assert _size(moved, l2=l2) <= min(
+            _allowed(noise, l2=l2), plan.sensitivity(radius) ** (1 + l2)
+        )
     if item.measure.kind in (Kind.TREE, Kind.DISTINCT):
         assert _size(moved, l2=False) <= plan.sensitivity(radius)
 
 
 def _nodes(item: Item, groups: Groups) -> dict[Key, Integers]:
     tree = item.measure.leaves.tree
-    return {key: tree.sums(leaves.reshape(-1, tree.leaves)).ravel() for key, leaves in groups.items()}
+    return {
+        key: tree.sums(leaves.reshape(-1, tree.leaves)).ravel()
+        for key, leaves in groups.items()
+    }
 
 
 def _difference(one: Groups, two: Groups) -> Any:
-    """All that differs, in whole numbers without limit. A key that one side does not have is zero there."""
+    """All that differs, in whole numbers without limit. A key that one side does not
+    have is zero there.
+    """
     found = [np.zeros(0, object)]
     for key in one.keys() | two.keys():
         a, b = (side.get(key, np.zeros(1, np.int64)) for side in (one, two))
@@ -206,24 +301,38 @@ class Asking:
 
     @classmethod
     def at(cls, place: Place, sql: str, random: Random) -> Asking:
-        stated = {"groups": random.choice([1, 2, EVERY]), "values": random.choice([1, 3, 16])}
+        stated = {
+            "groups": random.choice([1, 2, EVERY]),
+            "values": random.choice([1, 3, 16]),
+        }
         stated["at_least"] = random.choice([1, 1, 2, 3])
         stated["cap"] = random.choice([0, 1, 2, 5, 60])
         gaussian = random.random() < 0.5
         plan = planned(place, sql, place.catalogue.unit, gaussian=gaussian, **stated)
-        other = planned(place, sql, replacing(place.catalogue), gaussian=gaussian, **stated)
+        other = planned(
+            place, sql, replacing(place.catalogue), gaussian=gaussian, **stated
+        )
         return cls(sql, plan, other, radii_of(plan, random))
 
     def collected(self, place: Place, first: Found | None) -> Found:
-        """What this collects. Where a key's units decide whether it is a candidate, or distinct values are counted, all
-        databases count for the keys of the first, which they all have."""
+        """What this collects. Where a key's units decide whether it is a candidate, or
+        distinct values are counted, all databases count for the keys of the first,
+        which they all have."""
         counted = any(item.measure.kind is Kind.DISTINCT for item in self.plan.items)
-        pruned = self.plan.keys is not None and (self.plan.keys.at_least > 1 or self.plan.keys.most < EVERY)
-        named = sorted(first.candidates) if first is not None and (counted or pruned) else None
+        pruned = self.plan.keys is not None and (
+            self.plan.keys.at_least > 1 or self.plan.keys.most < EVERY
+        )
+        named = (
+            sorted(first.candidates)
+            if first is not None and (counted or pruned)
+            else None
+        )
         return collected(place, self.plan, self.radii, named)
 
     def check(self, found: Sequence[Found]) -> int:
-        """All pairs: the first has nothing of the unit, the others have it in several versions."""
+        """All pairs: the first has nothing of the unit, the others have it in several
+        versions.
+        """
         pairs = list(combinations(range(len(found)), 2))
         for one, two in pairs:
             check(self.replacing if one else self.plan, found[one], found[two])
@@ -231,21 +340,33 @@ class Asking:
 
 
 def explore(random: Random, place: Place, *, questions: int, versions: int) -> int:
-    """Some questions to a world's neighbouring databases. Returns how many pairs of databases were compared."""
+    """Some questions to a world's neighbouring databases. Returns how many pairs of
+    databases were compared.
+    """
     sources = SURVEY if place.catalogue is ROWS else CLINIC
-    asked = [Asking.at(place, question(random, random.choice(sources)), random) for _ in range(questions)]
+    asked = [
+        Asking.at(place, question(random, random.choice(sources)), random)
+        for _ in range(questions)
+    ]
     found: list[list[Found]] = [[] for _ in asked]
     scene = world(random, place.catalogue, versions, dense=random.random() < 0.3)
     place.hold(scene.others)
     for rows in ({}, *scene.versions):
         place.version(rows)
         for one, results in zip(asked, found, strict=True):
-            results.append(_told(one.sql, one.collected, place, results[0] if results else None))
+            results.append(
+                _told(one.sql, one.collected, place, results[0] if results else None)
+            )
     if place.catalogue is not ROWS and random.random() < 0.3:
         place.shuffle(random.randrange(1000))
         for one, results in zip(asked, found, strict=True):
-            assert _same(one.collected(place, results[0]), results[-1]), f"another order of rows: {one.sql}"
-    return sum(_told(one.sql, one.check, results) for one, results in zip(asked, found, strict=True))
+            assert _same(one.collected(place, results[0]), results[-1]), (
+                f"another order of rows: {one.sql}"
+            )
+    return sum(
+        _told(one.sql, one.check, results)
+        for one, results in zip(asked, found, strict=True)
+    )
 
 
 def _told(sql: str, function: Callable[..., Any], *args: Any) -> Any:
@@ -260,11 +381,15 @@ def _told(sql: str, function: Callable[..., Any], *args: Any) -> Any:
 def _same(one: Found, two: Found) -> bool:
     both = [(one.totals, two.totals), (one.hidden, two.hidden)]
     return (one.candidates, one.norms) == (two.candidates, two.norms) and all(
-        not _difference(groups, others[place]).size for mine, others in both for place, groups in mine.items()
+        not _difference(groups, others[place]).size
+        for mine, others in both
+        for place, groups in mine.items()
     )
 
 
-def campaign(seeds: Sequence[int], *, engine: str, questions: int, versions: int) -> int:
+def campaign(
+    seeds: Sequence[int], *, engine: str, questions: int, versions: int
+) -> int:
     """Worlds from seeds, one after the other; how many pairs were compared."""
     places = [PLACES[engine](catalogue) for catalogue in (IDS, NUMBERED, ROWS)]
     pairs = 0
@@ -272,6 +397,9 @@ def campaign(seeds: Sequence[int], *, engine: str, questions: int, versions: int
         random = Random(seed)
         place = random.choice([places[0], *places])
         pairs += _told(
-            f"seed {seed}", lambda *args: explore(*args, questions=questions, versions=versions), random, place
+            f"seed {seed}",
+            lambda *args: explore(*args, questions=questions, versions=versions),
+            random,
+            place,
         )
     return pairs

@@ -1,6 +1,7 @@
 """Where neighbouring databases can lie: each engine's place, in a module of its own.
 
-A new engine is a module `<name>_place.py` here, with a dict `PLACES` of its name and its class.
+A new engine is a module `<name>_place.py` here, with a dict `PLACES` of its name and
+its class.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Where neighbouring databases lie while they are asked: catalogues, and an engine whose rows can be changed."""
+"""Where neighbouring databases lie while they are asked: catalogues, and an engine
+whose rows can be changed.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,11 @@ FACTS = (
 )
 WARDS = Table(
     "wards",
-    (Field("ward", Type.TEXT), Field("beds", Type.INTEGER, Range(0, 1000)), Field("factor", Type.REAL, Range(0.5, 2))),
+    (
+        Field("ward", Type.TEXT),
+        Field("beds", Type.INTEGER, Range(0, 1000)),
+        Field("factor", Type.REAL, Range(0.5, 2)),
+    ),
     public=True,
 )
 PUBLIC: list[list[Any]] = [
@@ -49,8 +55,8 @@ PUBLIC: list[list[Any]] = [
 
 
 def _clinic(ids: Type, id: Range = ANY, visit: Range = ANY) -> Catalogue:
-    """Tables that share a unit. Ids outside their bounds, more rows than declared and keys that are there twice do
-    occur."""
+    """Tables that share a unit. Ids outside their bounds, more rows than declared and
+    keys that are there twice do occur."""
     people = (
         Field("id", ids, id),
         Field("sex", Type.TEXT, ANY, ("F", "M", None)),
@@ -59,10 +65,18 @@ def _clinic(ids: Type, id: Range = ANY, visit: Range = ANY) -> Catalogue:
     )
     tables = (
         Table("people", people, owner="id", rows=1),
-        Table("visits", (Field("visit", Type.INTEGER, visit), Field("id", ids), *FACTS), owner="id"),
+        Table(
+            "visits",
+            (Field("visit", Type.INTEGER, visit), Field("id", ids), *FACTS),
+            owner="id",
+        ),
         Table(
             "codes",
-            (Field("visit", Type.INTEGER), Field("code", Type.TEXT), Field("grade", Type.INTEGER, Range(1, 5))),
+            (
+                Field("visit", Type.INTEGER),
+                Field("code", Type.TEXT),
+                Field("grade", Type.INTEGER, Range(1, 5)),
+            ),
             link=Link("visit", "visits", "visit"),
         ),
         WARDS,
@@ -80,12 +94,15 @@ def replacing(catalogue: Catalogue) -> Unit:
 
 
 STORED = {"score": "DOUBLE", "raw": "DOUBLE", "weight": "DOUBLE", "factor": "DOUBLE"}
-"""All other columns are stored as texts, so that they can hold what their types cannot."""
+"""All other columns are stored as texts, so that they can hold what their types cannot.
+"""
 
 
 @dataclass
 class _Base:
-    """A table in which rows can be changed while an engine reads it. `mine` marks the one unit's rows."""
+    """A table in which rows can be changed while an engine reads it. `mine` marks the
+    one unit's rows.
+    """
 
     name: str
 
@@ -96,19 +113,30 @@ class _Base:
         connection.execute("SET threads = 1")
         types = {one.name: STORED.get(one.name, "VARCHAR") for one in table.fields}
         columns = ", ".join(f'"{name}" {type_}' for name, type_ in types.items())
-        connection.execute(f'CREATE TABLE "base {table.name}" ({columns}, mine BOOLEAN)')
-        return Stored(f'"base {table.name}"', {name: Column(f'"{name}"', types[name]) for name in types}, "rowid")
+        connection.execute(
+            f'CREATE TABLE "base {table.name}" ({columns}, mine BOOLEAN)'
+        )
+        return Stored(
+            f'"base {table.name}"',
+            {name: Column(f'"{name}"', types[name]) for name in types},
+            "rowid",
+        )
 
 
 @dataclass
 class Place:
-    """An engine whose tables hold one database after the other. Rows of the others keep their row ids."""
+    """An engine whose tables hold one database after the other. Rows of the others keep
+    their row ids.
+    """
 
     catalogue: Catalogue
     engine: DuckDBEngine = field(init=False)
 
     def __post_init__(self) -> None:
-        self.engine = DuckDBEngine(self.catalogue, {table.name: _Base(table.name) for table in self.catalogue.tables})
+        self.engine = DuckDBEngine(
+            self.catalogue,
+            {table.name: _Base(table.name) for table in self.catalogue.tables},
+        )
         if WARDS in self.catalogue.tables:
             self._insert("wards", PUBLIC, mine=False)
 
@@ -131,12 +159,19 @@ class Place:
         """All rows in another order."""
         for table in self.catalogue.private:
             name = f'"base {table.name}"'
-            self._run(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM {name} ORDER BY hash(rowid, {seed})")
+            self._run(
+                f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM {name} ORDER BY hash(rowid, {seed})"
+            )
 
     def _insert(self, name: str, rows: Sequence[Sequence[Any]], *, mine: bool) -> None:
         if rows:
-            types = [STORED.get(one.name, "VARCHAR") for one in self.catalogue.table(name).fields]
-            columns = ", ".join(f"unnest(${i}::{type_}[])" for i, type_ in enumerate(types, 1))
+            types = [
+                STORED.get(one.name, "VARCHAR")
+                for one in self.catalogue.table(name).fields
+            ]
+            columns = ", ".join(
+                f"unnest(${i}::{type_}[])" for i, type_ in enumerate(types, 1)
+            )
             self._run(
                 f'INSERT INTO "base {name}" SELECT {columns}, {mine}',
                 [list(column) for column in zip(*rows, strict=True)],

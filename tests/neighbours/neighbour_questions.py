@@ -1,17 +1,21 @@
-"""Questions to ask of neighbouring databases: every kind of relation, condition, key and aggregate, mixed at random."""
+"""Questions to ask of neighbouring databases: every kind of relation, condition, key
+and aggregate, mixed at random.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from random import Random  # allowed: it chooses what to ask in a test, and its seeds are fixed
+from random import (
+    Random,
+)  # allowed: it chooses what to ask in a test, and its seeds are fixed
 
 __all__ = ["CLINIC", "CONDITIONS", "NUMBERS", "SURVEY", "Source", "question"]
 
 
 @dataclass(frozen=True)
 class Source:
-    """A FROM clause, and what can be asked of its rows: numbers with bounds, dates with bounds, anything that can be
-    counted, public and private keys, and the unit's id."""
+    """A FROM clause, and what can be asked of its rows: numbers with bounds, dates with
+    bounds, anything that can be counted, public and private keys, and the unit's id."""
 
     name: str
     sql: str
@@ -50,7 +54,9 @@ DATE_DIFF('second', at, TIMESTAMP '2020-01-01 00:00:00') > 0; day - DATE '2020-0
 at + INTERVAL 40 DAY > at; day + INTERVAL 1 MONTH > DATE '2020-03-01'; at - INTERVAL 9000 YEAR IS NULL
 at + INTERVAL 7000 YEAR IS NULL; day + 3 > DATE '2020-02-01'
 """
-CONDITIONS = tuple(one.strip() for line in WRITTEN.strip().splitlines() for one in line.split("; "))
+CONDITIONS = tuple(
+    one.strip() for line in WRITTEN.strip().splitlines() for one in line.split("; ")
+)
 NUMBERS = (
     "cost",
     "score",
@@ -119,7 +125,16 @@ UNIT = Source("scan", "visits", NUMBERS, DATES, OTHERS, PUBLIC, PRIVATE, "id")
 
 
 def _like(source: Source, name: str, sql: str) -> Source:
-    return Source(name, sql, source.numbers, source.dates, source.others, source.public, source.private, source.id)
+    return Source(
+        name,
+        sql,
+        source.numbers,
+        source.dates,
+        source.others,
+        source.public,
+        source.private,
+        source.id,
+    )
 
 
 def _filtered(source: Source) -> list[Source]:
@@ -128,9 +143,21 @@ def _filtered(source: Source) -> list[Source]:
 
 def _of_visits(sql: str, name: str, *, id: bool = True) -> Source:
     """Visits under the alias v, beside or within something else."""
-    numbers, public = ("v.cost", "v.score", "v.cost * 3 - v.score"), ("v.ward", "v.ok", "v.cost // 40")
+    numbers, public = (
+        ("v.cost", "v.score", "v.cost * 3 - v.score"),
+        ("v.ward", "v.ok", "v.cost // 40"),
+    )
     private = ("v.note", "v.big", "v.note || v.ward")
-    return Source(name, sql, numbers, ("v.day",), ("v.note", "v.raw"), public, private, "v.id" if id else "")
+    return Source(
+        name,
+        sql,
+        numbers,
+        ("v.day",),
+        ("v.note", "v.raw"),
+        public,
+        private,
+        "v.id" if id else "",
+    )
 
 
 PUBLIC_JOINS = {
@@ -231,7 +258,9 @@ SUMMED_KEYS = ("LEAST(n, 3)", "a > 3", "EXTRACT(month FROM day)")
 
 
 def _summaries() -> list[Source]:
-    """One row for each unit, or for each unit and key; the last ones are summaries of fewer rows than there are."""
+    """One row for each unit, or for each unit and key; the last ones are summaries of
+    fewer rows than there are.
+    """
     plain = f"(SELECT id, {SUMMARY} FROM visits GROUP BY id)"
     keyed = f"(SELECT id, ward, {SUMMARY} FROM visits GROUP BY id, ward)"
     made = f"(SELECT id, score * 2 AS z, {SUMMARY} FROM visits WHERE ok GROUP BY id, score * 2 HAVING COUNT(*) < 4)"
@@ -239,12 +268,34 @@ def _summaries() -> list[Source]:
     twice += "FROM visits GROUP BY id, ward) GROUP BY id)"
     declared = "(SELECT id, COUNT(*) AS n, SUM(weight) AS t, SUM(LENGTH(sex)) AS c FROM people GROUP BY id)"
     owners = "(SELECT id, COUNT(*) AS n FROM (SELECT id FROM people UNION ALL SELECT id FROM visits) GROUP BY id)"
-    few = ("n", "LEAST(t, 0.5)", "n * 4611686018427387904 % 7", "FLOOR(SQRT(0.7 - t))", "LEAST(c, 9)")
+    few = (
+        "n",
+        "LEAST(t, 0.5)",
+        "n * 4611686018427387904 % 7",
+        "FLOOR(SQRT(0.7 - t))",
+        "LEAST(c, 9)",
+    )
     return [
         Source(
-            "per unit", plain, SUMMED, ("day",), SUMMED_OTHERS, SUMMED_KEYS, ("note", "n", "CAST(r AS VARCHAR)"), "id"
+            "per unit",
+            plain,
+            SUMMED,
+            ("day",),
+            SUMMED_OTHERS,
+            SUMMED_KEYS,
+            ("note", "n", "CAST(r AS VARCHAR)"),
+            "id",
         ),
-        Source("per unit and key", keyed, SUMMED, ("day",), SUMMED_OTHERS, ("ward", *SUMMED_KEYS), ("note", "n"), "id"),
+        Source(
+            "per unit and key",
+            keyed,
+            SUMMED,
+            ("day",),
+            SUMMED_OTHERS,
+            ("ward", *SUMMED_KEYS),
+            ("note", "n"),
+            "id",
+        ),
         Source(
             "per unit and value",
             made,
@@ -265,8 +316,26 @@ def _summaries() -> list[Source]:
             ("n",),
             "id",
         ),
-        Source("per unit with declared rows", declared, few, (), ("n", "t"), ("n",), (), "id"),
-        Source("per unit of a union", owners, ("LEAST(n, 4)",), (), ("n",), ("LEAST(n, 3)",), ("n",), "id"),
+        Source(
+            "per unit with declared rows",
+            declared,
+            few,
+            (),
+            ("n", "t"),
+            ("n",),
+            (),
+            "id",
+        ),
+        Source(
+            "per unit of a union",
+            owners,
+            ("LEAST(n, 4)",),
+            (),
+            ("n",),
+            ("LEAST(n, 3)",),
+            ("n",),
+            "id",
+        ),
         Source(
             "distinct values",
             "(SELECT DISTINCT id, raw, note, cost FROM visits)",
@@ -286,7 +355,16 @@ def _summaries() -> list[Source]:
             ("g", "LEAST(n, 2)"),
             ("c", "n"),
         ),
-        Source("people", "people", ("weight", "weight * 10"), (), ("city",), ("sex",), ("city",), "id"),
+        Source(
+            "people",
+            "people",
+            ("weight", "weight * 10"),
+            (),
+            ("city",),
+            ("sex",),
+            ("city",),
+            "id",
+        ),
     ]
 
 
@@ -323,7 +401,10 @@ TWO = ("CORR({}, {})", "COVAR_SAMP({}, {})")
 def question(random: Random, source: Source) -> str:
     """A question of a source: up to two keys, and one to three aggregates."""
     keys = _keys(random, source)
-    items = [*keys, *(_aggregate(random, source) for _ in range(random.choice([1, 1, 2, 3])))]
+    items = [
+        *keys,
+        *(_aggregate(random, source) for _ in range(random.choice([1, 1, 2, 3]))),
+    ]
     group = f" GROUP BY {', '.join(keys)}" if keys else ""
     return f"SELECT {', '.join(f'{item} AS o{i}' for i, item in enumerate(items))} FROM {source.sql}{group}"
 
@@ -337,7 +418,10 @@ def _keys(random: Random, source: Source) -> list[str]:
 
 def _aggregate(random: Random, source: Source) -> str:
     one, other = random.choice(source.numbers), random.choice(source.numbers)
-    date, value = random.choice(source.dates or source.numbers), random.choice(source.others or source.numbers)
+    date, value = (
+        random.choice(source.dates or source.numbers),
+        random.choice(source.others or source.numbers),
+    )
     return random.choice(
         [
             "COUNT(*)",

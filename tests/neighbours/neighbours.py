@@ -1,7 +1,9 @@
-"""Neighbouring databases, as hostile as rows can be: what one unit brings, beside what others bring.
+"""Neighbouring databases, as hostile as rows can be: what one unit brings, beside what
+others bring.
 
-A `World` is what all other units bring, and several versions of what one more unit brings. No version against one is a
-pair of neighbours for add/remove; two versions are a pair for replace.
+A `World` is what all other units bring, and several versions of what one more unit
+brings. No version against one is a pair of neighbours for add/remove; two versions are
+a pair for replace.
 """
 
 from __future__ import annotations
@@ -72,7 +74,13 @@ DATES = [
     "0044-03-15 (BC)",
     "294000-01-01",
 ]
-TIMES = [*DATES, "1969-12-31 23:59:59.999999", "2020-02-29 12:34:56+05", "2020-03-29 01:30:00", "290000-01-01 00:00:00"]
+TIMES = [
+    *DATES,
+    "1969-12-31 23:59:59.999999",
+    "2020-02-29 12:34:56+05",
+    "2020-03-29 01:30:00",
+    "290000-01-01 00:00:00",
+]
 
 COMMON: dict[str, Sequence[Any]] = {
     "ward": ["A", "B", "a"],
@@ -115,13 +123,17 @@ NAMES = [
 """Ids that are different, and that a careless comparison takes for the same."""
 HIGH = [["7", "07", " 7", "7.4"], ["8", "7.6"], ["9"], ["9223372036854775807"]]
 LOW = [["0", "-0", "+0"], ["-1", "-01"], ["-7"], ["-9223372036854775808"]]
-"""Numbers have several spellings. One table clips all ids above to 7, and all below to 0."""
+"""Numbers have several spellings. One table clips all ids above to 7, and all below to
+0.
+"""
 OWNERLESS: dict[Type, list[str | None]] = {
     Type.TEXT: [None],
     Type.INTEGER: [None, "", "seven", "9223372036854775808", "nan"],
 }
 SHARED_VISIT = "999"
-"""A parent key that two of the other units have, and sometimes this one too: rows linked to it have no owner."""
+"""A parent key that two of the other units have, and sometimes this one too: rows
+linked to it have no owner.
+"""
 
 Rows = dict[str, list[list[Any]]]
 """For each table its rows, each a list of stored values."""
@@ -136,27 +148,54 @@ class World:
     versions: Sequence[Rows]
 
 
-def world(random: Random, catalogue: Catalogue, versions: int = 3, *, dense: bool = False) -> World:
-    """Up to five other units, ownerless rows, and versions of one more unit; some of it heavy, some of it nothing.
+def world(
+    random: Random, catalogue: Catalogue, versions: int = 3, *, dense: bool = False
+) -> World:
+    """Up to five other units, ownerless rows, and versions of one more unit; some of it
+    heavy, some of it nothing.
 
     If it is dense, there are others, and everyone has rows in all tables.
     """
     if catalogue is ROWS:
-        others: Rows = {"visits": [_facts(random) for _ in range(random.choice([3, 8, 20] if dense else [0, 1, 3, 8]))]}
-        return World(catalogue, others, [{"visits": [_facts(random)]} for _ in range(versions)])
+        others: Rows = {
+            "visits": [
+                _facts(random)
+                for _ in range(random.choice([3, 8, 20] if dense else [0, 1, 3, 8]))
+            ]
+        }
+        return World(
+            catalogue, others, [{"visits": [_facts(random)]} for _ in range(versions)]
+        )
     mine, *ids = _ids(random, catalogue, dense)
-    units = [_unit(random, spellings, 1000 * place, dense) for place, spellings in enumerate(ids, 1)]
+    units = [
+        _unit(random, spellings, 1000 * place, dense)
+        for place, spellings in enumerate(ids, 1)
+    ]
     if len(ids) > 1 and (dense or random.random() < 0.5):
         units += [_shared(random, spellings) for spellings in ids[:2]]
-    units += [_unit(random, OWNERLESS[catalogue.tables[0].fields[0].type], 500_000, dense)]
+    units += [
+        _unit(random, OWNERLESS[catalogue.tables[0].fields[0].type], 500_000, dense)
+    ]
     units += [{"codes": [[None, "I10", "3"], ["777", "I10", "3"]]}]
-    return World(catalogue, _joined(units), [_version(random, mine, dense) for _ in range(versions)])
+    return World(
+        catalogue,
+        _joined(units),
+        [_version(random, mine, dense) for _ in range(versions)],
+    )
 
 
 def _ids(random: Random, catalogue: Catalogue, dense: bool) -> list[list[str]]:
     """The spellings of some ids, most of them alike."""
-    classes = [[[name] for name in alike] for alike in NAMES] if catalogue is IDS else [HIGH, LOW]
-    pool = random.choice(classes) if random.random() < 0.8 else [one for alike in classes for one in alike]
+    classes = (
+        [[[name] for name in alike] for alike in NAMES]
+        if catalogue is IDS
+        else [HIGH, LOW]
+    )
+    pool = (
+        random.choice(classes)
+        if random.random() < 0.8
+        else [one for alike in classes for one in alike]
+    )
     return random.sample(pool, random.choice([3, 4] if dense else [1, 2, 3, 4]))
 
 
@@ -170,7 +209,10 @@ def _joined(parts: Iterable[Rows]) -> Rows:
 
 def _shared(random: Random, ids: Sequence[str | None]) -> Rows:
     """A visit with a key that others have too, and rows that are linked to it."""
-    codes = [[SHARED_VISIT, *_row(random, "code", "grade")] for _ in range(random.choice([0, 1, 5]))]
+    codes = [
+        [SHARED_VISIT, *_row(random, "code", "grade")]
+        for _ in range(random.choice([0, 1, 5]))
+    ]
     return {"visits": [[SHARED_VISIT, ids[0], *_facts(random)]], "codes": codes}
 
 
@@ -180,16 +222,30 @@ def _version(random: Random, ids: Sequence[str | None], dense: bool) -> Rows:
 
 
 def _unit(random: Random, ids: Sequence[str | None], first: int, dense: bool) -> Rows:
-    """What one unit brings. Its visits have keys of their own, which are sometimes there twice."""
-    people, visits, codes = (random.choice(counts[1 if dense else 0 :]) for counts in COUNTS)
-    persons = [[random.choice(ids), *_row(random, "sex", "city", "weight")] for _ in range(people)]
-    rows = [[str(first + n), random.choice(ids), *_facts(random)] for n in range(visits)]
+    """What one unit brings. Its visits have keys of their own, which are sometimes
+    there twice.
+    """
+    people, visits, codes = (
+        random.choice(counts[1 if dense else 0 :]) for counts in COUNTS
+    )
+    persons = [
+        [random.choice(ids), *_row(random, "sex", "city", "weight")]
+        for _ in range(people)
+    ]
+    rows = [
+        [str(first + n), random.choice(ids), *_facts(random)] for n in range(visits)
+    ]
     if rows and random.random() < 0.3:
-        rows += [[str(first + 100 + n), *rows[0][1:]] for n in range(random.choice([20, 100]))]
+        rows += [
+            [str(first + 100 + n), *rows[0][1:]]
+            for n in range(random.choice([20, 100]))
+        ]
     if rows and random.random() < 0.2:
         rows.append(list(rows[-1]))
     keys = [row[0] for row in rows] or [str(first)]
-    linked = [[random.choice(keys), *_row(random, "code", "grade")] for _ in range(codes)]
+    linked = [
+        [random.choice(keys), *_row(random, "code", "grade")] for _ in range(codes)
+    ]
     return {"people": persons, "visits": rows, "codes": linked}
 
 
@@ -203,4 +259,7 @@ def _facts(random: Random) -> list[Any]:
 
 def _row(random: Random, *columns: str) -> list[Any]:
     odd = random.choice([0.0, 0.1, 0.5])
-    return [random.choice(ODD[name] if random.random() < odd else COMMON[name]) for name in columns]
+    return [
+        random.choice(ODD[name] if random.random() < odd else COMMON[name])
+        for name in columns
+    ]

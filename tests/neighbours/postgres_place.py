@@ -16,7 +16,9 @@ __all__ = ["PLACES", "PostgresPlace"]
 
 @dataclass
 class PostgresPlace:
-    """A database that holds one neighbour after the other. Rows of the others stay where they lie."""
+    """A database that holds one neighbour after the other. Rows of the others stay
+    where they lie.
+    """
 
     catalogue: Catalogue
     engine: PostgresEngine = field(init=False)
@@ -27,9 +29,13 @@ class PostgresPlace:
         address = server().database()
         self._connection = psycopg.connect(address, autocommit=True)
         for table in self.catalogue.tables:
-            columns = ", ".join(f'"{one.name}" {self._type(one.name)}' for one in table.fields)
+            columns = ", ".join(
+                f'"{one.name}" {self._type(one.name)}' for one in table.fields
+            )
             self._run(f'CREATE TABLE "{table.name}" ({columns}, mine boolean)')
-        self.engine = PostgresEngine.of(self.catalogue, {table.name: address for table in self.catalogue.tables})
+        self.engine = PostgresEngine.of(
+            self.catalogue, {table.name: address for table in self.catalogue.tables}
+        )
         if WARDS in self.catalogue.tables:
             self._insert("wards", PUBLIC, mine=False)
 
@@ -56,11 +62,17 @@ class PostgresPlace:
         """All rows in another order."""
         for table in self.catalogue.private:
             name = f'"{table.name}"'
-            self._run(f"CREATE TEMP TABLE moved AS SELECT * FROM {name} ORDER BY md5(ctid::text || {seed})")
-            self._run(f"TRUNCATE {name}; INSERT INTO {name} SELECT * FROM moved; DROP TABLE moved")
+            self._run(
+                f"CREATE TEMP TABLE moved AS SELECT * FROM {name} ORDER BY md5(ctid::text || {seed})"
+            )
+            self._run(
+                f"TRUNCATE {name}; INSERT INTO {name} SELECT * FROM moved; DROP TABLE moved"
+            )
 
     def _insert(self, name: str, rows: Sequence[Sequence[Any]], *, mine: bool) -> None:
-        with self._connection.cursor().copy(f'COPY "{name}" FROM STDIN'.encode()) as copy:
+        with self._connection.cursor().copy(
+            f'COPY "{name}" FROM STDIN'.encode()
+        ) as copy:
             for row in rows:
                 copy.write_row([*map(_storable, row), mine])
 
@@ -70,7 +82,9 @@ class PostgresPlace:
 
 
 def _storable(value: Any) -> Any:
-    """There is no NUL in PostgreSQL's texts; another sign that looks like nothing stands for it."""
+    """There is no NUL in PostgreSQL's texts; another sign that looks like nothing
+    stands for it.
+    """
     return value.replace("\0", "\1") if isinstance(value, str) else value
 
 

@@ -19,7 +19,9 @@ Rows = list[list[Any]]
 
 @dataclass
 class SparkPlace:
-    """Views that show one neighbour after the other; the engine is opened anew for each."""
+    """Views that show one neighbour after the other; the engine is opened anew for
+    each.
+    """
 
     catalogue: Catalogue
     _engine: SparkEngine | None = field(default=None, init=False)
@@ -51,8 +53,15 @@ class SparkPlace:
 
     def _frame(self, name: str) -> Any:
         fields = self.catalogue.table(name).fields
-        schema = ", ".join(f"`{one.name}` {'double' if one.name in STORED else 'string'}" for one in fields)
-        rows: Sequence[Any] = PUBLIC if name == WARDS.name else [*self._others.get(name, []), *self._mine.get(name, [])]
+        schema = ", ".join(
+            f"`{one.name}` {'double' if one.name in STORED else 'string'}"
+            for one in fields
+        )
+        rows: Sequence[Any] = (
+            PUBLIC
+            if name == WARDS.name
+            else [*self._others.get(name, []), *self._mine.get(name, [])]
+        )
         return session().createDataFrame([tuple(row) for row in rows], schema)
 
     def close(self) -> None:

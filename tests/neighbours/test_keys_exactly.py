@@ -1,4 +1,6 @@
-"""Named keys on all tiny databases, with exact probabilities: every pair of neighbours, every way to leave keys out."""
+"""Named keys on all tiny databases, with exact probabilities: every pair of neighbours,
+every way to leave keys out.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,20 @@ import dither
 from dither.mechanisms import KeyThreshold
 
 KEYS = "abc"
-SUBSETS = [frozenset(chosen) for size in range(4) for chosen in combinations(KEYS, size)]
+SUBSETS = [
+    frozenset(chosen) for size in range(4) for chosen in combinations(KEYS, size)
+]
 EPSILONS = (0.0, 0.1, 0.5, 1.0, 2.0, 4.0)
 
 
 def kept(units, most):
-    """Each unit keeps the first of its keys, in an order of its own: how many units keep each key."""
-    orders = [sorted(keys, key=lambda key, u=u: (ord(key) * (u + 3)) % 7) for u, keys in enumerate(units)]
+    """Each unit keeps the first of its keys, in an order of its own: how many units
+    keep each key.
+    """
+    orders = [
+        sorted(keys, key=lambda key, u=u: (ord(key) * (u + 3)) % 7)
+        for u, keys in enumerate(units)
+    ]
     return {key: sum(key in order[:most] for order in orders) for key in KEYS}
 
 
@@ -28,9 +37,19 @@ def raw(units, _most):
 
 def law(mechanism, candidates, counts):
     """The probability of each set of names, where some keys are candidates."""
-    chances = {key: mechanism.found(max(counts[key], mechanism.at_least)) if key in candidates else 0 for key in KEYS}
+    chances = {
+        key: mechanism.found(max(counts[key], mechanism.at_least))
+        if key in candidates
+        else 0
+        for key in KEYS
+    }
     return np.array(
-        [math.prod(chances[key] if key in names else 1 - chances[key] for key in KEYS) for names in SUBSETS]
+        [
+            math.prod(
+                chances[key] if key in names else 1 - chances[key] for key in KEYS
+            )
+            for names in SUBSETS
+        ]
     )
 
 
@@ -47,14 +66,25 @@ def neighbours(unit, people):
 
 
 def worst(mechanism, candidates_of, unit, people=3):
-    """By how much the worst pair exceeds the promise, at the worst ε; above 0 it is broken."""
+    """By how much the worst pair exceeds the promise, at the worst ε; above 0 it is
+    broken.
+    """
     excess = -math.inf
     promised = {epsilon: mechanism.guarantee.delta_at(epsilon) for epsilon in EPSILONS}
     for pair in neighbours(unit, people):
         counts = [kept(side, mechanism.most) for side in pair]
-        laws = [law(mechanism, candidates_of(side, count), count) for side, count in zip(pair, counts, strict=True)]
+        laws = [
+            law(mechanism, candidates_of(side, count), count)
+            for side, count in zip(pair, counts, strict=True)
+        ]
         for one, two in (laws, laws[::-1]):
-            excess = max(excess, *(divergence(one, two, epsilon) - promised[epsilon] for epsilon in EPSILONS))
+            excess = max(
+                excess,
+                *(
+                    divergence(one, two, epsilon) - promised[epsilon]
+                    for epsilon in EPSILONS
+                ),
+            )
     return excess
 
 
@@ -62,24 +92,39 @@ def enough(at_least):
     return lambda _side, counts: {key for key in KEYS if counts[key] >= at_least}
 
 
-@pytest.mark.parametrize("unit", [dither.ROW, dither.ROW.replacing()], ids=["add/remove", "replace"])
+@pytest.mark.parametrize(
+    "unit", [dither.ROW, dither.ROW.replacing()], ids=["add/remove", "replace"]
+)
 @pytest.mark.parametrize("most", [1, 2])
 @pytest.mark.parametrize("at_least", [1, 2, 3])
 def test_keys_left_out_by_what_units_keep_hold_the_promise(unit, most, at_least):
-    mechanism = KeyThreshold(most=most, mu=1.5, delta=0.05, unit=unit, at_least=at_least)
+    mechanism = KeyThreshold(
+        most=most, mu=1.5, delta=0.05, unit=unit, at_least=at_least
+    )
     assert worst(mechanism, enough(at_least), unit) <= 1e-12
 
 
 WRONG = {
-    "a threshold that is not raised": (1, lambda _side, counts: {key for key in KEYS if counts[key] >= 3}),
-    "counts before each unit's keys are cut": (3, lambda side, _: {k for k, n in raw(side, 0).items() if n >= 3}),
-    "the key of the most units": (1, lambda _side, counts: {max(KEYS, key=lambda key: (counts[key], key))}),
+    "a threshold that is not raised": (
+        1,
+        lambda _side, counts: {key for key in KEYS if counts[key] >= 3},
+    ),
+    "counts before each unit's keys are cut": (
+        3,
+        lambda side, _: {k for k, n in raw(side, 0).items() if n >= 3},
+    ),
+    "the key of the most units": (
+        1,
+        lambda _side, counts: {max(KEYS, key=lambda key: (counts[key], key))},
+    ),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_other_ways_to_leave_keys_out_break_it(name):
-    """The check above can fail: with each of these, one unit decides about more than its own keys, or too visibly."""
+    """The check above can fail: with each of these, one unit decides about more than
+    its own keys, or too visibly.
+    """
     at_least, candidates_of = WRONG[name]
     mechanism = KeyThreshold(most=1, mu=1.1, delta=0.05, at_least=at_least)
     assert worst(mechanism, candidates_of, dither.ROW) > 0.001

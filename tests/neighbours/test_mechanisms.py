@@ -1,4 +1,6 @@
-"""Every mechanism against its promise on neighbouring inputs: exactly where outputs are finite, else by samples."""
+"""Every mechanism against its promise on neighbouring inputs: exactly where outputs are
+finite, else by samples.
+"""
 
 import inspect
 import itertools
@@ -53,7 +55,9 @@ def exponential_law(scores, weight):
 
 
 def permute_and_flip_law(scores, weight):
-    """Enumerate all orders; in each, the first candidate whose coin comes up wins. The best one's always does."""
+    """Enumerate all orders; in each, the first candidate whose coin comes up wins. The
+    best one's always does.
+    """
     keep = [math.exp(weight * (score - max(scores))) for score in scores]
     law = [0.0] * len(scores)
     orders = list(itertools.permutations(range(len(scores))))
@@ -65,7 +69,10 @@ def permute_and_flip_law(scores, weight):
     return law
 
 
-@pytest.mark.parametrize(("mechanism", "law"), [(Exponential, exponential_law), (PermuteAndFlip, permute_and_flip_law)])
+@pytest.mark.parametrize(
+    ("mechanism", "law"),
+    [(Exponential, exponential_law), (PermuteAndFlip, permute_and_flip_law)],
+)
 @pytest.mark.parametrize("monotone", [False, True])
 def test_selection_by_exact_enumeration(law, mechanism, monotone):
     epsilon = 0.7
@@ -96,7 +103,13 @@ def neighbouring_laws(law, mechanism, scores=range(3)):
     for here in itertools.product(scores, repeat=3):
         for move in itertools.product((-1, 0, 1), repeat=3):
             there = [s + m for s, m in zip(here, move, strict=True)]
-            yield list(zip(law(here, mechanism.weight), law(there, mechanism.weight), strict=True))
+            yield list(
+                zip(
+                    law(here, mechanism.weight),
+                    law(there, mechanism.weight),
+                    strict=True,
+                )
+            )
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
@@ -109,32 +122,60 @@ def test_the_renyi_cost_of_the_exponential_mechanism_is_that_of_bounded_range(ep
         worst = max(renyi_divergence(pair, order) for pair in pairs)
         assert worst <= mechanism.guarantee.renyi(order) <= order * rho * ROOM
     # Many candidates on one side make the worst case nearly attained.
-    crowd = exponential_law([0] + [1] * 3, mechanism.weight), exponential_law([1] + [0] * 3, mechanism.weight)
+    crowd = (
+        exponential_law([0] + [1] * 3, mechanism.weight),
+        exponential_law([1] + [0] * 3, mechanism.weight),
+    )
     pair = list(zip(*crowd, strict=True))
-    assert max(renyi_divergence(pair, order) / mechanism.guarantee.renyi(order) for order in ORDERS) > 0.9
+    assert (
+        max(
+            renyi_divergence(pair, order) / mechanism.guarantee.renyi(order)
+            for order in ORDERS
+        )
+        > 0.9
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_permute_and_flip_costs_what_pure_privacy_costs_and_not_less(epsilon):
-    """It has no bounded range: one choice can lose ε one way and another ε the other way."""
+    """It has no bounded range: one choice can lose ε one way and another ε the other
+    way.
+    """
     mechanism = PermuteAndFlip(sensitivity=1, epsilon=epsilon)
     rho = mechanism.guarantee.to(dither.ZeroConcentratedDP).rho
     assert rho == pytest.approx(epsilon * math.tanh(epsilon / 2))
     pairs = list(neighbouring_laws(permute_and_flip_law, mechanism, range(0, 9, 4)))
     for order in ORDERS:
-        assert max(renyi_divergence(pair, order) for pair in pairs) <= mechanism.guarantee.renyi(order) <= order * rho
+        assert (
+            max(renyi_divergence(pair, order) for pair in pairs)
+            <= mechanism.guarantee.renyi(order)
+            <= order * rho
+        )
     ranges = [math.log(a / b) for pair in pairs for a, b in pair]
-    spread = max(max(math.log(a / b) for a, b in pair) - min(math.log(a / b) for a, b in pair) for pair in pairs)
+    spread = max(
+        max(math.log(a / b) for a, b in pair) - min(math.log(a / b) for a, b in pair)
+        for pair in pairs
+    )
     assert max(map(abs, ranges)) <= epsilon * ROOM
     assert spread > epsilon * 1.01
 
 
 def test_permute_and_flip_exceeds_the_cost_of_bounded_range():
-    """So charging ε² / 8 for it would be wrong: two candidates whose gap closes and opens again."""
+    """So charging ε² / 8 for it would be wrong: two candidates whose gap closes and
+    opens again.
+    """
     mechanism = PermuteAndFlip(sensitivity=1, epsilon=0.5)
-    pair = list(zip(*(permute_and_flip_law(s, mechanism.weight) for s in ([1, 0], [0, 1])), strict=True))
+    pair = list(
+        zip(
+            *(permute_and_flip_law(s, mechanism.weight) for s in ([1, 0], [0, 1])),
+            strict=True,
+        )
+    )
     cheaper = dither.BoundedRange(0.5)
-    assert max(renyi_divergence(pair, order) / cheaper.renyi(order) for order in ORDERS) > 1.01
+    assert (
+        max(renyi_divergence(pair, order) / cheaper.renyi(order) for order in ORDERS)
+        > 1.01
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, math.log(3), 4.0, 30.0, 60.0])
@@ -168,23 +209,32 @@ def test_gaussian_scale_keeps_the_promise_exactly(sensitivity, mu):
     assert exact[0] / Fraction(mechanism.scale) <= exact[1]
     for size in (1, 7, 1000):
         grid, scale = mechanism.scale_on(size)
-        rest = Fraction(scale) * exact[1] - exact[0] / grid.step  # at least the square root of the size
+        # At least the square root of the size
+        rest = Fraction(scale) * exact[1] - exact[0] / grid.step
         assert rest > 0
         assert rest**2 >= size
         assert float(Fraction(scale) * grid.step) <= mechanism.scale * (1 + 2e-6)
 
 
 def test_grid_sensitivity_by_brute_force():
-    """Rounding to the grid moves an L1 distance by at most one step for each changing entry."""
+    """Rounding to the grid moves an L1 distance by at most one step for each changing
+    entry.
+    """
     generator = np.random.default_rng(1)  # allowed: test inputs, not noise
     for _ in range(300):
         size = int(generator.integers(1, 6))
         here = generator.normal(size=size) * 10.0 ** generator.integers(-3, 4)
         move = generator.normal(size=size)
         there = here + move / np.abs(move).sum()
-        sensitivity = sum((abs(Fraction(a) - Fraction(b)) for a, b in zip(here, there, strict=True)), Fraction(0))
+        sensitivity = sum(
+            (abs(Fraction(a) - Fraction(b)) for a, b in zip(here, there, strict=True)),
+            Fraction(0),
+        )
         grid, _ = Laplace(sensitivity=float(sensitivity), epsilon=1).scale_on(size)
-        moved = sum(abs(grid.nearest(a) - grid.nearest(b)) for a, b in zip(here, there, strict=True))
+        moved = sum(
+            abs(grid.nearest(a) - grid.nearest(b))
+            for a, b in zip(here, there, strict=True)
+        )
         assert moved <= sensitivity / grid.step + size
 
 
@@ -193,14 +243,26 @@ CASES = [
     ("Geometric", Geometric(sensitivity=2, epsilon=0.8), 5, 7),
     ("Laplace on a float", Laplace(sensitivity=1, epsilon=0.8), 0.0, 1.0),
     ("NoisyMax", NoisyMax(sensitivity=1, epsilon=0.8), [1, 0, 0], [0, 1, 1]),
-    ("NoisyMax, monotone", NoisyMax(sensitivity=1, epsilon=0.8, monotone=True), [0, 0, 0], [1, 0, 0]),
+    (
+        "NoisyMax, monotone",
+        NoisyMax(sensitivity=1, epsilon=0.8, monotone=True),
+        [0, 0, 0],
+        [1, 0, 0],
+    ),
     ("Exponential", Exponential(sensitivity=1, epsilon=0.8), [1, 0, 0], [0, 1, 1]),
-    ("PermuteAndFlip", PermuteAndFlip(sensitivity=1, epsilon=0.8), [1, 0, 0], [0, 1, 1]),
+    (
+        "PermuteAndFlip",
+        PermuteAndFlip(sensitivity=1, epsilon=0.8),
+        [1, 0, 0],
+        [0, 1, 1],
+    ),
     ("RandomizedResponse", RandomizedResponse(epsilon=0.8), 0, 1),
 ]
 
 
-@pytest.mark.parametrize(("mechanism", "here", "there"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
+@pytest.mark.parametrize(
+    ("mechanism", "here", "there"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
+)
 def test_samples_do_not_refute_the_promise(mechanism, here, there):
     def draws(value, count=20_000):
         found = [mechanism.release(value) for _ in range(count)]
@@ -219,28 +281,47 @@ def test_vector_laplace_samples_do_not_refute_the_promise():
     """Two entries that both move by half the sensitivity."""
     mechanism = Laplace(sensitivity=2, epsilon=1)
     here, there = (
-        [tuple(row) for row in np.clip(np.array([mechanism.release([v, v]) for _ in range(20_000)]), -3, 4)]
+        [
+            tuple(row)
+            for row in np.clip(
+                np.array([mechanism.release([v, v]) for _ in range(20_000)]), -3, 4
+            )
+        ]
         for v in (0, 1)
     )
     assert epsilon_lower_bound(here, there) <= 1
 
 
-@pytest.mark.parametrize(("promise", "delta"), [({"epsilon": 0.8}, 0.0), ({"mu": 0.5}, 1e-3)])
+@pytest.mark.parametrize(
+    ("promise", "delta"), [({"epsilon": 0.8}, 0.0), ({"mu": 0.5}, 1e-3)]
+)
 def test_tree_samples_do_not_refute_the_promise(promise, delta):
     """One unit at one leaf moves a node of each level."""
     mechanism = TreeMechanism(tree=Tree(2, 2), radius=1, **promise)
     here, there = (
-        [tuple(row) for row in np.clip(mechanism.noisy(np.tile(leaves, (DRAWS, 1))), 0, 1).tolist()]
+        [
+            tuple(row)
+            for row in np.clip(
+                mechanism.noisy(np.tile(leaves, (DRAWS, 1))), 0, 1
+            ).tolist()
+        ]
         for leaves in ([0, 0], [1, 0])
     )
-    assert epsilon_lower_bound(here, there, delta) <= mechanism.guarantee.epsilon_at(delta)
+    assert epsilon_lower_bound(here, there, delta) <= mechanism.guarantee.epsilon_at(
+        delta
+    )
 
 
 def test_half_the_noise_of_a_tree_breaks_its_promise():
     """The audit above can fail: noise for one level on two."""
     mechanism = Laplace(sensitivity=1, epsilon=0.8)
     here, there = (
-        [tuple(row) for row in np.clip(mechanism.release(np.tile(nodes, (DRAWS, 1))), 0, 1).tolist()]
+        [
+            tuple(row)
+            for row in np.clip(
+                mechanism.release(np.tile(nodes, (DRAWS, 1))), 0, 1
+            ).tolist()
+        ]
         for nodes in ([0, 0, 0], [1, 1, 0])
     )
     assert epsilon_lower_bound(here, there) > 0.8
@@ -248,7 +329,9 @@ def test_half_the_noise_of_a_tree_breaks_its_promise():
 
 @pytest.mark.parametrize("unit", [dither.ROW, dither.ROW.replacing()])
 def test_named_keys_do_not_refute_the_promise(unit):
-    """A unit with two keys, one of which nobody else has; where neighbours replace it, the other has two of its own."""
+    """A unit with two keys, one of which nobody else has; where neighbours replace it,
+    the other has two of its own.
+    """
     mechanism = KeyThreshold(most=2, mu=1.0, delta=0.02, unit=unit)
     replaced = unit == dither.ROW.replacing()
     here = {"a": 5, "b": 4, "alone": 1}
@@ -257,30 +340,54 @@ def test_named_keys_do_not_refute_the_promise(unit):
     def draws(counts):
         names = list(counts)
         masks = mechanism.release(np.tile(list(counts.values()), (DRAWS, 1)))
-        return [tuple(name for name, named in zip(names, mask, strict=True) if named) for mask in masks.tolist()]
+        return [
+            tuple(name for name, named in zip(names, mask, strict=True) if named)
+            for mask in masks.tolist()
+        ]
 
     for delta in (0.03, 0.1):
-        assert epsilon_lower_bound(draws(here), draws(there), delta) <= mechanism.guarantee.epsilon_at(delta)
-    assert epsilon_lower_bound(draws({"alone": 6}), draws({}), 0.03) > mechanism.guarantee.epsilon_at(0.03)
+        assert epsilon_lower_bound(
+            draws(here), draws(there), delta
+        ) <= mechanism.guarantee.epsilon_at(delta)
+    assert epsilon_lower_bound(
+        draws({"alone": 6}), draws({}), 0.03
+    ) > mechanism.guarantee.epsilon_at(0.03)
 
 
 @pytest.mark.parametrize("unit", [dither.ROW, dither.ROW.replacing()])
 def test_keys_that_reach_what_a_candidate_needs_do_not_refute_the_promise(unit):
-    """A unit lifts two keys from 3 units to 4, which is what a candidate needs; a replaced one lets two others fall."""
+    """A unit lifts two keys from 3 units to 4, which is what a candidate needs; a
+    replaced one lets two others fall.
+    """
     mechanism = KeyThreshold(most=2, mu=1.0, delta=0.02, unit=unit, at_least=4)
     replaced = unit == dither.ROW.replacing()
     here = {"a": 8, "risen": 4, "too": 4, "fallen": 3, "as well": 3}
-    there = {"a": 8, "risen": 3, "too": 3, "fallen": 4 if replaced else 3, "as well": 4 if replaced else 3}
+    there = {
+        "a": 8,
+        "risen": 3,
+        "too": 3,
+        "fallen": 4 if replaced else 3,
+        "as well": 4 if replaced else 3,
+    }
 
     def draws(counts, threshold=mechanism):
         names = list(counts)
         masks = threshold.release(np.tile(list(counts.values()), (DRAWS, 1)))
-        return [tuple(name for name, named in zip(names, mask, strict=True) if named) for mask in masks.tolist()]
+        return [
+            tuple(name for name, named in zip(names, mask, strict=True) if named)
+            for mask in masks.tolist()
+        ]
 
     for delta in (0.03, 0.1):
-        assert epsilon_lower_bound(draws(here), draws(there), delta) <= mechanism.guarantee.epsilon_at(delta)
-    low = KeyThreshold(most=2, mu=1.0, delta=0.02, unit=unit)  # the threshold that was not raised, on pruned counts
-    pruned = [{key: count if count >= 4 else 0 for key, count in side.items()} for side in (here, there)]
+        assert epsilon_lower_bound(
+            draws(here), draws(there), delta
+        ) <= mechanism.guarantee.epsilon_at(delta)
+    # The threshold that was not raised, on pruned counts
+    low = KeyThreshold(most=2, mu=1.0, delta=0.02, unit=unit)
+    pruned = [
+        {key: count if count >= 4 else 0 for key, count in side.items()}
+        for side in (here, there)
+    ]
     refuted = epsilon_lower_bound(draws(pruned[0], low), draws(pruned[1], low), 0.03)
     assert refuted > mechanism.guarantee.epsilon_at(0.03)
 
@@ -298,11 +405,32 @@ ODDS = PartitionSelection(epsilon=0.8, delta=0.02)
 RUNNING = ContinualCount(horizon=3, participations=2, mu=0.4)
 MORE = [
     ("AboveThreshold", ask_all, [-1, -1, 1], [0, 0, 0], 0.8, 0.0),
-    ("TopK", lambda scores: tuple(TWO.release(scores).tolist()), [1, 0, 0], [0, 1, 1], 0.8, 0.0),
+    (
+        "TopK",
+        lambda scores: tuple(TWO.release(scores).tolist()),
+        [1, 0, 0],
+        [0, 1, 1],
+        0.8,
+        0.0,
+    ),
     ("QuantileExponential", MEDIAN.release, [0, 0], [0, 0, 4], 0.8, 0.0),
-    ("SmoothSensitivity", lambda given: max(-9, min(9, SMOOTH.release(*given))), (0, 0), (1, 1), 0.8, 0.0),
+    (
+        "SmoothSensitivity",
+        lambda given: max(-9, min(9, SMOOTH.release(*given))),
+        (0, 0),
+        (1, 1),
+        0.8,
+        0.0,
+    ),
     ("Ladder", lambda given: LADDER.release(*given), (10, 1), (11, 2), 0.8, 0.0),
-    ("PartitionSelection", lambda counts: tuple(ODDS.release(counts).tolist()), [1, 5], [0, 5], 0.8, 0.02),
+    (
+        "PartitionSelection",
+        lambda counts: tuple(ODDS.release(counts).tolist()),
+        [1, 5],
+        [0, 5],
+        0.8,
+        0.02,
+    ),
     (
         "ContinualCount",
         lambda steps: tuple(np.clip(RUNNING.release(steps), -1, 3).round().tolist()),
@@ -314,7 +442,11 @@ MORE = [
 ]
 
 
-@pytest.mark.parametrize(("once", "here", "there", "epsilon", "delta"), [c[1:] for c in MORE], ids=[c[0] for c in MORE])
+@pytest.mark.parametrize(
+    ("once", "here", "there", "epsilon", "delta"),
+    [c[1:] for c in MORE],
+    ids=[c[0] for c in MORE],
+)
 def test_more_samples_do_not_refute_the_promise(once, here, there, epsilon, delta):
     first, second = ([once(value) for _ in range(6_000)] for value in (here, there))
     assert epsilon_lower_bound(first, second, delta) <= epsilon
@@ -322,20 +454,62 @@ def test_more_samples_do_not_refute_the_promise(once, here, there, epsilon, delt
 
 ARRAYS = [
     ("count", lambda x: dither.count(x, epsilon=1), np.ones(3), np.ones(4)),
-    ("sum of integers", lambda x: dither.sum(x, bounds=(-1, 2), epsilon=1), np.array([1, 1]), np.array([1, 1, 9])),
-    ("sum of reals", lambda x: dither.sum(x, bounds=(-1, 2), epsilon=1), [1.0, 1.0], [1.0, 1.0, math.inf]),
-    ("mean", lambda x: dither.mean(x, bounds=(0, 1), epsilon=1), [0.0] * 3, [0.0] * 3 + [1.0]),
-    ("mean of n", lambda x: dither.mean(x, bounds=(0, 1), n=3, epsilon=1), [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]),
-    ("variance", lambda x: dither.variance(x, bounds=(0, 1), epsilon=1), [0.0] * 3, [0.0] * 3 + [1.0]),
-    ("variance of n", lambda x: dither.variance(x, bounds=(0, 1), n=3, epsilon=1), [0.0] * 3, [0.0, 0.0, 1.0]),
-    ("median", lambda x: dither.quantile(x, 0.5, bounds=(0, 4), epsilon=1), np.array([0, 0]), np.array([0, 0, 4])),
-    ("histogram", lambda x: dither.histogram(x, keys=["a", "b"], epsilon=1), ["a", "b"], ["a", "b", "b"]),
+    (
+        "sum of integers",
+        lambda x: dither.sum(x, bounds=(-1, 2), epsilon=1),
+        np.array([1, 1]),
+        np.array([1, 1, 9]),
+    ),
+    (
+        "sum of reals",
+        lambda x: dither.sum(x, bounds=(-1, 2), epsilon=1),
+        [1.0, 1.0],
+        [1.0, 1.0, math.inf],
+    ),
+    (
+        "mean",
+        lambda x: dither.mean(x, bounds=(0, 1), epsilon=1),
+        [0.0] * 3,
+        [0.0] * 3 + [1.0],
+    ),
+    (
+        "mean of n",
+        lambda x: dither.mean(x, bounds=(0, 1), n=3, epsilon=1),
+        [0.0, 0.0, 0.0],
+        [0.0, 0.0, 1.0],
+    ),
+    (
+        "variance",
+        lambda x: dither.variance(x, bounds=(0, 1), epsilon=1),
+        [0.0] * 3,
+        [0.0] * 3 + [1.0],
+    ),
+    (
+        "variance of n",
+        lambda x: dither.variance(x, bounds=(0, 1), n=3, epsilon=1),
+        [0.0] * 3,
+        [0.0, 0.0, 1.0],
+    ),
+    (
+        "median",
+        lambda x: dither.quantile(x, 0.5, bounds=(0, 4), epsilon=1),
+        np.array([0, 0]),
+        np.array([0, 0, 4]),
+    ),
+    (
+        "histogram",
+        lambda x: dither.histogram(x, keys=["a", "b"], epsilon=1),
+        ["a", "b"],
+        ["a", "b", "b"],
+    ),
     ("empty", lambda x: dither.mean(x, bounds=(0, 1), epsilon=1), [], [1.0]),
     ("missing", lambda x: dither.sum(x, bounds=(1, 2), epsilon=1), [1.0], [1.0, None]),
 ]
 
 
-@pytest.mark.parametrize(("ask", "here", "there"), [c[1:] for c in ARRAYS], ids=[c[0] for c in ARRAYS])
+@pytest.mark.parametrize(
+    ("ask", "here", "there"), [c[1:] for c in ARRAYS], ids=[c[0] for c in ARRAYS]
+)
 def test_array_answers_do_not_refute_their_promise(ask, here, there):
     """With 95 % intervals beside the value, because these are published too."""
 

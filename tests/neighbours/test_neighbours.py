@@ -1,4 +1,6 @@
-"""Private SQL on neighbouring databases: exact integers move by no more than the plan says, and nothing else moves."""
+"""Private SQL on neighbouring databases: exact integers move by no more than the plan
+says, and nothing else moves.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +24,27 @@ from tests.conformance.asking import in_turn
 from tests.neighbours.neighbour_checks import Asking, campaign, explore
 from tests.neighbours.neighbour_engines import PLACES
 from tests.neighbours.neighbour_place import IDS, NUMBERED, ROWS
-from tests.neighbours.neighbour_questions import CLINIC, CONDITIONS, NUMBERS, SURVEY, question
+from tests.neighbours.neighbour_questions import (
+    CLINIC,
+    CONDITIONS,
+    NUMBERS,
+    SURVEY,
+    question,
+)
 from tests.neighbours.neighbours import world
 
 PROCESSES = 2
 QUESTIONS = 3
 WORLDS = {"duckdb": (60, 9), "postgres": (20, 9), "spark": (5, 2)}
-"""How many worlds each engine is asked about, and how many versions of the unit each of them has. With 9 of them and
-none, 45 pairs of neighbours are compared for each question. `bench conformance --neighbours` asks Spark about more."""
+"""How many worlds each engine is asked about, and how many versions of the unit each of
+them has. With 9 of them and none, 45 pairs of neighbours are compared for each
+question. `bench conformance --neighbours` asks Spark about more."""
 
 
 not_on_spark = pytest.mark.only_on("duckdb", "postgres")
-on_all_engines = pytest.mark.parametrize("engine", in_turn(PLACES, ["duckdb"]), indirect=True)
+on_all_engines = pytest.mark.parametrize(
+    "engine", in_turn(PLACES, ["duckdb"]), indirect=True
+)
 """Of the others in the full run only: they take long."""
 
 
@@ -52,8 +63,13 @@ def places(engine):
 
 
 QUICK = {"max_examples": 12, "deadline": None, "derandomize": True, "database": None}
-UNSHRUNK = {"phases": [Phase.explicit, Phase.generate], "suppress_health_check": list(HealthCheck)}
-"""An example takes a second, so making a failing one smaller would take many minutes; its question is shown."""
+UNSHRUNK = {
+    "phases": [Phase.explicit, Phase.generate],
+    "suppress_health_check": list(HealthCheck),
+}
+"""An example takes a second, so making a failing one smaller would take many minutes;
+its question is shown.
+"""
 
 
 @not_on_spark  # of which the same is asked in `test_many_neighbours`
@@ -65,28 +81,64 @@ def test_one_unit_moves_what_the_plan_says(places, random, which):
 
 @on_all_engines
 @not_on_spark
-@pytest.mark.parametrize("which", [0, 1, 2], ids=["text ids", "numbers as ids", "rows as units"])
+@pytest.mark.parametrize(
+    "which", [0, 1, 2], ids=["text ids", "numbers as ids", "rows as units"]
+)
 def test_every_relation(places, which):
-    """Each kind of FROM clause; the many conditions of WHERE are asked together elsewhere."""
+    """Each kind of FROM clause; the many conditions of WHERE are asked together
+    elsewhere.
+    """
     place, random = places[which], Random(which)
-    sources = [one for one in (SURVEY if place.catalogue is ROWS else CLINIC) if not one.name.startswith("filter")]
-    plain = [f"SELECT COUNT(*), SUM({source.numbers[0]}) FROM {source.sql}" for source in sources]
+    sources = [
+        one
+        for one in (SURVEY if place.catalogue is ROWS else CLINIC)
+        if not one.name.startswith("filter")
+    ]
+    plain = [
+        f"SELECT COUNT(*), SUM({source.numbers[0]}) FROM {source.sql}"
+        for source in sources
+    ]
     asked = [Asking.at(place, sql, random) for sql in plain]
     for _ in range(2):
         _compared(place, list(map(_one_radius, asked)), random, versions=3, dense=True)
     mixed = [question(random, source) for source in sources[which::3]]
-    _compared(place, [Asking.at(place, sql, random) for sql in mixed], random, versions=2)
+    _compared(
+        place, [Asking.at(place, sql, random) for sql in mixed], random, versions=2
+    )
 
 
-@pytest.mark.parametrize("which", [pytest.param(0, id="ids"), pytest.param(2, id="rows as units", marks=not_on_spark)])
+@pytest.mark.parametrize(
+    "which",
+    [
+        pytest.param(0, id="ids"),
+        pytest.param(2, id="rows as units", marks=not_on_spark),
+    ],
+)
 def test_every_expression(places, engine, which):
-    """All conditions and all numbers, each as an aggregate of its own: none raises, each is bounded."""
+    """All conditions and all numbers, each as an aggregate of its own: none raises,
+    each is bounded.
+    """
     place, random = places[which], Random(7)
     counts = [f"COUNT(*) FILTER (WHERE {condition})" for condition in CONDITIONS]
-    sums = [f"SUM({number}), {'AVG' if n % 2 else 'MEDIAN'}({number})" for n, number in enumerate(NUMBERS)]
-    chunks = [items[start : start + 12] for items in (counts, sums) for start in range(0, len(items), 12)]
-    asked = [Asking.at(place, f"SELECT {', '.join(items)} FROM visits", random) for items in chunks]
-    _compared(place, list(map(_one_radius, asked)) if engine == "spark" else asked, random, versions=1)
+    sums = [
+        f"SUM({number}), {'AVG' if n % 2 else 'MEDIAN'}({number})"
+        for n, number in enumerate(NUMBERS)
+    ]
+    chunks = [
+        items[start : start + 12]
+        for items in (counts, sums)
+        for start in range(0, len(items), 12)
+    ]
+    asked = [
+        Asking.at(place, f"SELECT {', '.join(items)} FROM visits", random)
+        for items in chunks
+    ]
+    _compared(
+        place,
+        list(map(_one_radius, asked)) if engine == "spark" else asked,
+        random,
+        versions=1,
+    )
 
 
 def _one_radius(asked):
@@ -110,9 +162,13 @@ def no_noise(_self, _scale, size):
 
 
 @on_all_engines
-@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=not_on_spark) for n in range(1, 8))])
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(n, marks=not_on_spark) for n in range(1, 8))]
+)
 def test_nothing_else_can_be_observed(places, monkeypatch, seed):
-    """Success, columns, public keys, their order, cost and notes are the same with and without a unit (rule R1)."""
+    """Success, columns, public keys, their order, cost and notes are the same with and
+    without a unit (rule R1).
+    """
     for mechanism in (Laplace, Gaussian):
         monkeypatch.setattr(mechanism, "_draw", no_noise)
     random = Random(seed)
@@ -133,14 +189,27 @@ def test_nothing_else_can_be_observed(places, monkeypatch, seed):
 
 def _observed(place, sql):
     """What an analyst sees of an answer besides what is noisy; private keys are."""
-    account = Ledger.open(":memory:").account("test", epsilon=100.0, delta=1e-6, unit=place.catalogue.unit)
+    account = Ledger.open(":memory:").account(
+        "test", epsilon=100.0, delta=1e-6, unit=place.catalogue.unit
+    )
     release = Database(place.catalogue, place.engine, account).sql(sql, epsilon=1.0)
     private = any("keys are private" in note for note in release.notes)
     names = [release.is_key(column) for column in range(len(release.columns))]
-    keys = [tuple(value for value, key in zip(row, names, strict=True) if key) for row in release.rows]
-    notes = [re.sub(r"[\d.,e+-]+|\(chosen privately.*", "#", note) for note in release.notes]
+    keys = [
+        tuple(value for value, key in zip(row, names, strict=True) if key)
+        for row in release.rows
+    ]
+    notes = [
+        re.sub(r"[\d.,e+-]+|\(chosen privately.*", "#", note) for note in release.notes
+    ]
     assert str(release)
-    return release.columns, None if private else keys, str(release.guarantee), account.spent, notes
+    return (
+        release.columns,
+        None if private else keys,
+        str(release.guarantee),
+        account.spent,
+        notes,
+    )
 
 
 @pytest.mark.full
@@ -149,12 +218,20 @@ def test_many_neighbours(engine):
     """A pair is two neighbouring databases and one question."""
     worlds, versions = WORLDS[engine]
     asked = partial(campaign, engine=engine, questions=QUESTIONS, versions=versions)
-    assert _spread(asked, worlds, engine) == worlds * QUESTIONS * math.comb(versions + 1, 2)
+    assert _spread(asked, worlds, engine) == worlds * QUESTIONS * math.comb(
+        versions + 1, 2
+    )
 
 
 def _spread(asked, worlds, engine):
-    """Half of the worlds in each process; but Spark has threads of its own, and a session of its own here."""
+    """Half of the worlds in each process; but Spark has threads of its own, and a
+    session of its own here.
+    """
     if engine == "spark":
         return asked(range(worlds))
     with ProcessPoolExecutor(PROCESSES, multiprocessing.get_context("spawn")) as pool:
-        return sum(pool.map(asked, [range(part, worlds, PROCESSES) for part in range(PROCESSES)]))
+        return sum(
+            pool.map(
+                asked, [range(part, worlds, PROCESSES) for part in range(PROCESSES)]
+            )
+        )

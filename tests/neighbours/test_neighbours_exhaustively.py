@@ -1,4 +1,6 @@
-"""All databases of a few units with up to two rows each, over a tiny domain: every pair of neighbours."""
+"""All databases of a few units with up to two rows each, over a tiny domain: every pair
+of neighbours.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,11 @@ from tests.neighbours.neighbour_checks import check, collected, planned, radii_o
 from tests.neighbours.neighbour_engines import PLACES
 from tests.neighbours.neighbour_place import replacing
 
-FIELDS = (Field("id", Type.TEXT), Field("k", Type.TEXT, ANY, ("A", "B")), Field("p", Type.TEXT))
+FIELDS = (
+    Field("id", Type.TEXT),
+    Field("k", Type.TEXT, ANY, ("A", "B")),
+    Field("p", Type.TEXT),
+)
 TABLE = Table("t", (*FIELDS, Field("x", Type.INTEGER, Range(-1, 2))), owner="id")
 TINY = Catalogue("tiny", (TABLE,), unit=Unit("id"))
 
@@ -47,13 +53,20 @@ not_on_spark = pytest.mark.only_on("duckdb", "postgres")
 
 @pytest.fixture(scope="module", params=in_turn(PLACES, ["duckdb"]))
 def place(request):
-    """On a server each database takes many times as long, so these wait for the full run."""
+    """On a server each database takes many times as long, so these wait for the full
+    run.
+    """
     made = PLACES[request.param](TINY)
     yield made
     made.close()
 
 
-ASKED = [(name, gaussian) for name in QUESTIONS for gaussian in (True, False) if gaussian or name != "private keys"]
+ASKED = [
+    (name, gaussian)
+    for name in QUESTIONS
+    for gaussian in (True, False)
+    if gaussian or name != "private keys"
+]
 
 
 @pytest.mark.only_on("duckdb", "postgres")
@@ -71,23 +84,50 @@ def test_two_units_with_three_kinds_of_rows(place, name, gaussian):
 
 @pytest.mark.full
 @pytest.mark.only_on("duckdb")
-@pytest.mark.parametrize(("number", "name"), list(enumerate(QUESTIONS)), ids=list(QUESTIONS))
+@pytest.mark.parametrize(
+    ("number", "name"), list(enumerate(QUESTIONS)), ids=list(QUESTIONS)
+)
 def test_three_units_with_two_kinds_of_rows(place, number, name):
     """216 databases. Each question with one kind of noise, in turn."""
-    _exhaust(place, QUESTIONS[name], number % 2 == 0 or name == "private keys", units=3, kinds=2)
+    _exhaust(
+        place,
+        QUESTIONS[name],
+        number % 2 == 0 or name == "private keys",
+        units=3,
+        kinds=2,
+    )
 
 
 @pytest.mark.parametrize(
-    ("most", "at_least"), [(1, 2), *(pytest.param(*one, marks=not_on_spark) for one in ((1, 3), (2, 2), (2, 3)))]
+    ("most", "at_least"),
+    [
+        (1, 2),
+        *(pytest.param(*one, marks=not_on_spark) for one in ((1, 3), (2, 2), (2, 3))),
+    ],
 )
 def test_candidates_of_private_keys_by_what_units_keep(place, at_least, most):
-    """Between all neighbours, a candidate of one side alone has just as many units as a candidate needs."""
-    sql, stated = "SELECT p, COUNT(*) FROM t GROUP BY p", {"gaussian": True, "at_least": at_least, "groups": most}
-    plans = [planned(place, sql, unit, **stated) for unit in (TINY.unit, replacing(TINY))]
+    """Between all neighbours, a candidate of one side alone has just as many units as a
+    candidate needs.
+    """
+    sql, stated = (
+        "SELECT p, COUNT(*) FROM t GROUP BY p",
+        {"gaussian": True, "at_least": at_least, "groups": most},
+    )
+    plans = [
+        planned(place, sql, unit, **stated) for unit in (TINY.unit, replacing(TINY))
+    ]
     brought = [(), ROWS[:1], ROWS[1:2], ROWS[:2]]
     found = {}
     for chosen in product(range(4), repeat=3):
-        place.hold({"t": [[str(unit), *row] for unit, which in enumerate(chosen) for row in brought[which]]})
+        place.hold(
+            {
+                "t": [
+                    [str(unit), *row]
+                    for unit, which in enumerate(chosen)
+                    for row in brought[which]
+                ]
+            }
+        )
         found[chosen] = collected(place, plans[0], {})
     assert any(one.candidates for one in found.values())
     for one, two in product(found, found):
@@ -98,13 +138,24 @@ def test_candidates_of_private_keys_by_what_units_keep(place, at_least, most):
 
 
 def _exhaust(place, sql, gaussian, units, kinds):
-    # A unit has two private keys at most: all of them stay candidates, and count in every database.
-    # They have two rows, although one is declared: what clipping hides is then clipped in its turn.
+    # A unit has two private keys at most: all of them stay candidates, and count in
+    # every database. They have two rows, although one is declared: what clipping hides
+    # is then clipped in its turn.
     stated = {"gaussian": gaussian, "groups": 2, "values": 1, "cap": 1}
-    plan, other = (planned(place, sql, unit, **stated) for unit in (TINY.unit, replacing(TINY)))
-    brought = [rows for count in (0, 1, 2) for rows in combinations_with_replacement(ROWS[:kinds], count)]
+    plan, other = (
+        planned(place, sql, unit, **stated) for unit in (TINY.unit, replacing(TINY))
+    )
+    brought = [
+        rows
+        for count in (0, 1, 2)
+        for rows in combinations_with_replacement(ROWS[:kinds], count)
+    ]
     found = [
-        _found(place, plan, [[str(unit), *row] for unit, rows in enumerate(chosen) for row in rows])
+        _found(
+            place,
+            plan,
+            [[str(unit), *row] for unit, rows in enumerate(chosen) for row in rows],
+        )
         for chosen in product(brought, repeat=units)
     ]
     shape = (len(brought),) * units
@@ -115,15 +166,27 @@ def _exhaust(place, sql, gaussian, units, kinds):
 
 
 def _found(place, plan, rows):
-    """Each vector of the plan: the units of the private keys, norms, and totals, whatever keys there are."""
+    """Each vector of the plan: the units of the private keys, norms, and totals,
+    whatever keys there are.
+    """
     place.hold({"t": rows})
-    found = collected(place, plan, {m: sizes[1:4:2] or sizes for m, sizes in radii_of(plan).items()})
-    vectors = {("keys", 0): [found.candidates.get((key,), 0) for key in "ab"]} if plan.keys is not None else {}
+    found = collected(
+        place, plan, {m: sizes[1:4:2] or sizes for m, sizes in radii_of(plan).items()}
+    )
+    vectors = (
+        {("keys", 0): [found.candidates.get((key,), 0) for key in "ab"]}
+        if plan.keys is not None
+        else {}
+    )
     vectors |= {("norms", m): counts for m, counts in found.norms.items()}
     for (m, radius), groups in found.totals.items():
         keys = [(key,) for key in "ab"] if plan.keys is not None else [()]
-        size = plan.items[m].measure.size * (1 if plan.keys is not None else plan.groups)
-        vectors[m, radius] = np.concatenate([groups.get(key, np.zeros(size, np.int64)) for key in keys])
+        size = plan.items[m].measure.size * (
+            1 if plan.keys is not None else plan.groups
+        )
+        vectors[m, radius] = np.concatenate(
+            [groups.get(key, np.zeros(size, np.int64)) for key in keys]
+        )
         if (m, radius) in found.hidden:
             none = np.zeros(size // plan.items[m].measure.size, np.int64)
             cut = [found.hidden[m, radius].get(key, none) for key in keys]
@@ -132,15 +195,25 @@ def _found(place, plan, rows):
 
 
 def _check(plan, what, vectors):
-    """Every pair that differs in one unit: for add/remove, one of both has nothing of it."""
+    """Every pair that differs in one unit: for add/remove, one of both has nothing of
+    it.
+    """
     kind, radius = what
     if kind == "hidden":
         m, clipped = radius
         kind, radius = m, plan.hidden_radius(plan.items[m], clipped)
     twice, l2 = 1 + plan.replacing, plan.spend.gaussian
-    allowed = plan.keys.most * twice if kind == "keys" else twice if kind == "norms" else plan.sensitivity(radius)
+    allowed = (
+        plan.keys.most * twice
+        if kind == "keys"
+        else twice
+        if kind == "norms"
+        else plan.sensitivity(radius)
+    )
     if kind not in ("keys", "norms"):
-        l2 = l2 and (plan.items[kind].measure.kind is not Kind.TREE or what[0] == "hidden")
+        l2 = l2 and (
+            plan.items[kind].measure.kind is not Kind.TREE or what[0] == "hidden"
+        )
         allowed = allowed**2 if l2 else allowed
     for axis in range(vectors.ndim - 1):
         moved = np.moveaxis(vectors, axis, 0)

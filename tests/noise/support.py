@@ -1,7 +1,9 @@
-"""What the noise tests share: a source that replays words, and chi-square tests against exact probabilities.
+"""What the noise tests share: a source that replays words, and chi-square tests against
+exact probabilities.
 
-All draws are truly random unless a test replays words. A statistical test fails when p < LEVEL; about 200 of them run
-in `make test-full`, so a false alarm happens in one run of 50,000.
+All draws are truly random unless a test replays words. A statistical test fails when p
+< LEVEL; about 200 of them run in `make test-full`, so a false alarm happens in one run
+of 50,000.
 """
 
 from __future__ import annotations
@@ -21,10 +23,16 @@ QUICK, FULL = 300_000, 10_000_000
 
 
 class Replay:
-    """Gives `words` to whoever fills an array, and `extra` (or else more of `words`) to whoever asks for one word."""
+    """Gives `words` to whoever fills an array, and `extra` (or else more of `words`) to
+    whoever asks for one word.
+    """
 
-    def __init__(self, words: Iterable[int] = (), extra: Iterable[int] | None = None) -> None:
-        self._words = np.array(words if isinstance(words, np.ndarray) else list(words), dtype=np.uint64)
+    def __init__(
+        self, words: Iterable[int] = (), extra: Iterable[int] | None = None
+    ) -> None:
+        self._words = np.array(
+            words if isinstance(words, np.ndarray) else list(words), dtype=np.uint64
+        )
         self._extra: Iterator[int] | None = None if extra is None else iter(extra)
         self.used = 0
 
@@ -43,7 +51,9 @@ class Replay:
 
 
 def always(word: int) -> Replay:
-    """A source whose every single word is this one: the answer then cannot depend on who asks first."""
+    """A source whose every single word is this one: the answer then cannot depend on
+    who asks first.
+    """
     return Replay(extra=itertools.repeat(word))
 
 
@@ -61,14 +71,17 @@ def p_value(counts: NDArray[np.int64], masses: NDArray[np.float64]) -> float:
         total += value
         if total >= 20:
             total, group = 0.0, group + 1
-    groups[groups == group] = max(group - 1, 0)  # what is left over joins the last full bin
+    # What is left over joins the last full bin
+    groups[groups == group] = max(group - 1, 0)
     seen, want = np.bincount(groups, counts), np.bincount(groups, expected)
     assert want.size > 1
     return float(stats.chi2.sf(((seen - want) ** 2 / want).sum(), want.size - 1))
 
 
 def tail_edges(tail: Callable[[int], float], draws: int) -> list[int]:
-    """Whole numbers 1 = e₀ < e₁ < … that cut P(X ≥ k) into 60 equal parts and its far end into halves."""
+    """Whole numbers 1 = e₀ < e₁ < … that cut P(X ≥ k) into 60 equal parts and its far
+    end into halves.
+    """
     most = tail(1)
     targets = [most * part / 60 for part in range(59, 0, -1)]
     targets += [most / 60 / 2**i for i in range(1, 60) if most / 60 / 2**i * draws > 40]
@@ -83,18 +96,24 @@ def tail_edges(tail: Callable[[int], float], draws: int) -> list[int]:
     return edges
 
 
-def symmetric_p(sample: Callable[[int], NDArray[np.int64]], tail: Callable[[int], float], draws: int) -> float:
+def symmetric_p(
+    sample: Callable[[int], NDArray[np.int64]], tail: Callable[[int], float], draws: int
+) -> float:
     """How well a sampler fits a symmetric law given by tail(k) = P(X ≥ k) for k ≥ 1."""
     edges = tail_edges(tail, draws)
     cuts = np.array([-edge + 1 for edge in reversed(edges)] + edges, np.int64)
     counts = np.zeros(cuts.size + 1, np.int64)
     for part in _parts(draws):
-        counts += np.bincount(np.searchsorted(cuts, sample(part), side="right"), minlength=counts.size)
+        counts += np.bincount(
+            np.searchsorted(cuts, sample(part), side="right"), minlength=counts.size
+        )
     side = [tail(a) - tail(b) for a, b in itertools.pairwise(edges)] + [tail(edges[-1])]
     return p_value(counts, np.array([*reversed(side), 1 - 2 * tail(1), *side]))
 
 
-def low_bits_p(sample: Callable[[int], NDArray[np.int64]], draws: int, bits: int = 4) -> float:
+def low_bits_p(
+    sample: Callable[[int], NDArray[np.int64]], draws: int, bits: int = 4
+) -> float:
     """Whether the lowest bits are uniform, as they are at large scales."""
     counts = np.zeros(1 << bits, np.int64)
     for part in _parts(draws):
@@ -103,7 +122,9 @@ def low_bits_p(sample: Callable[[int], NDArray[np.int64]], draws: int, bits: int
 
 
 def neighbours_p(values: NDArray[np.int64]) -> float:
-    """Whether a value's sign and size tell about the next one's: a contingency table of four kinds."""
+    """Whether a value's sign and size tell about the next one's: a contingency table of
+    four kinds.
+    """
     kinds = 2 * (values > 0) + (np.abs(values) > np.median(np.abs(values)))
     table = np.bincount(4 * kinds[:-1] + kinds[1:], minlength=16).reshape(4, 4)
     table = table[table.sum(1) > 0][:, table.sum(0) > 0]

@@ -15,7 +15,11 @@ ANY = st.floats(allow_nan=True, allow_infinity=True)
 EXPONENTS = st.integers(-1074, 960)
 
 
-@given(st.fractions(min_value=Fraction(1, 10**280), max_value=10**280).filter(lambda x: x > 0))
+@given(
+    st.fractions(min_value=Fraction(1, 10**280), max_value=10**280).filter(
+        lambda x: x > 0
+    )
+)
 def test_the_grid_is_the_coarsest_that_is_fine_enough(length):
     step = Grid.finer_than(length).step
     assert step * 2**20 <= length < step * 2**21
@@ -39,7 +43,10 @@ def back(index, step):
 
 
 @settings(max_examples=300, deadline=None)
-@given(EXPONENTS, st.lists(st.tuples(ANY, st.integers(-(1 << 62), 1 << 62)), min_size=1, max_size=5))
+@given(
+    EXPONENTS,
+    st.lists(st.tuples(ANY, st.integers(-(1 << 62), 1 << 62)), min_size=1, max_size=5),
+)
 def test_adding_is_exact(exponent, pairs):
     """Huge, subnormal, infinite and NaN values too; single numbers and arrays agree."""
     grid = Grid(exponent)
@@ -82,9 +89,15 @@ def test_places_are_kept_in_any_layout():
 def test_other_floats_are_widened_first():
     values = np.array([1e38, np.inf, 0.1], np.float32)
     result = Grid(-20).add(values, np.zeros(3, np.int64))
-    assert result.tolist() == [float(values[0]), MAX, round(float(values[2]) * 2**20) / 2**20]
+    assert result.tolist() == [
+        float(values[0]),
+        MAX,
+        round(float(values[2]) * 2**20) / 2**20,
+    ]
 
 
 def test_errors_of_numpy_are_not_the_callers_business():
     with np.errstate(all="raise"):
-        assert Grid(900).add(np.array([5e-324, 1.7e308]), np.array([1, 1])).tolist() == [2.0**900, 1.7e308]
+        assert Grid(900).add(
+            np.array([5e-324, 1.7e308]), np.array([1, 1])
+        ).tolist() == [2.0**900, 1.7e308]

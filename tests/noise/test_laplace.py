@@ -38,7 +38,10 @@ def test_law(scale):
     if scale < 0.1:
         assert not discrete_laplace(scale, 1000).any()  # P(X ≠ 0) < 5e-9
     else:
-        assert symmetric_p(lambda n: discrete_laplace(scale, n), tail(scale), QUICK) > LEVEL
+        assert (
+            symmetric_p(lambda n: discrete_laplace(scale, n), tail(scale), QUICK)
+            > LEVEL
+        )
 
 
 @pytest.mark.full
@@ -69,7 +72,10 @@ def test_law_with_shortened_words(scale, bits):
     heads = random_words(10_000) & np.uint64(REST)
     assert laplace.magnitudes(short, heads)[1].size >= 1000
     source = laplace.stream.current()
-    assert symmetric_p(lambda n: laplace.draw(short, n, source), tail(scale), 40_000) > LEVEL
+    assert (
+        symmetric_p(lambda n: laplace.draw(short, n, source), tail(scale), 40_000)
+        > LEVEL
+    )
 
 
 def agree(prepared, heads):
@@ -78,7 +84,10 @@ def agree(prepared, heads):
     sure = np.setdiff1d(np.arange(heads.size), unsure)
     for i in sure:
         for word in (0, ONES):
-            assert laplace.exact_magnitude(prepared, int(heads[i]), always(word)) == floors[i]
+            assert (
+                laplace.exact_magnitude(prepared, int(heads[i]), always(word))
+                == floors[i]
+            )
     return sure.size
 
 
@@ -101,18 +110,25 @@ def test_fast_and_exact_agree_on_shortened_words(scale, bits):
 @pytest.mark.parametrize("scale", [1.0, 100.0, 12345.678, 2.0**20, 2.0**24 * 1.1])
 @pytest.mark.parametrize("bits", [63, 45])
 def test_words_beside_a_rounding_boundary(scale, bits):
-    """V = e^(−(k − κ)/t) is where the floor changes; words near it are left to the exact path, or floats are right."""
+    """V = e^(−(k − κ)/t) is where the floor changes; words near it are left to the
+    exact path, or floats are right.
+    """
     prepared = plan(scale, bits)
     with mpmath.workdps(60):
         t = mpmath.mpf(prepared.scale)
         kappa = t * mpmath.log(2 / (1 + mpmath.exp(-1 / t)))
         most = int((t * 18 * mpmath.log(2) + kappa) / 2**prepared.r)
         some = np.unique(np.linspace(1, most, 40).astype(np.int64))
-        edges = [int(2**BITS * mpmath.exp(-(int(k) * 2**prepared.r - kappa) / t)) for k in some]
+        edges = [
+            int(2**BITS * mpmath.exp(-(int(k) * 2**prepared.r - kappa) / t))
+            for k in some
+        ]
     unseen = 1 << (BITS - bits)
     offsets = [sign * step for step in (0, 1, 2, 3, 10, 100) for sign in (1, -1)]
     heads = [(edge // unseen + offset) * unseen for edge in edges for offset in offsets]
-    agree(prepared, np.array([head for head in heads if LEAST <= head <= REST], np.uint64))
+    agree(
+        prepared, np.array([head for head in heads if LEAST <= head <= REST], np.uint64)
+    )
 
 
 @pytest.mark.parametrize(("scale", "bits"), [(1.0, 63), *SHORT])
@@ -136,11 +152,15 @@ def test_each_value_of_a_large_scale_sits_in_its_own_place():
 
 
 def test_a_place_below_kappa_is_drawn_again():
-    """V = 1 gives the first cell, which begins at κ just below ½: place 0.0 is not in it, place 5 is."""
+    """V = 1 gives the first cell, which begins at κ just below ½: place 0.0 is not in
+    it, place 5 is.
+    """
     prepared = plan(2.0**30)
     five = 5 << (64 - prepared.r)
     assert laplace.draw_one(prepared, Replay([REST, 0, 0, five, 0])) == 5
-    assert laplace.draw(prepared, 2, Replay([ONES, REST, 0, five, 0, 0], [five, 0])).tolist() == [-5, 5]
+    assert laplace.draw(
+        prepared, 2, Replay([ONES, REST, 0, five, 0, 0], [five, 0])
+    ).tolist() == [-5, 5]
 
 
 def test_fewer_draws_are_a_prefix_across_chunks():
@@ -155,21 +175,34 @@ def test_fewer_draws_are_a_prefix_across_chunks():
 def test_single_draws_and_arrays_give_the_same(scale):
     prepared = plan(scale)
     for word in [*random_words(1000).tolist(), 0, 1, REST, ONES, LEAST, LEAST - 1]:
-        one = laplace.draw_one(prepared, Replay(extra=itertools.chain([word], itertools.repeat(MIXED))))
-        many = laplace.draw(prepared, 1, Replay([word, MIXED, MIXED], itertools.repeat(MIXED)))
+        one = laplace.draw_one(
+            prepared, Replay(extra=itertools.chain([word], itertools.repeat(MIXED)))
+        )
+        many = laplace.draw(
+            prepared, 1, Replay([word, MIXED, MIXED], itertools.repeat(MIXED))
+        )
         assert [one] == many.tolist()
 
 
 def test_the_sign_is_its_own_bit():
     for word in random_words(200).tolist():
-        plus, minus = (laplace.draw_one(plan(50.0), Replay([w, MIXED, MIXED])) for w in (word & REST, word | 1 << 63))
+        plus, minus = (
+            laplace.draw_one(plan(50.0), Replay([w, MIXED, MIXED]))
+            for w in (word & REST, word | 1 << 63)
+        )
         assert plus == -minus >= 0
 
 
 def test_extreme_words():
-    # V = 0 so far, then ½ in the next bits: E = 64 ln 2 with 63 + 1 bits known to be 0 and 1.
-    assert laplace.draw_one(plan(1.0), Replay([0, 1 << 63, 0, 0])) == math.floor(64 * math.log(2) + 0.3799)
-    assert laplace.draw(plan(1.0), 2, Replay([0, 1 << 63], [0, 0, 1, 5, 0, 0, 1, 5]))[1] < 0
+    # V = 0 so far, then ½ in the next bits: E = 64 ln 2 with 63 + 1 bits known to be 0
+    # and 1.
+    assert laplace.draw_one(plan(1.0), Replay([0, 1 << 63, 0, 0])) == math.floor(
+        64 * math.log(2) + 0.3799
+    )
+    assert (
+        laplace.draw(plan(1.0), 2, Replay([0, 1 << 63], [0, 0, 1, 5, 0, 0, 1, 5]))[1]
+        < 0
+    )
     # V = 1: E = 0, so X = ⌊κ⌋ = 0.
     assert laplace.draw_one(plan(1e5), Replay([REST])) == 0
     assert laplace.draw(plan(1e5), 1, Replay([ONES])).tolist() == [0]
@@ -179,7 +212,9 @@ def test_extreme_words():
 def test_huge_scales(power):
     scale = 2.0**power
     values = discrete_laplace(scale, 100_000)
-    assert symmetric_p(lambda n: discrete_laplace(scale, n), tail(scale), 100_000) > LEVEL
+    assert (
+        symmetric_p(lambda n: discrete_laplace(scale, n), tail(scale), 100_000) > LEVEL
+    )
     assert low_bits_p(lambda n: discrete_laplace(scale, n), 100_000) > LEVEL
     assert np.abs(values).max() <= LARGEST
 
@@ -189,16 +224,29 @@ def test_values_are_held_at_the_edge():
     prepared = plan(2.0**56)
     far = [0, 0, 1 << 40]
     assert laplace.draw_one(prepared, Replay([*far, 0, 0, 0])) == LARGEST
-    assert laplace.draw(prepared, 1, Replay([1 << 63, MIXED, 0], far[1:])).tolist() == [-LARGEST]
+    assert laplace.draw(prepared, 1, Replay([1 << 63, MIXED, 0], far[1:])).tolist() == [
+        -LARGEST
+    ]
 
 
 def test_tiny_scales_need_no_more_than_a_few_words():
-    assert laplace.draw(plan(2.0**-1000), 50, Replay(random_words(50), itertools.repeat(MIXED))).tolist() == [0] * 50
+    assert (
+        laplace.draw(
+            plan(2.0**-1000), 50, Replay(random_words(50), itertools.repeat(MIXED))
+        ).tolist()
+        == [0] * 50
+    )
 
 
 def test_margin_covers_the_derivation():
-    """docs/proofs/noise.md: truncation 2^-(bits − 18), log 12.48·2^-45, roundings 32·2^-53 of the coarse scale."""
+    """docs/proofs/noise.md: truncation 2^-(bits − 18), log 12.48·2^-45, roundings
+    32·2^-53 of the coarse scale.
+    """
     for scale in (1e-6, 1.0, 12345.678, 2.0**20, 2.0**40):
         for bits in (63, 45, 30):
             p = plan(scale, bits)
-            assert p.margin >= p.coarse * (2.0 ** -(bits - 18) + 12.48 * 2.0**-45 + 32 * 2.0**-53) + 2.0**-53
+            assert (
+                p.margin
+                >= p.coarse * (2.0 ** -(bits - 18) + 12.48 * 2.0**-45 + 32 * 2.0**-53)
+                + 2.0**-53
+            )

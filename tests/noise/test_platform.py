@@ -1,6 +1,8 @@
-"""The one assumption about this platform: log, log1p, exp and sqrt within 2^-45, here checked with room to spare.
+"""The one assumption about this platform: log, log1p, exp and sqrt within 2^-45, here
+checked with room to spare.
 
-NumPy has different loops for different lengths, strides and alignments, so each is looked at.
+NumPy has different loops for different lengths, strides and alignments, so each is
+looked at.
 """
 
 import math
@@ -24,9 +26,22 @@ def spread(low, high):
 
 
 POINTS = {
-    "log": [spread(-63, 0), near_one(53), np.random.default_rng().uniform(0, 1, COUNT), spread(-63, 6)],
-    "log1p": [-spread(-40, -1), -near_one(20), -np.random.default_rng().uniform(0, 1 - 2.0**-20, COUNT)],
-    "exp": [-spread(-60, 9.5), -np.random.default_rng().uniform(0, 50, COUNT), np.array([0.0, -0.0, -5e-324])],
+    "log": [
+        spread(-63, 0),
+        near_one(53),
+        np.random.default_rng().uniform(0, 1, COUNT),
+        spread(-63, 6),
+    ],
+    "log1p": [
+        -spread(-40, -1),
+        -near_one(20),
+        -np.random.default_rng().uniform(0, 1 - 2.0**-20, COUNT),
+    ],
+    "exp": [
+        -spread(-60, 9.5),
+        -np.random.default_rng().uniform(0, 50, COUNT),
+        np.array([0.0, -0.0, -5e-324]),
+    ],
     "sqrt": [spread(-40, 40), spread(0, 2)],
 }
 
@@ -36,7 +51,9 @@ def truth(name, points):
     with mpmath.workprec(200):
         values = [getattr(mpmath, name)(mpmath.mpf(float(x))) for x in points]
         high = np.array([float(value) for value in values])
-        low = np.array([float(value - h) for value, h in zip(values, high.tolist(), strict=True)])
+        low = np.array(
+            [float(value - h) for value, h in zip(values, high.tolist(), strict=True)]
+        )
     return high, low
 
 
@@ -51,7 +68,10 @@ def test_functions_are_accurate(name):
     for points in POINTS[name]:
         high, low = truth(name, points)
         assert worst(function(points), high, low) <= LOG_ERROR / 2
-        assert worst(np.array([scalar(x) for x in points.tolist()]), high, low) <= LOG_ERROR / 2
+        assert (
+            worst(np.array([scalar(x) for x in points.tolist()]), high, low)
+            <= LOG_ERROR / 2
+        )
         for length in (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 100):
             for start in range(0, min(8, max(points.size - length, 1))):
                 part = slice(start, start + length)
@@ -70,7 +90,9 @@ def test_arithmetic_is_ieee_double():
             exact = mpmath.mpf(float(a)), mpmath.mpf(float(b))
             assert float(exact[0] * exact[1]) == product
             assert float(exact[0] + exact[1]) == total
-            assert abs(exact[0] / exact[1] - float(ratio)) <= abs(float(ratio)) * 2.0**-53
+            assert (
+                abs(exact[0] / exact[1] - float(ratio)) <= abs(float(ratio)) * 2.0**-53
+            )
     words = np.random.default_rng().integers(0, 1 << 63, 2000)
     assert words.astype(np.float64).tolist() == [float(int(word)) for word in words]
     assert np.ldexp(3.0, -1074) == 3 * 5e-324

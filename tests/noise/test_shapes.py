@@ -49,17 +49,39 @@ def test_bad_scales_draw_nothing(sampler, scale, monkeypatch):
             sampler(scale, size)
 
 
-@pytest.mark.parametrize("sampler", [*SAMPLERS, bernoulli, bernoulli_exp, uniform_integers])
-@pytest.mark.parametrize("size", [-1, (2, -1), 1.5, (1.5,), "ab", (None,), True, np.float64(3), {"a": 1}], ids=str)
+@pytest.mark.parametrize(
+    "sampler", [*SAMPLERS, bernoulli, bernoulli_exp, uniform_integers]
+)
+@pytest.mark.parametrize(
+    "size",
+    [-1, (2, -1), 1.5, (1.5,), "ab", (None,), True, np.float64(3), {"a": 1}],
+    ids=str,
+)
 def test_bad_sizes_draw_nothing(sampler, size, monkeypatch):
     monkeypatch.setattr(stream, "current", lambda: Replay([]))
     with pytest.raises(ArgumentError, match="size"):
         sampler(1, size)
 
 
-@pytest.mark.parametrize("sampler", [*SAMPLERS, bernoulli, bernoulli_exp, uniform_integers])
 @pytest.mark.parametrize(
-    "size", [0, 5, (), (0,), (0, 2), (3, 0), (2, 3), (2, 1, 3), np.int64(4), (np.uint8(2), 2), [2, 3]], ids=str
+    "sampler", [*SAMPLERS, bernoulli, bernoulli_exp, uniform_integers]
+)
+@pytest.mark.parametrize(
+    "size",
+    [
+        0,
+        5,
+        (),
+        (0,),
+        (0, 2),
+        (3, 0),
+        (2, 3),
+        (2, 1, 3),
+        np.int64(4),
+        (np.uint8(2), 2),
+        [2, 3],
+    ],
+    ids=str,
 )
 def test_shapes(sampler, size):
     result = sampler(1, size)
@@ -76,7 +98,13 @@ def test_scales_at_both_ends(sampler):
 
 
 def test_scales_are_never_rounded_down():
-    for scale in (Fraction(1, 3), Fraction(2, 3), Fraction(1, 10), (1 << 55) + 1, (1 << 55) + 3):
+    for scale in (
+        Fraction(1, 3),
+        Fraction(2, 3),
+        Fraction(1, 10),
+        (1 << 55) + 1,
+        (1 << 55) + 3,
+    ):
         assert scale <= check_scale("scale", scale) < scale * (1 + Fraction(1, 1 << 51))
     for scale in (0.1, 1, 3.5, 2.0**56, np.float64(0.3), np.int64(7)):
         assert check_scale("scale", scale) == scale

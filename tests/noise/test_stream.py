@@ -21,17 +21,25 @@ from dither.noise.exact import Uniform
 from dither.noise.stream import BLOCK, CHUNK, KEY, POOL, SMALL, SPARE, Stream, current
 from tests.noise.support import LEVEL, p_value
 
-pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:This process .* is multi-threaded:DeprecationWarning"
+)
 
 
 def keystream(key, count):
     """The next key, and so many words under this one."""
-    data = Cipher(algorithms.AES(bytes(key)), modes.CTR(bytes(16))).encryptor().update(bytes(KEY + 8 * count))
+    data = (
+        Cipher(algorithms.AES(bytes(key)), modes.CTR(bytes(16)))
+        .encryptor()
+        .update(bytes(KEY + 8 * count))
+    )
     return data[:KEY], np.frombuffer(data[KEY:], np.uint64)
 
 
 def test_words_are_the_keystream_and_each_is_used_once(monkeypatch):
-    """Arrays of any size, and single words, are AES-256-CTR keystreams; each begins with the key of the next."""
+    """Arrays of any size, and single words, are AES-256-CTR keystreams; each begins
+    with the key of the next.
+    """
     monkeypatch.setattr(os, "urandom", lambda count: bytes(range(count)))
     s, key = Stream(), bytes(range(KEY))
     for size in (SMALL + 1, CHUNK // 8, BLOCK // 8, BLOCK // 8 + CHUNK // 8 + 3):
@@ -45,7 +53,9 @@ def test_words_are_the_keystream_and_each_is_used_once(monkeypatch):
     small = [np.empty(size, np.uint64) for size in (1, 3, 0, SMALL, SMALL - 1)]
     for part in small:
         s.fill(part)
-    np.testing.assert_array_equal(np.concatenate(small), words[: sum(part.size for part in small)])
+    np.testing.assert_array_equal(
+        np.concatenate(small), words[: sum(part.size for part in small)]
+    )
     singles = [s.word() for _ in range(POOL + 1)]
     key, first = keystream(key, POOL)
     key, second = keystream(key, POOL)
@@ -73,8 +83,14 @@ def drawn(s):
 
 
 def in_memory(s):
-    """Every word that a stream holds, and those that its key leads to, a gigabyte or the next keys long."""
-    held = [*s._pool, *s._spare.tolist(), *np.frombuffer(bytes(s._key), np.uint64).tolist()]
+    """Every word that a stream holds, and those that its key leads to, a gigabyte or
+    the next keys long.
+    """
+    held = [
+        *s._pool,
+        *s._spare.tolist(),
+        *np.frombuffer(bytes(s._key), np.uint64).tolist(),
+    ]
     key = bytes(s._key)
     for _ in range(5):
         key, words = keystream(key, BLOCK // 8)
@@ -83,9 +99,13 @@ def in_memory(s):
 
 
 def test_what_was_drawn_cannot_be_found_in_memory(monkeypatch):
-    """Whoever reads the state after a draw learns what comes next, but nothing of what came before."""
+    """Whoever reads the state after a draw learns what comes next, but nothing of what
+    came before.
+    """
     keys = []
-    monkeypatch.setattr(os, "urandom", lambda count: keys.append(os.getrandom(count)) or keys[-1])
+    monkeypatch.setattr(
+        os, "urandom", lambda count: keys.append(os.getrandom(count)) or keys[-1]
+    )
     s = Stream()
     past = set(drawn(s))
     assert len(past) > BLOCK // 8
@@ -113,14 +133,21 @@ def test_no_cipher_is_kept():
     """A cipher's context holds the expanded key in memory that only dropping it clears."""
     s = current()
     s.word()
-    kinds = {type(getattr(s, name)) for name in Stream.__slots__ if name != "__weakref__"}
+    kinds = {
+        type(getattr(s, name)) for name in Stream.__slots__ if name != "__weakref__"
+    }
     assert kinds == {bytearray, int, list, np.ndarray}
 
 
 def test_bytes_are_uniform():
     values = np.empty(1 << 20, np.uint64)
     current().fill(values)
-    assert p_value(np.bincount(values.view(np.uint8), minlength=256), np.full(256, 1 / 256)) > LEVEL
+    assert (
+        p_value(
+            np.bincount(values.view(np.uint8), minlength=256), np.full(256, 1 / 256)
+        )
+        > LEVEL
+    )
     assert np.unique(values).size == values.size
 
 
@@ -128,7 +155,9 @@ def test_the_operating_system_is_asked_again_in_time(monkeypatch):
     assert stream.RESEED == 1 << 30
     monkeypatch.setattr(stream, "RESEED", 4 * BLOCK)
     asked = []
-    monkeypatch.setattr(os, "urandom", lambda count: asked.append(count) or os.getrandom(count))
+    monkeypatch.setattr(
+        os, "urandom", lambda count: asked.append(count) or os.getrandom(count)
+    )
     s = Stream()
     assert asked == []
     words = np.empty(BLOCK, np.uint64)  # eight blocks of bytes
@@ -165,8 +194,14 @@ def forked_words():
     if pid == 0:
         try:
             assert stream._threads.stream is None
-            assert not any(any(s._key) or s._pool or s._spare.any() for s in stream._streams)
-            os.write(writer, b"".join(current().word().to_bytes(8) for _ in range(20)) + secret_bytes(160))
+            assert not any(
+                any(s._key) or s._pool or s._spare.any() for s in stream._streams
+            )
+            os.write(
+                writer,
+                b"".join(current().word().to_bytes(8) for _ in range(20))
+                + secret_bytes(160),
+            )
         finally:
             os._exit(0)
     os.close(writer)
@@ -181,7 +216,9 @@ def forked_words():
 def test_a_fork_forgets_the_stream_and_its_pool():
     current().word()  # a filled pool is there to be inherited
     children = [forked_words() for _ in range(3)]
-    mine = [current().word().to_bytes(8) for _ in range(20)] + [secret_bytes(8) for _ in range(20)]
+    mine = [current().word().to_bytes(8) for _ in range(20)] + [
+        secret_bytes(8) for _ in range(20)
+    ]
     assert len({word for words in [*children, mine] for word in words}) == 160
 
 
@@ -222,29 +259,63 @@ def test_streams_cannot_be_copied():
 
 def test_no_argument_selects_a_source():
     seeds = {"seed", "rng", "random_state", "generator"}
-    for module, forbidden in ((dither, seeds), (noise, seeds | {"source", "words", "bits", "stream"})):
+    for module, forbidden in (
+        (dither, seeds),
+        (noise, seeds | {"source", "words", "bits", "stream"}),
+    ):
         for name in module.__all__:
             thing = getattr(module, name)
-            if inspect.isfunction(thing) or (inspect.isclass(thing) and not issubclass(thing, Exception)):
+            if inspect.isfunction(thing) or (
+                inspect.isclass(thing) and not issubclass(thing, Exception)
+            ):
                 assert not set(inspect.signature(thing).parameters) & forbidden, name
 
 
 def test_no_environment_and_no_second_source():
-    """The room reads no environment, makes no other randomness and knows nothing of tests."""
+    """The room reads no environment, makes no other randomness and knows nothing of
+    tests.
+    """
     for path in Path(stream.__file__).parent.glob("*.py"):
         tree = ast.parse(path.read_text())
-        names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        names = {
+            node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+        }
         names |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        imports = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-        imports |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-        assert not names & {"environ", "getenv", "environb", "default_rng", "Replay", "seed"}, path
+        imports = {
+            alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Import)
+            for alias in node.names
+        }
+        imports |= {
+            node.module or ""
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+        }
+        assert not names & {
+            "environ",
+            "getenv",
+            "environb",
+            "default_rng",
+            "Replay",
+            "seed",
+        }, path
         assert not imports & {"random", "secrets", "numpy.random", "tests"}, path
         assert path.name == "stream.py" or "urandom" not in names, path
 
 
 def test_environment_variables_do_not_repeat_a_run():
     command = [sys.executable, "-c", "from dither.noise import token; print(token())"]
-    fixed = {"PYTHONHASHSEED": "0", "DITHER_SEED": "1", "DITHER_SOURCE": "zeros", "SEED": "1", "NUMPY_SEED": "1"}
+    fixed = {
+        "PYTHONHASHSEED": "0",
+        "DITHER_SEED": "1",
+        "DITHER_SOURCE": "zeros",
+        "SEED": "1",
+        "NUMPY_SEED": "1",
+    }
     env = {**os.environ, **fixed, "PYTHONPATH": str(Path(stream.__file__).parents[2])}
-    runs = {subprocess.run(command, env=env, check=True, capture_output=True).stdout for _ in range(2)}
+    runs = {
+        subprocess.run(command, env=env, check=True, capture_output=True).stdout
+        for _ in range(2)
+    }
     assert len(runs) == 2

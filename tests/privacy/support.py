@@ -1,4 +1,6 @@
-"""Exact output distributions of small mechanisms, and divergences computed from them with many digits."""
+"""Exact output distributions of small mechanisms, and divergences computed from them
+with many digits.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ EXACT = mpf(10) ** -30
 """The rounding of the reference itself."""
 
 Pair = list[tuple[mpf, mpf]]
-"""A mechanism on two neighbouring datasets: for every output, its probability on each."""
+"""A mechanism on two neighbouring datasets: for every output, its probability on each.
+"""
 
 
 def written(number: float) -> mpf:
@@ -26,7 +29,9 @@ def randomized_response(epsilon: float) -> Pair:
 
 
 def discrete_laplace(epsilon: float, reach: int = 60) -> Pair:
-    """Noise P(k) ∝ e^(−ε|k|) on 0 and 1, its tails gathered into the outermost outputs (post-processing)."""
+    """Noise P(k) ∝ e^(−ε|k|) on 0 and 1, its tails gathered into the outermost outputs
+    (post-processing).
+    """
     q = mp.e ** -written(epsilon)
 
     def mass(k: int) -> mpf:
@@ -41,14 +46,19 @@ def discrete_laplace(epsilon: float, reach: int = 60) -> Pair:
 
 
 def exponential_mechanism(scores: Iterable[float], others: Iterable[float]) -> Pair:
-    weights = [(mp.e ** mpf(a), mp.e ** mpf(b)) for a, b in zip(scores, others, strict=True)]
+    weights = [
+        (mp.e ** mpf(a), mp.e ** mpf(b)) for a, b in zip(scores, others, strict=True)
+    ]
     left, right = sum(a for a, _ in weights), sum(b for _, b in weights)
     return [(a / left, b / right) for a, b in weights]
 
 
 def together(*pairs: Pair) -> Pair:
     """The independent composition."""
-    return [(mp.fprod(a for a, _ in outcome), mp.fprod(b for _, b in outcome)) for outcome in product(*pairs)]
+    return [
+        (mp.fprod(a for a, _ in outcome), mp.fprod(b for _, b in outcome))
+        for outcome in product(*pairs)
+    ]
 
 
 def poisson_sampled(pair: Pair, rate: float) -> Pair:

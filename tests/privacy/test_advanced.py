@@ -16,7 +16,9 @@ def test_the_textbook_example() -> None:
 
 @settings(max_examples=80, deadline=None)
 @given(st.floats(0.01, 1.5), st.integers(2, 200), st.floats(-9.0, -0.5))
-def test_neither_form_beats_the_optimum(epsilon: float, times: int, power: float) -> None:
+def test_neither_form_beats_the_optimum(
+    epsilon: float, times: int, power: float
+) -> None:
     best = repeated_epsilon(epsilon, times, 10.0**power)
     assert best <= advanced_epsilon({epsilon: times}, 10.0**power) * (1 + 1e-9)
     assert best <= heterogeneous_epsilon({epsilon: times}, 10.0**power) * (1 + 1e-9)

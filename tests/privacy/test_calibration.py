@@ -33,28 +33,43 @@ from .support import true_gaussian_delta
 
 
 @given(st.floats(1e-6, 1e6), st.floats(1e-6, 1e6))
-def test_laplace_scale_is_the_smallest_float_that_is_enough(sensitivity: float, epsilon: float) -> None:
+def test_laplace_scale_is_the_smallest_float_that_is_enough(
+    sensitivity: float, epsilon: float
+) -> None:
     scale = Fraction(laplace_scale(sensitivity, epsilon))
     assert scale * Fraction(epsilon) >= Fraction(sensitivity)
-    assert Fraction(math.nextafter(float(scale), 0.0)) * Fraction(epsilon) < Fraction(sensitivity)
-    assert Fraction(laplace_epsilon(sensitivity, float(scale))) * scale >= Fraction(sensitivity)
+    assert Fraction(math.nextafter(float(scale), 0.0)) * Fraction(epsilon) < Fraction(
+        sensitivity
+    )
+    assert Fraction(laplace_epsilon(sensitivity, float(scale))) * scale >= Fraction(
+        sensitivity
+    )
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.floats(1e-3, 1e3), st.floats(1e-3, 50.0), st.floats(-12.0, -1.0))
-def test_gaussian_sigma_holds_and_is_tight(sensitivity: float, epsilon: float, power: float) -> None:
+def test_gaussian_sigma_holds_and_is_tight(
+    sensitivity: float, epsilon: float, power: float
+) -> None:
     sigma = gaussian_sigma(sensitivity, epsilon=epsilon, delta=10.0**power)
-    assert true_gaussian_delta(mpf(sensitivity) / mpf(sigma), epsilon) <= mpf(10.0**power)
+    assert true_gaussian_delta(mpf(sensitivity) / mpf(sigma), epsilon) <= mpf(
+        10.0**power
+    )
     assert true_gaussian_delta(sensitivity / sigma * (1 + 1e-6), epsilon) > 10.0**power
 
 
 def test_gaussian_sigma_for_rho_and_mu() -> None:
     assert gaussian_sigma(3, mu=0.5) == 6.0
     assert gaussian_sigma(3, rho=0.125) == pytest.approx(6.0)
-    assert Fraction(9) / Fraction(gaussian_sigma(3, rho=0.125)) ** 2 / 2 <= Fraction(0.125)
+    assert Fraction(9) / Fraction(gaussian_sigma(3, rho=0.125)) ** 2 / 2 <= Fraction(
+        0.125
+    )
 
 
-@pytest.mark.parametrize("wanted", [{}, {"epsilon": 1}, {"delta": 1e-6}, {"mu": 1, "rho": 1}, {"epsilon": 1, "mu": 1}])
+@pytest.mark.parametrize(
+    "wanted",
+    [{}, {"epsilon": 1}, {"delta": 1e-6}, {"mu": 1, "rho": 1}, {"epsilon": 1, "mu": 1}],
+)
 def test_gaussian_sigma_needs_one_wish(wanted: dict[str, Any]) -> None:
     with pytest.raises(ArgumentError, match=r"say once"):
         gaussian_sigma(1, **wanted)
@@ -62,7 +77,9 @@ def test_gaussian_sigma_needs_one_wish(wanted: dict[str, Any]) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.floats(0.01, 1e4), st.floats(0.01, 0.999999), st.floats(0.1, 100.0))
-def test_laplace_error_is_met(error: float, confidence: float, sensitivity: float) -> None:
+def test_laplace_error_is_met(
+    error: float, confidence: float, sensitivity: float
+) -> None:
     epsilon = epsilon_for_error(error, confidence, sensitivity)
 
     def outside(e: float) -> mpf:
@@ -73,7 +90,9 @@ def test_laplace_error_is_met(error: float, confidence: float, sensitivity: floa
 
 @settings(max_examples=60, deadline=None)
 @given(st.floats(0.01, 1e3), st.floats(0.01, 0.999999), st.integers(1, 5))
-def test_integer_error_is_met(error: float, confidence: float, sensitivity: int) -> None:
+def test_integer_error_is_met(
+    error: float, confidence: float, sensitivity: int
+) -> None:
     epsilon = epsilon_for_error(error, confidence, sensitivity, integer=True)
 
     def outside(e: float) -> mpf:
@@ -85,7 +104,9 @@ def test_integer_error_is_met(error: float, confidence: float, sensitivity: int)
 
 @settings(max_examples=60, deadline=None)
 @given(st.floats(0.01, 1e4), st.floats(0.01, 0.999999999), st.floats(0.1, 100.0))
-def test_gaussian_error_is_met(error: float, confidence: float, sensitivity: float) -> None:
+def test_gaussian_error_is_met(
+    error: float, confidence: float, sensitivity: float
+) -> None:
     mu = mu_for_error(error, confidence, sensitivity)
 
     def outside(m: float) -> mpf:
@@ -96,7 +117,11 @@ def test_gaussian_error_is_met(error: float, confidence: float, sensitivity: flo
 
 
 def test_an_integer_count_needs_less_than_a_real_one() -> None:
-    assert epsilon_for_error(8, 0.999, 1, integer=True) < epsilon_for_error(8, 0.999, 1) < 1
+    assert (
+        epsilon_for_error(8, 0.999, 1, integer=True)
+        < epsilon_for_error(8, 0.999, 1)
+        < 1
+    )
 
 
 @pytest.mark.parametrize("bad", [0, -1, float("nan"), float("inf"), "1"])
@@ -118,7 +143,9 @@ def test_bad_numbers_are_named(bad: Any) -> None:
 
 
 def test_calibrating_plain_gaussians_matches_the_closed_form() -> None:
-    sigma = calibrate(lambda s: Composed([GaussianDP(1 / s)] * 10), ApproxDP(1.0, 1e-6), 0.1, 1000.0)
+    sigma = calibrate(
+        lambda s: Composed([GaussianDP(1 / s)] * 10), ApproxDP(1.0, 1e-6), 0.1, 1000.0
+    )
     exact = gaussian_sigma(1, epsilon=1.0, delta=1e-6) * math.sqrt(10)
     assert exact * (1 - 1e-9) <= sigma <= exact * 1.001
 
@@ -134,7 +161,9 @@ def test_calibrating_sampled_steps() -> None:
 
 
 def test_calibrating_a_pure_scale() -> None:
-    scale = calibrate(lambda b: Composed([PureDP(1 / b)] * 3), PureDP(1.5), 0.1, 100.0, tolerance=1e-6)
+    scale = calibrate(
+        lambda b: Composed([PureDP(1 / b)] * 3), PureDP(1.5), 0.1, 100.0, tolerance=1e-6
+    )
     assert 2.0 <= scale <= 2.00001
 
 

@@ -21,10 +21,15 @@ from dither.privacy import (
 
 
 def test_sampled_steps_add_up() -> None:
-    one, many = PoissonSampled(0.01, GaussianDP(1.0)), PoissonSampled(0.01, GaussianDP(1.0), 100)
+    one, many = (
+        PoissonSampled(0.01, GaussianDP(1.0)),
+        PoissonSampled(0.01, GaussianDP(1.0), 100),
+    )
     assert many.renyi(8) == pytest.approx(100 * one.renyi(8))
     assert one.renyi(8) < GaussianDP(1.0).renyi(8)
-    assert PoissonSampled(1, GaussianDP(1.0), 4).epsilon_at(1e-6) == pytest.approx(GaussianDP(2.0).epsilon_at(1e-6))
+    assert PoissonSampled(1, GaussianDP(1.0), 4).epsilon_at(1e-6) == pytest.approx(
+        GaussianDP(2.0).epsilon_at(1e-6)
+    )
 
 
 def test_sampled_curve_in_both_directions() -> None:
@@ -47,7 +52,9 @@ def test_bad_steps_are_named(bad: Any) -> None:
         PoissonSampled(0.1, GaussianDP(1.0), bad)
 
 
-@pytest.mark.parametrize("of", [PureDP(1.0), GaussianDP(1.0, 1e-9), GaussianDP(1.0, unit=ROW.replacing())])
+@pytest.mark.parametrize(
+    "of", [PureDP(1.0), GaussianDP(1.0, 1e-9), GaussianDP(1.0, unit=ROW.replacing())]
+)
 def test_only_gaussian_steps_under_add_remove_are_sampled(of: Any) -> None:
     with pytest.raises(ArgumentError, match=r"^of: "):
         PoissonSampled(0.1, of)
@@ -73,7 +80,10 @@ def test_composed_flattens_and_adds() -> None:
 
 def test_composed_scales_part_by_part() -> None:
     both = Composed([PureDP(0.5), ZeroConcentratedDP(0.1)])
-    assert both.for_group(3).parts == (PureDP(1.5), ZeroConcentratedDP(0.1).for_group(3))  # type: ignore[attr-defined]
+    assert both.for_group(3).parts == (
+        PureDP(1.5),
+        ZeroConcentratedDP(0.1).for_group(3),
+    )  # type: ignore[attr-defined]
     assert both.for_replacement().unit == ROW.replacing()
     assert pickle.loads(pickle.dumps(both)) == both
 
@@ -101,5 +111,11 @@ def test_words() -> None:
     assert str(PoissonSampled(0.01, GaussianDP(1.0), 1000)).startswith(
         "1000 steps of μ = 1 (Gaussian) on Poisson samples"
     )
-    assert str(Composed([PureDP(1.0), PureDP(1.0)])) == "ε = 2 (2 pure guarantees together), one row, add/remove"
-    assert str(Composed([PureDP(1.0), GaussianDP(1.0)])) == "2 guarantees together, one row, add/remove"
+    assert (
+        str(Composed([PureDP(1.0), PureDP(1.0)]))
+        == "ε = 2 (2 pure guarantees together), one row, add/remove"
+    )
+    assert (
+        str(Composed([PureDP(1.0), GaussianDP(1.0)]))
+        == "2 guarantees together, one row, add/remove"
+    )

@@ -43,7 +43,11 @@ def test_three_queries_cost_their_sum() -> None:
     for delta in (None, 1e-6):
         total = compose([PureDP(0.25), PureDP(0.5), PureDP(0.125)], delta)
         assert total.guarantee == PureDP(0.875)
-        assert (total.epsilon, total.delta, total.theorem) == (0.875, 0.0, theorems.BASIC)
+        assert (total.epsilon, total.delta, total.theorem) == (
+            0.875,
+            0.0,
+            theorems.BASIC,
+        )
 
 
 def test_advanced_is_worse_for_few_parts() -> None:
@@ -59,7 +63,9 @@ def test_exact_sums_round_up() -> None:
     assert compose([PureDP(0.1), PureDP(1e-25)]).epsilon == math.nextafter(0.1, 1)
 
 
-@pytest.mark.parametrize(("parts", "mu", "epsilon"), [(1000, 1 / 50, 2.921601), (10_000, 1 / 150, 3.097640)])
+@pytest.mark.parametrize(
+    ("parts", "mu", "epsilon"), [(1000, 1 / 50, 2.921601), (10_000, 1 / 150, 3.097640)]
+)
 def test_gaussians_in_closed_form(parts: int, mu: float, epsilon: float) -> None:
     total = compose([GaussianDP(mu)] * parts, 1e-6)
     assert total.epsilon == pytest.approx(epsilon, abs=2e-6)
@@ -72,12 +78,21 @@ def test_200_different_gaussians_take_less_than_a_millisecond() -> None:
         for _ in range(100):
             total = compose(parts, 1e-6)
     mu = sum(part.mu**2 for part in parts) ** 0.5
-    assert true_gaussian_delta(mu, total.epsilon) <= 1e-6 < true_gaussian_delta(mu, total.epsilon * (1 - 1e-9))
+    assert (
+        true_gaussian_delta(mu, total.epsilon)
+        <= 1e-6
+        < true_gaussian_delta(mu, total.epsilon * (1 - 1e-9))
+    )
 
 
-@pytest.mark.parametrize(("parts", "scale", "pld_of_laplace"), [(1000, 100, 1.362925), (10_000, 300, 1.447039)])
+@pytest.mark.parametrize(
+    ("parts", "scale", "pld_of_laplace"),
+    [(1000, 100, 1.362925), (10_000, 300, 1.447039)],
+)
 def test_many_laplaces(parts: int, scale: float, pld_of_laplace: float) -> None:
-    """The optimum over all ε-DP mechanisms lies a little above that of the Laplace, and below its Rényi bound."""
+    """The optimum over all ε-DP mechanisms lies a little above that of the Laplace, and
+    below its Rényi bound.
+    """
     total = compose([PureDP(1 / scale)] * parts, 1e-6)
     assert total.theorem == theorems.OPTIMAL
     assert pld_of_laplace <= total.epsilon <= pld_of_laplace * 1.003
@@ -88,7 +103,8 @@ def test_sampled_gaussians_by_their_loss_distribution() -> None:
     assert total.epsilon == pytest.approx(2.1245, abs=2e-4)
     assert total.theorem == theorems.DISTRIBUTION
     rough = compose(
-        [PoissonSampled(0.01, GaussianDP(1.0), 400)] * 2 + [PoissonSampled(0.01, GaussianDP(1.0), 200)],
+        [PoissonSampled(0.01, GaussianDP(1.0), 400)] * 2
+        + [PoissonSampled(0.01, GaussianDP(1.0), 200)],
         1e-6,
         tight=False,
     )
@@ -108,7 +124,9 @@ mixtures = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(mixtures, st.floats(-7.0, -0.5))
-def test_bounds_hold_on_exact_mechanisms(mixture: list[tuple[type[Any], float]], power: float) -> None:
+def test_bounds_hold_on_exact_mechanisms(
+    mixture: list[tuple[type[Any], float]], power: float
+) -> None:
     """Pure parts as randomized responses, bounded ranges as exponential mechanisms."""
     delta = 10.0**power
     pairs = [
@@ -134,7 +152,9 @@ def test_numerical_bound_holds_on_different_laplaces() -> None:
 
 
 def test_a_mixture_with_gaussians_is_covered_by_each_theorem() -> None:
-    """Σ of a Gaussian and responses, integrated: δ(ε) = E over the responses' losses of the Gaussian's δ(ε − loss)."""
+    """Σ of a Gaussian and responses, integrated: δ(ε) = E over the responses' losses of
+    the Gaussian's δ(ε − loss).
+    """
     from itertools import product
     from math import exp
 
@@ -166,7 +186,9 @@ def test_carried_deltas_add_up() -> None:
     many = compose([ApproxDP(0.01, 1e-9)] * 500, 1e-6)
     assert many.delta == 1e-6
     assert many.epsilon < 1.5
-    with pytest.raises(ArgumentError, match=r"^delta: .*that the parts carry; pass a larger δ"):
+    with pytest.raises(
+        ArgumentError, match=r"^delta: .*that the parts carry; pass a larger δ"
+    ):
         compose([ApproxDP(0.5, 1e-6)] * 2, 1e-6)
 
 
@@ -186,7 +208,9 @@ def test_every_kind_composes() -> None:
     assert compose([Composed(everything)], 1e-6) == total
 
 
-def test_the_numerical_bound_is_only_tried_where_it_can_help(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_numerical_bound_is_only_tried_where_it_can_help(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def never(*_: object) -> float:
         raise AssertionError("a grid was asked")
 
@@ -202,14 +226,18 @@ def test_the_numerical_bound_is_only_tried_where_it_can_help(monkeypatch: pytest
 
 @pytest.mark.parametrize("delta", [1.01e-9, 1e-9, 1e-12, 1e-60])
 def test_the_whole_never_costs_less_than_a_part(delta: float) -> None:
-    """Rounding in the transforms once gave 2.5819135 for what costs 2.5819755 without the Gaussian."""
+    """Rounding in the transforms once gave 2.5819135 for what costs 2.5819755 without
+    the Gaussian.
+    """
     many = [PureDP(0.002)] * 50_000
     alone, whole = compose(many, delta), compose([*many, GaussianDP(1e-5)], delta)
     assert alone.epsilon <= whole.epsilon <= alone.epsilon * (1 + 1e-5)
     assert whole.theorem == theorems.DISTRIBUTION
 
 
-def test_parts_alone_are_a_floor_of_the_numerical_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_alone_are_a_floor_of_the_numerical_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     parts = [PureDP(0.3)] * 20 + [GaussianDP(0.5)]
     monkeypatch.setattr(pld, "pld_epsilon", lambda *_: 0.1)
     monkeypatch.setattr(pld, "pld_delta", lambda *_: 1e-300)
@@ -223,7 +251,11 @@ def test_very_many_small_parts_take_seconds_and_little_memory() -> None:
     many = [PureDP(0.001)] * 100_000
     with quick(20):
         whole = compose([*many, GaussianDP(1e-5)], 0.1)
-    assert compose(many, 0.1).epsilon <= whole.epsilon <= compose(many, 0.1).epsilon * 1.0001
+    assert (
+        compose(many, 0.1).epsilon
+        <= whole.epsilon
+        <= compose(many, 0.1).epsilon * 1.0001
+    )
 
 
 @pytest.mark.parametrize("steps", [10**9, 10**13, 10**17])
@@ -240,27 +272,38 @@ def test_a_delta_that_floats_cannot_hold_is_refused(delta: float) -> None:
         lambda: PureDP(1.0).approx(delta),
         lambda: ApproxDP(1.0, delta),
     ):
-        with pytest.raises(ArgumentError, match=r"^delta: is too small to compute with .*pass 0, or 1e-300"):
+        with pytest.raises(
+            ArgumentError,
+            match=r"^delta: is too small to compute with .*pass 0, or 1e-300",
+        ):
             ask()
 
 
 def test_the_smallest_delta_is_answered_correctly() -> None:
-    """Of 300,000 parts the weights in question lie far below the range of floats that a plain sum would need."""
+    """Of 300,000 parts the weights in question lie far below the range of floats that a
+    plain sum would need.
+    """
     whole = compose([PureDP(0.01)] * 300_000, 1e-300)
     assert whole.theorem == theorems.OPTIMAL
     assert whole.epsilon == pytest.approx(217.51, abs=0.01)
 
 
 def test_bad_lists_are_refused() -> None:
-    with pytest.raises(ArgumentError, match=r"^guarantees: is empty; pass at least one"):
+    with pytest.raises(
+        ArgumentError, match=r"^guarantees: is empty; pass at least one"
+    ):
         compose([])
-    with pytest.raises(ArgumentError, match=r"^guarantees: must hold guarantees, not float"):
+    with pytest.raises(
+        ArgumentError, match=r"^guarantees: must hold guarantees, not float"
+    ):
         compose([0.5])  # type: ignore[list-item]
     with pytest.raises(ArgumentError, match=r"^guarantees: must be a list"):
         compose(PureDP(1.0))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("part", [GaussianDP(1.0), ApproxDP(1.0, 1e-9), ZeroConcentratedDP(0.1)])
+@pytest.mark.parametrize(
+    "part", [GaussianDP(1.0), ApproxDP(1.0, 1e-9), ZeroConcentratedDP(0.1)]
+)
 def test_without_delta_only_pure_parts_compose(part: Guarantee) -> None:
     with pytest.raises(ArgumentError, match=r"^delta: .*delta=1e-6"):
         compose([PureDP(1.0), part])
@@ -277,7 +320,9 @@ def test_units_and_relations_never_mix() -> None:
     with pytest.raises(UnitMismatch, match=r"own account"):
         compose([PureDP(1.0), PureDP(1.0, unit=Unit("node"))])
     patients = Unit("patient_id")
-    assert compose([PureDP(1.0, unit=patients)] * 2).guarantee == PureDP(2.0, unit=patients)
+    assert compose([PureDP(1.0, unit=patients)] * 2).guarantee == PureDP(
+        2.0, unit=patients
+    )
 
 
 def test_words() -> None:
@@ -291,8 +336,16 @@ def test_never_above_the_rdp_of_dp_accounting() -> None:
     import dp_accounting
     from dp_accounting.rdp import RdpAccountant
 
-    for mu, rate, steps in ((1.0, 0.01, 1000), (2.5, 0.02, 50), (0.5, 0.3, 20), (5.0, 0.001, 10), (0.05, 0.5, 500)):
-        event = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(1 / mu))
+    for mu, rate, steps in (
+        (1.0, 0.01, 1000),
+        (2.5, 0.02, 50),
+        (0.5, 0.3, 20),
+        (5.0, 0.001, 10),
+        (0.05, 0.5, 500),
+    ):
+        event = dp_accounting.PoissonSampledDpEvent(
+            rate, dp_accounting.GaussianDpEvent(1 / mu)
+        )
         theirs = RdpAccountant().compose(event, steps).get_epsilon(1e-6)
         ours = compose([PoissonSampled(rate, GaussianDP(mu), steps)], 1e-6, tight=False)
         assert ours.epsilon <= theirs * (1 + 1e-9)
@@ -300,5 +353,7 @@ def test_never_above_the_rdp_of_dp_accounting() -> None:
 
 def test_only_the_standard_library_is_imported() -> None:
     code = "import sys, dither.privacy; print([m for m in ('numpy', 'scipy', 'dp_accounting') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from dither.errors import ArgumentError, NoConversion
 from dither.privacy import ROW, GaussianDP, Guarantee, RenyiDP, ZeroConcentratedDP
 
-from .support import discrete_laplace, hockey_stick, renyi_divergence, together, true_gaussian_delta
+from .support import (
+    discrete_laplace,
+    hockey_stick,
+    renyi_divergence,
+    together,
+    true_gaussian_delta,
+)
 
 
 @settings(max_examples=50, deadline=None)
@@ -21,7 +27,9 @@ def test_all_curves_cover_the_gaussian(mu: float, power: float) -> None:
     curves: list[Guarantee] = [
         GaussianDP(mu),
         ZeroConcentratedDP(mu * mu / 2 * (1 + 1e-15)),
-        RenyiDP({order: order * mu * mu / 2 * (1 + 1e-15) for order in (1.5, 2, 4, 8, 32)}),
+        RenyiDP(
+            {order: order * mu * mu / 2 * (1 + 1e-15) for order in (1.5, 2, 4, 8, 32)}
+        ),
     ]
     exact, concentrated, listed = (curve.epsilon_at(delta) for curve in curves)
     assert exact <= concentrated <= listed * (1 + 1e-12)
@@ -52,13 +60,21 @@ def test_groups() -> None:
     assert GaussianDP(0.5).for_group(3) == GaussianDP(1.5)
     assert ZeroConcentratedDP(0.5).for_group(3) == ZeroConcentratedDP(4.5)
     assert GaussianDP(0.5).for_replacement() == GaussianDP(1.0, unit=ROW.replacing())
-    assert ZeroConcentratedDP(0.5).for_replacement() == ZeroConcentratedDP(2.0, unit=ROW.replacing())
+    assert ZeroConcentratedDP(0.5).for_replacement() == ZeroConcentratedDP(
+        2.0, unit=ROW.replacing()
+    )
 
 
 def test_renyi_groups_hold_on_the_discrete_laplace() -> None:
     one = discrete_laplace(0.5)
-    losses = RenyiDP({order: float(renyi_divergence(one, order)) * (1 + 1e-12) for order in (3, 4, 8, 16)})
-    q_pair = [(one[i][0], one[i - 1][1]) for i in range(2, len(one) - 1)]  # the noise on 0 and on 2
+    losses = RenyiDP(
+        {
+            order: float(renyi_divergence(one, order)) * (1 + 1e-12)
+            for order in (3, 4, 8, 16)
+        }
+    )
+    # The noise on 0 and on 2
+    q_pair = [(one[i][0], one[i - 1][1]) for i in range(2, len(one) - 1)]
     pair = losses.for_group(2)
     assert isinstance(pair, RenyiDP)
     for order in pair.orders:
@@ -97,7 +113,9 @@ def test_bad_parameters_are_named(bad: Any) -> None:
         GaussianDP(bad)
 
 
-@pytest.mark.parametrize("bad", [{}, [], {2: -1}, {2: float("nan")}, [(2, 0.1), (2, 0.2)], [3], 7])
+@pytest.mark.parametrize(
+    "bad", [{}, [], {2: -1}, {2: float("nan")}, [(2, 0.1), (2, 0.2)], [3], 7]
+)
 def test_bad_losses_are_named(bad: Any) -> None:
     with pytest.raises(ArgumentError, match=r"^losses: .*pass"):
         RenyiDP(bad)
@@ -107,7 +125,11 @@ def test_bad_losses_are_named(bad: Any) -> None:
 
 @pytest.mark.parametrize("bad", [-0.1, 1, float("nan")])
 def test_bad_delta_is_named(bad: Any) -> None:
-    for call in (lambda: GaussianDP(1, bad), lambda: ZeroConcentratedDP(1, bad), lambda: RenyiDP({2: 0.1}, bad)):
+    for call in (
+        lambda: GaussianDP(1, bad),
+        lambda: ZeroConcentratedDP(1, bad),
+        lambda: RenyiDP({2: 0.1}, bad),
+    ):
         with pytest.raises(ArgumentError, match=r"^delta: "):
             call()
 
@@ -120,8 +142,16 @@ def test_no_epsilon_without_delta() -> None:
 
 def test_words_and_values() -> None:
     assert str(ZeroConcentratedDP(0.1)) == "ρ = 0.1 (zCDP), one row, add/remove"
-    assert str(GaussianDP(0.5, 1e-7)) == "μ = 0.5 (Gaussian), δ = 1e-07, one row, add/remove"
-    assert str(RenyiDP({2: 0.1, 3: 0.2, 4: 0.3, 5: 0.4})).endswith("0.3 at order 4 and 1 more, one row, add/remove")
-    for guarantee in (GaussianDP(1), RenyiDP({4: 1, 2: 0.1}, 1e-9, unit=ROW.replacing())):
+    assert (
+        str(GaussianDP(0.5, 1e-7))
+        == "μ = 0.5 (Gaussian), δ = 1e-07, one row, add/remove"
+    )
+    assert str(RenyiDP({2: 0.1, 3: 0.2, 4: 0.3, 5: 0.4})).endswith(
+        "0.3 at order 4 and 1 more, one row, add/remove"
+    )
+    for guarantee in (
+        GaussianDP(1),
+        RenyiDP({4: 1, 2: 0.1}, 1e-9, unit=ROW.replacing()),
+    ):
         assert pickle.loads(pickle.dumps(guarantee)) == guarantee
         assert len({guarantee, pickle.loads(pickle.dumps(guarantee))}) == 1

@@ -19,7 +19,14 @@ from dither.privacy.conversions import CONVERSIONS, pure_rho
 
 from .support import hockey_stick, randomized_response, renyi_divergence
 
-KINDS: list[type[Guarantee]] = [PureDP, ApproxDP, ZeroConcentratedDP, GaussianDP, RenyiDP, BoundedRange]
+KINDS: list[type[Guarantee]] = [
+    PureDP,
+    ApproxDP,
+    ZeroConcentratedDP,
+    GaussianDP,
+    RenyiDP,
+    BoundedRange,
+]
 SAMPLES: list[Guarantee] = [
     PureDP(0.8),
     ApproxDP(0.8, 1e-7),
@@ -41,8 +48,12 @@ def reachable(guarantee: Guarantee, kind: type[Guarantee]) -> bool:
 
 @pytest.mark.parametrize("guarantee", SAMPLES, ids=str)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_conversion_weakens_or_is_refused(guarantee: Guarantee, kind: type[Guarantee]) -> None:
-    """Whatever follows from a guarantee must promise no more than it did, at every δ, order and ε."""
+def test_a_conversion_weakens_or_is_refused(
+    guarantee: Guarantee, kind: type[Guarantee]
+) -> None:
+    """Whatever follows from a guarantee must promise no more than it did, at every δ,
+    order and ε.
+    """
     if not reachable(guarantee, kind):
         with pytest.raises(NoConversion, match=r"^kind: .*delta"):
             guarantee.to(kind)
@@ -65,7 +76,9 @@ def test_the_numbers() -> None:
     assert GaussianDP(0.5).to(ZeroConcentratedDP) == ZeroConcentratedDP(0.125)
     assert PureDP(1.0).to(GaussianDP).mu == pytest.approx(1.232035385, rel=1e-8)
     assert PureDP(1.0).to(ZeroConcentratedDP).rho == pytest.approx(0.46211716, rel=1e-7)
-    assert Composed([GaussianDP(3.0), GaussianDP(4.0)]).to(GaussianDP).mu == pytest.approx(5.0)
+    assert Composed([GaussianDP(3.0), GaussianDP(4.0)]).to(
+        GaussianDP
+    ).mu == pytest.approx(5.0)
     assert Composed([PureDP(0.1), PureDP(0.2)]).to(PureDP).epsilon >= 0.3
 
 
@@ -102,7 +115,9 @@ def test_a_kind_must_be_a_guarantee() -> None:
 
 
 def test_bounded_ranges_do_not_add_up() -> None:
-    """The second mechanism is chosen by the first one's answer: two ranges of 1 make one of 3."""
+    """The second mechanism is chosen by the first one's answer: two ranges of 1 make
+    one of 3.
+    """
 
     def two_points(top: float) -> list[tuple[mpf, mpf]]:
         """Log-ratios `top` and `top` − 1."""
@@ -111,11 +126,18 @@ def test_bounded_ranges_do_not_add_up() -> None:
         return [(there * high, there), ((1 - there) * low, 1 - there)]
 
     first, after = two_points(0.5), (two_points(0.999), two_points(0.001))
-    pairs = [(p * a, q * b) for (p, q), then in zip(first, after, strict=True) for a, b in then]
+    pairs = [
+        (p * a, q * b)
+        for (p, q), then in zip(first, after, strict=True)
+        for a, b in then
+    ]
     ratios = [mp.log(p / q) for p, q in pairs]
     assert max(ratios) - min(ratios) > 2.99
     both = Composed([BoundedRange(1.0), BoundedRange(1.0)])
-    with pytest.raises(NoConversion, match=r"BoundedRange does not follow from Composed; convert to .*PureDP"):
+    with pytest.raises(
+        NoConversion,
+        match=r"BoundedRange does not follow from Composed; convert to .*PureDP",
+    ):
         both.to(BoundedRange)
     assert both.to(PureDP).to(BoundedRange) == BoundedRange(4.0)
     for kind in (PureDP, ZeroConcentratedDP, GaussianDP):

@@ -10,13 +10,22 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from dither.errors import ArgumentError
-from dither.privacy.gaussian import _mills, gaussian_delta, gaussian_epsilon, gaussian_mu, log_tail, pure_mu
+from dither.privacy.gaussian import (
+    _mills,
+    gaussian_delta,
+    gaussian_epsilon,
+    gaussian_mu,
+    log_tail,
+    pure_mu,
+)
 
 from .support import normal_tail, true_gaussian_delta
 
 
 def random_points(count: int) -> list[tuple[float, float]]:
-    """(μ, ε) with ε/μ − μ/2 anywhere that δ is a float above 0, from the left tail to the right."""
+    """(μ, ε) with ε/μ − μ/2 anywhere that δ is a float above 0, from the left tail to
+    the right.
+    """
     drawn, points = random.Random(11), []
     while len(points) < count:
         mu = 10 ** drawn.uniform(-9, 1.7)
@@ -29,11 +38,16 @@ def random_points(count: int) -> list[tuple[float, float]]:
 def test_delta_is_an_upper_bound_and_a_close_one() -> None:
     for mu, epsilon in random_points(1500):
         truth = true_gaussian_delta(mu, epsilon)
-        assert truth <= gaussian_delta(mu, epsilon) <= truth * (1 + mpf(2e-6)) + mpf(1e-322), (mu, epsilon)
+        assert (
+            truth
+            <= gaussian_delta(mu, epsilon)
+            <= truth * (1 + mpf(2e-6)) + mpf(1e-322)
+        ), (mu, epsilon)
 
 
 @pytest.mark.parametrize(
-    ("mu", "epsilon"), [(1e-300, 1.0), (1e-9, 1e3), (1.0, 1e6), (1e-5, 0.0), (50.0, 0.0), (1e3, 1.0)]
+    ("mu", "epsilon"),
+    [(1e-300, 1.0), (1e-9, 1e3), (1.0, 1e6), (1e-5, 0.0), (50.0, 0.0), (1e3, 1.0)],
 )
 def test_delta_at_the_edges_of_floats(mu: float, epsilon: float) -> None:
     assert 0.0 < gaussian_delta(mu, epsilon) <= 1.0
@@ -51,7 +65,9 @@ def test_mills_ratio_by_its_continued_fraction() -> None:
 
 def test_log_tail_stays_within_its_margin() -> None:
     for x in (-9.0, -1.0, 0.0, 2.0, 3.999, 4.0, 30.0, 300.0):
-        assert abs(mpf(log_tail(x)) - mp.log(normal_tail(mpf(x)))) <= 16 * 2.0**-46 * (1 + x * x)
+        assert abs(mpf(log_tail(x)) - mp.log(normal_tail(mpf(x)))) <= 16 * 2.0**-46 * (
+            1 + x * x
+        )
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 0.1, 1.0, 10.0, 100.0, 1000.0])
@@ -76,22 +92,32 @@ def test_epsilon_is_zero_where_delta_covers_the_total_variation() -> None:
     assert gaussian_epsilon(0.1, 0.5) == 0.0
 
 
-def test_the_classical_formula_is_violated_at_epsilon_10_and_wasteful_at_a_tenth() -> None:
+def test_the_classical_formula_is_violated_at_epsilon_10_and_wasteful_at_a_tenth() -> (
+    None
+):
     classical = math.sqrt(2 * math.log(1.25 / 1e-5))
     assert gaussian_delta(10 / classical, 10.0) == pytest.approx(2.27e-5, rel=5e-3)
     assert gaussian_delta(20 / classical, 20.0) == pytest.approx(1.53e-3, rel=5e-3)
     assert classical / 0.1 * gaussian_mu(0.1, 1e-5) == pytest.approx(1.58, abs=5e-3)
 
 
-@pytest.mark.parametrize(("mu", "epsilon"), [(0.5, 2.2541), (1.0, 4.8866), (2.0, 10.9972)])
+@pytest.mark.parametrize(
+    ("mu", "epsilon"), [(0.5, 2.2541), (1.0, 4.8866), (2.0, 10.9972)]
+)
 def test_known_values(mu: float, epsilon: float) -> None:
     assert gaussian_epsilon(mu, 1e-6) == pytest.approx(epsilon, abs=1e-4)
 
 
-@pytest.mark.parametrize("epsilon", [1e-9, 1e-3, 0.5, 0.999, 1.0, 5.0, 50.0, 1000.0, 1e6])
+@pytest.mark.parametrize(
+    "epsilon", [1e-9, 1e-3, 0.5, 0.999, 1.0, 5.0, 50.0, 1000.0, 1e6]
+)
 def test_pure_mu_separates_enough(epsilon: float) -> None:
     mu = pure_mu(epsilon)
-    assert normal_tail(mpf(mu) / 2) <= 1 / (1 + mp.e ** mpf(epsilon)) < normal_tail(mpf(mu) / 2 * (1 - mpf(1e-9)))
+    assert (
+        normal_tail(mpf(mu) / 2)
+        <= 1 / (1 + mp.e ** mpf(epsilon))
+        < normal_tail(mpf(mu) / 2 * (1 - mpf(1e-9)))
+    )
 
 
 @pytest.mark.parametrize("bad", [0, -1, float("nan"), float("inf"), "1", None])

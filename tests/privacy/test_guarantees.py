@@ -10,13 +10,31 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from dither.errors import ArgumentError, NoConversion
-from dither.privacy import ROW, ApproxDP, BoundedRange, Composed, Guarantee, PureDP, Unit
+from dither.privacy import (
+    ROW,
+    ApproxDP,
+    BoundedRange,
+    Composed,
+    Guarantee,
+    PureDP,
+    Unit,
+)
 
-from .support import EXACT, Pair, exponential_mechanism, hockey_stick, randomized_response, together, written
+from .support import (
+    EXACT,
+    Pair,
+    exponential_mechanism,
+    hockey_stick,
+    randomized_response,
+    together,
+    written,
+)
 
 
 def leaking_response(epsilon: float, delta: float) -> Pair:
-    """Randomized response that reveals everything with probability δ: the worst (ε, δ) mechanism."""
+    """Randomized response that reveals everything with probability δ: the worst (ε, δ)
+    mechanism.
+    """
     leak = mpf(delta)
     kept = [(a * (1 - leak), b * (1 - leak)) for a, b in randomized_response(epsilon)]
     return [*kept, (leak, mpf(0)), (mpf(0), leak)]
@@ -24,33 +42,55 @@ def leaking_response(epsilon: float, delta: float) -> Pair:
 
 @settings(max_examples=100, deadline=None)
 @given(st.floats(1e-6, 30.0), st.floats(0.0, 1.5))
-def test_pure_delta_is_that_of_randomized_response(epsilon: float, share: float) -> None:
+def test_pure_delta_is_that_of_randomized_response(
+    epsilon: float, share: float
+) -> None:
     wanted = epsilon * share
     truth = hockey_stick(randomized_response(epsilon), wanted)
-    assert truth <= PureDP(epsilon).delta_at(wanted) + EXACT <= truth * (1 + mpf(1e-9)) + 2 * EXACT
+    assert (
+        truth
+        <= PureDP(epsilon).delta_at(wanted) + EXACT
+        <= truth * (1 + mpf(1e-9)) + 2 * EXACT
+    )
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "wanted"), [(1.0, 0.99999), (0.7, 0.699999999), (0.1, 0.1 - 1e-15), (3.3, 3.3 - 1e-14)]
+    ("epsilon", "wanted"),
+    [(1.0, 0.99999), (0.7, 0.699999999), (0.1, 0.1 - 1e-15), (3.3, 3.3 - 1e-14)],
 )
-def test_delta_just_below_epsilon_is_that_of_the_numbers_as_written(epsilon: float, wanted: float) -> None:
-    """The difference of two numbers that are nearly alike shows what each was rounded by."""
+def test_delta_just_below_epsilon_is_that_of_the_numbers_as_written(
+    epsilon: float, wanted: float
+) -> None:
+    """The difference of two numbers that are nearly alike shows what each was rounded
+    by.
+    """
     truth = hockey_stick(randomized_response(epsilon), wanted)
     assert truth <= PureDP(epsilon).delta_at(wanted)
     twice = together(*[randomized_response(epsilon / 2)] * 2)
-    assert hockey_stick(twice, wanted) <= Composed([PureDP(epsilon / 2)] * 2).delta_at(wanted)
+    assert hockey_stick(twice, wanted) <= Composed([PureDP(epsilon / 2)] * 2).delta_at(
+        wanted
+    )
     top = written(epsilon)
     range_truth = (1 - mp.e ** ((written(wanted) - top) / 2)) ** 2 / (1 - mp.e**-top)
     assert range_truth <= BoundedRange(epsilon).delta_at(wanted)
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.floats(1e-6, 30.0), st.just(0.0) | st.floats(1e-300, 0.2), st.just(0.0) | st.floats(1e-300, 0.7))
-def test_approx_epsilon_holds_on_the_worst_mechanism(epsilon: float, carried: float, more: float) -> None:
+@given(
+    st.floats(1e-6, 30.0),
+    st.just(0.0) | st.floats(1e-300, 0.2),
+    st.just(0.0) | st.floats(1e-300, 0.7),
+)
+def test_approx_epsilon_holds_on_the_worst_mechanism(
+    epsilon: float, carried: float, more: float
+) -> None:
     guarantee = ApproxDP(epsilon, carried)
     found = guarantee.epsilon_at(carried + more)
     assert found <= epsilon
-    assert hockey_stick(leaking_response(epsilon, carried), found) <= carried + more + EXACT
+    assert (
+        hockey_stick(leaking_response(epsilon, carried), found)
+        <= carried + more + EXACT
+    )
 
 
 def test_approx_needs_at_least_its_own_delta() -> None:
@@ -61,7 +101,9 @@ def test_approx_needs_at_least_its_own_delta() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.floats(0.01, 8.0), st.floats(0.0, 0.95))
-def test_bounded_range_curve_is_the_worst_two_point_ratio(epsilon: float, share: float) -> None:
+def test_bounded_range_curve_is_the_worst_two_point_ratio(
+    epsilon: float, share: float
+) -> None:
     import math
 
     guarantee, wanted = BoundedRange(epsilon), epsilon * share
@@ -76,7 +118,9 @@ def test_bounded_range_curve_is_the_worst_two_point_ratio(epsilon: float, share:
 
 def test_bounded_range_holds_for_exponential_mechanisms() -> None:
     for scores in ([0, 0, 0], [2, 0, 1], [0, 4, 4]):
-        pair = exponential_mechanism(scores, [scores[0] + 0.5, scores[1] - 0.5, scores[2]])
+        pair = exponential_mechanism(
+            scores, [scores[0] + 0.5, scores[1] - 0.5, scores[2]]
+        )
         for epsilon in (0.0, 0.3, 0.8, 1.0):
             assert hockey_stick(pair, epsilon) <= BoundedRange(1.0).delta_at(epsilon)
 
@@ -101,7 +145,10 @@ def test_replacement_is_a_removal_and_an_addition() -> None:
     assert PureDP(0.5).for_replacement() == PureDP(1.0, unit=ROW.replacing())
     replaced = ApproxDP(1.0, 1e-6).for_replacement()
     assert isinstance(replaced, ApproxDP)
-    assert (replaced.epsilon, replaced.delta) == (2.0, pytest.approx(1e-6 * (1 + 2.718281828)))
+    assert (replaced.epsilon, replaced.delta) == (
+        2.0,
+        pytest.approx(1e-6 * (1 + 2.718281828)),
+    )
     assert replaced.for_replacement() is replaced
 
 
@@ -122,7 +169,11 @@ def test_bad_epsilon_is_named(make: Any, bad: Any) -> None:
 
 @pytest.mark.parametrize("bad", [-1e-9, 1, 1.5, float("nan"), "0"])
 def test_bad_delta_is_named(bad: Any) -> None:
-    for call in (lambda: ApproxDP(1, bad), lambda: PureDP(1).epsilon_at(bad), lambda: PureDP(1).approx(bad)):
+    for call in (
+        lambda: ApproxDP(1, bad),
+        lambda: PureDP(1).epsilon_at(bad),
+        lambda: PureDP(1).approx(bad),
+    ):
         with pytest.raises(ArgumentError, match=r"^delta: .*such as 1e-6"):
             call()
 
@@ -141,10 +192,16 @@ def test_a_unit_must_be_a_unit() -> None:
 def test_words() -> None:
     assert str(PureDP(0.5)) == "ε = 0.5 (pure), one row, add/remove"
     assert str(ApproxDP(1.2, 1e-6)) == "ε = 1.2, δ = 1e-06, one row, add/remove"
-    assert str(BoundedRange(1, unit=Unit("patient_id"))) == "ε = 1 (bounded range), one patient_id, add/remove"
+    assert (
+        str(BoundedRange(1, unit=Unit("patient_id")))
+        == "ε = 1 (bounded range), one patient_id, add/remove"
+    )
 
 
-@pytest.mark.parametrize("guarantee", [PureDP(0.5), ApproxDP(1, 1e-6), BoundedRange(0.1, unit=ROW.replacing())])
+@pytest.mark.parametrize(
+    "guarantee",
+    [PureDP(0.5), ApproxDP(1, 1e-6), BoundedRange(0.1, unit=ROW.replacing())],
+)
 def test_guarantees_are_values(guarantee: Guarantee) -> None:
     assert pickle.loads(pickle.dumps(guarantee)) == guarantee
     assert hash(guarantee) == hash(pickle.loads(pickle.dumps(guarantee)))
@@ -165,7 +222,12 @@ def test_small_bounded_ranges_are_not_understated() -> None:
     """Absolute rounding errors once made ε(δ) 4e-4 too small here."""
     from mpmath import mp, mpf
 
-    for epsilon, delta in ((1.189e-12, 1.975e-13), (1e-6, 1e-8), (1.3e-4, 3e-6), (1e-9, 2e-10)):
+    for epsilon, delta in (
+        (1.189e-12, 1.975e-13),
+        (1e-6, 1e-8),
+        (1.3e-4, 3e-6),
+        (1e-9, 2e-10),
+    ):
         eta = mpf(epsilon)
         truth = eta + 2 * mp.log1p(-mp.sqrt(mpf(delta) * -mp.expm1(-eta)))
         assert mpf(BoundedRange(epsilon).epsilon_at(delta)) >= truth

@@ -18,7 +18,9 @@ from .support import normal_tail, written
 def delta_of(losses: GridLosses, step: float, epsilon: float) -> float:
     """δ(ε) of what is on the grid."""
     above = losses.places * step + losses.shift - epsilon
-    return losses.endless + math.fsum((np.maximum(-np.expm1(-above), 0.0) * losses.masses).tolist())
+    return losses.endless + math.fsum(
+        (np.maximum(-np.expm1(-above), 0.0) * losses.masses).tolist()
+    )
 
 
 def true_delta(mu: float, rate: float, epsilon: float, adding: bool) -> mpf:
@@ -29,16 +31,27 @@ def true_delta(mu: float, rate: float, epsilon: float, adding: bool) -> mpf:
         return mpf(0) if adding else 1 - mp.e**e
     y = (mp.log(ratio / q) + m * m / 2) / m
     if adding:
-        return normal_tail(-y) - mp.e**e * ((1 - q) * normal_tail(-y) + q * normal_tail(m - y))
+        return normal_tail(-y) - mp.e**e * (
+            (1 - q) * normal_tail(-y) + q * normal_tail(m - y)
+        )
     return (1 - q) * normal_tail(y) + q * normal_tail(y - m) - mp.e**e * normal_tail(y)
 
 
 @pytest.mark.parametrize("adding", [False, True])
 @pytest.mark.parametrize(
     ("mu", "rate", "step"),
-    [(1.0, 1.0, 0.01), (1.0, 0.01, 1e-3), (0.1, 0.5, 1e-4), (4.0, 0.1, 0.01), (1.0, 0.999999, 0.01), (1.0, 1e-4, 1e-5)],
+    [
+        (1.0, 1.0, 0.01),
+        (1.0, 0.01, 1e-3),
+        (0.1, 0.5, 1e-4),
+        (4.0, 0.1, 0.01),
+        (1.0, 0.999999, 0.01),
+        (1.0, 1e-4, 1e-5),
+    ],
 )
-def test_a_gaussian_step_is_covered_closely(mu: float, rate: float, step: float, adding: bool) -> None:
+def test_a_gaussian_step_is_covered_closely(
+    mu: float, rate: float, step: float, adding: bool
+) -> None:
     """At multiples of the step the grid has the truth itself, up to rounding."""
     found = gaussian_losses(mu, rate, step, 1e-30, adding)
     for place in (-40, -3, 0, 1, 7, 60):
@@ -55,7 +68,9 @@ def test_between_the_multiples_a_chord_lies_above() -> None:
         assert truth < delta_of(found, 0.05, epsilon) <= truth * 1.03
 
 
-@pytest.mark.parametrize(("epsilon", "times"), [(0.3, 1), (0.01, 50), (2.0, 7), (0.5, 400)])
+@pytest.mark.parametrize(
+    ("epsilon", "times"), [(0.3, 1), (0.01, 50), (2.0, 7), (0.5, 400)]
+)
 def test_responses_enter_together(epsilon: float, times: int) -> None:
     step = epsilon / 37.7
     found = response_losses(epsilon, times, step, 1e-30)
@@ -64,7 +79,10 @@ def test_responses_enter_together(epsilon: float, times: int) -> None:
     for share in (0.0, 0.05, 0.3, 0.9):
         wanted = share * epsilon * times
         exact = mp.fsum(
-            mp.binomial(times, i) * truth_told ** (times - i) * (1 - truth_told) ** i * (1 - mp.e ** (wanted - loss))
+            mp.binomial(times, i)
+            * truth_told ** (times - i)
+            * (1 - truth_told) ** i
+            * (1 - mp.e ** (wanted - loss))
             for i in range(times + 1)
             if (loss := (times - 2 * i) * e) > wanted
         )
@@ -92,19 +110,29 @@ def test_very_many_responses_are_cut_to_what_matters() -> None:
 def test_the_functions_of_arrays_are_as_accurate_as_assumed(
     ours: np.ufunc, exact: Callable[[mpf], mpf], low: float, high: float
 ) -> None:
-    points = np.concatenate([np.linspace(low, high, 701), np.geomspace(1e-12, min(high, 40.0), 700)])
+    points = np.concatenate(
+        [np.linspace(low, high, 701), np.geomspace(1e-12, min(high, 40.0), 700)]
+    )
     for x, found in zip(points.tolist(), ours(points).tolist(), strict=True):
         truth = exact(mpf(x))
         assert abs(mpf(found) - truth) <= abs(truth) * LIBM / 16, x
 
 
 def test_eight_points_integrate_a_piece_exactly() -> None:
-    """Pieces are so short that (|y| + μ + 4)·width ≤ 1; the largest one is tried where densities fall fastest."""
+    """Pieces are so short that (|y| + μ + 4)·width ≤ 1; the largest one is tried where
+    densities fall fastest.
+    """
     from dither.privacy.loss_grid import PLACES, SHARES
 
     for start in (0.0, 5.0, 12.0, 38.0):
         width = mpf(1) / (mpf(start) + 5)
-        found = mp.fsum(mpf(s) * mp.npdf(start + width * mpf(p)) for p, s in zip(PLACES, SHARES, strict=True)) * width
+        found = (
+            mp.fsum(
+                mpf(s) * mp.npdf(start + width * mpf(p))
+                for p, s in zip(PLACES, SHARES, strict=True)
+            )
+            * width
+        )
         truth = normal_tail(mpf(start)) - normal_tail(start + width)
         assert abs(found - truth) <= truth * 4 * LIBM
 

@@ -26,13 +26,19 @@ ORDERS = [1.0001, 1.1, 1.5, 2.0, 3.7, 16.0, 200.0, 1e5]
 @pytest.mark.parametrize("epsilon", [1e-8, 1e-3, 0.1, 1.0, 5.0, 50.0])
 def test_pure_loss_is_that_of_randomized_response(epsilon: float, order: float) -> None:
     truth = renyi_divergence(randomized_response(epsilon), order)
-    assert truth <= pure_loss(epsilon, order) <= min(truth * (1 + mpf(1e-9)), mpf(epsilon))
+    assert (
+        truth <= pure_loss(epsilon, order) <= min(truth * (1 + mpf(1e-9)), mpf(epsilon))
+    )
 
 
 @pytest.mark.parametrize("order", ORDERS[1:6])
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
-def test_discrete_laplace_costs_no_more_than_pure_loss(epsilon: float, order: float) -> None:
-    assert renyi_divergence(discrete_laplace(epsilon), order) <= pure_loss(epsilon, order)
+def test_discrete_laplace_costs_no_more_than_pure_loss(
+    epsilon: float, order: float
+) -> None:
+    assert renyi_divergence(discrete_laplace(epsilon), order) <= pure_loss(
+        epsilon, order
+    )
 
 
 def worst_two_point(epsilon: float, order: float) -> mpf:
@@ -40,30 +46,48 @@ def worst_two_point(epsilon: float, order: float) -> mpf:
 
     def loss(t: mpf) -> mpf:
         high = (1 - mp.e ** (t - epsilon)) / (mp.e**t - mp.e ** (t - epsilon))
-        return mp.log(high * mp.e ** (order * t) + (1 - high) * mp.e ** (order * (t - epsilon))) / (mpf(order) - 1)
+        return mp.log(
+            high * mp.e ** (order * t) + (1 - high) * mp.e ** (order * (t - epsilon))
+        ) / (mpf(order) - 1)
 
     return max(loss(mpf(epsilon) * step / 400) for step in range(1, 400))
 
 
 @pytest.mark.parametrize("order", [1.01, 1.5, 2.0, 8.0, 60.0])
 @pytest.mark.parametrize("epsilon", [1e-5, 0.01, 0.3, 1.0, 4.0, 20.0])
-def test_bounded_range_loss_is_the_worst_two_point_ratio(epsilon: float, order: float) -> None:
+def test_bounded_range_loss_is_the_worst_two_point_ratio(
+    epsilon: float, order: float
+) -> None:
     truth = worst_two_point(epsilon, order)
     assert truth <= bounded_range_loss(epsilon, order) <= truth * mpf("1.001")
 
 
 @pytest.mark.parametrize("order", [1.2, 2.0, 10.0])
 @pytest.mark.parametrize("scores", [[0, 0, 0], [1, 0, 3], [5, 5, -5]])
-def test_exponential_mechanism_is_within_its_bounded_range(scores: list[float], order: float) -> None:
-    """Scores that move by up to ½ in either direction change log-likelihoods by a range of 1."""
-    moved = [score + shift for score, shift in zip(scores, (0.5, -0.5, 0.2), strict=True)]
+def test_exponential_mechanism_is_within_its_bounded_range(
+    scores: list[float], order: float
+) -> None:
+    """Scores that move by up to ½ in either direction change log-likelihoods by a range
+    of 1.
+    """
+    moved = [
+        score + shift for score, shift in zip(scores, (0.5, -0.5, 0.2), strict=True)
+    ]
     pair = exponential_mechanism(scores, moved)
-    assert renyi_divergence(pair, order) <= bounded_range_loss(1.0, order) < pure_loss(1.0, order)
+    assert (
+        renyi_divergence(pair, order)
+        <= bounded_range_loss(1.0, order)
+        < pure_loss(1.0, order)
+    )
 
 
 @pytest.mark.parametrize("order", [1.05, 1.5, 2.0, 2.5, 5.0, 7.3, 16.0])
-@pytest.mark.parametrize(("mu", "rate"), [(1.0, 0.01), (0.5, 0.1), (2.0, 0.001), (1.0, 0.7), (0.1, 0.3)])
-def test_sampled_gaussian_loss_against_integration(mu: float, rate: float, order: float) -> None:
+@pytest.mark.parametrize(
+    ("mu", "rate"), [(1.0, 0.01), (0.5, 0.1), (2.0, 0.001), (1.0, 0.7), (0.1, 0.3)]
+)
+def test_sampled_gaussian_loss_against_integration(
+    mu: float, rate: float, order: float
+) -> None:
     truth = true_sampled_gaussian_loss(mu, rate, order)
     found = sampled_gaussian_loss(mu, rate, order)
     assert truth * (1 - mpf(1e-12)) <= found <= truth * (1 + mpf(1e-6)) + mpf(1e-9)
@@ -71,16 +95,24 @@ def test_sampled_gaussian_loss_against_integration(mu: float, rate: float, order
 
 def test_the_series_agrees_with_the_whole_orders() -> None:
     just_above = _log_moment_series(1.0, 0.01, 8.0 + 1e-9)
-    assert just_above == pytest.approx(7 * sampled_gaussian_loss(1.0, 0.01, 8.0), rel=1e-6)
+    assert just_above == pytest.approx(
+        7 * sampled_gaussian_loss(1.0, 0.01, 8.0), rel=1e-6
+    )
 
 
 def test_sampling_everyone_is_the_plain_gaussian() -> None:
-    assert sampled_gaussian_loss(0.7, 1.0, 3.0) == gaussian_loss(0.7, 3.0) == pytest.approx(3 * 0.49 / 2)
+    assert (
+        sampled_gaussian_loss(0.7, 1.0, 3.0)
+        == gaussian_loss(0.7, 3.0)
+        == pytest.approx(3 * 0.49 / 2)
+    )
 
 
 @pytest.mark.parametrize("order", [1.5, 2.0, 10.5, 64.0, 1024.0])
 def test_losses_survive_extremes(order: float) -> None:
-    assert sampled_gaussian_loss(100.0, 0.5, order) <= gaussian_loss(100.0, order) * (1 + 1e-6)
+    assert sampled_gaussian_loss(100.0, 0.5, order) <= gaussian_loss(100.0, order) * (
+        1 + 1e-6
+    )
     assert 0.0 < sampled_gaussian_loss(1e-6, 1e-9, order) < 1e-12 * order
 
 

@@ -30,13 +30,21 @@ from dither.privacy import numbers
         ("sqrt", 1e-300, 1e300),
     ],
 )
-def test_the_c_library_is_as_accurate_as_assumed(name: str, low: float, high: float) -> None:
-    """Half the points are uniform, half approach 0 geometrically, where relative errors hide."""
+def test_the_c_library_is_as_accurate_as_assumed(
+    name: str, low: float, high: float
+) -> None:
+    """Half the points are uniform, half approach 0 geometrically, where relative errors
+    hide.
+    """
     drawn = random.Random(7)
     ours: Callable[[float], float] = getattr(math, name)
     exact: Callable[[mpf], mpf] = getattr(mp, name)
     for i in range(1500):
-        x = drawn.uniform(low, high) if i % 2 else math.exp(drawn.uniform(-40.0, math.log(high)))
+        x = (
+            drawn.uniform(low, high)
+            if i % 2
+            else math.exp(drawn.uniform(-40.0, math.log(high)))
+        )
         truth = exact(mpf(x))
         assert abs(mpf(ours(x)) - truth) <= abs(truth) * numbers.LIBM / 16, x
 
@@ -49,17 +57,36 @@ def test_up_and_down_pass_the_slack(value: float) -> None:
 
 def test_fractions_round_outward() -> None:
     third = Fraction(1, 3)
-    assert Fraction(numbers.float_down(third)) < third < Fraction(numbers.float_up(third))
-    assert numbers.float_up(Fraction(1, 4)) == numbers.float_down(Fraction(1, 4)) == 0.25
+    assert (
+        Fraction(numbers.float_down(third)) < third < Fraction(numbers.float_up(third))
+    )
+    assert (
+        numbers.float_up(Fraction(1, 4)) == numbers.float_down(Fraction(1, 4)) == 0.25
+    )
 
 
-@pytest.mark.parametrize("value", [1, 0.5, Fraction(1, 3), Decimal("0.1"), np.float32(0.5), np.int64(3)])
+@pytest.mark.parametrize(
+    "value", [1, 0.5, Fraction(1, 3), Decimal("0.1"), np.float32(0.5), np.int64(3)]
+)
 def test_numbers_of_all_kinds_are_accepted(value: Any) -> None:
     assert numbers.positive("epsilon", value, "pass 1") >= float(value)
 
 
 @pytest.mark.parametrize(
-    "value", ["1", None, [1], 1j, True, np.True_, float("nan"), float("inf"), 0, -1, Fraction(10) ** 400]
+    "value",
+    [
+        "1",
+        None,
+        [1],
+        1j,
+        True,
+        np.True_,
+        float("nan"),
+        float("inf"),
+        0,
+        -1,
+        Fraction(10) ** 400,
+    ],
 )
 def test_what_is_not_a_positive_number_is_refused_by_name(value: Any) -> None:
     with pytest.raises(ArgumentError, match=r"^epsilon: .*pass 1$"):

@@ -21,7 +21,12 @@ def exact_delta(epsilon: float, times: int, wanted: float) -> mpf:
         loss = (times - 2 * lies) * e
         if loss <= w:
             break
-        total += mp.binomial(times, lies) * truth ** (times - lies) * (1 - truth) ** lies * (1 - mp.e ** (w - loss))
+        total += (
+            mp.binomial(times, lies)
+            * truth ** (times - lies)
+            * (1 - truth) ** lies
+            * (1 - mp.e ** (w - loss))
+        )
     return total
 
 
@@ -39,7 +44,10 @@ def test_epsilon_is_exact_and_safe(epsilon: float, times: int, power: float) -> 
 @given(st.floats(0.001, 3.0), st.integers(1, 60), st.floats(0.0, 1.1))
 def test_delta_is_exact_and_safe(epsilon: float, times: int, share: float) -> None:
     wanted = epsilon * times * share
-    truth, found = exact_delta(epsilon, times, wanted), repeated_delta(epsilon, times, wanted)
+    truth, found = (
+        exact_delta(epsilon, times, wanted),
+        repeated_delta(epsilon, times, wanted),
+    )
     assert truth <= found + EXACT
     assert found <= truth * (1 + mpf(1e-9)) + mpf(1e-13)
 
@@ -53,7 +61,11 @@ def test_the_formula_is_that_of_composed_responses() -> None:
 @pytest.mark.parametrize(("epsilon", "times"), [(0.01, 1000), (1 / 300, 10_000)])
 def test_many_parts(epsilon: float, times: int) -> None:
     found = repeated_epsilon(epsilon, times, 1e-6)
-    assert exact_delta(epsilon, times, found) <= 1e-6 < exact_delta(epsilon, times, found * (1 - 1e-7))
+    assert (
+        exact_delta(epsilon, times, found)
+        <= 1e-6
+        < exact_delta(epsilon, times, found * (1 - 1e-7))
+    )
 
 
 def test_tiny_delta_and_far_tails_stay_safe() -> None:
@@ -64,22 +76,43 @@ def test_tiny_delta_and_far_tails_stay_safe() -> None:
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "times"), [(2.0, 20_000), (1.0, 1_000_000), (5.0, 1_000_000), (0.1, 1_000_000), (30.0, 3_000)]
+    ("epsilon", "times"),
+    [
+        (2.0, 20_000),
+        (1.0, 1_000_000),
+        (5.0, 1_000_000),
+        (0.1, 1_000_000),
+        (30.0, 3_000),
+    ],
 )
-def test_many_large_parts_cost_at_least_their_mean_loss(epsilon: float, times: int) -> None:
+def test_many_large_parts_cost_at_least_their_mean_loss(
+    epsilon: float, times: int
+) -> None:
     mean = times * epsilon * math.tanh(epsilon / 2)
-    assert mean * (1 - 1e-3) <= repeated_epsilon(epsilon, times, 1e-6) <= times * epsilon
+    assert (
+        mean * (1 - 1e-3) <= repeated_epsilon(epsilon, times, 1e-6) <= times * epsilon
+    )
     assert repeated_delta(epsilon, times, 0.9 * mean) > 0.9
 
 
-@pytest.mark.parametrize(("epsilon", "times", "share"), [(0.01, 3000, 0.25), (0.5, 400, 0.8), (0.01, 3000, 0.9)])
+@pytest.mark.parametrize(
+    ("epsilon", "times", "share"),
+    [(0.01, 3000, 0.25), (0.5, 400, 0.8), (0.01, 3000, 0.9)],
+)
 def test_delta_far_out_in_the_tail(epsilon: float, times: int, share: float) -> None:
     """Where every weight is below e^−700 the answer once was 0."""
     wanted = epsilon * times * share
-    truth, found = exact_delta(epsilon, times, wanted), repeated_delta(epsilon, times, wanted)
+    truth, found = (
+        exact_delta(epsilon, times, wanted),
+        repeated_delta(epsilon, times, wanted),
+    )
     assert truth <= found <= truth * (1 + mpf(1e-7)) + mpf(1e-322)
 
 
 def test_the_tail_at_the_end_of_the_floats() -> None:
     found = repeated_epsilon(0.1, 3000, 1e-300)
-    assert exact_delta(0.1, 3000, found) <= mpf(10) ** -300 < exact_delta(0.1, 3000, found * (1 - 1e-7))
+    assert (
+        exact_delta(0.1, 3000, found)
+        <= mpf(10) ** -300
+        < exact_delta(0.1, 3000, found * (1 - 1e-7))
+    )

@@ -36,12 +36,19 @@ def test_parts_are_sorted_and_counted() -> None:
     assert pile.bounded == {0.1: 2, 0.2: 1}
     assert pile.sampled == {(1.0, 0.1): 5}
     assert float(pile.carried) == pytest.approx(2e-7)
-    assert [pile.has_rho, pile.has_gaussian_form, pile.has_dominating_pairs, pile.only_bounded] == [False] * 4
+    assert [
+        pile.has_rho,
+        pile.has_gaussian_form,
+        pile.has_dominating_pairs,
+        pile.only_bounded,
+    ] == [False] * 4
 
 
 @pytest.mark.parametrize("order", [1.4, 2.0, 8.0, 30.0])
 def test_losses_add_up(order: float) -> None:
-    assert pile_of(ALL).loss(order) == pytest.approx(Composed(ALL).renyi(order), rel=1e-9)
+    assert pile_of(ALL).loss(order) == pytest.approx(
+        Composed(ALL).renyi(order), rel=1e-9
+    )
 
 
 def test_orders_stop_where_listed_losses_do() -> None:

@@ -20,7 +20,10 @@ def test_replacing_keeps_the_name() -> None:
     assert Unit("edge").replacing() == Unit("edge", Relation.REPLACE)
 
 
-@pytest.mark.parametrize(("argument", "arguments"), [("name", ("",)), ("name", (3,)), ("relation", ("row", "swap"))])
+@pytest.mark.parametrize(
+    ("argument", "arguments"),
+    [("name", ("",)), ("name", (3,)), ("relation", ("row", "swap"))],
+)
 def test_bad_units_are_refused(argument: str, arguments: tuple[Any, ...]) -> None:
     with pytest.raises(ArgumentError, match=r"pass") as caught:
         Unit(*arguments)

@@ -18,8 +18,12 @@ SOON = 2.0
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 
 
-def refused(database: Database, sql: Any, kind: type[DitherError] = QueryError, **cost: Any) -> str:
-    """The message with which a question is refused in every way to ask it; nothing is charged, and it is quick."""
+def refused(
+    database: Database, sql: Any, kind: type[DitherError] = QueryError, **cost: Any
+) -> str:
+    """The message with which a question is refused in every way to ask it; nothing is
+    charged, and it is quick.
+    """
     before = [repr(receipt) for receipt in database.account.history()]
     cost = cost or {"epsilon": 0.1}
     for ask in (database.explain_plan, database.preview, database.sql):

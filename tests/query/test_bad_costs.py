@@ -1,4 +1,6 @@
-"""Costs and other arguments that make no sense: refused before anything is charged or read."""
+"""Costs and other arguments that make no sense: refused before anything is charged or
+read.
+"""
 
 from __future__ import annotations
 
@@ -24,17 +26,70 @@ def database():
 
 NAN = float("nan")
 WRONG: list[tuple[str, Any]] = [
-    *(("epsilon", value) for value in (0, -1, NAN, math.inf, True, "0.5", "", b"1", [], {}, 1j, ..., 10**400)),
-    *(("epsilon", value) for value in (Decimal("NaN"), np.array([1.0, 2.0]), date(2024, 1, 1))),
+    *(
+        ("epsilon", value)
+        for value in (
+            0,
+            -1,
+            NAN,
+            math.inf,
+            True,
+            "0.5",
+            "",
+            b"1",
+            [],
+            {},
+            1j,
+            ...,
+            10**400,
+        )
+    ),
+    *(
+        ("epsilon", value)
+        for value in (Decimal("NaN"), np.array([1.0, 2.0]), date(2024, 1, 1))
+    ),
     *(("rho", value) for value in (0, -1, NAN, math.inf, True, "0.5", [1], 1e-320)),
-    *(("share", value) for value in (0, -0.1, 1.1, 2, NAN, math.inf, True, "0.1", [0.1])),
-    *(("error", value) for value in (0, -5, NAN, math.inf, True, "", "much", "±", "±-5", "±5 at 0%", "±5 at 100%")),
-    *(("error", value) for value in ("±5 at x%", " " * 100_000 + "x", b"5", [5], {"nope": 5}, {"n": -1}, {"n": "x"})),
+    *(
+        ("share", value)
+        for value in (0, -0.1, 1.1, 2, NAN, math.inf, True, "0.1", [0.1])
+    ),
+    *(
+        ("error", value)
+        for value in (
+            0,
+            -5,
+            NAN,
+            math.inf,
+            True,
+            "",
+            "much",
+            "±",
+            "±-5",
+            "±5 at 0%",
+            "±5 at 100%",
+        )
+    ),
+    *(
+        ("error", value)
+        for value in (
+            "±5 at x%",
+            " " * 100_000 + "x",
+            b"5",
+            [5],
+            {"nope": 5},
+            {"n": -1},
+            {"n": "x"},
+        )
+    ),
     ("error", 1e-9),
 ]
 
 
-@pytest.mark.parametrize(("argument", "value"), WRONG, ids=lambda part: repr(part).partition(" at 0x")[0][:30])
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    WRONG,
+    ids=lambda part: repr(part).partition(" at 0x")[0][:30],
+)
 def test_a_cost_that_is_none(database, argument, value) -> None:
     message = refused(database, COUNT, ArgumentError, **{argument: value, "radius": 1})
     assert message.startswith(f"{argument}: ") or (argument, value) == ("rho", 1e-320)
@@ -46,8 +101,34 @@ def test_a_cost_that_is_none(database, argument, value) -> None:
         *(("expect", value) for value in (0, -1, 1.5, True, "9", NAN, 10**30)),
         *(("groups", value) for value in (0, -1, 1.5, True, "9", None.__class__)),
         *(("values", value) for value in (0, -3, 0.5, False, [])),
-        *(("radius", value) for value in (0, -1, NAN, math.inf, True, "x", [], {"n": 0}, {"nope": 1}, 10**400)),
-        *(("shares", value) for value in (0, -1, "x", {"n": -1}, {"n": NAN}, {"nope": 1}, {"n": 10**400}, [1])),
+        *(
+            ("radius", value)
+            for value in (
+                0,
+                -1,
+                NAN,
+                math.inf,
+                True,
+                "x",
+                [],
+                {"n": 0},
+                {"nope": 1},
+                10**400,
+            )
+        ),
+        *(
+            ("shares", value)
+            for value in (
+                0,
+                -1,
+                "x",
+                {"n": -1},
+                {"n": NAN},
+                {"nope": 1},
+                {"n": 10**400},
+                [1],
+            )
+        ),
         *(("mechanism", value) for value in ("nope", "", 5, [], {}, "gaussian", ...)),
         ("nonsense", 1),
         ("seed", 5),
@@ -57,22 +138,38 @@ def test_a_cost_that_is_none(database, argument, value) -> None:
     ids=lambda part: repr(part).partition(" at 0x")[0][:30],
 )
 def test_an_argument_that_is_none(database, argument, value) -> None:
-    assert refused(database, COUNT, ArgumentError, **{"epsilon": 0.1, argument: value}).startswith(f"{argument}: ")
+    assert refused(
+        database, COUNT, ArgumentError, **{"epsilon": 0.1, argument: value}
+    ).startswith(f"{argument}: ")
 
 
-@pytest.mark.parametrize("cost", [{"epsilon": 0.1, "rho": 0.1}, {"share": 0.1, "error": 5}, {"epsilon": 1, "share": 1}])
+@pytest.mark.parametrize(
+    "cost",
+    [
+        {"epsilon": 0.1, "rho": 0.1},
+        {"share": 0.1, "error": 5},
+        {"epsilon": 1, "share": 1},
+    ],
+)
 def test_a_cost_in_two_ways(database, cost) -> None:
     assert "in one way" in refused(database, COUNT, ArgumentError, **cost)
 
 
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-300, 5e-324])
 @pytest.mark.parametrize(
-    "value", ["COUNT(*)", "SUM(LEAST(GREATEST(points, 0), 1000000000000000))", "CORR(cost, rating)"]
+    "value",
+    [
+        "COUNT(*)",
+        "SUM(LEAST(GREATEST(points, 0), 1000000000000000))",
+        "CORR(cost, rating)",
+    ],
 )
 def test_a_cost_so_small_that_no_integer_holds_its_noise(epsilon, value) -> None:
     """An earlier draft found out after the charge."""
     with visits([row()], budget=1.0) as database:
-        message = told(lambda: database.sql(f"SELECT {value} FROM visits", epsilon=epsilon))
+        message = told(
+            lambda: database.sql(f"SELECT {value} FROM visits", epsilon=epsilon)
+        )
         assert message == "" or message.startswith("epsilon: is too small")
         assert [kind for kind, _ in log(database)].count("charge") == (message == "")
 
@@ -85,7 +182,9 @@ def test_no_cost_at_all(database) -> None:
             ask(COUNT, epsilon=None)
 
 
-@pytest.mark.parametrize("by", ["", 5, 0, True, [], {}, b"ann", "a\0b", "\ud800", ...], ids=repr)
+@pytest.mark.parametrize(
+    "by", ["", 5, 0, True, [], {}, b"ann", "a\0b", "\ud800", ...], ids=repr
+)
 def test_nobody_asks(database, by) -> None:
     before = len(database.account.history())
     for ask in (database.sql, database.preview):
@@ -97,10 +196,14 @@ def test_nobody_asks(database, by) -> None:
 def test_numbers_of_other_kinds_are_numbers(database) -> None:
     """What is exact may be stated exactly."""
     for epsilon in (Fraction(1, 7), Decimal("0.125"), np.float64(0.25), 1):
-        assert database.preview(COUNT, epsilon=epsilon, radius=1).guarantee.epsilon == pytest.approx(float(epsilon))
+        assert database.preview(
+            COUNT, epsilon=epsilon, radius=1
+        ).guarantee.epsilon == pytest.approx(float(epsilon))
 
 
-@pytest.mark.parametrize("confidence", [0, 1, -1, 2, NAN, math.inf, "0.9", None.__class__, True])
+@pytest.mark.parametrize(
+    "confidence", [0, 1, -1, 2, NAN, math.inf, "0.9", None.__class__, True]
+)
 def test_an_interval_that_is_none(database, confidence) -> None:
     release = database.sql(COUNT, epsilon=0.5, radius=1)
     with pytest.raises(ArgumentError, match="confidence"):

@@ -1,4 +1,6 @@
-"""`dither.open` with nonsense of all kinds: a clear error, no book that was not there, no folder left behind."""
+"""`dither.open` with nonsense of all kinds: a clear error, no book that was not there,
+no folder left behind.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,20 @@ from dither.errors import ArgumentError, DitherError, LedgerError
 from dither.privacy import Unit
 
 NAN = math.nan
-GOOD: dict[str, Any] = {"unit": "patient_id", "bounds": {"age": (0, 110)}, "keys": {"ward": ["A", "B"]}, "budget": 3.0}
+GOOD: dict[str, Any] = {
+    "unit": "patient_id",
+    "bounds": {"age": (0, 110)},
+    "keys": {"ward": ["A", "B"]},
+    "budget": 3.0,
+}
 CSV = "patient_id,age,ward,score\n1,30,A,1.5\n2,40,B,2.5\n"
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with a table; what is opened for a while has its temporary files in another."""
+    """A folder with a table; what is opened for a while has its temporary files in
+    another.
+    """
     spill = tmp_path / "spill"
     spill.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(spill))
@@ -37,8 +46,12 @@ def folder(tmp_path, monkeypatch):
     return place
 
 
-def refused(source: Any, kind: type[DitherError] = ArgumentError, **declared: Any) -> str:
-    """The message; afterwards there are the same files as before, without waiting for garbage to be collected."""
+def refused(
+    source: Any, kind: type[DitherError] = ArgumentError, **declared: Any
+) -> str:
+    """The message; afterwards there are the same files as before, without waiting for
+    garbage to be collected.
+    """
     before, folder = _all(Path.cwd().parent), gc.isenabled()
     gc.disable()
     try:
@@ -72,7 +85,10 @@ def _all(folder: Path) -> set[Path]:
         ("\ud800.csv", "is not there"),
         ("x" * 5000 + ".csv", "is not there"),
         ("/dev/null", "is not there"),
-        *((value, "cannot be opened") for value in (None, 5, 1.5, True, [], {}, (1, 2), b"visits.csv", ..., print)),
+        *(
+            (value, "cannot be opened")
+            for value in (None, 5, 1.5, True, [], {}, (1, 2), b"visits.csv", ..., print)
+        ),
         (np.arange(3), "cannot be opened"),
         (iter([1]), "cannot be opened"),
         (dither, "cannot be opened"),
@@ -104,7 +120,9 @@ def test_a_source_that_is_none(source, words) -> None:
 )
 def test_a_file_that_is_no_table(folder, name, content, words) -> None:
     (folder / name).write_bytes(content)
-    assert words in refused(name, budget=3.0, **{} if name == "bad.toml" else {"unit": "row"})
+    assert words in refused(
+        name, budget=3.0, **{} if name == "bad.toml" else {"unit": "row"}
+    )
 
 
 DECLARED: dict[str, list[tuple[Any, str]]] = {
@@ -163,7 +181,10 @@ DECLARED: dict[str, list[tuple[Any, str]]] = {
         ({"age": "text"}, "has no bounds"),
         (["age"], "by the names of columns"),
     ],
-    "population": [(value, "whole number of at least 1") for value in (0, -1, 1.5, "5", True, NAN, 10**400)],
+    "population": [
+        (value, "whole number of at least 1")
+        for value in (0, -1, 1.5, "5", True, NAN, 10**400)
+    ],
     "budget": [
         (0, "must be positive"),
         (-1, "must be positive"),
@@ -181,11 +202,28 @@ DECLARED: dict[str, list[tuple[Any, str]]] = {
         ((3.0, NAN), "must be a finite number"),
         (dither.Budget(epsilon=1.0), "is for one row"),
     ],
-    "delta": [(value, "delta: must be") for value in (1, 1.0, 2, -1, NAN, math.inf, "x", True, 10**400)],
-    "rows": [(value, "whole number of at least 1") for value in (0, -1, 1.5, "5", True)],
-    "ledger": [(value, "ledger: must be a book") for value in (5, b"book.db", ..., ["book.db"], "a\0b")],
-    "table": [(5, "must be the name of a table"), (None, "must be the name of a table"), ("a\0", "is no name")],
-    "name": [(5, "is no name"), ("a\nb", "is no name"), ("x" * 300, "is no name"), ("\ud800", "is no name")],
+    "delta": [
+        (value, "delta: must be")
+        for value in (1, 1.0, 2, -1, NAN, math.inf, "x", True, 10**400)
+    ],
+    "rows": [
+        (value, "whole number of at least 1") for value in (0, -1, 1.5, "5", True)
+    ],
+    "ledger": [
+        (value, "ledger: must be a book")
+        for value in (5, b"book.db", ..., ["book.db"], "a\0b")
+    ],
+    "table": [
+        (5, "must be the name of a table"),
+        (None, "must be the name of a table"),
+        ("a\0", "is no name"),
+    ],
+    "name": [
+        (5, "is no name"),
+        ("a\nb", "is no name"),
+        ("x" * 300, "is no name"),
+        ("\ud800", "is no name"),
+    ],
     "version": [(value, "must be a text") for value in ("", 5, None)],
     "engine": [(value, "there are: duckdb") for value in ("nope", "", 5)],
 }
@@ -209,14 +247,25 @@ def test_an_argument_that_is_unknown() -> None:
 
 @pytest.mark.parametrize(
     ("ledger", "words"),
-    [("/nonexistent/book.db", "does its folder exist"), (".", "cannot be opened"), ("visits.csv", "is not a book")],
+    [
+        ("/nonexistent/book.db", "does its folder exist"),
+        (".", "cannot be opened"),
+        ("visits.csv", "is not a book"),
+    ],
 )
 @pytest.mark.usefixtures("folder")
 def test_a_book_that_is_none(ledger, words) -> None:
     assert words in refused("visits.csv", LedgerError, **GOOD, ledger=ledger)
 
 
-FRAME = pd.DataFrame({"who": ["a", "b"], "age": [1, 2], "score": [0.5, 1.5], "day": pd.to_datetime(["2024-01-01"] * 2)})
+FRAME = pd.DataFrame(
+    {
+        "who": ["a", "b"],
+        "age": [1, 2],
+        "score": [0.5, 1.5],
+        "day": pd.to_datetime(["2024-01-01"] * 2),
+    }
+)
 
 
 @pytest.mark.parametrize(
@@ -242,18 +291,34 @@ def test_a_database_without_the_table(folder) -> None:
         connection.execute("CREATE TABLE visits (who VARCHAR)")
         connection.execute("CREATE TABLE others (who VARCHAR)")
         assert "which table" in refused(connection, unit="who", budget=1.0)
-        assert "has no table vist" in refused(connection, unit="who", budget=1.0, table="vist")
+        assert "has no table vist" in refused(
+            connection, unit="who", budget=1.0, table="vist"
+        )
     assert "say which one" in refused("data.duckdb", unit="who", budget=1.0)
-    assert "did you mean visits?" in refused("data.duckdb", unit="who", budget=1.0, table="visit")
+    assert "did you mean visits?" in refused(
+        "data.duckdb", unit="who", budget=1.0, table="visit"
+    )
 
 
 @pytest.mark.usefixtures("folder")
 def test_a_book_keeps_its_promise() -> None:
-    """Another budget, unit or δ for the same dataset is refused, and the book stays as it was."""
+    """Another budget, unit or δ for the same dataset is refused, and the book stays as
+    it was.
+    """
     with dither.open("visits.csv", **GOOD) as database:
         database.sql("SELECT COUNT(*) FROM visits", epsilon=1.0)
-    for changed in ({"budget": 5.0}, {"budget": 1.0}, {"budget": (3.0, 1e-6)}, {"delta": 1e-6}, {"unit": "row"}):
-        message = refused("visits.csv", DitherError if "unit" in changed else LedgerError, **GOOD | changed)
+    for changed in (
+        {"budget": 5.0},
+        {"budget": 1.0},
+        {"budget": (3.0, 1e-6)},
+        {"delta": 1e-6},
+        {"unit": "row"},
+    ):
+        message = refused(
+            "visits.csv",
+            DitherError if "unit" in changed else LedgerError,
+            **GOOD | changed,
+        )
         assert "promises" in message or "is for" in message
     with dither.open("visits.csv", **GOOD) as database:
         assert database.account.remaining.epsilon == 2.0
@@ -287,7 +352,11 @@ age = { type = "integer", low = 0, high = 110 }
         ('source = "visits.csv"', 'source = "visit.csv"', "is not there"),
         ('source = "visits.csv"', "", "has no source"),
         ('source = "visits.csv"', 'source = "visits.csv"\nrows = 0', "at least 1"),
-        ('source = "visits.csv"', 'source = "visits.csv"\npublic = true', "all are public"),
+        (
+            'source = "visits.csv"',
+            'source = "visits.csv"\npublic = true',
+            "all are public",
+        ),
         ('patient_id = "text"', 'patient_id = "txt"', "did you mean text?"),
         ('patient_id = "text"', 'patient = "text"', "does not say whose its rows are"),
         ('patient_id = "text"', 'patient_id = "real"', "no id"),

@@ -1,4 +1,6 @@
-"""Random SQL from a grammar that also writes what cannot be asked: it is bound, or refused in words; nothing else."""
+"""Random SQL from a grammar that also writes what cannot be asked: it is bound, or
+refused in words; nothing else.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,14 @@ from dither.query.sql.parse import parse
 from tests.attacks.analyst import row, visits
 from tests.query.sql.clinic import CLINIC, SURVEY
 
-GRAMMAR = (Path(__file__).parents[1] / "fixtures" / "questions.grammar").read_text(encoding="utf-8")
+GRAMMAR = (Path(__file__).parents[1] / "fixtures" / "questions.grammar").read_text(
+    encoding="utf-8"
+)
 RULES = {
     name: [choice.strip(" ") for choice in rule.split("¦")]
-    for name, rule in re.findall(r"^(\w+): ?(.*)$", GRAMMAR.replace("\n    ¦", " ¦"), re.MULTILINE)
+    for name, rule in re.findall(
+        r"^(\w+): ?(.*)$", GRAMMAR.replace("\n    ¦", " ¦"), re.MULTILINE
+    )
 }
 FIRST = 3
 """So many choices of each rule lead to an end soon."""
@@ -35,8 +41,14 @@ class Writer:
 
     def expand(self, rule: str, depth: int) -> str:
         choices = RULES[rule] if depth > 0 else RULES[rule][:FIRST]
-        text = re.sub(r"\{(\w+)\}", lambda part: self.expand(part[1], depth - 1), self.chance.choice(choices))
-        return f" {text}" if rule in ("on", "where", "group", "after") and text else text
+        text = re.sub(
+            r"\{(\w+)\}",
+            lambda part: self.expand(part[1], depth - 1),
+            self.chance.choice(choices),
+        )
+        return (
+            f" {text}" if rule in ("on", "where", "group", "after") and text else text
+        )
 
     def question(self) -> str:
         text = self.expand("question", self.chance.randint(2, 6))
@@ -74,7 +86,9 @@ def check(seeds):
             try:
                 found, message = asked(sql, *world)
             except Exception as problem:
-                raise AssertionError(f"{type(problem).__name__} for number {seed}: {sql}") from problem
+                raise AssertionError(
+                    f"{type(problem).__name__} for number {seed}: {sql}"
+                ) from problem
             assert message == "" or 10 < len(message) < 1000
             count += found
     assert count > len(seeds) / 20

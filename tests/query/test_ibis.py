@@ -1,4 +1,6 @@
-"""Ibis expressions as questions: the shapes Ibis writes, and that the road is that of SQL."""
+"""Ibis expressions as questions: the shapes Ibis writes, and that the road is that of
+SQL.
+"""
 
 from __future__ import annotations
 
@@ -21,23 +23,43 @@ Shape = Callable[[Any, Any], Any]
 
 SHAPES: dict[str, tuple[Shape, str]] = {
     "groups": (
-        lambda v, _p: v.group_by("ward").agg(n=_.count(), mean=_.cost.mean(), who=_.patient_id.nunique()),
+        lambda v, _p: v.group_by("ward").agg(
+            n=_.count(), mean=_.cost.mean(), who=_.patient_id.nunique()
+        ),
         "SELECT ward, COUNT(*) AS n, AVG(cost) AS mean, COUNT(DISTINCT patient_id) AS who FROM visits GROUP BY ward",
     ),
     "a condition after the aggregation": (
-        lambda v, _p: v.group_by("ward").agg(n=_.count()).filter(_.n > 10).order_by(ibis.desc("n")).limit(3),
+        lambda v, _p: (
+            v.group_by("ward")
+            .agg(n=_.count())
+            .filter(_.n > 10)
+            .order_by(ibis.desc("n"))
+            .limit(3)
+        ),
         "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward HAVING COUNT(*) > 10 ORDER BY COUNT(*) DESC LIMIT 3",
     ),
     "arithmetic after the aggregation": (
-        lambda v, _p: v.group_by("ward").agg(n=_.count(), s=_.cost.sum()).select("ward", mean=_.s / _.n),
+        lambda v, _p: (
+            v.group_by("ward")
+            .agg(n=_.count(), s=_.cost.sum())
+            .select("ward", mean=_.s / _.n)
+        ),
         "SELECT ward, SUM(cost) / COUNT(*) AS mean FROM visits GROUP BY ward",
     ),
     "two levels after the aggregation": (
-        lambda v, _p: v.group_by("ward").agg(n=_.count()).mutate(m=_.n + 1).filter(_.m > 3).select("m", "ward"),
+        lambda v, _p: (
+            v.group_by("ward")
+            .agg(n=_.count())
+            .mutate(m=_.n + 1)
+            .filter(_.m > 3)
+            .select("m", "ward")
+        ),
         "SELECT COUNT(*) + 1 AS m, ward FROM visits GROUP BY ward HAVING (COUNT(*) + 1) > 3",
     ),
     "a new column": (
-        lambda v, _p: v.mutate(half=_.cost / 2).filter(_.half > 3).aggregate(s=_.half.sum()),
+        lambda v, _p: (
+            v.mutate(half=_.cost / 2).filter(_.half > 3).aggregate(s=_.half.sum())
+        ),
         "SELECT SUM(cost / 2) AS s FROM visits WHERE cost / 2 > 3",
     ),
     "a join": (
@@ -46,15 +68,24 @@ SHAPES: dict[str, tuple[Shape, str]] = {
         "GROUP BY p.region",
     ),
     "a semi join": (
-        lambda v, p: v.semi_join(p.filter(_.age > 60), "patient_id").aggregate(n=_.count()),
+        lambda v, p: v.semi_join(p.filter(_.age > 60), "patient_id").aggregate(
+            n=_.count()
+        ),
         "SELECT COUNT(*) AS n FROM visits WHERE patient_id IN (SELECT patient_id FROM patients WHERE age > 60)",
     ),
     "an anti join": (
-        lambda v, p: v.anti_join(p.filter(_.age > 60), "patient_id").aggregate(n=_.count()),
+        lambda v, p: v.anti_join(p.filter(_.age > 60), "patient_id").aggregate(
+            n=_.count()
+        ),
         "SELECT COUNT(*) AS n FROM visits WHERE patient_id NOT IN (SELECT patient_id FROM patients WHERE age > 60)",
     ),
     "a summary of each unit": (
-        lambda v, _p: v.group_by("patient_id").agg(t=_.cost.sum()).mutate(t=_.t.clip(0, 9000)).aggregate(m=_.t.mean()),
+        lambda v, _p: (
+            v.group_by("patient_id")
+            .agg(t=_.cost.sum())
+            .mutate(t=_.t.clip(0, 9000))
+            .aggregate(m=_.t.mean())
+        ),
         "SELECT AVG(LEAST(GREATEST(t, 0), 9000)) AS m "
         "FROM (SELECT patient_id, SUM(cost) AS t FROM visits GROUP BY patient_id)",
     ),
@@ -63,7 +94,9 @@ SHAPES: dict[str, tuple[Shape, str]] = {
         "SELECT AVG(LEAST(GREATEST(cost, 0), 1000)) AS m FROM visits",
     ),
     "cases": (
-        lambda v, _p: v.aggregate(n=_.count(where=_.cost > 3), s=_.cost.sum(where=_.ward == "surgery")),
+        lambda v, _p: v.aggregate(
+            n=_.count(where=_.cost > 3), s=_.cost.sum(where=_.ward == "surgery")
+        ),
         "SELECT COUNT(*) FILTER (WHERE cost > 3) AS n, SUM(cost) FILTER (WHERE ward = 'surgery') AS s FROM visits",
     ),
     "the most frequent": (
@@ -74,9 +107,14 @@ SHAPES: dict[str, tuple[Shape, str]] = {
         lambda v, _p: v.group_by(m=_.day.truncate("M")).agg(n=_.count()),
         "SELECT DATE_TRUNC('month', day) AS m, COUNT(*) AS n FROM visits GROUP BY 1",
     ),
-    "a quantile": (lambda v, _p: v.aggregate(m=_.cost.quantile(0.9)), "SELECT QUANTILE(cost, 0.9) AS m FROM visits"),
+    "a quantile": (
+        lambda v, _p: v.aggregate(m=_.cost.quantile(0.9)),
+        "SELECT QUANTILE(cost, 0.9) AS m FROM visits",
+    ),
     "different rows": (
-        lambda v, _p: v[["patient_id", "ward"]].distinct().group_by("ward").agg(n=_.count()),
+        lambda v, _p: (
+            v[["patient_id", "ward"]].distinct().group_by("ward").agg(n=_.count())
+        ),
         "SELECT ward, COUNT(*) AS n FROM (SELECT DISTINCT patient_id, ward FROM visits) GROUP BY ward",
     ),
 }
@@ -88,13 +126,22 @@ def _clinic() -> dither.Database:
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_a_shape_costs_and_errs_like_its_sql(clinic: dither.Database, name: str) -> None:
+def test_a_shape_costs_and_errs_like_its_sql(
+    clinic: dither.Database, name: str
+) -> None:
     shape, sql = SHAPES[name]
     expression = shape(clinic.ibis("visits"), clinic.ibis("patients"))
-    ours, theirs = clinic.preview(expression, epsilon=1.0), clinic.preview(sql, epsilon=1.0)
-    assert [column.name for column in ours.columns] == [column.name for column in theirs.columns]
+    ours, theirs = (
+        clinic.preview(expression, epsilon=1.0),
+        clinic.preview(sql, epsilon=1.0),
+    )
+    assert [column.name for column in ours.columns] == [
+        column.name for column in theirs.columns
+    ]
     assert ours.guarantee == theirs.guarantee
-    assert [column.errors for column in ours.columns] == [column.errors for column in theirs.columns]
+    assert [column.errors for column in ours.columns] == [
+        column.errors for column in theirs.columns
+    ]
 
 
 def test_an_answer_is_charged_and_replayed(clinic: dither.Database) -> None:
@@ -108,7 +155,9 @@ def test_an_answer_is_charged_and_replayed(clinic: dither.Database) -> None:
 
 
 def test_a_table_has_the_declared_columns_only(clinic: dither.Database) -> None:
-    assert list(clinic.ibis("VISITS").columns) == [field.name for field in clinic.catalogue.table("visits").fields]
+    assert list(clinic.ibis("VISITS").columns) == [
+        field.name for field in clinic.catalogue.table("visits").fields
+    ]
 
 
 def test_what_no_unit_may_ask_is_refused(clinic: dither.Database) -> None:
@@ -122,7 +171,9 @@ def test_what_no_unit_may_ask_is_refused(clinic: dither.Database) -> None:
     assert not clinic.account.history()
 
 
-def test_what_follows_a_limit_stays_outside_and_is_refused(clinic: dither.Database) -> None:
+def test_what_follows_a_limit_stays_outside_and_is_refused(
+    clinic: dither.Database,
+) -> None:
     visits = clinic.ibis("visits")
     two = visits.group_by("ward").agg(n=_.count()).order_by("n").limit(2)
     with pytest.raises(QueryError):
@@ -131,7 +182,9 @@ def test_what_follows_a_limit_stays_outside_and_is_refused(clinic: dither.Databa
 
 @pytest.mark.parametrize("kind", ["right", "outer"])
 @pytest.mark.parametrize("half", ["semi_join", "anti_join"])
-def test_rows_that_a_later_join_adds_are_not_left_out(clinic: dither.Database, half: str, kind: str) -> None:
+def test_rows_that_a_later_join_adds_are_not_left_out(
+    clinic: dither.Database, half: str, kind: str
+) -> None:
     """In WHERE, a condition of the half join would also be about those rows."""
     visits, patients = clinic.ibis("visits"), clinic.ibis("patients")
     kept = getattr(visits, half)(patients.filter(_.age > 60), "patient_id")
@@ -143,7 +196,9 @@ def test_rows_that_a_later_join_adds_are_not_left_out(clinic: dither.Database, h
 def test_a_case_that_compares_keeps_its_values(clinic: dither.Database) -> None:
     """CASE y WHEN x IS NULL THEN x: where y is false, x is there."""
     visits = clinic.ibis("visits")
-    found = sql_of(visits.aggregate(s=(_.days > 5).cases((_.cost.isnull(), _.cost), else_=0).sum()))
+    found = sql_of(
+        visits.aggregate(s=(_.days > 5).cases((_.cost.isnull(), _.cost), else_=0).sum())
+    )
     plain = "SELECT SUM(CASE days > 5 WHEN cost IS NULL THEN cost ELSE 0 END) AS s FROM visits"
     ours, theirs = (bind(sql, clinic.catalogue).aggregates for sql in (found, plain))
     assert [one.args for one in ours] == [one.args for one in theirs]
@@ -151,9 +206,17 @@ def test_a_case_that_compares_keeps_its_values(clinic: dither.Database) -> None:
 
 def test_a_name_stands_for_the_whole_expression(clinic: dither.Database) -> None:
     visits = clinic.ibis("visits")
-    short = visits.group_by(short=~(_.days > 5)).agg(n=_.count()).mutate(long=_.short == False)  # noqa: E712 - of a column
+    short = (
+        visits.group_by(short=~(_.days > 5))
+        .agg(n=_.count())
+        .mutate(long=_.short == False)  # noqa: E712
+    )
     assert "(NOT (" in sql_of(short)
-    assert [column.name for column in clinic.preview(short, epsilon=1.0).columns] == ["short", "n", "long"]
+    assert [column.name for column in clinic.preview(short, epsilon=1.0).columns] == [
+        "short",
+        "n",
+        "long",
+    ]
 
 
 def test_what_ibis_cannot_write(clinic: dither.Database) -> None:

@@ -48,7 +48,9 @@ class Database:
         self.asked.append(("sql", query, cost))
         if "SELEKT" in query:
             raise QueryError("this is no SQL; write SELECT", query, 1, 1)
-        return TableRelease(("n",), ((42,),), (Source(PureDP(1.0)),), lambda _: [[(40, 44)]], keys=())
+        return TableRelease(
+            ("n",), ((42,),), (Source(PureDP(1.0)),), lambda _: [[(40, 44)]], keys=()
+        )
 
     def preview(self, query: str, **cost: Any) -> str:
         self.asked.append(("preview", query, cost))
@@ -87,16 +89,22 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Database]:
     return found
 
 
-def test_a_database_of_the_notebook(magic: Magic, shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_database_of_the_notebook(
+    magic: Magic, shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
     database = shell.user_ns["clinic"] = Database()
     assert magic("clinic") is None
     assert capsys.readouterr().out == "clinic: 10 % spent\n"
     release = magic("--epsilon 0.5 --by ana", "SELECT COUNT(*) FROM visits")
     assert release.value == 42
-    assert database.asked == [("sql", "SELECT COUNT(*) FROM visits", {"epsilon": 0.5, "by": "ana"})]
+    assert database.asked == [
+        ("sql", "SELECT COUNT(*) FROM visits", {"epsilon": 0.5, "by": "ana"})
+    ]
 
 
-def test_a_catalogue_is_opened_and_closed(magic: Magic, shell: Shell, opened: list[Database]) -> None:
+def test_a_catalogue_is_opened_and_closed(
+    magic: Magic, shell: Shell, opened: list[Database]
+) -> None:
     magic("'my clinic.toml'")
     magic("--rho 0.01", "SELECT 1")
     assert opened[0].asked == [("sql", "SELECT 1", {"by": "login", "rho": 0.01})]
@@ -107,7 +115,9 @@ def test_a_catalogue_is_opened_and_closed(magic: Magic, shell: Shell, opened: li
     assert not mine.closed
 
 
-def test_the_one_in_use_is_shown_again(magic: Magic, shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_one_in_use_is_shown_again(
+    magic: Magic, shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
     shell.user_ns["clinic"] = Database()
     magic("clinic")
     magic("")
@@ -118,20 +128,35 @@ def test_all_options(magic: Magic, shell: Shell) -> None:
     database = shell.user_ns["clinic"] = Database()
     magic("clinic")
     magic("--share 0.1 --expect 500 --error '±50 at 95%'", "SELECT 1")
-    assert database.asked[-1][2] == {"by": "login", "share": 0.1, "expect": 500, "error": "±50 at 95%"}
+    assert database.asked[-1][2] == {
+        "by": "login",
+        "share": 0.1,
+        "expect": 500,
+        "error": "±50 at 95%",
+    }
     assert magic("--preview --epsilon=1", "SELECT 1") == "a preview"
-    assert database.asked[-1] == ("preview", "SELECT 1", {"by": "login", "epsilon": 1.0})
+    assert database.asked[-1] == (
+        "preview",
+        "SELECT 1",
+        {"by": "login", "epsilon": 1.0},
+    )
     assert magic("--confidence 0.99", "SELECT 1").confidence == 0.99
 
 
-@pytest.mark.parametrize("line", ["wards =", "--epsilon 1 wards =", "wards = --epsilon 1", "wards= --epsilon 1"])
+@pytest.mark.parametrize(
+    "line",
+    ["wards =", "--epsilon 1 wards =", "wards = --epsilon 1", "wards= --epsilon 1"],
+)
 def test_an_answer_can_have_a_name(magic: Magic, shell: Shell, line: str) -> None:
     shell.user_ns["clinic"] = Database()
     magic("clinic")
     assert magic(line, "SELECT 1") is shell.user_ns["wards"]
 
 
-@pytest.mark.parametrize("line", ["--epsilon", "--epsilon much", "--nonsense 1", "clinic", "'", "--confidence 2"])
+@pytest.mark.parametrize(
+    "line",
+    ["--epsilon", "--epsilon much", "--nonsense 1", "clinic", "'", "--confidence 2"],
+)
 def test_mistakes_on_the_line_ask_nothing(
     magic: Magic, shell: Shell, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,9 +176,13 @@ def test_a_refusal_is_shown_without_a_traceback(magic: Magic, shell: Shell) -> N
     assert str(caught.value).endswith("\n  SELEKT 1\n  ^")
 
 
-@pytest.mark.parametrize(("line", "cell"), [("", None), ("", "SELECT 1"), ("one two", None)])
+@pytest.mark.parametrize(
+    ("line", "cell"), [("", None), ("", "SELECT 1"), ("one two", None)]
+)
 def test_a_database_comes_first(magic: Magic, line: str, cell: str | None) -> None:
-    with pytest.raises(UsageError, match=r"choose a database first: %dither clinic.toml"):
+    with pytest.raises(
+        UsageError, match=r"choose a database first: %dither clinic.toml"
+    ):
         magic(line, cell)
 
 
@@ -178,10 +207,16 @@ def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 def test_in_a_real_notebook(notebook: Any, capsys: pytest.CaptureFixture[str]) -> None:
     database = notebook.user_ns["clinic"] = Database()
     assert notebook.run_cell("%dither clinic").success
-    done = notebook.run_cell("%%dither --epsilon 0.5 wards =\nSELECT ward,\n  COUNT(*)\nFROM visits")
+    done = notebook.run_cell(
+        "%%dither --epsilon 0.5 wards =\nSELECT ward,\n  COUNT(*)\nFROM visits"
+    )
     assert done.success
     assert done.result is notebook.user_ns["wards"]
-    assert database.asked[-1] == ("sql", "SELECT ward,\n  COUNT(*)\nFROM visits\n", {"by": "login", "epsilon": 0.5})
+    assert database.asked[-1] == (
+        "sql",
+        "SELECT ward,\n  COUNT(*)\nFROM visits\n",
+        {"by": "login", "epsilon": 0.5},
+    )
     assert "42 ±2" in capsys.readouterr().out
     assert "<table>" in notebook.display_formatter.format(done.result)[0]["text/html"]
     capsys.readouterr()
@@ -191,8 +226,12 @@ def test_in_a_real_notebook(notebook: Any, capsys: pytest.CaptureFixture[str]) -
     assert "this is no SQL" in shown.out + shown.err
 
 
-def test_a_real_catalogue_in_a_real_notebook(notebook: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    clinic = shutil.copytree(str(files("dither") / "data" / "clinic"), tmp_path / "clinic")
+def test_a_real_catalogue_in_a_real_notebook(
+    notebook: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clinic = shutil.copytree(
+        str(files("dither") / "data" / "clinic"), tmp_path / "clinic"
+    )
     assert notebook.run_cell("%load_ext dither").success
     assert notebook.run_cell(f"%dither '{clinic / 'clinic.toml'}'").success
     assert "clinic: ε = 4" in capsys.readouterr().out
@@ -206,11 +245,17 @@ def test_a_real_catalogue_in_a_real_notebook(notebook: Any, tmp_path: Path, caps
     again = notebook.run_cell(f"%%dither --share 0.1\n{question}").result
     assert again.replayed
     assert again.rows == done.result.rows
-    assert not notebook.run_cell("%%dither --share 0.1\nSELECT COUNT(*) FROM visit").success
+    assert not notebook.run_cell(
+        "%%dither --share 0.1\nSELECT COUNT(*) FROM visit"
+    ).success
     assert "did you mean visits?" in capsys.readouterr().err
     with dither.Ledger.open(clinic / "clinic.dither.db") as book:
         assert [receipt.by for receipt in book.account("clinic").history()] == ["login"]
         book.account("clinic").share("ana", 0.5)
-    assert not notebook.run_cell("%%dither --share 0.1\nSELECT COUNT(*) FROM patients").success
+    assert not notebook.run_cell(
+        "%%dither --share 0.1\nSELECT COUNT(*) FROM patients"
+    ).success
     assert "pass --by" in capsys.readouterr().err
-    assert notebook.run_cell("%%dither --share 0.1 --by ana\nSELECT COUNT(*) FROM patients").success
+    assert notebook.run_cell(
+        "%%dither --share 0.1 --by ana\nSELECT COUNT(*) FROM patients"
+    ).success

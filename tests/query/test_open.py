@@ -15,8 +15,17 @@ import dither
 from dither.errors import ArgumentError, LedgerError
 from dither.ledger import verify
 
-ROWS = {"who": ["a", "a", "b", "c"], "age": [30, 31, 52, 70], "ward": ["x", "y", "x", "x"]}
-PUBLIC: dict[str, Any] = {"unit": "who", "bounds": {"age": (0, 110)}, "keys": {"ward": ["x", "y"]}, "budget": 3.0}
+ROWS = {
+    "who": ["a", "a", "b", "c"],
+    "age": [30, 31, 52, 70],
+    "ward": ["x", "y", "x", "x"],
+}
+PUBLIC: dict[str, Any] = {
+    "unit": "who",
+    "bounds": {"age": (0, 110)},
+    "keys": {"ward": ["x", "y"]},
+    "budget": 3.0,
+}
 QUESTION = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM visits GROUP BY ward"
 
 
@@ -41,7 +50,10 @@ def sources(folder: Path) -> dict[str, tuple[Any, dict[str, Any]]]:
     }
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "json", "database", "connection", "pandas", "polars", "arrow"])
+@pytest.mark.parametrize(
+    "kind",
+    ["csv", "parquet", "json", "database", "connection", "pandas", "polars", "arrow"],
+)
 def test_every_kind_of_source_answers(kind: str, tmp_path: Path) -> None:
     source, how = sources(tmp_path)[kind]
     with dither.open(source, **PUBLIC, **how) as database:
@@ -51,7 +63,9 @@ def test_every_kind_of_source_answers(kind: str, tmp_path: Path) -> None:
 
 
 def test_several_tables_of_all_kinds_at_once(tmp_path: Path) -> None:
-    pd.DataFrame({"ward": ["x", "y"], "beds": [10, 20]}).to_csv(tmp_path / "wards.csv", index=False)
+    pd.DataFrame({"ward": ["x", "y"], "beds": [10, 20]}).to_csv(
+        tmp_path / "wards.csv", index=False
+    )
     tables = {
         "visits": pd.DataFrame({"visit": [1, 2, 3, 4], **ROWS}),
         "people": pl.DataFrame({"id": ["a", "b", "c"], "born": [1990, 1971, 1953]}),
@@ -62,42 +76,72 @@ def test_several_tables_of_all_kinds_at_once(tmp_path: Path) -> None:
         "unit": {"visits": "who", "people": "id"},
         "links": {"bills": ("visit", "visits.visit")},
         "public": "wards",
-        "bounds": {"people": {"born": (1900, 2025)}, "bills": {"sum": (0, 10)}, "wards": {"beds": (0, 50)}},
+        "bounds": {
+            "people": {"born": (1900, 2025)},
+            "bills": {"sum": (0, 10)},
+            "wards": {"beds": (0, 50)},
+        },
         "keys": {"visits": {"ward": ["x", "y"]}},
         "rows": {"visits": 3},
         "budget": (1e6, 1e-6),
     }
-    with pytest.raises(ArgumentError, match="ledger: is missing; say where the account is kept"):
+    with pytest.raises(
+        ArgumentError, match="ledger: is missing; say where the account is kept"
+    ):
         dither.open(tables, **declared)
     asked = [
         "SELECT COUNT(*) FROM visits JOIN people ON who = id WHERE born > 1960",
         "SELECT COUNT(*) FROM bills JOIN visits USING (visit) WHERE ward = 'x'",
         "SELECT COUNT(*) FROM visits JOIN wards USING (ward) WHERE beds = 20",
     ]
-    with dither.open(tables, **declared, ledger=tmp_path / "book.db", name="clinic") as database:
+    with dither.open(
+        tables, **declared, ledger=tmp_path / "book.db", name="clinic"
+    ) as database:
         found = [database.sql(sql, epsilon=1e4, radius=9).rows for sql in asked]
         assert database.account.name == "clinic"
     assert found == [((3,),), ((2,),), ((1,),)]
 
 
 def test_several_frames_have_a_budget_in_this_process() -> None:
-    with dither.open({"visits": pd.DataFrame(ROWS), "others": pa.table(ROWS)}, unit="who", budget=3.0) as database:
+    with dither.open(
+        {"visits": pd.DataFrame(ROWS), "others": pa.table(ROWS)}, unit="who", budget=3.0
+    ) as database:
         assert "this process only" in str(database.account)
-        assert database.sql("SELECT COUNT(*) FROM visits JOIN others USING (who)", epsilon=1.0).rows
+        assert database.sql(
+            "SELECT COUNT(*) FROM visits JOIN others USING (who)", epsilon=1.0
+        ).rows
 
 
 @pytest.mark.parametrize(
     ("source", "more", "words"),
     [
-        ({"age": [1, 2], "ward": ["x", "y"]}, {}, "age is a list and no table; pass frames or files by the names"),
+        (
+            {"age": [1, 2], "ward": ["x", "y"]},
+            {},
+            "age is a list and no table; pass frames or files by the names",
+        ),
         ({1: pd.DataFrame(ROWS)}, {}, "a dict without tables cannot be opened"),
-        ({"visits": pd.DataFrame(ROWS)}, {"table": "visits"}, "table: stands with its source here"),
+        (
+            {"visits": pd.DataFrame(ROWS)},
+            {"table": "visits"},
+            "table: stands with its source here",
+        ),
         ({"visits": 5}, {}, "a int cannot be opened"),
-        ({"a": pd.DataFrame(ROWS), "b": "postgresql://x/y"}, {}, "are read by different engines"),
-        (pd.DataFrame(ROWS), {"public": "visits"}, "public: is about several tables, but one was opened"),
+        (
+            {"a": pd.DataFrame(ROWS), "b": "postgresql://x/y"},
+            {},
+            "are read by different engines",
+        ),
+        (
+            pd.DataFrame(ROWS),
+            {"public": "visits"},
+            "public: is about several tables, but one was opened",
+        ),
     ],
 )
-def test_what_several_tables_are_not(source: Any, more: dict[str, Any], words: str) -> None:
+def test_what_several_tables_are_not(
+    source: Any, more: dict[str, Any], words: str
+) -> None:
     with pytest.raises(ArgumentError, match=words):
         dither.open(source, unit="who", budget=3.0, **more)
 
@@ -125,16 +169,22 @@ def test_a_budget_cannot_be_opened_anew(tmp_path: Path) -> None:
     source, _ = sources(tmp_path)["csv"]
     with dither.open(source, **PUBLIC) as database:
         database.sql(QUESTION, epsilon=1.0)
-    with pytest.raises(LedgerError, match=r"visits.dither.db: the account visits promises ε = 3") as problem:
+    with pytest.raises(
+        LedgerError, match=r"visits.dither.db: the account visits promises ε = 3"
+    ) as problem:
         dither.open(source, **PUBLIC | {"budget": 5.0})
     book = tmp_path / "visits.dither.db"
-    assert f"`dither amend {book} --account visits --epsilon 5 --reason …`" in str(problem.value)
+    assert f"`dither amend {book} --account visits --epsilon 5 --reason …`" in str(
+        problem.value
+    )
     with dither.open(source, **PUBLIC | {"budget": None}) as database:
         assert database.account.epsilon == 3.0
 
 
 def test_an_account_opens_at_its_first_charge(tmp_path: Path) -> None:
-    """Until then a preview shows cost and what is left, and everything can still be declared otherwise."""
+    """Until then a preview shows cost and what is left, and everything can still be
+    declared otherwise.
+    """
     source, _ = sources(tmp_path)["csv"]
     book = tmp_path / "visits.dither.db"
     with dither.open(source, **PUBLIC) as database:
@@ -142,7 +192,11 @@ def test_an_account_opens_at_its_first_charge(tmp_path: Path) -> None:
         assert shown.affordable
         assert shown.share == pytest.approx(1 / 3)
         assert "not open yet" in str(database.account)
-        assert (database.account.spent, database.account.charges, database.account.burn_down()) == (0, 0, [1.0])
+        assert (
+            database.account.spent,
+            database.account.charges,
+            database.account.burn_down(),
+        ) == (0, 0, [1.0])
         assert database.account.history() == ()
         with pytest.raises(dither.BudgetExceeded):
             database.sql(QUESTION, epsilon=4.0)
@@ -152,14 +206,21 @@ def test_an_account_opens_at_its_first_charge(tmp_path: Path) -> None:
         database.sql(QUESTION, epsilon=1.0)
         assert "not open yet" not in str(database.account)
     with dither.Ledger.open(book) as ledger:
-        assert [entry.kind for entry in ledger.entries()][:3] == ["book", "open", "charge"]
+        assert [entry.kind for entry in ledger.entries()][:3] == [
+            "book",
+            "open",
+            "charge",
+        ]
         assert ledger.account("visits").terms.total.delta == 1e-7
         assert verify(ledger)
 
 
 def test_the_first_charge_wins(tmp_path: Path) -> None:
     source, _ = sources(tmp_path)["csv"]
-    with dither.open(source, **PUBLIC) as first, dither.open(source, **PUBLIC | {"budget": 5.0}) as second:
+    with (
+        dither.open(source, **PUBLIC) as first,
+        dither.open(source, **PUBLIC | {"budget": 5.0}) as second,
+    ):
         second.preview(QUESTION, epsilon=1.0)
         first.sql(QUESTION, epsilon=1.0)
         for ask in (second.sql, second.preview):
@@ -172,7 +233,8 @@ def test_a_book_without_an_account_says_so(tmp_path: Path) -> None:
     source, _ = sources(tmp_path)["csv"]
     dither.open(source, **PUBLIC).close()
     with pytest.raises(
-        ArgumentError, match=r"budget: is missing, and .*visits.dither.db has no account 'visits' yet; pass"
+        ArgumentError,
+        match=r"budget: is missing, and .*visits.dither.db has no account 'visits' yet; pass",
     ):
         dither.open(source, **PUBLIC | {"budget": None})
     (tmp_path / "visits.dither.db").unlink()
@@ -201,11 +263,17 @@ def test_a_catalogue_brings_its_analysts(tmp_path: Path) -> None:
     path.write_text(text, encoding="utf-8")
     with dither.open(path) as database:
         assert database.account.shares() == {"alice": 0.25}
-        database.sql("SELECT COUNT(DISTINCT patient_id) FROM visits", epsilon=0.5, by="alice")
+        database.sql(
+            "SELECT COUNT(DISTINCT patient_id) FROM visits", epsilon=0.5, by="alice"
+        )
         for by in ("alice", "mallory"):
             with pytest.raises(dither.BudgetExceeded):
-                database.sql("SELECT COUNT(DISTINCT visit_id) FROM visits", epsilon=0.9, by=by)
-        assert not database.preview("SELECT COUNT(*) FROM visits", epsilon=0.9, by="alice").affordable
+                database.sql(
+                    "SELECT COUNT(DISTINCT visit_id) FROM visits", epsilon=0.9, by=by
+                )
+        assert not database.preview(
+            "SELECT COUNT(*) FROM visits", epsilon=0.9, by="alice"
+        ).affordable
         assert database.preview("SELECT COUNT(*) FROM visits", epsilon=0.9).affordable
 
 
@@ -217,7 +285,9 @@ def test_a_catalogue_brings_its_analysts(tmp_path: Path) -> None:
         ({"budget": 3.0}, "budget: is declared in clinic.toml"),
     ],
 )
-def test_a_catalogue_says_it_all(given: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_a_catalogue_says_it_all(
+    given: dict[str, Any], message: str, tmp_path: Path
+) -> None:
     with pytest.raises(ArgumentError, match=message):
         dither.open(dither.example(tmp_path), **given)
 
@@ -229,7 +299,9 @@ def test_a_budget_is_needed(tmp_path: Path) -> None:
 
 
 def test_closing_lets_go_of_the_book_that_was_opened_with_it(tmp_path: Path) -> None:
-    """A process that keeps it open loses its locks as soon as anybody in it copies the file."""
+    """A process that keeps it open loses its locks as soon as anybody in it copies the
+    file.
+    """
     source, _ = sources(tmp_path)["csv"]
     database = dither.open(source, **PUBLIC)
     database.close()
@@ -268,7 +340,9 @@ def test_an_analyst_without_a_share_replays_nothing() -> None:
             database.sql(QUESTION, by="bob", epsilon=1.0)
 
 
-def test_an_analyst_whose_questions_fail_stops_only_herself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_analyst_whose_questions_fail_stops_only_herself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with dither.open(pd.DataFrame(ROWS), **PUBLIC, name="visits") as database:
         with monkeypatch.context() as broken:
             broken.setattr("dither.query.database.measure", lambda *_: 1 / 0)

@@ -1,4 +1,6 @@
-"""Parts that other packages bring: one tiny engine and one tiny mechanism, found by their entry points."""
+"""Parts that other packages bring: one tiny engine and one tiny mechanism, found by
+their entry points.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,12 @@ def counting_engine(catalogue: Any, sources: Any) -> DuckDBEngine:
 def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if a package with these entry points were installed."""
     found = {
-        "dither.engines": [EntryPoint("counting", f"{__name__}:counting_engine", "dither.engines")],
-        "dither.mechanisms": [EntryPoint("careful", f"{__name__}:Careful", "dither.mechanisms")],
+        "dither.engines": [
+            EntryPoint("counting", f"{__name__}:counting_engine", "dither.engines")
+        ],
+        "dither.mechanisms": [
+            EntryPoint("careful", f"{__name__}:Careful", "dither.mechanisms")
+        ],
     }
     loaded = {"counting": counting_engine, "careful": Careful}
     monkeypatch.setattr(EntryPoint, "load", lambda point: loaded[point.name])
@@ -54,18 +60,29 @@ def database(**how: Any) -> dither.Database:
     import pandas as pd
 
     frame = pd.DataFrame({"age": [30, 40, 50]})
-    return dither.open(frame, unit="row", bounds={"age": (0, 110)}, budget=2.0, name="people", **how)
+    return dither.open(
+        frame, unit="row", bounds={"age": (0, 110)}, budget=2.0, name="people", **how
+    )
 
 
 def test_an_engine_by_its_name() -> None:
     OPENED.clear()
-    assert len(database(engine="counting").sql("SELECT COUNT(*) AS n FROM people", epsilon=1.0)) == 1
+    assert (
+        len(
+            database(engine="counting").sql(
+                "SELECT COUNT(*) AS n FROM people", epsilon=1.0
+            )
+        )
+        == 1
+    )
     assert OPENED == ["people"]
 
 
 def test_a_mechanism_by_its_name() -> None:
     plain = database().sql("SELECT COUNT(*) AS n FROM people", epsilon=1.0)
-    careful = database().sql("SELECT COUNT(*) AS n FROM people", epsilon=1.0, mechanism="careful")
+    careful = database().sql(
+        "SELECT COUNT(*) AS n FROM people", epsilon=1.0, mechanism="careful"
+    )
     assert careful.guarantee == plain.guarantee
     low, high = plain.interval(of="noise")
     wider_low, wider_high = careful.interval(of="noise")
@@ -73,7 +90,12 @@ def test_a_mechanism_by_its_name() -> None:
 
 
 def test_a_name_that_nobody_brings() -> None:
-    with pytest.raises(ArgumentError, match="engine: there is no 'oracle'; there are: counting, duckdb"):
+    with pytest.raises(
+        ArgumentError, match="engine: there is no 'oracle'; there are: counting, duckdb"
+    ):
         database(engine="oracle")
-    with pytest.raises(ArgumentError, match="mechanism: there is no 'magic'; there are: careful, geometric, laplace"):
+    with pytest.raises(
+        ArgumentError,
+        match="mechanism: there is no 'magic'; there are: careful, geometric, laplace",
+    ):
         database().sql("SELECT COUNT(*) FROM people", epsilon=1.0, mechanism="magic")

@@ -14,7 +14,11 @@ from dither.query.preview import Preview, PreviewColumn
 MEAN = PreviewColumn(
     "mean",
     "mean of cost",
-    (("for groups of 100", 2.31), ("for groups of 1,000", 0.231), ("for groups of 10,000", None)),
+    (
+        ("for groups of 100", 2.31),
+        ("for groups of 1,000", 0.231),
+        ("for groups of 10,000", None),
+    ),
 )
 PREVIEW = Preview(
     (PreviewColumn("ward", "key"), PreviewColumn("n", "count", (("", 12.0),)), MEAN),
@@ -49,7 +53,15 @@ def test_a_width_may_be_words() -> None:
 
 
 def test_private_keys_and_no_account() -> None:
-    shown = str(replace(PREVIEW, groups="private keys, at most 1,000", share=None, delta=0.0, left=""))
+    shown = str(
+        replace(
+            PREVIEW,
+            groups="private keys, at most 1,000",
+            share=None,
+            delta=0.0,
+            left="",
+        )
+    )
     assert "rows: private keys, at most 1,000" in shown
     assert "of the account" not in shown
     assert "at δ" not in shown
@@ -68,7 +80,9 @@ def test_a_replay_is_free() -> None:
 
 
 def test_html_is_escaped() -> None:
-    page = replace(PREVIEW, columns=(PreviewColumn("<b>", "<i>"),), notes=("<u>",))._repr_html_()
+    page = replace(
+        PREVIEW, columns=(PreviewColumn("<b>", "<i>"),), notes=("<u>",)
+    )._repr_html_()
     assert not any(tag in page for tag in ("<b>", "<i>", "<u>"))
     assert page.startswith("<table>")
 
@@ -76,14 +90,22 @@ def test_html_is_escaped() -> None:
 def test_json_has_a_versioned_shape() -> None:
     found = json.loads(PREVIEW.to_json())
     assert found["schema"] == "dither.preview/1"
-    assert found["columns"][1] == {"name": "n", "what": "count", "errors": [{"when": "", "width": 12.0}]}
+    assert found["columns"][1] == {
+        "name": "n",
+        "what": "count",
+        "errors": [{"when": "", "width": 12.0}],
+    }
     assert found["guarantee"]["epsilon"] == found["epsilon_alone"] == 0.5
     assert found["share"] == pytest.approx(1 / 6)
     assert (found["groups"], found["affordable"], found["replay"]) == (5, True, False)
 
 
 def test_json_holds_no_infinities() -> None:
-    endless = replace(PREVIEW, columns=(PreviewColumn("n", "count", (("", math.inf),)),), epsilon_alone=math.inf)
+    endless = replace(
+        PREVIEW,
+        columns=(PreviewColumn("n", "count", (("", math.inf),)),),
+        epsilon_alone=math.inf,
+    )
     found = json.loads(endless.to_json(), parse_constant=pytest.fail)
     assert found["columns"][0]["errors"][0]["width"] is None
     assert found["epsilon_alone"] is None

@@ -19,12 +19,16 @@ Rows = list[tuple[str, str, int, str]]
 
 OTHERS: Rows = [(f"p{n % 20}", "AB"[n % 2], n % 90, f"c{n % 3}") for n in range(60)]
 ONE: Rows = [("one", "A", 90, "rare")] * 40
-"""A unit with far more rows than all others, at an end of the bounds, with a key of its own."""
+"""A unit with far more rows than all others, at an end of the bounds, with a key of its
+own.
+"""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question and what it may cost. Those that choose a radius or name keys are drawn more seldom."""
+    """A question and what it may cost. Those that choose a radius or name keys are
+    drawn more seldom.
+    """
 
     name: str
     sql: str
@@ -47,7 +51,9 @@ class Asked:
 
 def _opened(rows: Rows, most: int | None) -> Database:
     connection = duckdb.connect()
-    connection.execute("CREATE TABLE visits (id VARCHAR, ward VARCHAR, age INTEGER, code VARCHAR)")
+    connection.execute(
+        "CREATE TABLE visits (id VARCHAR, ward VARCHAR, age INTEGER, code VARCHAR)"
+    )
     connection.executemany("INSERT INTO visits VALUES (?, ?, ?, ?)", rows)
     return open_database(
         connection,
@@ -64,13 +70,36 @@ COUNT = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 QUESTIONS = (
     Asked("SQL, number of units", "SELECT COUNT(DISTINCT id) AS n FROM visits"),
     Asked("SQL, counts by public key", COUNT, {"radius": 5}),
-    Asked("SQL, sum and mean", "SELECT SUM(age) AS s, AVG(age) AS m FROM visits", {"radius": {"s": 200, "m": 3}}),
-    Asked("SQL, different values", "SELECT COUNT(DISTINCT age) AS n FROM visits", {"values": 2}),
-    Asked("SQL, median", "SELECT MEDIAN(age) AS m FROM visits", {"radius": 2}, seldom=10),
-    Asked("SQL, counts with a chosen radius", COUNT, seldom=100),
-    Asked("SQL, counts, and what clipping hides of them", COUNT, {"rho": 0.1, "radius": 10}, rows=60),
-    Asked("SQL, the same with declared rows that are wrong", COUNT, {"rho": 0.1, "radius": 1}, rows=5),
     Asked(
-        "SQL, counts by private key", "SELECT code, COUNT(*) AS n FROM visits GROUP BY code", {"radius": 5}, seldom=20
+        "SQL, sum and mean",
+        "SELECT SUM(age) AS s, AVG(age) AS m FROM visits",
+        {"radius": {"s": 200, "m": 3}},
+    ),
+    Asked(
+        "SQL, different values",
+        "SELECT COUNT(DISTINCT age) AS n FROM visits",
+        {"values": 2},
+    ),
+    Asked(
+        "SQL, median", "SELECT MEDIAN(age) AS m FROM visits", {"radius": 2}, seldom=10
+    ),
+    Asked("SQL, counts with a chosen radius", COUNT, seldom=100),
+    Asked(
+        "SQL, counts, and what clipping hides of them",
+        COUNT,
+        {"rho": 0.1, "radius": 10},
+        rows=60,
+    ),
+    Asked(
+        "SQL, the same with declared rows that are wrong",
+        COUNT,
+        {"rho": 0.1, "radius": 1},
+        rows=5,
+    ),
+    Asked(
+        "SQL, counts by private key",
+        "SELECT code, COUNT(*) AS n FROM visits GROUP BY code",
+        {"radius": 5},
+        seldom=20,
     ),
 )

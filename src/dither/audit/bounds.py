@@ -1,8 +1,10 @@
-"""Exact bounds on a probability from counted draws (Clopper & Pearson 1934), for up to many millions of draws.
+"""Exact bounds on a probability from counted draws (Clopper & Pearson 1934), for up to
+many millions of draws.
 
-P(X ≥ k) of a binomial variable is the regularized incomplete beta function I_p(k, n − k + 1). Its logarithm comes from
-a continued fraction (Lentz's algorithm); `lgamma` of large numbers leaves a relative error below 1e-6, by which the
-permitted alarm rate is lowered before anything is inverted.
+P(X ≥ k) of a binomial variable is the regularized incomplete beta function I_p(k, n − k
++ 1). Its logarithm comes from a continued fraction (Lentz's algorithm); `lgamma` of
+large numbers leaves a relative error below 1e-6, by which the permitted alarm rate is
+lowered before anything is inverted.
 """
 
 from __future__ import annotations
@@ -27,8 +29,16 @@ def log_tail(hits: int, draws: int, probability: float) -> float:
 
 
 def _log_beta(a: float, b: float, x: float) -> float:
-    """ln I_x(a, b). The fraction converges fast below the mean; above it the complement is computed."""
-    front = a * math.log(x) + b * math.log1p(-x) + math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    """ln I_x(a, b). The fraction converges fast below the mean; above it the complement
+    is computed.
+    """
+    front = (
+        a * math.log(x)
+        + b * math.log1p(-x)
+        + math.lgamma(a + b)
+        - math.lgamma(a)
+        - math.lgamma(b)
+    )
     if x < (a + 1) / (a + b + 2):
         return min(front + math.log(_fraction(a, b, x) / a), 0.0)
     other = min(math.exp(front) * _fraction(b, a, 1 - x) / b, 1.0)
@@ -61,10 +71,18 @@ def lower(hits: int, draws: int, alarm: float) -> float:
     wanted = math.log(alarm * MARGIN)
     low, high = 0.0, hits / draws
     for _ in range(200):
-        middle = (low + high) / 2 if low > high / 4 else high / 16 if low == 0.0 else math.sqrt(low * high)
+        middle = (
+            (low + high) / 2
+            if low > high / 4
+            else high / 16
+            if low == 0.0
+            else math.sqrt(low * high)
+        )
         if high - low <= 1e-12 * high or middle in (low, high) or high < FLOOR:
             break
-        low, high = (middle, high) if log_tail(hits, draws, middle) <= wanted else (low, middle)
+        low, high = (
+            (middle, high) if log_tail(hits, draws, middle) <= wanted else (low, middle)
+        )
     return low
 
 
@@ -74,10 +92,16 @@ def upper(hits: int, draws: int, alarm: float) -> float:
 
 
 def most(draws: int, probability: float, alarm: float) -> int:
-    """The least k such that more than k of the draws happen with probability at most `alarm`."""
+    """The least k such that more than k of the draws happen with probability at most
+    `alarm`.
+    """
     wanted = math.log(alarm * MARGIN)
     low, high = -1, draws
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if log_tail(middle + 1, draws, probability) <= wanted else (middle, high)
+        low, high = (
+            (low, middle)
+            if log_tail(middle + 1, draws, probability) <= wanted
+            else (middle, high)
+        )
     return high

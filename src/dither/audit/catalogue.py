@@ -1,4 +1,6 @@
-"""Everything built so far, each with its claim and with neighbours that come as close to it as possible."""
+"""Everything built so far, each with its claim and with neighbours that come as close
+to it as possible.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ __all__ = ["Case", "cases", "everything"]
 
 @dataclass(frozen=True)
 class Case:
-    """A callable, two neighbouring inputs and a claim. `slow` ones are drawn from ten times more seldom."""
+    """A callable, two neighbouring inputs and a claim. `slow` ones are drawn from ten
+    times more seldom.
+    """
 
     name: str
     f: Callable[..., Any]
@@ -51,19 +55,33 @@ class Case:
     claimed: Guarantee
     slow: bool = False
 
-    def audit(self, draws: int, confidence: float, progress: Progress | None = None) -> Finding:
+    def audit(
+        self, draws: int, confidence: float, progress: Progress | None = None
+    ) -> Finding:
         made = max(draws // 10, FEWEST) if self.slow else draws
         return mechanism(
-            self.f, self.a, self.b, claimed=self.claimed, draws=made, confidence=confidence, progress=progress
+            self.f,
+            self.a,
+            self.b,
+            claimed=self.claimed,
+            draws=made,
+            confidence=confidence,
+            progress=progress,
         )
 
 
 def _tiled(release: Callable[[Any], Any], value: Any, size: int) -> Any:
     """So many releases of a number or an array at once."""
-    return release(np.tile(np.asarray(value), (size, 1)) if np.ndim(value) else np.full(size, value))
+    return release(
+        np.tile(np.asarray(value), (size, 1))
+        if np.ndim(value)
+        else np.full(size, value)
+    )
 
 
-def _many(name: str, made: Any, a: Any, b: Any, release: Callable[[Any], Any] | None = None) -> Case:
+def _many(
+    name: str, made: Any, a: Any, b: Any, release: Callable[[Any], Any] | None = None
+) -> Case:
     return Case(name, partial(_tiled, release or made.release), a, b, made.guarantee)
 
 
@@ -73,12 +91,21 @@ def _each(name: str, made: Any, a: Any, b: Any) -> Case:
 
 def _additive() -> Iterator[Case]:
     yield _many("Laplace, whole numbers", Laplace(sensitivity=1, epsilon=1), 0, 1)
-    yield _many("Laplace, reals", Laplace(sensitivity=1, epsilon=1, changes=1), 0.0, 1.0)
-    yield _many("Laplace, two numbers", Laplace(sensitivity=2, epsilon=1), [0, 0], [1, 1])
+    yield _many(
+        "Laplace, reals", Laplace(sensitivity=1, epsilon=1, changes=1), 0.0, 1.0
+    )
+    yield _many(
+        "Laplace, two numbers", Laplace(sensitivity=2, epsilon=1), [0, 0], [1, 1]
+    )
     yield _many("Geometric", Geometric(sensitivity=2, epsilon=1), 5, 7)
     yield _many("Gaussian, whole numbers", Gaussian(sensitivity=1, mu=1), 0, 1)
     yield _many("Gaussian, reals", Gaussian(sensitivity=1, mu=1, changes=1), 0.0, 1.0)
-    yield _many("Gaussian, ε and δ", _with_delta(Gaussian(sensitivity=1, epsilon=1, delta=1e-3), 1e-3), 0, 1)
+    yield _many(
+        "Gaussian, ε and δ",
+        _with_delta(Gaussian(sensitivity=1, epsilon=1, delta=1e-3), 1e-3),
+        0,
+        1,
+    )
     two = Tree(2, 2)
     for name, tree in (
         ("Tree, Laplace noise", TreeMechanism(tree=two, radius=1, epsilon=1.0)),
@@ -86,7 +113,14 @@ def _additive() -> Iterator[Case]:
     ):
         yield _many(name, tree, [0, 0], [1, 0], tree.noisy)
     running = ContinualCount(horizon=4, mu=1)
-    yield Case("ContinualCount", running.release, [0, 0, 0, 0], [1, 0, 0, 0], running.guarantee, slow=True)
+    yield Case(
+        "ContinualCount",
+        running.release,
+        [0, 0, 0, 0],
+        [1, 0, 0, 0],
+        running.guarantee,
+        slow=True,
+    )
 
 
 @dataclass(frozen=True)
@@ -104,13 +138,23 @@ def _with_delta(made: Any, delta: float) -> _Stated:
 def _choices() -> Iterator[Case]:
     for made in (Exponential, PermuteAndFlip, NoisyMax):
         yield _each(made.__name__, made(sensitivity=1, epsilon=1), [1, 0, 0], [0, 1, 1])
-        yield _each(f"{made.__name__}, monotone", made(sensitivity=1, epsilon=1, monotone=True), [0, 0, 0], [1, 0, 0])
+        yield _each(
+            f"{made.__name__}, monotone",
+            made(sensitivity=1, epsilon=1, monotone=True),
+            [0, 0, 0],
+            [1, 0, 0],
+        )
     top = TopK(k=2, sensitivity=1, epsilon=1)
     yield Case("TopK", top.release, [1, 0, 0], [0, 1, 1], PureDP(1.0), slow=True)
     median = QuantileExponential(level=0.5, low=0, high=4, epsilon=1, points=5)
     yield _each("QuantileExponential", median, [0, 0], [0, 0, 4])
     yield _many("RandomizedResponse, 2 answers", RandomizedResponse(epsilon=1), 0, 1)
-    yield _many("RandomizedResponse, 5 answers", RandomizedResponse(epsilon=1, categories=5), 0, 4)
+    yield _many(
+        "RandomizedResponse, 5 answers",
+        RandomizedResponse(epsilon=1, categories=5),
+        0,
+        4,
+    )
 
 
 def _above(made: AboveThreshold, values: list[int]) -> list[bool]:
@@ -135,17 +179,50 @@ def _local(made: Any, neighbour: tuple[int, int]) -> Any:
 
 def _others() -> Iterator[Case]:
     above = AboveThreshold(threshold=0, sensitivity=1, epsilon=1)
-    yield Case("AboveThreshold", partial(_above, above), [0, 0, 1], [1, 1, 0], above.guarantee, slow=True)
+    yield Case(
+        "AboveThreshold",
+        partial(_above, above),
+        [0, 0, 1],
+        [1, 1, 0],
+        above.guarantee,
+        slow=True,
+    )
     threshold = KeyThreshold(most=2, mu=1.0, delta=0.01)
-    yield Case("KeyThreshold", partial(_keys, threshold), [5, 4, 1], [4, 4, 0], threshold.guarantee)
+    yield Case(
+        "KeyThreshold",
+        partial(_keys, threshold),
+        [5, 4, 1],
+        [4, 4, 0],
+        threshold.guarantee,
+    )
     selection = PartitionSelection(most=1, epsilon=1, delta=0.01)
-    yield Case("PartitionSelection, a key of one", partial(_keys, selection), [1, 9], [0, 9], selection.guarantee)
-    yield Case("PartitionSelection, a key of six", partial(_keys, selection), [6, 9], [5, 9], selection.guarantee)
+    yield Case(
+        "PartitionSelection, a key of one",
+        partial(_keys, selection),
+        [1, 9],
+        [0, 9],
+        selection.guarantee,
+    )
+    yield Case(
+        "PartitionSelection, a key of six",
+        partial(_keys, selection),
+        [6, 9],
+        [5, 9],
+        selection.guarantee,
+    )
     for name, made in (
-        ("SmoothSensitivity", SmoothSensitivity(epsilon=1, global_sensitivity=50, growth=1, integer=True)),
-        ("Ladder", Ladder(epsilon=1, low=-50, high=50, global_sensitivity=50, growth=1)),
+        (
+            "SmoothSensitivity",
+            SmoothSensitivity(epsilon=1, global_sensitivity=50, growth=1, integer=True),
+        ),
+        (
+            "Ladder",
+            Ladder(epsilon=1, low=-50, high=50, global_sensitivity=50, growth=1),
+        ),
     ):
-        yield Case(name, partial(_local, made), (0, 1), (1, 2), made.guarantee, slow=True)
+        yield Case(
+            name, partial(_local, made), (0, 1), (1, 2), made.guarantee, slow=True
+        )
 
 
 def _released(ask: Callable[[Any], Any], data: Any) -> Any:
@@ -158,16 +235,48 @@ def _released(ask: Callable[[Any], Any], data: Any) -> Any:
 def _arrays() -> Iterator[Case]:
     asks: tuple[tuple[str, Callable[[Any], Any], Any, Any], ...] = (
         ("count", partial(count, epsilon=1), np.ones(3), np.ones(4)),
-        ("sum, whole numbers", partial(sum, bounds=(-1, 2), epsilon=1), np.array([1]), np.array([1, 9])),
+        (
+            "sum, whole numbers",
+            partial(sum, bounds=(-1, 2), epsilon=1),
+            np.array([1]),
+            np.array([1, 9]),
+        ),
         ("sum, reals", partial(sum, bounds=(-1, 2), epsilon=1), [1.0], [1.0, np.inf]),
         ("mean", partial(mean, bounds=(0, 1), epsilon=1), [0.0] * 3, [0.0] * 3 + [1.0]),
-        ("mean of n", partial(mean, bounds=(0, 1), n=3, epsilon=1), [0.0] * 3, [0.0, 0.0, 1.0]),
-        ("variance", partial(variance, bounds=(0, 1), epsilon=1), [0.0] * 3, [0.0] * 3 + [1.0]),
-        ("quantile", partial(quantile, q=0.5, bounds=(0, 4), epsilon=1), np.array([0, 0]), np.array([0, 0, 4])),
-        ("histogram", partial(histogram, keys=["a", "b"], epsilon=1), ["a", "b"], ["a", "b", "b"]),
+        (
+            "mean of n",
+            partial(mean, bounds=(0, 1), n=3, epsilon=1),
+            [0.0] * 3,
+            [0.0, 0.0, 1.0],
+        ),
+        (
+            "variance",
+            partial(variance, bounds=(0, 1), epsilon=1),
+            [0.0] * 3,
+            [0.0] * 3 + [1.0],
+        ),
+        (
+            "quantile",
+            partial(quantile, q=0.5, bounds=(0, 4), epsilon=1),
+            np.array([0, 0]),
+            np.array([0, 0, 4]),
+        ),
+        (
+            "histogram",
+            partial(histogram, keys=["a", "b"], epsilon=1),
+            ["a", "b"],
+            ["a", "b", "b"],
+        ),
     )
     for name, ask, a, b in asks:
-        yield Case(f"dither.{name}", partial(_released, ask), a, b, PureDP(1.0, unit=ask(a).guarantee.unit), slow=True)
+        yield Case(
+            f"dither.{name}",
+            partial(_released, ask),
+            a,
+            b,
+            PureDP(1.0, unit=ask(a).guarantee.unit),
+            slow=True,
+        )
 
 
 def cases() -> list[Case]:
@@ -178,7 +287,8 @@ def cases() -> list[Case]:
 def everything(
     draws: int = 100_000, confidence: float = 0.999, progress: Progress | None = None
 ) -> Iterator[tuple[str, Finding]]:
-    """Audits the whole catalogue and some questions in SQL, which share the alarm rate; names and findings in turn.
+    """Audits the whole catalogue and some questions in SQL, which share the alarm rate;
+    names and findings in turn.
 
     `progress` is called with how many audits are done and how many there are.
     """

@@ -1,18 +1,25 @@
-"""What each kind of guarantee says about guesses, and the lower bound on its number that counted guesses prove.
+"""What each kind of guarantee says about guesses, and the lower bound on its number
+that counted guesses prove.
 
-A rule looks at one output and guesses which of the two inputs it came from, or abstains. `Counts` says how often it
-guessed what. Each test draw came from an input chosen by a fair coin, so
+A rule looks at one output and guesses which of the two inputs it came from, or
+abstains. `Counts` says how often it guessed what. Each test draw came from an input
+chosen by a fair coin, so
 
-- under ε-DP every guess is right with probability at most e^ε / (1 + e^ε), whatever the output was and whatever else
-  was guessed. Right guesses are thus at most binomial, and one Clopper–Pearson bound on their share bounds ε;
-- an (ε, δ)-DP pair is an ε-DP pair that, in each draw with probability δ, gives its input away (Kairouz, Oh &
-  Viswanath 2015). Given away inputs are at most binomial too, and as many right guesses are not counted;
-- an ε-bounded range bounds how far the log-likelihood ratios of two events lie apart, not how large either is. Of the
-  draws in which the rule guesses the first input, the share that is right has the first event's ratio as its odds, and
-  so for the second: two Clopper–Pearson bounds, each at half the alarm rate, bound ε by the sum of the log-odds;
-- for Gaussian and zero-concentrated guarantees two bounds, each at half the alarm rate, hold the probabilities p and q
-  of one event on both sides: μ ≥ Φ⁻¹(p) − Φ⁻¹(q), and ρ ≥ D_α(p‖q) / α for every order α, since an event is
-  post-processing. A δ of their own is an event of that probability on each side.
+- under ε-DP every guess is right with probability at most e^ε / (1 + e^ε), whatever the
+  output was and whatever else was guessed. Right guesses are thus at most binomial, and
+  one Clopper–Pearson bound on their share bounds ε;
+- an (ε, δ)-DP pair is an ε-DP pair that, in each draw with probability δ, gives its
+  input away (Kairouz, Oh & Viswanath 2015). Given away inputs are at most binomial too,
+  and as many right guesses are not counted;
+- an ε-bounded range bounds how far the log-likelihood ratios of two events lie apart,
+  not how large either is. Of the draws in which the rule guesses the first input, the
+  share that is right has the first event's ratio as its odds, and so for the second:
+  two Clopper–Pearson bounds, each at half the alarm rate, bound ε by the sum of the
+  log-odds;
+- for Gaussian and zero-concentrated guarantees two bounds, each at half the alarm rate,
+  hold the probabilities p and q of one event on both sides: μ ≥ Φ⁻¹(p) − Φ⁻¹(q), and ρ
+  ≥ D_α(p‖q) / α for every order α, since an event is post-processing. A δ of their own
+  is an event of that probability on each side.
 """
 
 from __future__ import annotations
@@ -28,7 +35,14 @@ from numpy.typing import NDArray
 
 from dither.audit.bounds import lower, most, upper
 from dither.errors import ArgumentError
-from dither.privacy import ApproxDP, BoundedRange, GaussianDP, Guarantee, PureDP, ZeroConcentratedDP
+from dither.privacy import (
+    ApproxDP,
+    BoundedRange,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    ZeroConcentratedDP,
+)
 from dither.privacy.numbers import down
 
 __all__ = ["Bound", "Counts", "Criterion", "criterion_of"]
@@ -43,7 +57,8 @@ Sides = tuple[Array, Array]
 
 @dataclass(frozen=True)
 class Counts:
-    """How often the first and the second input were guessed right and wrongly, and how many draws each input had.
+    """How often the first and the second input were guessed right and wrongly, and how
+    many draws each input had.
 
     `sides` are which of the inputs the rule ever guesses.
     """
@@ -64,16 +79,30 @@ class Counts:
         return self.right + self.first_wrong + self.second_wrong
 
     def both(self) -> tuple[int, int, int, int]:
-        """Right and wrong guesses of either input; one that the rule never guesses is taken for all other draws."""
+        """Right and wrong guesses of either input; one that the rule never guesses is
+        taken for all other draws.
+        """
         first, second = self.draws
         if not self.sides[0]:
-            return first - self.second_wrong, second - self.second_right, self.second_right, self.second_wrong
+            return (
+                first - self.second_wrong,
+                second - self.second_right,
+                self.second_right,
+                self.second_wrong,
+            )
         if not self.sides[1]:
-            return self.first_right, self.first_wrong, second - self.first_wrong, first - self.first_right
+            return (
+                self.first_right,
+                self.first_wrong,
+                second - self.first_wrong,
+                first - self.first_right,
+            )
         return self.first_right, self.first_wrong, self.second_right, self.second_wrong
 
     def event(self) -> tuple[int, int, int, int]:
-        """One event: its hits and draws on the side it points to, then on the other side."""
+        """One event: its hits and draws on the side it points to, then on the other
+        side.
+        """
         if self.sides[0]:
             return self.first_right, self.draws[0], self.first_wrong, self.draws[1]
         return self.second_right, self.draws[1], self.second_wrong, self.draws[0]
@@ -99,25 +128,46 @@ class Criterion(ABC):
         """The lower bound that is too high with probability at most `alarm`."""
 
     @abstractmethod
-    def rough(self, right: Array, wrong: Array, draws: tuple[float, float], sides: int, z: float) -> Array:
-        """The same to a first approximation, z standard deviations from what was counted, for many rules at once.
+    def rough(
+        self,
+        right: Array,
+        wrong: Array,
+        draws: tuple[float, float],
+        sides: int,
+        z: float,
+    ) -> Array:
+        """The same to a first approximation, z standard deviations from what was
+        counted, for many rules at once.
 
-        With one side, `draws` are those of the side the event points to and of the other one.
+        With one side, `draws` are those of the side the event points to and of the
+        other one.
         """
 
-    def rough_sides(self, first: Sides, second: Sides, draws: tuple[float, float], sides: int, z: float) -> Array:
-        """The same from right and wrong guesses of either input; most claims look at them together."""
+    def rough_sides(
+        self,
+        first: Sides,
+        second: Sides,
+        draws: tuple[float, float],
+        sides: int,
+        z: float,
+    ) -> Array:
+        """The same from right and wrong guesses of either input; most claims look at
+        them together.
+        """
         return self.rough(first[0] + second[0], first[1] + second[1], draws, sides, z)
 
     def best(self, draws: int, alarm: float) -> float:
-        """The largest bound that so many draws on each side can give: all guesses right.
+        """The largest bound that so many draws on each side can give: all guesses
+        right.
 
         Coins may leave one side a few draws short.
         """
         if self.two_sided:
             return self.bound(Counts(draws, 0, draws, 0, (draws, draws)), alarm).value
         fewest = max(draws - 3 * math.isqrt(draws), 1)
-        return self.bound(Counts(fewest, 0, 0, 0, (fewest, fewest), (True, False)), alarm).value
+        return self.bound(
+            Counts(fewest, 0, 0, 0, (fewest, fewest), (True, False)), alarm
+        ).value
 
 
 @dataclass(frozen=True)
@@ -132,13 +182,22 @@ class Odds(Criterion):
     def bound(self, counts: Counts, alarm: float) -> Bound:
         right, guesses = counts.right, counts.guesses
         if self.delta:
-            leaks = most(sum(counts.draws), self.delta * sum(counts.sides) / 2, alarm * LEAKS)
+            leaks = most(
+                sum(counts.draws), self.delta * sum(counts.sides) / 2, alarm * LEAKS
+            )
             right, guesses, alarm = right - leaks, guesses - leaks, alarm * (1 - LEAKS)
         share = lower(right, guesses, alarm) if right > 0 else 0.0
         epsilon = _log_odds(share)
         return Bound(epsilon, epsilon)
 
-    def rough(self, right: Array, wrong: Array, draws: tuple[float, float], sides: int, z: float) -> Array:
+    def rough(
+        self,
+        right: Array,
+        wrong: Array,
+        draws: tuple[float, float],
+        sides: int,
+        z: float,
+    ) -> Array:
         leaks = sum(draws) * self.delta * sides / 2
         counted = np.maximum(right - leaks - z * math.sqrt(leaks), 0.0)
         return _rough_odds(counted, wrong, z)
@@ -154,23 +213,43 @@ class Range(Criterion):
 
     def bound(self, counts: Counts, alarm: float) -> Bound:
         first, first_wrong, second, second_wrong = counts.both()
-        shares = lower(first, first + first_wrong, alarm / 2), lower(second, second + second_wrong, alarm / 2)
+        shares = (
+            lower(first, first + first_wrong, alarm / 2),
+            lower(second, second + second_wrong, alarm / 2),
+        )
         if min(shares) <= 0.0:
             return Bound(0.0, 0.0)
         odds = [_signed_log_odds(share) for share in shares]
         return Bound(max(down(math.fsum(odds)), 0.0), max(*odds, 0.0))
 
-    def rough(self, right: Array, wrong: Array, draws: tuple[float, float], sides: int, z: float) -> Array:
+    def rough(
+        self,
+        right: Array,
+        wrong: Array,
+        draws: tuple[float, float],
+        sides: int,
+        z: float,
+    ) -> Array:
         return self.rough_sides((right, wrong), (0 * right, 0 * wrong), draws, sides, z)
 
-    def rough_sides(self, first: Sides, second: Sides, draws: tuple[float, float], sides: int, z: float) -> Array:
-        if sides == 1:  # one of them is empty, and all other draws are guessed to be of that input
+    def rough_sides(
+        self,
+        first: Sides,
+        second: Sides,
+        draws: tuple[float, float],
+        sides: int,
+        z: float,
+    ) -> Array:
+        # One of them is empty, and all other draws are guessed to be of that input
+        if sides == 1:
             first, second = _completed(first, second, draws)
         odds: Array = _rough_odds(*first, z) + _rough_odds(*second, z)
         return odds
 
 
-def _completed(first: Sides, second: Sides, draws: tuple[float, float]) -> tuple[Sides, Sides]:
+def _completed(
+    first: Sides, second: Sides, draws: tuple[float, float]
+) -> tuple[Sides, Sides]:
     if np.max(first[0]) + np.max(first[1]) > 0:
         return first, (draws[1] - first[1], draws[0] - first[0])
     return (draws[0] - second[1], draws[1] - second[0]), second
@@ -178,13 +257,17 @@ def _completed(first: Sides, second: Sides, draws: tuple[float, float]) -> tuple
 
 def _rough_odds(right: Array, wrong: Array, z: float) -> Array:
     share = rough_lower(right, right + wrong, z)
-    odds: Array = np.log(np.maximum(share, 1e-300)) - np.log1p(-np.minimum(share, 1 - 1e-15))
+    odds: Array = np.log(np.maximum(share, 1e-300)) - np.log1p(
+        -np.minimum(share, 1 - 1e-15)
+    )
     return odds
 
 
 @dataclass(frozen=True)
 class Event(Criterion):
-    """A guarantee about the probabilities of one event on both sides, and a δ that either may be off by."""
+    """A guarantee about the probabilities of one event on both sides, and a δ that
+    either may be off by.
+    """
 
     claimed: float
     delta: float = 0.0
@@ -194,13 +277,27 @@ class Event(Criterion):
         hits, draws, others, others_draws = counts.event()
         p = max(lower(hits, draws, alarm / 2) - self.delta, 0.0) / (1 - self.delta)
         q = min(upper(others, others_draws, alarm / 2) / (1 - self.delta), 1.0)
-        return Bound(max(down(self.least(p, q)), 0.0), max(down(math.log(p / q)), 0.0)) if p > q else Bound(0.0, 0.0)
+        return (
+            Bound(max(down(self.least(p, q)), 0.0), max(down(math.log(p / q)), 0.0))
+            if p > q
+            else Bound(0.0, 0.0)
+        )
 
-    def rough(self, right: Array, wrong: Array, draws: tuple[float, float], sides: int, z: float) -> Array:  # noqa: ARG002
+    def rough(
+        self,
+        right: Array,
+        wrong: Array,
+        draws: tuple[float, float],
+        sides: int,  # noqa: ARG002
+        z: float,
+    ) -> Array:
         p = np.maximum(rough_lower(right, draws[0] + 0 * right, z) - self.delta, 0.0)
         q = 1 - rough_lower(draws[1] - wrong, draws[1] + 0 * wrong, z)
         pairs = zip(p.flat, q.flat, strict=True)
-        found = [self.least(min(a, 1 - 1e-15), max(b, 1e-300)) if a > b else 0.0 for a, b in pairs]
+        found = [
+            self.least(min(a, 1 - 1e-15), max(b, 1e-300)) if a > b else 0.0
+            for a, b in pairs
+        ]
         return np.array(found).reshape(p.shape)
 
     @abstractmethod
@@ -241,7 +338,10 @@ def rough_lower(hits: Array, draws: Array, z: float) -> Array:
     """Wilson's lower bound."""
     draws = np.maximum(draws, 1e-9)
     share, spread = hits / draws, z * z / draws
-    middle, width = share + spread / 2, np.sqrt(np.maximum(spread * (share * (1 - share) + spread / 4), 0.0))
+    middle, width = (
+        share + spread / 2,
+        np.sqrt(np.maximum(spread * (share * (1 - share) + spread / 4), 0.0)),
+    )
     found: Array = np.maximum((middle - width) / (1 + spread), 0.0)
     return found
 
@@ -269,5 +369,17 @@ def criterion_of(claimed: Any) -> Criterion:
             return Concentrated(claimed.rho, claimed.delta)
         case Guarantee():
             kind = type(claimed).__name__
-            raise ArgumentError("claimed", f"{kind} is not audited itself; audit what follows: claimed.approx(1e-6)")
-    raise ArgumentError("claimed", f"must be a guarantee, not {type(claimed).__name__}; pass one such as PureDP(1.0)")
+            raise ArgumentError(
+                "claimed",
+                (
+                    f"{kind} is not audited itself; audit what follows: "
+                    "claimed.approx(1e-6)"
+                ),
+            )
+    raise ArgumentError(
+        "claimed",
+        (
+            f"must be a guarantee, not {type(claimed).__name__}; pass one "
+            "such as PureDP(1.0)"
+        ),
+    )

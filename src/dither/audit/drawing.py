@@ -20,17 +20,25 @@ Progress = Callable[[int, int], None]
 AT_ONCE = 1 << 20
 ONE_BY_ONE = 1 << 14
 NUMBERS = 1 << 23
-"""How many draws one step makes at most, in one call or one by one, and how many numbers it holds."""
+"""How many draws one step makes at most, in one call or one by one, and how many
+numbers it holds.
+"""
 
 
 def takes_size(f: Callable[..., Any]) -> bool:
-    """Whether a callable makes many draws at once: it has a `size`, or a second argument that must be given."""
+    """Whether a callable makes many draws at once: it has a `size`, or a second
+    argument that must be given.
+    """
     try:
         parameters = list(inspect.signature(f).parameters.values())
     except (TypeError, ValueError):
         return False
     plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    needed = [one for one in parameters if one.kind in plain and one.default is inspect.Parameter.empty]
+    needed = [
+        one
+        for one in parameters
+        if one.kind in plain and one.default is inspect.Parameter.empty
+    ]
     return any(one.name == "size" for one in parameters[1:]) or len(needed) == 2
 
 
@@ -50,11 +58,17 @@ class Caller:
     done: int = 0
 
     def draws(self, value: Any, count: int, width: int = 1) -> Iterator[Any]:
-        """So many draws of outputs with so many numbers, step by step; at least one step."""
+        """So many draws of outputs with so many numbers, step by step; at least one
+        step.
+        """
         left = count
         while True:
             size = min(left, self._step(width))
-            yield self._many(value, size) if self.together else [self._one(value) for _ in range(size)]
+            yield (
+                self._many(value, size)
+                if self.together
+                else [self._one(value) for _ in range(size)]
+            )
             left -= size
             self._tell(size)
             if left <= 0:
@@ -71,7 +85,11 @@ class Caller:
         return any(isinstance(self._one(value), Raised) for _ in range(count))
 
     def _step(self, width: int) -> int:
-        return max(1, min(AT_ONCE, NUMBERS // max(width, 1))) if self.together else ONE_BY_ONE
+        return (
+            max(1, min(AT_ONCE, NUMBERS // max(width, 1)))
+            if self.together
+            else ONE_BY_ONE
+        )
 
     def _tell(self, count: int) -> None:
         self.done += count
@@ -94,10 +112,17 @@ class Caller:
 
 
 class Side:
-    """The draws of one input, of which some are taken first. The others are not looked at before that."""
+    """The draws of one input, of which some are taken first. The others are not looked
+    at before that.
+    """
 
-    def __init__(self, caller: Caller, encoder: Encoder, value: Any, count: int) -> None:
-        self._steps, self._encoder = caller.draws(value, count, encoder.width or 1), encoder
+    def __init__(
+        self, caller: Caller, encoder: Encoder, value: Any, count: int
+    ) -> None:
+        self._steps, self._encoder = (
+            caller.draws(value, count, encoder.width or 1),
+            encoder,
+        )
         self._left: list[Any] = []
 
     def take(self, count: int) -> Outcomes:
@@ -122,8 +147,14 @@ def _checked(found: Any, size: int) -> Any:
         rows = np.asarray(found)
         rows = rows.reshape(1) if rows.ndim == 0 and size == 1 else rows
     if getattr(rows, "ndim", 1) == 0 or len(rows) != size:
-        got = "one output" if getattr(rows, "ndim", 1) == 0 else f"{len(rows):,} outputs"
+        got = (
+            "one output" if getattr(rows, "ndim", 1) == 0 else f"{len(rows):,} outputs"
+        )
         raise ArgumentError(
-            "f", f"returned {got} when asked for {size:,}; return one for each draw, or pass vectorized=False"
+            "f",
+            (
+                f"returned {got} when asked for {size:,}; return one for each "
+                "draw, or pass vectorized=False"
+            ),
         )
     return rows

@@ -1,6 +1,8 @@
-"""Ways to look at an output: each puts it into one of a few cells, in which a rule guesses one input or abstains.
+"""Ways to look at an output: each puts it into one of a few cells, in which a rule
+guesses one input or abstains.
 
-Everything here is fitted on draws that are not used again, so nothing depends on whether it is clever.
+Everything here is fitted on draws that are not used again, so nothing depends on
+whether it is clever.
 """
 
 from __future__ import annotations
@@ -15,7 +17,19 @@ from numpy.typing import NDArray
 
 from dither.audit.outcomes import FAMILY, Encoder, Outcomes
 
-__all__ = ["Bins", "Cells", "Direction", "Feature", "Odd", "Table", "View", "Weighed", "counted", "log_ratio", "tame"]
+__all__ = [
+    "Bins",
+    "Cells",
+    "Direction",
+    "Feature",
+    "Odd",
+    "Table",
+    "View",
+    "Weighed",
+    "counted",
+    "log_ratio",
+    "tame",
+]
 
 View = Callable[[Outcomes], NDArray[Any]]
 """One number, whole or real, for each draw."""
@@ -27,7 +41,9 @@ PARTS = 48
 
 @dataclass(frozen=True)
 class Odd:
-    """The kinds of output that are no numbers: those met more than once, families for all others, and their names."""
+    """The kinds of output that are no numbers: those met more than once, families for
+    all others, and their names.
+    """
 
     kinds: NDArray[np.int64]
     families: NDArray[np.int64]
@@ -35,16 +51,27 @@ class Odd:
 
     @classmethod
     def fit(cls, encoder: Encoder, parts: Sequence[Outcomes]) -> Odd:
-        met, counts = np.unique(np.concatenate([one.kinds[~one.numbers] for one in parts]), return_counts=True)
+        met, counts = np.unique(
+            np.concatenate([one.kinds[~one.numbers] for one in parts]),
+            return_counts=True,
+        )
         often = np.argsort(-counts, kind="stable")[:TABLE]
-        kinds, families = np.sort(met[often[counts[often] > 1]]), np.unique(met // FAMILY)
+        kinds, families = (
+            np.sort(met[often[counts[often] > 1]]),
+            np.unique(met // FAMILY),
+        )
         named = [*kinds.tolist(), *(families * FAMILY).tolist()]
         return cls(kinds, families, tuple(encoder.names[kind] for kind in named))
 
     def place(self, kinds: NDArray[np.int64]) -> Cells:
-        """The number of each kind, else that of its family; the last one for new families."""
+        """The number of each kind, else that of its family; the last one for new
+        families.
+        """
         found = np.full(len(kinds), len(self.names), np.int64)
-        for known, seen, first in ((self.families, kinds // FAMILY, len(self.kinds)), (self.kinds, kinds, 0)):
+        for known, seen, first in (
+            (self.families, kinds // FAMILY, len(self.kinds)),
+            (self.kinds, kinds, 0),
+        ):
             if len(known):
                 at = np.minimum(np.searchsorted(known, seen), len(known) - 1)
                 found = np.where(known[at] == seen, first + at, found)
@@ -53,7 +80,9 @@ class Odd:
 
 @dataclass(frozen=True)
 class Feature(ABC):
-    """Cells of a view, and beside them one cell for each kind of output that is no number, and one for new kinds."""
+    """Cells of a view, and beside them one cell for each kind of output that is no
+    number, and one for new kinds.
+    """
 
     view: View
     what: str
@@ -81,13 +110,20 @@ class Feature(ABC):
     def cells(self, outcomes: Outcomes) -> Cells:
         if outcomes.numbers.all():
             return self.place(self.view(outcomes))
-        return np.where(outcomes.numbers, self.place(self.view(outcomes)), self.own + self.odd.place(outcomes.kinds))
+        return np.where(
+            outcomes.numbers,
+            self.place(self.view(outcomes)),
+            self.own + self.odd.place(outcomes.kinds),
+        )
 
     def words(self, chosen: Sequence[int]) -> str:
         """The event that an output lies in one of these cells."""
         own = [cell for cell in chosen if cell < self.own]
         odd = [cell - self.own for cell in chosen if cell >= self.own]
-        names = [self.odd.names[i] if i < len(self.odd.names) else "it is of another kind" for i in odd]
+        names = [
+            self.odd.names[i] if i < len(self.odd.names) else "it is of another kind"
+            for i in odd
+        ]
         return " or ".join([*([self._words(own)] if own else []), *_few(names)])
 
     @abstractmethod
@@ -95,7 +131,11 @@ class Feature(ABC):
 
 
 def _few(names: list[str], most: int = 3) -> list[str]:
-    return names if len(names) <= most else [*names[:most], f"{len(names) - most} more outcomes"]
+    return (
+        names
+        if len(names) <= most
+        else [*names[:most], f"{len(names) - most} more outcomes"]
+    )
 
 
 @dataclass(frozen=True)
@@ -107,7 +147,8 @@ class Table(Feature):
     @classmethod
     def fit(cls, view: View, what: str, odd: Odd, parts: Sequence[Outcomes]) -> Table:
         values, counts = np.unique(
-            np.concatenate([_codes(view(one)[one.numbers]) for one in parts]), return_counts=True
+            np.concatenate([_codes(view(one)[one.numbers]) for one in parts]),
+            return_counts=True,
         )
         often = np.argsort(-counts, kind="stable")[:TABLE]
         return cls(view, what, odd, np.sort(values[often[counts[often] > 1]]))
@@ -132,7 +173,9 @@ class Table(Feature):
         )
 
     def _one(self, cell: int) -> str:
-        return "a value that was seen before" if cell else "one that was not seen before"
+        return (
+            "a value that was seen before" if cell else "one that was not seen before"
+        )
 
 
 def _codes(seen: NDArray[Any]) -> NDArray[np.int64]:
@@ -176,10 +219,20 @@ class Bins(Feature):
 
     def _run(self, low: int, high: int) -> str:
         whole = self.edges.dtype.kind == "i"
-        least = f"{self.edges[low - 1]:.6g}" if low and not whole else str(self.edges[low - 1]) if low else ""
+        least = (
+            f"{self.edges[low - 1]:.6g}"
+            if low and not whole
+            else str(self.edges[low - 1])
+            if low
+            else ""
+        )
         if high >= len(self.edges):
             return f"at least {least}" if least else "any number"
-        most = str(self.edges[high] - 1) if whole else f"{np.nextafter(self.edges[high], -np.inf):.6g}"
+        most = (
+            str(self.edges[high] - 1)
+            if whole
+            else f"{np.nextafter(self.edges[high], -np.inf):.6g}"
+        )
         if whole and least == most:
             return most
         return f"at least {least} and at most {most}" if least else f"at most {most}"
@@ -196,7 +249,9 @@ def _runs(cells: list[int]) -> list[tuple[int, int]]:
 
 
 def _edges(seen: list[NDArray[Any]]) -> NDArray[Any]:
-    """Quantiles of both sides together, evenly in the middle and halving towards the ends; the ends of each side."""
+    """Quantiles of both sides together, evenly in the middle and halving towards the
+    ends; the ends of each side.
+    """
     pooled = np.sort(np.concatenate(seen))
     if not len(pooled):
         return pooled
@@ -215,14 +270,21 @@ def _after(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Weighed:
-    """A view that adds up, over features, how much likelier each one's cell was on the first side (naive Bayes)."""
+    """A view that adds up, over features, how much likelier each one's cell was on the
+    first side (naive Bayes).
+    """
 
     features: tuple[Feature, ...]
     gains: tuple[NDArray[np.float64], ...]
 
     @classmethod
     def fit(cls, features: Sequence[Feature], parts: Sequence[Outcomes]) -> Weighed:
-        return cls(tuple(features), tuple(log_ratio(*(counted(one, part) for part in parts)) for one in features))
+        return cls(
+            tuple(features),
+            tuple(
+                log_ratio(*(counted(one, part) for part in parts)) for one in features
+            ),
+        )
 
     def __call__(self, outcomes: Outcomes) -> NDArray[np.float64]:
         total = np.zeros(len(outcomes))
@@ -235,22 +297,32 @@ def counted(feature: Feature, outcomes: Outcomes) -> NDArray[np.int64]:
     return np.bincount(feature.cells(outcomes), minlength=feature.count)
 
 
-def log_ratio(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How much likelier each cell is on the first side, drawn towards even where little was seen."""
-    found: NDArray[np.float64] = np.log((first + 0.5) / (first.sum() + 1)) - np.log((second + 0.5) / (second.sum() + 1))
+def log_ratio(
+    first: NDArray[np.int64], second: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """How much likelier each cell is on the first side, drawn towards even where little
+    was seen.
+    """
+    found: NDArray[np.float64] = np.log((first + 0.5) / (first.sum() + 1)) - np.log(
+        (second + 0.5) / (second.sum() + 1)
+    )
     return found
 
 
 @dataclass(frozen=True)
 class Direction:
-    """A view along the line that separates the two sides best, among columns (logistic regression)."""
+    """A view along the line that separates the two sides best, among columns (logistic
+    regression).
+    """
 
     columns: NDArray[np.int64]
     middle: NDArray[np.float64]
     weights: NDArray[np.float64]
 
     def __call__(self, outcomes: Outcomes) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = (tame(outcomes.values[:, self.columns]) - self.middle) @ self.weights
+        found: NDArray[np.float64] = (
+            tame(outcomes.values[:, self.columns]) - self.middle
+        ) @ self.weights
         return found
 
 

@@ -15,9 +15,10 @@ __all__ = ["Finding"]
 class Finding:
     """The result of an audit.
 
-    `lower` bounds the number that the claim states from below (`measure` names it: ε, range ε, μ or ρ); it is too high
-    with probability `false_alarm` at most. `epsilon_lower` is the same about ε (at the claim's δ). A guarantee that is
-    not refuted is not proved: only this event, on these inputs, was looked at.
+    `lower` bounds the number that the claim states from below (`measure` names it: ε,
+    range ε, μ or ρ); it is too high with probability `false_alarm` at most.
+    `epsilon_lower` is the same about ε (at the claim's δ). A guarantee that is not
+    refuted is not proved: only this event, on these inputs, was looked at.
     """
 
     refuted: bool
@@ -36,23 +37,35 @@ class Finding:
     @property
     def sentences(self) -> tuple[str, str]:
         """What was found, and what it means."""
-        sure, which = f"{100 * (1 - self.false_alarm):.7g} %", f" of pair {self.pair + 1}" if self.pairs > 1 else ""
+        sure, which = (
+            f"{100 * (1 - self.false_alarm):.7g} %",
+            f" of pair {self.pair + 1}" if self.pairs > 1 else "",
+        )
         if not self.draws:
             return (
                 f"Refuted without a draw: {self.event}.",
-                f"Whoever sees that tells the inputs apart for sure, and no guarantee allows it ({self.claimed}).",
+                (
+                    "Whoever sees that tells the inputs apart for sure, and no "
+                    f"guarantee allows it ({self.claimed})."
+                ),
             )
         if self.refuted:
             return (
-                f"Refuted: {self.measure} is at least {self.lower:.4g} with {sure} confidence, but was claimed to "
+                f"Refuted: {self.measure} is at least {self.lower:.4g} with "
+                f"{sure} confidence, but was claimed to "
                 f"be {self._stated:.4g} ({self.claimed}).",
-                f"By this event the inputs{which} were told apart rightly in {self.right:,} of {self.guesses:,} "
+                f"By this event the inputs{which} were told apart rightly in "
+                f"{self.right:,} of {self.guesses:,} "
                 f"guesses, among {self.draws:,} draws a side: {self.event}.",
             )
         return (
-            f"Not refuted: {self.draws:,} draws a side show that {self.measure} is at least {self.lower:.4g}, "
+            f"Not refuted: {self.draws:,} draws a side show that "
+            f"{self.measure} is at least {self.lower:.4g}, "
             f"with {sure} confidence, which the claim allows ({self.claimed}).",
-            "That is no proof that the claim holds: other inputs, other events or more draws may still refute it.",
+            (
+                "That is no proof that the claim holds: other inputs, other "
+                "events or more draws may still refute it."
+            ),
         )
 
     @property

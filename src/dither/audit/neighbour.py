@@ -1,7 +1,9 @@
-"""A dataset without one unit, in statements alone: every stored table that names owners is read without that one.
+"""A dataset without one unit, in statements alone: every stored table that names owners
+is read without that one.
 
-A table that finds its owners through a parent's key loses the unit's rows with the parent's. Nothing is copied, and
-nothing here belongs to one engine: an id is compared as its declared type, byte by byte (rule R10).
+A table that finds its owners through a parent's key loses the unit's rows with the
+parent's. Nothing is copied, and nothing here belongs to one engine: an id is compared
+as its declared type, byte by byte (rule R10).
 """
 
 from __future__ import annotations
@@ -23,28 +25,47 @@ __all__ = ["Without", "left_out"]
 
 
 def left_out(database: Database, unit: Any) -> Any:
-    """The id of the unit to leave out, as its column holds ids; refused where no row has it."""
+    """The id of the unit to leave out, as its column holds ids; refused where no row
+    has it.
+    """
     owned = _owned(database.catalogue)
     column = owned[0].field(owned[0].owner or "")
     (found,) = keys_of("unit", [unit], column.type)
     with database._engine.session() as session:
         if not any(_rows(session, database, table, found) for table in owned):
-            raise ArgumentError("unit", f"{unit!r:.60} has no row in the data; pass the id of one that has")
+            raise ArgumentError(
+                "unit",
+                f"{unit!r:.60} has no row in the data; pass the id of one that has",
+            )
     return found
 
 
 def _owned(catalogue: Catalogue) -> list[Table]:
     if catalogue.unit.relation is Relation.REPLACE:
-        raise ArgumentError("without", "is missing: here neighbours replace a unit; open one and pass it as without")
+        raise ArgumentError(
+            "without",
+            (
+                "is missing: here neighbours replace a unit; open one and pass "
+                "it as without"
+            ),
+        )
     if catalogue.rows_are_units:
-        raise ArgumentError("without", "is missing: rows have no id to leave out; open the data less a row and pass it")
+        raise ArgumentError(
+            "without",
+            (
+                "is missing: rows have no id to leave out; open the data less a "
+                "row and pass it"
+            ),
+        )
     return [table for table in catalogue.private if table.owner is not None]
 
 
 def _rows(session: Session, database: Database, table: Table, unit: Any) -> int:
     dialect, parameters = database._engine.dialect, list[Any]()
     mine = f"{_id(dialect, table)} = {_literal(dialect, table, unit, parameters)}"
-    ((count,),) = session.fetch(f"SELECT count(*) FROM {dialect.relation(table)} WHERE {mine}", parameters)
+    ((count,),) = session.fetch(
+        f"SELECT count(*) FROM {dialect.relation(table)} WHERE {mine}", parameters
+    )
     return int(count)
 
 
@@ -69,7 +90,10 @@ class _Filtered:
         stored = self._dialect.relation(table)
         if table.owner is None:
             return stored
-        mine, unit = _id(self._dialect, table), _literal(self._dialect, table, self._unit, self._parameters)
+        mine, unit = (
+            _id(self._dialect, table),
+            _literal(self._dialect, table, self._unit, self._parameters),
+        )
         return f"(SELECT * FROM {stored} WHERE {mine} IS NULL OR {mine} <> {unit}) t"
 
 
@@ -77,10 +101,14 @@ class Without(Collector):
     """The statements of one question, about a dataset without one unit."""
 
     def __init__(self, whole: Collector, unit: Any) -> None:
-        super().__init__(whole.plan, whole.session, whole.dialect, whole.table, whole.salt)
+        super().__init__(
+            whole.plan, whole.session, whole.dialect, whole.table, whole.salt
+        )
         self.unit = unit
 
     def _writer(self) -> Writer:
         writer = super()._writer()
-        writer.dialect = cast(Dialect, _Filtered(self.dialect, self.unit, writer.parameters))
+        writer.dialect = cast(
+            Dialect, _Filtered(self.dialect, self.unit, writer.parameters)
+        )
         return writer

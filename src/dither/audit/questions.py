@@ -1,4 +1,6 @@
-"""`audit.query`: tries to refute the guarantee of a question in SQL, asked with and without one unit."""
+"""`audit.query`: tries to refute the guarantee of a question in SQL, asked with and
+without one unit.
+"""
 
 from __future__ import annotations
 
@@ -44,19 +46,25 @@ def query(
     progress: Progress | None = None,
     **cost: Any,
 ) -> Finding:
-    """Tries to refute the guarantee of a question about a dataset and about the same dataset without one unit.
+    """Tries to refute the guarantee of a question about a dataset and about the same
+    dataset without one unit.
 
-    `dataset` is what `dither.open` returns, and `unit` the id that is left out of all its private tables. Pass a
-    neighbouring dataset as `without` instead where rows are units, where neighbours replace a unit, or to find out
-    whether what is declared depends on the data. What the question may cost is stated as for `Database.sql`. Nothing
-    is charged, whatever book the dataset has, so this is for data that is made up.
+    `dataset` is what `dither.open` returns, and `unit` the id that is left out of all
+    its private tables. Pass a neighbouring dataset as `without` instead where rows are
+    units, where neighbours replace a unit, or to find out whether what is declared
+    depends on the data. What the question may cost is stated as for `Database.sql`.
+    Nothing is charged, whatever book the dataset has, so this is for data that is made
+    up.
 
-    The engine computes exact integers of both neighbours; what is released of them (keys, radii, sums) is drawn again
-    in every draw. If the two are not even planned alike, the guarantee is refuted without a draw.
+    The engine computes exact integers of both neighbours; what is released of them
+    (keys, radii, sums) is drawn again in every draw. If the two are not even planned
+    alike, the guarantee is refuted without a draw.
 
-    Guarantee: a claim that holds is called refuted with probability at most 1 − confidence.
+    Guarantee: a claim that holds is called refuted with probability at most 1 −
+    confidence.
     Why: as for `audit.mechanism`.
-    Assumes: the two datasets are neighbours. A guarantee that is not refuted is not proved.
+    Assumes: the two datasets are neighbours. A guarantee that is not refuted is not
+    proved.
     """
     first, second = _opened("dataset", dataset), _neighbour(dataset, unit, without)
     plans = _plans(first, second, sql, cost)
@@ -81,41 +89,70 @@ def query(
 def _opened(argument: str, dataset: Any) -> Database:
     if not isinstance(dataset, Database):
         raise ArgumentError(
-            argument, f"must be an open dataset, not {type(dataset).__name__}; pass what dither.open makes"
+            argument,
+            (
+                f"must be an open dataset, not {type(dataset).__name__}; pass "
+                "what dither.open makes"
+            ),
         )
     return dataset
 
 
 def _neighbour(dataset: Database, unit: Any, without: Any) -> Database:
-    """The dataset that the other side asks: another one, or the same with one unit left out."""
+    """The dataset that the other side asks: another one, or the same with one unit left
+    out.
+    """
     if without is None:
         if unit is None:
-            raise ArgumentError("unit", "is missing; pass the id of the unit to leave out, or a neighbour as without")
+            raise ArgumentError(
+                "unit",
+                (
+                    "is missing; pass the id of the unit to leave out, or a "
+                    "neighbour as without"
+                ),
+            )
         return dataset
     if unit is not None:
         raise ArgumentError("without", "is given beside unit; pass one or the other")
     other = _opened("without", without)
     if other.catalogue.unit != dataset.catalogue.unit:
         raise ArgumentError(
-            "without", f"is about {other.catalogue.unit}, not {dataset.catalogue.unit}; open both alike"
+            "without",
+            (
+                f"is about {other.catalogue.unit}, not {dataset.catalogue.unit}; "
+                "open both alike"
+            ),
         )
     if _columns(other.catalogue) != _columns(dataset.catalogue):
-        raise ArgumentError("without", "has other tables or columns; open both under the same names")
+        raise ArgumentError(
+            "without", "has other tables or columns; open both under the same names"
+        )
     return other
 
 
 def _columns(catalogue: Catalogue) -> list[Any]:
-    return [(table.name, [field.name for field in table.fields]) for table in catalogue.tables]
+    return [
+        (table.name, [field.name for field in table.fields])
+        for table in catalogue.tables
+    ]
 
 
-def _plans(first: Database, second: Database, sql: str, cost: dict[str, Any]) -> list[Plan]:
-    """The plans of both; of one alone where the other is refused or planned differently."""
+def _plans(
+    first: Database, second: Database, sql: str, cost: dict[str, Any]
+) -> list[Plan]:
+    """The plans of both; of one alone where the other is refused or planned
+    differently.
+    """
     parsed, asked = parse(sql), asked_of(dict(cost))
     found = [_planned(one, parsed, asked) for one in (first, second)]
     plans = [one for one in found if isinstance(one, Plan)]
     if not plans:
         raise next(one for one in found if isinstance(one, ArgumentError))
-    alike = len(plans) == 2 and len({_bare(one)._plan(parsed, asked).identity for one in (first, second)}) == 1
+    alike = (
+        len(plans) == 2
+        and len({_bare(one)._plan(parsed, asked).identity for one in (first, second)})
+        == 1
+    )
     return plans if alike else plans[:1]
 
 
@@ -127,25 +164,46 @@ def _planned(database: Database, parsed: Parsed, asked: Asked) -> Plan | Argumen
 
 
 def _bare(database: Database) -> Database:
-    """The same without where its rows are and who declared what: neighbours may lie in different places."""
+    """The same without where its rows are and who declared what: neighbours may lie in
+    different places.
+    """
     tables = tuple(
-        replace(table, source="", stored="", fields=tuple(replace(field, provenance="") for field in table.fields))
+        replace(
+            table,
+            source="",
+            stored="",
+            fields=tuple(replace(field, provenance="") for field in table.fields),
+        )
         for table in database.catalogue.tables
     )
-    return Database(replace(database.catalogue, tables=tables), database._engine, database.account)
+    return Database(
+        replace(database.catalogue, tables=tables), database._engine, database.account
+    )
 
 
 @contextmanager
-def _sides(datasets: Sequence[Database], plans: Sequence[Plan], left: Any) -> Iterator[list[Redrawn]]:
-    """Both neighbours, ready to be drawn from; the second one without the unit that is left out, if one is."""
+def _sides(
+    datasets: Sequence[Database], plans: Sequence[Plan], left: Any
+) -> Iterator[list[Redrawn]]:
+    """Both neighbours, ready to be drawn from; the second one without the unit that is
+    left out, if one is.
+    """
     salt = token(SALT_BYTES)
     with ExitStack() as opened:
         collectors: list[Collector] = []
         for number, (one, plan) in enumerate(zip(datasets, plans, strict=True)):
             session = opened.enter_context(one._engine.session())
-            collector = Collector(plan, session, one._engine.dialect, one.catalogue.table, lambda: salt)
-            collectors.append(Without(collector, left) if number and left is not None else collector)
-        keys: set[Any] = {key for one in collectors for key in one.found} if plans[0].keys is not None else set()
+            collector = Collector(
+                plan, session, one._engine.dialect, one.catalogue.table, lambda: salt
+            )
+            collectors.append(
+                Without(collector, left) if number and left is not None else collector
+            )
+        keys: set[Any] = (
+            {key for one in collectors for key in one.found}
+            if plans[0].keys is not None
+            else set()
+        )
         yield [Redrawn(one.plan, one, sorted(keys)) for one in collectors]
 
 
@@ -157,7 +215,10 @@ def _planned_apart(claimed: Guarantee, confidence: float) -> Finding:
         measure=criterion.name,
         lower=math.inf,
         epsilon_lower=math.inf,
-        event="the question is planned differently, so something that is declared was read off the data",
+        event=(
+            "the question is planned differently, so something that is "
+            "declared was read off the data"
+        ),
         right=0,
         guesses=0,
         draws=0,

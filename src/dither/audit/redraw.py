@@ -1,8 +1,10 @@
-"""Everything a question releases, drawn again and again over exact integers that the engine gives once.
+"""Everything a question releases, drawn again and again over exact integers that the
+engine gives once.
 
-Keys are named anew, radii are chosen anew, and all noise is fresh in every draw; what the engine computes for given
-keys and a given radius is kept. The secret salt by which units above a cap keep some of their keys is the same in all
-draws and for both neighbours: the guarantee holds for every salt.
+Keys are named anew, radii are chosen anew, and all noise is fresh in every draw; what
+the engine computes for given keys and a given radius is kept. The secret salt by which
+units above a cap keep some of their keys is the same in all draws and for both
+neighbours: the guarantee holds for every salt.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ Named = tuple[int, ...]
 
 @dataclass
 class Redrawn:
-    """A plan, and the exact integers of one neighbour. `universe` are the private keys of both neighbours, in order."""
+    """A plan, and the exact integers of one neighbour. `universe` are the private keys
+    of both neighbours, in order.
+    """
 
     plan: Plan
     collector: Collector
@@ -35,15 +39,23 @@ class Redrawn:
     _known: dict[Any, Any] = field(default_factory=dict)
 
     def draw(self, size: int) -> Integers:
-        """One row for each draw: which keys are named, then for each item the counts its radius was chosen from, the
-        radius, and the numbers of all groups (0 where a key is not named)."""
+        """One row for each draw: which keys are named, then for each item the counts
+        its radius was chosen from, the radius, and the numbers of all groups (0 where a
+        key is not named)."""
         if self.plan.keys is None:
             return self._numbers((), size)
-        flags = np.asarray(self.plan.keys.release(np.tile(self._candidates, (size, 1))), np.bool_)
+        flags = np.asarray(
+            self.plan.keys.release(np.tile(self._candidates, (size, 1))), np.bool_
+        )
         sets, which = np.unique(flags, axis=0, return_inverse=True)
         rows: list[Any] = [None] * len(sets)
         for i, one in enumerate(sets):
-            named = tuple(sorted(np.flatnonzero(one).tolist(), key=lambda number: self.collector.found[number]))
+            named = tuple(
+                sorted(
+                    np.flatnonzero(one).tolist(),
+                    key=lambda number: self.collector.found[number],
+                )
+            )
             rows[i] = iter(self._with_keys(named, int((which.ravel() == i).sum())))
         return np.array([next(rows[i]) for i in which.ravel()])
 
@@ -72,8 +84,14 @@ class Redrawn:
 
     def _width(self, item: Item) -> int:
         """How many numbers an item has for each private key."""
-        publics = [len(key.values) for key in self.plan.question.keys if key.values is not None]
-        own = item.measure.leaves.tree.nodes if item.measure.kind is Kind.TREE else item.measure.size
+        publics = [
+            len(key.values) for key in self.plan.question.keys if key.values is not None
+        ]
+        own = (
+            item.measure.leaves.tree.nodes
+            if item.measure.kind is Kind.TREE
+            else item.measure.size
+        )
         return int(np.prod(publics, dtype=np.int64)) * (own + bool(item.hiding))
 
     def _name(self, named: Named) -> None:
@@ -84,16 +102,36 @@ class Redrawn:
             self._known["named"] = named
 
     def _numbers(self, named: Named, size: int) -> Integers:
-        parts = [part for m, item in enumerate(self.plan.items) for part in self._item(m, item, named, size)]
+        parts = [
+            part
+            for m, item in enumerate(self.plan.items)
+            for part in self._item(m, item, named, size)
+        ]
         return np.concatenate(parts, axis=1)
 
-    def _item(self, m: int, item: Item, named: Named, size: int) -> tuple[Integers, Integers]:
-        """What a radius was chosen from, with the radius, and the noisy numbers; a row for each draw."""
+    def _item(
+        self, m: int, item: Item, named: Named, size: int
+    ) -> tuple[Integers, Integers]:
+        """What a radius was chosen from, with the radius, and the noisy numbers; a row
+        for each draw.
+        """
         if item.radius is not None:
-            return np.zeros((size, 0), np.int64), self._noisy(m, item, named, item.radius, size)
-        units = self.plan.choosing(item).release(np.tile(self._units(m, named), (size, 1)))
-        radii = np.array([radius_of(self.plan, item, row, self.collector.groups).value for row in units.tolist()])
-        parts = {int(one): self._noisy(m, item, named, int(one), int((radii == one).sum())) for one in np.unique(radii)}
+            return np.zeros((size, 0), np.int64), self._noisy(
+                m, item, named, item.radius, size
+            )
+        units = self.plan.choosing(item).release(
+            np.tile(self._units(m, named), (size, 1))
+        )
+        radii = np.array(
+            [
+                radius_of(self.plan, item, row, self.collector.groups).value
+                for row in units.tolist()
+            ]
+        )
+        parts = {
+            int(one): self._noisy(m, item, named, int(one), int((radii == one).sum()))
+            for one in np.unique(radii)
+        }
         found = np.zeros((size, next(iter(parts.values())).shape[1]), np.int64)
         for radius, rows in parts.items():
             found[radii == radius] = rows
@@ -105,8 +143,12 @@ class Redrawn:
         found: Integers = self._known["units", m, named]
         return found
 
-    def _noisy(self, m: int, item: Item, named: Named, radius: int, size: int) -> Integers:
-        """For each draw the numbers of every group, and what clipping hid of it, where that is measured."""
+    def _noisy(
+        self, m: int, item: Item, named: Named, radius: int, size: int
+    ) -> Integers:
+        """For each draw the numbers of every group, and what clipping hid of it, where
+        that is measured.
+        """
         if (m, named, radius) not in self._known:
             hidden = self.collector.hidden(m, radius) if item.hides(radius) else None
             self._known[m, named, radius] = self.collector.totals(m, radius), hidden
@@ -119,6 +161,8 @@ class Redrawn:
         if item.hiding:
             cut = np.zeros((size, len(exact), 1), np.int64)
             if hidden is not None:
-                cut = self.plan.hidden(item, radius).release(np.tile(hidden, (size, 1, 1)))
+                cut = self.plan.hidden(item, radius).release(
+                    np.tile(hidden, (size, 1, 1))
+                )
             noisy = np.concatenate([noisy, cut], axis=2)
         return noisy.reshape(size, -1)

@@ -1,4 +1,6 @@
-"""What to look at: exact values, ranges, low bits, draws from calls of their own; for several numbers, classifiers."""
+"""What to look at: exact values, ranges, low bits, draws from calls of their own; for
+several numbers, classifiers.
+"""
 
 from __future__ import annotations
 
@@ -25,35 +27,57 @@ def features(encoder: Encoder, parts: Sequence[Outcomes]) -> list[Feature]:
     odd = Odd.fit(encoder, parts)
     if not encoder.width:
         return [Table(_nothing, "the output", odd, np.array([], np.int64))]
-    found = _single(partial(_column, 0), "the output", odd, parts) if encoder.width == 1 else _several(odd, parts)
+    found = (
+        _single(partial(_column, 0), "the output", odd, parts)
+        if encoder.width == 1
+        else _several(odd, parts)
+    )
     if len(set(np.concatenate([one.kinds[one.numbers] for one in parts]).tolist())) > 1:
         found.append(Table.fit(_type, "the type of the output", odd, parts))
     return found
 
 
 def _single(view: Any, what: str, odd: Odd, parts: Sequence[Outcomes]) -> list[Feature]:
-    found: list[Feature] = [Bins.fit(view, what, odd, parts), Table.fit(view, f"the exact value of {what}", odd, parts)]
+    found: list[Feature] = [
+        Bins.fit(view, what, odd, parts),
+        Table.fit(view, f"the exact value of {what}", odd, parts),
+    ]
     found += _low_bits(view, what, odd, parts)
     if any(one.alone.any() for one in parts):
         found.append(_alone(view, what, odd, parts))
     return found
 
 
-def _low_bits(view: Any, what: str, odd: Odd, parts: Sequence[Outcomes]) -> list[Feature]:
+def _low_bits(
+    view: Any, what: str, odd: Odd, parts: Sequence[Outcomes]
+) -> list[Feature]:
     real = parts[0].values.dtype.kind == "f"
     ways = REAL_BITS if real else INTEGER_BITS
-    return [Table.fit(partial(way, view), f"{words} of {what}", odd, parts) for words, way in ways]
+    return [
+        Table.fit(partial(way, view), f"{words} of {what}", odd, parts)
+        for words, way in ways
+    ]
 
 
 def _alone(view: Any, what: str, odd: Odd, parts: Sequence[Outcomes]) -> Feature:
-    return Table.fit(partial(_if_alone, view), f"the exact value of {what} of a call for one draw", odd, parts)
+    return Table.fit(
+        partial(_if_alone, view),
+        f"the exact value of {what} of a call for one draw",
+        odd,
+        parts,
+    )
 
 
 def _several(odd: Odd, parts: Sequence[Outcomes]) -> list[Feature]:
     columns = _different(parts)
     found: list[Feature] = [Table.fit(_row, "the whole output", odd, parts)]
     for place in columns[:2]:
-        found += _single(partial(_column, int(place)), f"number {place + 1} of the output", odd, parts)
+        found += _single(
+            partial(_column, int(place)),
+            f"number {place + 1} of the output",
+            odd,
+            parts,
+        )
     found += _weighed(columns, odd, parts)
     separating = Direction(*_logistic(columns, parts))
     found.append(Bins.fit(separating, "a weighted sum of the output", odd, parts))
@@ -62,12 +86,17 @@ def _several(odd: Odd, parts: Sequence[Outcomes]) -> list[Feature]:
     return found
 
 
-def _weighed(columns: NDArray[np.int64], odd: Odd, parts: Sequence[Outcomes]) -> list[Feature]:
+def _weighed(
+    columns: NDArray[np.int64], odd: Odd, parts: Sequence[Outcomes]
+) -> list[Feature]:
     """Likelihood ratios of single numbers, by range and by low bits, added up."""
     views = [partial(_column, int(place)) for place in columns]
     by_range = [Bins.fit(view, "", odd, parts) for view in views]
     by_bits = [one for view in views for one in _low_bits(view, "", odd, parts)[:1]]
-    ways = (("a likelihood ratio of the output", by_range), ("a likelihood ratio of the output's low bits", by_bits))
+    ways = (
+        ("a likelihood ratio of the output", by_range),
+        ("a likelihood ratio of the output's low bits", by_bits),
+    )
     return [Bins.fit(Weighed.fit(each, parts), what, odd, parts) for what, each in ways]
 
 
@@ -84,7 +113,9 @@ def _column(place: int, outcomes: Outcomes) -> NDArray[Any]:
 
 
 def _row(outcomes: Outcomes) -> NDArray[np.int64]:
-    """One number for all numbers of an output; two rows that differ hardly ever have the same."""
+    """One number for all numbers of an output; two rows that differ hardly ever have
+    the same.
+    """
     mixed = np.zeros(len(outcomes), np.uint64)
     for column in np.ascontiguousarray(outcomes.values.T).view(np.uint64):
         mixed = (mixed ^ column) * MIX
@@ -100,16 +131,22 @@ def _if_alone(view: Any, outcomes: Outcomes) -> NDArray[np.int64]:
 
 
 def _lowest(view: Any, outcomes: Outcomes) -> NDArray[np.int64]:
-    """The place of the lowest bit that is set in a real: it is a multiple of 2^place and of no higher power of two."""
+    """The place of the lowest bit that is set in a real: it is a multiple of 2^place
+    and of no higher power of two.
+    """
     part, exponent = np.frexp(np.nan_to_num(view(outcomes)))
     whole = np.ldexp(part, 53).astype(np.int64)
     zeros = np.bitwise_count((whole & -whole) - 1).astype(np.int64)
-    found: NDArray[np.int64] = np.where(whole == 0, 5000, exponent.astype(np.int64) - 53 + zeros)
+    found: NDArray[np.int64] = np.where(
+        whole == 0, 5000, exponent.astype(np.int64) - 53 + zeros
+    )
     return found
 
 
 def _lowest_by_size(view: Any, outcomes: Outcomes) -> NDArray[np.int64]:
-    exponent: NDArray[np.int64] = np.frexp(np.nan_to_num(view(outcomes)))[1].astype(np.int64)
+    exponent: NDArray[np.int64] = np.frexp(np.nan_to_num(view(outcomes)))[1].astype(
+        np.int64
+    )
     return _lowest(view, outcomes) * 8192 + exponent
 
 
@@ -132,24 +169,34 @@ INTEGER_BITS = (("the last four bits", _last_four),)
 
 
 def _different(parts: Sequence[Outcomes]) -> NDArray[np.int64]:
-    """The columns whose mean or spread differs most between the sides, beside what chance does."""
+    """The columns whose mean or spread differs most between the sides, beside what
+    chance does.
+    """
     first, second = (tame(one.values[one.numbers]) for one in parts)
     if not len(first) or not len(second):
         return np.arange(min(parts[0].values.shape[1], COLUMNS))
     low, high = np.quantile(np.concatenate([first, second]), [0.001, 0.999], axis=0)
     first, second = np.clip(first, low, high), np.clip(second, low, high)
     middle = (first.mean(axis=0) + second.mean(axis=0)) / 2
-    apart = np.maximum(_apart(first, second), _apart((first - middle) ** 2, (second - middle) ** 2))
+    apart = np.maximum(
+        _apart(first, second), _apart((first - middle) ** 2, (second - middle) ** 2)
+    )
     return np.argsort(-apart, kind="stable")[:COLUMNS]
 
 
-def _apart(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+def _apart(
+    first: NDArray[np.float64], second: NDArray[np.float64]
+) -> NDArray[np.float64]:
     spread = first.var(axis=0) / len(first) + second.var(axis=0) / len(second)
-    found: NDArray[np.float64] = np.abs(first.mean(axis=0) - second.mean(axis=0)) / np.sqrt(spread + 1e-12)
+    found: NDArray[np.float64] = np.abs(
+        first.mean(axis=0) - second.mean(axis=0)
+    ) / np.sqrt(spread + 1e-12)
     return found
 
 
-def _logistic(columns: NDArray[np.int64], parts: Sequence[Outcomes]) -> tuple[NDArray[Any], ...]:
+def _logistic(
+    columns: NDArray[np.int64], parts: Sequence[Outcomes]
+) -> tuple[NDArray[Any], ...]:
     """Newton's method with a little ridge, on standardized columns."""
     sides = [tame(one.values[one.numbers][:, columns]) for one in parts]
     seen = np.concatenate(sides)

@@ -1,4 +1,6 @@
-"""The `dither` command. Each command is a module; heavy parts are imported only by the command that needs them."""
+"""The `dither` command. Each command is a module; heavy parts are imported only by the
+command that needs them.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ __all__ = ["main"]
 
 
 class Refused(click.ClickException):
-    """A refusal on purpose: one line on stderr (for a question, also the place in its SQL), no traceback."""
+    """A refusal on purpose: one line on stderr (for a question, also the place in its
+    SQL), no traceback.
+    """
 
     exit_code = 2
 
@@ -54,7 +58,19 @@ def main() -> None:
     adapt_all()
 
 
-for module in (audit, budget, completion, demo, doctor, explain, init, log, preview, query, tables):
+for module in (
+    audit,
+    budget,
+    completion,
+    demo,
+    doctor,
+    explain,
+    init,
+    log,
+    preview,
+    query,
+    tables,
+):
     main.add_command(module.command)
 for command in (*backup.commands, *curator.commands):
     main.add_command(command)

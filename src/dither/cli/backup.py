@@ -1,4 +1,6 @@
-"""`dither backup` and `dither restore`: the only ways to copy a book, and to put a copy in its place."""
+"""`dither backup` and `dither restore`: the only ways to copy a book, and to put a copy
+in its place.
+"""
 
 from __future__ import annotations
 
@@ -20,23 +22,30 @@ __all__ = ["backup", "commands", "restore"]
 def backup(book: str, target: str) -> None:
     """Copy BOOK to the new file TARGET, while others go on using it.
 
-    Never copy a book with cp or the like: such a copy may be damaged. A PostgreSQL database is copied with pg_dump.
+    Never copy a book with cp or the like: such a copy may be damaged. A PostgreSQL
+    database is copied with pg_dump.
     """
     with books.open_book(book) as ledger:
         number, digest = ledger.head  # before the copy, which may hold a few lines more
         ledger.backup(target)
-    say(f"{target} holds {book} up to line {number} at least; its head was {number}:{digest}")
+    say(
+        f"{target} holds {book} up to line {number} at least; its head "
+        f"was {number}:{digest}"
+    )
     say("keep the receipts of later charges: a restored book lacks them")
 
 
-@click.command("restore", short_help="Put a backup in the place of a book; it opens frozen.")
+@click.command(
+    "restore", short_help="Put a backup in the place of a book; it opens frozen."
+)
 @click.argument("copy", metavar="BACKUP", shell_complete=files)
 @click.argument("place", shell_complete=files)
 def restore(copy: str, place: str) -> None:
-    """Put the BACKUP of a book at PLACE, where no book may be: move what is left of it away first, and keep it.
+    """Put the BACKUP of a book at PLACE, where no book may be: move what is left of it
+    away first, and keep it.
 
-    PLACE is a file, or a catalogue that says where its book is. The book opens frozen, because charges that were made
-    after the backup are missing in it.
+    PLACE is a file, or a catalogue that says where its book is. The book opens frozen,
+    because charges that were made after the backup are missing in it.
     """
     from dither.ledger import Ledger
 
@@ -45,8 +54,14 @@ def restore(copy: str, place: str) -> None:
         raise LedgerError(f"there is no backup at {copy}")
     with Ledger.restore(copy, target) as ledger:
         names = [account.name for account in ledger.accounts()]
-    say(f"{target} is restored from {copy}, and frozen: charges that were made after the backup are missing")
-    say(f"accounts: {', '.join(names) or 'none'}; for each of them, enter the receipts of later charges in Python")
+    say(
+        f"{target} is restored from {copy}, and frozen: charges that were "
+        "made after the backup are missing"
+    )
+    say(
+        f"accounts: {', '.join(names) or 'none'}; for each of them, enter "
+        "the receipts of later charges in Python"
+    )
     say(f'  Ledger.open({target!r}).account("…").recover(receipts)')
     say("or, where they are lost, give up what is left of it for ever:")
     say(f"  dither write-off {target} --account … --reason …")
@@ -57,7 +72,8 @@ def _target(place: str) -> str:
     found = books.place_of(place) if Path(place).suffix == ".toml" else place
     if "://" in found:
         raise LedgerError(
-            "a PostgreSQL database is restored with pg_restore or psql; its book then opens frozen: thaw it"
+            "a PostgreSQL database is restored with pg_restore or psql; its "
+            "book then opens frozen: thaw it"
         )
     return found
 

@@ -1,4 +1,6 @@
-"""`dither budget`: what is left of each account, and what can still be asked, by everybody or by one analyst."""
+"""`dither budget`: what is left of each account, and what can still be asked, by
+everybody or by one analyst.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ SHOWN = Context(prec=4, rounding=ROUND_FLOOR)
 
 
 def as_data(account: Account) -> dict[str, Any]:
-    """One account as plain data. The time that this takes does not grow with the number of charges."""
+    """One account as plain data. The time that this takes does not grow with the number
+    of charges.
+    """
     total = account.terms.total
     return {
         "account": account.name,
@@ -51,7 +55,9 @@ def as_data(account: Account) -> dict[str, Any]:
 
 
 def fitting(left: Remaining, allowed: bool = True) -> dict[str, Any]:
-    """What is left, and the most that one answer of each kind may cost; nothing to those who may not ask."""
+    """What is left, and the most that one answer of each kind may cost; nothing to
+    those who may not ask.
+    """
     found = {
         "left": left.share,
         "largest_epsilon": left.epsilon,
@@ -64,7 +70,9 @@ def fitting(left: Remaining, allowed: bool = True) -> dict[str, Any]:
 
 
 def analysts(account: Account, name: str | None = None) -> list[dict[str, Any]]:
-    """Everybody who has a share of an account or has asked; or the one who is named, who may have done neither."""
+    """Everybody who has a share of an account or has asked; or the one who is named,
+    who may have done neither.
+    """
     from dither.ledger import Analyst
 
     everybody = account.analysts()
@@ -106,7 +114,11 @@ def can_ask(data: dict[str, Any]) -> str:
         return f"nothing: frozen\n({clean(data['frozen'])})"
     if not data.get("may_ask", True):
         return "nothing: no share"
-    kinds = [f"a pure answer of ε = {down(data['largest_epsilon'])}"] if data["largest_epsilon"] else []
+    kinds = (
+        [f"a pure answer of ε = {down(data['largest_epsilon'])}"]
+        if data["largest_epsilon"]
+        else []
+    )
     if data["largest_mu"]:
         kinds.append(f"a Gaussian one of ρ = {down(data['largest_rho'])}")
     if data["largest_gaussian_epsilon"]:
@@ -127,25 +139,44 @@ def left(data: dict[str, Any]) -> str:
 
 def account_cells(data: dict[str, Any]) -> tuple[str, ...]:
     amount = f"{left(data)}\ncharges: {data['charges']:,}"
-    return clean(data["account"]), promise(data), burn_down(data["burn_down"]), amount, can_ask(data)
+    return (
+        clean(data["account"]),
+        promise(data),
+        burn_down(data["burn_down"]),
+        amount,
+        can_ask(data),
+    )
 
 
 def analyst_cells(data: dict[str, Any]) -> tuple[str, ...]:
     part = "" if data["part"] is None else f"{data['part']:g}"
     counts = (f"{data['charges']:,}", f"{data['failures']:,}")
-    return clean(data["account"]), clean(data["analyst"]), part, left(data), *counts, can_ask(data)
+    return (
+        clean(data["account"]),
+        clean(data["analyst"]),
+        part,
+        left(data),
+        *counts,
+        can_ask(data),
+    )
 
 
 @dataclass(frozen=True)
 class View:
-    """What to show of a book: the accounts, all analysts of each, or one analyst in each."""
+    """What to show of a book: the accounts, all analysts of each, or one analyst in
+    each.
+    """
 
     account: str | None = None
     by: str | None = None
     analysts: bool = False
 
     def data(self, ledger: Ledger) -> list[dict[str, Any]]:
-        return [row for account in books.accounts(ledger, self.account) for row in self._rows(account)]
+        return [
+            row
+            for account in books.accounts(ledger, self.account)
+            for row in self._rows(account)
+        ]
 
     def _rows(self, account: Account) -> list[dict[str, Any]]:
         return analysts(account, self.by) if self.of_analysts else [as_data(account)]
@@ -165,10 +196,22 @@ class View:
 
 Shape = tuple[str, tuple[str, ...], Callable[[dict[str, Any]], tuple[str, ...]]]
 """The title of a table, its headings, and the cells of a row."""
-ACCOUNTS: Shape = ("Budgets", ("account", "promise", "burn-down", "left", "can still be asked"), account_cells)
+ACCOUNTS: Shape = (
+    "Budgets",
+    ("account", "promise", "burn-down", "left", "can still be asked"),
+    account_cells,
+)
 ANALYSTS: Shape = (
     "Analysts",
-    ("account", "analyst", "share", "left", "charges", "failures", "can still be asked"),
+    (
+        "account",
+        "analyst",
+        "share",
+        "left",
+        "charges",
+        "failures",
+        "can still be asked",
+    ),
     analyst_cells,
 )
 
@@ -209,20 +252,49 @@ def show(ledger: Ledger, view: View) -> None:
     Console().print(view.table(ledger))
 
 
-@click.command("budget", short_help="Show what is left of each account, and what can still be asked.")
+@click.command(
+    "budget",
+    short_help="Show what is left of each account, and what can still be asked.",
+)
 @books.argument
-@click.option("--account", metavar="NAME", shell_complete=accounts, help="Show this account only.")
-@click.option("--analysts", "each", is_flag=True, help="Show what each analyst has asked, and what they can still ask.")
+@click.option(
+    "--account", metavar="NAME", shell_complete=accounts, help="Show this account only."
+)
+@click.option(
+    "--analysts",
+    "each",
+    is_flag=True,
+    help="Show what each analyst has asked, and what they can still ask.",
+)
 @click.option("--by", metavar="NAME", help="Show that for this analyst only.")
-@click.option("--watch", "watching", is_flag=True, help="Look again every second, until interrupted.")
-@click.option("--times", type=click.IntRange(1), hidden=True, help="With --watch: how often to look.")
-@click.option("--json", "as_json", is_flag=True, help="Print plain data instead of a table.")
+@click.option(
+    "--watch",
+    "watching",
+    is_flag=True,
+    help="Look again every second, until interrupted.",
+)
+@click.option(
+    "--times",
+    type=click.IntRange(1),
+    hidden=True,
+    help="With --watch: how often to look.",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print plain data instead of a table."
+)
 def command(
-    book: str, account: str | None, each: bool, by: str | None, watching: bool, times: int | None, as_json: bool
+    book: str,
+    account: str | None,
+    each: bool,
+    by: str | None,
+    watching: bool,
+    times: int | None,
+    as_json: bool,
 ) -> None:
     """Show what is left of each account in BOOK, and what can still be asked.
 
-    BOOK is a file (book.db if not given), a postgresql:// address, or a catalogue or data file that has a book.
+    BOOK is a file (book.db if not given), a postgresql:// address, or a catalogue or
+    data file that has a book.
     """
     view = View(account, by, each)
     with books.open_book(book) as ledger:

@@ -1,4 +1,6 @@
-"""What a shell offers for a half-written word: files, and the names of tables and columns. It reads no row."""
+"""What a shell offers for a half-written word: files, and the names of tables and
+columns. It reads no row.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,11 @@ AFTER_FROM = re.compile(r"\b(?:from|join)\s+$", re.IGNORECASE)
 BEFORE_DOT = re.compile(r"(\w+)\.$")
 
 
-def files(ctx: click.Context, option: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:  # noqa: ARG001
+def files(
+    ctx: click.Context,  # noqa: ARG001
+    option: click.Parameter,  # noqa: ARG001
+    incomplete: str,
+) -> list[CompletionItem[Any]]:
     """Let the shell complete the name of a file."""
     return [CompletionItem(incomplete, type="file")]
 
@@ -32,16 +38,22 @@ def tables(ctx: click.Context, option: click.Parameter, incomplete: str) -> list
 
 def columns(ctx: click.Context, option: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
     """The columns of the source."""
-    return begun(incomplete, [column for listed in names(ctx).values() for column in listed])
+    return begun(
+        incomplete, [column for listed in names(ctx).values() for column in listed]
+    )
 
 
-def column_equals(ctx: click.Context, option: click.Parameter, incomplete: str) -> list[str]:
+def column_equals(
+    ctx: click.Context, option: click.Parameter, incomplete: str
+) -> list[str]:
     """The columns of the source, each to be followed by what is declared about it."""
     return [f"{column}=" for column in columns(ctx, option, incomplete)]
 
 
 def in_sql(ctx: click.Context, option: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    """The SQL so far with its last word completed: a table after FROM and JOIN, a column after a table and a dot."""
+    """The SQL so far with its last word completed: a table after FROM and JOIN, a
+    column after a table and a dot.
+    """
     found = WORD.search(incomplete)
     begin = "" if found is None else found.group()
     head = incomplete[: len(incomplete) - len(begin)]
@@ -72,18 +84,28 @@ def accounts(ctx: click.Context, option: click.Parameter, incomplete: str) -> li
 
 
 def first(ctx: click.Context, name: str) -> str:
-    """The first argument. Where an option still waits for its value, click has not given the arguments their names."""
+    """The first argument. Where an option still waits for its value, click has not
+    given the arguments their names.
+    """
     return str(ctx.args[0] if ctx.args else ctx.params.get(name) or "")
 
 
 def begun(begin: str, listed: list[str]) -> list[str]:
-    """The plain names that begin like this, each once. Others have to be written in quotes, which the SQL is in."""
-    wanted = [name for name in dict.fromkeys(listed) if name.casefold().startswith(begin.casefold())]
+    """The plain names that begin like this, each once. Others have to be written in
+    quotes, which the SQL is in.
+    """
+    wanted = [
+        name
+        for name in dict.fromkeys(listed)
+        if name.casefold().startswith(begin.casefold())
+    ]
     return [name for name in wanted if re.fullmatch(r"\w+", name)]
 
 
 def names(ctx: click.Context) -> Names:
-    """The tables of the source and their columns; none where that cannot be told without asking a server."""
+    """The tables of the source and their columns; none where that cannot be told
+    without asking a server.
+    """
     try:
         return known_names(first(ctx, "source"), str(ctx.params.get("table") or ""))
     except Exception:  # as above
@@ -96,7 +118,10 @@ def known_names(source: str, stored: str) -> Names:
     if source.endswith(".toml"):
         from dither.query.catalogue.file import load_catalogue
 
-        return {table.name: [one.name for one in table.fields] for table in load_catalogue(source).tables}
+        return {
+            table.name: [one.name for one in table.fields]
+            for table in load_catalogue(source).tables
+        }
     from dither.query.engines.duckdb.sources import name_of, schema_of
 
     return {name_of(source, stored): list(schema_of(source, stored) or ())}

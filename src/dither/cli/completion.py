@@ -8,7 +8,8 @@ from click.shell_completion import get_completion_class
 __all__ = ["command"]
 
 CLICK_ADDS = "COMPREPLY+=($value)"
-# In quotes, so that COUNT(*) is not taken for a pattern of file names; what goes on gets no space behind it.
+# In quotes, so that COUNT(*) is not taken for a pattern of file names; what goes on
+# gets no space behind it.
 WE_ADD = 'COMPREPLY+=("$value"); [[ $value == *[" ="]* ]] && compopt -o nospace'
 
 
@@ -26,4 +27,8 @@ def command(shell: str) -> None:
     found = get_completion_class(shell)
     if found is None:
         raise click.ClickException(f"click knows no completion for {shell}")
-    click.echo(found(root, {}, "dither", "_DITHER_COMPLETE").source().replace(CLICK_ADDS, WE_ADD))
+    click.echo(
+        found(root, {}, "dither", "_DITHER_COMPLETE")
+        .source()
+        .replace(CLICK_ADDS, WE_ADD)
+    )

@@ -1,4 +1,6 @@
-"""`dither demo`: five private questions about a bundled clinic, what they cost, and what is left."""
+"""`dither demo`: five private questions about a bundled clinic, what they cost, and
+what is left.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ class Question:
 QUESTIONS = (
     Question(
         "How many patients and visits does each ward have, and what does a visit cost?",
-        "SELECT ward, COUNT(DISTINCT patient_id) AS patients, COUNT(*) AS visits, AVG(cost) AS mean_cost\n"
+        "SELECT ward, COUNT(DISTINCT patient_id) AS patients, COUNT(*) "
+        "AS visits, AVG(cost) AS mean_cost\n"
         "FROM visits GROUP BY ward",
         0.25,
     ),
@@ -44,20 +47,23 @@ QUESTIONS = (
     ),
     Question(
         "How many patients over 65 live in each country?",
-        "SELECT r.country, COUNT(*) AS patients FROM patients AS p JOIN regions AS r ON p.region = r.region\n"
+        "SELECT r.country, COUNT(*) AS patients FROM patients AS p JOIN "
+        "regions AS r ON p.region = r.region\n"
         "WHERE p.age > 65 GROUP BY r.country",
         0.05,
     ),
     Question(
         "Which ten diagnoses do most patients have? (nobody listed them in advance)",
-        "SELECT code, COUNT(DISTINCT patient_id) AS patients FROM diagnoses JOIN visits USING (visit_id)\n"
+        "SELECT code, COUNT(DISTINCT patient_id) AS patients FROM "
+        "diagnoses JOIN visits USING (visit_id)\n"
         "GROUP BY code ORDER BY patients DESC LIMIT 10",
         0.2,
     ),
     Question(
         "How often does a patient come? (more than 30 visits count as 30)",
         "SELECT AVG(LEAST(n, 30)) AS visits_per_patient\n"
-        "FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id) AS each",
+        "FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY "
+        "patient_id) AS each",
         0.05,
     ),
 )
@@ -66,7 +72,10 @@ QUESTIONS = (
 def cost(database: Database, release: TableRelease, spent: float) -> str:
     delta = database.account.terms.total.delta
     alone = release.guarantee.epsilon_at(delta)
-    return f"cost: {percent(spent)} of the account; by itself this answer is ε = {alone:.3g} at δ = {delta:g}"
+    return (
+        f"cost: {percent(spent)} of the account; by itself this answer is "
+        f"ε = {alone:.3g} at δ = {delta:g}"
+    )
 
 
 def ask(database: Database, shown: Console, number: int, question: Question) -> None:
@@ -75,14 +84,18 @@ def ask(database: Database, shown: Console, number: int, question: Question) -> 
     shown.print(question.sql, style="dim", soft_wrap=True)
     before = database.account.spent
     release = cast("TableRelease", database.sql(question.sql, share=question.share))
-    headings = [(name, not release.is_key(place)) for place, name in enumerate(release.columns)]
+    headings = [
+        (name, not release.is_key(place)) for place, name in enumerate(release.columns)
+    ]
     shown.print(grid(headings, release.shown()))
     for note in release.notes:
         shown.print(note, style="dim", soft_wrap=True)
     say(shown, [cost(database, release, database.account.spent - before), ""])
 
 
-@click.command("demo", short_help="Ask five private questions of bundled synthetic data.")
+@click.command(
+    "demo", short_help="Ask five private questions of bundled synthetic data."
+)
 @click.option(
     "--copy",
     "folder",
@@ -91,15 +104,29 @@ def ask(database: Database, shown: Console, number: int, question: Question) -> 
     help="Instead, copy the clinic into a folder to ask it yourself.",
 )
 def command(folder: str | None) -> None:
-    """Ask five private questions of a bundled synthetic clinic. Noise is fresh in every run, so no two runs agree."""
+    """Ask five private questions of a bundled synthetic clinic. Noise is fresh in every
+    run, so no two runs agree.
+    """
     import dither
 
     if folder is not None:
         place = dither.example(folder)
-        click.echo(f"{place} declares the clinic's tables; ask it with: dither query {place} 'SELECT …' --epsilon 0.5")
+        click.echo(
+            f"{place} declares the clinic's tables; ask it with: dither query "
+            f"{place} 'SELECT …' --epsilon 0.5"
+        )
         return
     shown = console()
-    say(shown, ["Private answers about a synthetic clinic. 95 of 100 intervals hold the true answer.", ""])
+    say(
+        shown,
+        [
+            (
+                "Private answers about a synthetic clinic. 95 of 100 intervals "
+                "hold the true answer."
+            ),
+            "",
+        ],
+    )
     with (
         as_file(files("dither") / "data" / "clinic") as bundled,
         dither.open(str(bundled / "clinic.toml"), ledger=":memory:") as database,

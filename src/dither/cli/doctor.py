@@ -1,4 +1,6 @@
-"""`dither doctor`: which parts work here, and how to get the others. It looks without importing what it looks for."""
+"""`dither doctor`: which parts work here, and how to get the others. It looks without
+importing what it looks for.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +93,9 @@ def java_version() -> int | None:
     if java is None:
         return None
     try:
-        answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False)
+        answer = subprocess.run(
+            [java, "-version"], capture_output=True, text=True, timeout=30, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return parse_java(answer.stderr + answer.stdout)
@@ -104,8 +108,13 @@ def parse_java(text: str) -> int | None:
 
 
 def optional_part(name: str) -> Part:
-    found = {distribution: version_of(distribution, module) for distribution, module in EXTRAS[name].items()}
-    missing = [distribution for distribution, version in found.items() if version is None]
+    found = {
+        distribution: version_of(distribution, module)
+        for distribution, module in EXTRAS[name].items()
+    }
+    missing = [
+        distribution for distribution, version in found.items() if version is None
+    ]
     install = f"pip install 'dither[{name}]'" if missing else None
     if name == "spark":
         java = java_version()
@@ -139,7 +148,10 @@ class Checkup:
 
 
 def look() -> Checkup:
-    base = {distribution: version_of(distribution, module) for distribution, module in BASE.items()}
+    base = {
+        distribution: version_of(distribution, module)
+        for distribution, module in BASE.items()
+    }
     return Checkup(base, hardware_aes(), tuple(map(optional_part, EXTRAS)))
 
 
@@ -164,7 +176,9 @@ def advice(part: Part) -> str:
 
 
 def versions(found: dict[str, str | None]) -> str:
-    return "\n".join(f"{name} {version}" for name, version in found.items() if version is not None)
+    return "\n".join(
+        f"{name} {version}" for name, version in found.items() if version is not None
+    )
 
 
 def show(checkup: Checkup) -> None:
@@ -172,17 +186,30 @@ def show(checkup: Checkup) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=f"Dither {__version__} on Python {platform.python_version()}", title_justify="left")
+    table = Table(
+        title=f"Dither {__version__} on Python {platform.python_version()}",
+        title_justify="left",
+    )
     for heading in ("part", "works", "found"):
         table.add_column(heading)
     table.add_column("to get it", no_wrap=True)
     table.add_row(
-        "base", mark(checkup.healthy), versions(checkup.base), "" if checkup.healthy else "pip install dither"
+        "base",
+        mark(checkup.healthy),
+        versions(checkup.base),
+        "" if checkup.healthy else "pip install dither",
     )
-    table.add_row("random bytes", mark(checkup.base["cryptography"] is not None), AES[checkup.hardware_aes], "")
+    table.add_row(
+        "random bytes",
+        mark(checkup.base["cryptography"] is not None),
+        AES[checkup.hardware_aes],
+        "",
+    )
     for part in checkup.parts:
         name = f"{part.name}\n[dim]{part.purpose}[/dim]"
-        table.add_row(name, mark(part.works), versions(part.found), escape(advice(part)))
+        table.add_row(
+            name, mark(part.works), versions(part.found), escape(advice(part))
+        )
     Console().print(table)
 
 
@@ -191,7 +218,9 @@ def mark(works: bool) -> str:
 
 
 def facts(source: str) -> Iterator[str]:
-    """What the curator should know about the data of a catalogue or another source; private, and not charged."""
+    """What the curator should know about the data of a catalogue or another source;
+    private, and not charged.
+    """
     from dither.query.catalogue.file import load_catalogue
 
     if Path(source).suffix == ".toml":
@@ -218,7 +247,13 @@ def looked(catalogue: Catalogue, sources: dict[str, Any] | None = None) -> list[
 
     name = engine_for(catalogue)
     if name not in OWN:
-        raise ArgumentError("data", f"{name} is an engine of another package, which cannot be looked into from here")
+        raise ArgumentError(
+            "data",
+            (
+                f"{name} is an engine of another package, which cannot be looked "
+                "into from here"
+            ),
+        )
     engine = maker(name)(catalogue, sources)
     try:
         return check(engine, catalogue)
@@ -226,21 +261,30 @@ def looked(catalogue: Catalogue, sources: dict[str, Any] | None = None) -> list[
         engine.close()
 
 
-@click.command("doctor", short_help="Show which parts work here and how to get the others.")
+@click.command(
+    "doctor", short_help="Show which parts work here and how to get the others."
+)
 @click.option(
     "--data",
     "source",
     metavar="SOURCE",
     shell_complete=files,
-    help="For the curator: what in the data of a catalogue (or a file, folder, database) does not fit.",
+    help=(
+        "For the curator: what in the data of a catalogue (or a file, "
+        "folder, database) does not fit."
+    ),
 )
-@click.option("--json", "as_json", is_flag=True, help="Print plain data instead of a table.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print plain data instead of a table."
+)
 def command(source: str | None, as_json: bool) -> None:
     """Show which parts of Dither work here, and how to get the others.
 
-    With --data, look at the data of a catalogue instead, or of any source that init takes: encoding, quotation marks,
-    numbers with a comma, odd dates, copies of rows, keys that are there twice, values that cannot be read or are out of
-    bounds. These are exact facts about private rows. They are for the curator alone: do not publish them.
+    With --data, look at the data of a catalogue instead, or of any source that init
+    takes: encoding, quotation marks, numbers with a comma, odd dates, copies of rows,
+    keys that are there twice, values that cannot be read or are out of bounds. These
+    are exact facts about private rows. They are for the curator alone: do not publish
+    them.
     """
     if source is not None:
         with working("looking at the data"):

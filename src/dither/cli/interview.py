@@ -1,6 +1,8 @@
-"""The questions of `dither init`: whom to protect, what may be spent, what is public about each column.
+"""The questions of `dither init`: whom to protect, what may be spent, what is public
+about each column.
 
-They are about public facts, and nothing of the data is shown: who answers need not have seen it.
+They are about public facts, and nothing of the data is shown: who answers need not have
+seen it.
 """
 
 from __future__ import annotations
@@ -38,18 +40,25 @@ def interview(draft: Draft, *, stated: bool) -> Draft:
     """Ask what a catalogue needs. `stated` says that the unit is known already."""
     if not stated:
         draft = _unit(draft)
-    draft = draft.stating(population=draft.population or _population(), epsilon=_epsilon(draft))
+    draft = draft.stating(
+        population=draft.population or _population(), epsilon=_epsilon(draft)
+    )
     draft = replace(draft, sheets=tuple(_public(sheet) for sheet in draft.sheets))
     sheets = {sheet.name: _rows(draft, sheet) for sheet in draft.open_sheets}
     click.echo(HOW)
     asking = Columns(draft, _who())
-    return replace(draft, sheets=tuple(asking.about(sheets.get(one.name, one)) for one in draft.sheets))
+    return replace(
+        draft,
+        sheets=tuple(asking.about(sheets.get(one.name, one)) for one in draft.sheets),
+    )
 
 
 def _ask(question: str, read: Callable[[str], Answer], default: str = "") -> Answer:
     """Ask until the answer can be read."""
     while True:
-        answer = str(click.prompt(question, default=default, show_default=bool(default)))
+        answer = str(
+            click.prompt(question, default=default, show_default=bool(default))
+        )
         try:
             return read(answer.strip())
         except ArgumentError as problem:
@@ -58,20 +67,34 @@ def _ask(question: str, read: Callable[[str], Answer], default: str = "") -> Ans
 
 def _unit(draft: Draft) -> Draft:
     if draft.candidates:
-        click.echo(f"Columns that may be a person's id, by their names: {', '.join(draft.candidates[:8])}.")
-    click.echo('All rows with one id are protected together. "row": each row is somebody else.')
+        click.echo(
+            "Columns that may be a person's id, by their names: "
+            f"{', '.join(draft.candidates[:8])}."
+        )
+    click.echo(
+        'All rows with one id are protected together. "row": each row is somebody else.'
+    )
     likely = draft.unit or next(iter(draft.candidates), "")
-    return _ask("Whom to protect: the column with a person's id", lambda name: _named(draft, name), likely)
+    return _ask(
+        "Whom to protect: the column with a person's id",
+        lambda name: _named(draft, name),
+        likely,
+    )
 
 
 def _named(draft: Draft, name: str) -> Draft:
     if not name:
-        raise ArgumentError("unit", 'is needed; name a column, or "row" where each row is somebody else')
+        raise ArgumentError(
+            "unit", 'is needed; name a column, or "row" where each row is somebody else'
+        )
     return draft.with_unit(name)
 
 
 def _population() -> int | None:
-    words = "About how many people could be in the data, a public number (Enter: not known; then δ is 0)"
+    words = (
+        "About how many people could be in the data, a public number "
+        "(Enter: not known; then δ is 0)"
+    )
     return _ask(words, lambda answer: _whole("population", answer))
 
 
@@ -91,7 +114,10 @@ def _public(sheet: Sheet) -> Sheet:
 def _rows(draft: Draft, sheet: Sheet) -> Sheet:
     if draft.unit == "row" or sheet.public or sheet.rows is not None:
         return sheet
-    words = f"{sheet.name}: no {draft.unit} has more rows than (a public fact; Enter: not known)"
+    words = (
+        f"{sheet.name}: no {draft.unit} has more rows than (a public "
+        "fact; Enter: not known)"
+    )
     return replace(sheet, rows=_ask(words, lambda answer: _whole("rows", answer)))
 
 
@@ -100,7 +126,9 @@ def _whole(argument: str, answer: str) -> int | None:
         return None
     found = value(answer.replace(",", "").replace("_", ""))
     if not isinstance(found, int) or found < 1:
-        raise ArgumentError(argument, "must be a whole number of at least 1, or nothing")
+        raise ArgumentError(
+            argument, "must be a whole number of at least 1, or nothing"
+        )
     return found
 
 
@@ -116,7 +144,11 @@ def _who() -> str:
     name = ""
     with suppress(Exception):  # a machine may know no name for its user
         name = getpass.getuser()
-    return _ask("Who declares this, and from what (kept with each bound)", lambda answer: answer or "the curator", name)
+    return _ask(
+        "Who declares this, and from what (kept with each bound)",
+        lambda answer: answer or "the curator",
+        name,
+    )
 
 
 @dataclass
@@ -131,20 +163,32 @@ class Columns:
         if sheet.closed:
             return sheet
         asked = (self._column(sheet, column) for column in sheet.columns)
-        return replace(sheet, columns=tuple(column for column in asked if column is not None))
+        return replace(
+            sheet, columns=tuple(column for column in asked if column is not None)
+        )
 
     def _column(self, sheet: Sheet, column: Column) -> Column | None:
         from dither.query.catalogue.names import same
 
         if self.rest or any(same(column.name, id) for id in self._ids(sheet)):
             return column
-        return _ask(f"{sheet.name}.{column.name}", lambda answer: self._read(column, answer), in_words(column))
+        return _ask(
+            f"{sheet.name}.{column.name}",
+            lambda answer: self._read(column, answer),
+            in_words(column),
+        )
 
     def _ids(self, sheet: Sheet) -> list[str]:
-        """The columns by which rows find their owner: the unit's id, and both ends of links."""
+        """The columns by which rows find their owner: the unit's id, and both ends of
+        links.
+        """
         here = [self.draft.unit, *([sheet.link.column] if sheet.link else [])]
         ends = (other.link.to for other in self.draft.sheets if other.link)
-        return here + [end.removeprefix(f"{sheet.name}.") for end in ends if end.startswith(f"{sheet.name}.")]
+        return here + [
+            end.removeprefix(f"{sheet.name}.")
+            for end in ends
+            if end.startswith(f"{sheet.name}.")
+        ]
 
     def _read(self, column: Column, answer: str) -> Column | None:
         if answer == OUT:
@@ -187,8 +231,12 @@ def _with_keys(column: Column, words: str, type_: Type | None) -> Column:
 
     found = listed(words)
     if not found:
-        raise ArgumentError("keys", "are missing, or a quotation mark has no partner; write = A, B, C")
-    wanted = type_ or (column.type if column.typed else None) or type_of_keys("keys", found)
+        raise ArgumentError(
+            "keys", "are missing, or a quotation mark has no partner; write = A, B, C"
+        )
+    wanted = (
+        type_ or (column.type if column.typed else None) or type_of_keys("keys", found)
+    )
     texts = [str(key) for key in found] if wanted is Type.TEXT else found
     return replace(column, type=wanted, keys=keys_of("keys", texts, wanted))
 
@@ -198,14 +246,28 @@ def _with_bounds(column: Column, words: str, type_: Type | None) -> Column:
 
     match = RANGE.fullmatch(words)
     if match is None:
-        raise ArgumentError("answer", "is not understood; write 0..120 years, integer, = A, B, C, or a minus")
+        raise ArgumentError(
+            "answer",
+            "is not understood; write 0..120 years, integer, = A, B, C, or a minus",
+        )
     low, high = value(match["low"]), value(match["high"])
     if isinstance(low, str) or isinstance(high, str):
-        raise ArgumentError("bounds", "must be two numbers or dates, such as 0..120 or 2020-01-01..2024-12-31")
+        raise ArgumentError(
+            "bounds",
+            "must be two numbers or dates, such as 0..120 or 2020-01-01..2024-12-31",
+        )
     sure = type_ or (column.type if column.typed else None)
-    wanted = sure or _fitting(column.type, low, high) or type_of_bounds("bounds", low, high)
+    wanted = (
+        sure or _fitting(column.type, low, high) or type_of_bounds("bounds", low, high)
+    )
     bounds_of("bounds", low, high, wanted)
-    return replace(column, type=wanted, low=low, high=high, measure=match["measure"].strip() or column.measure)
+    return replace(
+        column,
+        type=wanted,
+        low=low,
+        high=high,
+        measure=match["measure"].strip() or column.measure,
+    )
 
 
 def _fitting(guessed: Type | None, low: Any, high: Any) -> Type | None:

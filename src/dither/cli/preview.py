@@ -1,4 +1,6 @@
-"""`dither preview`: what a question costs and how far off its answer will be, without spending or reading anything."""
+"""`dither preview`: what a question costs and how far off its answer will be, without
+spending or reading anything.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +21,26 @@ def show(preview: Preview, *, as_json: bool) -> None:
         click.echo(preview.to_json())
         return
     shown = console()
-    shown.print(grid([(name, False) for name in preview.heading], [list(row) for row in preview.table()]))
+    shown.print(
+        grid(
+            [(name, False) for name in preview.heading],
+            [list(row) for row in preview.table()],
+        )
+    )
     say(shown, preview.about())
 
 
-@click.command("preview", short_help="Show what a question costs and its error, without spending.")
+@click.command(
+    "preview", short_help="Show what a question costs and its error, without spending."
+)
 @arguments
 @click.option("--json", "as_json", is_flag=True, help="Print the preview as JSON.")
 def command(asked: Asked, as_json: bool) -> None:
-    """Show what the question SQL about SOURCE costs, and how far off its answer will be. Nothing is spent or read.
+    """Show what the question SQL about SOURCE costs, and how far off its answer will
+    be. Nothing is spent or read.
 
-    SOURCE is a catalogue (clinic.toml), or a data file together with what is declared about it: --unit, --bounds,
-    --keys, --budget. SQL may be - for standard input.
+    SOURCE is a catalogue (clinic.toml), or a data file together with what is declared
+    about it: --unit, --bounds, --keys, --budget. SQL may be - for standard input.
     """
     from dither.query.asker import advice, asker
 

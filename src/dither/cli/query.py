@@ -18,7 +18,9 @@ __all__ = ["command", "show"]
 
 
 def level(ctx: click.Context, option: click.Parameter, value: float) -> float:
-    """Checked before anything is spent: a charge for an answer that cannot be shown would be lost."""
+    """Checked before anything is spent: a charge for an answer that cannot be shown
+    would be lost.
+    """
     from dither.errors import ArgumentError
     from dither.table import check_confidence
 
@@ -33,24 +35,36 @@ def show(release: TableRelease, left: str) -> None:
     from dither.text import clean
 
     shown = console()
-    headings = [(clean(name), not release.is_key(place)) for place, name in enumerate(release.columns)]
+    headings = [
+        (clean(name), not release.is_key(place))
+        for place, name in enumerate(release.columns)
+    ]
     shown.print(grid(headings, release.shown()))
     say(shown, [*release.about(), *([f"left: {left}"] if left else [])])
 
 
 @click.command("query", short_help="Answer a question in SQL, charged to its account.")
 @arguments
-@click.option("--confidence", type=float, default=0.95, callback=level, help="Of the intervals; 0.95 if not given.")
+@click.option(
+    "--confidence",
+    type=float,
+    default=0.95,
+    callback=level,
+    help="Of the intervals; 0.95 if not given.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the release as JSON.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print the rows and their intervals as CSV.")
+@click.option(
+    "--csv", "as_csv", is_flag=True, help="Print the rows and their intervals as CSV."
+)
 def command(asked: Asked, confidence: float, as_json: bool, as_csv: bool) -> None:
-    """Answer the question SQL about SOURCE, and charge it to its account before the data is read.
+    """Answer the question SQL about SOURCE, and charge it to its account before the
+    data is read.
 
-    SOURCE is a catalogue (clinic.toml), or a data file together with what is declared about it: --unit, --bounds,
-    --keys, --budget. SQL may be - for standard input.
+    SOURCE is a catalogue (clinic.toml), or a data file together with what is declared
+    about it: --unit, --bounds, --keys, --budget. SQL may be - for standard input.
 
-    \b
-    dither query clinic.toml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --epsilon 0.5
+    \b dither query clinic.toml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    --epsilon 0.5
     """
     from dither.query.asker import asking
     from dither.query.preview import Preview
@@ -63,13 +77,17 @@ def command(asked: Asked, confidence: float, as_json: bool, as_csv: bool) -> Non
         left = database.account.remaining_for(name).in_words()
     if isinstance(answer, Preview):
         if as_csv:
-            raise click.UsageError("EXPLAIN gives a preview, which has no rows; leave --csv out, or use --json")
+            raise click.UsageError(
+                "EXPLAIN gives a preview, which has no rows; leave --csv out, or "
+                "use --json"
+            )
         preview.show(answer, as_json=as_json)
         return
     release = answer.at(confidence)
     if as_json:
         click.echo(release.to_json())
     elif as_csv:
-        sys.stdout.write(release.to_csv() or "")  # as it is: echo would take what looks like a colour out of a key
+        # As it is: echo would take what looks like a colour out of a key
+        sys.stdout.write(release.to_csv() or "")
     else:
         show(release, left)

@@ -1,4 +1,6 @@
-"""What `query` and `preview` share: where the data is, what is declared about it, the question, what it may cost."""
+"""What `query` and `preview` share: where the data is, what is declared about it, the
+question, what it may cost.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,40 @@ if TYPE_CHECKING:
 
     from dither.query.database import Database
 
-__all__ = ["Asked", "arguments", "as_options", "console", "grid", "listed", "say", "value"]
+__all__ = [
+    "Asked",
+    "arguments",
+    "as_options",
+    "console",
+    "grid",
+    "listed",
+    "say",
+    "value",
+]
 
-DECLARED = ("table", "unit", "bounds", "keys", "types", "rows", "budget", "delta", "population", "ledger")
-COST = ("epsilon", "rho", "share", "error", "expect", "shares", "radius", "groups", "values")
+DECLARED = (
+    "table",
+    "unit",
+    "bounds",
+    "keys",
+    "types",
+    "rows",
+    "budget",
+    "delta",
+    "population",
+    "ledger",
+)
+COST = (
+    "epsilon",
+    "rho",
+    "share",
+    "error",
+    "expect",
+    "shares",
+    "radius",
+    "groups",
+    "values",
+)
 
 WRITTEN: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
     (re.compile(r"[+-]?(?:0|[1-9][0-9]*)"), int),
@@ -32,18 +64,27 @@ WRITTEN: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
     (re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}"), date.fromisoformat),
     (re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+"), datetime.fromisoformat),
 )
-ARGUMENT = re.compile(rf'\b({"|".join((*DECLARED, *COST, "by"))})=(?:"([^"]*)"|([\w./-]*\w))?')
+ARGUMENT = re.compile(
+    rf'\b({"|".join((*DECLARED, *COST, "by"))})=(?:"([^"]*)"|([\w./-]*\w))?'
+)
 
 
 def as_options(message: str) -> str:
-    """A message about arguments in the words of the command line: unit="row" is --unit row there."""
+    """A message about arguments in the words of the command line: unit="row" is --unit
+    row there.
+    """
     name = message.partition(":")[0]
     shown = f"--{message}" if name in (*DECLARED, *COST) else message
-    return ARGUMENT.sub(lambda found: " ".join(filter(None, (f"--{found[1]}", found[2], found[3]))), shown)
+    return ARGUMENT.sub(
+        lambda found: " ".join(filter(None, (f"--{found[1]}", found[2], found[3]))),
+        shown,
+    )
 
 
 def value(text: str) -> Any:
-    """A bound or a key as it is written: an integer, a real, a date, a time; anything else, and 007, is a text."""
+    """A bound or a key as it is written: an integer, a real, a date, a time; anything
+    else, and 007, is a text.
+    """
     for pattern, read in WRITTEN:
         if pattern.fullmatch(text):
             try:
@@ -53,22 +94,38 @@ def value(text: str) -> Any:
     return text
 
 
-def named(ctx: click.Context, option: click.Parameter, text: str, example: str) -> tuple[str, str]:
+def named(
+    ctx: click.Context, option: click.Parameter, text: str, example: str
+) -> tuple[str, str]:
     name, equals, rest = text.partition("=")
     if not (name.strip() and equals and rest.strip()):
-        raise click.BadParameter(f"{text!r} is not a column and its {option.name}, such as {example}", ctx, option)
+        raise click.BadParameter(
+            f"{text!r} is not a column and its {option.name}, such as {example}",
+            ctx,
+            option,
+        )
     return name.strip(), rest.strip()
 
 
-def bounds(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, tuple[Any, Any]]:
+def bounds(
+    ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, tuple[Any, Any]]:
     """NAME=LOW:HIGH, or NAME=LOW..HIGH where the values hold colons themselves."""
     found = {}
     for text in texts:
         name, rest = named(ctx, option, text, "age=0:110")
-        ends = [value(end.strip()) for end in (rest.split("..") if ".." in rest else rest.split(":"))]
+        ends = [
+            value(end.strip())
+            for end in (rest.split("..") if ".." in rest else rest.split(":"))
+        ]
         if len(ends) != 2 or any(isinstance(end, str) for end in ends):
-            way_out = "write two numbers or dates, such as age=0:110 or day=2020-01-01..2024-12-31"
-            raise click.BadParameter(f"{text!r} has no low and high end; {way_out}", ctx, option)
+            way_out = (
+                "write two numbers or dates, such as age=0:110 or "
+                "day=2020-01-01..2024-12-31"
+            )
+            raise click.BadParameter(
+                f"{text!r} has no low and high end; {way_out}", ctx, option
+            )
         found[name] = (ends[0], ends[1])
     return found
 
@@ -76,14 +133,22 @@ def bounds(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) 
 QUOTED = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,"]*))\s*(?:,|$)')
 
 
-def keys(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, list[Any]]:
-    """NAME=A,B,C; a value in double quotes is a text whatever it looks like, and may hold commas."""
+def keys(
+    ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, list[Any]]:
+    """NAME=A,B,C; a value in double quotes is a text whatever it looks like, and may
+    hold commas.
+    """
     found = {}
     for text in texts:
         name, rest = named(ctx, option, text, "ward=A,B,C")
         found[name] = listed(rest)
         if not found[name]:
-            raise click.BadParameter(f"{text!r} has a quotation mark without its partner; close it", ctx, option)
+            raise click.BadParameter(
+                f"{text!r} has a quotation mark without its partner; close it",
+                ctx,
+                option,
+            )
     return found
 
 
@@ -96,36 +161,50 @@ def listed(text: str) -> list[Any]:
         if match is None:
             return []
         quoted, plain = match.groups()
-        values.append(value(plain.strip()) if quoted is None else quoted.replace('""', '"'))
+        values.append(
+            value(plain.strip()) if quoted is None else quoted.replace('""', '"')
+        )
         place = match.end()
     return values
 
 
-def types(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+def types(
+    ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, str]:
     """NAME=TYPE."""
     return dict(named(ctx, option, text, "age=integer") for text in texts)
 
 
-def sizes(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, float]:
+def sizes(
+    ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, float]:
     """NAME=NUMBER, for columns of the answer."""
     found = {}
     for text in texts:
         name, rest = named(ctx, option, text, "n=2")
         number = value(rest)
         if not isinstance(number, int | float):
-            raise click.BadParameter(f"{text!r} is not a column and a number, such as n=2", ctx, option)
+            raise click.BadParameter(
+                f"{text!r} is not a column and a number, such as n=2", ctx, option
+            )
         found[name] = float(number)
     return found
 
 
-def error(ctx: click.Context, option: click.Parameter, text: str | None) -> float | str | None:  # noqa: ARG001
+def error(
+    ctx: click.Context,  # noqa: ARG001
+    option: click.Parameter,  # noqa: ARG001
+    text: str | None,
+) -> float | str | None:
     found = None if text is None else value(text)
     return float(found) if isinstance(found, int | float) else text
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question as it was typed: the source, what was declared about it, the SQL, what it may cost, who asks."""
+    """A question as it was typed: the source, what was declared about it, the SQL, what
+    it may cost, who asks.
+    """
 
     source: str
     sql: str
@@ -180,27 +259,85 @@ OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="NAME=TYPE",
         help="How to read a column of texts.",
     ),
-    click.option("--rows", type=click.IntRange(1), metavar="N", help="No unit has more rows, a public fact."),
-    click.option("--budget", type=float, metavar="ε", help="What may be spent on this data in all."),
+    click.option(
+        "--rows",
+        type=click.IntRange(1),
+        metavar="N",
+        help="No unit has more rows, a public fact.",
+    ),
+    click.option(
+        "--budget",
+        type=float,
+        metavar="ε",
+        help="What may be spent on this data in all.",
+    ),
     click.option("--delta", type=float, metavar="δ", help="The δ of the account."),
-    click.option("--population", type=click.IntRange(1), metavar="N", help="A public size of the population; sets δ."),
+    click.option(
+        "--population",
+        type=click.IntRange(1),
+        metavar="N",
+        help="A public size of the population; sets δ.",
+    ),
     click.option(
         "--ledger",
         metavar="BOOK",
         shell_complete=completing.files,
         help="The book to charge: a file or a postgresql:// address.",
     ),
-    click.option("--epsilon", type=float, metavar="ε", help="What this answer may cost."),
-    click.option("--rho", type=float, metavar="ρ", help="The same as zero-concentrated privacy."),
-    click.option("--share", type=float, metavar="PART", help="The same as a part of the account, such as 0.1."),
-    click.option("--error", callback=error, metavar="±", help="A wanted error, such as '±50 at 95%'; finds the cost."),
-    click.option("--expect", type=click.IntRange(1), metavar="N", help="A public guess of a group's rows."),
-    click.option("--by", metavar="NAME", help="The analyst who asks, and whose share pays; your login name if absent."),
-    click.option("--shares", multiple=True, callback=sizes, metavar="NAME=PART", help="How to split the cost."),
-    click.option("--radius", multiple=True, callback=sizes, metavar="NAME=SIZE", help="What one unit may count for."),
-    click.option("--groups", type=click.IntRange(1), metavar="N", help="How many private keys one unit counts for."),
     click.option(
-        "--values", type=click.IntRange(1), metavar="N", help="How many different values one unit counts for."
+        "--epsilon", type=float, metavar="ε", help="What this answer may cost."
+    ),
+    click.option(
+        "--rho", type=float, metavar="ρ", help="The same as zero-concentrated privacy."
+    ),
+    click.option(
+        "--share",
+        type=float,
+        metavar="PART",
+        help="The same as a part of the account, such as 0.1.",
+    ),
+    click.option(
+        "--error",
+        callback=error,
+        metavar="±",
+        help="A wanted error, such as '±50 at 95%'; finds the cost.",
+    ),
+    click.option(
+        "--expect",
+        type=click.IntRange(1),
+        metavar="N",
+        help="A public guess of a group's rows.",
+    ),
+    click.option(
+        "--by",
+        metavar="NAME",
+        help="The analyst who asks, and whose share pays; your login name if absent.",
+    ),
+    click.option(
+        "--shares",
+        multiple=True,
+        callback=sizes,
+        metavar="NAME=PART",
+        help="How to split the cost.",
+    ),
+    click.option(
+        "--radius",
+        multiple=True,
+        callback=sizes,
+        metavar="NAME=SIZE",
+        help="What one unit may count for.",
+    ),
+    click.option(
+        "--groups",
+        type=click.IntRange(1),
+        metavar="N",
+        help="How many private keys one unit counts for.",
+    ),
+    click.option(
+        "--values",
+        type=click.IntRange(1),
+        metavar="N",
+        help="How many different values one unit counts for.",
     ),
 )
 
@@ -209,11 +346,18 @@ def arguments(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the source, the question and the cost, gathered as one `Asked`."""
 
     @functools.wraps(function)
-    def gathered(source: str, sql: str | None, file: BinaryIO | None, by: str | None, **rest: Any) -> None:
+    def gathered(
+        source: str, sql: str | None, file: BinaryIO | None, by: str | None, **rest: Any
+    ) -> None:
         declared, cost = (
-            {name: rest[name] for name in names if rest[name] not in (None, {})} for names in (DECLARED, COST)
+            {name: rest[name] for name in names if rest[name] not in (None, {})}
+            for names in (DECLARED, COST)
         )
-        others = {name: given for name, given in rest.items() if name not in (*DECLARED, *COST)}
+        others = {
+            name: given
+            for name, given in rest.items()
+            if name not in (*DECLARED, *COST)
+        }
         function(Asked(source, question(sql, file), declared, cost, by), **others)
 
     for option in reversed(OPTIONS):
@@ -222,16 +366,23 @@ def arguments(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def question(sql: str | None, file: BinaryIO | None) -> str:
-    """The SQL: as an argument, from a file, or from standard input where the argument is a dash."""
+    """The SQL: as an argument, from a file, or from standard input where the argument
+    is a dash.
+    """
     if (sql is None) == (file is None):
-        raise click.UsageError("write the question once: as SQL in quotes, as - for standard input, or with --file")
+        raise click.UsageError(
+            "write the question once: as SQL in quotes, as - for standard "
+            "input, or with --file"
+        )
     if sql is not None and sql != "-":
         return sql
     stream = file if file is not None else sys.stdin.buffer
     try:
         return stream.read().decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        raise click.UsageError("the question is not UTF-8 text; save it as UTF-8") from problem
+        raise click.UsageError(
+            "the question is not UTF-8 text; save it as UTF-8"
+        ) from problem
 
 
 def console() -> Console:
@@ -241,13 +392,17 @@ def console() -> Console:
 
 
 def grid(headings: list[tuple[str, bool]], rows: list[list[str]]) -> Table:
-    """A rich table of plain text: names with whether their column stands on the right, then its rows."""
+    """A rich table of plain text: names with whether their column stands on the right,
+    then its rows.
+    """
     from rich.table import Table
     from rich.text import Text
 
     table = Table()
     for name, right in headings:
-        table.add_column(Text(spelled(name)), justify="right" if right else "left", overflow="fold")
+        table.add_column(
+            Text(spelled(name)), justify="right" if right else "left", overflow="fold"
+        )
     for row in rows:
         table.add_row(*(Text(spelled(one)) for one in row))
     return table

@@ -9,10 +9,15 @@ from dither.cli.completing import files
 __all__ = ["command"]
 
 
-@click.command("tables", short_help="Show the tables of a catalogue: columns, types, bounds, public keys.")
+@click.command(
+    "tables",
+    short_help="Show the tables of a catalogue: columns, types, bounds, public keys.",
+)
 @click.argument("catalogue", shell_complete=files)
 def command(catalogue: str) -> None:
-    """Show what CATALOGUE declares: tables, columns, types, bounds and public keys. Nothing in it is from the data."""
+    """Show what CATALOGUE declares: tables, columns, types, bounds and public keys.
+    Nothing in it is from the data.
+    """
     from dither.query.catalogue.file import load_catalogue
     from dither.query.catalogue.tables import Tables
 

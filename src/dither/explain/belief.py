@@ -1,4 +1,6 @@
-"""What an ε means for one person: how far it lets a belief move, and how well anybody can tell that they took part."""
+"""What an ε means for one person: how far it lets a belief move, and how well anybody
+can tell that they took part.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,16 @@ from dither.privacy.numbers import Number
 __all__ = ["MARGIN", "AsGaussian", "Meaning", "epsilon"]
 
 MARGIN = 1.1
-"""With a δ, no factor holds for every answer; ten percent above e^ε is exceeded with a small, known chance only."""
+"""With a δ, no factor holds for every answer; ten percent above e^ε is exceeded with a
+small, known chance only.
+"""
 
 
 @dataclass(frozen=True)
 class AsGaussian:
-    """The least Gaussian noise that keeps an (ε, δ): a known curve, where (ε, δ) alone allows more."""
+    """The least Gaussian noise that keeps an (ε, δ): a known curve, where (ε, δ) alone
+    allows more.
+    """
 
     mu: float
     epsilon: float
@@ -34,7 +40,9 @@ class AsGaussian:
 
     @property
     def advantage(self) -> float:
-        """The largest difference between true and false positives; also the total variation distance."""
+        """The largest difference between true and false positives; also the total
+        variation distance.
+        """
         return laws.gaussian_advantage(self.mu)
 
     @property
@@ -60,11 +68,13 @@ class AsGaussian:
 
 @dataclass(frozen=True)
 class Meaning(Explanation):
-    """What (ε, δ) means for one person, or for a group of them whose records go together.
+    """What (ε, δ) means for one person, or for a group of them whose records go
+    together.
 
-    `prior` is what someone would believe without the record: from all else they know, and even from a release that left
-    it out. Under add/remove the belief is that the record is in the data; under replace, that it is the true one and
-    not one made up in its place.
+    `prior` is what someone would believe without the record: from all else they know,
+    and even from a release that left it out. Under add/remove the belief is that the
+    record is in the data; under replace, that it is the true one and not one made up in
+    its place.
     """
 
     epsilon: float
@@ -74,18 +84,29 @@ class Meaning(Explanation):
     relation: Relation = Relation.ADD_REMOVE
 
     def __post_init__(self) -> None:
-        way_out = "pass what was believed before, such as 0.5; a certain belief is moved by nothing"
+        way_out = (
+            "pass what was believed before, such as 0.5; a certain belief is "
+            "moved by nothing"
+        )
         checked = {
             "epsilon": check.epsilon(self.epsilon),
             "delta": check.delta(self.delta),
             "prior": check.between("prior", self.prior, way_out),
-            "group": check.count("group", self.group, "pass how many people belong together, such as 5"),
+            "group": check.count(
+                "group", self.group, "pass how many people belong together, such as 5"
+            ),
             "relation": _relation(self.relation),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if self.promise[1] >= 1.0:
-            raise ArgumentError("group", f"δ grows to 1 for {self.group:,} people, which promises nothing; pass fewer")
+            raise ArgumentError(
+                "group",
+                (
+                    f"δ grows to 1 for {self.group:,} people, which promises nothing; "
+                    "pass fewer"
+                ),
+            )
 
     @cached_property
     def promise(self) -> tuple[float, float]:
@@ -99,34 +120,47 @@ class Meaning(Explanation):
 
     @property
     def odds_factor(self) -> float:
-        """e^ε: how many times likelier any answer may be with the record than without it, δ aside."""
+        """e^ε: how many times likelier any answer may be with the record than without
+        it, δ aside.
+        """
         return laws.exp(self.promise[0])
 
     @property
     def posterior(self) -> tuple[float, float]:
-        """The least and the largest belief afterwards; with a δ, `outside` says how rarely it leaves them."""
+        """The least and the largest belief afterwards; with a δ, `outside` says how
+        rarely it leaves them.
+        """
         return self.belief(self.prior)
 
     def belief(self, prior: float) -> tuple[float, float]:
         """The least and the largest belief that can come of another prior, from 0 to 1."""
         if not 0.0 <= prior <= 1.0:
-            raise ArgumentError("prior", f"must lie from 0 to 1, not {prior}; pass what was believed before")
+            raise ArgumentError(
+                "prior",
+                f"must lie from 0 to 1, not {prior}; pass what was believed before",
+            )
         loss = self._widest()
         return laws.posterior(prior, -loss), laws.posterior(prior, loss)
 
     @property
     def outside(self) -> float:
-        """The chance that a belief leaves `posterior` because of the record, at most: 0 for a pure ε."""
+        """The chance that a belief leaves `posterior` because of the record, at most: 0
+        for a pure ε.
+        """
         return laws.chance_outside(*self.promise, MARGIN)
 
     @property
     def advantage(self) -> float:
-        """How far true positives can exceed false ones in any test: (e^ε − 1 + 2δ)/(e^ε + 1)."""
+        """How far true positives can exceed false ones in any test: (e^ε − 1 + 2δ)/(e^ε
+        + 1).
+        """
         return laws.advantage(*self.promise)
 
     @property
     def total_variation(self) -> float:
-        """How far the chance of any event can differ with and without the record: the same number."""
+        """How far the chance of any event can differ with and without the record: the
+        same number.
+        """
         return self.advantage
 
     @property
@@ -136,21 +170,29 @@ class Meaning(Explanation):
 
     @property
     def kl(self) -> float:
-        """The largest KL divergence between neighbours in nats, ε·tanh(ε/2); a δ leaves it without bound."""
+        """The largest KL divergence between neighbours in nats, ε·tanh(ε/2); a δ leaves
+        it without bound.
+        """
         return math.inf if self.promise[1] else laws.pure_kl(self.promise[0])
 
     def power(self, false_positives: float = ALARMS) -> float:
         """The most true positives of any test with so many false ones."""
         way_out = "pass the share of false positives, such as 0.05"
-        return laws.power(check.between("false_positives", false_positives, way_out), *self.promise)
+        return laws.power(
+            check.between("false_positives", false_positives, way_out), *self.promise
+        )
 
     @cached_property
     def gaussian(self) -> AsGaussian | None:
-        """The promise to one person kept by Gaussian noise, seen by the group; none for a pure ε."""
+        """The promise to one person kept by Gaussian noise, seen by the group; none for
+        a pure ε.
+        """
         if not self.epsilon or not self.delta:
             return None
         try:
-            return AsGaussian(self.group * gaussian_mu(self.epsilon, self.delta), self.promise[0])
+            return AsGaussian(
+                self.group * gaussian_mu(self.epsilon, self.delta), self.promise[0]
+            )
         except ArgumentError:  # no such Gaussian among the floats
             return None
 
@@ -207,14 +249,23 @@ def _relation(value: Any) -> Relation:
     try:
         return Relation(value)
     except ValueError:
-        raise ArgumentError("relation", f'{value!r} is unknown; pass "add/remove" or "replace"') from None
+        raise ArgumentError(
+            "relation", f'{value!r} is unknown; pass "add/remove" or "replace"'
+        ) from None
 
 
 def epsilon(
-    epsilon: Number, *, delta: Number = 0.0, prior: Number = 0.5, group: SupportsIndex = 1, relation: str = "add/remove"
+    epsilon: Number,
+    *,
+    delta: Number = 0.0,
+    prior: Number = 0.5,
+    group: SupportsIndex = 1,
+    relation: str = "add/remove",
 ) -> Meaning:
-    """What an ε (and a δ) means for someone of whom `prior` was believed, alone or in a `group` of so many.
+    """What an ε (and a δ) means for someone of whom `prior` was believed, alone or in a
+    `group` of so many.
 
-    ε = 0 is perfect privacy and no information; it can be explained, but no mechanism takes it.
+    ε = 0 is perfect privacy and no information; it can be explained, but no mechanism
+    takes it.
     """
     return Meaning(epsilon, delta, prior, group, relation)  # type: ignore[arg-type]

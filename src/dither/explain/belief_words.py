@@ -19,17 +19,25 @@ ALARMS = 0.05
 FAMILY = 5
 CONFIDENCE = 0.95
 POPULATION = (
-    "This bounds what one's own record adds. It does not hide facts about everybody, which a release without that "
-    "record shows as well; and people whose records go together need the promise of a group."
+    "This bounds what one's own record adds. It does not hide facts "
+    "about everybody, which a release without that "
+    "record shows as well; and people whose records go together need "
+    "the promise of a group."
 )
 DELTA = (
-    "δ is neither the chance of a disaster nor of losing more than ε. It is how much probability the rule of ε may "
-    "miss, over the worst set of answers. Keep it far below 1 / (number of people): at that size the rule alone would "
+    "δ is neither the chance of a disaster nor of losing more than "
+    "ε. It is how much probability the rule of ε may "
+    "miss, over the worst set of answers. Keep it far below 1 / "
+    "(number of people): at that size the rule alone would "
     "allow publishing one record."
 )
 PERFECT = (
-    "Perfect privacy: what is released behaves the same with and without you, so every belief stays where it was.",
-    "It is also no information: an answer that depends on nobody says nothing about anybody, and mechanisms refuse to "
+    (
+        "Perfect privacy: what is released behaves the same with and "
+        "without you, so every belief stays where it was."
+    ),
+    "It is also no information: an answer that depends on nobody "
+    "says nothing about anybody, and mechanisms refuse to "
     "give one.",
 )
 
@@ -45,13 +53,21 @@ def sentences(meaning: Meaning) -> tuple[str, str]:
         return PERFECT
     low, high = meaning.posterior
     without, claim = _worlds(meaning)
-    rarely = f", except with a chance of at most {words.one_in(meaning.outside)}" if meaning.promise[1] else ""
+    rarely = (
+        f", except with a chance of at most {words.one_in(meaning.outside)}"
+        if meaning.promise[1]
+        else ""
+    )
     return (
-        f"Whatever someone would believe {without}, a belief of {words.share(meaning.prior)} that {claim} becomes at "
+        f"Whatever someone would believe {without}, a belief of "
+        f"{words.share(meaning.prior)} that {claim} becomes at "
         f"most {words.at_most(high)} and at least {words.at_least(low)}{rarely}.",
-        f"The best test that raises a false alarm {words.share(ALARMS)} of the time notices "
-        f"{'you' if meaning.group == 1 else 'them'} at most {words.at_most(meaning.power())} of the time, and a guess "
-        f"that starts from a coin flip is right at most {words.at_most((1 + meaning.advantage) / 2)} of the time.",
+        f"The best test that raises a false alarm {words.share(ALARMS)} "
+        "of the time notices "
+        f"{'you' if meaning.group == 1 else 'them'} at most "
+        f"{words.at_most(meaning.power())} of the time, and a guess "
+        "that starts from a coin flip is right at most "
+        f"{words.at_most((1 + meaning.advantage) / 2)} of the time.",
     )
 
 
@@ -60,34 +76,63 @@ def _worlds(meaning: Meaning) -> tuple[str, str]:
     one = meaning.group == 1
     records = "your record" if one else f"these {meaning.group:,} records"
     if meaning.relation is Relation.REPLACE:
-        return f"with made-up data in place of {records}", f"the true {'one was' if one else 'ones were'} used"
+        return (
+            f"with made-up data in place of {records}",
+            f"the true {'one was' if one else 'ones were'} used",
+        )
     return f"without {records}", f"{'you' if one else 'they'} took part"
 
 
 def rows(meaning: Meaning) -> Rows:
-    return (*_beliefs(meaning), *_tests(meaning), *_gaussian(meaning), *_others(meaning), _noise(meaning))
+    return (
+        *_beliefs(meaning),
+        *_tests(meaning),
+        *_gaussian(meaning),
+        *_others(meaning),
+        _noise(meaning),
+    )
 
 
 def _beliefs(meaning: Meaning) -> Rows:
     total, missed = meaning.promise
     low, high = meaning.posterior
     likely = _likely(total)
-    becomes = (f"a belief of {words.share(meaning.prior)} becomes", f"{words.at_least(low)} to {words.at_most(high)}")
+    becomes = (
+        f"a belief of {words.share(meaning.prior)} becomes",
+        f"{words.at_least(low)} to {words.at_most(high)}",
+    )
     if not missed:
         return ("any answer, with against without", likely), becomes
     return (
-        ("any set of answers, with against without", f"{likely}, plus {words.tiny(missed)}"),
+        (
+            "any set of answers, with against without",
+            f"{likely}, plus {words.tiny(missed)}",
+        ),
         becomes,
-        ("  and leaves that with a chance of", f"at most {words.one_in(meaning.outside)}"),
+        (
+            "  and leaves that with a chance of",
+            f"at most {words.one_in(meaning.outside)}",
+        ),
     )
 
 
 def _tests(meaning: Meaning) -> Rows:
     return (
-        ("a guess after a coin flip is right", f"at most {words.at_most((1 + meaning.advantage) / 2)} of the time"),
+        (
+            "a guess after a coin flip is right",
+            f"at most {words.at_most((1 + meaning.advantage) / 2)} of the time",
+        ),
         ("advantage (total variation)", f"at most {words.plain(meaning.advantage)}"),
-        (f"true positives at {words.share(ALARMS)} false ones", f"at most {words.at_most(meaning.power())}"),
-        ("KL divergence", "no bound" if meaning.promise[1] else f"at most {words.plain(meaning.kl)} nats"),
+        (
+            f"true positives at {words.share(ALARMS)} false ones",
+            f"at most {words.at_most(meaning.power())}",
+        ),
+        (
+            "KL divergence",
+            "no bound"
+            if meaning.promise[1]
+            else f"at most {words.plain(meaning.kl)} nats",
+        ),
     )
 
 
@@ -97,8 +142,14 @@ def _gaussian(meaning: Meaning) -> Rows:
         return ()
     return (
         ("if it is Gaussian noise", f"μ = {curve.mu:.4g}"),
-        (f"  true positives at {words.share(ALARMS)} false ones", f"at most {words.at_most(curve.power())}"),
-        (f"  odds move more than {words.factor(curve.epsilon)}-fold", words.one_in(curve.chance_beyond)),
+        (
+            f"  true positives at {words.share(ALARMS)} false ones",
+            f"at most {words.at_most(curve.power())}",
+        ),
+        (
+            f"  odds move more than {words.factor(curve.epsilon)}-fold",
+            words.one_in(curve.chance_beyond),
+        ),
     )
 
 
@@ -106,7 +157,10 @@ def _others(meaning: Meaning) -> Rows:
     """What the same ε means for what the record says, and for a family."""
     if meaning.group > 1:
         return ()
-    family = (f"a group of {FAMILY}", _promise(*laws.group(meaning.epsilon, meaning.delta, FAMILY)))
+    family = (
+        f"a group of {FAMILY}",
+        _promise(*laws.group(meaning.epsilon, meaning.delta, FAMILY)),
+    )
     if meaning.relation is Relation.REPLACE:
         return (family,)
     return (
@@ -129,11 +183,18 @@ def _likely(loss: float) -> str:
 def _noise(meaning: Meaning) -> tuple[str, str]:
     """The noise that one count needs for the ε of one person."""
     if not meaning.epsilon:
-        return "noise on a count", "none is enough" if not meaning.delta else "not given for ε = 0"
-    found = [f"{width_in_words(laws.laplace_error(meaning.epsilon, CONFIDENCE))} (Laplace)"]
+        return (
+            "noise on a count",
+            "none is enough" if not meaning.delta else "not given for ε = 0",
+        )
+    found = [
+        f"{width_in_words(laws.laplace_error(meaning.epsilon, CONFIDENCE))} (Laplace)"
+    ]
     if meaning.gaussian is not None:
         one = meaning.gaussian.mu / meaning.group
-        found.append(f"{width_in_words(laws.normal_width(CONFIDENCE) / one)} (Gaussian)")
+        found.append(
+            f"{width_in_words(laws.normal_width(CONFIDENCE) / one)} (Gaussian)"
+        )
     return f"noise on a count ({words.share(CONFIDENCE)})", ", ".join(found)
 
 

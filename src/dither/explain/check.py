@@ -1,13 +1,30 @@
-"""Arguments of explanations, checked. ε = 0 can be explained, though no mechanism takes it; a truth is no number."""
+"""Arguments of explanations, checked. ε = 0 can be explained, though no mechanism takes
+it; a truth is no number.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from dither.errors import ArgumentError
-from dither.privacy.numbers import fraction, not_negative, positive, small_probability, whole
+from dither.privacy.numbers import (
+    fraction,
+    not_negative,
+    positive,
+    small_probability,
+    whole,
+)
 
-__all__ = ["between", "bounds", "confidence", "count", "delta", "epsilon", "loss", "number"]
+__all__ = [
+    "between",
+    "bounds",
+    "confidence",
+    "count",
+    "delta",
+    "epsilon",
+    "loss",
+    "number",
+]
 
 LARGEST = 10**15
 WIDEST = 1e150
@@ -33,27 +50,40 @@ def loss(value: Any) -> float:
 
 
 def delta(value: Any, *, zero: bool = True) -> float:
-    return small_probability("delta", number("delta", value, "pass a small probability such as 1e-6"), zero=zero)
+    return small_probability(
+        "delta",
+        number("delta", value, "pass a small probability such as 1e-6"),
+        zero=zero,
+    )
 
 
 def between(argument: str, value: Any, way_out: str) -> float:
     """A number strictly between 0 and 1 that stays there as a float."""
     found = float(fraction(argument, number(argument, value, way_out), way_out))
     if not 0.0 < found < 1.0:
-        raise ArgumentError(argument, f"must lie strictly between 0 and 1, not {value}; {way_out}")
+        raise ArgumentError(
+            argument, f"must lie strictly between 0 and 1, not {value}; {way_out}"
+        )
     return found
 
 
 def bounds(value: Any) -> tuple[float, float]:
-    """A public low and high end, neither farther from 0 nor closer to one another than floats can bear."""
+    """A public low and high end, neither farther from 0 nor closer to one another than
+    floats can bear.
+    """
     way_out = "pass the public low and high end, such as (0, 110)"
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise ArgumentError("bounds", f"must be two numbers; {way_out}")
-    low, high = (fraction("bounds", number("bounds", end, way_out), way_out) for end in value)
+    low, high = (
+        fraction("bounds", number("bounds", end, way_out), way_out) for end in value
+    )
     if not -WIDEST <= low < high <= WIDEST:
         raise ArgumentError("bounds", f"must rise, within ±{WIDEST:g}; {way_out}")
     if float(high) - float(low) < 1 / WIDEST:
-        raise ArgumentError("bounds", f"lie too close to one another; {way_out}, or measure in smaller units")
+        raise ArgumentError(
+            "bounds",
+            f"lie too close to one another; {way_out}, or measure in smaller units",
+        )
     return float(low), float(high)
 
 

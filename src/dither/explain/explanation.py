@@ -1,4 +1,6 @@
-"""What every explanation has: two sentences, numbers, notes and a picture; for terminals, notebooks and programs."""
+"""What every explanation has: two sentences, numbers, notes and a picture; for
+terminals, notebooks and programs.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ Rows = tuple[tuple[str, ...], ...]
 
 
 class Explanation(ABC):
-    """Numbers with their meaning. `print` shows it in words, a notebook with its picture."""
+    """Numbers with their meaning. `print` shows it in words, a notebook with its
+    picture.
+    """
 
     @property
     @abstractmethod
@@ -56,7 +60,9 @@ class Explanation(ABC):
 
     def to_json(self) -> str:
         """Everything as JSON; a number without bound is null."""
-        return json.dumps(_plain(self.to_dict()), indent=2, ensure_ascii=False, allow_nan=False)
+        return json.dumps(
+            _plain(self.to_dict()), indent=2, ensure_ascii=False, allow_nan=False
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the picture to an SVG file."""
@@ -67,27 +73,46 @@ class Explanation(ABC):
         prose = [textwrap.fill(words, WIDTH) for words in self.sentences]
         notes = [textwrap.fill(words, WIDTH) for words in self.notes]
         return "\n".join(
-            [self.title, "", *prose, "", *(f"  {line}" for line in table), *([""] if notes else []), *notes]
+            [
+                self.title,
+                "",
+                *prose,
+                "",
+                *(f"  {line}" for line in table),
+                *([""] if notes else []),
+                *notes,
+            ]
         )
 
     def _repr_svg_(self) -> str:
         return self.svg()
 
     def _repr_html_(self) -> str:
-        head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in self.heading)
+        head = "".join(
+            f'<th scope="col">{html.escape(name)}</th>' for name in self.heading
+        )
         body = "".join(map(_line, self.rows))
         table = f"<table>{f'<thead><tr>{head}</tr></thead>' if head else ''}<tbody>{body}</tbody></table>"
         notes = "<br>".join(map(html.escape, self.notes))
-        words = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.sentences)
+        words = "".join(
+            f"<p>{html.escape(sentence)}</p>" for sentence in self.sentences
+        )
         return f"<div><strong>{html.escape(self.title)}</strong>{words}{self.svg()}{table}<small>{notes}</small></div>"
 
 
 def _line(row: tuple[str, ...]) -> str:
     first, *rest = map(html.escape, row)
-    return f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in rest)}</tr>'
+    return (
+        "<tr><th "
+        f'scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in rest)}</tr>'
+    )
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else finite(value)
+    return (
+        [_plain(each) for each in value]
+        if isinstance(value, list | tuple)
+        else finite(value)
+    )

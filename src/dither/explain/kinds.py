@@ -1,4 +1,6 @@
-"""Which definition of privacy to take when: pure ε, (ε, δ), zCDP and GDP, local; with their prices."""
+"""Which definition of privacy to take when: pure ε, (ε, δ), zCDP and GDP, local; with
+their prices.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ SIZE = (640, 300)
 
 @dataclass(frozen=True)
 class Definition:
-    """One kind of promise: what it says, whom one has to trust, when to take it, and the ± of each count under it."""
+    """One kind of promise: what it says, whom one has to trust, when to take it, and
+    the ± of each count under it.
+    """
 
     name: str
     promise: str
@@ -33,7 +37,9 @@ class Definition:
 
 @dataclass(frozen=True)
 class Definitions(Explanation):
-    """The kinds of promise side by side, at the price of `answers` counts about n people that share ε (and δ)."""
+    """The kinds of promise side by side, at the price of `answers` counts about n
+    people that share ε (and δ).
+    """
 
     epsilon: float = 1.0
     delta: float = 1e-6
@@ -43,9 +49,15 @@ class Definitions(Explanation):
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check.loss(self.epsilon))
         object.__setattr__(self, "delta", check.delta(self.delta, zero=False))
-        object.__setattr__(self, "n", check.count("n", self.n, "pass a public number of people, such as 10_000"))
+        object.__setattr__(
+            self,
+            "n",
+            check.count("n", self.n, "pass a public number of people, such as 10_000"),
+        )
         way_out = "pass how many counts share the budget, such as 20"
-        object.__setattr__(self, "answers", check.count("answers", self.answers, way_out))
+        object.__setattr__(
+            self, "answers", check.count("answers", self.answers, way_out)
+        )
 
     @cached_property
     def mu(self) -> float:
@@ -76,7 +88,10 @@ class Definitions(Explanation):
     def gaussian_pays_from(self) -> int:
         """The fewest answers for which Gaussian noise is smaller than Laplace noise."""
         for_one = laws.normal_width(CONFIDENCE) / self.mu
-        return math.floor((for_one / laws.laplace_error(self.epsilon, CONFIDENCE)) ** 2) + 1
+        return (
+            math.floor((for_one / laws.laplace_error(self.epsilon, CONFIDENCE)) ** 2)
+            + 1
+        )
 
     @cached_property
     def kinds(self) -> tuple[Definition, ...]:
@@ -85,7 +100,10 @@ class Definitions(Explanation):
         return (
             Definition(
                 "pure ε",
-                f"every outcome at most {words.factor(self.epsilon)} times as likely with you as without",
+                (
+                    f"every outcome at most {words.factor(self.epsilon)} times as "
+                    "likely with you as without"
+                ),
                 "the curator",
                 "few answers, or a promise without exceptions",
                 self.pure_error,
@@ -99,14 +117,20 @@ class Definitions(Explanation):
             ),
             Definition(
                 "zCDP and GDP",
-                f"no easier to notice you than a shift of {self.mu:.4g} standard deviations (ρ = {self.rho:.4g})",
+                (
+                    f"no easier to notice you than a shift of {self.mu:.4g} standard "
+                    f"deviations (ρ = {self.rho:.4g})"
+                ),
                 "the curator",
                 "to count many answers: ρ and μ² add up exactly",
                 self.gaussian_error,
             ),
             Definition(
                 "local ε",
-                f"whatever you truly answer, each report at most {words.factor(self.epsilon)} times as likely",
+                (
+                    "whatever you truly answer, each report at most "
+                    f"{words.factor(self.epsilon)} times as likely"
+                ),
                 "nobody",
                 "nobody may hold the data, and people are many",
                 self.local_error,
@@ -131,16 +155,24 @@ class Definitions(Explanation):
     @property
     def title(self) -> str:
         shared = "one count" if self.answers == 1 else f"{self.answers:,} counts"
-        return f"Which promise to take: ε = {words.tiny(self.epsilon)} for {shared} about {self.n:,} people"
+        return (
+            f"Which promise to take: ε = {words.tiny(self.epsilon)} for "
+            f"{shared} about {self.n:,} people"
+        )
 
     @property
     def sentences(self) -> tuple[str, str]:
-        pure, gaussian, local = map(width_in_words, (self.pure_error, self.gaussian_error, self.local_error))
+        pure, gaussian, local = map(
+            width_in_words, (self.pure_error, self.gaussian_error, self.local_error)
+        )
         return (
-            f"With a trusted curator, take pure ε for few answers and Gaussian noise for many, stated as (ε, δ) and "
-            f"counted as zCDP or GDP: {pure} against {gaussian} on each count here, and Gaussian noise wins from "
+            "With a trusted curator, take pure ε for few answers and "
+            "Gaussian noise for many, stated as (ε, δ) and "
+            f"counted as zCDP or GDP: {pure} against {gaussian} on each count "
+            "here, and Gaussian noise wins from "
             f"{self.gaussian_pays_from:,} counts on.",
-            f"If nobody may hold the data, everybody adds noise before sending (local ε): {local} on each count here, "
+            "If nobody may hold the data, everybody adds noise before "
+            f"sending (local ε): {local} on each count here, "
             "an error that grows with the root of the number of people.",
         )
 
@@ -150,28 +182,50 @@ class Definitions(Explanation):
 
     @property
     def rows(self) -> Rows:
-        return tuple((kind.name, width_in_words(kind.error), kind.trust, kind.when) for kind in self.kinds)
+        return tuple(
+            (kind.name, width_in_words(kind.error), kind.trust, kind.when)
+            for kind in self.kinds
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:
         says = tuple(f"{kind.name}: {kind.promise}." for kind in self.kinds)
         return (
             *says,
-            "Noise that a server adds to a total is not local, whatever it is called: there the server is trusted.",
+            (
+                "Noise that a server adds to a total is not local, whatever it "
+                "is called: there the server is trusted."
+            ),
         )
 
     def svg(self) -> str:
-        names = tuple((float(place), kind.name) for place, kind in enumerate(reversed(self.kinds)))
-        across = logarithmic("± of each count, 95 % of the time", [kind.error for kind in self.kinds])
-        panel = Panel(120, 34, 440, 190, across, Axis("promise", -0.5, len(names) - 0.5, names))
+        names = tuple(
+            (float(place), kind.name) for place, kind in enumerate(reversed(self.kinds))
+        )
+        across = logarithmic(
+            "± of each count, 95 % of the time", [kind.error for kind in self.kinds]
+        )
+        panel = Panel(
+            120, 34, 440, 190, across, Axis("promise", -0.5, len(names) - 0.5, names)
+        )
         for (place, _), kind in zip(names, reversed(self.kinds), strict=True):
-            panel = panel.line([(across.low, place), (kind.error, place)]).dot((kind.error, place))
-            panel = panel.words((kind.error, place), width_in_words(kind.error), shift=(9.0, 4.0))
+            panel = panel.line([(across.low, place), (kind.error, place)]).dot(
+                (kind.error, place)
+            )
+            panel = panel.words(
+                (kind.error, place), width_in_words(kind.error), shift=(9.0, 4.0)
+            )
         return document(self.title, " ".join(self.sentences), SIZE, [panel])
 
 
 def definitions(
-    epsilon: Number = 1.0, *, delta: Number = 1e-6, n: SupportsIndex = 10_000, answers: SupportsIndex = 1
+    epsilon: Number = 1.0,
+    *,
+    delta: Number = 1e-6,
+    n: SupportsIndex = 10_000,
+    answers: SupportsIndex = 1,
 ) -> Definitions:
-    """Which of pure ε, (ε, δ), zCDP and GDP, and local ε to take, at the price of so many counts that share ε."""
+    """Which of pure ε, (ε, δ), zCDP and GDP, and local ε to take, at the price of so
+    many counts that share ε.
+    """
     return Definitions(epsilon, delta, n, answers)  # type: ignore[arg-type]

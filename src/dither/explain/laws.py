@@ -1,4 +1,6 @@
-"""The closed forms behind every explained number. Losses are in nats; nothing overflows, however large ε is."""
+"""The closed forms behind every explained number. Losses are in nats; nothing
+overflows, however large ε is.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def exp(loss: float) -> float:
 
 
 def posterior(prior: float, loss: float) -> float:
-    """The belief after odds were multiplied by e^loss; a negative loss divides them. A certain belief stays."""
+    """The belief after odds were multiplied by e^loss; a negative loss divides them. A
+    certain belief stays.
+    """
     if prior in (0.0, 1.0):
         return prior
     if loss < 0.0:
@@ -45,7 +49,9 @@ def posterior(prior: float, loss: float) -> float:
 
 
 def advantage(epsilon: float, delta: float = 0.0) -> float:
-    """The largest (true minus false positives) of any test: (e^ε − 1 + 2δ)/(e^ε + 1). Also the total variation."""
+    """The largest (true minus false positives) of any test: (e^ε − 1 + 2δ)/(e^ε + 1).
+    Also the total variation.
+    """
     pure = math.tanh(epsilon / 2.0)
     return pure + delta * (1.0 - pure)
 
@@ -53,8 +59,8 @@ def advantage(epsilon: float, delta: float = 0.0) -> float:
 def power(false_positives: float, epsilon: float, delta: float = 0.0) -> float:
     """The most true positives of a test with so many false ones, under (ε, δ).
 
-    Why: the event and its complement, in both orders of the neighbours (Wasserman & Zhou 2010; Kairouz, Oh, Viswanath
-    2015): min(1, e^ε·a + δ, 1 − e^(−ε)(1 − δ − a)).
+    Why: the event and its complement, in both orders of the neighbours (Wasserman &
+    Zhou 2010; Kairouz, Oh, Viswanath 2015): min(1, e^ε·a + δ, 1 − e^(−ε)(1 − δ − a)).
     """
     steep = exp(epsilon) * false_positives + delta if false_positives else delta
     flat = 1.0 - math.exp(-epsilon) * max(1.0 - delta - false_positives, 0.0)
@@ -62,28 +68,36 @@ def power(false_positives: float, epsilon: float, delta: float = 0.0) -> float:
 
 
 def guess(prior: float, epsilon: float, delta: float = 0.0) -> float:
-    """How often the best guess is right, starting from a prior: at one of the three corners of the ROC curve."""
+    """How often the best guess is right, starting from a prior: at one of the three
+    corners of the ROC curve.
+    """
     always_no = 1.0 - prior + prior * delta
     always_yes = prior + (1.0 - prior) * delta
     return max(always_no, always_yes, (1.0 + advantage(epsilon, delta)) / 2.0)
 
 
 def pure_kl(epsilon: float) -> float:
-    """The largest KL divergence between neighbours under pure ε, reached by randomized response: ε·tanh(ε/2)."""
+    """The largest KL divergence between neighbours under pure ε, reached by randomized
+    response: ε·tanh(ε/2).
+    """
     return epsilon * math.tanh(epsilon / 2.0)
 
 
 def chance_outside(epsilon: float, delta: float, margin: float) -> float:
-    """The chance of an answer that moves odds by more than margin·e^ε, up or down, under (ε, δ).
+    """The chance of an answer that moves odds by more than margin·e^ε, up or down,
+    under (ε, δ).
 
-    Why: on the set B where P > m·e^ε·Q, P(B) ≤ e^ε·Q(B) + δ ≤ P(B)/m + δ, so P(B) ≤ δm/(m − 1) and
-    Q(B) ≤ δe^(−ε)/(m − 1); the set where Q > m·e^ε·P mirrors it. In either world the two sum to the result.
+    Why: on the set B where P > m·e^ε·Q, P(B) ≤ e^ε·Q(B) + δ ≤ P(B)/m + δ, so P(B) ≤
+    δm/(m − 1) and Q(B) ≤ δe^(−ε)/(m − 1); the set where Q > m·e^ε·P mirrors it. In
+    either world the two sum to the result.
     """
     return min(1.0, delta * (margin + math.exp(-epsilon)) / (margin - 1.0))
 
 
 def group(epsilon: float, delta: float, size: int) -> tuple[float, float]:
-    """(kε, δ·(e^(kε) − 1)/(e^ε − 1)): the promise for k people together, where δ is at most 1."""
+    """(kε, δ·(e^(kε) − 1)/(e^ε − 1)): the promise for k people together, where δ is at
+    most 1.
+    """
     total = size * epsilon
     if delta == 0.0 or epsilon == 0.0:
         return total, min(1.0, size * delta)
@@ -94,7 +108,9 @@ def group(epsilon: float, delta: float, size: int) -> tuple[float, float]:
 
 
 def gaussian_power(false_positives: float, mu: float) -> float:
-    """The most true positives of a test with so many false ones, for Gaussian noise: Φ(Φ⁻¹(a) + μ)."""
+    """The most true positives of a test with so many false ones, for Gaussian noise:
+    Φ(Φ⁻¹(a) + μ).
+    """
     if not 0.0 < false_positives < 1.0:
         return 0.0 if false_positives <= 0.0 else 1.0
     return NORMAL.cdf(NORMAL.inv_cdf(false_positives) + mu)
@@ -106,7 +122,9 @@ def gaussian_advantage(mu: float) -> float:
 
 
 def gaussian_beyond(mu: float, epsilon: float) -> float:
-    """How often Gaussian noise moves odds by more than e^ε, up or down: the loss is N(μ²/2, μ²)."""
+    """How often Gaussian noise moves odds by more than e^ε, up or down: the loss is
+    N(μ²/2, μ²).
+    """
     up, down = mu / 2.0 - epsilon / mu, -mu / 2.0 - epsilon / mu
     return (math.erfc(-up / _ROOT2) + math.erfc(-down / _ROOT2)) / 2.0
 
@@ -117,15 +135,26 @@ def normal_width(confidence: float) -> float:
 
 
 def laplace_error(epsilon: float, confidence: float, sensitivity: float = 1.0) -> float:
-    """The ± that Laplace noise stays within: Δ·ln(1/(1 − confidence))/ε. No noise is enough for ε = 0."""
+    """The ± that Laplace noise stays within: Δ·ln(1/(1 − confidence))/ε. No noise is
+    enough for ε = 0.
+    """
     return sensitivity * -math.log(1.0 - confidence) / epsilon if epsilon else math.inf
 
 
-def gaussian_error(epsilon: float, delta: float, confidence: float, sensitivity: float = 1.0) -> float:
+def gaussian_error(
+    epsilon: float, delta: float, confidence: float, sensitivity: float = 1.0
+) -> float:
     """The ± that the least Gaussian noise for (ε, δ) stays within: z·Δ/μ."""
     return normal_width(confidence) * sensitivity / gaussian_mu(epsilon, delta)
 
 
 def response_error(epsilon: float, n: int, confidence: float) -> float:
-    """The ± of a count estimated from n randomized responses: z·√n / (2 sinh(ε/2)), for large n."""
-    return normal_width(confidence) * math.sqrt(n) * math.exp(-epsilon / 2.0) / -math.expm1(-epsilon)
+    """The ± of a count estimated from n randomized responses: z·√n / (2 sinh(ε/2)), for
+    large n.
+    """
+    return (
+        normal_width(confidence)
+        * math.sqrt(n)
+        * math.exp(-epsilon / 2.0)
+        / -math.expm1(-epsilon)
+    )

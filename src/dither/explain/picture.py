@@ -1,7 +1,8 @@
 """Small SVG pictures with axes, drawn without any package.
 
-Lines and words take the colour of the page around them (`currentColor`), so that they show on light and on dark; one
-accent colour marks what matters, and what it marks is also named in words. The same numbers give the same text.
+Lines and words take the colour of the page around them (`currentColor`), so that they
+show on light and on dark; one accent colour marks what matters, and what it marks is
+also named in words. The same numbers give the same text.
 """
 
 from __future__ import annotations
@@ -46,9 +47,14 @@ def percents(label: str) -> Axis:
 
 
 def logarithmic(label: str, values: Iterable[float], *, most: int = 7) -> Axis:
-    """Whole powers of ten around all finite values above 0, with as many of them named as there is room for."""
+    """Whole powers of ten around all finite values above 0, with as many of them named
+    as there is room for.
+    """
     shown = [value for value in values if 0.0 < value < math.inf] or [1.0]
-    low, high = math.floor(math.log10(min(shown)) + 0.01), math.ceil(math.log10(max(shown)) - 0.01)
+    low, high = (
+        math.floor(math.log10(min(shown)) + 0.01),
+        math.ceil(math.log10(max(shown)) - 0.01),
+    )
     low = min(max(low, -300), 299)
     high = min(max(high, low + 1), 300)
     step = math.ceil((high - low) / most)
@@ -62,7 +68,9 @@ def _power(power: int) -> str:
 
 @dataclass(frozen=True)
 class Panel:
-    """One plot: its place in the picture, its axes, and the `parts` drawn on it from the back to the front."""
+    """One plot: its place in the picture, its axes, and the `parts` drawn on it from
+    the back to the front.
+    """
 
     left: float
     top: float
@@ -77,9 +85,14 @@ class Panel:
         across, upwards = self.across.place(point[0]), self.upwards.place(point[1])
         return self.left + self.width * across, self.top + self.height * (1.0 - upwards)
 
-    def line(self, points: Sequence[Point], *, accent: bool = False, dashed: bool = False) -> Panel:
+    def line(
+        self, points: Sequence[Point], *, accent: bool = False, dashed: bool = False
+    ) -> Panel:
         colour, width = (ACCENT, 2.5) if accent else ("currentColor", 1.2)
-        drawn = f'<path d="{self._path(points)}" fill="none" stroke="{colour}" stroke-width="{width}"'
+        drawn = (
+            f'<path d="{self._path(points)}" fill="none" stroke="{colour}" '
+            f'stroke-width="{width}"'
+        )
         return self._with(f"{drawn}{DASHES if dashed else ''}/>")
 
     def area(self, upper: Sequence[Point], lower: Sequence[Point]) -> Panel:
@@ -90,19 +103,41 @@ class Panel:
     def dot(self, point: Point, *, accent: bool = True) -> Panel:
         x, y = self.at(point)
         colour = ACCENT if accent else "currentColor"
-        return self._with(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{colour}"/>')
+        return self._with(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{colour}"/>'
+        )
 
-    def words(self, point: Point, text: str, *, anchor: str = "start", shift: Point = (8.0, -6.0)) -> Panel:
+    def words(
+        self,
+        point: Point,
+        text: str,
+        *,
+        anchor: str = "start",
+        shift: Point = (8.0, -6.0),
+    ) -> Panel:
         x, y = self.at(point)
         place = f'x="{x + shift[0]:.1f}" y="{y + shift[1]:.1f}" text-anchor="{anchor}"'
-        return self._with(f'<text {place} fill="currentColor">{html.escape(text)}</text>')
+        return self._with(
+            f'<text {place} fill="currentColor">{html.escape(text)}</text>'
+        )
 
-    def legend(self, text: str, *, accent: bool = False, dashed: bool = False, area: bool = False) -> Panel:
+    def legend(
+        self,
+        text: str,
+        *,
+        accent: bool = False,
+        dashed: bool = False,
+        area: bool = False,
+    ) -> Panel:
         """What a line or an area is, below the plot."""
         x, y = self._next_name()
-        colour, width = (ACCENT, 10 if area else 2.5) if accent else ("currentColor", 1.2)
+        colour, width = (
+            (ACCENT, 10 if area else 2.5) if accent else ("currentColor", 1.2)
+        )
         faint = ' stroke-opacity="0.3"' if area else ""
-        style = f'stroke="{colour}" stroke-width="{width}"{faint}{DASHES if dashed else ""}'
+        style = (
+            f'stroke="{colour}" stroke-width="{width}"{faint}{DASHES if dashed else ""}'
+        )
         swatch = f'<path d="M{x:.1f} {y - 4:.1f}h26" fill="none" {style}/>'
         return self._named(text, swatch)
 
@@ -112,13 +147,19 @@ class Panel:
 
     def svg(self) -> str:
         """The plot with its axes."""
-        box = f'x="{self.left}" y="{self.top}" width="{self.width}" height="{self.height}"'
+        box = (
+            f'x="{self.left}" y="{self.top}" width="{self.width}" '
+            f'height="{self.height}"'
+        )
         frame = f'<rect {box} fill="none" stroke="currentColor" stroke-opacity="0.5"/>'
         return "".join([*self._grid(), frame, *self._labels(), *self.parts])
 
     def _named(self, text: str, swatch: str) -> Panel:
         x, y = self._next_name()
-        words = f'<text x="{x + 34:.1f}" y="{y:.1f}" fill="currentColor">{html.escape(text)}</text>'
+        words = (
+            f'<text x="{x + 34:.1f}" y="{y:.1f}" '
+            f'fill="currentColor">{html.escape(text)}</text>'
+        )
         return replace(self._with(swatch + words), named=self.named + 1)
 
     def _next_name(self) -> Point:
@@ -135,16 +176,28 @@ class Panel:
         for value, text in self.across.ticks:
             x = self.at((value, self.upwards.low))[0]
             yield _rule(f"M{x:.1f} {self.top}V{bottom}")
-            yield f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle" fill="currentColor">{text}</text>'
+            yield (
+                f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle" '
+                f'fill="currentColor">{text}</text>'
+            )
         for value, text in self.upwards.ticks:
             y = self.at((self.across.low, value))[1]
             yield _rule(f"M{self.left} {y:.1f}H{right}")
-            yield f'<text x="{self.left - 6}" y="{y + 4:.1f}" text-anchor="end" fill="currentColor">{text}</text>'
+            yield (
+                f'<text x="{self.left - 6}" y="{y + 4:.1f}" text-anchor="end" '
+                f'fill="currentColor">{text}</text>'
+            )
 
     def _labels(self) -> Iterable[str]:
         middle, below = self.left + self.width / 2, self.top + self.height + 34
-        yield f'<text x="{middle}" y="{below}" text-anchor="middle" fill="currentColor">{_safe(self.across)}</text>'
-        yield f'<text x="{self.left}" y="{self.top - 10}" fill="currentColor">{_safe(self.upwards)}</text>'
+        yield (
+            f'<text x="{middle}" y="{below}" text-anchor="middle" '
+            f'fill="currentColor">{_safe(self.across)}</text>'
+        )
+        yield (
+            f'<text x="{self.left}" y="{self.top - 10}" '
+            f'fill="currentColor">{_safe(self.upwards)}</text>'
+        )
 
 
 def _safe(axis: Axis) -> str:
@@ -155,11 +208,16 @@ def _rule(path: str) -> str:
     return f'<path d="{path}" stroke="currentColor" stroke-opacity="0.15" fill="none"/>'
 
 
-def document(title: str, description: str, size: tuple[int, int], panels: Iterable[Panel]) -> str:
+def document(
+    title: str, description: str, size: tuple[int, int], panels: Iterable[Panel]
+) -> str:
     """The whole picture, with a title and a description for those who do not see it."""
     width, height = size
     head = f"<title>{html.escape(title)}</title><desc>{html.escape(description)}</desc>"
     attributes = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     style = 'font-family="sans-serif" font-size="12"'
     inside = "".join(panel.svg() for panel in panels)
-    return f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {attributes} {style}>{head}{inside}</svg>'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {attributes} '
+        f"{style}>{head}{inside}</svg>"
+    )

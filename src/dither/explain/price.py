@@ -1,6 +1,8 @@
-"""What accuracy costs: the noise of a count, sum, mean, histogram or quantile against ε, for a public number of people.
+"""What accuracy costs: the noise of a count, sum, mean, histogram or quantile against
+ε, for a public number of people.
 
-Nothing here reads data: an error law needs the sensitivity, the promise and the confidence, and all three are public.
+Nothing here reads data: an error law needs the sensitivity, the promise and the
+confidence, and all three are public.
 """
 
 from __future__ import annotations
@@ -27,14 +29,17 @@ POINTS = (1 << 14) + 1
 """The points of the public grid among which a quantile is chosen."""
 SIZE = (560, 420)
 _NOISE_ONLY = (
-    "This is the noise alone, and it comes from public numbers alone. Clipping to the bounds, and asking a sample of "
+    "This is the noise alone, and it comes from public numbers "
+    "alone. Clipping to the bounds, and asking a sample of "
     "people instead of all, come on top."
 )
 
 
 @dataclass(frozen=True)
 class Law:
-    """How far one person moves an answer, what counts as all of it, and among how many candidates it is chosen."""
+    """How far one person moves an answer, what counts as all of it, and among how many
+    candidates it is chosen.
+    """
 
     sensitivity: float
     whole: float
@@ -45,7 +50,9 @@ class Law:
 
 @dataclass(frozen=True)
 class Tradeoff(Explanation):
-    """The ± of a question at every ε. Laplace noise, or Gaussian noise where there is a `delta`."""
+    """The ± of a question at every ε. Laplace noise, or Gaussian noise where there is a
+    `delta`.
+    """
 
     query: str
     n: int
@@ -57,19 +64,36 @@ class Tradeoff(Explanation):
 
     def __post_init__(self) -> None:
         if self.query not in tuple(LAWS):
-            raise ArgumentError("query", f"{self.query!r} has no error law here; pass one of {', '.join(LAWS)}")
+            raise ArgumentError(
+                "query",
+                f"{self.query!r} has no error law here; pass one of {', '.join(LAWS)}",
+            )
         checked = {
-            "n": check.count("n", self.n, "pass a public number of people, such as 10_000"),
+            "n": check.count(
+                "n", self.n, "pass a public number of people, such as 10_000"
+            ),
             "bounds": check.bounds(self.bounds),
-            "bins": check.count("bins", self.bins, "pass how many bins there are, such as 10"),
-            "q": check.between("q", self.q, "pass the level of the quantile, such as 0.5 for the median"),
+            "bins": check.count(
+                "bins", self.bins, "pass how many bins there are, such as 10"
+            ),
+            "q": check.between(
+                "q",
+                self.q,
+                "pass the level of the quantile, such as 0.5 for the median",
+            ),
             "delta": check.delta(self.delta),
             "confidence": check.confidence(self.confidence),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if self.delta and self.law.candidates > 1:
-            raise ArgumentError("delta", "does not help a quantile, which is chosen and not noised; leave it out")
+            raise ArgumentError(
+                "delta",
+                (
+                    "does not help a quantile, which is chosen and not noised; leave "
+                    "it out"
+                ),
+            )
 
     @cached_property
     def law(self) -> Law:
@@ -89,16 +113,25 @@ class Tradeoff(Explanation):
         way_out = "pass a part such as 0.01 for one percent"
         width = check.between("share", share, way_out) * self.law.whole
         if self.delta:
-            return gaussian_epsilon(self._spread * self.law.sensitivity / width, self.delta)
+            return gaussian_epsilon(
+                self._spread * self.law.sensitivity / width, self.delta
+            )
         return self._spread * self.law.sensitivity / width
 
     def people_for(self, epsilon: Number, share: Number) -> int:
-        """How many people it takes for the noise to stay within this part of the whole, at an ε."""
-        wanted = check.between("share", share, "pass a part such as 0.01 for one percent")
+        """How many people it takes for the noise to stay within this part of the whole,
+        at an ε.
+        """
+        wanted = check.between(
+            "share", share, "pass a part such as 0.01 for one percent"
+        )
         return math.ceil(self.n * self.share_at(epsilon) / wanted * (1 - 1e-12))
 
     def to_dict(self) -> dict[str, Any]:
-        points = [{"epsilon": e, "error": self.error_at(e), "share": self.share_at(e)} for e in EPSILONS]
+        points = [
+            {"epsilon": e, "error": self.error_at(e), "share": self.share_at(e)}
+            for e in EPSILONS
+        ]
         goals = [{"share": goal, "epsilon": self.epsilon_for(goal)} for goal in GOALS]
         stated = ("query", "n", "bounds", "bins", "q", "delta", "confidence")
         return {
@@ -119,13 +152,21 @@ class Tradeoff(Explanation):
 
     @property
     def sentences(self) -> tuple[str, str]:
-        at = [f"{self._width(e)} ({words.at_most(self.share_at(e))}) at ε = {e:g}" for e in (1.0, 0.1)]
-        goals = [f"{words.share(goal)} from ε = {words.plain(self.epsilon_for(goal))}" for goal in GOALS]
+        at = [
+            f"{self._width(e)} ({words.at_most(self.share_at(e))}) at ε = {e:g}"
+            for e in (1.0, 0.1)
+        ]
+        goals = [
+            f"{words.share(goal)} from ε = {words.plain(self.epsilon_for(goal))}"
+            for goal in GOALS
+        ]
         halved = "about doubles" if self.delta else "doubles"
         return (
-            f"For a {self.query} about {self.n:,} people the noise stays within {at[0]} and within {at[1]}, "
+            f"For a {self.query} about {self.n:,} people the noise stays "
+            f"within {at[0]} and within {at[1]}, "
             f"{words.share(self.confidence)} of the time.",
-            f"It drops to {goals[0]} and to {goals[1]} ({self.law.of}); halving ε {halved} the noise, and ten times as "
+            f"It drops to {goals[0]} and to {goals[1]} ({self.law.of}); "
+            f"halving ε {halved} the noise, and ten times as "
             "many people make its share ten times smaller.",
         )
 
@@ -137,7 +178,13 @@ class Tradeoff(Explanation):
     def rows(self) -> Rows:
         asked = sorted({*EPSILONS, *(self.epsilon_for(goal) for goal in GOALS)})
         return tuple(
-            (words.plain(e), self._width(e), words.at_most(self._error(e) / self.law.whole)) for e in asked if e
+            (
+                words.plain(e),
+                self._width(e),
+                words.at_most(self._error(e) / self.law.whole),
+            )
+            for e in asked
+            if e
         )
 
     @property
@@ -151,20 +198,36 @@ class Tradeoff(Explanation):
         low, high = EPSILONS[0], EPSILONS[-1]
         epsilons = [low * (high / low) ** (i / 60) for i in range(61)]
         curve = [(e, 100 * self._error(e) / self.law.whole) for e in epsilons]
-        axis = logarithmic(f"± in percent {self.law.of}", [*(share for _, share in curve), *(100 * g for g in GOALS)])
-        panel = Panel(80, 34, 450, 260, logarithmic("ε", EPSILONS), axis).line(curve, accent=True)
-        panel = panel.legend(f"{self.query}, {words.share(self.confidence)} of the time", accent=True)
+        axis = logarithmic(
+            f"± in percent {self.law.of}",
+            [*(share for _, share in curve), *(100 * g for g in GOALS)],
+        )
+        panel = Panel(80, 34, 450, 260, logarithmic("ε", EPSILONS), axis).line(
+            curve, accent=True
+        )
+        panel = panel.legend(
+            f"{self.query}, {words.share(self.confidence)} of the time", accent=True
+        )
         for goal in GOALS:
             epsilon = self.epsilon_for(goal)
             panel = panel.line([(low, 100 * goal), (high, 100 * goal)], dashed=True)
-            panel = panel.words((high, 100 * goal), words.share(goal), anchor="end", shift=(-6.0, -5.0))
-            panel = panel.dot((epsilon, 100 * goal)) if low <= epsilon <= high else panel
-            panel = panel.legend(f"{words.share(goal)} is reached at ε = {words.plain(epsilon)}", dashed=True)
+            panel = panel.words(
+                (high, 100 * goal), words.share(goal), anchor="end", shift=(-6.0, -5.0)
+            )
+            panel = (
+                panel.dot((epsilon, 100 * goal)) if low <= epsilon <= high else panel
+            )
+            panel = panel.legend(
+                f"{words.share(goal)} is reached at ε = {words.plain(epsilon)}",
+                dashed=True,
+            )
         return document(self.title, " ".join(self.sentences), SIZE, [panel])
 
     @cached_property
     def _spread(self) -> float:
-        """The ± of noise of scale 1: ln(candidates/tail) for Laplace and choices, z for the Gaussian."""
+        """The ± of noise of scale 1: ln(candidates/tail) for Laplace and choices, z for
+        the Gaussian.
+        """
         if self.delta:
             return laws.normal_width(self.confidence)
         return math.log(self.law.candidates) - math.log(1.0 - self.confidence)
@@ -187,7 +250,9 @@ def _sum(asked: Tradeoff) -> Law:
 
 
 def _mean(asked: Tradeoff) -> Law:
-    """With a public n the mean moves by (high − low)/n, and neighbours replace one person."""
+    """With a public n the mean moves by (high − low)/n, and neighbours replace one
+    person.
+    """
     width = asked.bounds[1] - asked.bounds[0]
     return Law(width / asked.n, width, "of the width of the bounds", Relation.REPLACE)
 
@@ -198,8 +263,12 @@ def _histogram(asked: Tradeoff) -> Law:
 
 
 def _quantile(asked: Tradeoff) -> Law:
-    """Half of ε chooses the value (the rest its interval), and one person moves a rank by max(q, 1 − q)."""
-    return Law(4.0 * max(asked.q, 1.0 - asked.q), asked.n, "of the ranks", candidates=POINTS)
+    """Half of ε chooses the value (the rest its interval), and one person moves a rank
+    by max(q, 1 − q).
+    """
+    return Law(
+        4.0 * max(asked.q, 1.0 - asked.q), asked.n, "of the ranks", candidates=POINTS
+    )
 
 
 LAWS: dict[str, Callable[[Tradeoff], Law]] = {
@@ -221,9 +290,11 @@ def tradeoff(
     delta: Number = 0.0,
     confidence: Number = 0.95,
 ) -> Tradeoff:
-    """The error of a "count", "sum", "mean", "histogram" or "quantile" about n people, against ε.
+    """The error of a "count", "sum", "mean", "histogram" or "quantile" about n people,
+    against ε.
 
-    `bounds` are the public limits of the values (sum and mean), `bins` those of a histogram, `q` the quantile's level.
-    The number of people is public, or a public guess. With a `delta` the noise is Gaussian.
+    `bounds` are the public limits of the values (sum and mean), `bins` those of a
+    histogram, `q` the quantile's level. The number of people is public, or a public
+    guess. With a `delta` the noise is Gaussian.
     """
     return Tradeoff(query, n, bounds, bins, q, delta, confidence)  # type: ignore[arg-type]

@@ -1,4 +1,6 @@
-"""Numbers in the words of an explanation. An "at most" is rounded up and an "at least" down, so that both stay true."""
+"""Numbers in the words of an explanation. An "at most" is rounded up and an "at least"
+down, so that both stay true.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,29 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 __all__ = ["at_least", "at_most", "factor", "one_in", "plain", "share", "tiny"]
 
 _EXACT = Context(prec=12)  # below this digit is the rounding of floats
-_UP, _DOWN = Context(prec=4, rounding=ROUND_CEILING), Context(prec=4, rounding=ROUND_FLOOR)
+_UP, _DOWN = (
+    Context(prec=4, rounding=ROUND_CEILING),
+    Context(prec=4, rounding=ROUND_FLOOR),
+)
 _LOG10 = math.log(10.0)
 
 
 def _digits(value: float, rounding: Context) -> str:
     rounded = rounding.plus(_EXACT.create_decimal_from_float(value))
-    return f"{rounded:,f}".rstrip("0").rstrip(".") if "." in f"{rounded:f}" else f"{rounded:,f}"
+    return (
+        f"{rounded:,f}".rstrip("0").rstrip(".")
+        if "." in f"{rounded:f}"
+        else f"{rounded:,f}"
+    )
 
 
 def at_most(value: float) -> str:
     """A share in percent, four digits, rounded up."""
-    return f"{100 * value:.2g} %" if 0.0 < value < 1e-9 else f"{_digits(100 * value, _UP)} %"
+    return (
+        f"{100 * value:.2g} %"
+        if 0.0 < value < 1e-9
+        else f"{_digits(100 * value, _UP)} %"
+    )
 
 
 def at_least(value: float) -> str:
@@ -36,7 +49,9 @@ def plain(value: float) -> str:
     """A bound as a number of four digits, rounded up."""
     if not math.isfinite(value):
         return "∞"
-    return _digits(value, _UP) if value == 0.0 or 1e-4 <= value < 1e9 else f"{value:.4g}"
+    return (
+        _digits(value, _UP) if value == 0.0 or 1e-4 <= value < 1e9 else f"{value:.4g}"
+    )
 
 
 def tiny(value: float) -> str:

@@ -1,6 +1,7 @@
 """The account book: everything that touches private data is charged before it looks.
 
-Names are loaded when they are first used, so that `recheck` runs without the mathematics that it checks.
+Names are loaded when they are first used, so that `recheck` runs without the
+mathematics that it checks.
 """
 
 from __future__ import annotations
@@ -18,7 +19,16 @@ if TYPE_CHECKING:
     from dither.ledger.replay import replay_key
     from dither.ledger.verifying import verify
 
-__all__ = ["Account", "Analyst", "Budget", "Ledger", "Policy", "Receipt", "replay_key", "verify"]
+__all__ = [
+    "Account",
+    "Analyst",
+    "Budget",
+    "Ledger",
+    "Policy",
+    "Receipt",
+    "replay_key",
+    "verify",
+]
 
 _HOME = {
     "Account": "account",

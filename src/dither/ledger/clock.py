@@ -1,4 +1,6 @@
-"""The time as a book writes it: UTC, to the microsecond, as text that sorts like the time."""
+"""The time as a book writes it: UTC, to the microsecond, as text that sorts like the
+time.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def after(moment: str, seconds: float) -> str:
 
 
 def deadline(moment: str, seconds: float) -> str:
-    """The end of the second that is so many seconds later: charges of one second share it."""
+    """The end of the second that is so many seconds later: charges of one second share
+    it.
+    """
     return _deadline(moment[:19], seconds)
 
 

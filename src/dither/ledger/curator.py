@@ -1,4 +1,6 @@
-"""What the curator does with an account: shares, freezing, recovering what a restored book lacks."""
+"""What the curator does with an account: shares, freezing, recovering what a restored
+book lacks.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ NOTHING = State(0, 0, 0)
 
 @dataclass(frozen=True)
 class Analyst:
-    """How an analyst stands with an account: her part (None where nothing limits her), and what she can still ask."""
+    """How an analyst stands with an account: her part (None where nothing limits her),
+    and what she can still ask.
+    """
 
     name: str
     part: float | None
@@ -65,23 +69,34 @@ class Curated:
             return facts
         if self.name not in facts.accounts:
             return self._promise.foretold(run, self.name)
-        self._promise.check(self.name, facts.accounts[self.name], self._ledger.store.place)
+        self._promise.check(
+            self.name, facts.accounts[self.name], self._ledger.store.place
+        )
         return facts
 
     @contextmanager
     def _opening(self) -> Iterator[Run]:
-        """A transaction that changes the account; it opens it first if that was not done."""
+        """A transaction that changes the account; it opens it first if that was not
+        done.
+        """
         with self._ledger.changing() as run:
             if self._promise is not None:
-                self._check_opened(self._ledger.open_account(run, self.name, self._promise))
+                self._check_opened(
+                    self._ledger.open_account(run, self.name, self._promise)
+                )
             yield run
         self._promise = None
 
     def _check_opened(self, found: AccountFacts) -> None:
-        """What was computed with other terms, such as a cost at another order, means nothing for this account."""
+        """What was computed with other terms, such as a cost at another order, means
+        nothing for this account.
+        """
         if terms_of(found) != self.terms:
             place = self._ledger.store.place
-            raise LedgerError(f"{place}: {self.name} was amended meanwhile; open it again. Nothing was spent.")
+            raise LedgerError(
+                f"{place}: {self.name} was amended meanwhile; open it again. "
+                "Nothing was spent."
+            )
 
     def _change(self, kind: str, body: dict[str, Any]) -> None:
         with self._opening() as run:
@@ -92,40 +107,61 @@ class Curated:
         self._change("freeze", _stated(reason, analyst))
 
     def thaw(self, reason: str, *, analyst: str | None = None) -> None:
-        """The curator has looked: grant charges again, and count failures anew; for the account, or for one analyst."""
+        """The curator has looked: grant charges again, and count failures anew; for the
+        account, or for one analyst.
+        """
         self._change("thaw", _stated(reason, analyst))
 
     def write_off(self, reason: str) -> None:
-        """Give up what is left, for ever: nothing more can be charged, and no renewal or new total changes that."""
+        """Give up what is left, for ever: nothing more can be charged, and no renewal
+        or new total changes that.
+        """
         self._change("write off", _stated(reason, None))
 
     def share(self, analyst: str, part: float) -> None:
-        """Let an analyst spend at most this part of the account; all together never spend more than the account.
+        """Let an analyst spend at most this part of the account; all together never
+        spend more than the account.
 
         What she has spent in this period counts.
         """
         check_text("analyst", analyst, needed=True)
-        exact = written(float(fraction("part", part, "pass a part of the account such as 0.25")))
+        exact = written(
+            float(fraction("part", part, "pass a part of the account such as 0.25"))
+        )
         if not 0 <= exact <= 1:
-            raise ArgumentError("part", "must lie from 0 to 1; pass a part of the account such as 0.25")
+            raise ArgumentError(
+                "part", "must lie from 0 to 1; pass a part of the account such as 0.25"
+            )
         with self._opening() as run:
             caps = load(run, self.name).accounts[self.name].state.share_caps(exact)
             body = {"analyst": analyst, "part": str(exact), "caps": caps}
             self._ledger.write(run, "share", self.name, body)
 
     def shares(self) -> dict[str, float]:
-        """The part of the account that each analyst may spend; empty where nobody's is limited."""
+        """The part of the account that each analyst may spend; empty where nobody's is
+        limited.
+        """
         found = sorted(self._facts().of(self.name).items())
         return {name: float(Fraction(one.part)) for name, one in found if one.part}
 
     def analysts(self) -> tuple[Analyst, ...]:
         """Everybody who has a share or has asked, and how they stand."""
         facts = self._facts()
-        return tuple(self._view(facts, name, one) for name, one in sorted(facts.of(self.name).items()))
+        return tuple(
+            self._view(facts, name, one)
+            for name, one in sorted(facts.of(self.name).items())
+        )
 
     def _view(self, facts: Facts, name: str, one: AnalystFacts) -> Analyst:
         part = float(Fraction(one.part)) if one.part else None
-        return Analyst(name, part, one.charges, one.failures, one.frozen, self._remaining(facts, name))
+        return Analyst(
+            name,
+            part,
+            one.charges,
+            one.failures,
+            one.frozen,
+            self._remaining(facts, name),
+        )
 
     def _remaining(self, facts: Facts, by: str | None = None) -> Remaining:
         states, analysts = [facts.accounts[self.name].state], facts.of(self.name)
@@ -135,7 +171,9 @@ class Curated:
         return Remaining.of(self.terms, *states, policy=self.policy)
 
     def recover(self, receipts: Sequence[Receipt]) -> None:
-        """Enter charges that a restored book has lost, each once. They count even where they exceed the account."""
+        """Enter charges that a restored book has lost, each once. They count even where
+        they exceed the account.
+        """
         for receipt in receipts:
             self._check_receipt(receipt)
             for guarantee in (receipt.guarantee, *receipt.disjoint):
@@ -150,18 +188,33 @@ class Curated:
     def _check_receipt(self, receipt: Receipt) -> None:
         check_receipt(receipt)
         if receipt.account != self.name:
-            raise ArgumentError("receipt", f"belongs to the account {receipt.account}, not to {self.name}")
+            raise ArgumentError(
+                "receipt",
+                f"belongs to the account {receipt.account}, not to {self.name}",
+            )
 
     def _check_unit(self, guarantee: Guarantee) -> None:
         mine, other = self.terms.unit, guarantee.unit
         if other != mine:
-            words = f"is for {other}, but the account {self.name} is for {mine}; {_way_out(other, mine)}"
+            words = (
+                f"is for {other}, but the account {self.name} is for {mine}; "
+                f"{_way_out(other, mine)}"
+            )
             raise UnitMismatch("guarantee", words)
 
     def _lost(self, receipt: Receipt) -> dict[str, Any]:
         cost = self._cost_again(receipt)
-        about = {"number": receipt.number, "head": receipt.head, "by": receipt.by, "purpose": receipt.purpose}
-        return {"guarantee": receipt.promise(), "cost": [cost.pure, cost.loss, cost.delta], **about}
+        about = {
+            "number": receipt.number,
+            "head": receipt.head,
+            "by": receipt.by,
+            "purpose": receipt.purpose,
+        }
+        return {
+            "guarantee": receipt.promise(),
+            "cost": [cost.pure, cost.loss, cost.delta],
+            **about,
+        }
 
     def _cost_again(self, receipt: Receipt) -> Cost:
         if receipt.disjoint:
@@ -170,24 +223,32 @@ class Curated:
 
 
 def _way_out(other: Unit, mine: Unit) -> str:
-    """What to do with a guarantee for another unit: only one kind of mismatch can be converted (rule R7)."""
+    """What to do with a guarantee for another unit: only one kind of mismatch can be
+    converted (rule R7).
+    """
     if other.name == ROW.name != mine.name:
         return (
-            f'pass unit=Unit("{mine.name}") if each {mine.name} has one value; else ask the table in SQL, which limits '
+            f'pass unit=Unit("{mine.name}") if each {mine.name} has one '
+            "value; else ask the table in SQL, which limits "
             f"what one {mine.name} counts for"
         )
     if other.name != mine.name:
         return f"charge it to an account for one {other.name}"
     if mine.relation is Relation.REPLACE:
         return "convert it with .for_replacement()"
-    return "state it under add/remove (nothing follows from replacing one), or charge it to an account of its own"
+    return (
+        "state it under add/remove (nothing follows from replacing one), "
+        "or charge it to an account of its own"
+    )
 
 
 def _heads(run: Run, account: str) -> set[str]:
     """The charges that the book knows: its own, and those recovered before."""
     from dither.ledger.tables import LINES, entries
 
-    rows = run(f"{LINES} WHERE account = ? AND kind IN ('charge', 'recover')", (account,))
+    rows = run(
+        f"{LINES} WHERE account = ? AND kind IN ('charge', 'recover')", (account,)
+    )
     return {str(entry.body.get("head", entry.hash)) for entry in entries(rows)}
 
 

@@ -1,4 +1,6 @@
-"""Lines of the log: the one way to write them as text, and the hash that ties each to the line before."""
+"""Lines of the log: the one way to write them as text, and the hash that ties each to
+the line before.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from typing import Any
 
 __all__ = ["Entry", "canonical", "digest"]
 
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
 
 
 def canonical(data: Any) -> str:
@@ -20,7 +24,9 @@ def canonical(data: Any) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the log. Its hash covers everything in it and the hash of the line before."""
+    """One line of the log. Its hash covers everything in it and the hash of the line
+    before.
+    """
 
     seq: int
     time: str
@@ -30,14 +36,35 @@ class Entry:
     hash: str
 
     @classmethod
-    def after(cls, seq: int, previous: str, time: str, kind: str, account: str, body: Mapping[str, Any]) -> Entry:
-        return cls(seq, time, kind, account, body, digest(previous, seq, time, kind, account, canonical(body)))
+    def after(
+        cls,
+        seq: int,
+        previous: str,
+        time: str,
+        kind: str,
+        account: str,
+        body: Mapping[str, Any],
+    ) -> Entry:
+        return cls(
+            seq,
+            time,
+            kind,
+            account,
+            body,
+            digest(previous, seq, time, kind, account, canonical(body)),
+        )
 
     def follows(self, previous: str) -> bool:
         text = canonical(self.body)
-        return self.hash == digest(previous, self.seq, self.time, self.kind, self.account, text)
+        return self.hash == digest(
+            previous, self.seq, self.time, self.kind, self.account, text
+        )
 
 
-def digest(previous: str, seq: int, time: str, kind: str, account: str, body: str) -> str:
+def digest(
+    previous: str, seq: int, time: str, kind: str, account: str, body: str
+) -> str:
     """Fields are written as a JSON list, so that no two lines have the same text."""
-    return hashlib.sha256(canonical([previous, seq, time, kind, account, body]).encode()).hexdigest()
+    return hashlib.sha256(
+        canonical([previous, seq, time, kind, account, body]).encode()
+    ).hexdigest()

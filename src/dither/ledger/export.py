@@ -1,7 +1,9 @@
-"""A book as JSON lines, for someone who trusts neither the book nor Dither: `recheck` adds them up again.
+"""A book as JSON lines, for someone who trusts neither the book nor Dither: `recheck`
+adds them up again.
 
-The first line describes the book; then comes one line for each account, with its terms and what it says is spent; then
-the log, with one line for each charge and a note for everything else that happened. docs/ledger.md lists the fields.
+The first line describes the book; then comes one line for each account, with its terms
+and what it says is spent; then the log, with one line for each charge and a note for
+everything else that happened. docs/ledger.md lists the fields.
 """
 
 from __future__ import annotations
@@ -34,11 +36,20 @@ TERMS = {
 def export(ledger: Ledger) -> Iterator[str]:
     """The whole book at one moment, line by line, without line ends."""
     with ledger.store.reading() as run:
-        accounts = run(f"SELECT {', '.join(TERMS)}, pure_spent, loss_spent, delta_spent FROM account ORDER BY name")
+        accounts = run(
+            f"SELECT {', '.join(TERMS)}, pure_spent, loss_spent, delta_spent "
+            "FROM account ORDER BY name"
+        )
         seq, _, head = run(LAST)[0]
     yield canonical({"line": "book", "format": FORMAT, "lines": seq, "head": head})
     for row in accounts:
-        yield canonical({"line": "account", **dict(zip(TERMS.values(), row, strict=False)), "spent": row[len(TERMS) :]})
+        yield canonical(
+            {
+                "line": "account",
+                **dict(zip(TERMS.values(), row, strict=False)),
+                "spent": row[len(TERMS) :],
+            }
+        )
     for entry in ledger.entries():
         if entry.seq > seq:  # written since
             return

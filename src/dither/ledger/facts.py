@@ -1,7 +1,7 @@
 """What a log says: accounts, analysts, charges without an answer yet, stored releases.
 
-Whole numbers and texts only, so that whoever trusts nothing else of Dither can read these two modules (this one and
-`transitions`) and follow an exported book with them.
+Whole numbers and texts only, so that whoever trusts nothing else of Dither can read
+these two modules (this one and `transitions`) and follow an exported book with them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,16 @@ from dither.ledger.state import State
 __all__ = ["AccountFacts", "AnalystFacts", "Facts", "Pending"]
 
 FAILURES, FAILURES_IN_ALL = 3, 12
-"""How many failures stop one asker, and how many, of all askers together, stop the account."""
+"""How many failures stop one asker, and how many, of all askers together, stop the
+account.
+"""
 
 
 @dataclass(frozen=True)
 class AccountFacts:
-    """One account. Its policy is JSON text; `own` counts failures of questions that nobody's name stands on."""
+    """One account. Its policy is JSON text; `own` counts failures of questions that
+    nobody's name stands on.
+    """
 
     dataset: str
     unit: str
@@ -49,7 +53,9 @@ class AccountFacts:
 
 @dataclass(frozen=True)
 class AnalystFacts:
-    """What one analyst has spent of an account in this period. `part` is empty where nothing limits her."""
+    """What one analyst has spent of an account in this period. `part` is empty where
+    nothing limits her.
+    """
 
     part: str = ""
     state: State = field(default_factory=lambda: State(0, 0, 0))
@@ -78,12 +84,18 @@ class Facts:
     analysts: dict[tuple[str, str], AnalystFacts] = field(default_factory=dict)
     pending: dict[int, Pending] = field(default_factory=dict)
     releases: dict[tuple[str, str], tuple[int, int, str]] = field(default_factory=dict)
-    """For each account and key: the charge's line, the line that stores the release, its hash."""
+    """For each account and key: the charge's line, the line that stores the release,
+    its hash.
+    """
     recovered: set[str] = field(default_factory=set)
 
     def of(self, account: str) -> dict[str, AnalystFacts]:
         """The analysts of an account."""
-        return {name: facts for (whose, name), facts in self.analysts.items() if whose == account}
+        return {
+            name: facts
+            for (whose, name), facts in self.analysts.items()
+            if whose == account
+        }
 
     def copy(self) -> Facts:
         return replace(
@@ -111,8 +123,14 @@ class Facts:
         return cls(
             data["schema"],
             data["mark"],
-            {name: AccountFacts(**_with_state(facts)) for name, facts in data["accounts"].items()},
-            {(one, two): AnalystFacts(**_with_state(facts)) for one, two, facts in data["analysts"]},
+            {
+                name: AccountFacts(**_with_state(facts))
+                for name, facts in data["accounts"].items()
+            },
+            {
+                (one, two): AnalystFacts(**_with_state(facts))
+                for one, two, facts in data["analysts"]
+            },
             {seq: Pending(*rest) for seq, *rest in data["pending"]},
             recovered=set(data["recovered"]),
         )

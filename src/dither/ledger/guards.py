@@ -1,10 +1,12 @@
-"""SQLite's shared locks on an open book, held once more in a way that copying the files does not drop.
+"""SQLite's shared locks on an open book, held once more in a way that copying the files
+does not drop.
 
-SQLite's own locks belong to the process: POSIX drops them as soon as *any* descriptor of the file is closed in it.
-These belong to a descriptor, so that no other process takes the book for closed, tidies its log away, or builds the
-index of the log (`-shm`) anew under a process that reads it. Closing such a descriptor would itself drop SQLite's
-locks, so all books of a process share one for each file, closed with the last of them. Where there are no such locks
-(outside Linux), the note alone must notice.
+SQLite's own locks belong to the process: POSIX drops them as soon as *any* descriptor
+of the file is closed in it. These belong to a descriptor, so that no other process
+takes the book for closed, tidies its log away, or builds the index of the log (`-shm`)
+anew under a process that reads it. Closing such a descriptor would itself drop SQLite's
+locks, so all books of a process share one for each file, closed with the last of them.
+Where there are no such locks (outside Linux), the note alone must notice.
 """
 
 from __future__ import annotations
@@ -17,7 +19,11 @@ from dither.ledger.locks import hold
 
 __all__ = ["Guard"]
 
-BOOK = (0x40000002, 510)  # the bytes of the file on which whoever has it open holds a shared lock
+# The bytes of the file on which whoever has it open holds a shared lock
+BOOK = (
+    0x40000002,
+    510,
+)
 INDEX = (128, 1)  # the byte of `-shm` that says that somebody uses it
 
 _LOCK = threading.Lock()
@@ -35,13 +41,17 @@ class Guard:
         self._keys = [_take(file, *place) for file, place in self._files]
 
     def release(self) -> None:
-        """Let SQLite see whether anybody else has the book open: before its connection is closed."""
+        """Let SQLite see whether anybody else has the book open: before its connection
+        is closed.
+        """
         for key, (_, place) in zip(self._keys, self._files, strict=True):
             if key in _HELD and _HELD[key][1] == 1:
                 hold(_HELD[key][0], *place, held=False)
 
     def close(self) -> None:
-        """Close what no other book of this process uses: after the connection is closed."""
+        """Close what no other book of this process uses: after the connection is
+        closed.
+        """
         keys, self._keys = self._keys, []
         if self._pid != os.getpid():
             return
@@ -73,7 +83,9 @@ def _give_back(key: tuple[int, int]) -> None:
 
 
 def _forget() -> None:
-    """In a forked process: these are the parent's. Closing the copies here drops nothing of the parent's."""
+    """In a forked process: these are the parent's. Closing the copies here drops
+    nothing of the parent's.
+    """
     global _LOCK
     _LOCK = threading.Lock()
     for descriptor, _ in _HELD.values():

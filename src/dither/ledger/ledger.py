@@ -1,4 +1,6 @@
-"""The account book: one file or database for a deployment, with an append-only log of everything that happened."""
+"""The account book: one file or database for a deployment, with an append-only log of
+everything that happened.
+"""
 
 from __future__ import annotations
 
@@ -39,13 +41,20 @@ DAY = 86_400.0
 
 
 class Ledger:
-    """A book of accounts. `Ledger.open("book.db")` or `Ledger.open("postgresql://…")`; usable in a `with` statement."""
+    """A book of accounts. `Ledger.open("book.db")` or `Ledger.open("postgresql://…")`;
+    usable in a `with` statement.
+    """
 
     def __init__(self, store: Store, *, reason: str = "") -> None:
         self.store = store
         self.opened_in = os.getpid()
         self._closed = False
-        self._names = (0, "", count())  # the process, a word of its own, how many names it gave
+        # The process, a word of its own, how many names it gave
+        self._names = (
+            0,
+            "",
+            count(),
+        )
         try:
             begin(self, reason)
         except BaseException:
@@ -59,15 +68,21 @@ class Ledger:
 
     @classmethod
     def restore(cls, copy: str | Path, place: str | Path) -> Self:
-        """Put a backup of a SQLite book in place. It opens frozen: charges made after the backup are missing in it.
+        """Put a backup of a SQLite book in place. It opens frozen: charges made after
+        the backup are missing in it.
 
-        What is left of an older book in that place is set aside. For each account, enter the later receipts with
-        `recover` or give up the rest with `write_off`; then `thaw` it.
+        What is left of an older book in that place is set aside. For each account,
+        enter the later receipts with `recover` or give up the rest with `write_off`;
+        then `thaw` it.
         """
         if "://" in str(place):
-            raise LedgerError(f"{place} is no file: restore a PostgreSQL database with pg_restore")
+            raise LedgerError(
+                f"{place} is no file: restore a PostgreSQL database with pg_restore"
+            )
         if Path(place).exists():
-            raise LedgerError(f"{place} is there already; move it away first, and keep it")
+            raise LedgerError(
+                f"{place} is there already; move it away first, and keep it"
+            )
         aside = f"{place}-restoring"
         remove(aside)
         try:
@@ -81,18 +96,24 @@ class Ledger:
         return cls.open(place)
 
     def backup(self, target: str | Path) -> Path:
-        """Copy the book to a new file while it is in use; `Ledger.restore` puts such a file in place.
+        """Copy the book to a new file while it is in use; `Ledger.restore` puts such a
+        file in place.
 
-        Never copy a book with anything else: a copy made while it changes is damaged, and on many systems closing the
-        copied file drops the locks of the process that did it.
+        Never copy a book with anything else: a copy made while it changes is damaged,
+        and on many systems closing the copied file drops the locks of the process that
+        did it.
         """
         if not isinstance(self.store, SQLiteStore):
-            raise LedgerError(f"{self.store.place} is a PostgreSQL database: back it up with pg_dump")
+            raise LedgerError(
+                f"{self.store.place} is a PostgreSQL database: back it up with pg_dump"
+            )
         self.store.backup(str(target))
         return Path(target)
 
     def clear(self, reason: str) -> None:
-        """The curator has made sure that no account is missing in a restored book: new accounts open as usual again."""
+        """The curator has made sure that no account is missing in a restored book: new
+        accounts open as usual again.
+        """
         check_text("reason", reason, needed=True)
         with self.changing() as run:
             self.write(run, "clear", "", {"reason": reason})
@@ -111,7 +132,9 @@ class Ledger:
 
     @contextmanager
     def changing(self) -> Iterator[Run]:
-        """A transaction that changes the book; when it is left, it is durable and noted outside."""
+        """A transaction that changes the book; when it is left, it is durable and noted
+        outside.
+        """
         try:
             with self.store.writing() as run:
                 yield run
@@ -121,19 +144,28 @@ class Ledger:
             raise error.at(self.store.place) from error.__cause__
 
     def _distrust(self, doubt: Doubt) -> LedgerError:
-        """Freeze everything: the book that is here is not the one that the note speaks of."""
+        """Freeze everything: the book that is here is not the one that the note speaks
+        of.
+        """
         with self.store.writing(anew=True) as run:
             self.freeze_all(run, str(doubt))
-        return AccountFrozen(f"all accounts of {self.store.place} are frozen ({doubt}); nothing was spent")
+        return AccountFrozen(
+            f"all accounts of {self.store.place} are frozen ({doubt}); "
+            "nothing was spent"
+        )
 
     def freeze_all(self, run: Run, reason: str) -> None:
-        """Freeze all accounts, and those opened before the mark is cleared: they may have been there already."""
+        """Freeze all accounts, and those opened before the mark is cleared: they may
+        have been there already.
+        """
         run("DELETE FROM meta WHERE name = 'verified'")
         self.write(run, "mark", "", {"reason": reason})
         for (name,) in run("SELECT name FROM account WHERE frozen = '' ORDER BY name"):
             self.write(run, "freeze", name, {"reason": reason})
 
-    def write(self, run: Run, kind: str, account: str, body: Mapping[str, Any]) -> Entry:
+    def write(
+        self, run: Run, kind: str, account: str, body: Mapping[str, Any]
+    ) -> Entry:
         """Carry out the next line of the log, and write it."""
         entry = _next(run, kind, account, body)
         change(run, entry)
@@ -145,7 +177,9 @@ class Ledger:
         _append(run, _next(run, kind, "", body))
 
     def charge(self, charge: Charge) -> Entry | None:
-        """Spend and write the log line in one step; None where the store leaves it to the ordinary way."""
+        """Spend and write the log line in one step; None where the store leaves it to
+        the ordinary way.
+        """
         try:
             found = self.store.charge(charge)
         except Doubt as doubt:
@@ -162,15 +196,24 @@ class Ledger:
         return f"{self._names[1]}.{next(self._names[2])}"
 
     def entries(
-        self, account: str | None = None, kind: str | None = None, *, after: int = 0, last: int | None = None
+        self,
+        account: str | None = None,
+        kind: str | None = None,
+        *,
+        after: int = 0,
+        last: int | None = None,
     ) -> Iterator[Entry]:
-        """The log after a line, oldest line first, read a page at a time; or only so many of its `last` lines."""
+        """The log after a line, oldest line first, read a page at a time; or only so
+        many of its `last` lines.
+        """
         asked = [("account = ?", account), ("kind = ?", kind)]
         where = "".join(f" AND {test}" for test, value in asked if value is not None)
         values = [value for _, value in asked if value is not None]
         if last is not None:
             after = self._before_last(where, values, after, last)
-        while rows := self._page(f"{LINES} WHERE seq > ?{where} ORDER BY seq LIMIT {PAGE}", [after, *values]):
+        while rows := self._page(
+            f"{LINES} WHERE seq > ?{where} ORDER BY seq LIMIT {PAGE}", [after, *values]
+        ):
             yield from entries(rows)
             after = rows[-1][0]
 
@@ -179,13 +222,18 @@ class Ledger:
             return list(run(sql, values))
 
     def _before_last(self, where: str, values: list[Any], after: int, last: int) -> int:
-        sql = f"SELECT seq FROM log WHERE seq > ?{where} ORDER BY seq DESC LIMIT {max(0, int(last))}"
+        sql = (
+            f"SELECT seq FROM log WHERE seq > ?{where} ORDER BY seq DESC "
+            f"LIMIT {max(0, int(last))}"
+        )
         rows = self._page(sql, [after, *values])
         return rows[-1][0] - 1 if rows else 1 << 62
 
     @property
     def head(self) -> tuple[int, str]:
-        """The last sequence number and its hash: keep them elsewhere, and a cut or older book is found by `verify`."""
+        """The last sequence number and its hash: keep them elsewhere, and a cut or
+        older book is found by `verify`.
+        """
         with self.store.reading() as run:
             seq, _, digest = run(LAST)[0]
         return int(seq), str(digest)
@@ -201,21 +249,27 @@ class Ledger:
         accounting: str | None = None,
         policy: Policy | None = None,
     ) -> Account:
-        """An account of the book by its name; with an `epsilon` it is opened if it is not there yet.
+        """An account of the book by its name; with an `epsilon` it is opened if it is
+        not there yet.
 
-        Without `accounting` it is pure where delta is 0, and Rényi otherwise. Terms and policy of an account that is
-        there cannot be changed here, but by `amend`.
+        Without `accounting` it is pure where delta is 0, and Rényi otherwise. Terms and
+        policy of an account that is there cannot be changed here, but by `amend`.
         """
         check_text("name", name, needed=True)
         check_text("dataset", dataset or "")
         promise = None
         if epsilon is not None:
-            terms = Terms.of(accounting_of(accounting, delta), ApproxDP(epsilon, delta, unit=unit))
+            terms = Terms.of(
+                accounting_of(accounting, delta), ApproxDP(epsilon, delta, unit=unit)
+            )
             promise = Promise(terms, dataset, policy)
         found = self._find(name)
         if found is None:
             if promise is None:
-                raise LedgerError(f"there is no account {name!r} in {self.store.place}; pass epsilon= to open one")
+                raise LedgerError(
+                    f"there is no account {name!r} in {self.store.place}; pass "
+                    "epsilon= to open one"
+                )
             with self.changing() as run:
                 found = self.open_account(run, name, promise)
         elif promise is not None:
@@ -223,19 +277,24 @@ class Ledger:
         return self._known(name, found)
 
     def promised(self, name: str, promise: Promise) -> Account:
-        """An account as declared: the one that is there, or one that its first charge opens.
+        """An account as declared: the one that is there, or one that its first charge
+        opens.
 
         Until then nothing is promised, and it can be declared otherwise.
         """
         check_text("name", name, needed=True)
         found = self._find(name)
         if found is None:
-            return Account(self, name, promise.terms, promise.policy or Policy(), promise=promise)
+            return Account(
+                self, name, promise.terms, promise.policy or Policy(), promise=promise
+            )
         promise.check(name, found, self.store.place)
         return self._known(name, found)
 
     def open_account(self, run: Run, name: str, promise: Promise) -> AccountFacts:
-        """Open an account, unless another process was faster: then it must be the one that was declared."""
+        """Open an account, unless another process was faster: then it must be the one
+        that was declared.
+        """
         facts = load(run, name)
         lines = promise.lines(name, facts.mark)
         if name in facts.accounts:
@@ -250,7 +309,13 @@ class Ledger:
             return load(run, name).accounts.get(name)
 
     def _known(self, name: str, facts: AccountFacts) -> Account:
-        return Account(self, name, terms_of(facts), Policy.of(json.loads(facts.policy)), facts.policy)
+        return Account(
+            self,
+            name,
+            terms_of(facts),
+            Policy.of(json.loads(facts.policy)),
+            facts.policy,
+        )
 
     def accounts(self) -> tuple[Account, ...]:
         """All accounts of the book."""
@@ -268,11 +333,13 @@ class Ledger:
         policy: Policy | None = None,
         reason: str,
     ) -> Account:
-        """Change an account's total or its policy: a new promise, and the log keeps both (rule R21).
+        """Change an account's total or its policy: a new promise, and the log keeps
+        both (rule R21).
 
-        What is left out stays. Shares keep their part. A total below what is spent is refused, and so is any for an
-        account that was written off. Whether there is a δ is fixed: costs are counted
-        by it, also in other processes that have the account open.
+        What is left out stays. Shares keep their part. A total below what is spent is
+        refused, and so is any for an account that was written off. Whether there is a δ
+        is fixed: costs are counted by it, also in other processes that have the account
+        open.
         """
         check_text("reason", reason, needed=True)
         with self.changing() as run:
@@ -286,17 +353,23 @@ class Ledger:
             if bool(total.delta) != bool(was.total.delta):
                 raise LedgerError(f"{self.store.place}: {fixed(name, was)}")
             terms = Terms.of(was.accounting, total, was.order or None)
-            body: dict[str, Any] = {"epsilon": repr(total.epsilon), "delta": repr(total.delta), **caps_of(terms)}
+            body: dict[str, Any] = {
+                "epsilon": repr(total.epsilon),
+                "delta": repr(total.delta),
+                **caps_of(terms),
+            }
             if policy is not None:
                 body["policy"] = policy.to_json()
             self.write(run, "amend", name, {**body, "reason": reason})
             return self._known(name, self._there(run, name))
 
     def renew(self, name: str, *, reason: str) -> Account:
-        """Begin a new period with the whole budget, once the policy's window has passed: one more promise.
+        """Begin a new period with the whole budget, once the policy's window has
+        passed: one more promise.
 
-        A book that sees the new date for the first time only notes it, and renews when some time has passed (a tenth of
-        the window, or a day): a clock that is wrong for a moment must not renew anything.
+        A book that sees the new date for the first time only notes it, and renews when
+        some time has passed (a tenth of the window, or a day): a clock that is wrong
+        for a moment must not renew anything.
         """
         check_text("reason", reason, needed=True)
         with self.changing() as run:
@@ -307,20 +380,30 @@ class Ledger:
             else:
                 self.write(run, "clock", "", {})
         if wait is not None:
-            raise LedgerError(f"{self.store.place} sees this date for the first time; renew {name} after {wait}")
+            raise LedgerError(
+                f"{self.store.place} sees this date for the first time; renew "
+                f"{name} after {wait}"
+            )
         return self._known(name, facts)
 
     def _wait(self, run: Run, name: str, facts: AccountFacts) -> str | None:
-        """Until when a renewal must wait though its window has passed; None if it need not."""
+        """Until when a renewal must wait though its window has passed; None if it need
+        not.
+        """
         days = facts.rule("renew_days")
         if days is None or facts.written_off:
             return None  # the transition refuses these, and says why
         now, latest = clock.now(), run(LAST)[0][1]
         if now < latest:
-            raise LedgerError(f"the clock says {now}, but {self.store.place} has seen {latest}; set the clock")
+            raise LedgerError(
+                f"the clock says {now}, but {self.store.place} has seen {latest}; "
+                "set the clock"
+            )
         due = clock.after(facts.began_at, timedelta(days=days).total_seconds())
         if now < due:
-            raise LedgerError(f"{name} can be renewed {days:g} days after {facts.began_at}")
+            raise LedgerError(
+                f"{name} can be renewed {days:g} days after {facts.began_at}"
+            )
         pause = min(DAY, days * DAY / 10)
         seen = run("SELECT min(time) FROM log WHERE time >= ?", (due,))[0][0]
         if seen is not None and clock.after(seen, pause) <= now:
@@ -336,14 +419,25 @@ class Ledger:
     def keep(self, run: Run, account: str, seq: int, key: str, release: str) -> None:
         """Store a release under its replay key, and its hash in the log."""
         if run("SELECT 1 FROM replay WHERE account = ? AND name = ?", (account, key)):
-            raise LedgerError("a release is already stored under this key; a release never changes")
-        body = {"charge": seq, "key": key, "sha256": hashlib.sha256(release.encode()).hexdigest()}
+            raise LedgerError(
+                "a release is already stored under this key; a release never changes"
+            )
+        body = {
+            "charge": seq,
+            "key": key,
+            "sha256": hashlib.sha256(release.encode()).hexdigest(),
+        }
         line = self.write(run, "store", account, body).seq
-        run("INSERT INTO replay VALUES (?, ?, ?, ?, ?)", (account, key, seq, line, release))
+        run(
+            "INSERT INTO replay VALUES (?, ?, ?, ?, ?)",
+            (account, key, seq, line, release),
+        )
 
 
 def _next(run: Run, kind: str, account: str, body: Mapping[str, Any]) -> Entry:
-    """The next line of the log. Time never runs backwards in it, whatever the clock does."""
+    """The next line of the log. Time never runs backwards in it, whatever the clock
+    does.
+    """
     rows = run(LAST)
     last, latest, previous = rows[0] if rows else (0, "", "")
     seq, when = last + 1, max(clock.now(), latest)
@@ -351,4 +445,14 @@ def _next(run: Run, kind: str, account: str, body: Mapping[str, Any]) -> Entry:
 
 
 def _append(run: Run, entry: Entry) -> None:
-    run(APPEND, (entry.seq, entry.time, entry.kind, entry.account, canonical(entry.body), entry.hash))
+    run(
+        APPEND,
+        (
+            entry.seq,
+            entry.time,
+            entry.kind,
+            entry.account,
+            canonical(entry.body),
+            entry.hash,
+        ),
+    )

@@ -1,4 +1,6 @@
-"""A lock on an open file that waits its turn, but not for ever; and file systems on which no lock can be trusted."""
+"""A lock on an open file that waits its turn, but not for ever; and file systems on
+which no lock can be trusted.
+"""
 
 from __future__ import annotations
 
@@ -60,19 +62,27 @@ else:
         fcntl.flock(descriptor, fcntl.LOCK_UN)
 
     def hold(descriptor: int, start: int, length: int, held: bool) -> None:
-        """Hold a shared lock on bytes of a file on behalf of an open descriptor, or let go of it (see `guards`)."""
+        """Hold a shared lock on bytes of a file on behalf of an open descriptor, or let
+        go of it (see `guards`).
+        """
         command = getattr(fcntl, "F_OFD_SETLK", None)
         kind = fcntl.F_RDLCK if held else fcntl.F_UNLCK
         if command is not None:
             with suppress(OSError):
-                fcntl.fcntl(descriptor, command, struct.pack("hhqqi4x", kind, os.SEEK_SET, start, length, 0))
+                fcntl.fcntl(
+                    descriptor,
+                    command,
+                    struct.pack("hhqqi4x", kind, os.SEEK_SET, start, length, 0),
+                )
 
     def lock(descriptor: int, seconds: float) -> None:
-        """Lock the file alone, or raise `Locked`; after any error the caller closes the descriptor.
+        """Lock the file alone, or raise `Locked`; after any error the caller closes the
+        descriptor.
 
-        The kernel wakes one waiter when the lock is free, which no polling matches; but it has no time limit, so a
-        thread of its own waits, on a copy of the descriptor. The lock belongs to both copies: closing the one after
-        waiting leaves it with the other, and if the caller has given up, closing both lets go of it.
+        The kernel wakes one waiter when the lock is free, which no polling matches; but
+        it has no time limit, so a thread of its own waits, on a copy of the descriptor.
+        The lock belongs to both copies: closing the one after waiting leaves it with
+        the other, and if the caller has given up, closing both lets go of it.
         """
         if _try(descriptor):
             return
@@ -98,7 +108,20 @@ else:
     os.register_at_fork(after_in_child=_close_waiting)
 
 
-NETWORKED = ("nfs", "cifs", "smb", "afs", "ceph", "gluster", "lustre", "gpfs", "beegfs", "fuse.sshfs", "ocfs2", "davfs")
+NETWORKED = (
+    "nfs",
+    "cifs",
+    "smb",
+    "afs",
+    "ceph",
+    "gluster",
+    "lustre",
+    "gpfs",
+    "beegfs",
+    "fuse.sshfs",
+    "ocfs2",
+    "davfs",
+)
 MOUNTS = Path("/proc/self/mountinfo")
 
 
@@ -107,13 +130,16 @@ def check_filesystem(path: Path) -> None:
     kind = _kind(str(path))
     if kind.startswith(NETWORKED):
         raise LedgerError(
-            f"{path} lies on a network file system ({kind}), whose locks cannot be trusted; keep the book on a local "
+            f"{path} lies on a network file system ({kind}), whose locks "
+            "cannot be trusted; keep the book on a local "
             "disk, or in PostgreSQL where several machines share it"
         )
 
 
 def _kind(path: str) -> str:
-    """The kind of the file system that holds a path; empty where the system does not say."""
+    """The kind of the file system that holds a path; empty where the system does not
+    say.
+    """
     try:
         lines = MOUNTS.read_text().splitlines()
     except OSError:

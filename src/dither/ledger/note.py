@@ -1,9 +1,11 @@
 """The note beside a book: which book is here, and how far it has come (rule R32).
 
-SQLite's own locks do not suffice. POSIX drops all locks that a process has on a file as soon as *any* of its
-descriptors of that file is closed, be it by code that only copied the file; another process then tidies the book up as
-if nobody had it open, and the two go on with different books. So whoever changes a book first locks its note, which
-nobody else has a reason to open, and looks whether the line that the note names is in the book that it sees.
+SQLite's own locks do not suffice. POSIX drops all locks that a process has on a file as
+soon as *any* of its descriptors of that file is closed, be it by code that only copied
+the file; another process then tidies the book up as if nobody had it open, and the two
+go on with different books. So whoever changes a book first locks its note, which nobody
+else has a reason to open, and looks whether the line that the note names is in the book
+that it sees.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ class Doubt(Exception):
 
 @dataclass(frozen=True)
 class Record:
-    """What a note says: the book's id, its last line and that line's hash, and where the book lay then."""
+    """What a note says: the book's id, its last line and that line's hash, and where
+    the book lay then.
+    """
 
     book: str
     seq: int
@@ -46,7 +50,10 @@ class Record:
     inode: int
 
     def to_bytes(self) -> bytes:
-        text = f"{MAGIC} {self.book} {self.seq:020d} {self.head} {self.home} {self.inode:020d}"
+        text = (
+            f"{MAGIC} {self.book} {self.seq:020d} {self.head} {self.home} "
+            f"{self.inode:020d}"
+        )
         return f"{text} {zlib.crc32(text.encode()):08x}\n".encode()
 
     @classmethod
@@ -62,8 +69,9 @@ class Record:
 
 
 class Note:
-    """A file of one record, locked while its book changes. Writing it is not forced to the disk after its creation:
-    it may lag behind the book after a power cut, and is never ahead of it."""
+    """A file of one record, locked while its book changes. Writing it is not forced to
+    the disk after its creation: it may lag behind the book after a power cut, and is
+    never ahead of it."""
 
     def __init__(self, path: str, place: str) -> None:
         self._path, self._place = Path(path), place
@@ -74,7 +82,9 @@ class Note:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Alone among all threads and processes; entered again by the same thread, it stays locked until the end."""
+        """Alone among all threads and processes; entered again by the same thread, it
+        stays locked until the end.
+        """
         with self._threads:
             if not self._held:
                 self._acquire()
@@ -89,7 +99,9 @@ class Note:
                         unlock(self._descriptor)
 
     def _acquire(self) -> None:
-        """Lock the file that has the note's name *now*: one that was removed meanwhile protects nothing."""
+        """Lock the file that has the note's name *now*: one that was removed meanwhile
+        protects nothing.
+        """
         deadline = time.monotonic() + PATIENCE
         while True:
             descriptor = self._open()
@@ -100,7 +112,8 @@ class Note:
             except Locked:
                 self.close()
                 raise LedgerError(
-                    f"{self._place} is in use by another process that does not let go; try again when it is done"
+                    f"{self._place} is in use by another process that does not let "
+                    "go; try again when it is done"
                 ) from None
             except BaseException:
                 self.close()
@@ -117,12 +130,19 @@ class Note:
 
     def _open(self) -> int:
         if self._descriptor is None:
-            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+            flags = (
+                os.O_RDWR
+                | os.O_CREAT
+                | getattr(os, "O_CLOEXEC", 0)
+                | getattr(os, "O_BINARY", 0)
+            )
             try:
-                self._descriptor = os.open(self._path, flags, 0o666)  # less what umask takes, as for the book
+                # Less what umask takes, as for the book
+                self._descriptor = os.open(self._path, flags, 0o666)
             except OSError as error:
                 raise LedgerError(
-                    f"{self._path} cannot be written ({error.strerror}); a book needs a note beside it: does its "
+                    f"{self._path} cannot be written ({error.strerror}); a book needs "
+                    "a note beside it: does its "
                     "folder exist, and may this user write there?"
                 ) from error
         return self._descriptor
@@ -139,7 +159,9 @@ class Note:
         return Record.of(data) if data else None
 
     def write(self, record: Record) -> bytes:
-        """Write over the last record, which is as long: a file that is emptied first is forced to the disk by ext4."""
+        """Write over the last record, which is as long: a file that is emptied first is
+        forced to the disk by ext4.
+        """
         assert self._descriptor is not None
         data = record.to_bytes()
         os.lseek(self._descriptor, 0, os.SEEK_SET)
@@ -164,7 +186,9 @@ class Note:
         return self._path.exists()
 
     def begin(self, record: Record) -> None:
-        """Make the note with its first record, in one step, unless it is there: nobody ever finds it empty."""
+        """Make the note with its first record, in one step, unless it is there: nobody
+        ever finds it empty.
+        """
         if self._path.exists():
             return
         aside = f"{self._path}.{token(8)}"
@@ -174,7 +198,9 @@ class Note:
         Path(aside).unlink()
 
     def discard_if_empty(self) -> None:
-        """Remove a note into which nothing was ever written: no book was begun beside it."""
+        """Remove a note into which nothing was ever written: no book was begun beside
+        it.
+        """
         if self._path.exists():
             with self.locked():
                 if not self.raw():
@@ -190,7 +216,9 @@ class Note:
             self.close()
 
     def forget(self) -> None:
-        """In a forked process: let go without unlocking, which would unlock the parent's note too."""
+        """In a forked process: let go without unlocking, which would unlock the
+        parent's note too.
+        """
         self._threads, self._held = threading.RLock(), 0
         self.close()
 
@@ -204,7 +232,8 @@ def _forget_all() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    # A child that kept the descriptor would hold its parent's lock after the parent was killed.
+    # A child that kept the descriptor would hold its parent's lock after the parent was
+    # killed.
     os.register_at_fork(after_in_child=_forget_all)
 
 
@@ -219,12 +248,17 @@ def _sync_folder(folder: Path) -> None:
 
 
 STATE = "DITHER_STATE"
-"""The variable that names the folder in which this machine keeps its own notes of books."""
+"""The variable that names the folder in which this machine keeps its own notes of
+books.
+"""
 
 
 def state_folder() -> Path:
     """The folder in which this machine keeps what it has seen of books."""
-    default = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "dither"
+    default = (
+        Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+        / "dither"
+    )
     folder = Path(os.environ.get(STATE) or default)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -235,7 +269,9 @@ UNKNOWN = "0" * 16
 
 
 def home_of(folder: Path) -> str:
-    """Which machine this is and which volume: a container is another machine at every start, but has its volume."""
+    """Which machine this is and which volume: a container is another machine at every
+    start, but has its volume.
+    """
     volume = getattr(os.statvfs(folder), "f_fsid", 0) if hasattr(os, "statvfs") else 0
     return _hashed("machine", _machine()) + _hashed("volume", str(volume or ""))
 
@@ -252,7 +288,11 @@ def same_home(one: str, other: str) -> bool:
 
 def _hashed(kind: str, name: str) -> str:
     """Machine ids are not for showing around."""
-    return hashlib.sha256(f"dither {kind} {name}".encode()).hexdigest()[:16] if name else UNKNOWN
+    return (
+        hashlib.sha256(f"dither {kind} {name}".encode()).hexdigest()[:16]
+        if name
+        else UNKNOWN
+    )
 
 
 def _machine() -> str:

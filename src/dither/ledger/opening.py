@@ -20,7 +20,9 @@ __all__ = ["begin", "remove", "set_aside"]
 
 
 def begin(ledger: Ledger, reason: str = "") -> None:
-    """Make the book ready: new, migrated, or as it is; frozen where it may not be the latest (rule R20)."""
+    """Make the book ready: new, migrated, or as it is; frozen where it may not be the
+    latest (rule R20).
+    """
     try:
         _begin(ledger, reason)
     except LedgerError as error:
@@ -28,7 +30,10 @@ def begin(ledger: Ledger, reason: str = "") -> None:
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, DitherError):
             raise
-        raise LedgerError(f"{ledger.store.place} is damaged; restore it from a backup with `dither restore`") from error
+        raise LedgerError(
+            f"{ledger.store.place} is damaged; restore it from a backup with "
+            "`dither restore`"
+        ) from error
 
 
 def _begin(ledger: Ledger, reason: str) -> None:

@@ -14,13 +14,23 @@ WIDTH, HEIGHT = 320, 90
 
 
 def burn_down(account: Account) -> str:
-    """The share that was left after each charge, as a falling line, with the account in words above it."""
+    """The share that was left after each charge, as a falling line, with the account in
+    words above it.
+    """
     shares = account.burn_down()
     step = WIDTH / max(len(shares) - 1, 1)
-    points = " ".join(f"{i * step:.1f},{HEIGHT * (1 - share) + 5:.1f}" for i, share in enumerate(shares))
+    points = " ".join(
+        f"{i * step:.1f},{HEIGHT * (1 - share) + 5:.1f}"
+        for i, share in enumerate(shares)
+    )
     words = html.escape(str(account)).replace("\n", "<br>")
-    frame = f'<rect x="0" y="5" width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="#999"/>'
-    line = f'<polyline points="{points}" fill="none" stroke="#2563eb" stroke-width="2"/>'
+    frame = (
+        f'<rect x="0" y="5" width="{WIDTH}" height="{HEIGHT}" fill="none" '
+        'stroke="#999"/>'
+    )
+    line = (
+        f'<polyline points="{points}" fill="none" stroke="#2563eb" stroke-width="2"/>'
+    )
     size = f'width="{WIDTH}" height="{HEIGHT + 10}" viewBox="0 0 {WIDTH} {HEIGHT + 10}"'
     title = "<title>share of the budget left after each charge</title>"
     return f'<div>{words}<br><svg role="img" {size}>{title}{frame}{line}</svg></div>'

@@ -20,10 +20,12 @@ __all__ = ["Policy"]
 class Policy:
     """What holds for every charge of an account.
 
-    `ceiling` is the most that one release may cost (in ε), `renew_days` how long a period lasts. So many `failures`
-    stop one asker, and `failures_in_all` the account; a charge that is not settled `deadline` seconds after it was made
-    is a failure. `minimum` is the part of the account that one question costs at least, so that nobody can ask without
-    end (rule R31). Books from before these rules do not state them, and have the usual ones.
+    `ceiling` is the most that one release may cost (in ε), `renew_days` how long a
+    period lasts. So many `failures` stop one asker, and `failures_in_all` the account;
+    a charge that is not settled `deadline` seconds after it was made is a failure.
+    `minimum` is the part of the account that one question costs at least, so that
+    nobody can ask without end (rule R31). Books from before these rules do not state
+    them, and have the usual ones.
     """
 
     ceiling: float | None = None
@@ -36,14 +38,27 @@ class Policy:
     def __post_init__(self) -> None:
         for name in ("ceiling", "renew_days"):
             if getattr(self, name) is not None:
-                _check_positive(name, getattr(self, name), "leave it out for no such rule")
-        _check_positive("deadline", self.deadline, "pass the seconds that an answer may take")
+                _check_positive(
+                    name, getattr(self, name), "leave it out for no such rule"
+                )
+        _check_positive(
+            "deadline", self.deadline, "pass the seconds that an answer may take"
+        )
         for name in ("failures", "failures_in_all"):
             count = getattr(self, name)
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-                raise ArgumentError(name, "must be a whole number from 1; pass how many failures are too many")
+                raise ArgumentError(
+                    name,
+                    (
+                        "must be a whole number from 1; pass how many failures are too "
+                        "many"
+                    ),
+                )
         if isinstance(self.minimum, bool) or not 0 <= self.minimum <= 1:
-            raise ArgumentError("minimum", "must lie from 0 to 1; pass a part of the account such as 1e-6")
+            raise ArgumentError(
+                "minimum",
+                "must lie from 0 to 1; pass a part of the account such as 1e-6",
+            )
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Self:
@@ -53,7 +68,9 @@ class Policy:
         return asdict(self)
 
     def check(self, cost: Cost, terms: Terms) -> None:
-        """Refuse a release that costs more than the ceiling. Of δ it may use the same part as of ε."""
+        """Refuse a release that costs more than the ceiling. Of δ it may use the same
+        part as of ε.
+        """
         if self.ceiling is None:
             return
         most = terms.cost(PureDP(self.ceiling, unit=terms.unit))
@@ -61,12 +78,21 @@ class Policy:
         loss = terms.loss_cap > 0 and cost.loss <= most.loss
         part = min(Fraction(1), written(self.ceiling) / written(terms.total.epsilon))
         if not (pure or (loss and cost.delta <= terms.delta_cap * part)):
-            delta = f", and δ = {float(terms.delta_cap * part / ATTO):.3g}" if cost.delta else ""
+            delta = (
+                f", and δ = {float(terms.delta_cap * part / ATTO):.3g}"
+                if cost.delta
+                else ""
+            )
             raise BudgetExceeded(
-                f"one release may cost at most ε = {self.ceiling:g}{delta} here; ask for less. Nothing was spent."
+                f"one release may cost at most ε = {self.ceiling:g}{delta} here; "
+                "ask for less. Nothing was spent."
             )
 
 
 def _check_positive(name: str, value: float, way_out: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not 0 < value < 1e9
+    ):
         raise ArgumentError(name, f"must be positive, and below 1e9; {way_out}")

@@ -22,15 +22,19 @@ if TYPE_CHECKING:
 __all__ = ["PostgresStore"]
 
 LOCK = 0x64697468  # one advisory lock makes all writers of the book take turns
-INHERITED: list[psycopg.Connection[Any]] = []  # a forked process must not close these: its parent speaks through them
+INHERITED: list[
+    psycopg.Connection[Any]
+] = []  # a forked process must not close these: its parent speaks through them
 IDLE = 0  # psycopg.pq.TransactionStatus.IDLE
 REFUSED = "DI001"  # the charge does not fit; the ordinary way finds out why
 OLDER = "DI002"  # the line that was noted is not in the book
 
-# No wait without an end. A writer that stops inside a transaction is thrown out before those who wait for it give up.
+# No wait without an end. A writer that stops inside a transaction is thrown out before
+# those who wait for it give up.
 SESSION = (
     "SET synchronous_commit = on",
-    # Every statement must see what was committed before the lock was given, whatever the server's default is.
+    # Every statement must see what was committed before the lock was given, whatever
+    # the server's default is.
     "SET default_transaction_isolation = 'read committed'",
     "SET lock_timeout = '60s'",
     "SET statement_timeout = '120s'",
@@ -39,22 +43,27 @@ SESSION = (
 
 
 def _placed(sql: str, *positions: int) -> str:
-    """The statement with the numbers of a function's arguments instead of question marks."""
+    """The statement with the numbers of a function's arguments instead of question
+    marks.
+    """
     numbers = iter(positions)
     return re.sub(r"\?", lambda _: f"${next(numbers)}", sql)
 
 
-# A charge in one step, because every statement costs a way to the server and back, and all others wait meanwhile.
-# Arguments: 1 account, 2 analyst, 3 to 6 the four units, 7 time, 8 deadline, 9 id, 10 the body up to what is spent, 11
-# the same as part of the text that is hashed (see `entry.digest`), where quotation marks are escaped; 12 and 13 the
-# line that this machine has noted, and its hash; 14 the policy.
+# A charge in one step, because every statement costs a way to the server and back, and
+# all others wait meanwhile. Arguments: 1 account, 2 analyst, 3 to 6 the four units, 7
+# time, 8 deadline, 9 id, 10 the body up to what is spent, 11 the same as part of the
+# text that is hashed (see `entry.digest`), where quotation marks are escaped; 12 and 13
+# the line that this machine has noted, and its hash; 14 the policy.
 #
-# A commit usually keeps its locks until the server's log is on the disk, so that the charges of many processes would
-# wait for the disk one by one. Whoever had to wait for the lock therefore commits without waiting for the disk, and
-# `charge` then commits something empty, durably and without a lock, before it returns: the server writes its log to the
-# disk in order, so that commit takes the charge, and all charges before it, with it, and several such commits share one
-# write. Until then others may see a charge that a crash of the server would undo. They can only be refused because of
-# it: what they spend comes later in the same log, so it is never durable without it.
+# A commit usually keeps its locks until the server's log is on the disk, so that the
+# charges of many processes would wait for the disk one by one. Whoever had to wait for
+# the lock therefore commits without waiting for the disk, and `charge` then commits
+# something empty, durably and without a lock, before it returns: the server writes its
+# log to the disk in order, so that commit takes the charge, and all charges before it,
+# with it, and several such commits share one write. Until then others may see a charge
+# that a crash of the server would undo. They can only be refused because of it: what
+# they spend comes later in the same log, so it is never durable without it.
 CHARGE = f"""CREATE FUNCTION dither_charge(
     text, text, bigint, bigint, bigint, bigint, text, text, text, text, text, bigint, text, text)
 RETURNS TABLE (number bigint, at text, digest text, durable boolean) LANGUAGE plpgsql AS $body$
@@ -93,12 +102,16 @@ BEGIN
 END
 $body$"""
 CALL = b"SELECT * FROM dither_charge(" + b", ".join([b"%s"] * 14) + b")"
-DROP = "DROP FUNCTION IF EXISTS dither_charge(text, text, bigint, bigint, bigint, bigint, text, text, text)"
+DROP = (
+    "DROP FUNCTION IF EXISTS dither_charge(text, text, bigint, "
+    "bigint, bigint, bigint, text, text, text)"
+)
 FLUSH = b"SELECT pg_logical_emit_message(true, 'dither', '')"
 
 
 class PostgresStore:
-    """The tables of a book in one schema of a PostgreSQL database; `synchronous_commit` is on.
+    """The tables of a book in one schema of a PostgreSQL database; `synchronous_commit`
+    is on.
 
     Each machine that uses the book keeps a note of how far it has seen it come.
     """
@@ -133,14 +146,16 @@ class PostgresStore:
 
     def _connected(self) -> psycopg.Connection[Any]:
         if self._connection is None:
-            raise LedgerError(f"the book is closed ({self.place}); open it again with Ledger.open")
+            raise LedgerError(
+                f"the book is closed ({self.place}); open it again with Ledger.open"
+            )
         if self._connection.closed or self._connection.info.transaction_status != IDLE:
             self._reconnect()
         return self._connection
 
     def _reconnect(self) -> None:
-        """After an interrupt or a lost server: what is charged inside a transaction that was left open could still be
-        undone."""
+        """After an interrupt or a lost server: what is charged inside a transaction
+        that was left open could still be undone."""
         with suppress(Exception):
             assert self._connection is not None
             self._connection.close()
@@ -157,8 +172,11 @@ class PostgresStore:
         self.latest = last[1]
 
     def _check_noted(self, run: Run) -> None:
-        """Under the lock: a book that was put back while this process was connected lacks what was noted."""
-        seq, head = self._noted()  # once: another process writes the note after it has let go of the lock
+        """Under the lock: a book that was put back while this process was connected
+        lacks what was noted.
+        """
+        # Once: another process writes the note after it has let go of the lock
+        seq, head = self._noted()
         if run("SELECT hash FROM log WHERE seq = ?", (seq,)) != [(head,)]:
             raise Doubt("the book is older than the head that this machine has noted")
 
@@ -190,17 +208,25 @@ class PostgresStore:
         self._after_fork()
         with self._lock:
             if self._active:
-                raise LedgerError("a transaction of this book is under way in this thread; finish it first")
+                raise LedgerError(
+                    "a transaction of this book is under way in this thread; "
+                    "finish "
+                    "it first"
+                )
             connection = self._connected()
             self._active = True
             try:
                 yield connection
             except psycopg.errors.LockNotAvailable:
                 raise LedgerError(
-                    f"{self.place} is in use by another process that does not let go; try again when it is done"
+                    f"{self.place} is in use by another process that does not let "
+                    "go; "
+                    "try again when it is done"
                 ) from None
             except psycopg.Error as error:
-                raise LedgerError(f"{self.place} could not be used: {error}; there is no receipt") from error
+                raise LedgerError(
+                    f"{self.place} could not be used: {error}; there is no receipt"
+                ) from error
             finally:
                 self._active = False
 
@@ -208,18 +234,33 @@ class PostgresStore:
         import psycopg
 
         start = charge.start
-        end = canonical(["charge", charge.account, start])[1:-2]  # without the closing quotation mark and bracket
-        what = (charge.account, charge.by, *charge.units, charge.time, charge.deadline, charge.id, start, end)
+        # Without the closing quotation mark and bracket
+        end = canonical(["charge", charge.account, start])[1:-2]
+        what = (
+            charge.account,
+            charge.by,
+            *charge.units,
+            charge.time,
+            charge.deadline,
+            charge.id,
+            start,
+            end,
+        )
         values = (*what, *self._noted(), charge.policy)
         try:
             with self._using() as connection:
                 try:
-                    ((number, at, digest, durable),) = connection.execute(CALL, values).fetchall()
+                    ((number, at, digest, durable),) = connection.execute(
+                        CALL, values
+                    ).fetchall()
                 except psycopg.Error as error:
                     if error.sqlstate == REFUSED:
                         return None
                     if error.sqlstate == OLDER:
-                        raise Doubt("the book is older than the head that this machine has noted") from None
+                        raise Doubt(
+                            "the book is older than the head that this machine has "
+                            "noted"
+                        ) from None
                     raise
                 if not durable:
                     connection.execute(FLUSH)
@@ -233,17 +274,28 @@ class PostgresStore:
         return number, at, digest
 
     def _look_for(self, charge: Charge, error: LedgerError) -> tuple[int, str, str]:
-        """The connection was lost while charging. If the charge is in the book, it was made, and this is its line."""
+        """The connection was lost while charging. If the charge is in the book, it was
+        made, and this is its line.
+        """
         ask = f"ask `charged({charge.id!r})` whether it was charged"
         try:
             with self.writing() as run:
-                # The lock was waited for: a charge that had begun is finished, and durable with this transaction.
+                # The lock was waited for: a charge that had begun is finished, and
+                # durable with this transaction.
                 rows = run("SELECT seq FROM pending WHERE id = ?", (charge.id,))
-                found = run("SELECT seq, time, hash FROM log WHERE seq = ?", rows[0]) if rows else []
+                found = (
+                    run("SELECT seq, time, hash FROM log WHERE seq = ?", rows[0])
+                    if rows
+                    else []
+                )
         except LedgerError:
-            raise LedgerError(f"{self.place} was lost while charging; {ask} when it is back") from error
+            raise LedgerError(
+                f"{self.place} was lost while charging; {ask} when it is back"
+            ) from error
         if not found:
-            raise LedgerError(f"{self.place} was lost before it charged; ask again, or {ask}") from error
+            raise LedgerError(
+                f"{self.place} was lost before it charged; ask again, or {ask}"
+            ) from error
         number, at, digest = found[0]
         return number, at, digest
 
@@ -252,14 +304,17 @@ class PostgresStore:
             found = run("SELECT to_regclass('meta')")
             if found[0][0] is None:
                 return None
-            return version_of(run("SELECT value FROM meta WHERE name = ?", ("schema",)), self.place)
+            return version_of(
+                run("SELECT value FROM meta WHERE name = ?", ("schema",)), self.place
+            )
 
     def doubt(self, run: Run, version: int | None) -> str:
         first = run("SELECT hash FROM log WHERE seq = 1")
         if not first:
             if self._note.exists():
                 raise LedgerError(
-                    f"a book with {self._noted()[0]} lines was at {self.place}: restore it, or remove "
+                    f"a book with {self._noted()[0]} lines was at {self.place}: "
+                    "restore it, or remove "
                     f"{self._note.path} if it is gone for good"
                 )
             return ""
@@ -271,7 +326,9 @@ class PostgresStore:
         return reason
 
     def _doubt(self, run: Run) -> str:
-        """What this machine's note says against the book. A machine that sees it for the first time begins one."""
+        """What this machine's note says against the book. A machine that sees it for
+        the first time begins one.
+        """
         last = run(LAST)[0]
         self._note.begin(Record("-", last[0], last[2], "-", 0))
         try:
@@ -319,18 +376,26 @@ def _seq(note: Note) -> int:
 
 
 def _home(run: Run) -> str:
-    """What a dump does not carry over: the numbers that the server gave the database and the log."""
-    rows = run("SELECT oid, 'log'::regclass::oid FROM pg_database WHERE datname = current_database()")
+    """What a dump does not carry over: the numbers that the server gave the database
+    and the log.
+    """
+    rows = run(
+        "SELECT oid, 'log'::regclass::oid FROM pg_database WHERE datname "
+        "= current_database()"
+    )
     return f"{rows[0][0]}.{rows[0][1]}"
 
 
 def _note_of(connection: psycopg.Connection[Any]) -> Path:
-    """The note of a book on a server, in the folder where this machine keeps such things."""
+    """The note of a book on a server, in the folder where this machine keeps such
+    things.
+    """
     try:
         folder = state_folder()
     except (OSError, RuntimeError) as error:
         raise LedgerError(
-            f"there is no folder for this machine's note of the book ({error}): name one that outlives the process "
+            "there is no folder for this machine's note of the book "
+            f"({error}): name one that outlives the process "
             f"in {STATE}"
         ) from error
     schema = connection.execute(b"SELECT current_schema()").fetchall()[0][0]
@@ -356,7 +421,8 @@ def _open(address: str, place: str) -> psycopg.Connection[Any]:
 
 def _runner(connection: psycopg.Connection[Any]) -> Run:
     def run(sql: str, parameters: Sequence[Any] = ()) -> Any:
-        # psycopg takes a percent sign for the beginning of a parameter, also inside a text.
+        # psycopg takes a percent sign for the beginning of a parameter, also inside a
+        # text.
         query = sql.replace("%", "%%").replace("?", "%s") if parameters else sql
         cursor = connection.execute(query.encode(), parameters or None)
         return cursor.fetchall() if cursor.description is not None else cursor.rowcount

@@ -1,4 +1,6 @@
-"""What an account is opened with. Until then nothing is promised, and all of it can be declared otherwise."""
+"""What an account is opened with. Until then nothing is promised, and all of it can be
+declared otherwise.
+"""
 
 from __future__ import annotations
 
@@ -29,15 +31,21 @@ CAPS = ("pure_cap", "loss_cap", "delta_cap")
 
 @dataclass(frozen=True)
 class Promise:
-    """Terms, policy and shares as declared. A policy that is None was not declared: as it is, or the usual one."""
+    """Terms, policy and shares as declared. A policy that is None was not declared: as
+    it is, or the usual one.
+    """
 
     terms: Terms
     dataset: str | None = None
     policy: Policy | None = None
     shares: Mapping[str, Fraction] = field(default_factory=dict)
 
-    def lines(self, name: str, mark: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The lines that open the account. In a book that is frozen as a whole, it begins frozen."""
+    def lines(
+        self, name: str, mark: str | None
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The lines that open the account. In a book that is frozen as a whole, it
+        begins frozen.
+        """
         total, unit = self.terms.total, self.terms.unit
         yield (
             "open",
@@ -58,7 +66,9 @@ class Promise:
         yield from (self._share(analyst) for analyst in self.shares)
 
     def missing(self, name: str, facts: Facts) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The lines that give the shares which an account that is there does not have as declared."""
+        """The lines that give the shares which an account that is there does not have
+        as declared.
+        """
         there = facts.of(name)
         for analyst, part in self.shares.items():
             if analyst not in there or there[analyst].part != str(part):
@@ -80,19 +90,40 @@ class Promise:
         """What is declared about an account that is there must be what it promises."""
         there, who = terms_of(found), f"{place}: the account {name}"
         if self.dataset is not None and self.dataset != found.dataset:
-            raise LedgerError(f"{who} is about {found.dataset!r}, not {self.dataset!r}; choose another name")
+            raise LedgerError(
+                f"{who} is about {found.dataset!r}, not {self.dataset!r}; choose "
+                "another name"
+            )
         if there.unit != self.terms.unit:
-            way_out = "a guarantee for one says nothing about the other: choose another name, for an account of its own"
-            raise LedgerError(f"{who} is for {there.unit}, not {self.terms.unit}; {way_out}")
-        if (there.total.epsilon, there.total.delta) != (self.terms.total.epsilon, self.terms.total.delta):
-            as_it_is = f"declare {_shown(there)} (in the catalogue, where there is one) to use it as it is"
+            way_out = (
+                "a guarantee for one says nothing about the other: choose "
+                "another name, for an account of its own"
+            )
+            raise LedgerError(
+                f"{who} is for {there.unit}, not {self.terms.unit}; {way_out}"
+            )
+        if (there.total.epsilon, there.total.delta) != (
+            self.terms.total.epsilon,
+            self.terms.total.delta,
+        ):
+            as_it_is = (
+                f"declare {_shown(there)} (in the catalogue, where there is "
+                "one) to use it as it is"
+            )
             way_out = f"{as_it_is}; {self._amending(name, found, place)}"
-            raise LedgerError(f"{who} promises {_shown(there)}, not {_shown(self.terms)}; {way_out}")
+            raise LedgerError(
+                f"{who} promises {_shown(there)}, not {_shown(self.terms)}; {way_out}"
+            )
         if there.accounting is not self.terms.accounting:
-            raise LedgerError(f"{who} counts by {there.accounting}, which is fixed when it is opened; leave it out")
+            raise LedgerError(
+                f"{who} counts by {there.accounting}, which is fixed when it is "
+                "opened; leave it out"
+            )
         rules = Policy.of(json.loads(found.policy))
         if self.policy is not None and self.policy != rules:
-            way_out = "leave policy out to use it as it is, or change it with Ledger.amend"
+            way_out = (
+                "leave policy out to use it as it is, or change it with Ledger.amend"
+            )
             raise LedgerError(f"{who} has another policy ({rules}); {way_out}")
 
     def _amending(self, name: str, found: AccountFacts, place: str) -> str:
@@ -101,9 +132,17 @@ class Promise:
         there, wanted = terms.total, self.terms.total
         if bool(there.delta) != bool(wanted.delta):
             return fixed(name, terms)
-        changes = [("--epsilon", there.epsilon, wanted.epsilon), ("--delta", there.delta, wanted.delta)]
-        stated = " ".join(f"{option} {new:g}" for option, old, new in changes if old != new)
-        return f"`dither amend {place} --account {name} {stated} --reason …` makes a new promise"
+        changes = [
+            ("--epsilon", there.epsilon, wanted.epsilon),
+            ("--delta", there.delta, wanted.delta),
+        ]
+        stated = " ".join(
+            f"{option} {new:g}" for option, old, new in changes if old != new
+        )
+        return (
+            f"`dither amend {place} --account {name} {stated} --reason …` "
+            "makes a new promise"
+        )
 
 
 def _shown(terms: Terms) -> str:
@@ -112,24 +151,37 @@ def _shown(terms: Terms) -> str:
 
 
 def fixed(name: str, terms: Terms) -> str:
-    """Whether there is a δ decides how costs are counted, so it is fixed when an account is opened."""
-    what = "cannot give up its δ: leave it" if terms.total.delta else "was opened without a δ: ask what needs none"
+    """Whether there is a δ decides how costs are counted, so it is fixed when an
+    account is opened.
+    """
+    what = (
+        "cannot give up its δ: leave it"
+        if terms.total.delta
+        else "was opened without a δ: ask what needs none"
+    )
     return (
-        f"{name} {what}, or give the dataset another name or book for an account of its own, which is a second promise "
+        f"{name} {what}, or give the dataset another name or book for an "
+        "account of its own, which is a second promise "
         "beside this one"
     )
 
 
 def terms_of(facts: AccountFacts) -> Terms:
     """The terms that an account was opened, or last amended, with."""
-    total = ApproxDP(float(facts.epsilon), float(facts.delta), unit=Unit(facts.unit, Relation(facts.relation)))
+    total = ApproxDP(
+        float(facts.epsilon),
+        float(facts.delta),
+        unit=Unit(facts.unit, Relation(facts.relation)),
+    )
     state = facts.state
     caps = (state.pure_cap, state.loss_cap, state.delta_cap)
     return Terms(Accounting(facts.accounting), total, facts.order, *caps)
 
 
 def caps_of(terms: Terms) -> dict[str, int]:
-    return dict(zip(CAPS, (terms.pure_cap, terms.loss_cap, terms.delta_cap), strict=True))
+    return dict(
+        zip(CAPS, (terms.pure_cap, terms.loss_cap, terms.delta_cap), strict=True)
+    )
 
 
 def accounting_of(named: str | None, delta: float) -> Accounting:
@@ -139,4 +191,6 @@ def accounting_of(named: str | None, delta: float) -> Accounting:
     try:
         return Accounting(named)
     except ValueError:
-        raise ArgumentError("accounting", f'{named!r} is unknown; pass "pure", "renyi" or "gdp"') from None
+        raise ArgumentError(
+            "accounting", f'{named!r} is unknown; pass "pure", "renyi" or "gdp"'
+        ) from None

@@ -1,10 +1,12 @@
 """An exported book added up again with Google's dp-accounting.
 
-Of Dither it uses nothing but its errors and the transitions of a book, which are whole numbers only. Every charge is
-replayed: its cost is computed anew from the guarantee that it names, and the total must stay within
-what was promised at that moment. A pure ε counts as ε-randomized response, which no ε-DP mechanism exceeds; counted as
-Laplace noise, charges for anything else would look cheaper than they are. For a bounded range and for listed Rényi
-losses dp-accounting 0.6 has no event, and a simpler upper bound stands in, or the book's own cost where that is less.
+Of Dither it uses nothing but its errors and the transitions of a book, which are whole
+numbers only. Every charge is replayed: its cost is computed anew from the guarantee
+that it names, and the total must stay within what was promised at that moment. A pure ε
+counts as ε-randomized response, which no ε-DP mechanism exceeds; counted as Laplace
+noise, charges for anything else would look cheaper than they are. For a bounded range
+and for listed Rényi losses dp-accounting 0.6 has no event, and a simpler upper bound
+stands in, or the book's own cost where that is less.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ NANO, ATTO = 10**9, 10**18
 
 @dataclass(frozen=True)
 class Loss:
-    """One charge, as computed here: its ε if it is pure, its Rényi loss or μ², its δ, and whether the loss is exact."""
+    """One charge, as computed here: its ε if it is pure, its Rényi loss or μ², its δ,
+    and whether the loss is exact.
+    """
 
     pure: Fraction | None
     loss: float
@@ -50,9 +54,15 @@ class Loss:
         return self._with(other, max)
 
     def _with(self, other: Loss, both: Callable[[Any, Any], Any]) -> Loss:
-        pure = None if self.pure is None or other.pure is None else both(self.pure, other.pure)
+        pure = (
+            None
+            if self.pure is None or other.pure is None
+            else both(self.pure, other.pure)
+        )
         exact = self.exact and other.exact
-        return Loss(pure, both(self.loss, other.loss), both(self.delta, other.delta), exact)
+        return Loss(
+            pure, both(self.loss, other.loss), both(self.delta, other.delta), exact
+        )
 
 
 NOTHING = Loss(Fraction(0), 0.0, Fraction(0))
@@ -60,7 +70,9 @@ NOTHING = Loss(Fraction(0), 0.0, Fraction(0))
 
 @dataclass(frozen=True)
 class Total:
-    """An account, re-added: what was promised, and what its charges of this period come to."""
+    """An account, re-added: what was promised, and what its charges of this period come
+    to.
+    """
 
     account: str
     accounting: str
@@ -73,43 +85,74 @@ class Total:
 
     @property
     def recomputed(self) -> float:
-        """The ε that all charges together have: the plain sum or, at half of the promised δ, that of their losses."""
+        """The ε that all charges together have: the plain sum or, at half of the
+        promised δ, that of their losses.
+        """
         plain = math.inf if self.spent.pure is None else float(self.spent.pure)
         if plain <= self.epsilon or self.accounting == "pure":
             return plain
-        return min(plain, _epsilon(self.accounting, self.order, self.spent.loss, float(self.delta / 2)))
+        return min(
+            plain,
+            _epsilon(
+                self.accounting, self.order, self.spent.loss, float(self.delta / 2)
+            ),
+        )
 
     @property
     def fits(self) -> bool:
-        """Whether the charges are within the promise by either of the two ways an account may grant."""
+        """Whether the charges are within the promise by either of the two ways an
+        account may grant.
+        """
         if self.spent.pure is not None and self.spent.pure <= self.epsilon:
             return True
         if self.accounting == "pure" or self.spent.delta > self.delta / 2:
             return False
-        lost = _epsilon(self.accounting, self.order, self.spent.loss, float(self.delta / 2))
+        lost = _epsilon(
+            self.accounting, self.order, self.spent.loss, float(self.delta / 2)
+        )
         return lost <= float(self.epsilon) * (1 + NEARLY)
 
     def __str__(self) -> str:
-        promised = f"ε = {float(self.epsilon):g}" + (f", δ = {float(self.delta):g}" if self.delta else "")
-        return f"{self.account}: {self.charges} charges, ε = {self.recomputed:.6g} re-added; promised {promised}"
+        promised = f"ε = {float(self.epsilon):g}" + (
+            f", δ = {float(self.delta):g}" if self.delta else ""
+        )
+        return (
+            f"{self.account}: {self.charges} charges, ε = "
+            f"{self.recomputed:.6g} re-added; promised {promised}"
+        )
 
 
-def recheck(lines: Iterable[str], anchors: Iterable[tuple[int, str]] = ()) -> tuple[Total, ...]:
-    """Add an exported book up again; raises `LedgerError` at the first thing that is not as it says.
+def recheck(
+    lines: Iterable[str], anchors: Iterable[tuple[int, str]] = ()
+) -> tuple[Total, ...]:
+    """Add an exported book up again; raises `LedgerError` at the first thing that is
+    not as it says.
 
-    Anchors are (number, hash) pairs of receipts that were kept elsewhere: without one, an export whose writer left
-    charges out and made all of it agree again cannot be told from a true one.
+    Anchors are (number, hash) pairs of receipts that were kept elsewhere: without one,
+    an export whose writer left charges out and made all of it agree again cannot be
+    told from a true one.
     """
-    parsed = [_parsed(number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    if not parsed or parsed[0].get("line") != "book" or parsed[0].get("format") not in READ:
-        raise LedgerError(f"this is not an exported book of format {FORMAT}; write one with `dither log export`")
+    parsed = [
+        _parsed(number, line) for number, line in enumerate(lines, 1) if line.strip()
+    ]
+    if (
+        not parsed
+        or parsed[0].get("line") != "book"
+        or parsed[0].get("format") not in READ
+    ):
+        raise LedgerError(
+            f"this is not an exported book of format {FORMAT}; write one with "
+            "`dither log export`"
+        )
     try:
         log = [line for line in parsed if line["line"] in ("charge", "note")]
         _chain(parsed[0], log, anchors)
         facts, totals = _replay(log)
         _compare(facts, totals, [line for line in parsed if line["line"] == "account"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise LedgerError(f"the export was changed: {type(error).__name__} in a line") from error
+        raise LedgerError(
+            f"the export was changed: {type(error).__name__} in a line"
+        ) from error
     return tuple(totals.values())
 
 
@@ -119,23 +162,43 @@ def _parsed(number: int, line: str) -> dict[str, Any]:
     except ValueError:
         parsed = None
     if not isinstance(parsed, dict) or "line" not in parsed:
-        raise LedgerError(f"line {number} of the export is not one that `dither log export` writes")
+        raise LedgerError(
+            f"line {number} of the export is not one that `dither log export` writes"
+        )
     return parsed
 
 
-def _chain(book: Mapping[str, Any], log: list[dict[str, Any]], anchors: Iterable[tuple[int, str]]) -> None:
+def _chain(
+    book: Mapping[str, Any],
+    log: list[dict[str, Any]],
+    anchors: Iterable[tuple[int, str]],
+) -> None:
     previous = ""
     for expected, line in enumerate(log, 1):
         kind = "charge" if line["line"] == "charge" else line["kind"]
-        text = _canonical([previous, expected, line["time"], kind, line["account"], _canonical(_body(line))])
+        text = _canonical(
+            [
+                previous,
+                expected,
+                line["time"],
+                kind,
+                line["account"],
+                _canonical(_body(line)),
+            ]
+        )
         previous = hashlib.sha256(text.encode()).hexdigest()
         if (line["number"], line["hash"]) != (expected, previous):
-            raise LedgerError(f"line {expected} of the log was changed, moved or removed")
+            raise LedgerError(
+                f"line {expected} of the log was changed, moved or removed"
+            )
     if (book["lines"], book["head"]) != (len(log), previous):
         raise LedgerError("the end of the log was removed")
     for number, digest in anchors:
         if not 1 <= number <= len(log) or log[number - 1]["hash"] != digest:
-            raise LedgerError(f"line {number} is missing or was changed: this is not the book the receipt came from")
+            raise LedgerError(
+                f"line {number} is missing or was changed: this is not the book "
+                "the receipt came from"
+            )
 
 
 PLACE = ("line", "number", "time", "account", "hash")
@@ -148,77 +211,125 @@ def _body(line: Mapping[str, Any]) -> Any:
 
 
 def _canonical(data: Any) -> str:
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return json.dumps(
+        data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
 
 
 def _replay(log: list[dict[str, Any]]) -> tuple[Facts, dict[str, Total]]:
-    """Follow the lines by the book's own transitions, and add every charge up again beside them."""
+    """Follow the lines by the book's own transitions, and add every charge up again
+    beside them.
+    """
     facts, totals = Facts(), dict[str, Total]()
     for line in log:
         entry = _entry(line)
         try:
             apply(facts, entry, Prices())
         except LedgerError as error:
-            raise LedgerError(f"line {entry.seq} is not one that this book could hold: {error}") from None
+            raise LedgerError(
+                f"line {entry.seq} is not one that this book could hold: {error}"
+            ) from None
         if entry.account:
             name, account = entry.account, facts.accounts[entry.account]
             totals[name] = _after(totals.get(name), entry, account)
             if entry.kind == "charge" and not totals[name].fits:
-                raise LedgerError(f"line {entry.seq} spends more than {name} had left: {totals[name]}")
+                raise LedgerError(
+                    f"line {entry.seq} spends more than {name} had left: {totals[name]}"
+                )
     return facts, totals
 
 
 def _entry(line: Mapping[str, Any]) -> Entry:
     kind = "charge" if line["line"] == "charge" else line["kind"]
-    return Entry(line["number"], line["time"], kind, line["account"], _body(line), line["hash"])
+    return Entry(
+        line["number"], line["time"], kind, line["account"], _body(line), line["hash"]
+    )
 
 
 def _after(total: Total | None, entry: Entry, account: AccountFacts) -> Total:
     promised = Fraction(account.epsilon), Fraction(account.delta)
     if total is None:
-        return Total(entry.account, account.accounting, account.order, account.relation, *promised)
+        return Total(
+            entry.account,
+            account.accounting,
+            account.order,
+            account.relation,
+            *promised,
+        )
     if entry.kind == "renew":
         return replace(total, charges=0, spent=NOTHING)
     if entry.kind not in ("charge", "recover"):
         return replace(total, epsilon=promised[0], delta=promised[1])
     lost = _loss_in(account, entry.body["guarantee"])
-    if not lost.exact:  # only an upper bound is known here, and the book may have a better one
+    # Only an upper bound is known here, and the book may have a better one
+    if not lost.exact:
         lost = replace(lost, loss=min(lost.loss, entry.body["cost"][1] / NANO))
     return replace(total, charges=total.charges + 1, spent=total.spent + lost)
 
 
 class Prices:
-    """What an accountant other than Dither's computes about costs and caps (see `transitions.Rules`)."""
+    """What an accountant other than Dither's computes about costs and caps (see
+    `transitions.Rules`).
+    """
 
     def check_caps(self, account: AccountFacts) -> None:
-        """A cap that is too large lets charges through, and those are added up: see `Total.fits`."""
+        """A cap that is too large lets charges through, and those are added up: see
+        `Total.fits`.
+        """
 
-    def check_cost(self, account: AccountFacts, guarantee: Mapping[str, Any], cost: Cost) -> None:
+    def check_cost(
+        self, account: AccountFacts, guarantee: Mapping[str, Any], cost: Cost
+    ) -> None:
         lost = _loss_in(account, guarantee)
         cheaper = (
-            (cost.pure is not None and (lost.pure is None or cost.pure < lost.pure * NANO))
+            (
+                cost.pure is not None
+                and (lost.pure is None or cost.pure < lost.pure * NANO)
+            )
             or cost.delta < lost.delta * ATTO
-            or (lost.exact and account.accounting != "pure" and cost.loss < lost.loss * NANO * (1 - NEARLY) - 1)
+            or (
+                lost.exact
+                and account.accounting != "pure"
+                and cost.loss < lost.loss * NANO * (1 - NEARLY) - 1
+            )
         )
         if cheaper:
             raise LedgerError("it costs less than its guarantee does")
 
 
 def _loss_in(account: AccountFacts, guarantee: Mapping[str, Any]) -> Loss:
-    return _loss(_canonical(guarantee), account.accounting, account.order, account.relation)
+    return _loss(
+        _canonical(guarantee), account.accounting, account.order, account.relation
+    )
 
 
-def _compare(facts: Facts, totals: Mapping[str, Total], accounts: list[dict[str, Any]]) -> None:
+def _compare(
+    facts: Facts, totals: Mapping[str, Total], accounts: list[dict[str, Any]]
+) -> None:
     said = {line["name"]: line for line in accounts}
     if said.keys() != totals.keys() or len(said) != len(accounts):
         raise LedgerError("the accounts and the log do not agree")
     for name, line in said.items():
         account = facts.accounts[name]
-        terms = (line["accounting"], line["order"], line["relation"], line["epsilon"], line["delta"])
-        if terms != (account.accounting, account.order, account.relation, account.epsilon, account.delta):
+        terms = (
+            line["accounting"],
+            line["order"],
+            line["relation"],
+            line["epsilon"],
+            line["delta"],
+        )
+        if terms != (
+            account.accounting,
+            account.order,
+            account.relation,
+            account.epsilon,
+            account.delta,
+        ):
             raise LedgerError(f"the terms of {name} are not those in the log")
         if tuple(line["spent"]) != account.state.spent[:3]:
-            raise LedgerError(f"what {name} says is spent is not the sum of its charges")
+            raise LedgerError(
+                f"what {name} says is spent is not the sum of its charges"
+            )
 
 
 @lru_cache(maxsize=4096)
@@ -226,18 +337,26 @@ def _loss(guarantee: str, accounting: str, order: int, relation: str) -> Loss:
     return _loss_of(json.loads(guarantee), accounting, order, relation)
 
 
-def _loss_of(data: Mapping[str, Any], accounting: str, order: int, relation: str) -> Loss:
+def _loss_of(
+    data: Mapping[str, Any], accounting: str, order: int, relation: str
+) -> Loss:
     kind = data["kind"]
     if kind in ("composed", "disjoint"):
         losses = [_loss_of(part, accounting, order, relation) for part in data["parts"]]
-        return _together(losses, doubled=relation == "replace") if kind == "disjoint" else _added(losses)
+        return (
+            _together(losses, doubled=relation == "replace")
+            if kind == "disjoint"
+            else _added(losses)
+        )
     delta = _written(data.get("delta", 0.0))
     pure = None
     if kind in ("pure", "bounded range") or (kind == "approximate" and not delta):
         pure = _written(data["epsilon"])
     if accounting == "pure":
         if pure is None:
-            raise LedgerError("a charge that is not pure was granted by pure accounting")
+            raise LedgerError(
+                "a charge that is not pure was granted by pure accounting"
+            )
         return Loss(pure, 0.0, Fraction(0))
     loss, exact = _squared_mu(data) if accounting == "gdp" else _renyi(data, order)
     return Loss(pure, loss, delta, exact)
@@ -277,19 +396,27 @@ def _renyi(data: Mapping[str, Any], order: int) -> tuple[float, bool]:
         case "zero-concentrated":
             return _rdp(dp.ZCDpEvent(data["rho"]), order), True
         case "poisson sampled":
-            step = dp.PoissonSampledDpEvent(data["rate"], dp.GaussianDpEvent(1 / data["mu"]))
+            step = dp.PoissonSampledDpEvent(
+                data["rate"], dp.GaussianDpEvent(1 / data["mu"])
+            )
             return _rdp(dp.SelfComposedDpEvent(step, data["steps"]), order), True
         case "bounded range":
             concentrated = _rdp(dp.ZCDpEvent(data["epsilon"] ** 2 / 8), order)
             return min(concentrated, _response(data["epsilon"], order)), False
         case "renyi":
-            listed = min((pair for pair in data["losses"] if pair[0] >= order), default=None)
-            return math.inf if listed is None else _rdp(dp.ZCDpEvent(0.0, listed[1]), order), False
+            listed = min(
+                (pair for pair in data["losses"] if pair[0] >= order), default=None
+            )
+            return math.inf if listed is None else _rdp(
+                dp.ZCDpEvent(0.0, listed[1]), order
+            ), False
     raise LedgerError(f"a guarantee of the kind {data['kind']!r} is not known")
 
 
 def _response(epsilon: float, order: int) -> float:
-    """Randomized response between two answers; above ε = 30 its truth is certain in floats, and ε is its loss."""
+    """Randomized response between two answers; above ε = 30 its truth is certain in
+    floats, and ε is its loss.
+    """
     if epsilon > 30:
         return epsilon
     dp = _accounting()
@@ -300,7 +427,11 @@ def _response(epsilon: float, order: int) -> float:
 def _rdp(event: Any, order: int, relation: Any = None) -> float:
     from dp_accounting.rdp import RdpAccountant
 
-    relation = _accounting().NeighboringRelation.ADD_OR_REMOVE_ONE if relation is None else relation
+    relation = (
+        _accounting().NeighboringRelation.ADD_OR_REMOVE_ONE
+        if relation is None
+        else relation
+    )
     return float(RdpAccountant([order], relation).compose(event).rdp[0])
 
 

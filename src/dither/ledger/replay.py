@@ -1,4 +1,6 @@
-"""When two questions are the same, so that the second is answered from the book and costs nothing (rule R19)."""
+"""When two questions are the same, so that the second is answered from the book and
+costs nothing (rule R19).
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,21 @@ from dither.ledger.entry import canonical
 __all__ = ["replay_key"]
 
 
-def replay_key(*, plan: str, dataset: str, version: str, scope: str, catalogue: str = "") -> str:
-    """The key of a release: the same plan on the same dataset version, in the same scope, by the same code.
+def replay_key(
+    *, plan: str, dataset: str, version: str, scope: str, catalogue: str = ""
+) -> str:
+    """The key of a release: the same plan on the same dataset version, in the same
+    scope, by the same code.
 
-    `version` is a counter or a random tag that the curator sets on public events, never a hash of the content: that
-    would tell whether the data changed. `catalogue` is the version of what is declared about the data.
+    `version` is a counter or a random tag that the curator sets on public events, never
+    a hash of the content: that would tell whether the data changed. `catalogue` is the
+    version of what is declared about the data.
     """
-    parts = {"plan": plan, "dataset": dataset, "version": version, "scope": scope, "catalogue": catalogue}
+    parts = {
+        "plan": plan,
+        "dataset": dataset,
+        "version": version,
+        "scope": scope,
+        "catalogue": catalogue,
+    }
     return hashlib.sha256(canonical(parts | {"code": __version__}).encode()).hexdigest()

@@ -18,12 +18,26 @@ from dither.ledger.entry import digest
 from dither.ledger.guards import Guard
 from dither.ledger.locks import check_filesystem
 from dither.ledger.note import Doubt, Note, Record, home_of, same_home, state_folder
-from dither.ledger.store import APPEND, APPLICATION, LAST, SPEND, SPEND_BY, WAIT, Charge, Run, version_of
+from dither.ledger.store import (
+    APPEND,
+    APPLICATION,
+    LAST,
+    SPEND,
+    SPEND_BY,
+    WAIT,
+    Charge,
+    Run,
+    version_of,
+)
 
 __all__ = ["SQLiteStore", "backup_file", "leftovers", "put_in_place"]
 
 PATIENCE = 60.0  # seconds to wait for other writers
-FAULTS = (sqlite3.Error, UnicodeDecodeError)  # the latter where a damaged book makes even the error unreadable
+# The latter where a damaged book makes even the error unreadable
+FAULTS = (
+    sqlite3.Error,
+    UnicodeDecodeError,
+)
 BESIDE = ("-wal", "-shm")  # what SQLite keeps beside the file while it is open
 MISSING = "no note lies beside it: it was copied or moved, or is what is left of a book"
 
@@ -32,7 +46,8 @@ Last = tuple[int, str, str]
 
 
 class SQLiteStore:
-    """One file in write-ahead mode with full synchronisation: a commit is on the disk when it returns.
+    """One file in write-ahead mode with full synchronisation: a commit is on the disk
+    when it returns.
 
     Whoever changes it holds the lock of its note (rule R32).
     """
@@ -42,14 +57,21 @@ class SQLiteStore:
 
     def __init__(self, place: str) -> None:
         if not place.strip():
-            raise LedgerError("the path of the book is empty; pass a file such as book.db")
+            raise LedgerError(
+                "the path of the book is empty; pass a file such as book.db"
+            )
         self.memory = place == ":memory:"
         self.place, self.latest = "this process only" if self.memory else place, ""
-        # Once and for all: a later chdir, or a link, must not lead to another book or another note.
+        # Once and for all: a later chdir, or a link, must not lead to another book or
+        # another note.
         self._path = Path(place if self.memory else os.path.realpath(place))
         if self._path.is_dir():
-            raise LedgerError(f"{place} cannot be opened: it is a folder; name a file for the book")
-        self._near = [] if self.memory else [Path(f"{self._path}{name}") for name in BESIDE]
+            raise LedgerError(
+                f"{place} cannot be opened: it is a folder; name a file for the book"
+            )
+        self._near = (
+            [] if self.memory else [Path(f"{self._path}{name}") for name in BESIDE]
+        )
         self._note = None if self.memory else Note(f"{self._path}-note", place)
         self._lock = threading.RLock()
         self._active = False
@@ -57,8 +79,14 @@ class SQLiteStore:
         self._seen = b""  # the note, as it was when `_last` was read
         self._book = ""
         self._guard: Guard | None = None
-        self._far: int | None = None  # what this machine keeps of the book, away from it
-        self._highest = (0, "")  # the last line that this process has seen, and its hash; it never goes back
+        self._far: int | None = (
+            None  # what this machine keeps of the book, away from it
+        )
+        # The last line that this process has seen, and its hash; it never goes back
+        self._highest = (
+            0,
+            "",
+        )
         self._here = ("", 0)  # which machine, and which file on it
         self._connection: sqlite3.Connection | None = None
         try:
@@ -75,7 +103,9 @@ class SQLiteStore:
             self._check_names()
         self._pid = os.getpid()
         self._connection = _open(str(self._path), self.memory)
-        if self.memory:  # nobody closes a budget that is merely dropped, and Python 3.13 would warn of it
+        # nobody closes a budget that is merely dropped, and Python 3.13 would warn of
+        # it
+        if self.memory:
             weakref.finalize(self, self._connection.close).atexit = False
         self._file, self._beside = self._identity(), self._neighbours()
         if self._file is not None:
@@ -86,11 +116,14 @@ class SQLiteStore:
         with suppress(FileNotFoundError):
             if self._path.stat().st_nlink != 1:
                 raise LedgerError(
-                    f"{self.place} has several names (hard links), which SQLite cannot keep apart; use one of them"
+                    f"{self.place} has several names (hard links), which SQLite "
+                    "cannot keep apart; use one of them"
                 )
 
     def _alone(self) -> AbstractContextManager[None]:
-        """The lock of the note: no other process, and no other thread, changes the book meanwhile."""
+        """The lock of the note: no other process, and no other thread, changes the book
+        meanwhile.
+        """
         return nullcontext() if self._note is None else self._note.locked()
 
     def alone(self) -> AbstractContextManager[None]:
@@ -107,44 +140,70 @@ class SQLiteStore:
         return found.st_dev, found.st_ino, found.st_nlink
 
     def _neighbours(self) -> tuple[int, ...]:
-        """Which files SQLite has beside the book. While a connection is open, their numbers are not given anew."""
+        """Which files SQLite has beside the book. While a connection is open, their
+        numbers are not given anew.
+        """
         return tuple(map(_inode, self._near))
 
     def _enter(self, connection: sqlite3.Connection) -> None:
-        """Nothing is done inside another transaction, nor on files that are no longer those that were opened."""
+        """Nothing is done inside another transaction, nor on files that are no longer
+        those that were opened.
+        """
         if self._active:
-            raise LedgerError("a transaction of this book is under way in this thread; finish it first")
+            raise LedgerError(
+                "a transaction of this book is under way in this thread; finish "
+                "it first"
+            )
         if connection.in_transaction:  # left open by an interrupt
             connection.execute("ROLLBACK")
         if self._identity() != self._file:
-            raise LedgerError(f"{self.place} was moved, removed or replaced while it was open; open it again")
+            raise LedgerError(
+                f"{self.place} was moved, removed or replaced while it was open; "
+                "open it again"
+            )
         if self._neighbours() != self._beside:
             raise LedgerError(
-                f"{self.place}-wal or {self.place}-shm was removed while the book was open; nothing was spent: "
+                f"{self.place}-wal or {self.place}-shm was removed while the book "
+                "was open; nothing was spent: "
                 "end this process, and open the book again"
             )
 
     def _connected(self) -> sqlite3.Connection:
-        """The connection of this process; a forked one opens its own, for SQLite's locks do not survive a fork."""
+        """The connection of this process; a forked one opens its own, for SQLite's
+        locks do not survive a fork.
+        """
         if self._connection is None:
-            raise LedgerError(f"the book is closed ({self.place}); open it again with Ledger.open")
+            raise LedgerError(
+                f"the book is closed ({self.place}); open it again with Ledger.open"
+            )
         if self._pid != os.getpid():
             if self.memory:
-                raise LedgerError("this budget belongs to the process that made it; a forked one cannot spend it again")
+                raise LedgerError(
+                    "this budget belongs to the process that made it; a forked one "
+                    "cannot spend it again"
+                )
             self._after_fork(self._connection)
         return self._connection
 
     def _after_fork(self, inherited: sqlite3.Connection) -> None:
         _never_close(inherited)
-        self._lock, self._active, self._last, self._far = threading.RLock(), False, None, None
+        self._lock, self._active, self._last, self._far = (
+            threading.RLock(),
+            False,
+            None,
+            None,
+        )
         with self._alone():
             self._connect()
 
     @contextmanager
     def writing(self, *, anew: bool = False) -> Iterator[Run]:
-        """A transaction that is alone; `anew` also writes the note anew, whatever it said."""
+        """A transaction that is alone; `anew` also writes the note anew, whatever it
+        said.
+        """
         connection = self._connected()
-        # The note last: a thread that waits for another's long reading keeps no other process waiting.
+        # The note last: a thread that waits for another's long reading keeps no other
+        # process waiting.
         with self._lock, self._alone():
             self._enter(connection)
             self._last = None
@@ -180,13 +239,17 @@ class SQLiteStore:
             self._active = False
 
     def charge(self, charge: Charge) -> Last | None:
-        """The ordinary way without its detours: beside a commit to a fast disk, Python's own time counts."""
+        """The ordinary way without its detours: beside a commit to a fast disk,
+        Python's own time counts.
+        """
         connection = self._connected()
         with self._lock, self._alone():
             self._enter(connection)
             try:
                 connection.execute("BEGIN IMMEDIATE")
-                made = _charge(connection.execute, charge, self._check_head(connection.execute))
+                made = _charge(
+                    connection.execute, charge, self._check_head(connection.execute)
+                )
             except FAULTS as error:
                 _undo(connection)
                 raise LedgerError(_explain(error, self.place)) from error
@@ -198,7 +261,9 @@ class SQLiteStore:
             return made
 
     def _check_head(self, execute: Callable[..., sqlite3.Cursor]) -> Last:
-        """The last line. The one that the note names, and the last one seen here, must be in the book as it is now."""
+        """The last line. The one that the note names, and the last one seen here, must
+        be in the book as it is now.
+        """
         last: Last = execute(LAST).fetchone()
         known, self._last = self._last, None
         if self._note is None or (last == known and self._note.raw() == self._seen):
@@ -208,7 +273,10 @@ class SQLiteStore:
             raise Doubt(MISSING)
         for seq, head in ((record.seq, record.head), self._highest):
             if seq:
-                _check_line(execute("SELECT hash FROM log WHERE seq = ?", (seq,)).fetchall(), head)
+                _check_line(
+                    execute("SELECT hash FROM log WHERE seq = ?", (seq,)).fetchall(),
+                    head,
+                )
         self._book = record.book
         return last
 
@@ -223,7 +291,9 @@ class SQLiteStore:
         self._last, self._highest, self.latest = last, (last[0], last[2]), last[1]
 
     def _write_far(self, data: bytes) -> None:
-        """Note the head in this machine's own folder too, if it has one: a backup of the book's folder has it not."""
+        """Note the head in this machine's own folder too, if it has one: a backup of
+        the book's folder has it not.
+        """
         with suppress(OSError):
             if self._far is None:
                 flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
@@ -232,10 +302,15 @@ class SQLiteStore:
             os.write(self._far, data)
 
     def _far_path(self) -> Path:
-        return state_folder() / f"{hashlib.sha256(f'{self._book} {self._path}'.encode()).hexdigest()[:32]}.note"
+        return (
+            state_folder()
+            / f"{hashlib.sha256(f'{self._book} {self._path}'.encode()).hexdigest()[:32]}.note"
+        )
 
     def _check_far(self, run: Run) -> None:
-        """A book that was put back together with its note is found by what this machine has seen of it."""
+        """A book that was put back together with its note is found by what this machine
+        has seen of it.
+        """
         try:
             data = self._far_path().read_bytes()
         except OSError:
@@ -249,13 +324,26 @@ class SQLiteStore:
     def version(self) -> int | None:
         connection = self._connected()
         try:
-            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            tables = {
+                name
+                for (name,) in connection.execute(
+                    "SELECT name FROM sqlite_master WHERE type = 'table'"
+                )
+            }
             mark = connection.execute("PRAGMA application_id").fetchone()[0]
             if tables and (mark != APPLICATION or "meta" not in tables):
-                raise LedgerError(f"{self.place} is a database of something else; choose another file for the book")
+                raise LedgerError(
+                    f"{self.place} is a database of something else; choose another "
+                    "file for the book"
+                )
             if not tables:
                 return None
-            return version_of(connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchall(), self.place)
+            return version_of(
+                connection.execute(
+                    "SELECT value FROM meta WHERE name = 'schema'"
+                ).fetchall(),
+                self.place,
+            )
         except FAULTS as error:
             raise LedgerError(_explain(error, self.place)) from error
 
@@ -279,10 +367,13 @@ class SQLiteStore:
             return  # the book that was here held no account, so nothing was promised
         if not rows:
             raise LedgerError(
-                f"a book with {record.seq} lines was at {self.place}: restore it from a backup with `dither restore`, "
+                f"a book with {record.seq} lines was at {self.place}: restore it "
+                "from a backup with `dither restore`, "
                 f"or remove {self.place}-note if there never was one"
             )
-        _check_line(run("SELECT hash FROM log WHERE seq = ?", (record.seq,)), record.head)
+        _check_line(
+            run("SELECT hash FROM log WHERE seq = ?", (record.seq,)), record.head
+        )
         if record.book and record.book != rows[0][0][:32]:
             raise Doubt("the note beside it is of another book")
         home, inode = self._here
@@ -296,7 +387,9 @@ class SQLiteStore:
         beside = Path(f"{self._path}-anchor")
         if version not in (1, None) or not beside.exists():
             return None
-        seq, _, head = beside.read_text(errors="replace").partition("\n")[0].partition(" ")
+        seq, _, head = (
+            beside.read_text(errors="replace").partition("\n")[0].partition(" ")
+        )
         return Record("", int(seq), head, "", 0) if seq.isdecimal() else None
 
     def know(self, run: Run, first: str) -> None:  # noqa: ARG002 - other stores keep it
@@ -305,15 +398,21 @@ class SQLiteStore:
     def backup(self, target: str) -> None:
         """A copy of the book at one moment, on the disk when this returns."""
         connection = self._connected()
-        if os.path.realpath(target) in {os.path.realpath(path) for path in _names(str(self._path))}:
-            raise LedgerError(f"{target} is a name that the book itself uses; choose another one")
+        if os.path.realpath(target) in {
+            os.path.realpath(path) for path in _names(str(self._path))
+        }:
+            raise LedgerError(
+                f"{target} is a name that the book itself uses; choose another one"
+            )
         # Alone: a process that copies files may have lost the lock on what it reads.
         with self._lock, self._alone():
             self._enter(connection)
             _backup(connection, target)
 
     def close(self) -> None:
-        """Let go. SQLite tidies up where nobody else has the book open, so nobody may write meanwhile."""
+        """Let go. SQLite tidies up where nobody else has the book open, so nobody may
+        write meanwhile.
+        """
         connection, self._connection = self._connection, None
         if connection is None:
             return
@@ -333,7 +432,8 @@ class SQLiteStore:
         if self._guard is not None:
             self._guard.release()
         if self._neighbours() != self._beside and self._note.raw() != self._seen:
-            # Somebody went on without the files that this connection has: tidying up would undo what they wrote.
+            # Somebody went on without the files that this connection has: tidying up
+            # would undo what they wrote.
             _never_close(connection)
         else:
             connection.close()
@@ -355,7 +455,9 @@ _FORKING: list[Any] = []
 
 
 def _before_fork() -> None:
-    """Nobody is inside a transaction when the process forks: SQLite in the child would believe that for ever."""
+    """Nobody is inside a transaction when the process forks: SQLite in the child would
+    believe that for ever.
+    """
     for store in list(_STORES):
         store._lock.acquire()
         _FORKING.append(store._lock)
@@ -367,10 +469,14 @@ def _after_fork() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork
+    )
 
 
-def _charge(execute: Callable[..., sqlite3.Cursor], charge: Charge, known: Last) -> Last | None:
+def _charge(
+    execute: Callable[..., sqlite3.Cursor], charge: Charge, known: Last
+) -> Last | None:
     fit = (charge.account, charge.policy, *charge.tested, charge.time)
     rows = execute(SPEND, (*charge.units, *fit)).fetchall()
     if not rows or (charge.by is not None and not _spend_by(execute, charge)):
@@ -386,7 +492,12 @@ def _charge(execute: Callable[..., sqlite3.Cursor], charge: Charge, known: Last)
 
 
 def _spend_by(execute: Callable[..., sqlite3.Cursor], charge: Charge) -> bool:
-    return execute(SPEND_BY, (*charge.units, charge.account, charge.by, *charge.tested)).rowcount == 1
+    return (
+        execute(
+            SPEND_BY, (*charge.units, charge.account, charge.by, *charge.tested)
+        ).rowcount
+        == 1
+    )
 
 
 def _check_line(rows: list[tuple[Any, ...]], head: str) -> None:
@@ -402,7 +513,9 @@ def _inode(path: Path) -> int:
 
 
 def _never_close(connection: sqlite3.Connection) -> None:
-    """Keep a connection open until the process ends, and even then: closing it would write to the book's files."""
+    """Keep a connection open until the process ends, and even then: closing it would
+    write to the book's files.
+    """
     import ctypes
 
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
@@ -410,21 +523,29 @@ def _never_close(connection: sqlite3.Connection) -> None:
 
 def _open(place: str, memory: bool) -> sqlite3.Connection:
     try:
-        connection = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            place, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+        )
         if not memory:
             _write_ahead(connection)
             connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA fullfsync = ON")  # where fsync leaves data in the disk's cache (macOS)
+            # Where fsync leaves data in the disk's cache (macOS)
+            connection.execute("PRAGMA fullfsync = ON")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if not memory and not Path(f"{place}-shm").exists():  # a header that SQLite takes for another mode's
-            raise sqlite3.OperationalError("malformed: the file is not in write-ahead mode")
+        # A header that SQLite takes for another mode's
+        if not memory and not Path(f"{place}-shm").exists():
+            raise sqlite3.OperationalError(
+                "malformed: the file is not in write-ahead mode"
+            )
     except FAULTS as error:
         raise LedgerError(_explain(error, place)) from error
     return connection
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch to write-ahead mode. SQLite waits for other writers by itself, but not for others that switch too."""
+    """Switch to write-ahead mode. SQLite waits for other writers by itself, but not for
+    others that switch too.
+    """
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
@@ -438,16 +559,21 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 
 
 def _backup(source: sqlite3.Connection, target: str) -> None:
-    """SQLite's own online copy: consistent whoever is writing, and it drops nobody's locks."""
+    """SQLite's own online copy: consistent whoever is writing, and it drops nobody's
+    locks.
+    """
     if Path(target).exists():
         raise LedgerError(f"{target} is there already; name a new file for the backup")
     try:
         copy = sqlite3.connect(target, isolation_level=None)
         try:
             source.backup(copy)
-            copy.execute("PRAGMA journal_mode = DELETE")  # one file, with nothing beside it
+            # One file, with nothing beside it
+            copy.execute("PRAGMA journal_mode = DELETE")
             if copy.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
-                raise LedgerError(f"{target} was damaged on the way; remove it, and try again")
+                raise LedgerError(
+                    f"{target} was damaged on the way; remove it, and try again"
+                )
         finally:
             copy.close()
     except FAULTS as error:
@@ -462,7 +588,9 @@ def backup_file(source: str, target: str) -> None:
     connection = sqlite3.connect(source, timeout=PATIENCE, isolation_level=None)
     try:
         if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-            raise LedgerError(f"{source} is not a book; name a file that `dither backup` wrote")
+            raise LedgerError(
+                f"{source} is not a book; name a file that `dither backup` wrote"
+            )
         _backup(connection, target)
     except FAULTS as error:
         raise LedgerError(_explain(error, source)) from error
@@ -476,17 +604,23 @@ def leftovers(place: str) -> list[Path]:
 
 
 def _names(place: str) -> list[Path]:
-    return [Path(f"{place}{name}") for name in ("", *BESIDE, "-journal", "-note", "-anchor")]
+    return [
+        Path(f"{place}{name}") for name in ("", *BESIDE, "-journal", "-note", "-anchor")
+    ]
 
 
 def put_in_place(aside: str, place: str) -> None:
-    """Give a finished, closed book and its note their names, the book's in one step that fails if it is taken."""
+    """Give a finished, closed book and its note their names, the book's in one step
+    that fails if it is taken.
+    """
     _sync(aside)
     Path(f"{aside}-note").replace(f"{place}-note")
     try:
         os.link(aside, place)
     except OSError as error:
-        raise LedgerError(f"{place} could not be put in place: {error.strerror}") from error
+        raise LedgerError(
+            f"{place} could not be put in place: {error.strerror}"
+        ) from error
     Path(aside).unlink()
 
 
@@ -512,13 +646,43 @@ def _undo(connection: sqlite3.Connection) -> None:
 def _explain(error: Exception, place: str) -> str:
     text = str(error)
     for sign, words in (
-        ("locked", f"{place} is in use by another process that does not let go; try again when it is done"),
-        ("readonly", f"{place} cannot be written; give this user the right to write the file and its folder"),
+        (
+            "locked",
+            (
+                f"{place} is in use by another process that does not let go; try "
+                "again when it is done"
+            ),
+        ),
+        (
+            "readonly",
+            (
+                f"{place} cannot be written; give this user the right to write "
+                "the file and its folder"
+            ),
+        ),
         ("not a database", f"{place} is not a book; choose another file"),
-        ("unable to open", f"{place} cannot be opened; does its folder exist, and may this user write there?"),
-        ("full", f"there is no room left to write {place}; nothing was spent, make room and try again"),
-        ("codec", f"{place} is damaged; restore it from a backup with `dither restore`"),
-        ("malformed", f"{place} is damaged; restore it from a backup with `dither restore`"),
+        (
+            "unable to open",
+            (
+                f"{place} cannot be opened; does its folder exist, and may this "
+                "user write there?"
+            ),
+        ),
+        (
+            "full",
+            (
+                f"there is no room left to write {place}; nothing was spent, make "
+                "room and try again"
+            ),
+        ),
+        (
+            "codec",
+            f"{place} is damaged; restore it from a backup with `dither restore`",
+        ),
+        (
+            "malformed",
+            f"{place} is damaged; restore it from a backup with `dither restore`",
+        ),
     ):
         if sign in text:
             return words

@@ -1,4 +1,6 @@
-"""The caps of an account or an analyst's share, what is spent of them, and what one charge adds: whole numbers."""
+"""The caps of an account or an analyst's share, what is spent of them, and what one
+charge adds: whole numbers.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +17,27 @@ LARGEST = (1 << 62) - 1
 
 @dataclass(frozen=True)
 class Cost:
-    """A charge in whole units: its ε if it is pure, its loss (Rényi at the account's order, or μ²), and its δ."""
+    """A charge in whole units: its ε if it is pure, its loss (Rényi at the account's
+    order, or μ²), and its δ.
+    """
 
     pure: int | None
     loss: int
     delta: int
 
     def __add__(self, other: Cost) -> Cost:
-        pure = None if self.pure is None or other.pure is None else self.pure + other.pure
+        pure = (
+            None if self.pure is None or other.pure is None else self.pure + other.pure
+        )
         return Cost(pure, self.loss + other.loss, self.delta + other.delta)
 
     def largest_with(self, other: Cost) -> Cost:
         """What covers either of the two."""
-        pure = None if self.pure is None or other.pure is None else max(self.pure, other.pure)
+        pure = (
+            None
+            if self.pure is None or other.pure is None
+            else max(self.pure, other.pure)
+        )
         return Cost(pure, max(self.loss, other.loss), max(self.delta, other.delta))
 
 
@@ -43,7 +53,9 @@ class State:
     delta_spent: int = 0
     impure: int = 0
 
-    COLUMNS: ClassVar[str] = "pure_cap, loss_cap, delta_cap, pure_spent, loss_spent, delta_spent, impure"
+    COLUMNS: ClassVar[str] = (
+        "pure_cap, loss_cap, delta_cap, pure_spent, loss_spent, delta_spent, impure"
+    )
 
     @property
     def spent(self) -> tuple[int, int, int, int]:
@@ -57,20 +69,28 @@ class State:
 
     def fits(self, cost: Cost) -> bool:
         """The same condition as the statement that spends."""
-        pure = cost.pure is not None and self.impure == 0 and self.pure_spent + cost.pure <= self.pure_cap
+        pure = (
+            cost.pure is not None
+            and self.impure == 0
+            and self.pure_spent + cost.pure <= self.pure_cap
+        )
         loss = self.loss_cap > 0 and self.loss_spent + cost.loss <= self.loss_cap
         return pure or (loss and self.delta_spent + cost.delta <= self.delta_cap)
 
     def share_caps(self, part: Fraction) -> list[int]:
         """The caps of an analyst's part."""
-        return [int(cap * part) for cap in (self.pure_cap, self.loss_cap, self.delta_cap)]
+        return [
+            int(cap * part) for cap in (self.pure_cap, self.loss_cap, self.delta_cap)
+        ]
 
     def with_caps(self, caps: Iterable[int]) -> State:
         pure, loss, delta = caps
         return replace(self, pure_cap=pure, loss_cap=loss, delta_cap=delta)
 
     def plus(self, cost: Cost) -> State:
-        """With a charge. Sums stop at the largest number: recovered charges count even beyond the caps."""
+        """With a charge. Sums stop at the largest number: recovered charges count even
+        beyond the caps.
+        """
         return replace(
             self,
             pure_spent=min(self.pure_spent + (cost.pure or 0), LARGEST),

@@ -1,7 +1,8 @@
 """Where a book is kept: one small interface, for SQLite and PostgreSQL alike.
 
-The SQL is the same for both, with `?` for parameters. A store gives one thing, a transaction in which statements run
-alone: no other writer comes between them, and when it is left without an error all of it is on the disk.
+The SQL is the same for both, with `?` for parameters. A store gives one thing, a
+transaction in which statements run alone: no other writer comes between them, and when
+it is left without an error all of it is on the disk.
 """
 
 from __future__ import annotations
@@ -14,7 +15,17 @@ from typing import Any, Protocol
 from dither.errors import LedgerError
 from dither.ledger.entry import canonical
 
-__all__ = ["APPLICATION", "TABLES", "VERSION", "Charge", "Head", "Rows", "Store", "connect", "version_of"]
+__all__ = [
+    "APPLICATION",
+    "TABLES",
+    "VERSION",
+    "Charge",
+    "Head",
+    "Rows",
+    "Store",
+    "connect",
+    "version_of",
+]
 
 APPLICATION = 0x64697468  # "dith": marks a SQLite file as a book
 VERSION = 2
@@ -46,8 +57,9 @@ TABLES = (
 )
 """All tables but the log, which every version has."""
 
-# Whether the charge fits is decided by the statement that spends it, so that no two charges can both see room for one.
-# `transitions.refusal` says the same, in words; a test compares the two.
+# Whether the charge fits is decided by the statement that spends it, so that no two
+# charges can both see room for one. `transitions.refusal` says the same, in words; a
+# test compares the two.
 FITS = """((impure + ? = 0 AND pure_spent + ? <= pure_cap)
     OR (loss_cap > 0 AND loss_spent + ? <= loss_cap AND delta_spent + ? <= delta_cap))"""
 ADD = """pure_spent = pure_spent + ?, loss_spent = loss_spent + ?, delta_spent = delta_spent + ?, impure = impure + ?,
@@ -63,7 +75,9 @@ SPEND_BY = f"""UPDATE analyst SET {ADD}
 WAIT = "INSERT INTO pending VALUES (?, ?, ?, ?, ?)"
 
 LAST = "SELECT seq, time, hash FROM log ORDER BY seq DESC LIMIT 1"
-APPEND = "INSERT INTO log (seq, time, kind, account, body, hash) VALUES (?, ?, ?, ?, ?, ?)"
+APPEND = (
+    "INSERT INTO log (seq, time, kind, account, body, hash) VALUES (?, ?, ?, ?, ?, ?)"
+)
 
 Rows = list[tuple[Any, ...]]
 Units = tuple[int, int, int, int]
@@ -93,17 +107,23 @@ class Charge:
         return impure, pure, loss, delta
 
     def text(self, spent: Sequence[int]) -> str:
-        """The line's body: what is spent with it comes last, because only the book knows it."""
+        """The line's body: what is spent with it comes last, because only the book
+        knows it.
+        """
         return f"{self.start}{','.join(map(str, spent))}]}}"
 
     @property
     def start(self) -> str:
-        """The body as far as it is known before the charge; no key of it comes after `spent`."""
+        """The body as far as it is known before the charge; no key of it comes after
+        `spent`.
+        """
         return f'{canonical(self.body)[:-1]},"spent":['
 
 
 class Run(Protocol):
-    """Runs one statement of a transaction; returns its rows, or how many rows it changed."""
+    """Runs one statement of a transaction; returns its rows, or how many rows it
+    changed.
+    """
 
     def __call__(self, sql: str, parameters: Sequence[Any] = ()) -> Any: ...
 
@@ -121,9 +141,11 @@ class Store(Protocol):
     """The latest time that was seen in the book."""
 
     def writing(self, *, anew: bool = False) -> AbstractContextManager[Run]:
-        """A transaction that is alone and durable when left; its head is then in the note outside the book.
+        """A transaction that is alone and durable when left; its head is then in the
+        note outside the book.
 
-        Raises `Doubt` where that note does not fit the book, unless it is to be written anew.
+        Raises `Doubt` where that note does not fit the book, unless it is to be written
+        anew.
         """
 
     def reading(self) -> AbstractContextManager[Run]:
@@ -132,23 +154,29 @@ class Store(Protocol):
     def charge(self, charge: Charge) -> tuple[int, str, str] | None:
         """Spend and write the log line in one step: its number, time and hash.
 
-        None if the charge does not fit, or is not of the kind that has this short way; the ordinary way then says why.
+        None if the charge does not fit, or is not of the kind that has this short way;
+        the ordinary way then says why.
         """
 
     def version(self) -> int | None:
         """The schema version of the book that is there, or None if there is none."""
 
     def doubt(self, run: Run, version: int | None) -> str:
-        """Why the book that is there may not be the latest of its kind (rule R20); empty if nothing speaks for it.
+        """Why the book that is there may not be the latest of its kind (rule R20);
+        empty if nothing speaks for it.
 
         `version` is the schema that it had when it was found.
         """
 
     def know(self, run: Run, first: str) -> None:
-        """Which book this is, by the hash of its first line: called when it begins, and when it was doubted."""
+        """Which book this is, by the hash of its first line: called when it begins, and
+        when it was doubted.
+        """
 
     def alone(self) -> AbstractContextManager[None]:
-        """Nobody else opens, changes or closes the book meanwhile, as far as this store can see to that."""
+        """Nobody else opens, changes or closes the book meanwhile, as far as this store
+        can see to that.
+        """
 
     def close(self) -> None: ...
 
@@ -167,5 +195,8 @@ def connect(place: str) -> Store:
 def version_of(rows: Rows, place: str) -> int:
     """The schema version a book says it has."""
     if not rows or not str(rows[0][0]).isdigit():
-        raise LedgerError(f"{place} does not say which schema it has: it was damaged; restore it from a backup")
+        raise LedgerError(
+            f"{place} does not say which schema it has: it was damaged; "
+            "restore it from a backup"
+        )
     return int(str(rows[0][0]))

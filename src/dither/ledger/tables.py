@@ -1,4 +1,6 @@
-"""The tables of a book: made, brought up to date, and read and written as the facts that the log says."""
+"""The tables of a book: made, brought up to date, and read and written as the facts
+that the log says.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +35,15 @@ def create(run: Run, store: Store) -> None:
 
 def check_version(version: int, place: str) -> None:
     if version > VERSION:
-        raise LedgerError(f"{place} was written by a newer Dither (schema {version}); install that one to open it")
+        raise LedgerError(
+            f"{place} was written by a newer Dither (schema {version}); "
+            "install that one to open it"
+        )
     if version < 1:
-        raise LedgerError(f"{place} says it has schema {version}, which never was; restore it from a backup")
+        raise LedgerError(
+            f"{place} says it has schema {version}, which never was; restore "
+            "it from a backup"
+        )
 
 
 def migrate(run: Run, store: Store) -> None:
@@ -49,7 +57,10 @@ def migrate(run: Run, store: Store) -> None:
     save(run, Facts(), facts)
     for account, name, seq, body in replays:
         line = facts.releases[account, name][1]
-        run("INSERT INTO replay VALUES (?, ?, ?, ?, ?)", (account, name, seq, line, body))
+        run(
+            "INSERT INTO replay VALUES (?, ?, ?, ?, ?)",
+            (account, name, seq, line, body),
+        )
     run("UPDATE meta SET value = ? WHERE name = 'schema'", (str(VERSION),))
 
 
@@ -60,7 +71,10 @@ def told(run: Run) -> Facts:
         for entry in lines(run):
             apply(facts, entry)
     except (KeyError, TypeError, ValueError) as error:
-        raise LedgerError("the log holds something that no charge writes; restore the book from a backup") from error
+        raise LedgerError(
+            "the log holds something that no charge writes; restore the book "
+            "from a backup"
+        ) from error
     return facts
 
 
@@ -80,13 +94,20 @@ def load(run: Run, name: str, charge: int | None = None) -> Facts:
     """What the tables say about one account, its analysts, and a charge of it."""
     accounts = run(f"SELECT {ACCOUNT} FROM account WHERE name = ?", (name,))
     analysts = run(f"SELECT {ANALYST} FROM analyst WHERE account = ?", (name,))
-    waiting = [] if charge is None else run(f"SELECT {PENDING} FROM pending WHERE seq = ?", (charge,))
+    waiting = (
+        []
+        if charge is None
+        else run(f"SELECT {PENDING} FROM pending WHERE seq = ?", (charge,))
+    )
     return _facts(run, accounts, analysts, waiting)
 
 
 def load_all(run: Run) -> Facts:
     """What the tables say about everything but the releases."""
-    accounts, analysts = run(f"SELECT {ACCOUNT} FROM account"), run(f"SELECT {ANALYST} FROM analyst")
+    accounts, analysts = (
+        run(f"SELECT {ACCOUNT} FROM account"),
+        run(f"SELECT {ANALYST} FROM analyst"),
+    )
     return _facts(run, accounts, analysts, run(f"SELECT {PENDING} FROM pending"))
 
 
@@ -101,13 +122,17 @@ def _facts(run: Run, accounts: Any, analysts: Any, waiting: Any) -> Facts:
     return facts
 
 
-def _account(who: tuple[Any, ...], state: State, counts: tuple[Any, ...]) -> AccountFacts:
+def _account(
+    who: tuple[Any, ...], state: State, counts: tuple[Any, ...]
+) -> AccountFacts:
     names = (field.name for field in fields(AccountFacts))
     return AccountFacts(**dict(zip(names, (*who, state, *counts), strict=True)))
 
 
 def change(run: Run, entry: Entry) -> Facts:
-    """Carry a line out on the tables; it must be written to the log in the same transaction."""
+    """Carry a line out on the tables; it must be written to the log in the same
+    transaction.
+    """
     before = load(run, entry.account, entry.body.get("charge"))
     if entry.kind == "open":
         before.accounts |= load_all(run).accounts
@@ -145,7 +170,10 @@ def save(run: Run, before: Facts, after: Facts) -> None:
 
 
 def _insert(run: Run, table: str, columns: str, values: tuple[Any, ...]) -> None:
-    run(f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(values))})", values)
+    run(
+        f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(values))})",
+        values,
+    )
 
 
 def _row(facts: AccountFacts | AnalystFacts) -> list[Any]:

@@ -1,7 +1,9 @@
-"""What an account promises and how charges count against it: whole numbers, rounded up (docs/proofs/filter.md).
+"""What an account promises and how charges count against it: whole numbers, rounded up
+(docs/proofs/filter.md).
 
-An (ε, δ) account holds three caps. A charge is granted if **either** all charges are pure and their ε add up to at most
-ε, **or** the losses add up to at most the loss cap and the δs that charges carry to at most the reserved δ.
+An (ε, δ) account holds three caps. A charge is granted if **either** all charges are
+pure and their ε add up to at most ε, **or** the losses add up to at most the loss cap
+and the δs that charges carry to at most the reserved δ.
 """
 
 from __future__ import annotations
@@ -15,7 +17,17 @@ from typing import Self
 
 from dither.errors import ArgumentError, NoConversion
 from dither.ledger.state import LARGEST, Cost
-from dither.privacy import ApproxDP, BoundedRange, Composed, GaussianDP, Guarantee, PureDP, Relation, Unit, gaussian_mu
+from dither.privacy import (
+    ApproxDP,
+    BoundedRange,
+    Composed,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    Relation,
+    Unit,
+    gaussian_mu,
+)
 from dither.privacy.gaussian import pure_mu
 from dither.privacy.numbers import LIBM, float_down, written
 
@@ -26,7 +38,9 @@ NANO = 10**9
 ATTO = 10**18
 """δ is counted in units of 1e-18."""
 LARGEST_GDP = 1 << 58
-"""The largest ε of a gdp account: the μ² of a pure charge is up to eight times its ε, and counts even past its cap."""
+"""The largest ε of a gdp account: the μ² of a pure charge is up to eight times its ε,
+and counts even past its cap.
+"""
 
 
 class Accounting(StrEnum):
@@ -39,7 +53,9 @@ class Accounting(StrEnum):
 
 @dataclass(frozen=True)
 class Terms:
-    """The promise of an account: its total, its unit and relation, its accounting, and the caps that follow."""
+    """The promise of an account: its total, its unit and relation, its accounting, and
+    the caps that follow.
+    """
 
     accounting: Accounting
     total: ApproxDP
@@ -49,15 +65,28 @@ class Terms:
     delta_cap: int
 
     @classmethod
-    def of(cls, accounting: Accounting, total: ApproxDP, order: int | None = None) -> Self:
-        """The caps of a total. δ is split in two: half to convert losses into ε, half for charges that carry a δ."""
+    def of(
+        cls, accounting: Accounting, total: ApproxDP, order: int | None = None
+    ) -> Self:
+        """The caps of a total. δ is split in two: half to convert losses into ε, half
+        for charges that carry a δ.
+        """
         pure = _units(written(total.epsilon), NANO)
         if accounting is Accounting.PURE:
             if total.delta:
-                raise ArgumentError("accounting", "pure has no δ; leave delta out, or choose renyi or gdp")
+                raise ArgumentError(
+                    "accounting",
+                    "pure has no δ; leave delta out, or choose renyi or gdp",
+                )
             return cls(accounting, total, 0, pure, 0, 0)
         if not total.delta:
-            raise ArgumentError("delta", f"{accounting} accounting needs one, such as 1e-6; or choose pure accounting")
+            raise ArgumentError(
+                "delta",
+                (
+                    f"{accounting} accounting needs one, such as 1e-6; or choose pure "
+                    "accounting"
+                ),
+            )
         half = written(total.delta) / 2
         reserved = _units(half, ATTO)
         if accounting is Accounting.GDP:
@@ -65,7 +94,14 @@ class Terms:
             mu = Fraction(gaussian_mu(total.epsilon, float_down(half)))
             return cls(accounting, total, 0, pure, _units(mu**2, NANO), reserved)
         order = best_order(total.epsilon, float_down(half)) if order is None else order
-        return cls(accounting, total, order, pure, loss_cap(total.epsilon, float_down(half), order), reserved)
+        return cls(
+            accounting,
+            total,
+            order,
+            pure,
+            loss_cap(total.epsilon, float_down(half), order),
+            reserved,
+        )
 
     @property
     def unit(self) -> Unit:
@@ -79,10 +115,15 @@ class Terms:
         pure = _pure_epsilon(guarantee)
         if self.accounting is Accounting.PURE:
             if pure is None:
-                raise NoConversion("guarantee", f"{guarantee} is not pure; use an account with a δ (renyi or gdp)")
+                raise NoConversion(
+                    "guarantee",
+                    f"{guarantee} is not pure; use an account with a δ (renyi or gdp)",
+                )
             return Cost(pure, 0, 0)
         delta = _units_up(written(guarantee.delta_part), ATTO)
-        return Cost(pure, max(1, _units_up(Fraction(self._loss(guarantee)), NANO)), delta)
+        return Cost(
+            pure, max(1, _units_up(Fraction(self._loss(guarantee)), NANO)), delta
+        )
 
     def _loss(self, guarantee: Guarantee) -> float:
         if self.accounting is Accounting.GDP:
@@ -93,18 +134,24 @@ class Terms:
             loss = math.inf
         if not loss * NANO < LARGEST:
             way_out = "charge it as (ε, δ) with .approx(delta), or add noise"
-            raise NoConversion("guarantee", f"{guarantee} has no usable loss at order {self.order}; {way_out}")
+            raise NoConversion(
+                "guarantee",
+                f"{guarantee} has no usable loss at order {self.order}; {way_out}",
+            )
         return loss
 
     def disjoint(self, guarantees: Iterable[Guarantee]) -> Cost:
         """What answers about disjoint keys of one plan cost together (rule R13).
 
-        A unit that is added or removed is in one key, so the largest cost covers all. A unit that is replaced may leave
-        one key and enter another, so twice the largest covers both.
+        A unit that is added or removed is in one key, so the largest cost covers all. A
+        unit that is replaced may leave one key and enter another, so twice the largest
+        covers both.
         """
         costs = [self.cost(guarantee) for guarantee in guarantees]
         if not costs:
-            raise ArgumentError("guarantees", "is empty; pass what each key's answer promises")
+            raise ArgumentError(
+                "guarantees", "is empty; pass what each key's answer promises"
+            )
         covering = costs[0]
         for cost in costs[1:]:
             covering = covering.largest_with(cost)
@@ -113,27 +160,44 @@ class Terms:
 
 
 def loss_cap(epsilon: float, delta: float, order: int) -> int:
-    """B with ε = B + ln((α−1)/α) − (ln δ + ln α)/(α−1) (Canonne, Kamath & Steinke 2020), in units, rounded down."""
+    """B with ε = B + ln((α−1)/α) − (ln δ + ln α)/(α−1) (Canonne, Kamath & Steinke
+    2020), in units, rounded down.
+    """
     parts = _loss_parts(epsilon, delta, order)
     return max(0, math.floor((sum(parts) - 16 * LIBM * sum(map(abs, parts))) * NANO))
 
 
 def _loss_parts(epsilon: float, delta: float, order: int) -> tuple[float, ...]:
-    return epsilon, -math.log1p(-1 / order), math.log(delta) / (order - 1), math.log(order) / (order - 1)
+    return (
+        epsilon,
+        -math.log1p(-1 / order),
+        math.log(delta) / (order - 1),
+        math.log(order) / (order - 1),
+    )
 
 
 def best_order(epsilon: float, delta: float) -> int:
     """The integer order at which Gaussian releases fit in best: the largest B(α)/α."""
-    # Without the two terms that help, the best order is 1 + 2·ln(1/δ)/ε at most; they only move it down.
+    # Without the two terms that help, the best order is 1 + 2·ln(1/δ)/ε at most; they
+    # only move it down.
     highest = max(8, min(int(2 + 4 * -math.log(delta) / epsilon), 1 << 40))
-    span = {min(highest, math.floor(2 * 1.02**step)) for step in range(2 + int(math.log(highest / 2, 1.02)))}
-    best = max(sorted(span), key=lambda order: sum(_loss_parts(epsilon, delta, order)) / order)
-    near = range(max(2, best - best // 40 - 2), best + best // 40 + 3, max(1, best // 2000))
+    span = {
+        min(highest, math.floor(2 * 1.02**step))
+        for step in range(2 + int(math.log(highest / 2, 1.02)))
+    }
+    best = max(
+        sorted(span), key=lambda order: sum(_loss_parts(epsilon, delta, order)) / order
+    )
+    near = range(
+        max(2, best - best // 40 - 2), best + best // 40 + 3, max(1, best // 2000)
+    )
     return max(near, key=lambda order: sum(_loss_parts(epsilon, delta, order)) / order)
 
 
 def _pure_epsilon(guarantee: Guarantee) -> int | None:
-    if isinstance(guarantee, PureDP | BoundedRange) or (isinstance(guarantee, ApproxDP) and not guarantee.delta):
+    if isinstance(guarantee, PureDP | BoundedRange) or (
+        isinstance(guarantee, ApproxDP) and not guarantee.delta
+    ):
         return _units_up(written(guarantee.epsilon), NANO)
     return None
 
@@ -145,7 +209,10 @@ def _squared_mu(guarantee: Guarantee) -> float:
         case PureDP() | BoundedRange() | ApproxDP():
             mu = pure_mu(guarantee.epsilon)
         case _:
-            way_out = "convert it with .approx(delta), or use an account with renyi accounting"
+            way_out = (
+                "convert it with .approx(delta), or use an account with renyi "
+                "accounting"
+            )
             raise NoConversion("guarantee", f"{guarantee} is not Gaussian; {way_out}")
     return float(Fraction(mu) ** 2 * (1 + Fraction(1, 1 << 50)))
 
@@ -161,12 +228,18 @@ def _units_up(exact: Fraction, unit: int) -> int:
 def _checked(units: int, largest: int = LARGEST) -> int:
     if units > largest:
         raise ArgumentError(
-            "epsilon", f"is beyond what a book can count ({largest / NANO:.0e}); a promise that weak is none"
+            "epsilon",
+            (
+                f"is beyond what a book can count ({largest / NANO:.0e}); a "
+                "promise that weak is none"
+            ),
         )
     return units
 
 
 def _countable(cost: Cost) -> Cost:
     if max(cost.pure or 0, cost.loss, cost.delta) > LARGEST:
-        raise ArgumentError("guarantee", "costs more than any book can count; ask for less at once")
+        raise ArgumentError(
+            "guarantee", "costs more than any book can count; ask for less at once"
+        )
     return cost

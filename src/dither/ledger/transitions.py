@@ -1,7 +1,9 @@
-"""How each line of a log changes what the book says: the one definition, for charging, verifying and rechecking.
+"""How each line of a log changes what the book says: the one definition, for charging,
+verifying and rechecking.
 
-`refusal` says why a charge is not granted, `apply` carries a line out. Both are pure. What a guarantee costs and which
-caps follow from a total is mathematics that two accountants compute for themselves: they pass it as `Rules`.
+`refusal` says why a charge is not granted, `apply` carries a line out. Both are pure.
+What a guarantee costs and which caps follow from a total is mathematics that two
+accountants compute for themselves: they pass it as `Rules`.
 """
 
 from __future__ import annotations
@@ -15,7 +17,14 @@ from typing import Any, Protocol
 
 from dither.errors import LedgerError
 from dither.ledger.entry import canonical
-from dither.ledger.facts import FAILURES, FAILURES_IN_ALL, AccountFacts, AnalystFacts, Facts, Pending
+from dither.ledger.facts import (
+    FAILURES,
+    FAILURES_IN_ALL,
+    AccountFacts,
+    AnalystFacts,
+    Facts,
+    Pending,
+)
 from dither.ledger.state import Cost, State
 
 __all__ = ["SCHEMA", "Line", "Refusal", "Rules", "apply", "refusal"]
@@ -40,10 +49,14 @@ class Line(Protocol):
 
 
 class Rules(Protocol):
-    """What an accountant computes: both raise `LedgerError` where a line says something else."""
+    """What an accountant computes: both raise `LedgerError` where a line says something
+    else.
+    """
 
     def check_caps(self, account: AccountFacts) -> None: ...
-    def check_cost(self, account: AccountFacts, guarantee: Mapping[str, Any], cost: Cost) -> None: ...
+    def check_cost(
+        self, account: AccountFacts, guarantee: Mapping[str, Any], cost: Cost
+    ) -> None: ...
 
 
 class Refusal(Enum):
@@ -58,11 +71,14 @@ class Refusal(Enum):
 
 
 LENIENT = (Refusal.SHARE_SPENT, Refusal.NO_SHARE)
-"""What the first schema granted: shares began at nothing then, whatever had been spent."""
+"""What the first schema granted: shares began at nothing then, whatever had been spent.
+"""
 
 
 def refusal(facts: Facts, name: str, by: str | None, cost: Cost) -> Refusal | None:
-    """Why this charge is not granted, or None if it is. The statements in `store` decide the same."""
+    """Why this charge is not granted, or None if it is. The statements in `store`
+    decide the same.
+    """
     account, analysts = facts.accounts[name], facts.of(name)
     if account.frozen:
         return Refusal.FROZEN
@@ -78,7 +94,9 @@ def refusal(facts: Facts, name: str, by: str | None, cost: Cost) -> Refusal | No
 
 
 def standing(analysts: Mapping[str, AnalystFacts], by: str | None) -> Refusal | None:
-    """Whether an analyst may ask at all, be it for a stored release: she is not stopped, and has a share if any has."""
+    """Whether an analyst may ask at all, be it for a stored release: she is not
+    stopped, and has a share if any has.
+    """
     if by is None:
         return None
     mine = analysts.get(by, AnalystFacts())
@@ -140,10 +158,15 @@ def _open(facts: Facts, line: Line, rules: Rules | None) -> None:
         raise LedgerError(f"{line.account} is open already")
     for name, other in facts.accounts.items():
         if about == (other.dataset, other.unit, other.relation):
-            raise LedgerError(f"{name} already holds the budget of {about[0]!r} for one {about[1]} ({about[2]})")
+            raise LedgerError(
+                f"{name} already holds the budget of {about[0]!r} for one "
+                f"{about[1]} ({about[2]})"
+            )
     total = (str(body["accounting"]), str(body["epsilon"]), str(body["delta"]))
     state = State(body["pure_cap"], body["loss_cap"], body["delta_cap"])
-    opened = AccountFacts(*about, *total, body["order"], canonical(body["policy"]), state)
+    opened = AccountFacts(
+        *about, *total, body["order"], canonical(body["policy"]), state
+    )
     opened = replace(opened, began=line.seq, began_at=line.time)
     _check_caps(rules, opened)
     facts.accounts[line.account] = opened
@@ -191,12 +214,16 @@ def _amend(facts: Facts, line: Line, rules: Rules | None) -> None:
     )
     _check_caps(rules, amended)
     if facts.schema > 1 and not amended.state.holds:
-        raise LedgerError(f"{name} has spent more than that already; a promise cannot be taken back")
+        raise LedgerError(
+            f"{name} has spent more than that already; a promise cannot be taken back"
+        )
     facts.accounts[name] = amended
     for analyst, one in facts.of(name).items():
         if one.part:
             caps = amended.state.share_caps(Fraction(one.part))
-            facts.analysts[name, analyst] = replace(one, state=one.state.with_caps(caps))
+            facts.analysts[name, analyst] = replace(
+                one, state=one.state.with_caps(caps)
+            )
 
 
 def _renew(facts: Facts, line: Line) -> None:
@@ -207,17 +234,24 @@ def _renew(facts: Facts, line: Line) -> None:
         raise LedgerError(f"{name} has no renewal window; its total is for ever")
     due = datetime.fromisoformat(account.began_at) + timedelta(days=days)
     if datetime.fromisoformat(line.time) < due:
-        raise LedgerError(f"{name} can be renewed {days:g} days after {account.began_at}")
+        raise LedgerError(
+            f"{name} can be renewed {days:g} days after {account.began_at}"
+        )
     state, period = account.state.emptied(), account.period + 1
-    facts.accounts[name] = replace(account, state=state, period=period, began=line.seq, began_at=line.time)
+    facts.accounts[name] = replace(
+        account, state=state, period=period, began=line.seq, began_at=line.time
+    )
     for analyst, one in facts.of(name).items():
         facts.analysts[name, analyst] = replace(one, state=one.state.emptied())
 
 
 def _write_off(facts: Facts, line: Line) -> None:
     account = facts.accounts[line.account]
-    final = int(facts.schema > 1)  # by the rules of the first schema, a new promise undid it
-    facts.accounts[line.account] = replace(account, state=account.state.used_up(), written_off=final)
+    # By the rules of the first schema, a new promise undid it
+    final = int(facts.schema > 1)
+    facts.accounts[line.account] = replace(
+        account, state=account.state.used_up(), written_off=final
+    )
 
 
 def _share(facts: Facts, line: Line) -> None:
@@ -226,7 +260,9 @@ def _share(facts: Facts, line: Line) -> None:
     if not 0 <= Fraction(part) <= 1 or list(line.body["caps"]) != caps:
         raise LedgerError(f"{analyst} is given more than her part")
     mine = facts.analysts.get((name, analyst), AnalystFacts())
-    facts.analysts[name, analyst] = replace(mine, part=part, state=mine.state.with_caps(caps))
+    facts.analysts[name, analyst] = replace(
+        mine, part=part, state=mine.state.with_caps(caps)
+    )
 
 
 def _settle(facts: Facts, line: Line) -> None:
@@ -237,10 +273,16 @@ def _settle(facts: Facts, line: Line) -> None:
 def _store(facts: Facts, line: Line) -> None:
     body = line.body
     if (line.account, body["key"]) in facts.releases:
-        raise LedgerError("a release is already stored under this key; a release never changes")
+        raise LedgerError(
+            "a release is already stored under this key; a release never changes"
+        )
     if facts.schema > 1 and not 0 < body["charge"] < line.seq:
         raise LedgerError("a release is stored for a charge that is not there")
-    facts.releases[line.account, body["key"]] = (body["charge"], line.seq, body["sha256"])
+    facts.releases[line.account, body["key"]] = (
+        body["charge"],
+        line.seq,
+        body["sha256"],
+    )
 
 
 def _fail(facts: Facts, line: Line) -> None:
@@ -248,7 +290,9 @@ def _fail(facts: Facts, line: Line) -> None:
         _count_failure(facts, line.account, _take_pending(facts, line).analyst)
         return
     account = facts.accounts[line.account]
-    facts.accounts[line.account] = replace(account, failures=account.failures + 1, own=account.own + 1)
+    facts.accounts[line.account] = replace(
+        account, failures=account.failures + 1, own=account.own + 1
+    )
 
 
 def _lapse(facts: Facts, line: Line) -> None:
@@ -259,9 +303,14 @@ def _lapse(facts: Facts, line: Line) -> None:
 
 
 def _count_failure(facts: Facts, name: str, by: str | None) -> None:
-    """Against the asker first, and against all together: no analyst alone can stop an account for everybody."""
+    """Against the asker first, and against all together: no analyst alone can stop an
+    account for everybody.
+    """
     account = facts.accounts[name]
-    most, in_all = account.rule("failures", FAILURES), account.rule("failures_in_all", FAILURES_IN_ALL)
+    most, in_all = (
+        account.rule("failures", FAILURES),
+        account.rule("failures_in_all", FAILURES_IN_ALL),
+    )
     failures, own = account.failures + 1, account.own + (by is None)
     frozen = account.frozen
     if own >= most or failures >= in_all:
@@ -290,7 +339,9 @@ def _freeze(facts: Facts, line: Line) -> None:
 def _thaw(facts: Facts, line: Line) -> None:
     name, analyst = line.account, line.body.get("analyst")
     if analyst is None:
-        facts.accounts[name] = replace(facts.accounts[name], frozen="", failures=0, own=0)
+        facts.accounts[name] = replace(
+            facts.accounts[name], frozen="", failures=0, own=0
+        )
     else:
         mine = facts.analysts.get((name, analyst), AnalystFacts())
         facts.analysts[name, analyst] = replace(mine, frozen="", failures=0)
@@ -299,16 +350,22 @@ def _thaw(facts: Facts, line: Line) -> None:
 def _take_pending(facts: Facts, line: Line) -> Pending:
     found = facts.pending.get(line.body["charge"])
     if found is None or found.account != line.account:
-        raise LedgerError(f"there is no charge {line.body['charge']} that waits for its answer")
+        raise LedgerError(
+            f"there is no charge {line.body['charge']} that waits for its answer"
+        )
     del facts.pending[line.body["charge"]]
     return found
 
 
-def _spend_by(facts: Facts, name: str, by: str | None, cost: Cost, charges: int = 1) -> None:
+def _spend_by(
+    facts: Facts, name: str, by: str | None, cost: Cost, charges: int = 1
+) -> None:
     if by is not None:
         mine = facts.analysts.get((name, by), AnalystFacts())
         state = mine.state.plus(cost)
-        facts.analysts[name, by] = replace(mine, state=state, charges=mine.charges + charges)
+        facts.analysts[name, by] = replace(
+            mine, state=state, charges=mine.charges + charges
+        )
 
 
 def _not_written_off(facts: Facts, name: str, consequence: str) -> None:
@@ -321,7 +378,9 @@ def _check_caps(rules: Rules | None, account: AccountFacts) -> None:
         rules.check_caps(account)
 
 
-def _check_cost(rules: Rules | None, account: AccountFacts, body: Mapping[str, Any], cost: Cost) -> None:
+def _check_cost(
+    rules: Rules | None, account: AccountFacts, body: Mapping[str, Any], cost: Cost
+) -> None:
     if min(cost.pure or 0, cost.loss, cost.delta) < 0:
         raise LedgerError("it costs less than nothing")
     for part in body["guarantee"].get("parts", [body["guarantee"]]):

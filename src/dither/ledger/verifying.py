@@ -1,4 +1,6 @@
-"""Whether a book tells the truth about itself: the chain of hashes, and every number recomputed from the log."""
+"""Whether a book tells the truth about itself: the chain of hashes, and every number
+recomputed from the log.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +32,20 @@ __all__ = ["verify"]
 PAGE = 1000
 
 
-def verify(ledger: Ledger, anchors: Iterable[Receipt | tuple[int, str]] = (), *, whole: bool = False) -> int:
-    """Check the book and return how many lines its log has; raises `LedgerError` at the first fault.
+def verify(
+    ledger: Ledger,
+    anchors: Iterable[Receipt | tuple[int, str]] = (),
+    *,
+    whole: bool = False,
+) -> int:
+    """Check the book and return how many lines its log has; raises `LedgerError` at the
+    first fault.
 
-    Lines that were verified before are not read again: the book keeps a mark of where it was found in order. `whole`
-    reads all of it, which also finds what was changed before the mark. Anchors are receipts, or (sequence number, hash)
-    pairs, that were kept outside the book: without one, a book that was cut *and* made to agree with itself again
-    cannot be told from a true one.
+    Lines that were verified before are not read again: the book keeps a mark of where
+    it was found in order. `whole` reads all of it, which also finds what was changed
+    before the mark. Anchors are receipts, or (sequence number, hash) pairs, that were
+    kept outside the book: without one, a book that was cut *and* made to agree with
+    itself again cannot be told from a true one.
     """
     with ledger.store.reading() as run, _only_book_errors(ledger.store.place):
         start = Mark() if whole else _mark(run)
@@ -52,7 +61,9 @@ def verify(ledger: Ledger, anchors: Iterable[Receipt | tuple[int, str]] = (), *,
 class Mark:
     """How far a log was followed, and what it says up to there."""
 
-    def __init__(self, seq: int = 0, head: str = "", time: str = "", facts: Facts | None = None) -> None:
+    def __init__(
+        self, seq: int = 0, head: str = "", time: str = "", facts: Facts | None = None
+    ) -> None:
         self.seq, self.head, self.time = seq, head, time
         self.facts = Facts() if facts is None else facts
 
@@ -67,7 +78,9 @@ def _mark(run: Run) -> Mark:
         return Mark()
     seq, head, time, facts = json.loads(rows[0][0])
     if run("SELECT hash FROM log WHERE seq = ?", (seq,)) != [(head,)]:
-        raise LedgerError(f"line {seq} was verified before, and is missing or was changed since")
+        raise LedgerError(
+            f"line {seq} was verified before, and is missing or was changed since"
+        )
     return Mark(seq, head, time, Facts.from_json(facts))
 
 
@@ -80,25 +93,42 @@ def _remember(ledger: Ledger, end: Mark) -> None:
 
 @contextmanager
 def _only_book_errors(place: str) -> Iterator[None]:
-    """A value of another type, or a line that refers to nothing, is a changed book like any other."""
+    """A value of another type, or a line that refers to nothing, is a changed book like
+    any other.
+    """
     try:
         yield
     except LedgerError as error:
         raise error.at(place) from error.__cause__
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, ArithmeticError) as error:
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        RecursionError,
+        ArithmeticError,
+    ) as error:
         if isinstance(error, DitherError):
             raise
-        raise LedgerError(f"{place} was changed: it holds something that no charge writes") from error
+        raise LedgerError(
+            f"{place} was changed: it holds something that no charge writes"
+        ) from error
 
 
 def _check_file(run: Run) -> None:
-    """Whether the indices of a SQLite file agree with its tables: lookups read the one, sums the other."""
+    """Whether the indices of a SQLite file agree with its tables: lookups read the one,
+    sums the other.
+    """
     if run("PRAGMA integrity_check") != [("ok",)]:
-        raise LedgerError("the file is damaged; restore it from a backup with `dither restore`")
+        raise LedgerError(
+            "the file is damaged; restore it from a backup with `dither restore`"
+        )
 
 
 def _follow(run: Run, start: Mark) -> Mark:
-    """Follow the log from a mark to its end: each line ties to the one before, and is one that may come there."""
+    """Follow the log from a mark to its end: each line ties to the one before, and is
+    one that may come there.
+    """
     rules = Dithers()
     seq, head, time, facts = start.seq, start.head, start.time, start.facts
     while rows := run(f"{LINES} WHERE seq > ? ORDER BY seq LIMIT {PAGE}", (seq,)):
@@ -107,7 +137,9 @@ def _follow(run: Run, start: Mark) -> Mark:
             try:
                 apply(facts, entry, rules)
             except LedgerError as error:
-                raise LedgerError(f"line {entry.seq} is not one that this book could hold: {error}") from None
+                raise LedgerError(
+                    f"line {entry.seq} is not one that this book could hold: {error}"
+                ) from None
             seq, head, time = entry.seq, entry.hash, entry.time
     return Mark(seq, head, time, facts)
 
@@ -115,7 +147,12 @@ def _follow(run: Run, start: Mark) -> Mark:
 def _entry(row: tuple[Any, ...], expected: int, previous: str, time: str) -> Entry:
     seq, when, kind, account, body, digest = row
     entry = Entry(seq, when, kind, account, _parsed(body, expected), digest)
-    if seq != expected or canonical(entry.body) != body or not entry.follows(previous) or when < time:
+    if (
+        seq != expected
+        or canonical(entry.body) != body
+        or not entry.follows(previous)
+        or when < time
+    ):
         raise LedgerError(f"line {expected} of the log was changed, moved or removed")
     return entry
 
@@ -138,14 +175,26 @@ class Dithers:
         terms, state = _terms(_about(account)), account.state
         stated = (state.pure_cap, state.loss_cap, state.delta_cap)
         true = (terms.pure_cap, terms.loss_cap, terms.delta_cap)
-        if any(not 0 <= cap <= _nearly(real) for cap, real in zip(stated, true, strict=True)):
+        if any(
+            not 0 <= cap <= _nearly(real)
+            for cap, real in zip(stated, true, strict=True)
+        ):
             raise LedgerError("it allows more than the total that it states")
 
-    def check_cost(self, account: AccountFacts, guarantee: Mapping[str, Any], cost: Cost) -> None:
+    def check_cost(
+        self, account: AccountFacts, guarantee: Mapping[str, Any], cost: Cost
+    ) -> None:
         """A charge must cost at least what its guarantee says."""
         true = _cost_of(_about(account), canonical(guarantee))
-        pairs = ((cost.pure, true.pure), (cost.loss, true.loss), (cost.delta, true.delta))
-        cheap = any(stated is not None and _nearly(stated) < (real or 0) for stated, real in pairs)
+        pairs = (
+            (cost.pure, true.pure),
+            (cost.loss, true.loss),
+            (cost.delta, true.delta),
+        )
+        cheap = any(
+            stated is not None and _nearly(stated) < (real or 0)
+            for stated, real in pairs
+        )
         if cheap or (cost.pure is None) != (true.pure is None):
             raise LedgerError("it costs less than its guarantee")
 
@@ -180,13 +229,20 @@ def _nearly(units: int) -> int:
 
 def _check_anchors(run: Run, anchors: Iterable[Receipt | tuple[int, str]]) -> None:
     for anchor in anchors:
-        seq, digest = anchor if isinstance(anchor, tuple) else (anchor.number, anchor.head)
+        seq, digest = (
+            anchor if isinstance(anchor, tuple) else (anchor.number, anchor.head)
+        )
         if run("SELECT hash FROM log WHERE seq = ?", (seq,)) != [(digest,)]:
-            raise LedgerError(f"line {seq} is missing or was changed: the book was cut, or replaced by an older copy")
+            raise LedgerError(
+                f"line {seq} is missing or was changed: the book was cut, or "
+                "replaced by an older copy"
+            )
 
 
 def _compare(end: Mark, run: Run, after: int) -> None:
-    """Every row of every table must be what the log says, and nothing else may be there."""
+    """Every row of every table must be what the log says, and nothing else may be
+    there.
+    """
     said, found = end.facts, load_all(run)
     pairs: list[tuple[str, object, object]] = [
         ("account", said.accounts, found.accounts),
@@ -197,14 +253,19 @@ def _compare(end: Mark, run: Run, after: int) -> None:
     ]
     for what, one, other in pairs:
         if one != other:
-            raise LedgerError(f"the log and the table of each {what} do not agree: one of them was changed")
+            raise LedgerError(
+                f"the log and the table of each {what} do not agree: one of them "
+                "was changed"
+            )
     known = ("schema", "mark", "verified", "home")
     if any(name not in known for (name,) in run("SELECT name FROM meta")):
         raise LedgerError("the book holds something that no charge writes")
 
 
 def _releases(run: Run, after: int) -> dict[tuple[str, str], tuple[int, int, str]]:
-    rows = run("SELECT account, name, seq, line, body FROM replay WHERE line > ?", (after,))
+    rows = run(
+        "SELECT account, name, seq, line, body FROM replay WHERE line > ?", (after,)
+    )
     return {
         (account, name): (seq, line, hashlib.sha256(body.encode()).hexdigest())
         for account, name, seq, line, body in rows

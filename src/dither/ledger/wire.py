@@ -36,17 +36,29 @@ def to_json(guarantee: Guarantee) -> dict[str, Any]:
     unit = {"unit": guarantee.unit.name, "relation": str(guarantee.unit.relation)}
     match guarantee:
         case PoissonSampled():
-            steps = {"rate": guarantee.rate, "steps": guarantee.steps, "mu": guarantee.of.mu}
+            steps = {
+                "rate": guarantee.rate,
+                "steps": guarantee.steps,
+                "mu": guarantee.of.mu,
+            }
             return {"kind": "poisson sampled", **steps, **unit}
         case RenyiDP():
             losses = [[order, loss] for order, loss in guarantee.losses]
             return {"kind": "renyi", "losses": losses, "delta": guarantee.delta, **unit}
         case Composed():
-            return {"kind": "composed", "parts": [to_json(part) for part in guarantee.parts], **unit}
+            return {
+                "kind": "composed",
+                "parts": [to_json(part) for part in guarantee.parts],
+                **unit,
+            }
     name = _NAMES.get(type(guarantee))
     if name is None:
         raise LedgerError(f"a {type(guarantee).__name__} cannot be written to a book")
-    return {"kind": name, **{field: getattr(guarantee, field) for field in _SIMPLE[name][1]}, **unit}
+    return {
+        "kind": name,
+        **{field: getattr(guarantee, field) for field in _SIMPLE[name][1]},
+        **unit,
+    }
 
 
 def from_json(data: Mapping[str, Any]) -> Guarantee:
@@ -54,7 +66,9 @@ def from_json(data: Mapping[str, Any]) -> Guarantee:
     unit = Unit(data["unit"], data["relation"])
     match data["kind"]:
         case "poisson sampled":
-            return PoissonSampled(data["rate"], GaussianDP(data["mu"], unit=unit), data["steps"])
+            return PoissonSampled(
+                data["rate"], GaussianDP(data["mu"], unit=unit), data["steps"]
+            )
         case "renyi":
             return RenyiDP(dict(data["losses"]), data["delta"], unit=unit)
         case "composed":

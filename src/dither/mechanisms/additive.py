@@ -1,7 +1,8 @@
 """Mechanisms that add noise to numbers: Laplace, Geometric, Gaussian.
 
-Integers get integer noise and stay integers. Reals are rounded to a public power-of-two grid, noised there in whole
-steps and turned back, so their low bits say nothing (docs/proofs/mechanisms.md).
+Integers get integer noise and stay integers. Reals are rounded to a public power-of-two
+grid, noised there in whole steps and turned back, so their low bits say nothing
+(docs/proofs/mechanisms.md).
 """
 
 from __future__ import annotations
@@ -22,22 +23,32 @@ from dither.mechanisms.values import Exact, Integers, Reals, numbers, plus
 from dither.noise import Grid, discrete_laplace, rounded_gaussian
 from dither.noise.shapes import Shape, check_scale
 from dither.privacy import ROW, GaussianDP, Guarantee, PureDP, Unit, gaussian_mu
-from dither.privacy.numbers import at_most, confidence_level, float_down, float_up, positive, whole
+from dither.privacy.numbers import (
+    at_most,
+    confidence_level,
+    float_down,
+    float_up,
+    positive,
+    whole,
+)
 
 __all__ = ["Additive", "Gaussian", "Geometric", "Laplace"]
 
 SENSITIVITY = "pass how far one unit can move the value, such as 1 for a count"
 SMALLEST = 2.0**-1000
 FINEST = Fraction(1, 1 << 54)
-"""The grid is never finer than this share of the noise, so that noise on it fits 64-bit integers."""
+"""The grid is never finer than this share of the noise, so that noise on it fits 64-bit
+integers.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Additive(ABC):
     """Noise added to a number or an array.
 
-    `sensitivity` is the most that one unit can move the whole array, in the norm the mechanism names. `changes` is how
-    many entries of an array of reals one unit can move; it is all of them unless said otherwise.
+    `sensitivity` is the most that one unit can move the whole array, in the norm the
+    mechanism names. `changes` is how many entries of an array of reals one unit can
+    move; it is all of them unless said otherwise.
     """
 
     sensitivity: float
@@ -45,10 +56,16 @@ class Additive(ABC):
     changes: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sensitivity", positive("sensitivity", self.sensitivity, SENSITIVITY))
+        object.__setattr__(
+            self, "sensitivity", positive("sensitivity", self.sensitivity, SENSITIVITY)
+        )
         if self.changes is not None:
             object.__setattr__(
-                self, "changes", whole("changes", self.changes, "pass how many entries one unit can move")
+                self,
+                "changes",
+                whole(
+                    "changes", self.changes, "pass how many entries one unit can move"
+                ),
             )
 
     def _check_scale(self) -> None:
@@ -57,7 +74,13 @@ class Additive(ABC):
         except OverflowError:
             usable = False
         if not usable:
-            raise ArgumentError("sensitivity", "and the promise together give a noise scale beyond the range of floats")
+            raise ArgumentError(
+                "sensitivity",
+                (
+                    "and the promise together give a noise scale beyond the range of "
+                    "floats"
+                ),
+            )
 
     @property
     @abstractmethod
@@ -66,12 +89,18 @@ class Additive(ABC):
 
     @property
     def scale(self) -> float:
-        """The scale of the noise on integers. On reals it is larger by a millionth, or more if `scale_on` says so."""
+        """The scale of the noise on integers. On reals it is larger by a millionth, or
+        more if `scale_on` says so.
+        """
         return float_up(self._exact_scale(Fraction(self.sensitivity)))
 
     @abstractmethod
-    def error(self, confidence: float = 0.95, *, integer: bool = False, size: int = 1) -> float:
-        """The ± that each entry's noise stays within, with this probability, in an array of `size` numbers."""
+    def error(
+        self, confidence: float = 0.95, *, integer: bool = False, size: int = 1
+    ) -> float:
+        """The ± that each entry's noise stays within, with this probability, in an
+        array of `size` numbers.
+        """
 
     def _scale_of_reals(self, size: int) -> float:
         grid, scale = self._single if size == 1 else self.scale_on(size)
@@ -83,7 +112,9 @@ class Additive(ABC):
 
     @abstractmethod
     def _rounding(self, changes: int) -> Fraction:
-        """How far rounding to the integers can move an array of that many changing entries, in the norm at hand."""
+        """How far rounding to the integers can move an array of that many changing
+        entries, in the norm at hand.
+        """
 
     @overload
     def _draw(self, scale: float, size: None) -> int: ...
@@ -98,12 +129,15 @@ class Additive(ABC):
     @overload
     def release(self, value: float) -> float: ...
     @overload
-    def release(self, value: NDArray[Any] | list[Any] | tuple[Any, ...]) -> NDArray[Any]: ...
+    def release(
+        self, value: NDArray[Any] | list[Any] | tuple[Any, ...]
+    ) -> NDArray[Any]: ...
     def release(self, value: Any) -> Any:
-        """The value with noise: an int for an int, a float for other numbers, an array for an array or a list.
+        """The value with noise: an int for an int, a float for other numbers, an array
+        for an array or a list.
 
-        NaN counts as 0 and infinities as the largest float; an answer beyond 64 bits in an array of integers is held at
-        the end of the range.
+        NaN counts as 0 and infinities as the largest float; an answer beyond 64 bits in
+        an array of integers is held at the end of the range.
         """
         clean = numbers(value)
         if isinstance(clean, int):
@@ -112,7 +146,9 @@ class Additive(ABC):
             grid, scale = self._single
             return grid.real(grid.nearest(clean) + self._draw(scale, None))
         if clean.dtype == np.int64:
-            return plus(cast("Integers", clean), self._draw(self.integer_scale, clean.shape))
+            return plus(
+                cast("Integers", clean), self._draw(self.integer_scale, clean.shape)
+            )
         grid, scale = self.scale_on(clean.size)
         return grid.add(cast("Reals | Exact", clean), self._draw(scale, clean.shape))
 
@@ -126,10 +162,17 @@ class Additive(ABC):
         return self.scale_on(1)
 
     def scale_on(self, size: int) -> tuple[Grid, float]:
-        """The grid for an array of reals of a size, and the noise scale in steps of that grid, rounded up."""
+        """The grid for an array of reals of a size, and the noise scale in steps of
+        that grid, rounded up.
+        """
         changes = min(self.changes or size, size) or 1
-        spread, moved = self._exact_scale(Fraction(self.sensitivity)), self._rounding(changes)
-        step = max(min(spread, Fraction(self.sensitivity) / moved), spread * FINEST * (1 << 20))
+        spread, moved = (
+            self._exact_scale(Fraction(self.sensitivity)),
+            self._rounding(changes),
+        )
+        step = max(
+            min(spread, Fraction(self.sensitivity) / moved), spread * FINEST * (1 << 20)
+        )
         grid = Grid.finer_than(step)
         exact = self._exact_scale(Fraction(self.sensitivity) / grid.step + moved)
         return grid, check_scale("sensitivity", float_up(exact))
@@ -140,9 +183,11 @@ class Laplace(Additive):
     """Laplace noise for a number, or an array whose L1 sensitivity is known.
 
     Guarantee: epsilon-differential privacy, pure.
-    Why: discrete Laplace noise of scale Δ / ε on integers (Ghosh, Roughgarden & Sundararajan 2009); reals are rounded
-    to a grid first, which moves each changing entry by at most one step more (docs/proofs/mechanisms.md).
-    Assumes: the value's L1 sensitivity over the unit's neighbours is at most `sensitivity`.
+    Why: discrete Laplace noise of scale Δ / ε on integers (Ghosh, Roughgarden &
+    Sundararajan 2009); reals are rounded to a grid first, which moves each changing
+    entry by at most one step more (docs/proofs/mechanisms.md).
+    Assumes: the value's L1 sensitivity over the unit's neighbours is at most
+    `sensitivity`.
     """
 
     epsilon: float
@@ -156,10 +201,14 @@ class Laplace(Additive):
     def guarantee(self) -> PureDP:
         return PureDP(self.epsilon, unit=self.unit)
 
-    def error(self, confidence: float = 0.95, *, integer: bool = False, size: int = 1) -> float:
+    def error(
+        self, confidence: float = 0.95, *, integer: bool = False, size: int = 1
+    ) -> float:
         tail = -math.log(float(1 - confidence_level("confidence", confidence)))
         if not integer:
-            return self._scale_of_reals(size) * tail + float(self.scale_on(size)[0].step)
+            return self._scale_of_reals(size) * tail + float(
+                self.scale_on(size)[0].step
+            )
         # P(|X| > k) = 2q^(k+1) / (1+q) with q = e^(-1/t)
         excess = math.log(2) - math.log1p(math.exp(-1 / self.scale))
         return max(0, math.ceil(self.scale * (tail + excess) - 1))
@@ -176,20 +225,29 @@ class Laplace(Additive):
 
 @dataclass(frozen=True, kw_only=True)
 class Geometric(Laplace):
-    """Two-sided geometric noise: Laplace for integers only, so a real is refused instead of rounded.
+    """Two-sided geometric noise: Laplace for integers only, so a real is refused
+    instead of rounded.
 
     Guarantee: epsilon-differential privacy, pure.
     Why: P(k) / P(k + Δ) = e^(ε) at most (Ghosh, Roughgarden & Sundararajan 2009).
-    Assumes: integer values whose L1 sensitivity over the unit's neighbours is at most `sensitivity`.
+    Assumes: integer values whose L1 sensitivity over the unit's neighbours is at most
+    `sensitivity`.
     """
 
     def release(self, value: Any) -> Any:
         clean = numbers(value)
-        if not isinstance(clean, int) and not (isinstance(clean, np.ndarray) and clean.dtype == np.int64):
-            raise ArgumentError("value", "must be whole numbers for geometric noise; use Laplace for reals")
+        if not isinstance(clean, int) and not (
+            isinstance(clean, np.ndarray) and clean.dtype == np.int64
+        ):
+            raise ArgumentError(
+                "value",
+                "must be whole numbers for geometric noise; use Laplace for reals",
+            )
         return super().release(clean)
 
-    def error(self, confidence: float = 0.95, *, integer: bool = True, size: int = 1) -> float:
+    def error(
+        self, confidence: float = 0.95, *, integer: bool = True, size: int = 1
+    ) -> float:
         return super().error(confidence, integer=integer, size=size)
 
 
@@ -197,12 +255,16 @@ class Geometric(Laplace):
 class Gaussian(Additive):
     """Gaussian noise for a number, or an array whose L2 sensitivity is known.
 
-    State the promise as `epsilon` and `delta`, or as `rho` (zero-concentrated), or as `mu` (Gaussian).
+    State the promise as `epsilon` and `delta`, or as `rho` (zero-concentrated), or as
+    `mu` (Gaussian).
 
-    Guarantee: mu-Gaussian differential privacy; the noise for (epsilon, delta) is the least that suffices.
-    Why: analytic calibration (Balle & Wang 2018); rounding Gaussian noise on integers is post-processing of the
-    Gaussian mechanism, so the guarantee is exact in any dimension (docs/proofs/mechanisms.md).
-    Assumes: the value's L2 sensitivity over the unit's neighbours is at most `sensitivity`.
+    Guarantee: mu-Gaussian differential privacy; the noise for (epsilon, delta) is the
+    least that suffices.
+    Why: analytic calibration (Balle & Wang 2018); rounding Gaussian noise on integers
+    is post-processing of the Gaussian mechanism, so the guarantee is exact in any
+    dimension (docs/proofs/mechanisms.md).
+    Assumes: the value's L2 sensitivity over the unit's neighbours is at most
+    `sensitivity`.
     """
 
     epsilon: float | None = None
@@ -220,7 +282,9 @@ class Gaussian(Additive):
         assert self.mu is not None
         return GaussianDP(self.mu, unit=self.unit)
 
-    def error(self, confidence: float = 0.95, *, integer: bool = False, size: int = 1) -> float:
+    def error(
+        self, confidence: float = 0.95, *, integer: bool = False, size: int = 1
+    ) -> float:
         level = float(confidence_level("confidence", confidence))
         normal = NormalDist().inv_cdf((1 + level) / 2)
         if integer:
@@ -231,24 +295,40 @@ class Gaussian(Additive):
         return sensitivity / Fraction(self.guarantee.mu)
 
     def _rounding(self, changes: int) -> Fraction:
-        return Fraction(math.isqrt(changes << 64) + 1, 1 << 32) if changes > 1 else Fraction(1)
+        return (
+            Fraction(math.isqrt(changes << 64) + 1, 1 << 32)
+            if changes > 1
+            else Fraction(1)
+        )
 
     def _draw(self, scale: float, size: Any) -> Any:
         return rounded_gaussian(scale, size)
 
 
-def _mu(epsilon: float | None, delta: float | None, rho: float | None, mu: float | None) -> float:
+def _mu(
+    epsilon: float | None, delta: float | None, rho: float | None, mu: float | None
+) -> float:
     """The largest mu that keeps the promise stated in one of three ways."""
     stated = [epsilon is not None or delta is not None, rho is not None, mu is not None]
     if sum(stated) != 1:
-        raise ArgumentError("epsilon", "state one promise: epsilon and delta, or rho, or mu")
+        raise ArgumentError(
+            "epsilon", "state one promise: epsilon and delta, or rho, or mu"
+        )
     if mu is not None:
         return positive("mu", mu, "pass a mu such as 0.5")
     if rho is not None:
-        return float_down(_root(2 * Fraction(positive("rho", rho, "pass a rho such as 0.1"))))
+        return float_down(
+            _root(2 * Fraction(positive("rho", rho, "pass a rho such as 0.1")))
+        )
     if epsilon is None or delta is None:
         missing = "epsilon" if epsilon is None else "delta"
-        raise ArgumentError(missing, "is missing: Gaussian noise needs both epsilon and delta, such as 1.0 and 1e-6")
+        raise ArgumentError(
+            missing,
+            (
+                "is missing: Gaussian noise needs both epsilon and delta, such "
+                "as 1.0 and 1e-6"
+            ),
+        )
     return gaussian_mu(epsilon, delta)
 
 

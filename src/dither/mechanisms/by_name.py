@@ -17,7 +17,9 @@ Found = TypeVar("Found")
 
 
 def by_name(example: str) -> Callable[[Callable[Given, Found]], Callable[Given, Found]]:
-    """Replace Python's count of arguments by an example. What was passed is not shown: it may be private (rule R1)."""
+    """Replace Python's count of arguments by an example. What was passed is not shown:
+    it may be private (rule R1).
+    """
 
     def decorate(function: Callable[Given, Found]) -> Callable[Given, Found]:
         @functools.wraps(function)
@@ -27,7 +29,9 @@ def by_name(example: str) -> Callable[[Callable[Given, Found]], Callable[Given, 
             except TypeError:
                 if _fits(function, args, named):
                     raise
-            raise ArgumentError(function.__name__, f"{_problem(function, named)}; write {example}")
+            raise ArgumentError(
+                function.__name__, f"{_problem(function, named)}; write {example}"
+            )
 
         return called
 
@@ -39,12 +43,18 @@ def _problem(function: Callable[..., Any], named: dict[str, Any]) -> str:
     for name in named:
         if name not in known:
             near = get_close_matches(name, known, 1)
-            way = f"did you mean {near[0]}" if near else f"there are {', '.join(known[1:])}"
+            way = (
+                f"did you mean {near[0]}"
+                if near
+                else f"there are {', '.join(known[1:])}"
+            )
             return f"has no argument {name:.40}; {way}"
     return "takes one argument by its place and the others by their names"
 
 
-def _fits(function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> bool:
+def _fits(
+    function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]
+) -> bool:
     try:
         inspect.signature(function).bind(*args, **named)
     except TypeError:

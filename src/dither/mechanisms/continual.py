@@ -1,8 +1,10 @@
-"""A running count that is released at every step, with noise that hardly grows with the number of steps.
+"""A running count that is released at every step, with noise that hardly grows with the
+number of steps.
 
-The matrix of running sums is a product of two Toeplitz matrices with the coefficients f_k = C(2k, k) / 4^k of
-(1 − x)^(−1/2). What is measured are the steps times the first one, in whole numbers, with Gaussian noise; the second
-one turns these measurements into running counts, which is post-processing (docs/proofs/more_mechanisms.md).
+The matrix of running sums is a product of two Toeplitz matrices with the coefficients
+f_k = C(2k, k) / 4^k of (1 − x)^(−1/2). What is measured are the steps times the first
+one, in whole numbers, with Gaussian noise; the second one turns these measurements into
+running counts, which is post-processing (docs/proofs/more_mechanisms.md).
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ def coefficients(horizon: int) -> Integers:
 
 @lru_cache(maxsize=16)
 def decoder(horizon: int) -> Reals:
-    """The first column of the matrix that turns measurements into running counts: 1 / ((1 − x)·F(x)) as a series."""
+    """The first column of the matrix that turns measurements into running counts: 1 /
+    ((1 − x)·F(x)) as a series.
+    """
     given = coefficients(horizon).astype(np.float64) / FINE
     inverse = np.zeros(horizon)
     inverse[0] = 1.0
@@ -55,18 +59,22 @@ def decoder(horizon: int) -> Reals:
 class ContinualCount:
     """A count, or a sum of whole numbers, released after each of `horizon` steps.
 
-    A unit takes part in at most `participations` steps, whichever these are, and moves the value of each by at most
-    `sensitivity`: 1 participation is event level, more of them protect a unit that comes back. State the promise as
-    `epsilon` and `delta`, or as `rho`, or as `mu`.
+    A unit takes part in at most `participations` steps, whichever these are, and moves
+    the value of each by at most `sensitivity`: 1 participation is event level, more of
+    them protect a unit that comes back. State the promise as `epsilon` and `delta`, or
+    as `rho`, or as `mu`.
 
     Guarantee: mu-Gaussian differential privacy, for all running counts together.
-    Why: the square-root factorization (Henzinger, Upadhyay & Upadhyay 2023; Fichtenberger, Henzinger & Upadhyay 2022),
-    measured in whole numbers; of all steps a unit may take part in, the first ones move the measurements most
-    (docs/proofs/more_mechanisms.md). Other charges may come between its steps, and values may depend on them, without
-    any theorem on concurrent composition: every step has noise of its own, and the losses of all steps together stay
-    within what was charged, whatever happens (docs/proofs/filter.md).
-    Assumes: no unit takes part in more steps, nor moves a step by more, up or down. Where neighbours replace a unit,
-    one goes and another comes: a step may then move by twice as much, and the noise is for that.
+    Why: the square-root factorization (Henzinger, Upadhyay & Upadhyay 2023;
+    Fichtenberger, Henzinger & Upadhyay 2022), measured in whole numbers; of all steps a
+    unit may take part in, the first ones move the measurements most
+    (docs/proofs/more_mechanisms.md). Other charges may come between its steps, and
+    values may depend on them, without any theorem on concurrent composition: every step
+    has noise of its own, and the losses of all steps together stay within what was
+    charged, whatever happens (docs/proofs/filter.md).
+    Assumes: no unit takes part in more steps, nor moves a step by more, up or down.
+    Where neighbours replace a unit, one goes and another comes: a step may then move by
+    twice as much, and the noise is for that.
     """
 
     horizon: int
@@ -79,15 +87,29 @@ class ContinualCount:
     unit: Unit = ROW
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "horizon", whole("horizon", self.horizon, "pass how many steps there will be"))
+        object.__setattr__(
+            self,
+            "horizon",
+            whole("horizon", self.horizon, "pass how many steps there will be"),
+        )
         if self.horizon > LONGEST:
-            raise ArgumentError("horizon", f"must be at most {LONGEST}; count in longer steps")
+            raise ArgumentError(
+                "horizon", f"must be at most {LONGEST}; count in longer steps"
+            )
         way_out = "pass how far one unit can move one step, such as 1"
-        object.__setattr__(self, "sensitivity", whole("sensitivity", self.sensitivity, way_out))
+        object.__setattr__(
+            self, "sensitivity", whole("sensitivity", self.sensitivity, way_out)
+        )
         if self.sensitivity > LARGEST:
-            raise ArgumentError("sensitivity", "must be at most 2**40; count in larger units")
+            raise ArgumentError(
+                "sensitivity", "must be at most 2**40; count in larger units"
+            )
         way_out = "pass in how many steps one unit can take part"
-        object.__setattr__(self, "participations", whole("participations", self.participations, way_out))
+        object.__setattr__(
+            self,
+            "participations",
+            whole("participations", self.participations, way_out),
+        )
         _ = self.noise.integer_scale
 
     @cached_property
@@ -95,14 +117,24 @@ class ContinualCount:
         """What is added to each measurement, in steps of 1/2^20."""
         moved = float_up(root_up(self.moved))
         return Gaussian(
-            sensitivity=moved, unit=self.unit, epsilon=self.epsilon, delta=self.delta, rho=self.rho, mu=self.mu
+            sensitivity=moved,
+            unit=self.unit,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            rho=self.rho,
+            mu=self.mu,
         )
 
     @property
     def moved(self) -> int:
-        """The square of how far neighbours can move the measurements, in L2: units take part in the first steps."""
+        """The square of how far neighbours can move the measurements, in L2: units take
+        part in the first steps.
+        """
         upto: list[int] = [0, *np.cumsum(coefficients(self.horizon)).tolist()]
-        sums = (upto[t] - upto[max(0, t - self.participations)] for t in range(1, self.horizon + 1))
+        sums = (
+            upto[t] - upto[max(0, t - self.participations)]
+            for t in range(1, self.horizon + 1)
+        )
         units = 2 if self.unit.relation is Relation.REPLACE else 1
         return (units * self.sensitivity) ** 2 * sum(total * total for total in sums)
 
@@ -122,28 +154,59 @@ class ContinualCount:
         return squares
 
     def error(self, confidence: float = 0.95, *, step: int | None = None) -> float:
-        """The ± of the running count after a step (counted from 1), with this probability; largest at the last one."""
-        at = whole("step", self.horizon if step is None else step, "pass a step, counted from 1")
+        """The ± of the running count after a step (counted from 1), with this
+        probability; largest at the last one.
+        """
+        at = whole(
+            "step",
+            self.horizon if step is None else step,
+            "pass a step, counted from 1",
+        )
         if at > self.horizon:
             raise ArgumentError("step", f"must be at most the horizon, {self.horizon}")
-        return float(reaches(self.noise, self._squares[at - 1 : at], self._squares[at - 1 : at], confidence)[0])
+        return float(
+            reaches(
+                self.noise,
+                self._squares[at - 1 : at],
+                self._squares[at - 1 : at],
+                confidence,
+            )[0]
+        )
 
-    def open(self, budget: Payer | None = None, *, purpose: str = "continual count") -> CountStream:
+    def open(
+        self, budget: Payer | None = None, *, purpose: str = "continual count"
+    ) -> CountStream:
         """Charge the whole cost to a budget and begin."""
         return CountStream(self, charged(budget, self.guarantee, purpose))
 
     def release(self, values: Any) -> Reals:
-        """The running counts of all steps at once, for values that are already known. What is missing counts as 0."""
+        """The running counts of all steps at once, for values that are already known.
+        What is missing counts as 0.
+        """
         clean = numbers(values, "values")
-        if not isinstance(clean, np.ndarray) or clean.dtype != np.int64 or clean.ndim != 1:
+        if (
+            not isinstance(clean, np.ndarray)
+            or clean.dtype != np.int64
+            or clean.ndim != 1
+        ):
             raise ArgumentError("values", "must be whole numbers, one for each step")
         if clean.size > self.horizon:
-            raise ArgumentError("values", f"must be at most {self.horizon}, as the horizon says")
+            raise ArgumentError(
+                "values", f"must be at most {self.horizon}, as the horizon says"
+            )
         steps = clean.size
         held = np.clip(clean, -self.most, self.most).astype(np.int64)
-        measured = np.convolve(held, coefficients(self.horizon)[:steps])[:steps] if steps else held
+        measured = (
+            np.convolve(held, coefficients(self.horizon)[:steps])[:steps]
+            if steps
+            else held
+        )
         noisy: Integers = self.noise.release(measured)
-        result: Reals = np.convolve(noisy, decoder(self.horizon)[:steps])[:steps] if steps else np.zeros(0)
+        result: Reals = (
+            np.convolve(noisy, decoder(self.horizon)[:steps])[:steps]
+            if steps
+            else np.zeros(0)
+        )
         return result
 
 
@@ -160,15 +223,27 @@ class CountStream(Opened):
         """The running count up to this step, with noise. NaN and None count as 0."""
         clean = numbers(present(value))
         if not isinstance(clean, int):
-            raise ArgumentError("value", "must be one whole number: what happened in this step")
+            raise ArgumentError(
+                "value", "must be one whole number: what happened in this step"
+            )
         with self._step():
             if self.step == self.mechanism.horizon:
-                raise ArgumentError("value", f"comes after the last of {self.step} steps; open another count")
-            self.step += 1  # first of all: a step that is broken off must not be measured a second time
-            self._values[self.step - 1] = max(-self.mechanism.most, min(self.mechanism.most, clean))
-            exact = int(self._weighted(self._values, coefficients(self.mechanism.horizon)))
+                raise ArgumentError(
+                    "value",
+                    f"comes after the last of {self.step} steps; open another count",
+                )
+            # first of all: a step that is broken off must not be measured a second time
+            self.step += 1
+            self._values[self.step - 1] = max(
+                -self.mechanism.most, min(self.mechanism.most, clean)
+            )
+            exact = int(
+                self._weighted(self._values, coefficients(self.mechanism.horizon))
+            )
             self._measured[self.step - 1] = self.mechanism.noise.release(exact)
-            self.count = float(self._weighted(self._measured, decoder(self.mechanism.horizon)))
+            self.count = float(
+                self._weighted(self._measured, decoder(self.mechanism.horizon))
+            )
             return self.count
 
     def _weighted(self, values: Any, weights: Any) -> Any:

@@ -1,6 +1,8 @@
-"""The ladder: a private choice among whole numbers, where those that near data would give are likelier.
+"""The ladder: a private choice among whole numbers, where those that near data would
+give are likelier.
 
-How wide the rungs are is private. The weights of the rungs, their number and the printed error are public (rule R3).
+How wide the rungs are is private. The weights of the rungs, their number and the
+printed error are public (rule R3).
 """
 
 from __future__ import annotations
@@ -32,18 +34,22 @@ WIDEST = 1 << 52
 
 @dataclass(frozen=True, kw_only=True)
 class Ladder:
-    """A whole number between public bounds, near the true one: rung after rung falls in probability by e^(−ε / 2).
+    """A whole number between public bounds, near the true one: rung after rung falls in
+    probability by e^(−ε / 2).
 
-    The true value is rung 0; rung t holds the next LS_(t−1) numbers on either side, so rungs are narrow where one unit
-    can move the value by little. `global_sensitivity` is the most that one unit can move it on any data. `growth`,
-    where it is enough to know LS_0, is by how much LS_t grows with each t at most.
+    The true value is rung 0; rung t holds the next LS_(t−1) numbers on either side, so
+    rungs are narrow where one unit can move the value by little. `global_sensitivity`
+    is the most that one unit can move it on any data. `growth`, where it is enough to
+    know LS_0, is by how much LS_t grows with each t at most.
 
-    Guarantee: epsilon-bounded range, hence epsilon-differential privacy, and zCDP with rho = ε² / 8.
-    Why: between neighbours every number moves by at most one rung, so this is the exponential mechanism with minus the
-    rung as its score (Zhang, Cormode, Procopiuc, Srivastava & Xiao 2015); the weights are public whole numbers, and the
-    choice by them is exact (docs/proofs/more_mechanisms.md).
-    Assumes: for all neighbours D and D′, |f(D) − f(D′)| ≤ LS_0(D) and LS_t(D) ≤ LS_(t+1)(D′), for every t; and
-    LS_t ≤ `global_sensitivity`.
+    Guarantee: epsilon-bounded range, hence epsilon-differential privacy, and zCDP with
+    rho = ε² / 8.
+    Why: between neighbours every number moves by at most one rung, so this is the
+    exponential mechanism with minus the rung as its score (Zhang, Cormode, Procopiuc,
+    Srivastava & Xiao 2015); the weights are public whole numbers, and the choice by
+    them is exact (docs/proofs/more_mechanisms.md).
+    Assumes: for all neighbours D and D′, |f(D) − f(D′)| ≤ LS_0(D) and LS_t(D) ≤
+    LS_(t+1)(D′), for every t; and LS_t ≤ `global_sensitivity`.
     """
 
     epsilon: float
@@ -56,17 +62,40 @@ class Ladder:
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", BoundedRange(self.epsilon).epsilon)
         way_out = "pass how far one unit can move the value at most, on any data"
-        object.__setattr__(self, "global_sensitivity", whole("global_sensitivity", self.global_sensitivity, way_out))
+        object.__setattr__(
+            self,
+            "global_sensitivity",
+            whole("global_sensitivity", self.global_sensitivity, way_out),
+        )
         for end in ("low", "high"):
             if not isinstance(numbers(getattr(self, end), end), int):
-                raise ArgumentError(end, "must be a whole number: the public end of what the value can be")
+                raise ArgumentError(
+                    end,
+                    "must be a whole number: the public end of what the value can be",
+                )
             object.__setattr__(self, end, int(getattr(self, end)))
         if self.high <= self.low or self.global_sensitivity > WIDEST:
-            raise ArgumentError("high", "must lie above low; count in larger steps if one unit moves more than 2**52")
+            raise ArgumentError(
+                "high",
+                (
+                    "must lie above low; count in larger steps if one unit moves "
+                    "more than 2**52"
+                ),
+            )
         if self.growth is not None:
-            object.__setattr__(self, "growth", not_negative("growth", self.growth, "pass how much LS_t grows by"))
+            object.__setattr__(
+                self,
+                "growth",
+                not_negative("growth", self.growth, "pass how much LS_t grows by"),
+            )
         if not 1e-6 <= self.epsilon <= 1e3 or self.rungs > LONGEST:
-            raise ArgumentError("epsilon", "must be at most 1000, and large enough for a quarter of a million rungs")
+            raise ArgumentError(
+                "epsilon",
+                (
+                    "must be at most 1000, and large enough for a quarter of a "
+                    "million rungs"
+                ),
+            )
 
     @property
     def guarantee(self) -> BoundedRange:
@@ -75,39 +104,67 @@ class Ladder:
 
     @property
     def rungs(self) -> int:
-        """How many there are; the last one holds all numbers that are left. Public: from the bounds and epsilon."""
-        return math.ceil(2 * (math.log(self.high - self.low + 1) + FAINT) / self.epsilon) + 1
+        """How many there are; the last one holds all numbers that are left. Public:
+        from the bounds and epsilon.
+        """
+        return (
+            math.ceil(2 * (math.log(self.high - self.low + 1) + FAINT) / self.epsilon)
+            + 1
+        )
 
     @cached_property
     def weights(self) -> list[int]:
-        """The weight of each number of a rung. From rung to rung they fall by e^(ε / 2) or a little less."""
+        """The weight of each number of a rung. From rung to rung they fall by e^(ε / 2)
+        or a little less.
+        """
         ctx = context(128)
-        growth = ctx.multiply(ctx.exp(decimal_of(ctx, at_most(self.epsilon) / 2)), Decimal(1 << 96))
-        step, found = int(ctx.multiply(growth, Decimal("0.9999999999999999999999999999"))), [1 << 64]
+        growth = ctx.multiply(
+            ctx.exp(decimal_of(ctx, at_most(self.epsilon) / 2)), Decimal(1 << 96)
+        )
+        step, found = (
+            int(ctx.multiply(growth, Decimal("0.9999999999999999999999999999"))),
+            [1 << 64],
+        )
         while len(found) <= self.rungs:
             found.append(found[-1] * step >> 96)
         return found[::-1]
 
     def release(self, value: Any, local: Any) -> int:
-        """A number near the value. `local` gives LS_t: a function of t, a list, or LS_0 if `growth` was given.
+        """A number near the value. `local` gives LS_t: a function of t, a list, or LS_0
+        if `growth` was given.
 
-        Every LS_t is rounded up and held between 0 and the global sensitivity. The value is held between the bounds;
-        NaN and None count as 0.
+        Every LS_t is rounded up and held between 0 and the global sensitivity. The
+        value is held between the bounds; NaN and None count as 0.
         """
         clean = numbers(present(value))
         if not isinstance(clean, int):
-            raise ArgumentError("value", "must be one whole number; count reals in public steps")
+            raise ArgumentError(
+                "value", "must be one whole number; count reals in public steps"
+            )
         center = max(self.low, min(self.high, clean))
-        widths = local_sensitivities(local, self.growth, self.global_sensitivity, self.rungs - 1)
-        ends = [0, *accumulate(map(int, np.ceil(widths).tolist())), self.high - self.low]
-        return self._choose(center, _sizes(ends, center - self.low), _sizes(ends, self.high - center))
+        widths = local_sensitivities(
+            local, self.growth, self.global_sensitivity, self.rungs - 1
+        )
+        ends = [
+            0,
+            *accumulate(map(int, np.ceil(widths).tolist())),
+            self.high - self.low,
+        ]
+        return self._choose(
+            center, _sizes(ends, center - self.low), _sizes(ends, self.high - center)
+        )
 
     def _choose(self, center: int, left: list[int], right: list[int]) -> int:
         """One number by its weight. Every rung is looked at, wherever the choice falls."""
-        masses = [weight * (a + b) for weight, a, b in zip(self.weights[1:], left, right, strict=True)]
+        masses = [
+            weight * (a + b)
+            for weight, a, b in zip(self.weights[1:], left, right, strict=True)
+        ]
         place = self._below(self.weights[0] + sum(masses)) - self.weights[0]
         found, below, above = center, center, center
-        for weight, mass, a, b in zip(self.weights[1:], masses, left, right, strict=True):
+        for weight, mass, a, b in zip(
+            self.weights[1:], masses, left, right, strict=True
+        ):
             if 0 <= place < mass:
                 offset = place // weight
                 found = below - 1 - offset if offset < a else above + 1 + offset - a
@@ -115,7 +172,9 @@ class Ladder:
         return found
 
     def _below(self, total: int) -> int:
-        """A uniform whole number below a total. How many bytes are drawn is public; one draw in 2^128 is repeated."""
+        """A uniform whole number below a total. How many bytes are drawn is public; one
+        draw in 2^128 is repeated.
+        """
         size = (self.weights[0] * (self.high - self.low + 1)).bit_length() // 8 + 17
         limit = (1 << 8 * size) // total * total
         while (drawn := int.from_bytes(secret_bytes(size))) >= limit:
@@ -123,8 +182,12 @@ class Ladder:
         return drawn % total
 
     def error(self, confidence: float = 0.95) -> float:
-        """The ± in the worst case of all data, from the global sensitivity. How good it is on this data is private."""
-        missed = 1 - float(confidence_level("confidence", confidence)) - math.exp(-FAINT)
+        """The ± in the worst case of all data, from the global sensitivity. How good it
+        is on this data is private.
+        """
+        missed = (
+            1 - float(confidence_level("confidence", confidence)) - math.exp(-FAINT)
+        )
         if missed <= 0:
             return self.high - self.low
         rungs = math.ceil(-2 * math.log(missed) / self.epsilon * (1 + 1e-9))
@@ -132,5 +195,7 @@ class Ladder:
 
 
 def _sizes(ends: list[int], room: int) -> list[int]:
-    """How many numbers each rung has on one side, where there is room for so many in all."""
+    """How many numbers each rung has on one side, where there is room for so many in
+    all.
+    """
     return [min(far, room) - min(near, room) for near, far in pairwise(ends)]

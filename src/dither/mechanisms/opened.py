@@ -1,11 +1,13 @@
-"""What mechanisms that answer step by step share: one charge when opened (rule R21), and one place to ask.
+"""What mechanisms that answer step by step share: one charge when opened (rule R21),
+and one place to ask.
 
-Other charges come between the answers of an opened mechanism. That its one charge still covers all of them is a claim
-of its own, about concurrent composition: the docstring of each mechanism says what it relies on there
-(docs/proofs/filter.md lists what is known).
+Other charges come between the answers of an opened mechanism. That its one charge still
+covers all of them is a claim of its own, about concurrent composition: the docstring of
+each mechanism says what it relies on there (docs/proofs/filter.md lists what is known).
 
-An opened mechanism remembers noise. Whoever asked two copies of it would see the same noise twice, so it cannot be
-copied or pickled, and a forked process cannot go on with it.
+An opened mechanism remembers noise. Whoever asked two copies of it would see the same
+noise twice, so it cannot be copied or pickled, and a forked process cannot go on with
+it.
 """
 
 from __future__ import annotations
@@ -31,19 +33,27 @@ class Payer(Protocol):
 
 
 def charged(budget: Payer | None, guarantee: Guarantee, purpose: str) -> Any:
-    """The receipt for the whole cost, or None if nobody pays; raises before anything else if it does not fit."""
+    """The receipt for the whole cost, or None if nobody pays; raises before anything
+    else if it does not fit.
+    """
     if budget is None:
         return None
     if not hasattr(budget, "charge"):
-        raise ArgumentError("budget", f"must be a budget, not {type(budget).__name__}; pass Budget(epsilon=1.0)")
+        raise ArgumentError(
+            "budget",
+            f"must be a budget, not {type(budget).__name__}; pass Budget(epsilon=1.0)",
+        )
     receipt = budget.charge(guarantee, purpose=purpose)
-    # Opening it is the answer: how long it then answers for, and whether it is asked at all, is up to its user.
+    # Opening it is the answer: how long it then answers for, and whether it is asked at
+    # all, is up to its user.
     budget.settle(receipt)
     return receipt
 
 
 class Opened:
-    """The base of opened mechanisms. Steps are taken one at a time, from any thread of the process that opened it."""
+    """The base of opened mechanisms. Steps are taken one at a time, from any thread of
+    the process that opened it.
+    """
 
     def __init__(self, guarantee: Guarantee, receipt: Any) -> None:
         self.guarantee, self.receipt = guarantee, receipt
@@ -52,9 +62,14 @@ class Opened:
     @contextmanager
     def _step(self) -> Iterator[None]:
         if os.getpid() != self._process:
-            raise RuntimeError("this was opened before the process forked; open another one here")
+            raise RuntimeError(
+                "this was opened before the process forked; open another one here"
+            )
         with self._lock:
             yield
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError(f"{type(self).__name__} cannot be copied or pickled: the copy would answer with the same noise")
+        raise TypeError(
+            f"{type(self).__name__} cannot be copied or pickled: the copy "
+            "would answer with the same noise"
+        )

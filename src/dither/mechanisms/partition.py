@@ -1,4 +1,6 @@
-"""Private keys by the best possible odds: the more units have a key, the likelier it is named."""
+"""Private keys by the best possible odds: the more units have a key, the likelier it is
+named.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,15 @@ from dither.privacy.numbers import at_most, float_down, small_probability, whole
 __all__ = ["PartitionSelection"]
 
 SPARE = 40
-"""Digits beyond those of δ. Odds are computed to so many, and rounded down within a share 10^-20 of δ."""
+"""Digits beyond those of δ. Odds are computed to so many, and rounded down within a
+share 10^-20 of δ.
+"""
 
 
 class Odds(NamedTuple):
-    """What the odds need: e^ε of one key; δ / (e^ε − 1), a little less; the last count of the rising half."""
+    """What the odds need: e^ε of one key; δ / (e^ε − 1), a little less; the last count
+    of the rising half.
+    """
 
     context: decimal.Context
     growth: Decimal
@@ -37,15 +43,18 @@ class Odds(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionSelection:
-    """Names each key with the largest probability that any mechanism of this kind may name it with.
+    """Names each key with the largest probability that any mechanism of this kind may
+    name it with.
 
     `most` is how many keys one unit may have.
 
     Guarantee: (epsilon, delta)-differential privacy.
-    Why: with one key for each unit the odds π(n) of a key with n units are the largest that satisfy both inequalities
-    of (ε, δ)-DP from every n to n + 1 (Desfontaines, Voss, Gipson & Mandayam 2022); with more keys each one gets an
-    equal share of ε and δ (basic composition, which is no longer best); docs/proofs/more_mechanisms.md.
-    Assumes: each key is counted once for each unit, and no unit counts for more than `most` of them.
+    Why: with one key for each unit the odds π(n) of a key with n units are the largest
+    that satisfy both inequalities of (ε, δ)-DP from every n to n + 1 (Desfontaines,
+    Voss, Gipson & Mandayam 2022); with more keys each one gets an equal share of ε and
+    δ (basic composition, which is no longer best); docs/proofs/more_mechanisms.md.
+    Assumes: each key is counted once for each unit, and no unit counts for more than
+    `most` of them.
     """
 
     epsilon: float
@@ -55,13 +64,27 @@ class PartitionSelection:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", ApproxDP(self.epsilon, 0.0).epsilon)
-        object.__setattr__(self, "delta", small_probability("delta", self.delta, zero=False, rounding=float_down))
-        object.__setattr__(self, "most", whole("most", self.most, "pass how many keys one unit may have"))
+        object.__setattr__(
+            self,
+            "delta",
+            small_probability("delta", self.delta, zero=False, rounding=float_down),
+        )
+        object.__setattr__(
+            self,
+            "most",
+            whole("most", self.most, "pass how many keys one unit may have"),
+        )
         epsilon, delta = self.share
         if self.delta < 1e-250 or delta < 1e-300:
-            raise ArgumentError("delta", "must be at least 1e-250; pass a small probability such as 1e-9")
+            raise ArgumentError(
+                "delta",
+                "must be at least 1e-250; pass a small probability such as 1e-9",
+            )
         if not 1e-12 <= epsilon <= 1e3:
-            raise ArgumentError("epsilon", "must lie from 1e-12 to 1000 for each key; pass a number such as 1.0")
+            raise ArgumentError(
+                "epsilon",
+                "must lie from 1e-12 to 1000 for each key; pass a number such as 1.0",
+            )
 
     @property
     def guarantee(self) -> ApproxDP:
@@ -85,18 +108,28 @@ class PartitionSelection:
         small = ctx.multiply(decimal_of(ctx, delta), less)
         unit = ctx.divide(small, ctx.subtract(growth, Decimal(1)))
         # Up to (1 − δ) / (1 + e^ε) the first inequality binds, beyond it the second.
-        middle = ctx.divide(ctx.subtract(Decimal(1), small), ctx.add(growth, Decimal(1)))
+        middle = ctx.divide(
+            ctx.subtract(Decimal(1), small), ctx.add(growth, Decimal(1))
+        )
         steps = ctx.ln(ctx.add(Decimal(1), ctx.divide(middle, unit)))
-        turn = int(ctx.divide(steps, decimal_of(ctx, epsilon)).to_integral_value(decimal.ROUND_FLOOR))
+        turn = int(
+            ctx.divide(steps, decimal_of(ctx, epsilon)).to_integral_value(
+                decimal.ROUND_FLOOR
+            )
+        )
         return Odds(ctx, growth, unit, turn + 1)
 
     def _rising(self, count: int) -> Decimal:
         """δ·(e^(nε) − 1) / (e^ε − 1)."""
         ctx, growth, unit, _ = self._odds
-        return ctx.multiply(unit, ctx.subtract(ctx.power(growth, Decimal(count)), Decimal(1)))
+        return ctx.multiply(
+            unit, ctx.subtract(ctx.power(growth, Decimal(count)), Decimal(1))
+        )
 
     def _missing(self, steps: int) -> Decimal:
-        """1 − π, so many steps after the turn; it falls by e^−ε less δ with each, down to 0."""
+        """1 − π, so many steps after the turn; it falls by e^−ε less δ with each, down
+        to 0.
+        """
         ctx, growth, unit, turn = self._odds
         there = ctx.subtract(Decimal(1), min(self._rising(turn), Decimal(1)))
         shift = ctx.add(there, unit)
@@ -104,7 +137,9 @@ class PartitionSelection:
         return ctx.subtract(ctx.multiply(shift, kept), unit)
 
     def probability(self, count: int) -> Fraction:
-        """The odds that a key of so many units is named; rounded down by less than 1e-20 of δ."""
+        """The odds that a key of so many units is named; rounded down by less than
+        1e-20 of δ.
+        """
         if count <= 0:
             return Fraction(0)
         turn = self._odds.turn
@@ -133,7 +168,8 @@ class PartitionSelection:
         return self._odds.turn + self._steps
 
     def release(self, counts: Any) -> NDArray[np.bool_]:
-        """Which keys are named, from the number of units that have each; a key that no unit has never is.
+        """Which keys are named, from the number of units that have each; a key that no
+        unit has never is.
 
         A count that is missing counts as 0.
         """
@@ -141,7 +177,9 @@ class PartitionSelection:
         if isinstance(units, np.ndarray) and units.size == 0:
             return np.zeros(units.shape, np.bool_)
         if not isinstance(units, np.ndarray) or units.dtype != np.int64:
-            raise ArgumentError("counts", "must be a list with the number of units of each key")
+            raise ArgumentError(
+                "counts", "must be a list with the number of units of each key"
+            )
         named = units >= self.certain
         for count in np.unique(units[(units > 0) & ~named]).tolist():
             same = units == count

@@ -21,19 +21,24 @@ __all__ = ["QuantileExponential"]
 POINTS = 1 << 14
 MAX = Fraction(np.finfo(np.float64).max.item())
 FINEST = 10_000
-"""Levels are fractions with a denominator up to this, so that ranks are whole numbers."""
+"""Levels are fractions with a denominator up to this, so that ranks are whole numbers.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuantileExponential:
-    """The point that is nearest to a quantile in rank, by a private choice among `points` from low to high.
+    """The point that is nearest to a quantile in rank, by a private choice among
+    `points` from low to high.
 
-    A level of 0.5 is the median. Each value counts at its nearest point, those outside at the ends. `dither.quantile`
-    gives the same with an interval; for many quantiles of the same data use `TreeMechanism`.
+    A level of 0.5 is the median. Each value counts at its nearest point, those outside
+    at the ends. `dither.quantile` gives the same with an interval; for many quantiles
+    of the same data use `TreeMechanism`.
 
-    Guarantee: epsilon-bounded range, hence epsilon-differential privacy, and zCDP with rho = ε² / 8.
-    Why: the penalty of a point is how far the ranks it covers are from the wanted one; a value that comes in or goes
-    moves it by at most max(level, 1 − level), one that is replaced by 1 (Smith 2011; docs/proofs/mechanisms.md).
+    Guarantee: epsilon-bounded range, hence epsilon-differential privacy, and zCDP with
+    rho = ε² / 8.
+    Why: the penalty of a point is how far the ranks it covers are from the wanted one;
+    a value that comes in or goes moves it by at most max(level, 1 − level), one that is
+    replaced by 1 (Smith 2011; docs/proofs/mechanisms.md).
     Assumes: one value for each unit.
     """
 
@@ -46,13 +51,30 @@ class QuantileExponential:
 
     def __post_init__(self) -> None:
         if not 0 <= fraction("level", self.level) <= 1:
-            raise ArgumentError("level", "must lie from 0 to 1, such as 0.5 for the median")
-        low, high = (fraction(name, value) for name, value in (("low", self.low), ("high", self.high)))
+            raise ArgumentError(
+                "level", "must lie from 0 to 1, such as 0.5 for the median"
+            )
+        low, high = (
+            fraction(name, value)
+            for name, value in (("low", self.low), ("high", self.high))
+        )
         if max(abs(low), abs(high), high - low) > MAX or not float(low) < float(high):
-            raise ArgumentError("high", "must lie above low as a float, and not beyond the range of floats from it")
-        object.__setattr__(self, "points", whole("points", self.points, "pass how many points to choose among"))
+            raise ArgumentError(
+                "high",
+                (
+                    "must lie above low as a float, and not beyond the range of "
+                    "floats from it"
+                ),
+            )
+        object.__setattr__(
+            self,
+            "points",
+            whole("points", self.points, "pass how many points to choose among"),
+        )
         if not 2 <= self.points <= 1 << 24:
-            raise ArgumentError("points", "must lie from 2 to 2**24; pass a number such as 1001")
+            raise ArgumentError(
+                "points", "must lie from 2 to 2**24; pass a number such as 1001"
+            )
         object.__setattr__(self, "epsilon", self.choice.epsilon)
 
     @cached_property
@@ -64,7 +86,9 @@ class QuantileExponential:
     def choice(self) -> Exponential:
         """The private choice. Penalties are in units of 1 / denominator of the level."""
         top, bottom = self.rank.numerator, self.rank.denominator
-        moved = bottom if self.unit.relation is Relation.REPLACE else max(top, bottom - top)
+        moved = (
+            bottom if self.unit.relation is Relation.REPLACE else max(top, bottom - top)
+        )
         return Exponential(sensitivity=moved, epsilon=self.epsilon, unit=self.unit)
 
     @property
@@ -81,24 +105,40 @@ class QuantileExponential:
         """One of the points. NaN, and what is no number, counts as the low end."""
         clean = numbers(values, "values", missing=float(self.low))
         if not isinstance(clean, np.ndarray) or clean.ndim != 1:
-            raise ArgumentError("values", "must be a list with one number for each unit")
-        return float(self.grid[self.choice.release(-self.penalties(self._counts(clean)))])
+            raise ArgumentError(
+                "values", "must be a list with one number for each unit"
+            )
+        return float(
+            self.grid[self.choice.release(-self.penalties(self._counts(clean)))]
+        )
 
     def _counts(self, values: NDArray[Any]) -> Integers:
         low, high = float(self.low), float(self.high)
         inside = np.clip(np.nan_to_num(values.astype(np.float64), nan=low), low, high)
-        with np.errstate(all="ignore"):  # a value that underflows must not raise where the caller asked for that
-            place = np.rint((inside - low) / (high - low) * (self.points - 1)).astype(np.int64)
+        # A value that underflows must not raise where the caller asked for that
+        with np.errstate(all="ignore"):
+            place = np.rint((inside - low) / (high - low) * (self.points - 1)).astype(
+                np.int64
+            )
         return np.bincount(np.clip(place, 0, self.points - 1), minlength=self.points)
 
     def penalties(self, counts: Integers) -> Integers:
-        """How far the ranks that each point covers are from the wanted one, in units of 1 / denominator."""
+        """How far the ranks that each point covers are from the wanted one, in units of
+        1 / denominator.
+        """
         top, bottom = self.rank.numerator, self.rank.denominator
         upto = np.cumsum(counts)
         wanted = top * int(upto[-1])
-        penalty: Integers = np.maximum(0, np.maximum(bottom * (upto - counts) - wanted, wanted - bottom * upto))
+        penalty: Integers = np.maximum(
+            0, np.maximum(bottom * (upto - counts) - wanted, wanted - bottom * upto)
+        )
         return penalty
 
     def error(self, confidence: float = 0.95) -> float:
-        """How many values too far in rank the chosen point may lie, at most, with this probability."""
-        return self.choice.error(confidence, candidates=self.points) / self.rank.denominator
+        """How many values too far in rank the chosen point may lie, at most, with this
+        probability.
+        """
+        return (
+            self.choice.error(confidence, candidates=self.points)
+            / self.rank.denominator
+        )

@@ -1,4 +1,6 @@
-"""Mechanisms that choose one of several candidates by a noisy score: Exponential, PermuteAndFlip, NoisyMax."""
+"""Mechanisms that choose one of several candidates by a noisy score: Exponential,
+PermuteAndFlip, NoisyMax.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,13 @@ from dither.errors import ArgumentError
 from dither.mechanisms.values import numbers
 from dither.noise import Noise, noisy_argmax
 from dither.privacy import ROW, BoundedRange, Guarantee, PureDP, Relation, Unit
-from dither.privacy.numbers import at_most, confidence_level, float_down, positive, whole
+from dither.privacy.numbers import (
+    at_most,
+    confidence_level,
+    float_down,
+    positive,
+    whole,
+)
 
 __all__ = ["Exponential", "NoisyMax", "PermuteAndFlip"]
 
@@ -24,8 +32,9 @@ __all__ = ["Exponential", "NoisyMax", "PermuteAndFlip"]
 class Selection(ABC):
     """A private choice. `sensitivity` is the most that one unit can move any one score.
 
-    Scores are `monotone` if adding a unit never lowers any of them (counts are so); the same promise then needs half
-    the noise. Replacing a unit may move scores both ways, so that relation has no monotone scores.
+    Scores are `monotone` if adding a unit never lowers any of them (counts are so); the
+    same promise then needs half the noise. Replacing a unit may move scores both ways,
+    so that relation has no monotone scores.
     """
 
     sensitivity: float
@@ -36,13 +45,31 @@ class Selection(ABC):
     noise: ClassVar[Noise]
 
     def __post_init__(self) -> None:
-        way_out = "pass how far one unit can move any one score, such as 1 when scores are counts"
-        object.__setattr__(self, "sensitivity", positive("sensitivity", self.sensitivity, way_out))
+        way_out = (
+            "pass how far one unit can move any one score, such as 1 when "
+            "scores are counts"
+        )
+        object.__setattr__(
+            self, "sensitivity", positive("sensitivity", self.sensitivity, way_out)
+        )
         object.__setattr__(self, "epsilon", PureDP(self.epsilon).epsilon)
-        if not 2.0**-1000 < Fraction(self.epsilon) / Fraction(self.sensitivity) < 2.0**1000:
-            raise ArgumentError("sensitivity", "and epsilon together give a noise scale beyond the range of floats")
+        if (
+            not 2.0**-1000
+            < Fraction(self.epsilon) / Fraction(self.sensitivity)
+            < 2.0**1000
+        ):
+            raise ArgumentError(
+                "sensitivity",
+                "and epsilon together give a noise scale beyond the range of floats",
+            )
         if self.monotone and self.unit.relation is Relation.REPLACE:
-            raise ArgumentError("monotone", "replacing a unit moves scores both ways; leave it out, or use add/remove")
+            raise ArgumentError(
+                "monotone",
+                (
+                    "replacing a unit moves scores both ways; leave it out, or use "
+                    "add/remove"
+                ),
+            )
 
     @property
     @abstractmethod
@@ -51,8 +78,13 @@ class Selection(ABC):
 
     @cached_property
     def weight(self) -> float:
-        """What scores are multiplied with before noise of scale 1 is added; rounded down."""
-        return float_down(at_most(self.epsilon) / (Fraction(self.sensitivity) * (1 if self.monotone else 2)))
+        """What scores are multiplied with before noise of scale 1 is added; rounded
+        down.
+        """
+        return float_down(
+            at_most(self.epsilon)
+            / (Fraction(self.sensitivity) * (1 if self.monotone else 2))
+        )
 
     @property
     def scale(self) -> float:
@@ -60,30 +92,50 @@ class Selection(ABC):
         return 1 / self.weight
 
     def release(self, scores: Any) -> int:
-        """The index of the chosen candidate. NaN counts as score 0, infinities as the largest float."""
+        """The index of the chosen candidate. NaN counts as score 0, infinities as the
+        largest float.
+        """
         clean = numbers(scores, "scores")
         if not isinstance(clean, np.ndarray) or clean.ndim != 1 or clean.size == 0:
             raise ArgumentError(
-                "scores", "must be a list with one number for each candidate, and at least one candidate"
+                "scores",
+                (
+                    "must be a list with one number for each candidate, and at least "
+                    "one candidate"
+                ),
             )
         if clean.dtype == np.float64 and not np.isfinite(clean).all():
-            return noisy_argmax(np.nan_to_num(clean).astype(np.float64), self.weight, self.noise)
+            return noisy_argmax(
+                np.nan_to_num(clean).astype(np.float64), self.weight, self.noise
+            )
         return noisy_argmax(clean, self.weight, self.noise)
 
     def error(self, confidence: float = 0.95, *, candidates: int) -> float:
-        """How far below the best score the chosen one may lie, at most, with this probability."""
+        """How far below the best score the chosen one may lie, at most, with this
+        probability.
+        """
         tail = 1 - float(confidence_level("confidence", confidence))
-        return self._sides * math.log(whole("candidates", candidates, "pass how many there are") / tail) / self.weight
+        return (
+            self._sides
+            * math.log(
+                whole("candidates", candidates, "pass how many there are") / tail
+            )
+            / self.weight
+        )
 
     _sides: ClassVar[int] = 1
 
 
 class Exponential(Selection):
-    """The exponential mechanism: P(i) proportional to exp(ε·score / 2Δ), or exp(ε·score / Δ) when monotone.
+    """The exponential mechanism: P(i) proportional to exp(ε·score / 2Δ), or exp(ε·score
+    / Δ) when monotone.
 
-    Guarantee: epsilon-bounded range, hence epsilon-differential privacy, and zCDP with rho = ε² / 8.
-    Why: McSherry & Talwar 2007; Gumbel noise gives exactly these odds; range: Durfee & Rogers 2019.
-    Assumes: one unit moves each score by at most `sensitivity`; all in one direction if `monotone`.
+    Guarantee: epsilon-bounded range, hence epsilon-differential privacy, and zCDP with
+    rho = ε² / 8.
+    Why: McSherry & Talwar 2007; Gumbel noise gives exactly these odds; range: Durfee &
+    Rogers 2019.
+    Assumes: one unit moves each score by at most `sensitivity`; all in one direction if
+    `monotone`.
     """
 
     noise = Noise.GUMBEL
@@ -94,11 +146,14 @@ class Exponential(Selection):
 
 
 class PermuteAndFlip(Selection):
-    """Permute-and-flip: the same promise as the exponential mechanism and never a larger expected error.
+    """Permute-and-flip: the same promise as the exponential mechanism and never a
+    larger expected error.
 
     Guarantee: epsilon-differential privacy, pure.
-    Why: McKenna & Sheldon 2020; the same law as the maximum under exponential noise (Ding et al. 2021).
-    Assumes: one unit moves each score by at most `sensitivity`; all in one direction if `monotone`.
+    Why: McKenna & Sheldon 2020; the same law as the maximum under exponential noise
+    (Ding et al. 2021).
+    Assumes: one unit moves each score by at most `sensitivity`; all in one direction if
+    `monotone`.
     """
 
     noise = Noise.EXPONENTIAL
@@ -109,11 +164,13 @@ class PermuteAndFlip(Selection):
 
 
 class NoisyMax(Selection):
-    """Report noisy max: the largest score after Laplace noise of scale 2Δ / ε, or Δ / ε when monotone.
+    """Report noisy max: the largest score after Laplace noise of scale 2Δ / ε, or Δ / ε
+    when monotone.
 
     Guarantee: epsilon-differential privacy, pure.
     Why: Dwork & Roth 2014, claim 3.9; noise is continuous, so there are no ties.
-    Assumes: one unit moves each score by at most `sensitivity`; all in one direction if `monotone`.
+    Assumes: one unit moves each score by at most `sensitivity`; all in one direction if
+    `monotone`.
     """
 
     noise = Noise.LAPLACE

@@ -19,10 +19,14 @@ Made = TypeVar("Made")
 
 
 def _once(make: Callable[..., Made], **promise: Any) -> Made:
-    """The mechanism for a promise, kept for the next call with the same one; it holds no randomness."""
+    """The mechanism for a promise, kept for the next call with the same one; it holds
+    no randomness.
+    """
     try:
         return cast("Made", _kept(make, tuple(promise.items())))
-    except TypeError:  # a promise that cannot be remembered, such as a list: let the mechanism say what is wrong
+    except TypeError:
+        # a promise that cannot be remembered, such as a list: let the mechanism say
+        # what is wrong
         return make(**promise)
 
 
@@ -54,7 +58,9 @@ def gaussian(
     mu: float | None = None,
 ) -> Any:
     """A number or an array with Gaussian noise; see `Gaussian`."""
-    return _once(Gaussian, sensitivity=sensitivity, epsilon=epsilon, delta=delta, rho=rho, mu=mu).release(value)
+    return _once(
+        Gaussian, sensitivity=sensitivity, epsilon=epsilon, delta=delta, rho=rho, mu=mu
+    ).release(value)
 
 
 def exponential(
@@ -67,15 +73,24 @@ def exponential(
 ) -> Candidate:
     """One of the candidates, chosen privately by its score; see `Exponential`."""
     mechanism = Exponential(sensitivity=sensitivity, epsilon=epsilon, monotone=monotone)
-    listed = [scores(candidate) for candidate in candidates] if callable(scores) else scores
+    listed = (
+        [scores(candidate) for candidate in candidates] if callable(scores) else scores
+    )
     if len(candidates) == 0:
-        raise ArgumentError("candidates", "is empty; there must be at least one to choose from")
+        raise ArgumentError(
+            "candidates", "is empty; there must be at least one to choose from"
+        )
     if len(listed) != len(candidates):
-        raise ArgumentError("scores", f"must be one for each candidate: {len(listed)} for {len(candidates)}")
+        raise ArgumentError(
+            "scores",
+            f"must be one for each candidate: {len(listed)} for {len(candidates)}",
+        )
     return candidates[mechanism.release(listed)]
 
 
 @by_name("randomized_response(answers, epsilon=1.0)")
-def randomized_response(answers: Any, *, epsilon: float, categories: int | Sequence[Hashable] = 2) -> Any:
+def randomized_response(
+    answers: Any, *, epsilon: float, categories: int | Sequence[Hashable] = 2
+) -> Any:
     """The report for an answer, or for an array of answers; see `RandomizedResponse`."""
     return RandomizedResponse(epsilon=epsilon, categories=categories).release(answers)

@@ -1,7 +1,7 @@
 """Noise that fits the data at hand: smooth sensitivity with Cauchy noise.
 
-The scale of the noise is private. What is public are the grid, the number of steps and the printed error; they come
-from the global sensitivity alone (rule R3).
+The scale of the noise is private. What is public are the grid, the number of steps and
+the printed error; they come from the global sensitivity alone (rule R3).
 """
 
 from __future__ import annotations
@@ -20,36 +20,52 @@ from dither.mechanisms.values import Reals, numbers, present
 from dither.noise import Grid, rounded_cauchy
 from dither.noise.shapes import check_scale
 from dither.privacy import ROW, PureDP, Unit
-from dither.privacy.numbers import at_most, confidence_level, fraction, not_negative, positive
+from dither.privacy.numbers import (
+    at_most,
+    confidence_level,
+    fraction,
+    not_negative,
+    positive,
+)
 
 __all__ = ["SmoothSensitivity"]
 
 FINENESS = 19
-"""The largest scale is about 2^19 steps of the grid, so that every scale is sampled in the same way."""
+"""The largest scale is about 2^19 steps of the grid, so that every scale is sampled in
+the same way.
+"""
 LEAST = 2.0**-18
-"""Rounding alone makes the scale at least 1 / α steps; beyond 2^20 of them it would be sampled in another way."""
+"""Rounding alone makes the scale at least 1 / α steps; beyond 2^20 of them it would be
+sampled in another way.
+"""
 LONGEST = 1 << 16
 MARGIN = 2.0**-38
-"""What floats may get wrong in ln(scale), with room to spare; see docs/proofs/more_mechanisms.md."""
+"""What floats may get wrong in ln(scale), with room to spare; see
+docs/proofs/more_mechanisms.md.
+"""
 FARTHEST = 1 << 61
 
 
 @dataclass(frozen=True, kw_only=True)
 class SmoothSensitivity:
-    """Cauchy noise on a number, of a scale that depends on how far one unit can move it near the data at hand.
+    """Cauchy noise on a number, of a scale that depends on how far one unit can move it
+    near the data at hand.
 
-    `global_sensitivity` is the most that one unit can move it on any data. `growth`, where it is enough to know LS_0,
-    is by how much LS_t grows with each t at most. With `integer=True` values are whole numbers. `smoothing` is the part
-    of epsilon that hides the scale, half of it unless said otherwise.
+    `global_sensitivity` is the most that one unit can move it on any data. `growth`,
+    where it is enough to know LS_0, is by how much LS_t grows with each t at most. With
+    `integer=True` values are whole numbers. `smoothing` is the part of epsilon that
+    hides the scale, half of it unless said otherwise.
 
-    Cauchy noise has no variance and no mean; about one release in ten is off by six scales.
+    Cauchy noise has no variance and no mean; about one release in ten is off by six
+    scales.
 
     Guarantee: epsilon-differential privacy, pure.
-    Why: the scale is S / α with a β-smooth S (Nissim, Raskhodnikova & Smith 2007). For Cauchy noise moving the value by
-    S costs α and changing the scale by e^β costs β, so α + β = ε suffices; their general proof would need ε / 6 each.
-    See docs/proofs/more_mechanisms.md.
-    Assumes: for all neighbours D and D′, |f(D) − f(D′)| ≤ LS_0(D) and LS_t(D) ≤ LS_(t+1)(D′), for every t; and
-    LS_t ≤ `global_sensitivity`.
+    Why: the scale is S / α with a β-smooth S (Nissim, Raskhodnikova & Smith 2007). For
+    Cauchy noise moving the value by S costs α and changing the scale by e^β costs β, so
+    α + β = ε suffices; their general proof would need ε / 6 each. See
+    docs/proofs/more_mechanisms.md.
+    Assumes: for all neighbours D and D′, |f(D) − f(D′)| ≤ LS_0(D) and LS_t(D) ≤
+    LS_(t+1)(D′), for every t; and LS_t ≤ `global_sensitivity`.
     """
 
     epsilon: float
@@ -62,13 +78,30 @@ class SmoothSensitivity:
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", PureDP(self.epsilon).epsilon)
         way_out = "pass how far one unit can move the value at most, on any data"
-        object.__setattr__(self, "global_sensitivity", positive("global_sensitivity", self.global_sensitivity, way_out))
+        object.__setattr__(
+            self,
+            "global_sensitivity",
+            positive("global_sensitivity", self.global_sensitivity, way_out),
+        )
         if self.growth is not None:
-            object.__setattr__(self, "growth", not_negative("growth", self.growth, "pass how much LS_t grows by"))
+            object.__setattr__(
+                self,
+                "growth",
+                not_negative("growth", self.growth, "pass how much LS_t grows by"),
+            )
         if self.epsilon > 1e3 or self.parts[1] < 2.0**-30 or self.parts[0] < LEAST:
-            raise ArgumentError("epsilon", "must be at most 1000, with at least 1e-9 for smoothing and 4e-6 beside it")
+            raise ArgumentError(
+                "epsilon",
+                (
+                    "must be at most 1000, with at least 1e-9 for smoothing and 4e-6 "
+                    "beside it"
+                ),
+            )
         if not 2.0**-900 < Fraction(self.global_sensitivity) < 2.0**900:
-            raise ArgumentError("global_sensitivity", "lies near the end of the range of floats; use other units")
+            raise ArgumentError(
+                "global_sensitivity",
+                "lies near the end of the range of floats; use other units",
+            )
         for ends in (0.0, self.global_sensitivity):
             check_scale("global_sensitivity", self._scale(np.full(self.steps, ends)))
 
@@ -81,12 +114,18 @@ class SmoothSensitivity:
     def parts(self) -> tuple[Fraction, Fraction]:
         """α, for moving the value, and β, for changing the scale."""
         total = at_most(self.epsilon)
-        smoothing = total / 2 if self.smoothing is None else fraction("smoothing", self.smoothing)
+        smoothing = (
+            total / 2
+            if self.smoothing is None
+            else fraction("smoothing", self.smoothing)
+        )
         return total - smoothing, smoothing
 
     @cached_property
     def grid(self) -> Grid:
-        """Values are rounded to multiples of its step. It is public: from the largest scale, never from the scale."""
+        """Values are rounded to multiples of its step. It is public: from the largest
+        scale, never from the scale.
+        """
         length = Fraction(self.global_sensitivity) / self.parts[0] / (1 << FINENESS)
         exponent = Grid.finer_than(length * (1 << 21)).exponent
         return Grid(max(exponent, 0) if self.integer else exponent)
@@ -94,51 +133,77 @@ class SmoothSensitivity:
     @property
     def _rounding(self) -> float:
         """By how much rounding to the grid can move two values apart."""
-        return 0.0 if self.integer and self.grid.exponent == 0 else float(self.grid.step)
+        return (
+            0.0 if self.integer and self.grid.exponent == 0 else float(self.grid.step)
+        )
 
     @cached_property
     def steps(self) -> int:
-        """How many LS_t are looked at; beyond them the global sensitivity stands for all."""
+        """How many LS_t are looked at; beyond them the global sensitivity stands for
+        all.
+        """
         ratio = math.log(16 * self.global_sensitivity / float(self.grid.step))
         return min(LONGEST, max(1, math.ceil(ratio / float(self.parts[1]))))
 
     @cached_property
     def _weights(self) -> Reals:
-        weights: Reals = np.exp(-(float(self.parts[1]) - MARGIN) * np.arange(self.steps + 1))
+        weights: Reals = np.exp(
+            -(float(self.parts[1]) - MARGIN) * np.arange(self.steps + 1)
+        )
         return weights
 
     def _scale(self, local: Reals) -> float:
         """max e^(−βt)·(LS_t + rounding) / α, in steps of the grid."""
         with np.errstate(
             all="ignore"
-        ):  # what underflows is private, and must not raise where the caller asked for that
-            smooth = float(np.max(self._weights * (np.append(local, self.global_sensitivity) + self._rounding)))
+            # what underflows is private, and must not raise where the caller asked for that
+        ):
+            smooth = float(
+                np.max(
+                    self._weights
+                    * (np.append(local, self.global_sensitivity) + self._rounding)
+                )
+            )
         return smooth / float(self.parts[0] * self.grid.step) * (1 + 2.0**-45)
 
     def release(self, value: Any, local: Any) -> float:
-        """The value with noise. `local` gives LS_t: a function of t, a list, or LS_0 if `growth` was given.
+        """The value with noise. `local` gives LS_t: a function of t, a list, or LS_0 if
+        `growth` was given.
 
-        Every LS_t is held between 0 and the global sensitivity. A value of NaN or None counts as 0.
+        Every LS_t is held between 0 and the global sensitivity. A value of NaN or None
+        counts as 0.
         """
         index = self._index(value)
-        scale = self._scale(local_sensitivities(local, self.growth, self.global_sensitivity, self.steps))
+        scale = self._scale(
+            local_sensitivities(local, self.growth, self.global_sensitivity, self.steps)
+        )
         noisy = max(-FARTHEST, min(FARTHEST, index + rounded_cauchy(scale)))
         return int(noisy * self.grid.step) if self.integer else self.grid.real(noisy)
 
     def _index(self, value: Any) -> int:
         clean = numbers(present(value))
         if isinstance(clean, np.ndarray):
-            raise ArgumentError("value", "must be one number; release one after the other, and add up what they cost")
+            raise ArgumentError(
+                "value",
+                (
+                    "must be one number; release one after the other, and add up "
+                    "what they cost"
+                ),
+            )
         if isinstance(clean, int):
             index = round(clean / self.grid.step)
         elif self.integer:
-            raise ArgumentError("value", "must be a whole number; leave integer=True out for reals")
+            raise ArgumentError(
+                "value", "must be a whole number; leave integer=True out for reals"
+            )
         else:
             index = self.grid.nearest(clean)
         return max(-FARTHEST, min(FARTHEST, index))
 
     def error(self, confidence: float = 0.95) -> float:
-        """The ± in the worst case of all data, from the global sensitivity. How good it is on this data is private."""
+        """The ± in the worst case of all data, from the global sensitivity. How good it
+        is on this data is private.
+        """
         level = float(confidence_level("confidence", confidence))
         worst = self._scale(np.full(self.steps, self.global_sensitivity))
         return (worst * math.tan(math.pi / 2 * level) + 1) * float(self.grid.step)

@@ -1,9 +1,10 @@
 """How far a weighted sum of independent integer noise stays from zero.
 
-For Gaussian noise that is a normal quantile; all other noise is taken as Laplace noise of its scale. Two Laplace
-variables have a closed form. More of them are taken as one Laplace variable plus one Gaussian of the same variance and
-kurtosis, which is exact at both ends (one weight, and very many) and moves a 95 % interval's coverage by at most 0.3 %
-in between.
+For Gaussian noise that is a normal quantile; all other noise is taken as Laplace noise
+of its scale. Two Laplace variables have a closed form. More of them are taken as one
+Laplace variable plus one Gaussian of the same variance and kurtosis, which is exact at
+both ends (one weight, and very many) and moves a 95 % interval's coverage by at most
+0.3 % in between.
 """
 
 from __future__ import annotations
@@ -47,12 +48,20 @@ def noise_variance(mechanism: Additive) -> float:
 def reach(mechanism: Additive, weights: Sequence[float], confidence: float) -> float:
     """The ± that the sum of weight × noise stays within, with this probability."""
     squares = sum(w * w for w in weights)
-    width = _normal(confidence) if isinstance(mechanism, Gaussian) else _deviations(squares, weights, confidence)
+    width = (
+        _normal(confidence)
+        if isinstance(mechanism, Gaussian)
+        else _deviations(squares, weights, confidence)
+    )
     return width * math.sqrt(squares * noise_variance(mechanism))
 
 
-def reaches(mechanism: Additive, squares: Reals, fourths: Reals, confidence: float) -> Reals:
-    """The same for many sums at once, each given by its sum of squared weights and of their fourth powers."""
+def reaches(
+    mechanism: Additive, squares: Reals, fourths: Reals, confidence: float
+) -> Reals:
+    """The same for many sums at once, each given by its sum of squared weights and of
+    their fourth powers.
+    """
     width: Any = _normal(confidence)
     if not isinstance(mechanism, Gaussian):
         kurtosis = 3 * fourths / np.maximum(squares * squares, 1e-300)
@@ -61,8 +70,12 @@ def reaches(mechanism: Additive, squares: Reals, fourths: Reals, confidence: flo
     return result
 
 
-def stays_within(mechanism: Additive, weights: Sequence[float], offset: float, confidence: float) -> bool:
-    """Whether the sum of weight × noise is as far from zero as `offset` with probability 1 − confidence or more."""
+def stays_within(
+    mechanism: Additive, weights: Sequence[float], offset: float, confidence: float
+) -> bool:
+    """Whether the sum of weight × noise is as far from zero as `offset` with
+    probability 1 − confidence or more.
+    """
     if not isinstance(mechanism, Gaussian) and len(weights) == 2:
         first, second = (abs(w) * mechanism.integer_scale for w in weights)
         return pair_tail(first, second, abs(offset)) >= 1 - confidence
@@ -79,13 +92,18 @@ def pair_tail(first: float, second: float, x: float) -> float:
     if large - small < 1e-5 * large:
         middle = (large + small) / 2
         return math.exp(-x / middle) * (1 + x / (2 * middle))
-    near, far = large * large * math.exp(-x / large), small * small * math.exp(-x / small)
+    near, far = (
+        large * large * math.exp(-x / large),
+        small * small * math.exp(-x / small),
+    )
     return (near - far) / (large * large - small * small)
 
 
 @lru_cache(maxsize=64)
 def _normal(confidence: float) -> float:
-    return NormalDist().inv_cdf((1 + float(confidence_level("confidence", confidence))) / 2)
+    return NormalDist().inv_cdf(
+        (1 + float(confidence_level("confidence", confidence))) / 2
+    )
 
 
 def _deviations(squares: float, weights: Sequence[float], confidence: float) -> float:
@@ -101,19 +119,26 @@ def _deviations(squares: float, weights: Sequence[float], confidence: float) -> 
 def _table(confidence: float) -> tuple[float, ...]:
     """The ± of a variable with variance 1 for each kurtosis of the list."""
     missed = 1 - float(confidence_level("confidence", confidence))
-    return (_normal(confidence), *(_inverse(kurtosis, missed) for kurtosis in KURTOSES[1:]))
+    return (
+        _normal(confidence),
+        *(_inverse(kurtosis, missed) for kurtosis in KURTOSES[1:]),
+    )
 
 
 def _inverse(kurtosis: float, missed: float) -> float:
     low, high = 0.0, 64.0
     for _ in range(50):
         middle = (low + high) / 2
-        low, high = (middle, high) if _mixed_tail(kurtosis, middle) > missed else (low, middle)
+        low, high = (
+            (middle, high) if _mixed_tail(kurtosis, middle) > missed else (low, middle)
+        )
     return high
 
 
 def _mixed_tail(kurtosis: float, x: float) -> float:
-    """P(|aL + bZ| > x) for Laplace L and Gaussian Z, where 2a² + b² = 1 and the kurtosis is 12a⁴."""
+    """P(|aL + bZ| > x) for Laplace L and Gaussian Z, where 2a² + b² = 1 and the
+    kurtosis is 12a⁴.
+    """
     a = (kurtosis / 12) ** 0.25
     b = math.sqrt(max(1 - 2 * a * a, 0.0))
     if b < 1e-6:

@@ -14,7 +14,14 @@ from dither.errors import ArgumentError
 from dither.mechanisms.selection import Exponential
 from dither.mechanisms.values import Integers, numbers
 from dither.privacy import ROW, Composed, Guarantee, Unit, ZeroConcentratedDP
-from dither.privacy.numbers import confidence_level, down, float_down, positive, whole, written
+from dither.privacy.numbers import (
+    confidence_level,
+    down,
+    float_down,
+    positive,
+    whole,
+    written,
+)
 
 __all__ = ["TopK"]
 
@@ -25,14 +32,18 @@ MOST = 1_000_000
 class TopK:
     """The `k` candidates with the highest noisy scores, best first.
 
-    State the promise for all k together, as `epsilon` (pure) or as `rho` (zero-concentrated). `sensitivity` is the most
-    that one unit can move any one score, and `monotone` says that adding a unit never lowers any of them (counts are
-    so); see `Exponential`.
+    State the promise for all k together, as `epsilon` (pure) or as `rho`
+    (zero-concentrated). `sensitivity` is the most that one unit can move any one score,
+    and `monotone` says that adding a unit never lowers any of them (counts are so); see
+    `Exponential`.
 
-    Guarantee: k choices of bounded range together: epsilon = k·r pure, rho = k·r² / 8, with r the range of one choice.
-    Why: the k largest scores after Gumbel noise have the law of k exponential mechanisms, each on the candidates that
-    are left (Durfee & Rogers 2019); these compose (docs/proofs/more_mechanisms.md).
-    Assumes: one unit moves each score by at most `sensitivity`; all in one direction if `monotone`.
+    Guarantee: k choices of bounded range together: epsilon = k·r pure, rho = k·r² / 8,
+    with r the range of one choice.
+    Why: the k largest scores after Gumbel noise have the law of k exponential
+    mechanisms, each on the candidates that are left (Durfee & Rogers 2019); these
+    compose (docs/proofs/more_mechanisms.md).
+    Assumes: one unit moves each score by at most `sensitivity`; all in one direction if
+    `monotone`.
     """
 
     k: int
@@ -43,9 +54,13 @@ class TopK:
     unit: Unit = ROW
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", whole("k", self.k, "pass how many candidates are wanted"))
+        object.__setattr__(
+            self, "k", whole("k", self.k, "pass how many candidates are wanted")
+        )
         if self.k > MOST:
-            raise ArgumentError("k", "must be at most a million; release all scores instead")
+            raise ArgumentError(
+                "k", "must be at most a million; release all scores instead"
+            )
         if (self.epsilon is None) == (self.rho is None):
             raise ArgumentError("epsilon", "state one promise: epsilon or rho")
         _ = self.choice.weight
@@ -53,11 +68,21 @@ class TopK:
     @cached_property
     def choice(self) -> Exponential:
         """One of the k choices."""
-        return Exponential(sensitivity=self.sensitivity, epsilon=self._range(), monotone=self.monotone, unit=self.unit)
+        return Exponential(
+            sensitivity=self.sensitivity,
+            epsilon=self._range(),
+            monotone=self.monotone,
+            unit=self.unit,
+        )
 
     def _range(self) -> float:
         if self.epsilon is not None:
-            return _written_down(written(positive("epsilon", self.epsilon, "pass a finite ε such as 0.5")) / self.k)
+            return _written_down(
+                written(
+                    positive("epsilon", self.epsilon, "pass a finite ε such as 0.5")
+                )
+                / self.k
+            )
         rho = Fraction(ZeroConcentratedDP(self.rho or 0.0).rho) / self.k
         return down(math.sqrt(float_down(8 * rho)))
 
@@ -68,10 +93,18 @@ class TopK:
         return Composed([one] * self.k) if self.k > 1 else one
 
     def release(self, scores: Any) -> Integers:
-        """The indices of the chosen candidates, best first. NaN counts as score 0, infinities as the largest float."""
+        """The indices of the chosen candidates, best first. NaN counts as score 0,
+        infinities as the largest float.
+        """
         clean = numbers(scores, "scores")
         if not isinstance(clean, np.ndarray) or clean.ndim != 1 or clean.size < self.k:
-            raise ArgumentError("scores", f"must be a list with one number for each candidate, and at least {self.k}")
+            raise ArgumentError(
+                "scores",
+                (
+                    "must be a list with one number for each candidate, and at least "
+                    f"{self.k}"
+                ),
+            )
         left, found = np.arange(clean.size), []
         for _ in range(self.k):
             winner = self.choice.release(clean[left])
@@ -80,7 +113,9 @@ class TopK:
         return np.array(found, np.int64)
 
     def error(self, confidence: float = 0.95, *, candidates: int) -> float:
-        """How far any chosen score may lie below the best one not chosen before it, with this probability for all."""
+        """How far any chosen score may lie below the best one not chosen before it,
+        with this probability for all.
+        """
         missed = (1 - float(confidence_level("confidence", confidence))) / self.k
         return self.choice.error(1 - missed, candidates=candidates)
 

@@ -1,7 +1,9 @@
-"""A histogram with noise on every node of a tree over its leaves, so that sums of many neighbouring leaves stay sharp.
+"""A histogram with noise on every node of a tree over its leaves, so that sums of many
+neighbouring leaves stay sharp.
 
-What is released are the noisy node sums, whole numbers. Least squares then turns them into leaf counts that agree with
-all of them; that is post-processing, and its errors are known exactly (docs/proofs/mechanisms.md).
+What is released are the noisy node sums, whole numbers. Least squares then turns them
+into leaf counts that agree with all of them; that is post-processing, and its errors
+are known exactly (docs/proofs/mechanisms.md).
 """
 
 from __future__ import annotations
@@ -27,10 +29,12 @@ MOST = 1 << 62
 
 @dataclass(frozen=True)
 class Tree:
-    """A tree over `leaves`, each node above the sum of up to `branching` below; the last ones may have fewer.
+    """A tree over `leaves`, each node above the sum of up to `branching` below; the
+    last ones may have fewer.
 
-    Nodes are listed level by level from the root. A tree of 4096 leaves has 4 levels: 1, 16, 256, 4096. Without its
-    root it has 3, so that each node gets less noise: better for ranges, worse for the whole.
+    Nodes are listed level by level from the root. A tree of 4096 leaves has 4 levels:
+    1, 16, 256, 4096. Without its root it has 3, so that each node gets less noise:
+    better for ranges, worse for the whole.
     """
 
     leaves: int
@@ -38,10 +42,18 @@ class Tree:
     root: bool = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "leaves", whole("leaves", self.leaves, "pass how many there are"))
-        object.__setattr__(self, "branching", whole("branching", self.branching, "pass a number such as 16"))
+        object.__setattr__(
+            self, "leaves", whole("leaves", self.leaves, "pass how many there are")
+        )
+        object.__setattr__(
+            self,
+            "branching",
+            whole("branching", self.branching, "pass a number such as 16"),
+        )
         if self.branching < 2:
-            raise ArgumentError("branching", "must be at least 2; pass a number such as 16")
+            raise ArgumentError(
+                "branching", "must be at least 2; pass a number such as 16"
+            )
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -73,35 +85,47 @@ class Tree:
         return np.concatenate(levels, axis=-1)
 
     def fit(self, measured: Integers | Reals) -> Reals:
-        """The leaf counts that fit measured node sums best, in least squares; all nodes are equally noisy.
+        """The leaf counts that fit measured node sums best, in least squares; all nodes
+        are equally noisy.
 
-        Upwards each node's own figure is averaged with the sum of those below; downwards what is then still missing is
-        shared out. Both weigh by variance.
+        Upwards each node's own figure is averaged with the sum of those below;
+        downwards what is then still missing is shared out. Both weigh by variance.
         """
-        levels = np.split(np.asarray(measured, np.float64), np.cumsum(self.sizes)[:-1], axis=-1)
+        levels = np.split(
+            np.asarray(measured, np.float64), np.cumsum(self.sizes)[:-1], axis=-1
+        )
         best, below = [levels[-1]], []
-        for own, (_, spread) in zip(reversed(levels[:-1]), reversed(self._variances[:-1]), strict=True):
+        for own, (_, spread) in zip(
+            reversed(levels[:-1]), reversed(self._variances[:-1]), strict=True
+        ):
             below.append(self._gathered(best[-1]))
             best.append((own * spread + below[-1]) / (1 + spread))
         result = best.pop()
-        for depth, (own, gathered) in enumerate(zip(reversed(best), reversed(below), strict=True), 1):
+        for depth, (own, gathered) in enumerate(
+            zip(reversed(best), reversed(below), strict=True), 1
+        ):
             missing = (result - gathered) / self._variances[depth - 1][1]
             result = own + self._variances[depth][0] * self._scattered(missing, depth)
         return result
 
     def variance(self, functional: Reals) -> Any:
-        """The variance of a weighted sum of fitted leaf counts, in units of one node's noise variance.
+        """The variance of a weighted sum of fitted leaf counts, in units of one node's
+        noise variance.
 
-        Weights lie along the last axis. Fitting them as if they were leaf counts under empty nodes above solves the
-        normal equations for them.
+        Weights lie along the last axis. Fitting them as if they were leaf counts under
+        empty nodes above solves the normal equations for them.
         """
         weights = np.asarray(functional, np.float64)
         above = np.zeros((*weights.shape[:-1], self.nodes - self.leaves))
-        return np.sum(weights * self.fit(np.concatenate([above, weights], axis=-1)), axis=-1)
+        return np.sum(
+            weights * self.fit(np.concatenate([above, weights], axis=-1)), axis=-1
+        )
 
     @cached_property
     def _variances(self) -> list[tuple[Reals, Reals]]:
-        """For each level: of each node's best figure from itself and below, and of the sum of those of its children."""
+        """For each level: of each node's best figure from itself and below, and of the
+        sum of those of its children.
+        """
         found = [(np.ones(self.leaves), np.ones(self.leaves))]
         while len(found) < self.levels:
             spread = self._gathered(found[0][0])
@@ -110,15 +134,18 @@ class Tree:
 
     def _gathered(self, below: Any) -> Any:
         """Sums over the children of each node."""
-        return np.add.reduceat(below, np.arange(0, below.shape[-1], self.branching), axis=-1)
+        return np.add.reduceat(
+            below, np.arange(0, below.shape[-1], self.branching), axis=-1
+        )
 
     def _scattered(self, above: Any, depth: int) -> Any:
         """Each node's figure for each of its children, which lie at this depth."""
         return np.repeat(above, self.branching, axis=-1)[..., : self.sizes[depth]]
 
     def weights(self, share: float) -> tuple[Reals, Reals]:
-        """For each leaf: Σw² and Σw⁴ over the weights with which node noises enter the fitted
-        (count up to and with this leaf) − share × (total count). The first is that figure's variance.
+        """For each leaf: Σw² and Σw⁴ over the weights with which node noises enter the
+        fitted (count up to and with this leaf) − share × (total count). The first is
+        that figure's variance.
         """
         return _weights(self, float(share))
 
@@ -131,7 +158,9 @@ def _weights(tree: Tree, share: float) -> tuple[Reals, Reals]:
 
 def _path(tree: Tree, depth: int) -> Integers:
     """The node above each leaf at a depth."""
-    nodes: Integers = np.arange(tree.leaves) // tree.branching ** (tree.levels - 1 - depth)
+    nodes: Integers = np.arange(tree.leaves) // tree.branching ** (
+        tree.levels - 1 - depth
+    )
     return nodes
 
 
@@ -142,7 +171,9 @@ def _left(tree: Tree, values: Reals) -> Reals:
 
 
 def _slopes(tree: Tree) -> list[Reals]:
-    """For each depth and leaf: how the fitted count up to the leaf, inside the node above it, moves with that node."""
+    """For each depth and leaf: how the fitted count up to the leaf, inside the node
+    above it, moves with that node.
+    """
     found = [np.ones(tree.leaves)]
     for depth in range(tree.levels - 1, 0, -1):
         own, child = tree._variances[depth][0], _path(tree, depth)
@@ -151,8 +182,12 @@ def _slopes(tree: Tree) -> list[Reals]:
     return found
 
 
-def _power_sums(tree: Tree, share: float, slopes: list[Reals], paths: list[Integers], power: int) -> Reals:
-    """Σ wᵖ: down from the root, a node hands its weight on to its children, and those beside the path have theirs."""
+def _power_sums(
+    tree: Tree, share: float, slopes: list[Reals], paths: list[Integers], power: int
+) -> Reals:
+    """Σ wᵖ: down from the root, a node hands its weight on to its children, and those
+    beside the path have theirs.
+    """
     inside = _subtree_powers(tree, power)
     weight, left = slopes[0] - share, (np.cumsum(inside[0]) - inside[0])[paths[0]]
     right = inside[0].sum() - left - inside[0][paths[0]]
@@ -161,11 +196,18 @@ def _power_sums(tree: Tree, share: float, slopes: list[Reals], paths: list[Integ
         own = tree._variances[depth][0][paths[depth]]
         handed, child = (1 - own) * weight, paths[depth + 1]
         left = _left(tree, inside[depth + 1])[child]
-        right = tree._gathered(inside[depth + 1])[paths[depth]] - left - inside[depth + 1][child]
+        right = (
+            tree._gathered(inside[depth + 1])[paths[depth]]
+            - left
+            - inside[depth + 1][child]
+        )
         result += (own * weight) ** power
-        result += (1 - slopes[depth] + handed) ** power * left + (handed - slopes[depth]) ** power * right
+        result += (1 - slopes[depth] + handed) ** power * left + (
+            handed - slopes[depth]
+        ) ** power * right
         weight = slopes[depth + 1] - slopes[depth] + handed
-    # Where nothing is noisy, such as the whole count less itself, floats end a hair on either side of zero.
+    # Where nothing is noisy, such as the whole count less itself, floats end a hair on
+    # either side of zero.
     total: Reals = np.maximum(result + weight**power, 0.0)
     return total
 
@@ -180,13 +222,17 @@ def _subtree_powers(tree: Tree, power: int) -> list[Reals]:
 
 @dataclass(frozen=True, kw_only=True)
 class TreeMechanism:
-    """Noise on every node of a tree over a histogram, or over many histograms (one for each group) at once.
+    """Noise on every node of a tree over a histogram, or over many histograms (one for
+    each group) at once.
 
-    Guarantee: epsilon-differential privacy, pure (Laplace noise), or mu-Gaussian differential privacy (Gaussian noise).
-    Why: each level sums the leaves over disjoint sets, so one unit moves it by at most `radius` in L1, hence in L2; all
-    levels together move by levels × radius in L1 and √levels × radius in L2 (docs/proofs/mechanisms.md).
-    Assumes: one unit moves the leaf counts of all groups together by at most `radius` in L1. Where neighbours replace a
-    unit, that is twice what a unit's counts are clipped to.
+    Guarantee: epsilon-differential privacy, pure (Laplace noise), or mu-Gaussian
+    differential privacy (Gaussian noise).
+    Why: each level sums the leaves over disjoint sets, so one unit moves it by at most
+    `radius` in L1, hence in L2; all levels together move by levels × radius in L1 and
+    √levels × radius in L2 (docs/proofs/mechanisms.md).
+    Assumes: one unit moves the leaf counts of all groups together by at most `radius`
+    in L1. Where neighbours replace a unit, that is twice what a unit's counts are
+    clipped to.
     """
 
     tree: Tree
@@ -196,11 +242,23 @@ class TreeMechanism:
     unit: Unit = ROW
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", whole("radius", self.radius, "pass how far one unit can move a level"))
+        object.__setattr__(
+            self,
+            "radius",
+            whole("radius", self.radius, "pass how far one unit can move a level"),
+        )
         if self.radius > MOST:
-            raise ArgumentError("radius", "must be at most 2**62; count in larger steps")
+            raise ArgumentError(
+                "radius", "must be at most 2**62; count in larger steps"
+            )
         if (self.epsilon is None) == (self.mu is None):
-            raise ArgumentError("epsilon", "state one promise: epsilon for Laplace noise, or mu for Gaussian noise")
+            raise ArgumentError(
+                "epsilon",
+                (
+                    "state one promise: epsilon for Laplace noise, or mu for "
+                    "Gaussian noise"
+                ),
+            )
         _ = self.noise.integer_scale
 
     @cached_property
@@ -208,8 +266,16 @@ class TreeMechanism:
         """What is added to each node."""
         levels = self.tree.levels
         if self.epsilon is not None:
-            return Laplace(sensitivity=float_up(Fraction(levels * self.radius)), epsilon=self.epsilon, unit=self.unit)
-        return Gaussian(sensitivity=float_up(root_up(levels) * self.radius), mu=self.mu, unit=self.unit)
+            return Laplace(
+                sensitivity=float_up(Fraction(levels * self.radius)),
+                epsilon=self.epsilon,
+                unit=self.unit,
+            )
+        return Gaussian(
+            sensitivity=float_up(root_up(levels) * self.radius),
+            mu=self.mu,
+            unit=self.unit,
+        )
 
     @property
     def guarantee(self) -> Guarantee:
@@ -217,14 +283,24 @@ class TreeMechanism:
         return self.noise.guarantee
 
     def noisy(self, counts: Any) -> Integers:
-        """The node sums with noise, from leaf counts along the last axis: what is published and kept.
+        """The node sums with noise, from leaf counts along the last axis: what is
+        published and kept.
 
         A count that is missing counts as 0.
         """
         clean = numbers(counts, "counts")
-        if not isinstance(clean, np.ndarray) or clean.dtype != np.int64 or clean.shape[-1] != self.tree.leaves:
-            raise ArgumentError("counts", f"must be whole numbers, {self.tree.leaves} along the last axis")
-        noisy: Integers = self.noise.release(self.tree.sums(clean.astype(np.int64, copy=False)))
+        if (
+            not isinstance(clean, np.ndarray)
+            or clean.dtype != np.int64
+            or clean.shape[-1] != self.tree.leaves
+        ):
+            raise ArgumentError(
+                "counts",
+                f"must be whole numbers, {self.tree.leaves} along the last axis",
+            )
+        noisy: Integers = self.noise.release(
+            self.tree.sums(clean.astype(np.int64, copy=False))
+        )
         return noisy
 
     def fit(self, noisy: Integers) -> Reals:
@@ -236,7 +312,9 @@ class TreeMechanism:
         return self.fit(self.noisy(counts))
 
     def reach(self, share: float, confidence: float) -> Reals:
-        """The ± of (count up to and with each leaf) − share × (total count), each with this probability."""
+        """The ± of (count up to and with each leaf) − share × (total count), each with
+        this probability.
+        """
         return reaches(self.noise, *self.tree.weights(share), confidence)
 
     def error(self, confidence: float = 0.95, *, share: float = 0.0) -> float:

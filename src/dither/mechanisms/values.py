@@ -1,13 +1,16 @@
-"""What a mechanism does with the value it is handed, the same for every value (rules R1 and R33).
+"""What a mechanism does with the value it is handed, the same for every value (rules R1
+and R33).
 
-What kind of number a value is, and whether it is one at all, is decided by types, which are public: a number, a list or
-an array of numbers is taken, anything else is refused. Ints stay ints and floats stay floats; Decimal, Fraction,
-longdouble and lists that mix kinds become exact fractions, so that no value passes through a type that rounds it: two
+What kind of number a value is, and whether it is one at all, is decided by types, which
+are public: a number, a list or an array of numbers is taken, anything else is refused.
+Ints stay ints and floats stay floats; Decimal, Fraction, longdouble and lists that mix
+kinds become exact fractions, so that no value passes through a type that rounds it: two
 values that differ by 1 would then differ by more, and the noise was made for 1.
 
-The items of a list are data, and data is never refused. Integers beyond 64 bits count as the nearest 64-bit integer
-(moving a value to the nearest end of a fixed range never increases a sensitivity). NaN, and what is no number at all,
-counts as 0 and leaves the others alone.
+The items of a list are data, and data is never refused. Integers beyond 64 bits count
+as the nearest 64-bit integer (moving a value to the nearest end of a fixed range never
+increases a sensitivity). NaN, and what is no number at all, counts as 0 and leaves the
+others alone.
 """
 
 from __future__ import annotations
@@ -47,13 +50,16 @@ Number = int | float | Fraction
 LOW, HIGH = -(1 << 63), (1 << 63) - 1
 WIDEST = Fraction(np.finfo(np.float64).max.item())
 DIGITS = 400
-"""A decimal with its first digit farther than this from the point is beyond all floats, or nearer to 0 than any."""
+"""A decimal with its first digit farther than this from the point is beyond all floats,
+or nearer to 0 than any.
+"""
 
 
 def numbers(
     value: Any, argument: str = "value", *, missing: float = 0.0
 ) -> int | float | Fraction | Integers | Reals | Exact:
-    """A scalar as int, float or Fraction; a list or array as int64, float64 or Fractions.
+    """A scalar as int, float or Fraction; a list or array as int64, float64 or
+    Fractions.
 
     What is no number, among the items of a list, becomes `missing`, which is finite.
     """
@@ -63,15 +69,28 @@ def numbers(
         value = np.ma.filled(value.astype(object), None)
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
         array = _array(value)
-        return _from_array(array, argument, missing) if array.ndim else numbers(array[()], argument, missing=missing)
+        return (
+            _from_array(array, argument, missing)
+            if array.ndim
+            else numbers(array[()], argument, missing=missing)
+        )
     if isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
         return _from_objects(as_objects(list(value)), missing)
     return _scalar(value, argument)
 
 
 def _array(value: Any) -> NDArray[Any]:
-    """An array of a numpy type as it is; others item by item, because one null would turn integers into floats."""
-    listed = next((getattr(value, name) for name in ("to_pylist", "to_list") if hasattr(value, name)), None)
+    """An array of a numpy type as it is; others item by item, because one null would
+    turn integers into floats.
+    """
+    listed = next(
+        (
+            getattr(value, name)
+            for name in ("to_pylist", "to_list")
+            if hasattr(value, name)
+        ),
+        None,
+    )
     if listed is None or isinstance(getattr(value, "dtype", None), np.dtype):
         return np.asarray(value)
     return as_objects(listed())
@@ -85,11 +104,17 @@ def _scalar(value: Any, argument: str) -> Number:
     if isinstance(value, float | np.floating | Decimal):
         return math.nan
     raise ArgumentError(
-        argument, f"must be a number or an array of numbers, not {type(value).__name__}; pass an int, float or list"
+        argument,
+        (
+            "must be a number or an array of numbers, not "
+            f"{type(value).__name__}; pass an int, float or list"
+        ),
     )
 
 
-def _from_array(array: NDArray[Any], argument: str, missing: float) -> Integers | Reals | Exact:
+def _from_array(
+    array: NDArray[Any], argument: str, missing: float
+) -> Integers | Reals | Exact:
     kind = array.dtype.kind
     if kind == "u":
         held: Integers = np.minimum(array, np.array(HIGH, np.uint64)).astype(np.int64)
@@ -100,7 +125,10 @@ def _from_array(array: NDArray[Any], argument: str, missing: float) -> Integers 
         return array.astype(np.float64, copy=False)
     if kind in "fO":
         return _from_objects(array.astype(object), missing)
-    raise ArgumentError(argument, f"must be numbers, but the array holds {array.dtype}; convert it first")
+    raise ArgumentError(
+        argument,
+        f"must be numbers, but the array holds {array.dtype}; convert it first",
+    )
 
 
 def as_objects(items: Sequence[Any]) -> NDArray[Any]:
@@ -118,7 +146,10 @@ def _from_objects(array: NDArray[Any], missing: float) -> Integers | Reals | Exa
     found = [exact(item) for item in array.reshape(-1).tolist()]
     kinds = {type(item) for item in found if item is not None}
     if kinds <= {int} and float(missing).is_integer():
-        whole = [max(LOW, min(HIGH, int(missing if item is None else item))) for item in found]
+        whole = [
+            max(LOW, min(HIGH, int(missing if item is None else item)))
+            for item in found
+        ]
         return np.array(whole, np.int64).reshape(array.shape)
     items = [missing if item is None else item for item in found]
     if kinds <= {float}:
@@ -135,11 +166,21 @@ def _fraction(item: Number) -> Fraction:
     return max(-WIDEST, min(WIDEST, Fraction(item)))
 
 
-ODD = (str, bytes, complex, np.complexfloating, np.timedelta64, np.datetime64, type(np.ma.masked))
+ODD = (
+    str,
+    bytes,
+    complex,
+    np.complexfloating,
+    np.timedelta64,
+    np.datetime64,
+    type(np.ma.masked),
+)
 
 
 def exact(item: Any) -> Number | None:
-    """The number itself, of whatever type, without rounding it; None if it is NaN, or no number."""
+    """The number itself, of whatever type, without rounding it; None if it is NaN, or
+    no number.
+    """
     if type(item) is float:  # most are
         return None if math.isnan(item) else item
     if isinstance(item, ODD):
@@ -154,7 +195,9 @@ def exact(item: Any) -> Number | None:
 def _number(item: Any) -> Number | None:
     if isinstance(item, int | np.integer | np.bool_):
         return int(item)
-    if isinstance(item, float) or (isinstance(item, np.floating) and (item.itemsize <= 8 or not np.isfinite(item))):
+    if isinstance(item, float) or (
+        isinstance(item, np.floating) and (item.itemsize <= 8 or not np.isfinite(item))
+    ):
         return float(item)
     if isinstance(item, Decimal):
         return _decimal(item)
@@ -164,12 +207,16 @@ def _number(item: Any) -> Number | None:
 
 
 def _other(item: Any) -> Number | None:
-    """What has an exact value in one of the ways that Python and numpy know; a mere `__float__` rounds."""
+    """What has an exact value in one of the ways that Python and numpy know; a mere
+    `__float__` rounds.
+    """
     if hasattr(type(item), "as_integer_ratio"):
         return Fraction(*item.as_integer_ratio())
     if hasattr(type(item), "__array__"):
         array = np.asarray(item)
-        return exact(array[()]) if array.ndim == 0 and not array.dtype.hasobject else None
+        return (
+            exact(array[()]) if array.ndim == 0 and not array.dtype.hasobject else None
+        )
     return int(item.__index__()) if hasattr(type(item), "__index__") else None
 
 
@@ -183,7 +230,9 @@ def _decimal(item: Decimal) -> Number:
 
 
 def real(item: Any, missing: float = math.nan) -> float:
-    """One item as the nearest float; `missing` if it is no number, whatever it is instead."""
+    """One item as the nearest float; `missing` if it is no number, whatever it is
+    instead.
+    """
     found = exact(item)
     if found is None:
         return missing
@@ -194,14 +243,22 @@ def real(item: Any, missing: float = math.nan) -> float:
 
 
 def present(value: Any) -> Any:
-    """The value, or 0 in place of one that is missing: None, NaN or masked. Whether one is missing is private too."""
-    if value is None or value is np.ma.masked or (isinstance(value, float | np.floating) and math.isnan(value)):
+    """The value, or 0 in place of one that is missing: None, NaN or masked. Whether one
+    is missing is private too.
+    """
+    if (
+        value is None
+        or value is np.ma.masked
+        or (isinstance(value, float | np.floating) and math.isnan(value))
+    ):
         return 0
     return value
 
 
 def place_of(item: Any, places: Mapping[Any, int]) -> int:
-    """Where an item stands in a list of public ones; −1 if it does not, or cannot be looked up, for whatever reason."""
+    """Where an item stands in a list of public ones; −1 if it does not, or cannot be
+    looked up, for whatever reason.
+    """
     try:
         return places.get(item, -1)
     except Exception:

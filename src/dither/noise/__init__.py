@@ -1,8 +1,8 @@
 """The only room that draws randomness: exact noise from a cryptographic byte stream.
 
-Every sampler gives the exact function of ideal uniform bits, whatever the last bits of `log` do: floats decide where
-they are provably right, and exact arithmetic with more random bits decides the rest (docs/proofs/noise.md). Nothing can
-be seeded.
+Every sampler gives the exact function of ideal uniform bits, whatever the last bits of
+`log` do: floats decide where they are provably right, and exact arithmetic with more
+random bits decides the rest (docs/proofs/noise.md). Nothing can be seeded.
 """
 
 from dither.noise.cauchy import rounded_cauchy
@@ -11,7 +11,13 @@ from dither.noise.gaussian import rounded_gaussian
 from dither.noise.grid import Grid
 from dither.noise.laplace import discrete_laplace
 from dither.noise.select import Noise, noisy_argmax
-from dither.noise.uniform import bernoulli, bernoulli_exp, secret_bytes, token, uniform_integers
+from dither.noise.uniform import (
+    bernoulli,
+    bernoulli_exp,
+    secret_bytes,
+    token,
+    uniform_integers,
+)
 
 __all__ = [
     "Grid",

@@ -1,4 +1,6 @@
-"""Uniform points of the square [−1, 1)², from which the Gaussian and Cauchy samplers keep those in the unit disc."""
+"""Uniform points of the square [−1, 1)², from which the Gaussian and Cauchy samplers
+keep those in the unit disc.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ WORD = 64
 
 
 def coordinates(words: Words, bits: int = WORD) -> NDArray[np.float64]:
-    """Two rows of floats in [−1, 1): the first half of the words as U, the second as V, from their first bits."""
+    """Two rows of floats in [−1, 1): the first half of the words as U, the second as V,
+    from their first bits.
+    """
     signed = words.view(np.int64)
     if bits < WORD:
         signed = signed >> (WORD - bits) << (WORD - bits)
@@ -28,11 +32,15 @@ def coordinates(words: Words, bits: int = WORD) -> NDArray[np.float64]:
 def heads(words: Words, i: int, bits: int) -> tuple[int, int]:
     """The first bits of both coordinates of one point, as signed integers."""
     signed = words.view(np.int64)
-    return int(signed[i]) >> (WORD - bits), int(signed[i + signed.size // 2]) >> (WORD - bits)
+    return int(signed[i]) >> (WORD - bits), int(signed[i + signed.size // 2]) >> (
+        WORD - bits
+    )
 
 
 class Point:
-    """One point: U and V lie in [u, u + 1) / one and [v, v + 1) / one; more bits are drawn when needed."""
+    """One point: U and V lie in [u, u + 1) / one and [v, v + 1) / one; more bits are
+    drawn when needed.
+    """
 
     __slots__ = ("_source", "bits", "uv")
 
@@ -52,7 +60,9 @@ class Point:
         return self.uv[side] >= 0
 
     def magnitude(self, side: int) -> tuple[int, int]:
-        """The least and most that |U| (side 0) or |V| (side 1) can be, in units of 1 / one."""
+        """The least and most that |U| (side 0) or |V| (side 1) can be, in units of 1 /
+        one.
+        """
         head = self.uv[side]
         return (head, head + 1) if head >= 0 else (-head - 1, -head)
 

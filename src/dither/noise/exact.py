@@ -1,8 +1,9 @@
-"""What decides when floats cannot: uniform numbers with as many bits as a decision needs, and decimal intervals.
+"""What decides when floats cannot: uniform numbers with as many bits as a decision
+needs, and decimal intervals.
 
-The decimal contexts here are private; the thread's own decimal context is neither read nor changed. That is why floats
-become decimals by `Decimal.from_float`: `Decimal(0.5)` raises a flag in the thread's context, and an error where that
-flag is trapped.
+The decimal contexts here are private; the thread's own decimal context is neither read
+nor changed. That is why floats become decimals by `Decimal.from_float`: `Decimal(0.5)`
+raises a flag in the thread's context, and an error where that flag is trapped.
 """
 
 from __future__ import annotations
@@ -15,13 +16,23 @@ from typing import Protocol, TypeVar
 
 from dither.noise.stream import Source
 
-__all__ = ["LOG_ERROR", "Interval", "Uniform", "below", "decide", "decimal_of", "floor_of", "widen"]
+__all__ = [
+    "LOG_ERROR",
+    "Interval",
+    "Uniform",
+    "below",
+    "decide",
+    "decimal_of",
+    "floor_of",
+    "widen",
+]
 
 T = TypeVar("T")
 Interval = tuple[Decimal, Decimal]
 
 LOG_ERROR = 2.0**-45
-"""The relative error that log, log1p, exp and sqrt are assumed to stay under; `tests/noise/test_platform.py` checks it.
+"""The relative error that log, log1p, exp and sqrt are assumed to stay under;
+`tests/noise/test_platform.py` checks it.
 
 A correctly rounded function has 2^-53; what is seen is below 2^-50.
 """
@@ -38,7 +49,9 @@ class Refinable(Protocol):
 
 
 class Uniform:
-    """A uniform number of [0, 1) of which the first bits are known; more are drawn when a decision needs them."""
+    """A uniform number of [0, 1) of which the first bits are known; more are drawn when
+    a decision needs them.
+    """
 
     __slots__ = ("_source", "bits", "head")
 
@@ -62,7 +75,9 @@ def context(bits: int) -> decimal.Context:
 
 
 def decide(attempt: Callable[[decimal.Context], T | None], *uniforms: Refinable) -> T:
-    """Repeat an attempt, with more random bits and more digits each time, until it gives an answer."""
+    """Repeat an attempt, with more random bits and more digits each time, until it
+    gives an answer.
+    """
     while True:
         answer = attempt(context(max(uniform.bits for uniform in uniforms)))
         if answer is not None:
@@ -72,9 +87,11 @@ def decide(attempt: Callable[[decimal.Context], T | None], *uniforms: Refinable)
 
 
 def widen(ctx: decimal.Context, low: Decimal, high: Decimal) -> Interval:
-    """Room on either side for the rounding of the decimal operations before it and a few after it.
+    """Room on either side for the rounding of the decimal operations before it and a
+    few after it.
 
-    The slack is a million units of the last digit; no caller does more than a few dozen roundings.
+    The slack is a million units of the last digit; no caller does more than a few dozen
+    roundings.
     """
     return ctx.subtract(low, _slack(ctx, low)), ctx.add(high, _slack(ctx, high))
 
@@ -92,11 +109,15 @@ def decimal_of(ctx: decimal.Context, value: Fraction | float) -> Decimal:
 
 def floor_of(interval: Interval) -> int | None:
     """The floor of a number known to lie in the interval, if that settles it."""
-    low, high = (value.to_integral_value(rounding=decimal.ROUND_FLOOR) for value in interval)
+    low, high = (
+        value.to_integral_value(rounding=decimal.ROUND_FLOOR) for value in interval
+    )
     return int(low) if low == high else None
 
 
-def below(uniform: Uniform, bound: Callable[[decimal.Context], Interval], *others: Refinable) -> bool:
+def below(
+    uniform: Uniform, bound: Callable[[decimal.Context], Interval], *others: Refinable
+) -> bool:
     """Whether a uniform number lies below a bound that can be computed to any accuracy."""
 
     def attempt(ctx: decimal.Context) -> bool | None:

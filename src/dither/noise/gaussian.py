@@ -1,10 +1,12 @@
 """Rounded Gaussian noise ⌊σZ + ½⌋, exactly.
 
-For an integer x, x + ⌊σZ + ½⌋ = ⌊x + σZ + ½⌋: adding rounded Gaussian noise is rounding the true Gaussian mechanism,
-so its guarantee is exactly the Gaussian one, in any dimension.
+For an integer x, x + ⌊σZ + ½⌋ = ⌊x + σZ + ½⌋: adding rounded Gaussian noise is rounding
+the true Gaussian mechanism, so its guarantee is exactly the Gaussian one, in any
+dimension.
 
-Z comes from Marsaglia's polar method, which needs only ln and sqrt: (U, V) uniform in the unit disc, S = U² + V²,
-Z = U·√(−2 ln S / S). A float decides the floor where it is certain; otherwise `exact` does (docs/proofs/noise.md).
+Z comes from Marsaglia's polar method, which needs only ln and sqrt: (U, V) uniform in
+the unit disc, S = U² + V², Z = U·√(−2 ln S / S). A float decides the floor where it is
+certain; otherwise `exact` does (docs/proofs/noise.md).
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ WIDEST = 5.3
 
 
 class Plan(NamedTuple):
-    """What a σ needs: cells of 2^r integers, the σ and shift of the coarse draw, its float error, bits of a word."""
+    """What a σ needs: cells of 2^r integers, the σ and shift of the coarse draw, its
+    float error, bits of a word.
+    """
 
     sigma: float
     r: int
@@ -47,14 +51,20 @@ class Plan(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def plan(sigma: float, bits: int = BITS) -> Plan:
-    """Prepare a σ. Tests shorten `bits`, which makes the exact path common; samples stay the same in law."""
+    """Prepare a σ. Tests shorten `bits`, which makes the exact path common; samples
+    stay the same in law.
+    """
     r = halvings(sigma)
     coarse = math.ldexp(sigma, -r)
-    return Plan(sigma, r, coarse, math.ldexp(0.5, -r), coarse * z_error(bits) + 2.0**-50, bits)
+    return Plan(
+        sigma, r, coarse, math.ldexp(0.5, -r), coarse * z_error(bits) + 2.0**-50, bits
+    )
 
 
 def z_error(bits: int) -> float:
-    """How far the float Z may be off, for RIM ≤ S ≤ 1 − RIM; term by term in docs/proofs/noise.md."""
+    """How far the float Z may be off, for RIM ≤ S ≤ 1 − RIM; term by term in
+    docs/proofs/noise.md.
+    """
     unit = 2.0 ** (1 - bits)
     s_relative = 2.0**-50 + 3 * unit / math.sqrt(RIM)
     own = unit * WIDEST / math.sqrt(RIM)
@@ -67,13 +77,17 @@ def z_error(bits: int) -> float:
 def rounded_gaussian(sigma: float, size: None = None) -> int: ...
 @overload
 def rounded_gaussian(sigma: float, size: Shape) -> NDArray[np.int64]: ...
-def rounded_gaussian(sigma: float, size: Shape | None = None) -> int | NDArray[np.int64]:
+def rounded_gaussian(
+    sigma: float, size: Shape | None = None
+) -> int | NDArray[np.int64]:
     """⌊σZ + ½⌋ for standard normal Z: one integer, or an array of the given shape.
 
-    Guarantee: adding these to an integer vector of L2 sensitivity Δ is (Δ / σ)-Gaussian-differentially private.
-    Why: it is post-processing of the Gaussian mechanism (Dong, Roth & Su 2022); each sample is the exact function of
-    ideal uniform bits (docs/proofs/noise.md).
-    Assumes: AES-256-CTR is indistinguishable from uniform bits; log and sqrt within 2^-45 on this platform (tested).
+    Guarantee: adding these to an integer vector of L2 sensitivity Δ is (Δ /
+    σ)-Gaussian-differentially private.
+    Why: it is post-processing of the Gaussian mechanism (Dong, Roth & Su 2022); each
+    sample is the exact function of ideal uniform bits (docs/proofs/noise.md).
+    Assumes: AES-256-CTR is indistinguishable from uniform bits; log and sqrt within
+    2^-45 on this platform (tested).
     """
     prepared = plan(check_scale("sigma", sigma))
     if size is None:
@@ -86,7 +100,8 @@ def draw(plan: Plan, count: int, source: Source) -> NDArray[np.int64]:
     out = np.empty(count, np.int64)
     filled = 0
     while filled < count:
-        # The disc fills π/4 of the square and a point gives two samples, so this is a little more than is missing.
+        # The disc fills π/4 of the square and a point gives two samples, so this is a
+        # little more than is missing.
         words = np.empty(2 * min(CHUNK, (count - filled) * 2 // 3 + 16), np.uint64)
         source.fill(words)
         values = _draw_chunk(plan, words, source)[: count - filled]
@@ -107,11 +122,16 @@ def _draw_chunk(plan: Plan, words: Words, source: Source) -> NDArray[np.int64]:
         return kept.reshape(-1)
     special = np.zeros(inside.size, np.bool_)
     special[unsure] = True
-    return spread(kept.reshape(-1), plan.r, np.tile(special[inside], 2), ratio(plan), source)
+    return spread(
+        kept.reshape(-1), plan.r, np.tile(special[inside], 2), ratio(plan), source
+    )
 
 
-def floors(plan: Plan, words: Words) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.intp]]:
-    """⌊σZ + ½⌋ by floats (in cells, when σ is large) for both sides of each point, and which points lie in the disc.
+def floors(
+    plan: Plan, words: Words
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.intp]]:
+    """⌊σZ + ½⌋ by floats (in cells, when σ is large) for both sides of each point, and
+    which points lie in the disc.
 
     The third array lists the points for which one of these is not certain.
     """
@@ -131,12 +151,16 @@ def floors(plan: Plan, words: Words) -> tuple[NDArray[np.float64], NDArray[np.bo
     values = np.floor(points)
     points -= values
     if points.min() <= plan.margin or points.max() >= 1 - plan.margin:
-        rim |= ((points <= plan.margin) | (points >= 1 - plan.margin)).any(axis=0) & inside
+        rim |= ((points <= plan.margin) | (points >= 1 - plan.margin)).any(
+            axis=0
+        ) & inside
     return values, inside, np.flatnonzero(rim)
 
 
 def exact_pair(plan: Plan, u: int, v: int, source: Source) -> tuple[int, int] | None:
-    """Both samples of a pair, or None if it lies outside the disc: the same bits, and as many more as it takes."""
+    """Both samples of a pair, or None if it lies outside the disc: the same bits, and
+    as many more as it takes.
+    """
     point = Point(u, v, plan.bits, source)
     if not point.inside():
         return None
@@ -151,7 +175,12 @@ def exact_side(plan: Plan, point: Point, side: int) -> int:
             return None
         low, high = _normal(ctx, point, side)
         cell = Decimal(1 << plan.r)
-        ends = (ctx.divide(ctx.fma(Decimal.from_float(plan.sigma), end, Decimal("0.5")), cell) for end in (low, high))
+        ends = (
+            ctx.divide(
+                ctx.fma(Decimal.from_float(plan.sigma), end, Decimal("0.5")), cell
+            )
+            for end in (low, high)
+        )
         return floor_of(widen(ctx, *ends))
 
     return decide(attempt, point)
@@ -171,7 +200,9 @@ def _normal(ctx: decimal.Context, point: Point, side: int) -> Interval:
     low = ctx.multiply(ctx.divide(Decimal(near), unit), factors[0])
     high = ctx.multiply(ctx.divide(Decimal(far), unit), factors[1])
     low, high = widen(ctx, low, high)
-    return (low, high) if point.positive(side) else (high.copy_negate(), low.copy_negate())
+    return (
+        (low, high) if point.positive(side) else (high.copy_negate(), low.copy_negate())
+    )
 
 
 def draw_one(plan: Plan, source: Source) -> int:
@@ -188,7 +219,9 @@ def _draw_cell(plan: Plan, source: Source) -> tuple[int, bool]:
         if square >= 1 + RIM:
             continue
         if RIM <= square <= 1 - RIM:
-            value = plan.coarse * u * math.sqrt(-2 * math.log(square) / square) + plan.shift
+            value = (
+                plan.coarse * u * math.sqrt(-2 * math.log(square) / square) + plan.shift
+            )
             floor = math.floor(value)
             if plan.margin < value - floor < 1 - plan.margin:
                 return floor, True
@@ -200,11 +233,15 @@ def _draw_cell(plan: Plan, source: Source) -> tuple[int, bool]:
 def ratio(plan: Plan) -> Ratio:
     """Inside a cell, exp(−(x² − m²) / 2σ²), where m is the cell's point nearest to 0."""
 
-    def density(ctx: decimal.Context, cell: int, low: Decimal, high: Decimal) -> Interval:
+    def density(
+        ctx: decimal.Context, cell: int, low: Decimal, high: Decimal
+    ) -> Interval:
         least, most, nearest = squares_inside(ctx, cell, plan.r, low, high)
         sigma = Decimal.from_float(plan.sigma)
         double = ctx.multiply(Decimal(-2), ctx.multiply(sigma, sigma))
-        ends = (ctx.exp(ctx.divide(ctx.subtract(x, nearest), double)) for x in (most, least))
+        ends = (
+            ctx.exp(ctx.divide(ctx.subtract(x, nearest), double)) for x in (most, least)
+        )
         return widen(ctx, *ends)
 
     return density

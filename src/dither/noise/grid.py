@@ -1,4 +1,6 @@
-"""Reals live on a public grid of step 2^k, so that noise is added to integers and floats have no low bits to leak."""
+"""Reals live on a public grid of step 2^k, so that noise is added to integers and
+floats have no low bits to leak.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,12 @@ from numpy.typing import NDArray
 
 __all__ = ["Grid"]
 
-FINENESS = 20  # the step is at most 2^-20 of the noise and of a coordinate's share of the sensitivity
+# the step is at most 2^-20 of the noise and of a coordinate's share of the sensitivity
+FINENESS = 20
 SAFE = 2.0**61
-PLAIN = 900  # powers of two up to this one can be multiplied with, and no product of interest is subnormal
+# powers of two up to this one can be multiplied with, and no product of interest is
+# subnormal
+PLAIN = 900
 CHUNK = 1 << 14
 
 
@@ -25,7 +30,9 @@ class Grid:
 
     @classmethod
     def finer_than(cls, length: Fraction) -> Grid:
-        """The coarsest grid whose step is at most 2^-20 of a length, but never finer than the smallest float."""
+        """The coarsest grid whose step is at most 2^-20 of a length, but never finer
+        than the smallest float.
+        """
         exponent = length.numerator.bit_length() - length.denominator.bit_length()
         exponent -= Fraction(2) ** exponent > length
         return cls(max(exponent - FINENESS, -1074))
@@ -35,7 +42,9 @@ class Grid:
         return Fraction(2) ** self.exponent
 
     def nearest(self, value: float | Fraction) -> int:
-        """The index of the grid point nearest to a number; NaN is taken as 0, infinities as the largest float."""
+        """The index of the grid point nearest to a number; NaN is taken as 0,
+        infinities as the largest float.
+        """
         if isinstance(value, Fraction):
             return round(max(-WIDEST, min(WIDEST, value)) / self.step)
         if math.isnan(value):
@@ -53,10 +62,18 @@ class Grid:
             exact = max(-Fraction(MAX), min(Fraction(MAX), index * self.step))
             return exact.numerator / exact.denominator
 
-    def add(self, values: NDArray[np.float64] | NDArray[np.object_], noise: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Round floats or fractions to the grid, add whole steps of noise, and go back to the nearest floats."""
+    def add(
+        self,
+        values: NDArray[np.float64] | NDArray[np.object_],
+        noise: NDArray[np.int64],
+    ) -> NDArray[np.float64]:
+        """Round floats or fractions to the grid, add whole steps of noise, and go back
+        to the nearest floats.
+        """
         if values.dtype == object:
-            pairs = zip(values.reshape(-1).tolist(), noise.reshape(-1).tolist(), strict=True)
+            pairs = zip(
+                values.reshape(-1).tolist(), noise.reshape(-1).tolist(), strict=True
+            )
             exact = [self.real(self.nearest(value) + steps) for value, steps in pairs]
             return np.array(exact, np.float64).reshape(values.shape)
         reals, whole = np.ravel(values).astype(np.float64, copy=False), np.ravel(noise)
@@ -67,10 +84,16 @@ class Grid:
                 self._add_chunk(reals[part], whole[part], result[part])
         return result.reshape(np.shape(values))
 
-    def _add_chunk(self, reals: NDArray[np.float64], noise: NDArray[np.int64], result: NDArray[np.float64]) -> None:
+    def _add_chunk(
+        self,
+        reals: NDArray[np.float64],
+        noise: NDArray[np.int64],
+        result: NDArray[np.float64],
+    ) -> None:
         steps = np.rint(_times_power(reals, -self.exponent))
         np.abs(steps, out=result)
-        if not result.max() <= SAFE or abs(self.exponent) > PLAIN:  # too wide for 64 bits, or NaN
+        # Too wide for 64 bits, or NaN
+        if not result.max() <= SAFE or abs(self.exponent) > PLAIN:
             for i in range(reals.size):
                 result[i] = self.real(self.nearest(float(reals[i])) + int(noise[i]))
             return
@@ -80,7 +103,9 @@ class Grid:
 
 
 def _times_power(reals: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
-    return reals * 2.0**exponent if abs(exponent) <= PLAIN else np.ldexp(reals, exponent)
+    return (
+        reals * 2.0**exponent if abs(exponent) <= PLAIN else np.ldexp(reals, exponent)
+    )
 
 
 MAX = float(np.finfo(np.float64).max)

@@ -21,21 +21,35 @@ LARGEST_SCALE = 2.0**56
 
 
 def check_scale(name: str, scale: float) -> float:
-    """A scale that every sampler can work with, as a float; rounded up where it is not one."""
+    """A scale that every sampler can work with, as a float; rounded up where it is not
+    one.
+    """
     if not isinstance(scale, Real) or isinstance(scale, bool):
         raise ArgumentError(name, "must be a number; pass a positive float")
     try:
         value = float(scale)
     except OverflowError:
         value = math.inf
-    if value < scale:  # a fraction or a long integer, rounded down: less noise than was asked for
+    # A fraction or a long integer, rounded down: less noise than was asked for
+    if value < scale:
         value = math.nextafter(value, math.inf)
     if not (math.isfinite(value) and value > 0):
-        raise ArgumentError(name, "must be positive and finite; more noise needs a larger scale, less a smaller one")
+        raise ArgumentError(
+            name,
+            (
+                "must be positive and finite; more noise needs a larger scale, "
+                "less a smaller one"
+            ),
+        )
     if value > LARGEST_SCALE:
-        raise ArgumentError(name, "is above 2**56, too wide for 64-bit integers; measure in larger steps")
+        raise ArgumentError(
+            name,
+            "is above 2**56, too wide for 64-bit integers; measure in larger steps",
+        )
     if value < 2.0**-1000:
-        raise ArgumentError(name, "is below 2**-1000, which is no noise at all; pass a larger scale")
+        raise ArgumentError(
+            name, "is below 2**-1000, which is no noise at all; pass a larger scale"
+        )
     return value
 
 
@@ -45,15 +59,21 @@ def sides_of(size: Shape) -> tuple[int, ...]:
         sides = (size,) if isinstance(size, int | np.integer) else tuple(size)
     except TypeError:
         sides = (-1,)
-    if any(not isinstance(side, int | np.integer) or isinstance(side, bool) or side < 0 for side in sides):
-        raise ArgumentError("size", "must be a whole number or a tuple of whole numbers, none negative")
+    if any(
+        not isinstance(side, int | np.integer) or isinstance(side, bool) or side < 0
+        for side in sides
+    ):
+        raise ArgumentError(
+            "size", "must be a whole number or a tuple of whole numbers, none negative"
+        )
     return tuple(int(side) for side in sides)
 
 
 def shaped(size: Shape, draw: Callable[[int], NDArray[Item]]) -> NDArray[Item]:
     """Draw as many items as a shape holds, in that shape.
 
-    Whether noise underflows must not decide whether a call succeeds, so the caller's `np.seterr` is set aside.
+    Whether noise underflows must not decide whether a call succeeds, so the caller's
+    `np.seterr` is set aside.
     """
     sides = sides_of(size)
     with np.errstate(all="ignore"):

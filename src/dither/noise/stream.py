@@ -1,11 +1,13 @@
-"""The byte stream that all randomness comes from: AES-256 in counter mode, keyed by the operating system.
+"""The byte stream that all randomness comes from: AES-256 in counter mode, keyed by the
+operating system.
 
-Each thread has a stream of its own. A stream is forgotten after a fork, takes a new key from the operating system every
-2^30 bytes, cannot be pickled and has no seed.
+Each thread has a stream of its own. A stream is forgotten after a fork, takes a new key
+from the operating system every 2^30 bytes, cannot be pickled and has no seed.
 
-What was drawn cannot be drawn again from what is in memory ("fast key erasure", Bernstein 2017): every run of bytes
-begins with the next key, which overwrites the one it came from, and bytes are overwritten where they were kept once
-they are given out. What Python does not let us overwrite is listed in docs/proofs/noise.md.
+What was drawn cannot be drawn again from what is in memory ("fast key erasure",
+Bernstein 2017): every run of bytes begins with the next key, which overwrites the one
+it came from, and bytes are overwritten where they were kept once they are given out.
+What Python does not let us overwrite is listed in docs/proofs/noise.md.
 """
 
 from __future__ import annotations
@@ -16,7 +18,12 @@ from typing import NoReturn, Protocol
 from weakref import WeakSet
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
+from cryptography.hazmat.primitives.ciphers import (
+    Cipher,
+    CipherContext,
+    algorithms,
+    modes,
+)
 from numpy.typing import NDArray
 
 __all__ = ["Source", "current"]
@@ -59,7 +66,9 @@ class Stream:
         _streams.add(self)
 
     def wipe(self) -> None:
-        """Forget the key and all that was prepared; the next draw asks the operating system for a new key."""
+        """Forget the key and all that was prepared; the next draw asks the operating
+        system for a new key.
+        """
         self._key[:] = bytes(KEY)
         self._spare.fill(0)
         self._pool.clear()
@@ -81,10 +90,13 @@ class Stream:
                 cipher.update_into(_ZEROS[: len(part)], part)
 
     def _turn(self, count: int) -> CipherContext:
-        """A cipher for so many bytes. Its first ones have replaced the key, and it is dropped after use."""
+        """A cipher for so many bytes. Its first ones have replaced the key, and it is
+        dropped after use.
+        """
         if self._left < count:
             self._key[:] = os.urandom(KEY)
-            bytes(KEY)  # CPython puts these zeros where the seed was, which it has just freed
+            # CPython puts these zeros where the seed was, which it has just freed
+            bytes(KEY)
             self._left = RESEED
         self._left -= count
         cipher = Cipher(algorithms.AES(self._key), modes.CTR(_START)).encryptor()
@@ -127,7 +139,9 @@ _streams: WeakSet[Stream] = WeakSet()
 
 
 def _forget() -> None:
-    """In a forked child: its copies of the streams of all threads could tell what their owners draw next."""
+    """In a forked child: its copies of the streams of all threads could tell what their
+    owners draw next.
+    """
     global _threads
     _threads = _PerThread()
     for stream in _streams:
@@ -140,7 +154,8 @@ os.register_at_fork(after_in_child=_forget)
 def current() -> Source:
     """This thread's stream, made anew after a fork.
 
-    The process id is compared too, because a fork made by foreign code does not run Python's hooks.
+    The process id is compared too, because a fork made by foreign code does not run
+    Python's hooks.
     """
     stream = _threads.stream
     if stream is None or stream.pid != os.getpid():

@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.noise import stream
-from dither.noise.exact import Interval, Uniform, below, context, decimal_of, floor_of, widen
+from dither.noise.exact import (
+    Interval,
+    Uniform,
+    below,
+    context,
+    decimal_of,
+    floor_of,
+    widen,
+)
 from dither.noise.shapes import Shape, shaped
 from dither.noise.stream import Source, Words
 
@@ -36,11 +44,15 @@ def uniform_integers(below: int, size: Shape | None = None) -> int | NDArray[np.
         raise ArgumentError("below", "must be a whole number from 1 to 2**63")
     if size is None:
         return int(draw_integers(int(below), 1, stream.current())[0])
-    return shaped(size, lambda count: draw_integers(int(below), count, stream.current()))
+    return shaped(
+        size, lambda count: draw_integers(int(below), count, stream.current())
+    )
 
 
 def draw_integers(below: int, count: int, source: Source) -> NDArray[np.int64]:
-    """Remainders of words; the words of the last, incomplete run of `below` values are drawn again in their place."""
+    """Remainders of words; the words of the last, incomplete run of `below` values are
+    drawn again in their place.
+    """
     words: Words = np.empty(count, np.uint64)
     source.fill(words)
     last = RANGE - RANGE % below
@@ -58,8 +70,12 @@ def draw_integers(below: int, count: int, source: Source) -> NDArray[np.int64]:
 def bernoulli(probability: float | Fraction, size: None = None) -> bool: ...
 @overload
 def bernoulli(probability: float | Fraction, size: Shape) -> NDArray[np.bool_]: ...
-def bernoulli(probability: float | Fraction, size: Shape | None = None) -> bool | NDArray[np.bool_]:
-    """Coins that are true with exactly this probability, a float taken as the fraction it is."""
+def bernoulli(
+    probability: float | Fraction, size: Shape | None = None
+) -> bool | NDArray[np.bool_]:
+    """Coins that are true with exactly this probability, a float taken as the fraction
+    it is.
+    """
     exact = _fraction(probability)
     if exact is None or not 0 <= exact <= 1:
         raise ArgumentError("probability", "must be a number from 0 to 1")
@@ -68,18 +84,31 @@ def bernoulli(probability: float | Fraction, size: Shape | None = None) -> bool 
         value = decimal_of(ctx, exact)
         return widen(ctx, value, value)
 
-    return _coins(exact.numerator * RANGE // exact.denominator, exact * RANGE % 1 == 0, bound, size)
+    return _coins(
+        exact.numerator * RANGE // exact.denominator,
+        exact * RANGE % 1 == 0,
+        bound,
+        size,
+    )
 
 
 @overload
 def bernoulli_exp(loss: float | Fraction, size: None = None) -> bool: ...
 @overload
 def bernoulli_exp(loss: float | Fraction, size: Shape) -> NDArray[np.bool_]: ...
-def bernoulli_exp(loss: float | Fraction, size: Shape | None = None) -> bool | NDArray[np.bool_]:
+def bernoulli_exp(
+    loss: float | Fraction, size: Shape | None = None
+) -> bool | NDArray[np.bool_]:
     """Coins that are true with probability exactly e^(−loss)."""
     exact = _fraction(loss)
     if exact is None or exact < 0:
-        raise ArgumentError("loss", "must be a finite number, 0 or more: e to a positive power is no probability")
+        raise ArgumentError(
+            "loss",
+            (
+                "must be a finite number, 0 or more: e to a positive power is no "
+                "probability"
+            ),
+        )
     if exact == 0:
         return bernoulli(1, size) if size is not None else True
 
@@ -95,7 +124,9 @@ def _fraction(value: object) -> Fraction | None:
     plain = value.item() if isinstance(value, np.generic) else value
     if isinstance(plain, int | Fraction):
         return Fraction(plain)
-    return Fraction(plain) if isinstance(plain, float) and math.isfinite(plain) else None
+    return (
+        Fraction(plain) if isinstance(plain, float) and math.isfinite(plain) else None
+    )
 
 
 def _whole(bound: Bound) -> int:
@@ -109,14 +140,22 @@ def _whole(bound: Bound) -> int:
     raise AssertionError("unreachable")
 
 
-def _coins(whole: int, exact: bool, bound: Bound, size: Shape | None) -> bool | NDArray[np.bool_]:
-    """Words below `whole` are true and words above it false; a word equal to it needs more bits, unless it is exact."""
+def _coins(
+    whole: int, exact: bool, bound: Bound, size: Shape | None
+) -> bool | NDArray[np.bool_]:
+    """Words below `whole` are true and words above it false; a word equal to it needs
+    more bits, unless it is exact.
+    """
     if size is None:
         return bool(draw_coins(whole, exact, bound, 1, stream.current())[0])
-    return shaped(size, lambda count: draw_coins(whole, exact, bound, count, stream.current()))
+    return shaped(
+        size, lambda count: draw_coins(whole, exact, bound, count, stream.current())
+    )
 
 
-def draw_coins(whole: int, exact: bool, bound: Bound, count: int, source: Source) -> NDArray[np.bool_]:
+def draw_coins(
+    whole: int, exact: bool, bound: Bound, count: int, source: Source
+) -> NDArray[np.bool_]:
     words: Words = np.empty(count, np.uint64)
     source.fill(words)
     if whole >= RANGE:

@@ -1,7 +1,9 @@
-"""What is promised: units, guarantees, their conversions, composition, amplification and calibration.
+"""What is promised: units, guarantees, their conversions, composition, amplification
+and calibration.
 
-Mathematics only: no data, no randomness, no files, no clock. Only the standard library is imported; numpy joins in
-where a numerical composition is better than every closed form.
+Mathematics only: no data, no randomness, no files, no clock. Only the standard library
+is imported; numpy joins in where a numerical composition is better than every closed
+form.
 
     BoundedRange(ε) ──► PureDP(ε) ──► ApproxDP(ε, 0)            an arrow is a theorem in conversions.py;
           │                │ │ └────► BoundedRange(2ε)          where there is no arrow, .to() refuses
@@ -12,8 +14,8 @@ where a numerical composition is better than every closed form.
           │         ▲                        μ²/2            │
           │         └── PoissonSampled, Composed             │
           └──────────────────────────────────────────────────┘
-    every guarantee ── .approx(δ) ──► ApproxDP(ε(δ), δ)
-    ApproxDP(ε, δ) goes where PureDP(ε) goes and carries its δ along
+    every guarantee ── .approx(δ) ──► ApproxDP(ε(δ), δ) ApproxDP(ε, δ) goes where
+    PureDP(ε) goes and carries its δ along
     add/remove ── .for_replacement() ──► replace, never back;    one unit ── .for_group(k) ──► k units
 """
 

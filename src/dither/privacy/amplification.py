@@ -11,21 +11,36 @@ from dither.errors import NoConversion, UnitMismatch
 from dither.privacy.composite import PoissonSampled
 from dither.privacy.concentrated import GaussianDP
 from dither.privacy.guarantees import ApproxDP, BoundedRange, Guarantee, PureDP
-from dither.privacy.numbers import SMALLEST_DELTA, Number, float_up, positive, share, small_probability, up, whole
+from dither.privacy.numbers import (
+    SMALLEST_DELTA,
+    Number,
+    float_up,
+    positive,
+    share,
+    small_probability,
+    up,
+    whole,
+)
 from dither.privacy.units import ROW, Relation, Unit
 
 
 def poisson(guarantee: Guarantee, rate: Number) -> Guarantee:
-    """The guarantee of running on a sample that every unit enters independently with probability `rate`.
+    """The guarantee of running on a sample that every unit enters independently with
+    probability `rate`.
 
-    Guarantee: ε' = ln(1 + q(e^ε − 1)) and δ' = qδ; a Gaussian becomes `PoissonSampled`, which keeps its whole curve.
+    Guarantee: ε' = ln(1 + q(e^ε − 1)) and δ' = qδ; a Gaussian becomes `PoissonSampled`,
+    which keeps its whole curve.
     Why: Balle, Barthe, Gaboardi 2018, theorem 8.
     Assumes: add/remove neighbours, and that nobody learns who was sampled.
     """
     q = share("rate", rate, "pass the probability to be sampled, such as 0.01")
     if guarantee.unit.relation is not Relation.ADD_REMOVE:
         raise UnitMismatch(
-            "guarantee", "Poisson sampling amplifies under add/remove only; state the step under add/remove"
+            "guarantee",
+            (
+                "Poisson sampling amplifies under add/remove only; state the "
+                "step under add/remove"
+            ),
         )
     match guarantee:
         case GaussianDP(delta=0.0):
@@ -34,12 +49,21 @@ def poisson(guarantee: Guarantee, rate: Number) -> Guarantee:
             return PureDP(sampled_epsilon(guarantee.epsilon, q), unit=guarantee.unit)
         case ApproxDP():
             delta = _smaller(guarantee.delta, q)
-            return replace(guarantee, epsilon=sampled_epsilon(guarantee.epsilon, q), delta=delta)
-    raise NoConversion("guarantee", f"{type(guarantee).__name__} has no closed form here; use .approx(delta) first")
+            return replace(
+                guarantee, epsilon=sampled_epsilon(guarantee.epsilon, q), delta=delta
+            )
+    raise NoConversion(
+        "guarantee",
+        f"{type(guarantee).__name__} has no closed form here; use .approx(delta) first",
+    )
 
 
 def _smaller(delta: float, rate: float) -> float:
-    return max(float_up(Fraction(rate) * Fraction(delta)), SMALLEST_DELTA) if delta else 0.0
+    return (
+        max(float_up(Fraction(rate) * Fraction(delta)), SMALLEST_DELTA)
+        if delta
+        else 0.0
+    )
 
 
 def sampled_epsilon(epsilon: float, rate: float) -> float:
@@ -56,18 +80,28 @@ def shuffled(
     *,
     unit: Unit = ROW.replacing(),  # noqa: B008
 ) -> ApproxDP:
-    """The guarantee of n anonymous, shuffled reports, each of which is ε_local-DP on its own.
+    """The guarantee of n anonymous, shuffled reports, each of which is ε_local-DP on
+    its own.
 
-    Guarantee: (ε, δ)-DP with ε = ln(1 + tanh(ε₀/2)·(8√(e^ε₀ ln(4/δ)/n) + 8e^ε₀/n)) if ε₀ ≤ ln(n/(16 ln(2/δ))), and
-    never above ε₀, which holds without any shuffling.
+    Guarantee: (ε, δ)-DP with ε = ln(1 + tanh(ε₀/2)·(8√(e^ε₀ ln(4/δ)/n) + 8e^ε₀/n)) if
+    ε₀ ≤ ln(n/(16 ln(2/δ))), and never above ε₀, which holds without any shuffling.
     Why: Feldman, McMillan, Talwar 2021, theorem 3.1 (hiding among the clones).
-    Assumes: replace neighbours (n is fixed); one report each; n counts only honest reports (rule R28).
+    Assumes: replace neighbours (n is fixed); one report each; n counts only honest
+    reports (rule R28).
     """
-    local = positive("epsilon_local", epsilon_local, "pass the ε of one report, such as 1.0")
+    local = positive(
+        "epsilon_local", epsilon_local, "pass the ε of one report, such as 1.0"
+    )
     reports = whole("n", n, "pass how many honest reports are shuffled together")
     target = small_probability("delta", delta, zero=False)
     if unit.relation is not Relation.REPLACE:
-        raise UnitMismatch("unit", "shuffling hides who said what among n fixed reports; pass Unit(...).replacing()")
+        raise UnitMismatch(
+            "unit",
+            (
+                "shuffling hides who said what among n fixed reports; pass "
+                "Unit(...).replacing()"
+            ),
+        )
     return ApproxDP(_clones_epsilon(local, reports, target), target, unit=unit)
 
 

@@ -1,4 +1,6 @@
-"""Promises built from others: a step repeated on random samples, and several promises about the same data."""
+"""Promises built from others: a step repeated on random samples, and several promises
+about the same data.
+"""
 
 from __future__ import annotations
 
@@ -17,22 +19,44 @@ from dither.privacy.units import Relation, Unit, common_unit
 
 @dataclass(frozen=True, init=False)
 class PoissonSampled(Guarantee):
-    """`steps` Gaussian steps, each on a fresh sample that every unit enters independently with probability `rate`.
+    """`steps` Gaussian steps, each on a fresh sample that every unit enters
+    independently with probability `rate`.
 
     Guarantee: that of the composed sampled Gaussian with the μ of `of`.
-    Why: sampling maps a dominating pair (P, Q) to (P, (1−q)P + qQ) and back (Zhu, Dong, Wang 2022, theorem 11).
-    Assumes: add/remove neighbours. Under replacement the two samples differ in more than the pair bounds.
+    Why: sampling maps a dominating pair (P, Q) to (P, (1−q)P + qQ) and back (Zhu, Dong,
+    Wang 2022, theorem 11).
+    Assumes: add/remove neighbours. Under replacement the two samples differ in more
+    than the pair bounds.
     """
 
     rate: float
     of: GaussianDP
     steps: int = 1
 
-    def __init__(self, rate: Number, of: GaussianDP, steps: SupportsIndex = 1, *, unit: Unit | None = None) -> None:
-        object.__setattr__(self, "rate", share("rate", rate, "pass batch size / population, such as 0.01"))
-        object.__setattr__(self, "steps", whole("steps", steps, "pass how many steps are run, such as 1000"))
+    def __init__(
+        self,
+        rate: Number,
+        of: GaussianDP,
+        steps: SupportsIndex = 1,
+        *,
+        unit: Unit | None = None,
+    ) -> None:
+        object.__setattr__(
+            self,
+            "rate",
+            share("rate", rate, "pass batch size / population, such as 0.01"),
+        )
+        object.__setattr__(
+            self,
+            "steps",
+            whole("steps", steps, "pass how many steps are run, such as 1000"),
+        )
         object.__setattr__(self, "of", _sampled_step(of))
-        object.__setattr__(self, "unit", of.unit if unit is None else common_unit([of.unit, unit], "unit"))
+        object.__setattr__(
+            self,
+            "unit",
+            of.unit if unit is None else common_unit([of.unit, unit], "unit"),
+        )
         super().__post_init__()
 
     def _loss(self, order: float) -> float:
@@ -49,11 +73,17 @@ class PoissonSampled(Guarantee):
         return delta_of([self], epsilon)
 
     def _group(self, size: int) -> Guarantee:
-        raise self._refuse_group(f"a sample may hold any number of {size} units, which no closed form here covers")
+        raise self._refuse_group(
+            f"a sample may hold any number of {size} units, which no closed "
+            "form here covers"
+        )
 
     def __str__(self) -> str:
         times = f"{self.steps} steps" if self.steps > 1 else "one step"
-        return f"{times} of μ = {self.of.mu:.6g} (Gaussian) on Poisson samples of rate {self.rate:.6g}, {self.unit}"
+        return (
+            f"{times} of μ = {self.of.mu:.6g} (Gaussian) on Poisson samples "
+            f"of rate {self.rate:.6g}, {self.unit}"
+        )
 
 
 @dataclass(frozen=True, init=False)
@@ -72,7 +102,9 @@ class Composed(Guarantee):
 
     @property
     def delta_part(self) -> float:
-        return float_up(sum((Fraction(part.delta_part) for part in self.parts), Fraction(0)))
+        return float_up(
+            sum((Fraction(part.delta_part) for part in self.parts), Fraction(0))
+        )
 
     def _loss(self, order: float) -> float:
         return up(sum(part.renyi(order) for part in self.parts))
@@ -95,12 +127,24 @@ class Composed(Guarantee):
 
     def __str__(self) -> str:
         if all(isinstance(part, PureDP) for part in self.parts):
-            total = sum((written(part.epsilon) for part in self.parts if isinstance(part, PureDP)), Fraction(0))
-            return f"ε = {float(total):.6g} ({len(self.parts)} pure guarantees together), {self.unit}"
+            total = sum(
+                (
+                    written(part.epsilon)
+                    for part in self.parts
+                    if isinstance(part, PureDP)
+                ),
+                Fraction(0),
+            )
+            return (
+                f"ε = {float(total):.6g} ({len(self.parts)} pure guarantees "
+                f"together), {self.unit}"
+            )
         return f"{len(self.parts)} guarantees together, {self.unit}"
 
 
-def flatten(parts: Iterable[Guarantee], argument: str = "parts") -> tuple[Guarantee, ...]:
+def flatten(
+    parts: Iterable[Guarantee], argument: str = "parts"
+) -> tuple[Guarantee, ...]:
     """The guarantees without nesting; empty or foreign lists are refused."""
     if isinstance(parts, Guarantee):
         raise ArgumentError(argument, "must be a list of guarantees; pass [guarantee]")
@@ -108,7 +152,11 @@ def flatten(parts: Iterable[Guarantee], argument: str = "parts") -> tuple[Guaran
     for part in parts:
         if not isinstance(part, Guarantee):
             raise ArgumentError(
-                argument, f"must hold guarantees, not {type(part).__name__}; pass PureDP(0.5) or another"
+                argument,
+                (
+                    f"must hold guarantees, not {type(part).__name__}; pass "
+                    "PureDP(0.5) or another"
+                ),
             )
         flat.extend(part.parts if isinstance(part, Composed) else (part,))
     if not flat:
@@ -119,8 +167,18 @@ def flatten(parts: Iterable[Guarantee], argument: str = "parts") -> tuple[Guaran
 def _sampled_step(of: Guarantee) -> GaussianDP:
     if not isinstance(of, GaussianDP) or of.delta:
         raise ArgumentError(
-            "of", "must be a GaussianDP without a δ; amplify pure and (ε, δ) guarantees with poisson(...)"
+            "of",
+            (
+                "must be a GaussianDP without a δ; amplify pure and (ε, δ) "
+                "guarantees with poisson(...)"
+            ),
         )
     if of.unit.relation is not Relation.ADD_REMOVE:
-        raise ArgumentError("of", "Poisson sampling amplifies under add/remove only; state the step under add/remove")
+        raise ArgumentError(
+            "of",
+            (
+                "Poisson sampling amplifies under add/remove only; state the "
+                "step under add/remove"
+            ),
+        )
     return replace(of)

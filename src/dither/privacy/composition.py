@@ -1,7 +1,9 @@
-"""Several guarantees about the same data: every theorem that applies is tried, and the best valid bound is returned.
+"""Several guarantees about the same data: every theorem that applies is tried, and the
+best valid bound is returned.
 
-Advanced composition is not better by nature: for few or large parts the plain sum is smaller, so `compose` takes the
-minimum. The parts are fixed in advance; where each cost is chosen after the last answer, the ledger's filter decides.
+Advanced composition is not better by nature: for few or large parts the plain sum is
+smaller, so `compose` takes the minimum. The parts are fixed in advance; where each cost
+is chosen after the last answer, the ledger's filter decides.
 """
 
 from __future__ import annotations
@@ -17,7 +19,15 @@ from dither.privacy import advanced
 from dither.privacy.composite import flatten
 from dither.privacy.gaussian import gaussian_delta, gaussian_epsilon
 from dither.privacy.guarantees import SMALLEST_EPSILON, ApproxDP, Guarantee, PureDP
-from dither.privacy.numbers import Number, float_down, float_up, small_probability, spare_delta, written, written_up
+from dither.privacy.numbers import (
+    Number,
+    float_down,
+    float_up,
+    small_probability,
+    spare_delta,
+    written,
+    written_up,
+)
 from dither.privacy.optimal import repeated_delta, repeated_epsilon
 from dither.privacy.pile import Pile, pile_of
 from dither.privacy.renyi import best_delta, best_epsilon
@@ -28,20 +38,33 @@ if TYPE_CHECKING:
 
 BASIC = "basic composition: the ε and δ add up (Dwork, McSherry, Nissim, Smith 2006)"
 ADVANCED = "advanced composition (Dwork, Rothblum, Vadhan 2010)"
-HETEROGENEOUS = "advanced composition for different parts (Kairouz, Oh, Viswanath 2015, theorem 3.5)"
-OPTIMAL = "optimal composition of equal parts (Kairouz, Oh, Viswanath 2015, theorem 3.3)"
-CONCENTRATED = "zero-concentrated composition (Bun & Steinke 2016; Canonne, Kamath, Steinke 2020)"
+HETEROGENEOUS = (
+    "advanced composition for different parts (Kairouz, Oh, "
+    "Viswanath 2015, theorem 3.5)"
+)
+OPTIMAL = (
+    "optimal composition of equal parts (Kairouz, Oh, Viswanath 2015, theorem 3.3)"
+)
+CONCENTRATED = (
+    "zero-concentrated composition (Bun & Steinke 2016; Canonne, Kamath, Steinke 2020)"
+)
 RENYI = "Rényi composition (Mironov 2017; Canonne, Kamath, Steinke 2020)"
 GAUSSIAN = "Gaussian composition, μ² adds up (Dong, Roth, Su 2022; Balle & Wang 2018)"
-DISTRIBUTION = "numerical composition of privacy loss distributions (Koskela, Jälkö, Honkela 2020)"
+DISTRIBUTION = (
+    "numerical composition of privacy loss distributions (Koskela, Jälkö, Honkela 2020)"
+)
 
 _PURE_IS_WORTH = 1e-3
-"""A pure guarantee is the stronger promise, so it is kept when δ would buy less than this share of its ε."""
+"""A pure guarantee is the stronger promise, so it is kept when δ would buy less than
+this share of its ε.
+"""
 
 
 @dataclass(frozen=True)
 class Composition:
-    """What the parts promise together, the theorem that says so, and what the other theorems gave."""
+    """What the parts promise together, the theorem that says so, and what the other
+    theorems gave.
+    """
 
     guarantee: PureDP | ApproxDP
     theorem: str
@@ -56,18 +79,29 @@ class Composition:
         return self.guarantee.delta_part
 
     def __str__(self) -> str:
-        others = sorted((epsilon, name) for name, epsilon in self.candidates.items() if name != self.theorem)
+        others = sorted(
+            (epsilon, name)
+            for name, epsilon in self.candidates.items()
+            if name != self.theorem
+        )
         lines = [str(self.guarantee), f"  by {self.theorem}"]
-        return "\n".join(lines + [f"  ε = {epsilon:.6g} by {name}" for epsilon, name in others])
+        return "\n".join(
+            lines + [f"  ε = {epsilon:.6g} by {name}" for epsilon, name in others]
+        )
 
 
-def compose(guarantees: Iterable[Guarantee], delta: Number | None = None, *, tight: bool = True) -> Composition:
+def compose(
+    guarantees: Iterable[Guarantee], delta: Number | None = None, *, tight: bool = True
+) -> Composition:
     """The best valid bound on what the guarantees promise together.
 
-    Guarantee: (ε, δ)-DP with the δ asked for (or the sum of the parts' own, if that exceeds it by rounding alone), or
-    ε-DP where that is as good. Without `delta`, every part must be pure and the result is the exact sum, rounded up.
-    Why: each candidate is a theorem named in the result; all of them hold, so their minimum does.
-    Assumes: the parts' guarantees were fixed before the first was run. `tight=False` composes in closed form only.
+    Guarantee: (ε, δ)-DP with the δ asked for (or the sum of the parts' own, if that
+    exceeds it by rounding alone), or ε-DP where that is as good. Without `delta`, every
+    part must be pure and the result is the exact sum, rounded up.
+    Why: each candidate is a theorem named in the result; all of them hold, so their
+    minimum does.
+    Assumes: the parts' guarantees were fixed before the first was run. `tight=False`
+    composes in closed form only.
     """
     parts = flatten(guarantees, "guarantees")
     unit = common_unit((part.unit for part in parts), "guarantees")
@@ -79,7 +113,11 @@ def compose(guarantees: Iterable[Guarantee], delta: Number | None = None, *, tig
     candidates = _candidates(pile, free, tight)
     if not candidates:
         raise ArgumentError(
-            "delta", f"{wanted:g} leaves no δ to state an ε with; pass a larger δ such as {_larger(pile):.1g}"
+            "delta",
+            (
+                f"{wanted:g} leaves no δ to state an ε with; pass a larger δ such "
+                f"as {_larger(pile):.1g}"
+            ),
         )
     return _choose(pile, unit, candidates, total)
 
@@ -90,7 +128,9 @@ def epsilon_of(parts: Iterable[Guarantee], delta: Number) -> float:
     return 0.0 if epsilon <= SMALLEST_EPSILON else epsilon
 
 
-def delta_of(parts: Iterable[Guarantee], epsilon: float, *, tight: bool = True) -> float:
+def delta_of(
+    parts: Iterable[Guarantee], epsilon: float, *, tight: bool = True
+) -> float:
     """The smallest δ known at an ε, beside the δ that the parts carry."""
     pile = pile_of(parts)
     if pile.only_bounded and pile.basic_epsilon() <= written(epsilon):
@@ -99,7 +139,9 @@ def delta_of(parts: Iterable[Guarantee], epsilon: float, *, tight: bool = True) 
     if pile.has_gaussian_form:
         found.append(gaussian_delta(pile.total_mu(), epsilon))
     if pile.only_bounded and len(pile.bounded) == 1:
-        found.extend(repeated_delta(each, count, epsilon) for each, count in pile.bounded.items())
+        found.extend(
+            repeated_delta(each, count, epsilon) for each, count in pile.bounded.items()
+        )
     elif tight and epsilon > 0.0 and _numerical_helps(pile, min(found)):
         found.append(_numerical_delta(pile, epsilon))
     return min(found)
@@ -107,7 +149,13 @@ def delta_of(parts: Iterable[Guarantee], epsilon: float, *, tight: bool = True) 
 
 def _pure_sum(pile: Pile, unit: Unit) -> Composition:
     if not pile.only_bounded or pile.carried:
-        raise ArgumentError("delta", "some parts hold only with a δ; pass the δ of the whole, such as delta=1e-6")
+        raise ArgumentError(
+            "delta",
+            (
+                "some parts hold only with a δ; pass the δ of the whole, such as "
+                "delta=1e-6"
+            ),
+        )
     guarantee = PureDP(written_up(pile.basic_epsilon()), unit=unit)
     return Composition(guarantee, BASIC, {BASIC: guarantee.epsilon})
 
@@ -119,7 +167,11 @@ def _free_delta(pile: Pile, wanted: float) -> tuple[float, float]:
         return spare_delta(left), wanted
     if pile.carried > Fraction(wanted) * (1 + Fraction(1, 10**12)):
         raise ArgumentError(
-            "delta", f"{wanted:g} is below the δ = {float(pile.carried):g} that the parts carry; pass a larger δ"
+            "delta",
+            (
+                f"{wanted:g} is below the δ = {float(pile.carried):g} that the "
+                "parts carry; pass a larger δ"
+            ),
         )
     return 0.0, written_up(pile.carried)
 
@@ -155,10 +207,14 @@ def _bounded_candidates(pile: Pile, delta: float) -> dict[str, float]:
 def _curve_candidates(pile: Pile, delta: float) -> dict[str, float]:
     if pile.only_gaussian:
         return {GAUSSIAN: gaussian_epsilon(pile.mu, delta)}
-    found = {RENYI: best_epsilon(pile.loss, delta, pile.orders(), refine=not pile.sampled)}
+    found = {
+        RENYI: best_epsilon(pile.loss, delta, pile.orders(), refine=not pile.sampled)
+    }
     if pile.has_rho:
         rho = pile.total_rho()
-        found[CONCENTRATED] = best_epsilon(lambda order: rho * order * (1.0 + 2.0**-50), delta)
+        found[CONCENTRATED] = best_epsilon(
+            lambda order: rho * order * (1.0 + 2.0**-50), delta
+        )
     if pile.has_gaussian_form:
         found[GAUSSIAN] = gaussian_epsilon(pile.total_mu(), delta)
     if not pile.only_bounded and pile.bounded:
@@ -168,7 +224,13 @@ def _curve_candidates(pile: Pile, delta: float) -> dict[str, float]:
 
 def _split_epsilon(pile: Pile, delta: float) -> float:
     """The bounded parts' ε added to the ε of all others at the whole δ."""
-    rest = Pile(pile.parts, pile.gaussians, sampled=pile.sampled, listed=pile.listed, rho=pile.rho)
+    rest = Pile(
+        pile.parts,
+        pile.gaussians,
+        sampled=pile.sampled,
+        listed=pile.listed,
+        rho=pile.rho,
+    )
     others = (
         gaussian_epsilon(rest.mu, delta)
         if rest.has_gaussian_form
@@ -178,11 +240,16 @@ def _split_epsilon(pile: Pile, delta: float) -> float:
 
 
 def _numerical_epsilon(pile: Pile, delta: float) -> float:
-    """ε by privacy loss distributions, and never less than parts alone have exactly (rule R33)."""
+    """ε by privacy loss distributions, and never less than parts alone have exactly
+    (rule R33).
+    """
     from dither.privacy import pld  # and numpy with it
 
     found = pld.pld_epsilon(_dominated(pile), delta)
-    alone = [repeated_epsilon(epsilon, count, delta) for epsilon, count in pile.bounded.items()]
+    alone = [
+        repeated_epsilon(epsilon, count, delta)
+        for epsilon, count in pile.bounded.items()
+    ]
     alone += [gaussian_epsilon(pile.mu, delta)] if pile.gaussians else []
     return math.inf if found is None else max([found, *alone])
 
@@ -192,7 +259,9 @@ def _numerical_delta(pile: Pile, epsilon: float) -> float:
     from dither.privacy import pld
 
     found = pld.pld_delta(_dominated(pile), epsilon)
-    alone = [repeated_delta(each, count, epsilon) for each, count in pile.bounded.items()]
+    alone = [
+        repeated_delta(each, count, epsilon) for each, count in pile.bounded.items()
+    ]
     alone += [gaussian_delta(pile.mu, epsilon)] if pile.gaussians else []
     return 1.0 if found is None else max([found, *alone])
 
@@ -204,20 +273,31 @@ def _dominated(pile: Pile) -> Dominated:
 
 
 def _numerical_helps(pile: Pile, delta: float) -> bool:
-    """Whether a privacy loss distribution could improve the answer, and can be computed."""
+    """Whether a privacy loss distribution could improve the answer, and can be
+    computed.
+    """
     if not pile.has_dominating_pairs or pile.only_gaussian:
         return False
     if not pile.only_bounded:
         return True
-    return len(pile.bounded) > 1 and delta >= _PURE_IS_WORTH * math.exp(_log_all_truthful(pile))
+    return len(pile.bounded) > 1 and delta >= _PURE_IS_WORTH * math.exp(
+        _log_all_truthful(pile)
+    )
 
 
 def _log_all_truthful(pile: Pile) -> float:
-    """ln of the probability of the largest loss Σε: if δ is far below it, no theorem lowers ε by more than δ/that."""
-    return sum(-count * math.log1p(math.exp(-epsilon)) for epsilon, count in pile.bounded.items())
+    """ln of the probability of the largest loss Σε: if δ is far below it, no theorem
+    lowers ε by more than δ/that.
+    """
+    return sum(
+        -count * math.log1p(math.exp(-epsilon))
+        for epsilon, count in pile.bounded.items()
+    )
 
 
-def _choose(pile: Pile, unit: Unit, candidates: dict[str, float], delta: float) -> Composition:
+def _choose(
+    pile: Pile, unit: Unit, candidates: dict[str, float], delta: float
+) -> Composition:
     theorem = min(candidates, key=candidates.__getitem__)
     basic = candidates.get(BASIC, math.inf)
     if pile.only_bounded and basic * (1.0 - _PURE_IS_WORTH) <= candidates[theorem]:
@@ -225,4 +305,8 @@ def _choose(pile: Pile, unit: Unit, candidates: dict[str, float], delta: float) 
         if pile.carried:
             guarantee = ApproxDP(basic, written_up(pile.carried), unit=unit)
         return Composition(guarantee, BASIC, candidates)
-    return Composition(ApproxDP(max(candidates[theorem], SMALLEST_EPSILON), delta, unit=unit), theorem, candidates)
+    return Composition(
+        ApproxDP(max(candidates[theorem], SMALLEST_EPSILON), delta, unit=unit),
+        theorem,
+        candidates,
+    )

@@ -1,4 +1,6 @@
-"""Promises stated as whole curves: zero-concentrated, Gaussian and Rényi differential privacy."""
+"""Promises stated as whole curves: zero-concentrated, Gaussian and Rényi differential
+privacy.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +39,15 @@ class _Carrying(Guarantee):
         return float(getattr(self, "delta", 0.0))
 
     def _checked_delta(self) -> None:
-        object.__setattr__(self, "delta", small_probability("delta", self.delta_part, zero=True))
+        object.__setattr__(
+            self, "delta", small_probability("delta", self.delta_part, zero=True)
+        )
 
     def _no_delta_in_groups(self) -> None:
         if self.delta_part:
-            raise self._refuse_group(f"no theorem here scales {self._kind()} with a δ of its own to a group")
+            raise self._refuse_group(
+                f"no theorem here scales {self._kind()} with a δ of its own to a group"
+            )
 
     def _also_delta(self) -> str:
         return f", δ = {self.delta_part:.6g}" if self.delta_part else ""
@@ -56,7 +62,9 @@ class ZeroConcentratedDP(_Carrying):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "rho", positive("rho", self.rho, "pass a finite ρ such as 0.1"))
+        object.__setattr__(
+            self, "rho", positive("rho", self.rho, "pass a finite ρ such as 0.1")
+        )
         self._checked_delta()
 
     def _loss(self, order: float) -> float:
@@ -72,21 +80,31 @@ class ZeroConcentratedDP(_Carrying):
 
 @dataclass(frozen=True)
 class GaussianDP(_Carrying):
-    """μ-GDP: neighbours are at most as easy to tell apart as N(0, 1) and N(μ, 1) (Dong, Roth, Su 2022)."""
+    """μ-GDP: neighbours are at most as easy to tell apart as N(0, 1) and N(μ, 1) (Dong,
+    Roth, Su 2022).
+    """
 
     mu: float
     delta: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "mu", positive("mu", self.mu, "pass sensitivity / standard deviation, such as 0.5"))
+        object.__setattr__(
+            self,
+            "mu",
+            positive(
+                "mu", self.mu, "pass sensitivity / standard deviation, such as 0.5"
+            ),
+        )
         self._checked_delta()
 
     def _loss(self, order: float) -> float:
         return gaussian_loss(self.mu, order)
 
     def _epsilon(self, delta: float) -> float:
-        return gaussian_epsilon(self.mu, delta) if delta > 0.0 else super()._epsilon(delta)
+        return (
+            gaussian_epsilon(self.mu, delta) if delta > 0.0 else super()._epsilon(delta)
+        )
 
     def _delta(self, epsilon: float) -> float:
         return gaussian_delta(self.mu, epsilon)
@@ -101,12 +119,16 @@ class GaussianDP(_Carrying):
 
 @dataclass(frozen=True, init=False)
 class RenyiDP(_Carrying):
-    """Rényi losses at listed orders (Mironov 2017), given as a mapping or pairs order → loss."""
+    """Rényi losses at listed orders (Mironov 2017), given as a mapping or pairs order →
+    loss.
+    """
 
     losses: tuple[tuple[float, float], ...]
     delta: float = 0.0
 
-    def __init__(self, losses: Losses, delta: Number = 0.0, *, unit: Unit = ROW) -> None:
+    def __init__(
+        self, losses: Losses, delta: Number = 0.0, *, unit: Unit = ROW
+    ) -> None:
         object.__setattr__(self, "losses", _listed(losses))
         object.__setattr__(self, "delta", delta)
         object.__setattr__(self, "unit", unit)
@@ -137,12 +159,18 @@ class RenyiDP(_Carrying):
             losses = _for_two(losses)
         if not losses:
             raise NoConversion(
-                "size", f"a group of {size} needs losses at orders above {2**doublings}; list higher orders"
+                "size",
+                (
+                    f"a group of {size} needs losses at orders above {2**doublings}; "
+                    "list higher orders"
+                ),
             )
         return replace(self, losses=losses)
 
     def __str__(self) -> str:
-        shown = ", ".join(f"{loss:.4g} at order {order:g}" for order, loss in self.losses[:3])
+        shown = ", ".join(
+            f"{loss:.4g} at order {order:g}" for order, loss in self.losses[:3]
+        )
         more = f" and {len(self.losses) - 3} more" if len(self.losses) > 3 else ""
         return f"Rényi loss {shown}{more}{self._also_delta()}, {self.unit}"
 
@@ -151,20 +179,35 @@ def _listed(losses: Losses) -> tuple[tuple[float, float], ...]:
     pairs = losses.items() if isinstance(losses, Mapping) else losses
     try:
         listed = sorted(
-            (renyi_order(order, float_down), not_negative("losses", loss, "pass losses ≥ 0")) for order, loss in pairs
+            (
+                renyi_order(order, float_down),
+                not_negative("losses", loss, "pass losses ≥ 0"),
+            )
+            for order, loss in pairs
         )
     except TypeError:
-        raise ArgumentError("losses", "must map orders to losses; pass {2: 0.1, 8: 0.5}") from None
+        raise ArgumentError(
+            "losses", "must map orders to losses; pass {2: 0.1, 8: 0.5}"
+        ) from None
     if not listed or any(one[0] == other[0] for one, other in pairwise(listed)):
-        raise ArgumentError("losses", "needs at least one order, each once; pass {2: 0.1, 8: 0.5}")
+        raise ArgumentError(
+            "losses", "needs at least one order, each once; pass {2: 0.1, 8: 0.5}"
+        )
     return tuple(listed)
 
 
-def _for_two(losses: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
+def _for_two(
+    losses: tuple[tuple[float, float], ...],
+) -> tuple[tuple[float, float], ...]:
     """Losses for pairs of units, at half the orders.
 
-    Why: the weak triangle inequality (Mironov 2017, proposition 11) with both Hölder exponents 2:
-    D_α(P‖R) ≤ (α−½)/(α−1)·D_2α(P‖Q) + D_(2α−1)(Q‖R), and the last is at most D_2α(Q‖R).
+    Why: the weak triangle inequality (Mironov 2017, proposition 11) with both Hölder
+    exponents 2: D_α(P‖R) ≤ (α−½)/(α−1)·D_2α(P‖Q) + D_(2α−1)(Q‖R), and the last is at
+    most D_2α(Q‖R).
     """
     halved = [(order / 2.0, loss) for order, loss in losses if order > 2.0]
-    return tuple((half, up(loss * ((half - 0.5) / (half - 1.0) + 1.0))) for half, loss in halved if math.isfinite(half))
+    return tuple(
+        (half, up(loss * ((half - 0.5) / (half - 1.0) + 1.0)))
+        for half, loss in halved
+        if math.isfinite(half)
+    )

@@ -1,4 +1,6 @@
-"""The lattice of guarantees: which kind follows from which, and by what theorem. What is not listed does not exist."""
+"""The lattice of guarantees: which kind follows from which, and by what theorem. What
+is not listed does not exist.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,20 @@ from dither.privacy.renyi import SAMPLED_ORDERS, WIDE_ORDERS
 Kind = TypeVar("Kind", bound=Guarantee)
 
 
-def convert(guarantee: Guarantee, kind: type[Kind], delta: Number | None = None) -> Kind:
-    """The guarantee as another kind, by the table below; `delta` is needed where (ε, δ) has to be read off a curve."""
+def convert(
+    guarantee: Guarantee, kind: type[Kind], delta: Number | None = None
+) -> Kind:
+    """The guarantee as another kind, by the table below; `delta` is needed where (ε, δ)
+    has to be read off a curve.
+    """
     if not (isinstance(kind, type) and issubclass(kind, Guarantee)):
-        raise ArgumentError("kind", f"must be a kind of guarantee, not {kind!r}; pass PureDP, ApproxDP or another")
+        raise ArgumentError(
+            "kind",
+            (
+                f"must be a kind of guarantee, not {kind!r}; pass PureDP, "
+                "ApproxDP or another"
+            ),
+        )
     if kind is ApproxDP and delta is not None:
         return guarantee.approx(delta)  # type: ignore[return-value]
     if isinstance(guarantee, kind):
@@ -29,7 +41,11 @@ def convert(guarantee: Guarantee, kind: type[Kind], delta: Number | None = None)
     theorem = CONVERSIONS.get((type(guarantee), kind))
     if theorem is None:
         raise NoConversion(
-            "kind", f"{kind.__name__} does not follow from {type(guarantee).__name__}; {_way_out(guarantee, kind)}"
+            "kind",
+            (
+                f"{kind.__name__} does not follow from "
+                f"{type(guarantee).__name__}; {_way_out(guarantee, kind)}"
+            ),
         )
     return theorem(guarantee)  # type: ignore[no-any-return]
 
@@ -37,18 +53,23 @@ def convert(guarantee: Guarantee, kind: type[Kind], delta: Number | None = None)
 def _way_out(guarantee: Guarantee, kind: type[Guarantee]) -> str:
     if kind is ApproxDP:
         return "an ε needs a δ: use .approx(delta)"
-    reachable = sorted(to.__name__ for start, to in CONVERSIONS if start is type(guarantee))
+    reachable = sorted(
+        to.__name__ for start, to in CONVERSIONS if start is type(guarantee)
+    )
     return f"convert to {', '.join(reachable)}, or state (ε, δ) with .approx(delta)"
 
 
 def pure_rho(epsilon: float) -> float:
     """ε·tanh(ε/2): the smallest ρ such that every ε-DP mechanism is ρ-zCDP.
 
-    Why: ln cosh √y is concave in y, so the loss of randomized response lies below its tangent at order 1
-    (docs/proofs/conversions.md). It is below the usual ε²/2.
+    Why: ln cosh √y is concave in y, so the loss of randomized response lies below its
+    tangent at order 1 (docs/proofs/conversions.md). It is below the usual ε²/2.
     """
     curved = up(epsilon * math.tanh(epsilon / 2.0))
-    return curved if epsilon > 1.0 else min(curved, float_up(Fraction(epsilon) ** 2 / 2))  # only rounding needs it
+    # Only rounding needs it
+    return (
+        curved if epsilon > 1.0 else min(curved, float_up(Fraction(epsilon) ** 2 / 2))
+    )
 
 
 def _pure_to_approx(g: PureDP) -> ApproxDP:
@@ -76,7 +97,9 @@ def _range_to_approx(g: BoundedRange) -> ApproxDP:
 
 
 def _range_to_zcdp(g: BoundedRange) -> ZeroConcentratedDP:
-    return ZeroConcentratedDP(min(float_up(Fraction(g.epsilon) ** 2 / 8), pure_rho(g.epsilon)), unit=g.unit)
+    return ZeroConcentratedDP(
+        min(float_up(Fraction(g.epsilon) ** 2 / 8), pure_rho(g.epsilon)), unit=g.unit
+    )
 
 
 def _gaussian_to_zcdp(g: GaussianDP) -> ZeroConcentratedDP:
@@ -85,14 +108,20 @@ def _gaussian_to_zcdp(g: GaussianDP) -> ZeroConcentratedDP:
 
 def _to_renyi(g: Guarantee) -> RenyiDP:
     orders = SAMPLED_ORDERS if _has_sampling(g) else WIDE_ORDERS
-    return RenyiDP([(order, g.renyi(order)) for order in orders], g.delta_part, unit=g.unit)
+    return RenyiDP(
+        [(order, g.renyi(order)) for order in orders], g.delta_part, unit=g.unit
+    )
 
 
 def _has_sampling(g: Guarantee) -> bool:
-    return isinstance(g, PoissonSampled) or (isinstance(g, Composed) and any(map(_has_sampling, g.parts)))
+    return isinstance(g, PoissonSampled) or (
+        isinstance(g, Composed) and any(map(_has_sampling, g.parts))
+    )
 
 
-def _sum_of(kind: type[Guarantee], add: Callable[[list[Any]], Guarantee]) -> Callable[[Composed], Guarantee]:
+def _sum_of(
+    kind: type[Guarantee], add: Callable[[list[Any]], Guarantee]
+) -> Callable[[Composed], Guarantee]:
     """Every part is converted, then added up by the kind's own composition theorem."""
     return lambda g: add([part.to(kind) for part in g.parts])
 
@@ -106,15 +135,25 @@ def _add_pure(parts: list[PureDP]) -> PureDP:
 
 
 def _add_approx(parts: list[ApproxDP]) -> ApproxDP:
-    return ApproxDP(_sum([p.epsilon for p in parts]), _sum([p.delta for p in parts]), unit=parts[0].unit)
+    return ApproxDP(
+        _sum([p.epsilon for p in parts]),
+        _sum([p.delta for p in parts]),
+        unit=parts[0].unit,
+    )
 
 
 def _add_zcdp(parts: list[ZeroConcentratedDP]) -> ZeroConcentratedDP:
-    return ZeroConcentratedDP(_sum([p.rho for p in parts]), _sum([p.delta for p in parts]), unit=parts[0].unit)
+    return ZeroConcentratedDP(
+        _sum([p.rho for p in parts]), _sum([p.delta for p in parts]), unit=parts[0].unit
+    )
 
 
 def _add_gaussian(parts: list[GaussianDP]) -> GaussianDP:
-    return GaussianDP(up(math.hypot(*(p.mu for p in parts))), _sum([p.delta for p in parts]), unit=parts[0].unit)
+    return GaussianDP(
+        up(math.hypot(*(p.mu for p in parts))),
+        _sum([p.delta for p in parts]),
+        unit=parts[0].unit,
+    )
 
 
 CONVERSIONS: dict[tuple[type[Guarantee], type[Guarantee]], Callable[[Any], Any]] = {
@@ -141,4 +180,6 @@ CONVERSIONS: dict[tuple[type[Guarantee], type[Guarantee]], Callable[[Any], Any]]
     (Composed, GaussianDP): _sum_of(GaussianDP, _add_gaussian),
     (Composed, RenyiDP): _to_renyi,
 }
-"""Bounded ranges do not add up: where a later mechanism is chosen by an earlier answer, two of ε have a range of 3ε."""
+"""Bounded ranges do not add up: where a later mechanism is chosen by an earlier answer,
+two of ε have a range of 3ε.
+"""

@@ -1,4 +1,6 @@
-"""Promises about neighbouring datasets: the common base, and those stated as bounds on likelihood ratios."""
+"""Promises about neighbouring datasets: the common base, and those stated as bounds on
+likelihood ratios.
+"""
 
 from __future__ import annotations
 
@@ -31,18 +33,21 @@ from dither.privacy.units import ROW, Relation, Unit
 Kind = TypeVar("Kind", bound="Guarantee")
 
 SMALLEST_EPSILON = 1e-12
-"""What an ε of 0 is stated as: a promise needs an ε above 0, and the larger one is also true."""
+"""What an ε of 0 is stated as: a promise needs an ε above 0, and the larger one is also
+true.
+"""
 
 
 @dataclass(frozen=True)
 class Guarantee:
     """What is promised about every pair of neighbouring datasets.
 
-    Numbers mean what is written: an ε of 0.1 is a tenth, not the float next to it. Mechanisms keep below both, so that
-    ten releases at 0.1 cost exactly 1.
+    Numbers mean what is written: an ε of 0.1 is a tenth, not the float next to it.
+    Mechanisms keep below both, so that ten releases at 0.1 cost exactly 1.
 
-    A `delta` carried by zCDP, GDP or Rényi guarantees has the meaning of Bun & Steinke 2016, definition 8.1: except
-    for events of probability δ on each side, the two output distributions satisfy the promise. It adds to any other δ.
+    A `delta` carried by zCDP, GDP or Rényi guarantees has the meaning of Bun & Steinke
+    2016, definition 8.1: except for events of probability δ on each side, the two
+    output distributions satisfy the promise. It adds to any other δ.
     """
 
     unit: Unit = field(default=ROW, kw_only=True)
@@ -50,7 +55,11 @@ class Guarantee:
     def __post_init__(self) -> None:
         if not isinstance(self.unit, Unit):
             raise ArgumentError(
-                "unit", f"must be a Unit, not {type(self.unit).__name__}; pass Unit({str(self.unit)!r})"
+                "unit",
+                (
+                    f"must be a Unit, not {type(self.unit).__name__}; pass "
+                    f"Unit({str(self.unit)!r})"
+                ),
             )
 
     @property
@@ -59,31 +68,50 @@ class Guarantee:
         return 0.0
 
     def renyi(self, order: Number) -> float:
-        """The Rényi loss at an order above 1, rounded up, of all but the part counted in `delta_part`."""
+        """The Rényi loss at an order above 1, rounded up, of all but the part counted
+        in `delta_part`.
+        """
         return self._loss(renyi_order(order))
 
     def epsilon_at(self, delta: Number) -> float:
         """The smallest ε known to hold with this δ, rounded up."""
-        return self._epsilon(self._free_delta(small_probability("delta", delta, zero=True, rounding=float_down)))
+        return self._epsilon(
+            self._free_delta(
+                small_probability("delta", delta, zero=True, rounding=float_down)
+            )
+        )
 
     def delta_at(self, epsilon: Number) -> float:
         """The smallest δ known to hold with this ε, rounded up."""
-        eps = not_negative("epsilon", epsilon, "pass the ε whose δ is wanted", float_down)
-        return min(up(self._delta(eps) + self.delta_part) if self.delta_part else self._delta(eps), 1.0)
+        eps = not_negative(
+            "epsilon", epsilon, "pass the ε whose δ is wanted", float_down
+        )
+        return min(
+            up(self._delta(eps) + self.delta_part)
+            if self.delta_part
+            else self._delta(eps),
+            1.0,
+        )
 
     def approx(self, delta: Number) -> ApproxDP:
         """This guarantee as (ε, δ)-DP at the wanted δ."""
         stated = small_probability("delta", delta, zero=True)
-        return ApproxDP(max(self.epsilon_at(stated), SMALLEST_EPSILON), stated, unit=self.unit)
+        return ApproxDP(
+            max(self.epsilon_at(stated), SMALLEST_EPSILON), stated, unit=self.unit
+        )
 
     def to(self, kind: type[Kind], delta: Number | None = None) -> Kind:
-        """The same promise as another kind, where a theorem gives it; (ε, δ) may need the wanted `delta`."""
+        """The same promise as another kind, where a theorem gives it; (ε, δ) may need
+        the wanted `delta`.
+        """
         from dither.privacy.conversions import convert
 
         return convert(self, kind, delta)
 
     def for_replacement(self) -> Guarantee:
-        """The promise when neighbours differ by replacing one unit: a removal and an addition (rule R7)."""
+        """The promise when neighbours differ by replacing one unit: a removal and an
+        addition (rule R7).
+        """
         if self.unit.relation is Relation.REPLACE:
             return self
         return replace(self._group(2), unit=self.unit.replacing())
@@ -102,7 +130,11 @@ class Guarantee:
     def _epsilon(self, delta: float) -> float:
         if delta <= 0.0:
             raise NoConversion(
-                "delta", f"{self._kind()} gives no ε at δ = {self.delta_part:g}; pass a larger δ such as 1e-6"
+                "delta",
+                (
+                    f"{self._kind()} gives no ε at δ = {self.delta_part:g}; pass a "
+                    "larger δ such as 1e-6"
+                ),
             )
         return best_epsilon(self._loss, delta, WIDE_ORDERS)
 
@@ -115,25 +147,43 @@ class Guarantee:
             return delta
         left = Fraction(delta) - Fraction(self.delta_part)
         if left < 0:
-            raise NoConversion("delta", f"{delta:g} is below the δ = {self.delta_part:g} carried here; pass a larger δ")
+            raise NoConversion(
+                "delta",
+                (
+                    f"{delta:g} is below the δ = {self.delta_part:g} carried here; "
+                    "pass a larger δ"
+                ),
+            )
         return spare_delta(left)
 
     def _kind(self) -> str:
         return type(self).__name__
 
     def _refuse_group(self, why: str) -> NoConversion:
-        return NoConversion("guarantee", f"{why}; convert first: .approx(delta), then .for_group or .for_replacement")
+        return NoConversion(
+            "guarantee",
+            (
+                f"{why}; convert first: .approx(delta), then .for_group or "
+                ".for_replacement"
+            ),
+        )
 
 
 @dataclass(frozen=True)
 class PureDP(Guarantee):
-    """ε-differential privacy: no output is more than e^ε times likelier on one neighbour than on the other."""
+    """ε-differential privacy: no output is more than e^ε times likelier on one
+    neighbour than on the other.
+    """
 
     epsilon: float
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon, "pass a finite ε such as 0.5"))
+        object.__setattr__(
+            self,
+            "epsilon",
+            positive("epsilon", self.epsilon, "pass a finite ε such as 0.5"),
+        )
 
     def _loss(self, order: float) -> float:
         return pure_loss(self.epsilon, order)
@@ -153,15 +203,23 @@ class PureDP(Guarantee):
 
 @dataclass(frozen=True)
 class ApproxDP(Guarantee):
-    """(ε, δ)-differential privacy, over events: P(S) ≤ e^ε·P'(S) + δ for every set S of outputs."""
+    """(ε, δ)-differential privacy, over events: P(S) ≤ e^ε·P'(S) + δ for every set S of
+    outputs.
+    """
 
     epsilon: float
     delta: float
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon, "pass a finite ε such as 0.5"))
-        object.__setattr__(self, "delta", small_probability("delta", self.delta, zero=True))
+        object.__setattr__(
+            self,
+            "epsilon",
+            positive("epsilon", self.epsilon, "pass a finite ε such as 0.5"),
+        )
+        object.__setattr__(
+            self, "delta", small_probability("delta", self.delta, zero=True)
+        )
 
     @property
     def delta_part(self) -> float:
@@ -180,9 +238,15 @@ class ApproxDP(Guarantee):
         grown = _group_delta(self.epsilon, self.delta, size)
         if grown >= 1.0:
             raise NoConversion(
-                "size", f"δ grows to 1 for {size} units at ε = {self.epsilon:g}; start from a smaller ε or δ"
+                "size",
+                (
+                    f"δ grows to 1 for {size} units at ε = {self.epsilon:g}; start "
+                    "from a smaller ε or δ"
+                ),
             )
-        return replace(self, epsilon=float_up(size * Fraction(self.epsilon)), delta=grown)
+        return replace(
+            self, epsilon=float_up(size * Fraction(self.epsilon)), delta=grown
+        )
 
     def __str__(self) -> str:
         return f"ε = {self.epsilon:.6g}, δ = {self.delta:.6g}, {self.unit}"
@@ -190,16 +254,22 @@ class ApproxDP(Guarantee):
 
 @dataclass(frozen=True)
 class BoundedRange(Guarantee):
-    """ε-bounded range: the log-likelihood ratios of any two outputs differ by at most ε (Durfee & Rogers 2019).
+    """ε-bounded range: the log-likelihood ratios of any two outputs differ by at most ε
+    (Durfee & Rogers 2019).
 
-    The exponential mechanism has it with the ε of its exponent: stronger than ε-DP, and half as costly in variance.
+    The exponential mechanism has it with the ε of its exponent: stronger than ε-DP, and
+    half as costly in variance.
     """
 
     epsilon: float
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon, "pass a finite ε such as 0.5"))
+        object.__setattr__(
+            self,
+            "epsilon",
+            positive("epsilon", self.epsilon, "pass a finite ε such as 0.5"),
+        )
 
     def _loss(self, order: float) -> float:
         return bounded_range_loss(self.epsilon, order)
@@ -208,14 +278,28 @@ class BoundedRange(Guarantee):
         lost = math.sqrt(delta * -math.expm1(-self.epsilon)) * (1.0 - 8.0 * LIBM)
         if delta == 0.0 or lost >= 1.0:
             return self.epsilon if delta == 0.0 else 0.0
-        # Where the result is above 0 both terms are at most ε₀, so this covers their rounding however small it is.
-        return min(max(up(self.epsilon + 2.0 * math.log1p(-lost)) + 4.0 * self.epsilon * LIBM, 0.0), self.epsilon)
+        # Where the result is above 0 both terms are at most ε₀, so this covers their
+        # rounding however small it is.
+        return min(
+            max(
+                up(self.epsilon + 2.0 * math.log1p(-lost)) + 4.0 * self.epsilon * LIBM,
+                0.0,
+            ),
+            self.epsilon,
+        )
 
     def _delta(self, epsilon: float) -> float:
-        # The worst two-point ratio {e^t, e^(t−ε₀)} has t halfway between ε and ε₀: docs/proofs/conversions.md.
+        # The worst two-point ratio {e^t, e^(t−ε₀)} has t halfway between ε and ε₀:
+        # docs/proofs/conversions.md.
         if epsilon >= self.epsilon:
             return 0.0
-        return up(math.expm1(-gap(self.epsilon, epsilon) / 2.0) ** 2 / -math.expm1(-self.epsilon)) + TINY
+        return (
+            up(
+                math.expm1(-gap(self.epsilon, epsilon) / 2.0) ** 2
+                / -math.expm1(-self.epsilon)
+            )
+            + TINY
+        )
 
     def _group(self, size: int) -> Self:
         return replace(self, epsilon=float_up(size * Fraction(self.epsilon)))
@@ -225,23 +309,37 @@ class BoundedRange(Guarantee):
 
 
 def _response_epsilon(pure: float, delta: float) -> float:
-    """ε(δ) of randomized response at the ε it was built for: ln(e^ε₀ − δ(1 + e^ε₀)), at least 0."""
+    """ε(δ) of randomized response at the ε it was built for: ln(e^ε₀ − δ(1 + e^ε₀)), at
+    least 0.
+    """
     lost = delta * (1.0 + math.exp(-pure)) * (1.0 - 8.0 * LIBM)
     if lost >= 1.0:
         return 0.0
-    return pure if delta == 0.0 else min(max(up(pure + math.log1p(-lost)) + pure * LIBM, 0.0), pure)
+    return (
+        pure
+        if delta == 0.0
+        else min(max(up(pure + math.log1p(-lost)) + pure * LIBM, 0.0), pure)
+    )
 
 
 def _response_delta(pure: float, epsilon: float) -> float:
     """δ(ε) of randomized response: (e^ε₀ − e^ε)/(1 + e^ε₀)."""
-    return 0.0 if epsilon >= pure else up(-math.expm1(-gap(pure, epsilon)) / (1.0 + math.exp(-pure))) + TINY
+    return (
+        0.0
+        if epsilon >= pure
+        else up(-math.expm1(-gap(pure, epsilon)) / (1.0 + math.exp(-pure))) + TINY
+    )
 
 
 def _group_delta(epsilon: float, delta: float, size: int) -> float:
-    """δ·(e^(kε) − 1)/(e^ε − 1), the geometric sum of δ·e^(iε) over the k steps between the two datasets."""
+    """δ·(e^(kε) − 1)/(e^ε − 1), the geometric sum of δ·e^(iε) over the k steps between
+    the two datasets.
+    """
     if delta == 0.0:
         return 0.0
     exponent = (size - 1) * epsilon
     if exponent > 700.0:
         return 1.0
-    return up(delta * math.exp(exponent) * math.expm1(-size * epsilon) / math.expm1(-epsilon))
+    return up(
+        delta * math.exp(exponent) * math.expm1(-size * epsilon) / math.expm1(-epsilon)
+    )

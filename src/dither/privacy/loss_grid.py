@@ -1,9 +1,12 @@
-"""Privacy losses of single mechanisms on a grid: every mass is an upper bound, and losses are moved outwards.
+"""Privacy losses of single mechanisms on a grid: every mass is an upper bound, and
+losses are moved outwards.
 
-A mechanism is known by a dominating pair (P, Q). Its outputs are cut into cells whose loss ln(P/Q) lies between two
-neighbouring multiples of the step, and the mass of each cell is put on those two so that both its P-mass and its
-Q-mass stay what they are ("connect the dots", Doroshenko et al. 2022). That hides nothing, and its error is of second
-order in the step. All sums here have positive terms only, so floats lose almost nothing (docs/proofs/composition.md).
+A mechanism is known by a dominating pair (P, Q). Its outputs are cut into cells whose
+loss ln(P/Q) lies between two neighbouring multiples of the step, and the mass of each
+cell is put on those two so that both its P-mass and its Q-mass stay what they are
+("connect the dots", Doroshenko et al. 2022). That hides nothing, and its error is of
+second order in the step. All sums here have positive terms only, so floats lose almost
+nothing (docs/proofs/composition.md).
 """
 
 from __future__ import annotations
@@ -30,7 +33,8 @@ PLACES, SHARES = (_NODES + 1.0) / 2.0, _WEIGHTS / 2.0  # of the interval from 0 
 class GridLosses:
     """`masses[i]` of P at the loss (first + i)·step, and a mass at infinite loss.
 
-    Each loss stands for one that may be larger by `shift`, the rounding of the cells' ends.
+    Each loss stands for one that may be larger by `shift`, the rounding of the cells'
+    ends.
     """
 
     first: int
@@ -47,21 +51,30 @@ class GridLosses:
         return self.places.astype(np.float64) * theta
 
 
-def gaussian_losses(mu: float, rate: float, step: float, spill: float, adding: bool) -> GridLosses:
-    """One Gaussian step on a Poisson sample: N(0, 1) against the mixture (1 − q)·N(0, 1) + q·N(μ, 1).
+def gaussian_losses(
+    mu: float, rate: float, step: float, spill: float, adding: bool
+) -> GridLosses:
+    """One Gaussian step on a Poisson sample: N(0, 1) against the mixture (1 − q)·N(0,
+    1) + q·N(μ, 1).
 
-    When a unit is removed, P is the mixture; when one is added, P is N(0, 1). `spill` bounds the mass of either tail.
+    When a unit is removed, P is the mixture; when one is added, P is N(0, 1). `spill`
+    bounds the mass of either tail.
     """
     reach = math.sqrt(-2.0 * math.log(spill))
     cells = _Cells.of(mu, rate, step, -reach, mu + reach)
     mass, upper = cells.adding() if adding else cells.removing()
     mass *= 1.0 + cells.rounding
-    upper *= (1.0 + cells.rounding) * (1.0 + 4.0 * cells.shift / step) / -math.expm1(-step)
-    if 4.0 * cells.shift > step:  # the ends are not known well enough to divide a cell's mass
+    upper *= (
+        (1.0 + cells.rounding) * (1.0 + 4.0 * cells.shift / step) / -math.expm1(-step)
+    )
+    # The ends are not known well enough to divide a cell's mass
+    if 4.0 * cells.shift > step:
         upper = mass
     upper = np.minimum(upper, mass)
     masses = np.zeros(mass.size + 1)
-    lower_end, upper_end = (masses[1:], masses[:-1]) if adding else (masses[:-1], masses[1:])
+    lower_end, upper_end = (
+        (masses[1:], masses[:-1]) if adding else (masses[:-1], masses[1:])
+    )
     lower_end += mass - upper
     upper_end += upper
     first = -(cells.lowest + mass.size) if adding else cells.lowest
@@ -74,8 +87,8 @@ def gaussian_losses(mu: float, rate: float, step: float, spill: float, adding: b
 class _Cells:
     """The outputs y from `low` to `high`, cut where the loss is a multiple of the step.
 
-    The loss is x(y) = ln(1 − q + q·e^(μy − μ²/2)). Cell c has losses between (lowest + c)·step and one step more;
-    `cuts` separates the cells.
+    The loss is x(y) = ln(1 − q + q·e^(μy − μ²/2)). Cell c has losses between (lowest +
+    c)·step and one step more; `cuts` separates the cells.
     """
 
     mu: float
@@ -121,13 +134,17 @@ class _Cells:
         return self._sums(cell, mass), self._sums(cell, above)
 
     def _below_low(self) -> float:
-        """e^x(low) − e^a in the first cell: the grid's lower loss a lies below that of its first output."""
+        """e^x(low) − e^a in the first cell: the grid's lower loss a lies below that of
+        its first output.
+        """
         loss = _loss(self.mu, self.rate, self.low)
         excess = max(loss - self.lowest * self.step, 0.0) + self.shift
         return -math.exp(loss) * math.expm1(-excess)
 
     def adding(self) -> tuple[Reals, Reals]:
-        """∫ P and ∫ (P − e^a·Q) over each cell with P and Q exchanged: a is minus the cell's upper x."""
+        """∫ P and ∫ (P − e^a·Q) over each cell with P and Q exchanged: a is minus the
+        cell's upper x.
+        """
         start, width, cell = self._pieces()
         origin = np.concatenate([self.cuts, [self.high]])[cell]
         scale = self._ratio(origin) / ((1.0 - self.rate) + self._ratio(origin))
@@ -137,11 +154,14 @@ class _Cells:
             weight = _density(start + width * place) * (width * share)
             mass += weight
             above -= weight * scale * np.expm1(-self.mu * inside)
-        above[cell == self.cuts.size] = mass[cell == self.cuts.size]  # its upper x is not a cut: all goes outwards
+        # Its upper x is not a cut: all goes outwards
+        above[cell == self.cuts.size] = mass[cell == self.cuts.size]
         return self._sums(cell, mass), self._sums(cell, above)
 
     def _pieces(self) -> tuple[Reals, Reals, NDArray[np.intp]]:
-        """Start and width of pieces so short that eight points integrate each exactly, and the cell each belongs to."""
+        """Start and width of pieces so short that eight points integrate each exactly,
+        and the cell each belongs to.
+        """
         widest = max(-self.low, self.high)
         count = math.ceil((self.high - self.low) * (widest + self.mu + 4.0))
         edges = np.union1d(self.cuts, np.linspace(self.low, self.high, count + 1))
@@ -166,37 +186,54 @@ def _loss(mu: float, rate: float, y: float) -> float:
 
 
 def _output(mu: float, rate: float, losses: Reals) -> Reals:
-    """The y of a loss. Below −½ the subtraction is of e^x, above it of e^x − 1: each loses nothing there."""
+    """The y of a loss. Below −½ the subtraction is of e^x, above it of e^x − 1: each
+    loses nothing there.
+    """
     if rate >= 1.0:
         return (losses + mu * mu / 2.0) / mu
     small = np.minimum(losses, -0.5)
-    ratio = np.where(losses < -0.5, np.exp(small) - (1.0 - rate), np.expm1(losses) + rate)
+    ratio = np.where(
+        losses < -0.5, np.exp(small) - (1.0 - rate), np.expm1(losses) + rate
+    )
     return (np.log(np.maximum(ratio, 5e-324) / rate) + mu * mu / 2.0) / mu
 
 
-def response_losses(epsilon: float, times: int, step: float, spill: float) -> GridLosses:
-    """`times` randomized responses together: the loss (k − 2i)·ε has the binomial weight of i lies.
+def response_losses(
+    epsilon: float, times: int, step: float, spill: float
+) -> GridLosses:
+    """`times` randomized responses together: the loss (k − 2i)·ε has the binomial
+    weight of i lies.
 
-    Why: no ε-DP mechanism loses more, and their composition is known exactly, so however many there are they enter the
-    grid only once.
+    Why: no ε-DP mechanism loses more, and their composition is known exactly, so
+    however many there are they enter the grid only once.
     """
     lies, weights = _weights(epsilon, times, spill)
     losses = (times - 2 * lies) * epsilon
     cell = np.floor(losses / step)
     inside = np.clip(losses - cell * step, 0.0, step)
-    upper = np.minimum(weights * np.expm1(-inside) / np.expm1(-step) * (1.0 + 8.0 * LIBM), weights)
+    upper = np.minimum(
+        weights * np.expm1(-inside) / np.expm1(-step) * (1.0 + 8.0 * LIBM), weights
+    )
     first = int(cell[-1])
     places = (cell - first).astype(np.int64)
-    masses: Reals = np.bincount(places, weights - upper, int(places[0]) + 2).astype(np.float64)
+    masses: Reals = np.bincount(places, weights - upper, int(places[0]) + 2).astype(
+        np.float64
+    )
     masses += np.bincount(places + 1, upper, int(places[0]) + 2)
     masses[1] += spill  # the fewest truths
-    return GridLosses(first, masses * (1.0 + 4.0 * LIBM), spill, 4.0 * _UNIT * times * epsilon)
+    return GridLosses(
+        first, masses * (1.0 + 4.0 * LIBM), spill, 4.0 * _UNIT * times * epsilon
+    )
 
 
-def _weights(epsilon: float, times: int, spill: float) -> tuple[NDArray[np.int64], Reals]:
-    """The numbers of lies whose weights matter, and upper bounds of those; all others together weigh less than `spill`.
+def _weights(
+    epsilon: float, times: int, spill: float
+) -> tuple[NDArray[np.int64], Reals]:
+    """The numbers of lies whose weights matter, and upper bounds of those; all others
+    together weigh less than `spill`.
 
-    Weights rise up to the likeliest number and fall after it, so the first one left out bounds the rest.
+    Weights rise up to the likeliest number and fall after it, so the first one left out
+    bounds the rest.
     """
     likeliest = min(times, int((times + 1) / (1.0 + math.exp(min(epsilon, 700.0)))))
     least = math.log(spill) - math.log(times + 1.0) - 1.0
@@ -206,13 +243,18 @@ def _weights(epsilon: float, times: int, spill: float) -> tuple[NDArray[np.int64
     ratios = np.log((times - lies[:-1]) / (lies[:-1] + 1.0))
     logs = np.concatenate([[0.0], np.cumsum(ratios - epsilon)])
     logs -= logs.max()
-    rounding = LIBM * (4.0 + np.abs(ratios).sum() + lies.size * epsilon) - _UNIT * lies.size * logs.min()
+    rounding = (
+        LIBM * (4.0 + np.abs(ratios).sum() + lies.size * epsilon)
+        - _UNIT * lies.size * logs.min()
+    )
     weights = np.exp(logs)
     return lies, weights / weights.sum() * (1.0 + 4.0 * rounding)
 
 
 def _edge(epsilon: float, times: int, least: float, outside: int, inside: int) -> int:
-    """The outermost number of lies with a logarithm of its weight above `least`, on one side of the likeliest."""
+    """The outermost number of lies with a logarithm of its weight above `least`, on one
+    side of the likeliest.
+    """
     if log_weight(epsilon, times, outside) > least:
         return outside
     while abs(outside - inside) > 1:

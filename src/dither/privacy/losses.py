@@ -1,4 +1,6 @@
-"""Rényi losses: upper bounds on the Rényi divergence, at one order, between outputs on neighbouring datasets."""
+"""Rényi losses: upper bounds on the Rényi divergence, at one order, between outputs on
+neighbouring datasets.
+"""
 
 from __future__ import annotations
 
@@ -17,23 +19,37 @@ def gaussian_loss(mu: float, order: float) -> float:
 def pure_loss(epsilon: float, order: float) -> float:
     """The Rényi loss of ε-DP, attained by randomized response.
 
-    Why: randomized response dominates every ε-DP mechanism (Kairouz, Oh, Viswanath 2015). Its divergence is
-    ln(cosh((α−½)ε)/cosh(ε/2))/(α−1); with cosh A − cosh B = 2 sinh((A+B)/2) sinh((A−B)/2) nothing cancels.
+    Why: randomized response dominates every ε-DP mechanism (Kairouz, Oh, Viswanath
+    2015). Its divergence is ln(cosh((α−½)ε)/cosh(ε/2))/(α−1); with cosh A − cosh B = 2
+    sinh((A+B)/2) sinh((A−B)/2) nothing cancels.
     """
     steps = order - 1.0
     if order * epsilon < 40.0:
-        grown = 2.0 * math.sinh(order * epsilon / 2.0) * math.sinh(steps * epsilon / 2.0) / math.cosh(epsilon / 2.0)
+        grown = (
+            2.0
+            * math.sinh(order * epsilon / 2.0)
+            * math.sinh(steps * epsilon / 2.0)
+            / math.cosh(epsilon / 2.0)
+        )
         return min(up(math.log1p(grown) / steps), epsilon)
-    saved = math.log1p(math.exp(-epsilon)) * (1.0 - 4.0 * LIBM) - math.exp(-min((2.0 * order - 1.0) * epsilon, 700.0))
-    return min(math.nextafter(epsilon - max(saved, 0.0) / steps * (1.0 - 4.0 * LIBM), math.inf), epsilon)
+    saved = math.log1p(math.exp(-epsilon)) * (1.0 - 4.0 * LIBM) - math.exp(
+        -min((2.0 * order - 1.0) * epsilon, 700.0)
+    )
+    return min(
+        math.nextafter(
+            epsilon - max(saved, 0.0) / steps * (1.0 - 4.0 * LIBM), math.inf
+        ),
+        epsilon,
+    )
 
 
 def bounded_range_loss(epsilon: float, order: float) -> float:
     """The Rényi loss of an ε-bounded-range mechanism.
 
-    Why: the likelihood ratio lies in some [e^(t−ε), e^t], so a two-point ratio is the worst; maximizing over t in
-    closed form gives `exact` (docs/proofs/conversions.md). It never exceeds αε²/8 (Cesar & Rogers 2021) nor the loss of
-    ε-DP, which are used where `exact` would lose its digits or underflow.
+    Why: the likelihood ratio lies in some [e^(t−ε), e^t], so a two-point ratio is the
+    worst; maximizing over t in closed form gives `exact` (docs/proofs/conversions.md).
+    It never exceeds αε²/8 (Cesar & Rogers 2021) nor the loss of ε-DP, which are used
+    where `exact` would lose its digits or underflow.
     """
     simple = min(up(order * epsilon * epsilon / 8.0), pure_loss(epsilon, order))
     if epsilon < 1e-3 or epsilon > 600.0:
@@ -50,8 +66,9 @@ def sampled_gaussian_loss(mu: float, rate: float, order: float) -> float:
     """The Rényi loss of one Poisson-sampled Gaussian step, under add/remove.
 
     Guarantee: at least the Rényi divergence in both directions.
-    Why: Mironov, Talwar, Zhang 2019; the direction computed here is the larger one. Between whole orders the logarithm
-    of the moment is convex in the order, so the chord lies above it; their series is used where it is sharper.
+    Why: Mironov, Talwar, Zhang 2019; the direction computed here is the larger one.
+    Between whole orders the logarithm of the moment is convex in the order, so the
+    chord lies above it; their series is used where it is sharper.
     Assumes: every unit enters a step independently with probability `rate`.
     """
     if rate >= 1.0:
@@ -62,23 +79,42 @@ def sampled_gaussian_loss(mu: float, rate: float, order: float) -> float:
     weight = order - below
     low = _log_moment(mu, rate, below) if below > 1 else 0.0
     chord = up((1.0 - weight) * low + weight * _log_moment(mu, rate, below + 1))
-    return min(chord, _log_moment_series(mu, rate, order)) / (order - 1.0) * (1.0 + 2.0**-50)
+    return (
+        min(chord, _log_moment_series(mu, rate, order))
+        / (order - 1.0)
+        * (1.0 + 2.0**-50)
+    )
 
 
 @lru_cache(maxsize=8192)
 def _log_moment(mu: float, rate: float, order: int) -> float:
-    """ln E[L^α] for a whole order α, from E[L^α] − 1 = Σ_{k≥2} C(α,k)(1−q)^(α−k) q^k (e^(k(k−1)μ²/2) − 1)."""
+    """ln E[L^α] for a whole order α, from E[L^α] − 1 = Σ_{k≥2} C(α,k)(1−q)^(α−k) q^k
+    (e^(k(k−1)μ²/2) − 1).
+    """
     log_rate, log_rest = math.log(rate), math.log1p(-rate)
     terms, sizes, binomial = [], [], order
     for k in range(2, order + 1):
         binomial = binomial * (order - k + 1) // k
         gain = k * (k - 1) * mu * mu / 2.0
-        parts = (math.log(binomial), (order - k) * log_rest, k * log_rate, _log_expm1(gain))
+        parts = (
+            math.log(binomial),
+            (order - k) * log_rest,
+            k * log_rate,
+            _log_expm1(gain),
+        )
         terms.append(sum(parts))
         sizes.append(sum(map(abs, parts)))
     top = max(terms)
-    total = top + math.log(math.fsum(math.exp(term - top) for term in terms)) + 8.0 * LIBM * (1.0 + max(sizes))
-    return up(total + math.log1p(math.exp(-total)) if total > 0.0 else math.log1p(math.exp(total)))
+    total = (
+        top
+        + math.log(math.fsum(math.exp(term - top) for term in terms))
+        + 8.0 * LIBM * (1.0 + max(sizes))
+    )
+    return up(
+        total + math.log1p(math.exp(-total))
+        if total > 0.0
+        else math.log1p(math.exp(total))
+    )
 
 
 def _log_expm1(x: float) -> float:
@@ -89,8 +125,9 @@ def _log_expm1(x: float) -> float:
 def _log_moment_series(mu: float, rate: float, order: float) -> float:
     """ln E[L^α] for any order.
 
-    The integral is split where both parts of L = (1−q) + q·e^… are equal, and each half expanded in the smaller one.
-    Beyond k > α the terms alternate and shrink, so the last one bounds all that follow.
+    The integral is split where both parts of L = (1−q) + q·e^… are equal, and each half
+    expanded in the smaller one. Beyond k > α the terms alternate and shrink, so the
+    last one bounds all that follow.
     """
     log_rate, log_rest = math.log(rate), math.log1p(-rate)
     split = (log_rest - log_rate) / (mu * mu) + 0.5
@@ -98,8 +135,22 @@ def _log_moment_series(mu: float, rate: float, order: float) -> float:
     sign, log_binomial, top, last = 1.0, 0.0, -math.inf, math.inf
     for k in range(400 + int(order)):
         pair = [
-            _series_term(mu, log_binomial, (order - k) * log_rest, k * log_rate, float(k), split - k),
-            _series_term(mu, log_binomial, k * log_rest, (order - k) * log_rate, order - k, order - k - split),
+            _series_term(
+                mu,
+                log_binomial,
+                (order - k) * log_rest,
+                k * log_rate,
+                float(k),
+                split - k,
+            ),
+            _series_term(
+                mu,
+                log_binomial,
+                k * log_rest,
+                (order - k) * log_rate,
+                order - k,
+                order - k - split,
+            ),
         ]
         logs += [(sign, *term) for term in pair]
         last = max(term[0] for term in pair)
@@ -112,14 +163,20 @@ def _log_moment_series(mu: float, rate: float, order: float) -> float:
 
 
 def _series_term(mu: float, *logs_power_and_edge: float) -> tuple[float, float]:
-    """The logarithm of one term's size, and the sum of the sizes it was added up from (for its rounding)."""
+    """The logarithm of one term's size, and the sum of the sizes it was added up from
+    (for its rounding).
+    """
     *logs, power, edge = logs_power_and_edge
     parts = (*logs, power * (power - 1.0) * mu * mu / 2.0, log_tail(-edge * mu))
     return sum(parts), sum(map(abs, parts)) + (edge * mu) ** 2
 
 
-def _sum_series(logs: list[tuple[float, float, float]], top: float, last: float) -> float:
+def _sum_series(
+    logs: list[tuple[float, float, float]], top: float, last: float
+) -> float:
     total = math.fsum(sign * math.exp(size - top) for sign, size, _ in logs)
-    lost = math.fsum(math.exp(size - top) * 32.0 * LIBM * (1.0 + spread) for _, size, spread in logs)
+    lost = math.fsum(
+        math.exp(size - top) * 32.0 * LIBM * (1.0 + spread) for _, size, spread in logs
+    )
     total += lost + 2.0 * math.exp(last - top)
     return up(max(top + math.log(total), 0.0)) + 8.0 * LIBM * (1.0 + abs(top))

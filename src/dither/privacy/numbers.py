@@ -1,9 +1,11 @@
 """Arguments checked, and floats rounded towards safety.
 
-Every figure of this room is an upper bound on a cost or a lower bound on a permitted parameter, in floats as well as on
-paper. The functions of the C library (`exp`, `log1p`, `erfc`, …) are assumed to be within a relative `LIBM`; a test
-checks that on the running platform. A formula of at most 32 such steps that subtracts no like quantities is then
-within `SLACK` of the truth, and `up`/`down` move it past that. Formulas that do subtract carry their own bound.
+Every figure of this room is an upper bound on a cost or a lower bound on a permitted
+parameter, in floats as well as on paper. The functions of the C library (`exp`,
+`log1p`, `erfc`, …) are assumed to be within a relative `LIBM`; a test checks that on
+the running platform. A formula of at most 32 such steps that subtracts no like
+quantities is then within `SLACK` of the truth, and `up`/`down` move it past that.
+Formulas that do subtract carry their own bound.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ LIBM = 2.0**-46
 SLACK = 2.0**-40
 TINY = 5e-324
 SMALLEST_DELTA = 2.0**-1000
-"""No δ but 0 is smaller: below, floats lose digits, and no rounding here would be to the safe side any more."""
+"""No δ but 0 is smaller: below, floats lose digits, and no rounding here would be to
+the safe side any more.
+"""
 
 Number = SupportsFloat | SupportsIndex
 Rounding = Callable[[Fraction], float]
@@ -48,7 +52,9 @@ def float_down(exact: Fraction) -> float:
 
 
 def written(value: float) -> Fraction:
-    """A float as people write it: 0.1 is a tenth. Budgets count so, or ten charges of 0.1 would not fit into 1."""
+    """A float as people write it: 0.1 is a tenth. Budgets count so, or ten charges of
+    0.1 would not fit into 1.
+    """
     return Fraction(repr(float(value)))
 
 
@@ -59,27 +65,43 @@ def written_up(exact: Fraction) -> float:
 
 
 def at_most(value: float) -> Fraction:
-    """What a mechanism may lose so that neither the float nor the number as written is exceeded."""
+    """What a mechanism may lose so that neither the float nor the number as written is
+    exceeded.
+    """
     return min(Fraction(value), written(value))
 
 
 def gap(larger: float, smaller: float) -> float:
-    """How far two numbers lie apart at most, whether they mean the floats or what is written; rounded up."""
+    """How far two numbers lie apart at most, whether they mean the floats or what is
+    written; rounded up.
+    """
     return float_up(max(Fraction(larger), written(larger)) - at_most(smaller))
 
 
-def fraction(argument: str, value: Number, way_out: str = "pass a finite number") -> Fraction:
+def fraction(
+    argument: str, value: Number, way_out: str = "pass a finite number"
+) -> Fraction:
     """The argument as an exact fraction, or an `ArgumentError` that names it."""
-    if isinstance(value, str | bytes) or not hasattr(value, "__float__") or _is_truth(value):
-        raise ArgumentError(argument, f"must be a number, not {type(value).__name__}; {way_out}")
+    if (
+        isinstance(value, str | bytes)
+        or not hasattr(value, "__float__")
+        or _is_truth(value)
+    ):
+        raise ArgumentError(
+            argument, f"must be a number, not {type(value).__name__}; {way_out}"
+        )
     try:
         return _exactly(value)
     except (OverflowError, ValueError, TypeError):
-        raise ArgumentError(argument, f"must be a finite number, not {value}; {way_out}") from None
+        raise ArgumentError(
+            argument, f"must be a finite number, not {value}; {way_out}"
+        ) from None
 
 
 def _is_truth(value: object) -> bool:
-    """Whether it is true or false, of Python or numpy: `epsilon=True` is a mistake, and not ε = 1."""
+    """Whether it is true or false, of Python or numpy: `epsilon=True` is a mistake, and
+    not ε = 1.
+    """
     return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
 
 
@@ -87,11 +109,18 @@ def _exactly(value: Number) -> Fraction:
     """The number itself, of whatever type, without rounding it to a float first."""
     if hasattr(value, "as_integer_ratio"):
         return Fraction(*value.as_integer_ratio())
-    return Fraction(value.__index__()) if hasattr(value, "__index__") else Fraction(float(value))
+    return (
+        Fraction(value.__index__())
+        if hasattr(value, "__index__")
+        else Fraction(float(value))
+    )
 
 
-def positive(argument: str, value: Number, way_out: str, rounding: Rounding = float_up) -> float:
-    """A finite float above zero; a value between two floats goes up, which only weakens a promise that is made.
+def positive(
+    argument: str, value: Number, way_out: str, rounding: Rounding = float_up
+) -> float:
+    """A finite float above zero; a value between two floats goes up, which only weakens
+    a promise that is made.
 
     Of a promise that is asked for, the value goes down: pass `float_down`.
     """
@@ -101,31 +130,44 @@ def positive(argument: str, value: Number, way_out: str, rounding: Rounding = fl
     return _finite(argument, exact, value, way_out, rounding)
 
 
-def not_negative(argument: str, value: Number, way_out: str, rounding: Rounding = float_up) -> float:
+def not_negative(
+    argument: str, value: Number, way_out: str, rounding: Rounding = float_up
+) -> float:
     exact = fraction(argument, value, way_out)
     if exact < 0:
         raise ArgumentError(argument, f"must be 0 or more, not {value}; {way_out}")
     return _finite(argument, exact, value, way_out, rounding)
 
 
-def _finite(argument: str, exact: Fraction, value: Number, way_out: str, rounding: Rounding) -> float:
+def _finite(
+    argument: str, exact: Fraction, value: Number, way_out: str, rounding: Rounding
+) -> float:
     try:
         rounded = rounding(exact)
     except OverflowError:
         rounded = math.inf
     if math.isinf(rounded):
-        raise ArgumentError(argument, f"is beyond the range of floats ({value}); {way_out}")
+        raise ArgumentError(
+            argument, f"is beyond the range of floats ({value}); {way_out}"
+        )
     return rounded
 
 
-def small_probability(argument: str, value: Number, *, zero: bool, rounding: Rounding = float_up) -> float:
+def small_probability(
+    argument: str, value: Number, *, zero: bool, rounding: Rounding = float_up
+) -> float:
     """A δ: in [0, 1), or in (0, 1) where the question has no answer at 0."""
     way_out = "pass a small probability such as 1e-6"
     exact = fraction(argument, value, way_out)
     if not 0 <= exact < 1 or (exact == 0 and not zero):
-        raise ArgumentError(argument, f"must lie in {'[' if zero else '('}0, 1), not {value}; {way_out}")
+        raise ArgumentError(
+            argument, f"must lie in {'[' if zero else '('}0, 1), not {value}; {way_out}"
+        )
     if 0 < exact < SMALLEST_DELTA:
-        raise ArgumentError(argument, f"is too small to compute with ({value}); pass 0, or 1e-300 at least")
+        raise ArgumentError(
+            argument,
+            f"is too small to compute with ({value}); pass 0, or 1e-300 at least",
+        )
     return min(rounding(exact), 1.0 - 2.0**-53)
 
 
@@ -146,7 +188,11 @@ def confidence_level(argument: str, value: Number) -> Fraction:
     exact = fraction(argument, value, "pass a probability such as 0.95")
     if not 0 < exact < 1:
         raise ArgumentError(
-            argument, f"must lie strictly between 0 and 1, not {value}; pass a probability such as 0.95"
+            argument,
+            (
+                f"must lie strictly between 0 and 1, not {value}; pass a "
+                "probability such as 0.95"
+            ),
         )
     return exact
 
@@ -158,7 +204,9 @@ def whole(argument: str, value: SupportsIndex, way_out: str) -> int:
     except AttributeError:
         count = None
     if count is None:
-        raise ArgumentError(argument, f"must be a whole number, not {value!r}; {way_out}")
+        raise ArgumentError(
+            argument, f"must be a whole number, not {value!r}; {way_out}"
+        )
     if count < 1:
         raise ArgumentError(argument, f"must be at least 1, not {count}; {way_out}")
     return count
@@ -167,5 +215,7 @@ def whole(argument: str, value: SupportsIndex, way_out: str) -> int:
 def renyi_order(value: Number, rounding: Rounding = float_up) -> float:
     exact = fraction("order", value, "pass a number above 1, such as 2 or 8")
     if exact <= 1:
-        raise ArgumentError("order", f"must be above 1, not {value}; pass a number such as 2 or 8")
+        raise ArgumentError(
+            "order", f"must be above 1, not {value}; pass a number such as 2 or 8"
+        )
     return _finite("order", exact, value, "pass a number such as 2 or 8", rounding)

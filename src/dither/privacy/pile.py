@@ -1,4 +1,6 @@
-"""A list of guarantees sorted into what composes with what: the Gaussians in one, equal mechanisms counted."""
+"""A list of guarantees sorted into what composes with what: the Gaussians in one, equal
+mechanisms counted.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,12 @@ from dither.privacy.concentrated import GaussianDP, RenyiDP, ZeroConcentratedDP
 from dither.privacy.conversions import pure_rho
 from dither.privacy.gaussian import pure_mu
 from dither.privacy.guarantees import ApproxDP, BoundedRange, Guarantee, PureDP
-from dither.privacy.losses import bounded_range_loss, gaussian_loss, pure_loss, sampled_gaussian_loss
+from dither.privacy.losses import (
+    bounded_range_loss,
+    gaussian_loss,
+    pure_loss,
+    sampled_gaussian_loss,
+)
 from dither.privacy.numbers import float_up, up, written
 from dither.privacy.renyi import SAMPLED_ORDERS, WIDE_ORDERS
 
@@ -50,7 +57,11 @@ class Pile:
                 self.listed.append(part)
             case _:
                 raise ArgumentError(
-                    "guarantees", f"{type(part).__name__} cannot be composed; convert it with .approx(delta)"
+                    "guarantees",
+                    (
+                        f"{type(part).__name__} cannot be composed; convert it with "
+                        ".approx(delta)"
+                    ),
                 )
         if part.delta_part:
             self.carried += written(part.delta_part)
@@ -63,8 +74,14 @@ class Pile:
 
     @cached_property
     def mu(self) -> float:
-        """Gaussians compose exactly: μ² adds up (Dong, Roth, Su 2022, corollary 2). Asked for once all are added."""
-        return up(math.hypot(*self.gaussians)) if len(self.gaussians) > 1 else sum(self.gaussians)
+        """Gaussians compose exactly: μ² adds up (Dong, Roth, Su 2022, corollary 2).
+        Asked for once all are added.
+        """
+        return (
+            up(math.hypot(*self.gaussians))
+            if len(self.gaussians) > 1
+            else sum(self.gaussians)
+        )
 
     @property
     def bounded(self) -> Counter[float]:
@@ -95,24 +112,52 @@ class Pile:
 
     def basic_epsilon(self) -> Fraction:
         """The sum of the ε as they are written."""
-        return sum((count * written(epsilon) for epsilon, count in self.bounded.items()), Fraction(0))
+        return sum(
+            (count * written(epsilon) for epsilon, count in self.bounded.items()),
+            Fraction(0),
+        )
 
     def total_mu(self) -> float:
-        squares = [count * pure_mu(epsilon) ** 2 for epsilon, count in self.bounded.items()]
+        squares = [
+            count * pure_mu(epsilon) ** 2 for epsilon, count in self.bounded.items()
+        ]
         return up(math.sqrt(math.fsum([self.mu**2, *squares])))
 
     def total_rho(self) -> float:
         exact = self.rho + Fraction(self.mu) ** 2 / 2
-        exact += sum((count * Fraction(pure_rho(epsilon)) for epsilon, count in self.pure.items()), Fraction(0))
-        exact += sum((count * Fraction(epsilon) ** 2 / 8 for epsilon, count in self.ranges.items()), Fraction(0))
+        exact += sum(
+            (
+                count * Fraction(pure_rho(epsilon))
+                for epsilon, count in self.pure.items()
+            ),
+            Fraction(0),
+        )
+        exact += sum(
+            (
+                count * Fraction(epsilon) ** 2 / 8
+                for epsilon, count in self.ranges.items()
+            ),
+            Fraction(0),
+        )
         return float_up(exact)
 
     def loss(self, order: float) -> float:
         """The Rényi loss of all parts together: losses at one order add up."""
-        terms = [gaussian_loss(self.mu, order) if self.gaussians else 0.0, float(self.rho) * order]
-        terms += [count * pure_loss(epsilon, order) for epsilon, count in self.pure.items()]
-        terms += [count * bounded_range_loss(epsilon, order) for epsilon, count in self.ranges.items()]
-        terms += [steps * sampled_gaussian_loss(mu, rate, order) for (mu, rate), steps in self.sampled.items()]
+        terms = [
+            gaussian_loss(self.mu, order) if self.gaussians else 0.0,
+            float(self.rho) * order,
+        ]
+        terms += [
+            count * pure_loss(epsilon, order) for epsilon, count in self.pure.items()
+        ]
+        terms += [
+            count * bounded_range_loss(epsilon, order)
+            for epsilon, count in self.ranges.items()
+        ]
+        terms += [
+            steps * sampled_gaussian_loss(mu, rate, order)
+            for (mu, rate), steps in self.sampled.items()
+        ]
         terms += [part.renyi(order) for part in self.listed]
         return up(math.fsum(terms))
 
@@ -121,7 +166,9 @@ class Pile:
         if not self.listed:
             return orders
         highest = min(part.orders[-1] for part in self.listed)
-        listed = {order for part in self.listed for order in part.orders if order <= highest}
+        listed = {
+            order for part in self.listed for order in part.orders if order <= highest
+        }
         return tuple(sorted(listed | {order for order in orders if order <= highest}))
 
 

@@ -1,8 +1,10 @@
-"""Numerical composition: the privacy losses of all parts on one grid, added up by Fourier transforms.
+"""Numerical composition: the privacy losses of all parts on one grid, added up by
+Fourier transforms.
 
-Every figure is an upper bound with a proof (docs/proofs/composition.md): grid and tails go towards more loss, and the
-rounding of the transforms is bounded by the number of steps and added. The number of cells is limited; where a wide
-range of losses is needed the cells are wider, which loses a little and costs no memory.
+Every figure is an upper bound with a proof (docs/proofs/composition.md): grid and tails
+go towards more loss, and the rounding of the transforms is bounded by the number of
+steps and added. The number of cells is limited; where a wide range of losses is needed
+the cells are wider, which loses a little and costs no memory.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from dither.privacy.tilted import Part, Sum, Window, left_out, tilted_sum
 __all__ = ["Dominated", "dominated", "pld_delta", "pld_epsilon"]
 
 SMALLEST = 2.0**-800
-"""No smaller δ is looked for: masses would leave the range of floats. Closed forms answer there."""
+"""No smaller δ is looked for: masses would leave the range of floats. Closed forms
+answer there.
+"""
 
 _MOST_CELLS, _FEWEST_CELLS, _CELLS_IN_ALL = 1 << 18, 1 << 14, 1 << 22
 _LEFT_OUT = 20.0  # each tail may take e^−20 of δ
@@ -34,7 +38,8 @@ Tilts = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Dominated:
-    """Mechanisms with a known dominating pair: one Gaussian, sampled Gaussians by (μ, rate), pure ones by ε.
+    """Mechanisms with a known dominating pair: one Gaussian, sampled Gaussians by (μ,
+    rate), pure ones by ε.
 
     `loss` is their Rényi loss together, at the `orders` that are worth trying.
     """
@@ -53,7 +58,9 @@ class Dominated:
     @cached_property
     def moments(self) -> list[tuple[float, float]]:
         """λ and ln E[e^(λ·loss)] at most, for all orders λ + 1."""
-        return [(order - 1.0, (order - 1.0) * self.loss(order)) for order in self.orders]
+        return [
+            (order - 1.0, (order - 1.0) * self.loss(order)) for order in self.orders
+        ]
 
     def exceeded(self, log_chance: float) -> float:
         """A loss that is exceeded with no more than this chance (Chernoff)."""
@@ -61,31 +68,47 @@ class Dominated:
 
     def at_delta(self, log_delta: float) -> tuple[float, Tilts]:
         """About the ε of a δ, and the λ that are good for finding it."""
-        bounds = [((moment - _stick(tilt) - log_delta) / tilt, tilt) for tilt, moment in self.moments]
+        bounds = [
+            ((moment - _stick(tilt) - log_delta) / tilt, tilt)
+            for tilt, moment in self.moments
+        ]
         best, tilt = min(bounds)
         least = min(tilt for bound, tilt in bounds if bound <= best + 0.05 * abs(best))
         return best, (tilt, least, least / 2.0)
 
     def at_epsilon(self, epsilon: float) -> tuple[float, Tilts]:
         """About ln of the δ of an ε, and the λ that are good for finding it."""
-        bounds = [(moment - _stick(tilt) - tilt * epsilon, tilt) for tilt, moment in self.moments]
+        bounds = [
+            (moment - _stick(tilt) - tilt * epsilon, tilt)
+            for tilt, moment in self.moments
+        ]
         best, tilt = min(bounds)
         least = min(tilt for bound, tilt in bounds if bound <= best + 0.05 * abs(best))
         return best, (tilt, least, least / 2.0)
 
     def spread(self, tilt: float) -> float:
-        """About the standard deviation of the tilted losses, as if they were those of a Gaussian."""
+        """About the standard deviation of the tilted losses, as if they were those of a
+        Gaussian.
+        """
         return math.sqrt(2.0 * self.loss(tilt + 1.0) / (tilt + 1.0))
 
     def widest(self) -> float:
-        """The largest loss of a single Gaussian step that the grid has to hold, roughly."""
+        """The largest loss of a single Gaussian step that the grid has to hold,
+        roughly.
+        """
         mus = [self.mu, *(mu for mu, _, _ in self.sampled)]
         return max(mu * (mu / 2.0 + 40.0) for mu in mus)
 
     def parts(self, step: float, log_delta: float, adding: bool) -> list[Part]:
         spill = math.exp(log_delta - _LEFT_OUT - math.log(self.steps))
-        parts = [(gaussian_losses(mu, rate, step, spill, adding), count) for mu, rate, count in self.sampled]
-        parts += [(response_losses(epsilon, count, step, spill), 1) for epsilon, count in self.pure]
+        parts = [
+            (gaussian_losses(mu, rate, step, spill, adding), count)
+            for mu, rate, count in self.sampled
+        ]
+        parts += [
+            (response_losses(epsilon, count, step, spill), 1)
+            for epsilon, count in self.pure
+        ]
         if self.mu:
             parts.append((gaussian_losses(self.mu, 1.0, step, spill, False), 1))
         return parts
@@ -103,7 +126,9 @@ def dominated(
 
 
 def _few(pure: Mapping[float, int]) -> tuple[tuple[float, int], ...]:
-    """The pure mechanisms by ε; of very many different ones, near ones are counted at their largest, which is sound."""
+    """The pure mechanisms by ε; of very many different ones, near ones are counted at
+    their largest, which is sound.
+    """
     listed = sorted(pure.items(), reverse=True)
     if len(listed) <= DIFFERENT:
         return tuple(listed)
@@ -124,7 +149,9 @@ def pld_epsilon(mechanisms: Dominated, delta: float) -> float | None:
         return None
     log_delta = math.log(delta)
     middle, tilts = mechanisms.at_delta(log_delta)
-    epsilon = _read(mechanisms, middle, tilts, log_delta, lambda total: total.epsilon(log_delta))
+    epsilon = _read(
+        mechanisms, middle, tilts, log_delta, lambda total: total.epsilon(log_delta)
+    )
     return up(max(epsilon, 0.0)) if math.isfinite(epsilon) else None
 
 
@@ -135,19 +162,29 @@ def pld_delta(mechanisms: Dominated, epsilon: float) -> float | None:
     log_delta, tilts = mechanisms.at_epsilon(epsilon)
     if not math.log(SMALLEST) <= log_delta < 0.0:
         return None
-    delta = _read(mechanisms, epsilon, tilts, log_delta, lambda total: total.delta(epsilon))
+    delta = _read(
+        mechanisms, epsilon, tilts, log_delta, lambda total: total.delta(epsilon)
+    )
     return min(up(delta), 1.0) if math.isfinite(delta) else None
 
 
 def _stick(tilt: float) -> float:
-    """−ln of the largest e^(−λx)·(1 − e^(−x)): E[(1 − e^(ε − loss))₊] is that times e^(−λε)·E[e^(λ·loss)] at most."""
+    """−ln of the largest e^(−λx)·(1 − e^(−x)): E[(1 − e^(ε − loss))₊] is that times
+    e^(−λε)·E[e^(λ·loss)] at most.
+    """
     return tilt * math.log1p(1.0 / tilt) + math.log1p(tilt)
 
 
 def _read(
-    mechanisms: Dominated, middle: float, tilts: Tilts, log_delta: float, answer: Callable[[Sum], float]
+    mechanisms: Dominated,
+    middle: float,
+    tilts: Tilts,
+    log_delta: float,
+    answer: Callable[[Sum], float],
 ) -> float:
-    """The best answer over the tilts, all of which hold, and the worse one of removing and adding a unit."""
+    """The best answer over the tilts, all of which hold, and the worse one of removing
+    and adding a unit.
+    """
     window = _window(mechanisms, middle, tilts, log_delta)
     if window is None:
         return math.inf
@@ -156,16 +193,29 @@ def _read(
     for adding in (False, True) if mechanisms.sampled else (False,):
         parts = mechanisms.parts(window.step, log_delta, adding)
         rest = left_out(window, parts, min(tilts[0], steepest), log_delta)
-        sums = (tilted_sum(window, parts, min(tilt, steepest), log_delta, rest) for tilt in tilts)
+        sums = (
+            tilted_sum(window, parts, min(tilt, steepest), log_delta, rest)
+            for tilt in tilts
+        )
         worst = max(worst, min(map(answer, sums)))
     return worst
 
 
-def _window(mechanisms: Dominated, middle: float, tilts: Tilts, log_delta: float) -> Window | None:
-    """Losses from `middle` up to what is hardly ever exceeded, and as far below, where the tilted ones end."""
+def _window(
+    mechanisms: Dominated, middle: float, tilts: Tilts, log_delta: float
+) -> Window | None:
+    """Losses from `middle` up to what is hardly ever exceeded, and as far below, where
+    the tilted ones end.
+    """
     top = mechanisms.exceeded(log_delta - _LEFT_OUT)
-    half = max(top - middle, _LEFT_OUT / tilts[1], 6.0 * mechanisms.spread(tilts[0]), top / 8.0)
-    if not 0.0 < half < _WIDEST / 2.0 or not 0.0 < middle < _WIDEST or mechanisms.widest() > _WIDEST:
+    half = max(
+        top - middle, _LEFT_OUT / tilts[1], 6.0 * mechanisms.spread(tilts[0]), top / 8.0
+    )
+    if (
+        not 0.0 < half < _WIDEST / 2.0
+        or not 0.0 < middle < _WIDEST
+        or mechanisms.widest() > _WIDEST
+    ):
         return None
     cells = _cells(mechanisms, half, middle, tilts[0])
     step = 2.0 * half / (cells - 16 - len(mechanisms.pure))
@@ -173,7 +223,11 @@ def _window(mechanisms: Dominated, middle: float, tilts: Tilts, log_delta: float
 
 
 def _cells(mechanisms: Dominated, half: float, middle: float, tilt: float) -> int:
-    """Enough cells that their width adds little: s steps on cells of width h add about s·(λ+1)·h²/12 to ε."""
-    step = math.sqrt(12.0 * _COARSE * max(middle, half / 10.0) / (mechanisms.steps * (tilt + 1.0)))
+    """Enough cells that their width adds little: s steps on cells of width h add about
+    s·(λ+1)·h²/12 to ε.
+    """
+    step = math.sqrt(
+        12.0 * _COARSE * max(middle, half / 10.0) / (mechanisms.steps * (tilt + 1.0))
+    )
     wanted = min(2.0 * half / step, _CELLS_IN_ALL / (len(mechanisms.sampled) + 1.0))
     return 1 << math.ceil(math.log2(min(max(wanted, _FEWEST_CELLS), _MOST_CELLS)))

@@ -13,8 +13,18 @@ Curve = Callable[[float], float]
 _TENTHS = [1.0 + step / 10.0 for step in range(1, 100)]
 _WHOLE = [float(order) for order in range(11, 65)]
 
-WIDE_ORDERS = tuple(sorted({*(1.0 + 10.0 ** (power / 12.0) for power in range(-48, 121)), *_TENTHS, *_WHOLE}))
-"""For curves in closed form: cheap at any order, so the grid reaches from 1.0001 to 1e10."""
+WIDE_ORDERS = tuple(
+    sorted(
+        {
+            *(1.0 + 10.0 ** (power / 12.0) for power in range(-48, 121)),
+            *_TENTHS,
+            *_WHOLE,
+        }
+    )
+)
+"""For curves in closed form: cheap at any order, so the grid reaches from 1.0001 to
+1e10.
+"""
 
 SAMPLED_ORDERS = (
     1.02,
@@ -27,38 +37,67 @@ SAMPLED_ORDERS = (
     112.0,
     *(128.0 * 2 ** (p / 2.0) // 1 for p in range(9)),
 )
-"""For sampled mechanisms, whose loss is a sum over the order: a superset of what other accountants search."""
+"""For sampled mechanisms, whose loss is a sum over the order: a superset of what other
+accountants search.
+"""
 
 
 def epsilon_from_loss(order: float, loss: float, delta: float) -> float:
     """ε for a wanted δ from one Rényi loss, rounded up.
 
     Guarantee: a mechanism with this loss at this order is (ε, δ)-DP.
-    Why: Canonne, Kamath, Steinke 2020, proposition 12: ε = τ + ln((α−1)/α) − (ln δ + ln α)/(α−1). Where the loss is so
-    small that δ² ≥ 1 − e^(−τ), the total variation distance is at most δ (Bretagnolle & Huber) and ε = 0.
+    Why: Canonne, Kamath, Steinke 2020, proposition 12: ε = τ + ln((α−1)/α) − (ln δ + ln
+    α)/(α−1). Where the loss is so small that δ² ≥ 1 − e^(−τ), the total variation
+    distance is at most δ (Bretagnolle & Huber) and ε = 0.
     """
     if loss < 1.0 and -math.expm1(-loss) * (1.0 + 4.0 * LIBM) <= delta * delta:
         return 0.0
-    parts = (loss, math.log1p(-1.0 / order), -math.log(delta) / (order - 1.0), -math.log(order) / (order - 1.0))
+    parts = (
+        loss,
+        math.log1p(-1.0 / order),
+        -math.log(delta) / (order - 1.0),
+        -math.log(order) / (order - 1.0),
+    )
     return max(sum(parts) + 16.0 * LIBM * sum(map(abs, parts)), 0.0)
 
 
 def delta_from_loss(order: float, loss: float, epsilon: float) -> float:
-    """δ for a wanted ε from one Rényi loss, rounded up: the same conversion, solved for δ."""
+    """δ for a wanted ε from one Rényi loss, rounded up: the same conversion, solved for
+    δ.
+    """
     steps = order - 1.0
-    parts = (steps * loss, -steps * epsilon, steps * math.log1p(-1.0 / order), -math.log(order))
+    parts = (
+        steps * loss,
+        -steps * epsilon,
+        steps * math.log1p(-1.0 / order),
+        -math.log(order),
+    )
     exponent = sum(parts) + 16.0 * LIBM * sum(map(abs, parts))
     return min(up(math.exp(exponent)) + TINY, 1.0) if exponent < 0.0 else 1.0
 
 
-def best_epsilon(curve: Curve, delta: float, orders: Sequence[float] = WIDE_ORDERS, refine: bool = True) -> float:
+def best_epsilon(
+    curve: Curve,
+    delta: float,
+    orders: Sequence[float] = WIDE_ORDERS,
+    refine: bool = True,
+) -> float:
     """The smallest ε over the orders, each of which gives a valid one."""
-    return _smallest(lambda order: epsilon_from_loss(order, curve(order), delta), orders, refine)
+    return _smallest(
+        lambda order: epsilon_from_loss(order, curve(order), delta), orders, refine
+    )
 
 
-def best_delta(curve: Curve, epsilon: float, orders: Sequence[float] = WIDE_ORDERS, refine: bool = True) -> float:
+def best_delta(
+    curve: Curve,
+    epsilon: float,
+    orders: Sequence[float] = WIDE_ORDERS,
+    refine: bool = True,
+) -> float:
     """The smallest δ over the orders, each of which gives a valid one."""
-    return _smallest(lambda order: delta_from_loss(order, curve(order), epsilon), orders, refine)
+    return _smallest(
+        lambda order: delta_from_loss(order, curve(order), epsilon), orders, refine
+    )
 
 
 def _smallest(bound: Curve, orders: Sequence[float], refine: bool) -> float:
@@ -71,12 +110,17 @@ def _smallest(bound: Curve, orders: Sequence[float], refine: bool) -> float:
 
 
 def _golden(bound: Curve, low: float, high: float) -> float:
-    """The best of 24 golden-section probes of order − 1 between two values, on a logarithmic scale."""
+    """The best of 24 golden-section probes of order − 1 between two values, on a
+    logarithmic scale.
+    """
     left, right, ratio = math.log(low), math.log(high), (math.sqrt(5.0) - 1.0) / 2.0
     best = math.inf
     for _ in range(12):
         width = ratio * (right - left)
-        near, far = bound(1.0 + math.exp(right - width)), bound(1.0 + math.exp(left + width))
+        near, far = (
+            bound(1.0 + math.exp(right - width)),
+            bound(1.0 + math.exp(left + width)),
+        )
         best = min(best, near, far)
         left, right = (left, left + width) if near < far else (right - width, right)
     return best
@@ -85,15 +129,24 @@ def _golden(bound: Curve, low: float, high: float) -> float:
 def interpolated(losses: Sequence[tuple[float, float]], order: float) -> float:
     """The loss at an order between listed ones.
 
-    Why: the loss grows with the order, so a higher listed one covers a lower; and (α−1)·loss is convex in α
-    (van Erven & Harremoës 2014), so the chord between two listed orders lies above it.
+    Why: the loss grows with the order, so a higher listed one covers a lower; and
+    (α−1)·loss is convex in α (van Erven & Harremoës 2014), so the chord between two
+    listed orders lies above it.
     """
     above = next((pair for pair in losses if pair[0] >= order), None)
     if above is None:
-        raise NoConversion("order", f"{order:g} lies above every listed order; ask for one up to {losses[-1][0]:g}")
+        raise NoConversion(
+            "order",
+            (
+                f"{order:g} lies above every listed order; ask for one up to "
+                f"{losses[-1][0]:g}"
+            ),
+        )
     below = max((pair for pair in losses if pair[0] < order), default=None)
     if above[0] == order or below is None:
         return above[1]
     weight = (order - below[0]) / (above[0] - below[0])
-    chord = (1.0 - weight) * (below[0] - 1.0) * below[1] + weight * (above[0] - 1.0) * above[1]
+    chord = (1.0 - weight) * (below[0] - 1.0) * below[1] + weight * (
+        above[0] - 1.0
+    ) * above[1]
     return min(above[1], up(up(chord) / (order - 1.0)))

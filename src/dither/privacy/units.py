@@ -10,7 +10,9 @@ from dither.errors import ArgumentError, UnitMismatch
 
 
 class Relation(StrEnum):
-    """When two datasets are neighbours: one unit was added or removed, or one unit's data was replaced."""
+    """When two datasets are neighbours: one unit was added or removed, or one unit's
+    data was replaced.
+    """
 
     ADD_REMOVE = "add/remove"
     REPLACE = "replace"
@@ -18,7 +20,9 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True)
 class Unit:
-    """What one individual is (a row, all rows of one patient, an edge, a node, a site) and how neighbours differ."""
+    """What one individual is (a row, all rows of one patient, an edge, a node, a site)
+    and how neighbours differ.
+    """
 
     name: str = "row"
     relation: Relation = Relation.ADD_REMOVE
@@ -26,12 +30,19 @@ class Unit:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
             raise ArgumentError(
-                "name", 'a unit needs a name; pass what one individual is, such as "row" or "patient_id"'
+                "name",
+                (
+                    'a unit needs a name; pass what one individual is, such as "row" '
+                    'or "patient_id"'
+                ),
             )
         try:
             object.__setattr__(self, "relation", Relation(self.relation))
         except ValueError:
-            raise ArgumentError("relation", f'{self.relation!r} is unknown; pass "add/remove" or "replace"') from None
+            raise ArgumentError(
+                "relation",
+                f'{self.relation!r} is unknown; pass "add/remove" or "replace"',
+            ) from None
 
     def replacing(self) -> Unit:
         """The same unit where neighbours differ by replacing one."""
@@ -56,7 +67,8 @@ def common_unit(units: Iterable[Unit], argument: str) -> Unit:
 def _mismatch(first: Unit, other: Unit) -> str:
     if first.name != other.name:
         return (
-            f"guarantees for different units ({first} and {other}) do not add up; compose each unit on its own account"
+            f"guarantees for different units ({first} and {other}) do not add "
+            "up; compose each unit on its own account"
         )
     return (
         f"guarantees under different relations ({first} and {other}) do not add up; "

@@ -3,6 +3,13 @@
 `arrays` answers from an array in hand.
 """
 
-from dither.query.arrays.functions import count, histogram, mean, quantile, sum, variance
+from dither.query.arrays.functions import (
+    count,
+    histogram,
+    mean,
+    quantile,
+    sum,
+    variance,
+)
 
 __all__ = ["count", "histogram", "mean", "quantile", "sum", "variance"]

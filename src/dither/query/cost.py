@@ -14,21 +14,42 @@ from dither.query.sql.question import Output
 __all__ = ["asked_of", "spelled"]
 
 MOST_KEPT = 100_000
-"""For how many keys or different values one unit may count; an engine keeps a list of as many for a heavy one."""
+"""For how many keys or different values one unit may count; an engine keeps a list of
+as many for a heavy one.
+"""
 
 
 def asked_of(cost: dict[str, Any]) -> Asked:
     """What was stated as keyword arguments."""
-    known = {"epsilon", "rho", "share", "error", "expect", "shares", "radius", "groups", "values", "mechanism"}
+    known = {
+        "epsilon",
+        "rho",
+        "share",
+        "error",
+        "expect",
+        "shares",
+        "radius",
+        "groups",
+        "values",
+        "mechanism",
+    }
     for name in cost:
         if name not in known:
-            raise ArgumentError(name, f"is unknown; {nearest(name, sorted({*known, 'by'}))}")
+            raise ArgumentError(
+                name, f"is unknown; {nearest(name, sorted({*known, 'by'}))}"
+            )
     stated = {name: value for name, value in cost.items() if value is not None}
     for name, value in stated.items():
         if isinstance(value, bool):
             raise ArgumentError(name, "must be a number, not true or false")
-    for name, most in (("expect", 1 << 40), ("groups", MOST_KEPT), ("values", MOST_KEPT)):
-        whole = isinstance(stated.get(name, 1), int) and not isinstance(stated.get(name), bool)
+    for name, most in (
+        ("expect", 1 << 40),
+        ("groups", MOST_KEPT),
+        ("values", MOST_KEPT),
+    ):
+        whole = isinstance(stated.get(name, 1), int) and not isinstance(
+            stated.get(name), bool
+        )
         if not (whole and 1 <= stated.get(name, 1) <= most):
             raise ArgumentError(name, f"must be a whole number from 1 to {most:,}")
     if not isinstance(stated.get("mechanism", ""), str):
@@ -46,7 +67,9 @@ def _by_column(argument: str, stated: Any) -> tuple[tuple[str, float], ...]:
     except (TypeError, ValueError, OverflowError):
         found = (("", 0.0),)
     if not all(0 < size < 1e300 for _, size in found):
-        raise ArgumentError(argument, 'must be positive numbers by column, such as {"n": 20}')
+        raise ArgumentError(
+            argument, 'must be positive numbers by column, such as {"n": 20}'
+        )
     return found
 
 
@@ -59,7 +82,9 @@ def spelled(asked: Asked, outputs: tuple[Output, ...]) -> Asked:
 
 
 def _plain(name: str) -> str:
-    """A column without a name of its own is called as it was written: case and blanks do not matter."""
+    """A column without a name of its own is called as it was written: case and blanks
+    do not matter.
+    """
     return "".join(name.casefold().split())
 
 
@@ -67,5 +92,11 @@ def _named(argument: str, name: str, names: Mapping[str, str]) -> str:
     if not name or _plain(name) in names:
         return names.get(_plain(name), "")
     known = ", ".join(sorted(names.values()))
-    way_out = f'give the column a name, such as COUNT(*) AS n, and state {argument}={{"n": 1}}'
-    raise ArgumentError(argument, f"names a column {name!r} that the answer does not have ({known}); {way_out}")
+    way_out = (
+        "give the column a name, such as COUNT(*) AS n, and state "
+        f'{argument}={{"n": 1}}'
+    )
+    raise ArgumentError(
+        argument,
+        f"names a column {name!r} that the answer does not have ({known}); {way_out}",
+    )

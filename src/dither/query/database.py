@@ -1,4 +1,6 @@
-"""Private tables opened under a budget: an analyst who need not be trusted asks, and only releases come out."""
+"""Private tables opened under a budget: an analyst who need not be trusted asks, and
+only releases come out.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,13 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from dither.errors import ArgumentError, DitherError, EngineFailed, LedgerError, QueryError
+from dither.errors import (
+    ArgumentError,
+    DitherError,
+    EngineFailed,
+    LedgerError,
+    QueryError,
+)
 from dither.ledger import Account, Ledger, Receipt
 from dither.ledger.receipt import check_text
 from dither.ledger.replay import replay_key
@@ -50,19 +58,32 @@ STACK = 350
 
 
 class Database:
-    """Private tables with their catalogue, their engine and the account that pays. `dither.open` makes one.
+    """Private tables with their catalogue, their engine and the account that pays.
+    `dither.open` makes one.
 
-    Every question takes what it may cost: `epsilon` (the stand-alone guarantee of its answer, at the account's δ),
-    `rho`, a `share` of the account, or the wanted `error` (with `expect`, a public number of rows, where it matters).
-    `shares` says how to split the cost over the columns of the answer, `radius` how much one unit may count for in a
-    column; `groups` and `values` cap the private keys and the different values that one unit counts for.
+    Every question takes what it may cost: `epsilon` (the stand-alone guarantee of its
+    answer, at the account's δ), `rho`, a `share` of the account, or the wanted `error`
+    (with `expect`, a public number of rows, where it matters). `shares` says how to
+    split the cost over the columns of the answer, `radius` how much one unit may count
+    for in a column; `groups` and `values` cap the private keys and the different values
+    that one unit counts for.
 
-    `failure` is what last went wrong after a charge. It may hold private values: it is for the curator in this process.
+    `failure` is what last went wrong after a charge. It may hold private values: it is
+    for the curator in this process.
     """
 
-    def __init__(self, catalogue: Catalogue, engine: Engine, account: Account, book: Ledger | None = None) -> None:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        engine: Engine,
+        account: Account,
+        book: Ledger | None = None,
+    ) -> None:
         if account.unit != catalogue.unit:
-            words = f"is for {account.unit}, but the dataset is about {catalogue.unit}; pass an account for that unit"
+            words = (
+                f"is for {account.unit}, but the dataset is about "
+                f"{catalogue.unit}; pass an account for that unit"
+            )
             raise ArgumentError("budget", words)
         self.catalogue, self.account = catalogue, account
         self._engine, self._book = engine, book
@@ -74,13 +95,18 @@ class Database:
         """What is declared about each table."""
         return Tables(self.catalogue)
 
-    def sql(self, query: str, *, by: str | None = None, **cost: Any) -> TableRelease | Preview:
-        """The answer, charged before any data is read; the same question again is answered from the book, for free.
+    def sql(
+        self, query: str, *, by: str | None = None, **cost: Any
+    ) -> TableRelease | Preview:
+        """The answer, charged before any data is read; the same question again is
+        answered from the book, for free.
 
         Guarantee: the plan's, for one unit of the catalogue; `preview` shows it.
-        Why: each measured vector is clipped to its radius for each unit, in integers, over all groups together; exact
-        noise for that radius; the parts of the cost add up (docs/proofs/query.md).
-        Assumes: the engine computes what it is asked, and parent keys are unique. How long it takes is not protected.
+        Why: each measured vector is clipped to its radius for each unit, in integers,
+        over all groups together; exact noise for that radius; the parts of the cost add
+        up (docs/proofs/query.md).
+        Assumes: the engine computes what it is asked, and parent keys are unique. How
+        long it takes is not protected.
         """
         with self._quoting():
             parsed = parse(query)
@@ -91,14 +117,20 @@ class Database:
         purpose = " ".join(query.split())[:PURPOSE]
         stored = self.account.stored(self._key(plan), by=by)
         if stored is not None:
-            return self._release(plan, *self._read(plan, stored, by, purpose), replayed=True)
+            return self._release(
+                plan, *self._read(plan, stored, by, purpose), replayed=True
+            )
         self._check_minimum(plan)
         with self.account.spending(plan.guarantee, by=by, purpose=purpose) as receipt:
             kept = self._keep(plan, self._measured(plan), receipt)
         return self._release(plan, *kept)
 
-    def ask(self, expression: Any, *, by: str | None = None, **cost: Any) -> TableRelease:
-        """The answer to an Ibis expression over tables from `ibis`: it becomes SQL, and all is as for `sql`."""
+    def ask(
+        self, expression: Any, *, by: str | None = None, **cost: Any
+    ) -> TableRelease:
+        """The answer to an Ibis expression over tables from `ibis`: it becomes SQL, and
+        all is as for `sql`.
+        """
         found = self.sql(sql_of(expression), by=by, **cost)
         assert isinstance(found, TableRelease)  # Ibis writes no EXPLAIN
         return found
@@ -108,7 +140,8 @@ class Database:
         return table_of(self.catalogue, table)
 
     def preview(self, query: Any, *, by: str | None = None, **cost: Any) -> Preview:
-        """What a question would cost and how far off its answer would be. Reads no private data and costs nothing.
+        """What a question would cost and how far off its answer would be. Reads no
+        private data and costs nothing.
 
         The question is SQL or an Ibis expression.
         """
@@ -117,7 +150,9 @@ class Database:
         return self._preview(parsed, asked_of(cost), _analyst(by))
 
     def explain_plan(self, query: Any, **cost: Any) -> str:
-        """The plan in words: relations, keys, aggregates; with a cost, also sensitivities and noise."""
+        """The plan in words: relations, keys, aggregates; with a cost, also
+        sensitivities and noise.
+        """
         with self._quoting():
             parsed = _parsed(query)
         with _shallow():
@@ -138,7 +173,10 @@ class Database:
         try:
             yield
         except QueryError as error:
-            raise with_quotes(error, {one.name for table in self.catalogue.tables for one in table.fields}) from None
+            raise with_quotes(
+                error,
+                {one.name for table in self.catalogue.tables for one in table.fields},
+            ) from None
 
     def _plan(self, parsed: Parsed, asked: Asked, by: str | None = None) -> Plan:
         question, terms = self._bound(parsed), self.account.terms
@@ -151,37 +189,53 @@ class Database:
             if asked.error is None:
                 plan = self._fitting(plans(asked), by)
             else:
-                plan = solve(question, asked, terms, lambda: self._epsilons(question), plans)
+                plan = solve(
+                    question, asked, terms, lambda: self._epsilons(question), plans
+                )
             plan.identity  # noqa: B018 - goes through the whole plan, before anything is charged
-            _go_down(STACK)  # measuring goes deeper than planning, and must not fail after the charge
+            # Measuring goes deeper than planning, and must not fail after the charge
+            _go_down(STACK)
         return plan
 
     def _fitting(self, plans: Sequence[Plan], by: str | None) -> Plan:
-        """The best plan that the account affords; one that was answered before, where it does not afford the best."""
+        """The best plan that the account affords; one that was answered before, where
+        it does not afford the best.
+        """
         best, *others = plans
         if not others or self._affordable(best, by):
             return best
         stored = (plan for plan in plans if self._is_stored(plan, by))
-        return next(stored, next((plan for plan in others if self._affordable(plan, by)), best))
+        return next(
+            stored, next((plan for plan in others if self._affordable(plan, by)), best)
+        )
 
     def _epsilons(self, question: Question) -> tuple[float, float]:
         """The least and the largest ε that a question can be asked with."""
         terms = self.account.terms
-        least = least_epsilon(terms, self.account.policy.minimum, keys=question.private_keys)
+        least = least_epsilon(
+            terms, self.account.policy.minimum, keys=question.private_keys
+        )
         return least, terms.total.epsilon
 
     def _check_minimum(self, plan: Plan) -> None:
         terms, minimum = self.account.terms, self.account.policy.minimum
-        check_minimum(plan.guarantee, plan.asked, terms, minimum, keys=plan.keys is not None)
+        check_minimum(
+            plan.guarantee, plan.asked, terms, minimum, keys=plan.keys is not None
+        )
 
     def _measured(self, plan: Plan) -> Noisy:
-        """What the engine measures. Whatever goes wrong there may speak of the data, so none of it is passed on."""
+        """What the engine measures. Whatever goes wrong there may speak of the data, so
+        none of it is passed on.
+        """
         try:
             return measure(plan, self._engine, self.catalogue.table, _salt)
         except Exception as problem:
             self.failure = problem
-        # Raised here and not where the problem was caught, so that it carries no trace of it.
-        raise EngineFailed("the engine could not finish this question; its curator can look into it")
+        # Raised here and not where the problem was caught, so that it carries no trace
+        # of it.
+        raise EngineFailed(
+            "the engine could not finish this question; its curator can look into it"
+        )
 
     def _preview(self, parsed: Parsed, asked: Asked, by: str | None) -> Preview:
         plan = self._plan(parsed, asked, by)
@@ -194,7 +248,9 @@ class Database:
             guarantee=plan.guarantee,
             epsilon_alone=plan.guarantee.epsilon_at(delta),
             share=float(share_of(plan.guarantee, self.account.terms)),
-            groups="as many as private keys are named" if plan.groups is None else plan.groups,
+            groups="as many as private keys are named"
+            if plan.groups is None
+            else plan.groups,
             notes=tuple(described(plan)[1:]),
             affordable=self._affordable(plan, by),
             left=self.account.remaining_for(by).in_words(),
@@ -214,10 +270,24 @@ class Database:
             catalogue=self.catalogue.digest,
         )
 
-    def _keep(self, plan: Plan, noisy: Noisy, receipt: Receipt) -> tuple[Noisy, Receipt]:
-        """Store the release durably before it is shown. Where someone else was faster, theirs is the answer."""
-        about = {"number": receipt.number, "by": receipt.by, "time": receipt.time, "head": receipt.head}
-        text = json.dumps({"receipt": about | {"purpose": receipt.purpose}, "noisy": json.loads(noisy.to_json())})
+    def _keep(
+        self, plan: Plan, noisy: Noisy, receipt: Receipt
+    ) -> tuple[Noisy, Receipt]:
+        """Store the release durably before it is shown. Where someone else was faster,
+        theirs is the answer.
+        """
+        about = {
+            "number": receipt.number,
+            "by": receipt.by,
+            "time": receipt.time,
+            "head": receipt.head,
+        }
+        text = json.dumps(
+            {
+                "receipt": about | {"purpose": receipt.purpose},
+                "noisy": json.loads(noisy.to_json()),
+            }
+        )
         try:
             self.account.store(receipt, self._key(plan), text)
         except LedgerError:
@@ -228,22 +298,35 @@ class Database:
         return noisy, receipt
 
     def _is_stored(self, plan: Plan, by: str | None) -> bool:
-        """Whether the answer would come from the book; whoever may not have it is not told that it is there."""
+        """Whether the answer would come from the book; whoever may not have it is not
+        told that it is there.
+        """
         try:
             return self.account.stored(self._key(plan), by=by) is not None
         except DitherError:
             return False
 
-    def _read(self, plan: Plan, text: str, by: str | None, purpose: str) -> tuple[Noisy, Receipt]:
-        """A stored release with the receipt of its charge. Who else asked, and in which words, is not shown."""
+    def _read(
+        self, plan: Plan, text: str, by: str | None, purpose: str
+    ) -> tuple[Noisy, Receipt]:
+        """A stored release with the receipt of its charge. Who else asked, and in which
+        words, is not shown.
+        """
         stored = json.loads(text)
         about = stored["receipt"]
         if by is not None and about["by"] != by:
             about |= {"by": None, "purpose": purpose}
-        receipt = Receipt(guarantee=plan.guarantee, book=self.account.place, account=self.account.name, **about)
+        receipt = Receipt(
+            guarantee=plan.guarantee,
+            book=self.account.place,
+            account=self.account.name,
+            **about,
+        )
         return Noisy.from_json(json.dumps(stored["noisy"]), plan), receipt
 
-    def _release(self, plan: Plan, noisy: Noisy, receipt: Receipt, *, replayed: bool = False) -> TableRelease:
+    def _release(
+        self, plan: Plan, noisy: Noisy, receipt: Receipt, *, replayed: bool = False
+    ) -> TableRelease:
         answer = Answer(plan, noisy)
         outputs = plan.question.outputs
         return TableRelease(
@@ -255,7 +338,9 @@ class Database:
             replayed=replayed,
             noise=answer.noise,
             first=answer.first(),
-            keys=tuple(output.name for output in outputs if isinstance(output.expr, KeyLeaf)),
+            keys=tuple(
+                output.name for output in outputs if isinstance(output.expr, KeyLeaf)
+            ),
         )
 
     def close(self) -> None:
@@ -271,7 +356,10 @@ class Database:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Database {self.catalogue.name}: {', '.join(self.tables)}; {self.account!r}>"
+        return (
+            f"<Database {self.catalogue.name}: {', '.join(self.tables)}; "
+            f"{self.account!r}>"
+        )
 
 
 def _go_down(levels: int) -> None:
@@ -281,7 +369,9 @@ def _go_down(levels: int) -> None:
 
 @contextmanager
 def _shallow() -> Iterator[None]:
-    """A plan that the interpreter cannot go down into is refused like one that cannot be read."""
+    """A plan that the interpreter cannot go down into is refused like one that cannot
+    be read.
+    """
     try:
         yield
     except RecursionError:
@@ -289,7 +379,9 @@ def _shallow() -> Iterator[None]:
 
 
 def _parsed(query: Any) -> Parsed:
-    """A question in SQL, or an Ibis expression (known by where its class comes from, so that nothing is loaded)."""
+    """A question in SQL, or an Ibis expression (known by where its class comes from, so
+    that nothing is loaded).
+    """
     return parse(sql_of(query) if type(query).__module__.startswith("ibis.") else query)
 
 
@@ -297,7 +389,9 @@ def _analyst(by: Any) -> str | None:
     if by is None:
         return None
     if not isinstance(by, str):
-        raise ArgumentError("by", f"must be the name of an analyst, not {type(by).__name__}")
+        raise ArgumentError(
+            "by", f"must be the name of an analyst, not {type(by).__name__}"
+        )
     check_text("by", by, needed=True)
     return by
 
@@ -308,5 +402,7 @@ def _salt() -> str:
 
 def _column(plan: Plan, output: Output) -> PreviewColumn:
     found = widths(plan, output)
-    texts = [plan.question.aggregates[index].text for index in sorted(used(output.expr))]
+    texts = [
+        plan.question.aggregates[index].text for index in sorted(used(output.expr))
+    ]
     return PreviewColumn(output.name, ", ".join(texts) or "key", found)

@@ -1,4 +1,6 @@
-"""The bundled clinic, copied to where it can be asked: synthetic patients, visits, diagnoses and public regions."""
+"""The bundled clinic, copied to where it can be asked: synthetic patients, visits,
+diagnoses and public regions.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ FILES = ("clinic.toml", *TABLES, "README.md")
 
 
 def example(folder: str | Path = "clinic") -> Path:
-    """Copy the synthetic clinic into a folder, unless it is there, and return the path of its catalogue."""
+    """Copy the synthetic clinic into a folder, unless it is there, and return the path
+    of its catalogue.
+    """
     place, bundled = Path(folder), files("dither") / "data" / "clinic"
     place.mkdir(parents=True, exist_ok=True)
     for name in FILES:

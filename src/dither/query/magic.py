@@ -1,10 +1,9 @@
-"""`%dither` and `%%dither` in notebooks: choose a database once, then write SQL in a cell.
+"""`%dither` and `%%dither` in notebooks: choose a database once, then write SQL in a
+cell.
 
-%load_ext dither
-%dither clinic.toml
+%load_ext dither %dither clinic.toml
 
-%%dither --epsilon 0.5 wards =
-SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward
+%%dither --epsilon 0.5 wards = SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward
 """
 
 from __future__ import annotations
@@ -25,11 +24,16 @@ from dither.table import check_confidence
 __all__ = ["Magic", "load_ipython_extension"]
 
 NAME = re.compile(r"(?<!\S)([^\W\d]\w*)\s*=(?=\s|$)")
-FIRST = "choose a database first: %dither clinic.toml, or %dither and the name of one that is open"
+FIRST = (
+    "choose a database first: %dither clinic.toml, or %dither and "
+    "the name of one that is open"
+)
 
 
 class Options(argparse.ArgumentParser):
-    """What may stand on the line of a cell. A mistake is an error to read, not the end of the notebook."""
+    """What may stand on the line of a cell. A mistake is an error to read, not the end
+    of the notebook.
+    """
 
     def __init__(self) -> None:
         super().__init__(prog="%%dither", add_help=False, allow_abbrev=False)
@@ -46,14 +50,18 @@ class Options(argparse.ArgumentParser):
         self.add_argument("--preview", action="store_true")
 
     def error(self, message: str) -> NoReturn:
-        raise ArgumentError("%%dither", f"{message}; write for example %%dither --epsilon 0.5 name =")
+        raise ArgumentError(
+            "%%dither", f"{message}; write for example %%dither --epsilon 0.5 name ="
+        )
 
 
 def split(line: str) -> list[str]:
     try:
         return shlex.split(line)
     except ValueError as error:
-        raise ArgumentError("%dither", f"{line!r} has a quotation mark without its partner; close it") from error
+        raise ArgumentError(
+            "%dither", f"{line!r} has a quotation mark without its partner; close it"
+        ) from error
 
 
 @contextmanager
@@ -82,10 +90,14 @@ class Magic:
             return self.choose(line) if cell is None else self.ask(line, cell)
 
     def choose(self, line: str) -> None:
-        """Take the database of that name in the notebook, or open the catalogue at that place; show what is left."""
+        """Take the database of that name in the notebook, or open the catalogue at that
+        place; show what is left.
+        """
         words = split(line)
         if len(words) > 1:
-            raise ArgumentError("%dither", f"takes one catalogue or the name of one database; {FIRST}")
+            raise ArgumentError(
+                "%dither", f"takes one catalogue or the name of one database; {FIRST}"
+            )
         if words:
             self._take(words[0])
         elif self.database is None:
@@ -103,7 +115,9 @@ class Magic:
         self.database, self.opened = database, not given
 
     def ask(self, line: str, cell: str) -> Any:
-        """The answer to the SQL in the cell, or its preview; also kept under the name on the line, if there is one."""
+        """The answer to the SQL in the cell, or its preview; also kept under the name
+        on the line, if there is one.
+        """
         if self.database is None:
             raise ArgumentError("%%dither", FIRST)
         names = NAME.findall(line)
@@ -113,7 +127,9 @@ class Magic:
         by = stated.pop("by")
         asked = {name: value for name, value in stated.items() if value is not None}
         with asking(self.database.account, by) as name:
-            answer = (self.database.preview if preview else self.database.sql)(cell, by=name, **asked)
+            answer = (self.database.preview if preview else self.database.sql)(
+                cell, by=name, **asked
+            )
         if level is not None and hasattr(answer, "at"):
             answer = answer.at(level)
         self.shell.user_ns.update(dict.fromkeys(names, answer))
@@ -129,8 +145,9 @@ def load_ipython_extension(ipython: Any) -> None:
 
         %dither clinic.toml                    choose a catalogue, or the name of an open database; show what is left
         %%dither --epsilon 0.5 [name =]        the cell below is SQL; --rho, --share, --error, --expect,
-                                               --confidence 0.99, --preview (cost and error, without spending),
-                                               --by NAME (who asks; your login name if absent)
+                                               --confidence 0.99, --preview (cost and
+                                               error, without spending), --by NAME (who
+                                               asks; your login name if absent)
         """
         return magic(line, cell)
 

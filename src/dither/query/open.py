@@ -1,4 +1,6 @@
-"""`dither.open`: private tables under a budget, from a file, a frame, a database or a catalogue."""
+"""`dither.open`: private tables under a budget, from a file, a frame, a database or a
+catalogue.
+"""
 
 from __future__ import annotations
 
@@ -55,29 +57,58 @@ def open(
 ) -> Database:
     """Private tables to ask questions of.
 
-    `source` is a catalogue (.toml), which says all the rest; or one table: a CSV, JSON or Parquet file, a pandas,
-    Polars or Arrow frame, a DuckDB database file or connection, a postgresql://… address or a Spark session (these with
-    `table`), a Spark data frame; or several of them by name, such as {"visits": frame, "patients": "patients.csv"}.
+    `source` is a catalogue (.toml), which says all the rest; or one table: a CSV, JSON
+    or Parquet file, a pandas, Polars or Arrow frame, a DuckDB database file or
+    connection, a postgresql://… address or a Spark session (these with `table`), a
+    Spark data frame; or several of them by name, such as {"visits": frame, "patients":
+    "patients.csv"}.
 
-    Say what is public about a table: `unit` (the column with a person's id, or "row" where each row is a person; it
-    must be said), `bounds`, `keys`, `types` of text columns, `rows` (the most that one unit has), `totals` (the most
-    that its values of a column add up to), `population` (from which δ follows), and `budget`: the ε of its account,
-    (ε, δ), or an open account.
-    Of several tables it is said by table: bounds={"visits": {"age": (0, 110)}}, rows={"visits": 50}; `unit` is a column
-    that all have, or {"visits": "patient_id", "patients": "id"}; `public` names tables that are about nobody, `links`
-    how rows without an id find their owner: {"diagnoses": ("visit_id", "visits.visit_id")}.
-    `limits` says what one question may take, such as {"seconds": 60, "memory": 1000} (docs/catalogue.md).
+    Say what is public about a table: `unit` (the column with a person's id, or "row"
+    where each row is a person; it must be said), `bounds`, `keys`, `types` of text
+    columns, `rows` (the most that one unit has), `totals` (the most that its values of
+    a column add up to), `population` (from which δ follows), and `budget`: the ε of its
+    account, (ε, δ), or an open account. Of several tables it is said by table:
+    bounds={"visits": {"age": (0, 110)}}, rows={"visits": 50}; `unit` is a column that
+    all have, or {"visits": "patient_id", "patients": "id"}; `public` names tables that
+    are about nobody, `links` how rows without an id find their owner: {"diagnoses":
+    ("visit_id", "visits.visit_id")}. `limits` says what one question may take, such as
+    {"seconds": 60, "memory": 1000} (docs/catalogue.md).
 
-    The account is kept in `ledger`; if that is not given, in a book beside the file or the catalogue, so that it
-    outlives the process (rule R18). A frame's is kept in memory, and its releases say so. A server's or a cluster's has
-    no such place, and must be named.
+    The account is kept in `ledger`; if that is not given, in a book beside the file or
+    the catalogue, so that it outlives the process (rule R18). A frame's is kept in
+    memory, and its releases say so. A server's or a cluster's has no such place, and
+    must be named.
     """
     if isinstance(source, str | Path) and Path(source).suffix == ".toml":
-        _only(source, unit=unit, bounds=bounds, keys=keys, types=types, population=population, delta=delta)
-        _only(source, rows=rows, totals=totals, limits=limits, name=name, public=public or None, links=links)
-        return open_catalogue(load_catalogue(source), Path(source), budget=budget, ledger=ledger, engine=engine)
+        _only(
+            source,
+            unit=unit,
+            bounds=bounds,
+            keys=keys,
+            types=types,
+            population=population,
+            delta=delta,
+        )
+        _only(
+            source,
+            rows=rows,
+            totals=totals,
+            limits=limits,
+            name=name,
+            public=public or None,
+            links=links,
+        )
+        return open_catalogue(
+            load_catalogue(source),
+            Path(source),
+            budget=budget,
+            ledger=ledger,
+            engine=engine,
+        )
     if not isinstance(table, str):
-        raise ArgumentError("table", f"must be the name of a table, not {type(table).__name__}")
+        raise ArgumentError(
+            "table", f"must be the name of a table, not {type(table).__name__}"
+        )
     epsilon, stated = _promise(budget, delta)
     told: dict[str, Any] = {
         "unit": unit,
@@ -91,55 +122,100 @@ def open(
     told |= {"budget": epsilon, "delta": stated, "limits": limits, "version": version}
     if isinstance(source, Mapping):
         if table:
-            raise ArgumentError("table", 'stands with its source here; write {"visits": (connection, "visits")}')
+            raise ArgumentError(
+                "table",
+                'stands with its source here; write {"visits": (connection, "visits")}',
+            )
         told |= {"public": public, "links": links}
-        return _open_several(source, name or "data", told, budget=budget, ledger=ledger, engine=engine)
+        return _open_several(
+            source, name or "data", told, budget=budget, ledger=ledger, engine=engine
+        )
     _only_several(public=public or None, links=links)
     chosen = engine if engine is not None else engine_of(source)
     _check_book(chosen in SERVERS, budget, ledger)
     reading = sources_of(chosen)
     called = name or reading.name_of(source, table)
     catalogue = declare(called, reading.schema_of(source, table), **told)
-    path = Path(source) if isinstance(source, str | Path) and chosen == "duckdb" else None
-    book = budget if isinstance(budget, Account) else _book(catalogue, ledger, _beside(path), BUDGET)
+    path = (
+        Path(source) if isinstance(source, str | Path) and chosen == "duckdb" else None
+    )
+    book = (
+        budget
+        if isinstance(budget, Account)
+        else _book(catalogue, ledger, _beside(path), BUDGET)
+    )
     made = maker(chosen)(catalogue, {catalogue.tables[0].name: (source, table)})
     with _closing_on_error(made):
         return Database(catalogue, made, *_account(catalogue, book, BUDGET))
 
 
 def _open_several(
-    sources: Mapping[Any, Any], name: str, told: dict[str, Any], *, budget: Any, ledger: Any, engine: str | None
+    sources: Mapping[Any, Any],
+    name: str,
+    told: dict[str, Any],
+    *,
+    budget: Any,
+    ledger: Any,
+    engine: str | None,
 ) -> Database:
-    """Several tables by their names. A book has no place beside them, so files need one that is named (rule R18)."""
+    """Several tables by their names. A book has no place beside them, so files need one
+    that is named (rule R18).
+    """
     places = _places(sources)
     chosen = engine if engine is not None else _common_engine(places)
-    kept = chosen in SERVERS or any(isinstance(source, str | Path) for source, _ in places.values())
+    kept = chosen in SERVERS or any(
+        isinstance(source, str | Path) for source, _ in places.values()
+    )
     _check_book(kept, budget, ledger)
     if chosen == "postgres":  # an address alone means the table of the same name there
-        places = {table: (source, stored or table) for table, (source, stored) in places.items()}
-    schemas = {table: sources_of(chosen).schema_of(*place) for table, place in places.items()}
+        places = {
+            table: (source, stored or table)
+            for table, (source, stored) in places.items()
+        }
+    schemas = {
+        table: sources_of(chosen).schema_of(*place) for table, place in places.items()
+    }
     catalogue = declare_several(name, schemas, **told)
-    book = budget if isinstance(budget, Account) else _book(catalogue, ledger, None, BUDGET)
+    book = (
+        budget
+        if isinstance(budget, Account)
+        else _book(catalogue, ledger, None, BUDGET)
+    )
     made = maker(chosen)(catalogue, places)
     with _closing_on_error(made):
         return Database(catalogue, made, *_account(catalogue, book, BUDGET))
 
 
 def _places(sources: Mapping[Any, Any]) -> dict[str, tuple[Any, str]]:
-    """Where the rows of each table are, and what it is called there if that is a database."""
+    """Where the rows of each table are, and what it is called there if that is a
+    database.
+    """
     if not sources or not all(isinstance(name, str) for name in sources):
-        raise ArgumentError("source", f"a dict without tables cannot be opened; {TABLES}")
+        raise ArgumentError(
+            "source", f"a dict without tables cannot be opened; {TABLES}"
+        )
     for name, source in sources.items():
-        pair = isinstance(source, tuple) and len(source) == 2 and isinstance(source[1], str)
+        pair = (
+            isinstance(source, tuple)
+            and len(source) == 2
+            and isinstance(source[1], str)
+        )
         if isinstance(source, list | tuple) and not pair:
-            raise ArgumentError("source", f"{name} is a {type(source).__name__} and no table; {TABLES}")
-    return {name: source if isinstance(source, tuple) else (source, "") for name, source in sources.items()}
+            raise ArgumentError(
+                "source", f"{name} is a {type(source).__name__} and no table; {TABLES}"
+            )
+    return {
+        name: source if isinstance(source, tuple) else (source, "")
+        for name, source in sources.items()
+    }
 
 
 def _common_engine(places: Mapping[str, tuple[Any, str]]) -> str:
     found = {engine_of(source): table for table, (source, _) in places.items()}
     if len(found) > 1:
-        raise ArgumentError("source", f"{apart(found)}; put all tables where one can read them")
+        raise ArgumentError(
+            "source", f"{apart(found)}; put all tables where one can read them"
+        )
     return next(iter(found))
 
 
@@ -153,9 +229,19 @@ def open_catalogue(
 ) -> Database:
     """The tables of a catalogue, and its account with the shares of its analysts."""
     if budget is not None and not isinstance(budget, Account):
-        raise ArgumentError("budget", f"is declared in {path.name}; change it there, or pass an open account")
-    way_out = f"declare what all answers together may cost in {path.name}: epsilon = 3.0 under [budget]"
-    book = budget if budget is not None else _book(catalogue, ledger, catalogue.book or _beside(path), way_out)
+        raise ArgumentError(
+            "budget",
+            f"is declared in {path.name}; change it there, or pass an open account",
+        )
+    way_out = (
+        f"declare what all answers together may cost in {path.name}: "
+        "epsilon = 3.0 under [budget]"
+    )
+    book = (
+        budget
+        if budget is not None
+        else _book(catalogue, ledger, catalogue.book or _beside(path), way_out)
+    )
     made = maker(engine if engine is not None else engine_for(catalogue))(catalogue, {})
     with _closing_on_error(made):
         account, opened = _account_of(path, catalogue, book, way_out)
@@ -168,7 +254,9 @@ def open_catalogue(
     return database
 
 
-def _account_of(path: Path, catalogue: Catalogue, book: Book | Account, way_out: str) -> tuple[Account, Ledger | None]:
+def _account_of(
+    path: Path, catalogue: Catalogue, book: Book | Account, way_out: str
+) -> tuple[Account, Ledger | None]:
     """The account of a catalogue; where they disagree, both files are named."""
     try:
         return _account(catalogue, book, way_out)
@@ -178,7 +266,9 @@ def _account_of(path: Path, catalogue: Catalogue, book: Book | Account, way_out:
 
 @contextmanager
 def _closing_on_error(opened: Engine | Database) -> Iterator[None]:
-    """The book comes after the data: what cannot be opened leaves no account behind, and what has none is closed."""
+    """The book comes after the data: what cannot be opened leaves no account behind,
+    and what has none is closed.
+    """
     try:
         yield
     except BaseException:
@@ -187,34 +277,57 @@ def _closing_on_error(opened: Engine | Database) -> Iterator[None]:
 
 
 def _check_book(kept: bool, budget: Any, ledger: Any) -> None:
-    """Data that is kept without a place beside it: a budget that starts anew in each process protects nobody."""
+    """Data that is kept without a place beside it: a budget that starts anew in each
+    process protects nobody.
+    """
     if kept and ledger is None and not isinstance(budget, Account):
         raise ArgumentError(
-            "ledger", 'is missing; say where the account is kept, such as ledger="clinic.dither.db" or an address'
+            "ledger",
+            (
+                "is missing; say where the account is kept, such as "
+                'ledger="clinic.dither.db" or an address'
+            ),
         )
 
 
 def _only(catalogue: str | Path, **given: Any) -> None:
     for argument, value in given.items():
         if value is not None:
-            raise ArgumentError(argument, f"is declared in the catalogue; change it there ({Path(catalogue).name})")
+            raise ArgumentError(
+                argument,
+                (
+                    "is declared in the catalogue; change it there "
+                    f"({Path(catalogue).name})"
+                ),
+            )
 
 
 def _only_several(**given: Any) -> None:
     for argument, value in given.items():
         if value is not None:
-            raise ArgumentError(argument, f"is about several tables, but one was opened; {TABLES}")
+            raise ArgumentError(
+                argument, f"is about several tables, but one was opened; {TABLES}"
+            )
 
 
 def _promise(budget: Any, delta: float | None) -> tuple[float | None, float | None]:
     """The ε and δ of a budget that is stated as numbers."""
     if budget is None or isinstance(budget, Account):
         return None, delta
-    epsilon, stated = budget if isinstance(budget, tuple) and len(budget) == 2 else (budget, delta)
+    epsilon, stated = (
+        budget if isinstance(budget, tuple) and len(budget) == 2 else (budget, delta)
+    )
     if isinstance(epsilon, tuple) or (epsilon is not budget and delta is not None):
-        raise ArgumentError("budget", "must be ε, or ε and δ as a pair such as (3.0, 1e-6)")
-    if isinstance(epsilon, bool) or not fraction("budget", epsilon, "pass ε as a number, such as budget=3.0") > 0:
-        raise ArgumentError("budget", "must be positive, as ε; pass a number, such as budget=3.0")
+        raise ArgumentError(
+            "budget", "must be ε, or ε and δ as a pair such as (3.0, 1e-6)"
+        )
+    if (
+        isinstance(epsilon, bool)
+        or not fraction("budget", epsilon, "pass ε as a number, such as budget=3.0") > 0
+    ):
+        raise ArgumentError(
+            "budget", "must be positive, as ε; pass a number, such as budget=3.0"
+        )
     return epsilon, stated
 
 
@@ -228,18 +341,29 @@ def _beside(path: Path | None) -> Path | None:
 Book = str | Path | Ledger
 
 
-def _book(catalogue: Catalogue, ledger: Any, beside: str | Path | None, way_out: str) -> Book:
+def _book(
+    catalogue: Catalogue, ledger: Any, beside: str | Path | None, way_out: str
+) -> Book:
     """Where the account is kept: there must be a budget, or a book that knows one."""
     if not isinstance(ledger, str | Path | Ledger | None) or "\0" in str(ledger):
-        raise ArgumentError("ledger", "must be a book: the path of a file, an address, or an open Ledger")
-    there = ledger is not None or (beside is not None and ("://" in str(beside) or Path(beside).exists()))
+        raise ArgumentError(
+            "ledger",
+            "must be a book: the path of a file, an address, or an open Ledger",
+        )
+    there = ledger is not None or (
+        beside is not None and ("://" in str(beside) or Path(beside).exists())
+    )
     if catalogue.epsilon is None and not there:
         raise ArgumentError("budget", f"is missing; {way_out}")
     return next((book for book in (ledger, beside) if book is not None), MEMORY)
 
 
-def _account(catalogue: Catalogue, book: Book | Account, way_out: str) -> tuple[Account, Ledger | None]:
-    """The account and, where it was opened here, its book, to be closed with the dataset."""
+def _account(
+    catalogue: Catalogue, book: Book | Account, way_out: str
+) -> tuple[Account, Ledger | None]:
+    """The account and, where it was opened here, its book, to be closed with the
+    dataset.
+    """
     if isinstance(book, Account):
         return book, None
     opened = book if isinstance(book, Ledger) else Ledger.open(book)
@@ -253,12 +377,17 @@ def _account(catalogue: Catalogue, book: Book | Account, way_out: str) -> tuple[
 
 
 def _declared(catalogue: Catalogue, book: Ledger, way_out: str) -> Account:
-    """The account that the book has, or that the first charge opens as the catalogue declares it."""
+    """The account that the book has, or that the first charge opens as the catalogue
+    declares it.
+    """
     if catalogue.epsilon is not None:
         return book.promised(catalogue.name, _promised(catalogue, catalogue.epsilon))
     if catalogue.name not in [one.name for one in book.accounts()]:
         place = book.store.place
-        raise ArgumentError("budget", f"is missing, and {place} has no account {catalogue.name!r} yet; {way_out}")
+        raise ArgumentError(
+            "budget",
+            f"is missing, and {place} has no account {catalogue.name!r} yet; {way_out}",
+        )
     return book.account(catalogue.name)
 
 
@@ -266,6 +395,11 @@ def _promised(catalogue: Catalogue, epsilon: float) -> Promise:
     total = ApproxDP(epsilon, catalogue.delta, unit=catalogue.unit)
     return Promise(
         Terms.of(accounting_of(None, catalogue.delta), total),
-        policy=None if catalogue.policy == Policy() else catalogue.policy,  # not declared: as it is
-        shares={analyst: written(float(part)) for analyst, part in catalogue.analysts.items()},
+        policy=None
+        if catalogue.policy == Policy()
+        else catalogue.policy,  # not declared: as it is
+        shares={
+            analyst: written(float(part))
+            for analyst, part in catalogue.analysts.items()
+        },
     )

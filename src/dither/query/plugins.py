@@ -1,7 +1,9 @@
-"""Parts that other packages add, found by their entry points: `dither.engines` and `dither.mechanisms`.
+"""Parts that other packages add, found by their entry points: `dither.engines` and
+`dither.mechanisms`.
 
-An engine is a function of a catalogue and its sources that returns an `engines.protocol.Engine`. A mechanism is a class
-of `mechanisms.Additive` with pure ε, made from `sensitivity`, `epsilon` and `unit`; its author answers for its promise.
+An engine is a function of a catalogue and its sources that returns an
+`engines.protocol.Engine`. A mechanism is a class of `mechanisms.Additive` with pure ε,
+made from `sensitivity`, `epsilon` and `unit`; its author answers for its promise.
 """
 
 from __future__ import annotations
@@ -15,24 +17,34 @@ from dither.mechanisms import Additive, Geometric, Laplace
 
 __all__ = ["engine_named", "mechanism_named"]
 
-MECHANISMS: dict[str, Callable[..., Additive]] = {"laplace": Laplace, "geometric": Geometric}
+MECHANISMS: dict[str, Callable[..., Additive]] = {
+    "laplace": Laplace,
+    "geometric": Geometric,
+}
 
 
 def engine_named(name: str, own: list[str]) -> Callable[..., Any]:
-    """The maker of an engine that a package brings; `own` are the names of those that need none."""
+    """The maker of an engine that a package brings; `own` are the names of those that
+    need none.
+    """
     maker: Callable[..., Any] = _named("engines", "engine", name, own)
     return maker
 
 
 def mechanism_named(name: str | None) -> Callable[..., Additive] | None:
-    """The mechanism of that name: our own, or one that a package brings. None leaves the choice to the planner."""
+    """The mechanism of that name: our own, or one that a package brings. None leaves
+    the choice to the planner.
+    """
     if name is None:
         return None
     if name in MECHANISMS:
         return MECHANISMS[name]
     made = _named("mechanisms", "mechanism", name, list(MECHANISMS))
     if not (isinstance(made, type) and issubclass(made, Additive)):
-        raise ArgumentError("mechanism", f"{name!r} is no subclass of dither.mechanisms.Additive; ask its author")
+        raise ArgumentError(
+            "mechanism",
+            f"{name!r} is no subclass of dither.mechanisms.Additive; ask its author",
+        )
     return made
 
 

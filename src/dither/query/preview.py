@@ -1,4 +1,6 @@
-"""What a question will cost and how far off its answer will be, known before anything is spent or read."""
+"""What a question will cost and how far off its answer will be, known before anything
+is spent or read.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,10 @@ Width = float | str | None
 class PreviewColumn:
     """A column of the answer: its name, what it is, and its ± under each condition.
 
-    `errors` holds pairs of a condition and a width. The condition is empty where the width holds always (counts, sums),
-    or says when: "for groups of 1,000", "for 250 rows", "for a radius of 10 rows". The width is the half width of the
-    interval, a text that says it in words, or None where nothing is known. A key has no errors.
+    `errors` holds pairs of a condition and a width. The condition is empty where the
+    width holds always (counts, sums), or says when: "for groups of 1,000", "for 250
+    rows", "for a radius of 10 rows". The width is the half width of the interval, a
+    text that says it in words, or None where nothing is known. A key has no errors.
     """
 
     name: str
@@ -49,9 +52,10 @@ def _width(width: Width) -> str:
 class Preview:
     """The cost and the error of a question, from public facts alone.
 
-    `epsilon_alone` is the ε of this answer by itself at `delta`; `share` is the part of the account it takes. `groups`
-    is how many rows the answer has where its keys are public, or says that they are private. `left` says in words what
-    is left now. `replay`: this was answered before, and asking again costs nothing.
+    `epsilon_alone` is the ε of this answer by itself at `delta`; `share` is the part of
+    the account it takes. `groups` is how many rows the answer has where its keys are
+    public, or says that they are private. `left` says in words what is left now.
+    `replay`: this was answered before, and asking again costs nothing.
     """
 
     columns: tuple[PreviewColumn, ...]
@@ -72,26 +76,45 @@ class Preview:
         return "column", "what", f"± at {100 * self.confidence:.4g} %"
 
     def table(self) -> list[tuple[str, str, str]]:
-        """Name, what it is and each error in words, line by line, for each column of the answer."""
+        """Name, what it is and each error in words, line by line, for each column of
+        the answer.
+        """
         lines = []
         for column in self.columns:
             first, *more = column.in_words() or [""]
-            lines += [(clean(column.name), clean(column.what), first), *(("", "", words) for words in more)]
+            lines += [
+                (clean(column.name), clean(column.what), first),
+                *(("", "", words) for words in more),
+            ]
         return lines
 
     def about(self) -> list[str]:
-        """What it costs, what it gives, what is left, and what else there is to know, line by line."""
+        """What it costs, what it gives, what is left, and what else there is to know,
+        line by line.
+        """
         lines = [f"rows: {self.rows_in_words()}", f"cost: {self.cost_in_words()}"]
         if not self.affordable and not self.replay:
-            lines.append("this does not fit into what is left of the account: it would be refused and nothing charged")
-        return [*lines, *([f"left: {clean(self.left)}"] if self.left else []), *map(clean, self.notes)]
+            lines.append(
+                "this does not fit into what is left of the account: it would be "
+                "refused and nothing charged"
+            )
+        return [
+            *lines,
+            *([f"left: {clean(self.left)}"] if self.left else []),
+            *map(clean, self.notes),
+        ]
 
     def rows_in_words(self) -> str:
-        return f"{self.groups:,}" if isinstance(self.groups, int) else clean(self.groups)
+        return (
+            f"{self.groups:,}" if isinstance(self.groups, int) else clean(self.groups)
+        )
 
     def cost_in_words(self) -> str:
         if self.replay:
-            return "nothing: this was answered before, and the book gives the same answer again"
+            return (
+                "nothing: this was answered before, and the book gives the same "
+                "answer again"
+            )
         at = f" at δ = {self.delta:g}" if self.delta else ""
         share = "" if self.share is None else f"; {percent(self.share)} of the account"
         return f"{self.guarantee}; ε = {self.epsilon_alone:.6g}{at} alone{share}"
@@ -105,7 +128,10 @@ class Preview:
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self.heading)
-        rows = ("".join(f"<td>{html.escape(text)}</td>" for text in row) for row in self.table())
+        rows = (
+            "".join(f"<td>{html.escape(text)}</td>" for text in row)
+            for row in self.table()
+        )
         body = "".join(f"<tr>{row}</tr>" for row in rows)
         about = "<br>".join(html.escape(line) for line in self.about())
         return f"<table><tr>{head}</tr>{body}</table><small>{about}</small>"

@@ -1,7 +1,9 @@
-"""Writes the golden book of this schema version: `python tests/ledger/golden/make.py FILE`.
+"""Writes the golden book of this schema version: `python tests/ledger/golden/make.py
+FILE`.
 
-A later version of Dither must open what this wrote, so a committed book is never written again: a new schema gets a
-file of its own. Times and hashes differ from run to run; what was charged does not.
+A later version of Dither must open what this wrote, so a committed book is never
+written again: a new schema gets a file of its own. Times and hashes differ from run to
+run; what was charged does not.
 """
 
 from __future__ import annotations
@@ -9,14 +11,25 @@ from __future__ import annotations
 import sys
 
 from dither.ledger import Ledger, Policy
-from dither.privacy import ApproxDP, BoundedRange, Composed, GaussianDP, PoissonSampled, PureDP, RenyiDP, Unit
+from dither.privacy import (
+    ApproxDP,
+    BoundedRange,
+    Composed,
+    GaussianDP,
+    PoissonSampled,
+    PureDP,
+    RenyiDP,
+    Unit,
+)
 from dither.privacy import ZeroConcentratedDP as Concentrated
 
 PATIENT = Unit("patient_id", "replace")
 
 
 def fill(ledger: Ledger) -> None:
-    clinic = ledger.account("clinic", epsilon=3.0, delta=1e-6, policy=Policy(ceiling=2.0, renew_days=365))
+    clinic = ledger.account(
+        "clinic", epsilon=3.0, delta=1e-6, policy=Policy(ceiling=2.0, renew_days=365)
+    )
     clinic.share("ana", 0.5)
     clinic.share("bob", 0.75)
     receipt = clinic.charge(PureDP(0.25), by="ana", purpose="count of visits")

@@ -1,4 +1,6 @@
-"""Statistics of noisy part sums: exact without noise, sensible where noise drowns them, covered by their intervals."""
+"""Statistics of noisy part sums: exact without noise, sensible where noise drowns them,
+covered by their intervals.
+"""
 
 import math
 
@@ -39,28 +41,52 @@ STATISTICS = {
     "mean": ((1,), Sums.mean, lambda x: x[:, 0].mean()),
     "mean of a variance's parts": ((2,), Sums.mean, lambda x: x[:, 0].mean()),
     "variance": ((2,), Sums.variance, lambda x: x[:, 0].var()),
-    "sample variance": ((2,), lambda s: s.variance(sample=True), lambda x: x[:, 0].var(ddof=1)),
-    "deviation": ((2,), lambda s: s.deviation(sample=True), lambda x: x[:, 0].std(ddof=1)),
+    "sample variance": (
+        (2,),
+        lambda s: s.variance(sample=True),
+        lambda x: x[:, 0].var(ddof=1),
+    ),
+    "deviation": (
+        (2,),
+        lambda s: s.deviation(sample=True),
+        lambda x: x[:, 0].std(ddof=1),
+    ),
     "covariance": ((1, 1), Sums.covariance, lambda x: np.cov(x.T, ddof=0)[0, 1]),
-    "sample covariance": ((1, 1), lambda s: s.covariance(sample=True), lambda x: np.cov(x.T)[0, 1]),
+    "sample covariance": (
+        (1, 1),
+        lambda s: s.covariance(sample=True),
+        lambda x: np.cov(x.T)[0, 1],
+    ),
     "correlation": ((2, 2), Sums.correlation, lambda x: np.corrcoef(x.T)[0, 1]),
     "mean of the second": ((2, 2), lambda s: s.mean(of=1), lambda x: x[:, 1].mean()),
-    "variance of the second": ((2, 2), lambda s: s.variance(of=1), lambda x: x[:, 1].var()),
-    "covariance of a correlation's parts": ((2, 2), Sums.covariance, lambda x: np.cov(x.T, ddof=0)[0, 1]),
+    "variance of the second": (
+        (2, 2),
+        lambda s: s.variance(of=1),
+        lambda x: x[:, 1].var(),
+    ),
+    "covariance of a correlation's parts": (
+        (2, 2),
+        Sums.covariance,
+        lambda x: np.cov(x.T, ddof=0)[0, 1],
+    ),
 }
 
 
-@pytest.mark.parametrize(("degrees", "ask", "plainly"), STATISTICS.values(), ids=STATISTICS)
+@pytest.mark.parametrize(
+    ("degrees", "ask", "plainly"), STATISTICS.values(), ids=STATISTICS
+)
 def test_without_noise_the_answer_is_the_plain_one(degrees, ask, plainly):
     """Integers between their limits: to the last bits."""
     rows = RANDOM.integers(-3, 98, (300, 2))
     moments = Moments.over(degrees, [(-3, 97)] * len(degrees), [True] * len(degrees))
-    assert ask(Sums(moments, part_sums(moments, rows), laplace(moments))).value == pytest.approx(
-        plainly(rows), rel=1e-12
-    )
+    assert ask(
+        Sums(moments, part_sums(moments, rows), laplace(moments))
+    ).value == pytest.approx(plainly(rows), rel=1e-12)
 
 
-@pytest.mark.parametrize(("degrees", "ask", "plainly"), STATISTICS.values(), ids=STATISTICS)
+@pytest.mark.parametrize(
+    ("degrees", "ask", "plainly"), STATISTICS.values(), ids=STATISTICS
+)
 def test_reals_are_rounded_a_little(degrees, ask, plainly):
     moments = Moments.over(degrees, [BOUNDS] * len(degrees))
     found = ask(Sums(moments, part_sums(moments, ROWS), laplace(moments))).value
@@ -72,7 +98,12 @@ def coverage(degrees, ask, mechanism_of, draws, confidence=0.95, rows=ROWS):
     exact, mechanism = np.array(part_sums(moments, rows)), mechanism_of(moments)
     truth = ask(Sums(moments, exact.tolist(), mechanism)).value
     noisy = mechanism.release(np.tile(exact, (draws, 1)))
-    ends = np.array([ask(Sums(moments, sums.tolist(), mechanism)).ends(confidence) for sums in noisy])
+    ends = np.array(
+        [
+            ask(Sums(moments, sums.tolist(), mechanism)).ends(confidence)
+            for sums in noisy
+        ]
+    )
     return np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
 
 
@@ -86,25 +117,35 @@ def test_intervals_cover_what_they_say(name, mechanism_of):
 
 @pytest.mark.full
 @pytest.mark.parametrize("mechanism_of", [laplace, gaussian])
-@pytest.mark.parametrize("name", ["count", "total", "mean", "variance", "covariance", "correlation"])
+@pytest.mark.parametrize(
+    "name", ["count", "total", "mean", "variance", "covariance", "correlation"]
+)
 def test_intervals_cover_what_they_say_closely(name, mechanism_of):
-    """12,000 draws: 0.015 is 7.5 standard deviations, of which linearizing may cost two."""
+    """12,000 draws: 0.015 is 7.5 standard deviations, of which linearizing may cost
+    two.
+    """
     degrees, ask, _ = STATISTICS[name]
-    assert coverage(degrees, ask, mechanism_of, 12_000) == pytest.approx(0.95, abs=0.015)
+    assert coverage(degrees, ask, mechanism_of, 12_000) == pytest.approx(
+        0.95, abs=0.015
+    )
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.8, 0.99])
 def test_other_confidences(confidence):
     for mechanism_of in (laplace, gaussian):
         found = coverage((1,), Sums.mean, mechanism_of, 1500, confidence)
-        assert found == pytest.approx(confidence, abs=5.5 * math.sqrt(confidence * (1 - confidence) / 1500))
+        assert found == pytest.approx(
+            confidence, abs=5.5 * math.sqrt(confidence * (1 - confidence) / 1500)
+        )
 
 
 def test_small_groups_are_covered_too():
     """The mean's interval is exact for any count; the others may only be wider."""
     few = ROWS[:40]
     for mechanism_of in (laplace, gaussian):
-        assert coverage((1,), Sums.mean, mechanism_of, 1500, rows=few) == pytest.approx(0.95, abs=0.035)
+        assert coverage((1,), Sums.mean, mechanism_of, 1500, rows=few) == pytest.approx(
+            0.95, abs=0.035
+        )
         for name in ("variance", "covariance", "correlation"):
             degrees, ask, _ = STATISTICS[name]
             assert coverage(degrees, ask, mechanism_of, 500, rows=few) > 0.89
@@ -123,7 +164,9 @@ def test_small_groups_are_covered_too():
 )
 def test_where_noise_drowned_everything(degrees, ask, value, ends, sign):
     moments = Moments.over(degrees, [(10.0, 50.0)] * len(degrees))
-    estimate = ask(Sums(moments, [sign * moments.total] * len(moments.places), laplace(moments)))
+    estimate = ask(
+        Sums(moments, [sign * moments.total] * len(moments.places), laplace(moments))
+    )
     assert estimate.value == value
     assert estimate.ends(0.95) == pytest.approx(ends)
 
@@ -138,7 +181,9 @@ def test_noise_of_any_kind_stays_within_what_is_possible(mechanism_of):
     ]:
         moments = Moments.over(degrees, [BOUNDS] * len(degrees))
         mechanism = mechanism_of(moments, 0.3)
-        for sums in mechanism.release(np.tile(part_sums(moments, ROWS[:8]), (300, 1))).tolist():
+        for sums in mechanism.release(
+            np.tile(part_sums(moments, ROWS[:8]), (300, 1))
+        ).tolist():
             estimate = ask(Sums(moments, sums, mechanism))
             for confidence in (0.05, 0.95):
                 least, most = estimate.ends(confidence)
@@ -146,10 +191,15 @@ def test_noise_of_any_kind_stays_within_what_is_possible(mechanism_of):
 
 
 def test_impossibly_far_outside_is_taken_as_the_limit():
-    """A count of ones at −50 standard deviations explains no mean; the interval is that of a mean of 0."""
+    """A count of ones at −50 standard deviations explains no mean; the interval is that
+    of a mean of 0.
+    """
     moments = Moments.over((1,), [BOUNDS])
     mechanism = gaussian(moments)
-    far, limit = (Sums(moments, [1000 * moments.total, ones], mechanism).mean() for ones in (-300 * moments.total, 0))
+    far, limit = (
+        Sums(moments, [1000 * moments.total, ones], mechanism).mean()
+        for ones in (-300 * moments.total, 0)
+    )
     assert far.value == 0
     assert far.ends(0.95)[0] == 0
     assert 0 < far.ends(0.95)[1] == pytest.approx(limit.ends(0.95)[1], rel=0.5)
@@ -158,7 +208,9 @@ def test_impossibly_far_outside_is_taken_as_the_limit():
 def test_sums_beyond_64_bits():
     moments = Moments.over((2,), [BOUNDS])
     sums = [part * 2**50 for part in part_sums(moments, ROWS[:200])]
-    assert Sums(moments, sums, laplace(moments)).variance().value == pytest.approx(ROWS[:200, 0].var(), rel=1e-3)
+    assert Sums(moments, sums, laplace(moments)).variance().value == pytest.approx(
+        ROWS[:200, 0].var(), rel=1e-3
+    )
 
 
 def test_plain_counts_and_sums():

@@ -1,4 +1,6 @@
-"""Printed intervals hold the true answer, say where they are open, and never look more precise than they are."""
+"""Printed intervals hold the true answer, say where they are open, and never look more
+precise than they are.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ def visits(people: int = 3000, most: int = 60) -> pd.DataFrame:
             "ward": RANDOM.choice(list(KEYS), size),
             "x": RANDOM.integers(0, 100, size),
             "s": RANDOM.integers(-50, 50, size),
-            "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(RANDOM.integers(0, 300, size), unit="D"),
+            "day": pd.Timestamp("2024-01-01")
+            + pd.to_timedelta(RANDOM.integers(0, 300, size), unit="D"),
         }
     )
 
@@ -35,8 +38,15 @@ VISITS = visits()
 COUNTS = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 
 
-def opened(rows: int | None = 60, frame: pd.DataFrame = VISITS, budget: tuple[float, float] = (100.0, 1e-6)):
-    days = (pd.Timestamp("2024-01-01").to_pydatetime(), pd.Timestamp("2024-12-31").to_pydatetime())
+def opened(
+    rows: int | None = 60,
+    frame: pd.DataFrame = VISITS,
+    budget: tuple[float, float] = (100.0, 1e-6),
+):
+    days = (
+        pd.Timestamp("2024-01-01").to_pydatetime(),
+        pd.Timestamp("2024-12-31").to_pydatetime(),
+    )
     return dither.open(
         frame,
         name="visits",
@@ -49,11 +59,17 @@ def opened(rows: int | None = 60, frame: pd.DataFrame = VISITS, budget: tuple[fl
 
 
 def test_forty_people_with_five_each_are_not_six() -> None:
-    """Without signal one row's bound counts, the interval is open upwards, and the first line says so."""
+    """Without signal one row's bound counts, the interval is open upwards, and the
+    first line says so.
+    """
     frame = pd.DataFrame({"id": range(40), "x": [5] * 40})
-    with dither.open(frame, name="t", unit="id", bounds={"x": (0, 10)}, budget=1000.0) as data:
+    with dither.open(
+        frame, name="t", unit="id", bounds={"x": (0, 10)}, budget=1000.0
+    ) as data:
         for _ in range(5):
-            found = data.sql("SELECT SUM(x) AS s FROM t", epsilon=1.0 + RANDOM.random() / 100)
+            found = data.sql(
+                "SELECT SUM(x) AS s FROM t", epsilon=1.0 + RANDOM.random() / 100
+            )
             low, high = found.interval(0.9999999)
             assert high == math.inf
             assert low <= 200
@@ -61,7 +77,9 @@ def test_forty_people_with_five_each_are_not_six() -> None:
 
 
 def test_the_first_line_says_that_nothing_was_seen() -> None:
-    with opened(None, visits(people=3)) as data:  # noise passes for units in one of fifteen draws
+    with opened(
+        None, visits(people=3)
+    ) as data:  # noise passes for units in one of fifteen draws
         asked = [data.sql(COUNTS, rho=0.001 + n * 1e-5) for n in range(10)]
         found = next(one for one in asked if one.first)
         first = str(found).splitlines()[0]
@@ -72,7 +90,11 @@ def test_the_first_line_says_that_nothing_was_seen() -> None:
 
 def test_with_a_cap_ungrouped_answers_are_as_wide_as_previewed() -> None:
     with opened() as data:
-        shown = data.preview("SELECT COUNT(*) AS n FROM visits", epsilon=1.0).columns[0].errors
+        shown = (
+            data.preview("SELECT COUNT(*) AS n FROM visits", epsilon=1.0)
+            .columns[0]
+            .errors
+        )
         found = data.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1.0)
         low, high = found.interval(of="noise")
         ((when, width),) = shown
@@ -84,10 +106,14 @@ def test_with_a_cap_ungrouped_answers_are_as_wide_as_previewed() -> None:
 
 def test_grouped_gaussian_answers_measure_what_they_hide() -> None:
     with opened() as data:
-        found = data.sql("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", rho=0.05)
+        found = data.sql(
+            "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", rho=0.05
+        )
         truth = VISITS.groupby("ward").size()
         noise = found.interval(0.9999999, of="noise")
-        for (key, value), (_, ends), (_, alone) in zip(found.rows, found.interval(0.9999999), noise, strict=True):
+        for (key, value), (_, ends), (_, alone) in zip(
+            found.rows, found.interval(0.9999999), noise, strict=True
+        ):
             assert ends[0] <= truth[key] <= ends[1]
             assert ends[0] <= value <= ends[1]
             assert ends[1] >= alone[1]
@@ -96,7 +122,10 @@ def test_grouped_gaussian_answers_measure_what_they_hide() -> None:
 
 def test_without_a_cap() -> None:
     with opened(None) as data:
-        found = data.sql("SELECT COUNT(*) AS n, SUM(s) AS z, AVG(x) AS a, MEDIAN(day) AS d FROM visits", epsilon=4.0)
+        found = data.sql(
+            "SELECT COUNT(*) AS n, SUM(s) AS z, AVG(x) AS a, MEDIAN(day) AS d FROM visits",
+            epsilon=4.0,
+        )
         n, z, a, d = found.interval(0.9999999)[0]
         assert n[0] < len(VISITS)
         assert n[1] == math.inf
@@ -119,7 +148,9 @@ def test_an_interval_is_of_the_truth_or_of_the_noise() -> None:
 
 def test_a_maximum_may_be_as_high_as_its_bound() -> None:
     with opened() as data:
-        found = data.sql("SELECT MAX(x) AS top, MIN(x) AS bottom FROM visits", epsilon=2.0)
+        found = data.sql(
+            "SELECT MAX(x) AS top, MIN(x) AS bottom FROM visits", epsilon=2.0
+        )
         (low, high), (least, most) = found.interval(0.9999999)[0]
         assert (high, least) == (100, 0)
         assert low <= VISITS.x.max()
@@ -142,7 +173,10 @@ def test_a_wanted_error_is_that_of_the_whole_interval() -> None:
 def test_a_smaller_error_never_costs_less() -> None:
     with opened(budget=(4.0, 1e-6)) as data:
         sql = "SELECT COUNT(*) AS n FROM visits"
-        shares = [data.preview(sql, error=error).share for error in (100, 150, 200, 300, 400, 600, 1000, 2000)]
+        shares = [
+            data.preview(sql, error=error).share
+            for error in (100, 150, 200, 300, 400, 600, 1000, 2000)
+        ]
         assert shares == sorted(shares, reverse=True)
 
 
@@ -165,13 +199,19 @@ def test_selected_rows_have_intervals_that_hold_all_at_once() -> None:
 
 
 def test_a_total_can_be_declared_when_a_table_is_opened() -> None:
-    frame = pd.DataFrame({"id": [n % 50 for n in range(500)], "x": [n % 90 for n in range(500)]})
+    frame = pd.DataFrame(
+        {"id": [n % 50 for n in range(500)], "x": [n % 90 for n in range(500)]}
+    )
     told = {"bounds": {"x": (0, 1000)}, "rows": 100, "totals": {"x": 2000}}
     with dither.open(frame, name="t", unit="id", budget=9.0, **told) as data:
-        assert width(data, "SELECT SUM(x) AS s FROM t") == pytest.approx(2 * 2000 * math.log(20), rel=0.01)
+        assert width(data, "SELECT SUM(x) AS s FROM t") == pytest.approx(
+            2 * 2000 * math.log(20), rel=0.01
+        )
     several = {name: {"t": one} for name, one in told.items()}
     with dither.open({"t": frame}, unit="id", budget=9.0, **several) as data:
-        assert width(data, "SELECT SUM(x) AS s FROM t") == pytest.approx(2 * 2000 * math.log(20), rel=0.01)
+        assert width(data, "SELECT SUM(x) AS s FROM t") == pytest.approx(
+            2 * 2000 * math.log(20), rel=0.01
+        )
     with pytest.raises(ArgumentError, match="there is no column y"):
         dither.open(frame, name="t", unit="id", budget=9.0, totals={"y": 3})
 
@@ -185,11 +225,17 @@ def covered(data, sql: str, draws: int = 300, **cost: float) -> float:
 @pytest.mark.parametrize("zeros", [0.495, 0.5005, 0.505])
 @pytest.mark.parametrize("epsilon", [0.2, 1.0])
 def test_a_median_beside_a_gap(zeros, epsilon) -> None:
-    """Thousands of points that nobody has, and the median at their edge: 6 standard errors below 95 %."""
+    """Thousands of points that nobody has, and the median at their edge: 6 standard
+    errors below 95 %.
+    """
     rows = 4000
-    values = np.where(np.arange(rows) < zeros * rows, 0.0, 3000 + RANDOM.random(rows) * 7000)
+    values = np.where(
+        np.arange(rows) < zeros * rows, 0.0, 3000 + RANDOM.random(rows) * 7000
+    )
     frame = pd.DataFrame({"c": RANDOM.permutation(values)})
-    with dither.open(frame, name="t", unit="row", bounds={"c": (0.0, 10_000.0)}, budget=9.0) as data:
+    with dither.open(
+        frame, name="t", unit="row", bounds={"c": (0.0, 10_000.0)}, budget=9.0
+    ) as data:
         assert covered(data, "SELECT MEDIAN(c) AS m FROM t", epsilon=epsilon) > 0.87
 
 
@@ -197,23 +243,44 @@ def test_a_median_beside_a_gap(zeros, epsilon) -> None:
 @pytest.mark.parametrize("size", [2, 4, 15])
 def test_deviations_of_small_groups(function, size) -> None:
     keys = [f"k{n}" for n in range(12)]
-    frame = pd.DataFrame({"g": np.repeat(keys, size), "x": [n % 2 for n in range(12 * size)]})
-    with dither.open(frame, name="t", unit="row", bounds={"x": (0, 1)}, keys={"g": keys}, budget=9.0) as data:
-        assert covered(data, f"SELECT g, {function}(x) AS v FROM t GROUP BY g", draws=60, epsilon=1.0) > 0.87
+    frame = pd.DataFrame(
+        {"g": np.repeat(keys, size), "x": [n % 2 for n in range(12 * size)]}
+    )
+    with dither.open(
+        frame, name="t", unit="row", bounds={"x": (0, 1)}, keys={"g": keys}, budget=9.0
+    ) as data:
+        assert (
+            covered(
+                data,
+                f"SELECT g, {function}(x) AS v FROM t GROUP BY g",
+                draws=60,
+                epsilon=1.0,
+            )
+            > 0.87
+        )
 
 
 def test_different_values_beyond_the_declared_ones() -> None:
     """Declared keys keep no other value out of the data, so they close no interval."""
-    frame = pd.DataFrame({"id": np.repeat(np.arange(200), 30), "code": [f"x{n}" for n in range(6000)]})
-    with dither.open(frame, name="t", unit="id", keys={"code": ["a", "b"]}, rows=40, budget=99.0) as data:
-        low, high = data.sql("SELECT COUNT(DISTINCT code) AS n FROM t", epsilon=1.0).interval()
+    frame = pd.DataFrame(
+        {"id": np.repeat(np.arange(200), 30), "code": [f"x{n}" for n in range(6000)]}
+    )
+    with dither.open(
+        frame, name="t", unit="id", keys={"code": ["a", "b"]}, rows=40, budget=99.0
+    ) as data:
+        low, high = data.sql(
+            "SELECT COUNT(DISTINCT code) AS n FROM t", epsilon=1.0
+        ).interval()
         assert (low < 6000, high) == (True, math.inf)
         with pytest.raises(ArgumentError, match="stays open"):
             data.preview("SELECT COUNT(DISTINCT code) AS n FROM t", error=50)
 
 
 def test_a_correlation_that_noise_drowned_may_be_anything() -> None:
-    with opened(frame=visits(people=20)) as data, redrawn(data, f"{CORR} GROUP BY ward", rho=0.3) as again:
+    with (
+        opened(frame=visits(people=20)) as data,
+        redrawn(data, f"{CORR} GROUP BY ward", rho=0.3) as again,
+    ):
         drawn = again.drawn(50)
     assert drawn.open[:, -1].max() == 0
     assert np.nanmax(drawn.width[:, -1]) <= 2
@@ -225,8 +292,16 @@ CORR = "SELECT ward, CORR(x, s) AS r FROM visits"
 @pytest.mark.parametrize(
     ("stated", "sql", "words"),
     [
-        ({"error": 5, "expect": 3000}, "SELECT ward, AVG(x) AS a FROM visits GROUP BY ward", "declare rows"),
-        ({"error": 5, "expect": 3000}, "SELECT MEDIAN(x) AS a FROM visits", "declare rows"),
+        (
+            {"error": 5, "expect": 3000},
+            "SELECT ward, AVG(x) AS a FROM visits GROUP BY ward",
+            "declare rows",
+        ),
+        (
+            {"error": 5, "expect": 3000},
+            "SELECT MEDIAN(x) AS a FROM visits",
+            "declare rows",
+        ),
     ],
 )
 def test_errors_that_would_not_be_kept(stated, sql, words) -> None:
@@ -236,7 +311,11 @@ def test_errors_that_would_not_be_kept(stated, sql, words) -> None:
 
 def test_an_error_is_kept_where_rows_are_chosen() -> None:
     with opened() as data:
-        for sql in (f"{COUNTS} ORDER BY n DESC LIMIT 2", f"{COUNTS} HAVING COUNT(*) > 1", COUNTS):
+        for sql in (
+            f"{COUNTS} ORDER BY n DESC LIMIT 2",
+            f"{COUNTS} HAVING COUNT(*) > 1",
+            COUNTS,
+        ):
             found = data.sql(sql, error=900)
             assert max(high - low for _, (low, high) in found.interval()) <= 1800
             with pytest.raises(ArgumentError, match="leave radius out"):
@@ -264,7 +343,9 @@ place = "integer"
 
 @pytest.fixture
 def catalogue(tmp_path):
-    (tmp_path / "t.csv").write_text("id,place,x\n" + "\n".join(f"{n % 50},{n % 3},{n % 90}" for n in range(500)))
+    (tmp_path / "t.csv").write_text(
+        "id,place,x\n" + "\n".join(f"{n % 50},{n % 3},{n % 90}" for n in range(500))
+    )
     (tmp_path / "places.csv").write_text("place\n0\n1\n2\n2\n")
     (tmp_path / "c.toml").write_text(CLINIC)
     with dither.open(tmp_path / "c.toml", ledger=":memory:") as data:
@@ -272,25 +353,34 @@ def catalogue(tmp_path):
 
 
 def width(data, sql):
-    low, high = data.sql(sql, epsilon=1.0).interval(of="noise")  # which is not cut at zero
+    # Which is not cut at zero
+    low, high = data.sql(sql, epsilon=1.0).interval(of="noise")
     return high - low
 
 
 def test_a_declared_total_is_a_cap_too(catalogue) -> None:
-    """2000 in all instead of 100 rows of 1000; through a join or a sum of two it no longer holds."""
-    assert width(catalogue, "SELECT SUM(x) AS s FROM t") == pytest.approx(2 * 2000 * math.log(20), rel=0.01)
-    assert width(catalogue, "SELECT SUM(x) AS s FROM t WHERE x > 3") == pytest.approx(2 * 2000 * math.log(20), rel=0.01)
+    """2000 in all instead of 100 rows of 1000; through a join or a sum of two it no
+    longer holds.
+    """
+    assert width(catalogue, "SELECT SUM(x) AS s FROM t") == pytest.approx(
+        2 * 2000 * math.log(20), rel=0.01
+    )
+    assert width(catalogue, "SELECT SUM(x) AS s FROM t WHERE x > 3") == pytest.approx(
+        2 * 2000 * math.log(20), rel=0.01
+    )
     twice = "SELECT SUM(t.x) AS s FROM t JOIN places p ON t.place = p.place"
-    assert width(catalogue, twice) == pytest.approx(2 * 200_000 * math.log(20), rel=0.01)
+    assert width(catalogue, twice) == pytest.approx(
+        2 * 200_000 * math.log(20), rel=0.01
+    )
     assert width(catalogue, "SELECT SUM(x + 1) AS s FROM t") > 100_000
 
 
 def test_a_join_with_a_public_table_multiplies_the_cap(catalogue) -> None:
     alone = width(catalogue, "SELECT COUNT(*) AS n FROM t")
     assert alone == pytest.approx(2 * 100 * math.log(20), rel=0.02)
-    assert width(catalogue, "SELECT COUNT(*) AS n FROM t JOIN places p ON t.place = p.place") == pytest.approx(
-        2 * alone, rel=0.02
-    )
+    assert width(
+        catalogue, "SELECT COUNT(*) AS n FROM t JOIN places p ON t.place = p.place"
+    ) == pytest.approx(2 * alone, rel=0.02)
 
 
 def test_an_outer_join_keeps_the_cap(catalogue) -> None:

@@ -1,4 +1,6 @@
-"""Quantiles of fitted leaf counts: DuckDB's answers without noise, covered by their intervals with it."""
+"""Quantiles of fitted leaf counts: DuckDB's answers without noise, covered by their
+intervals with it.
+"""
 
 import math
 
@@ -48,12 +50,16 @@ def test_leaves_are_public_points(leaves, count, step):
     assert isinstance(leaves.value(0), int if leaves.integer else float)
 
 
-@pytest.mark.parametrize("leaves", [Leaves(0, 110, True), Leaves(-5, 10**6, True), Leaves(-1.0, 3.0, False)])
+@pytest.mark.parametrize(
+    "leaves", [Leaves(0, 110, True), Leaves(-5, 10**6, True), Leaves(-1.0, 3.0, False)]
+)
 def test_every_value_counts_at_the_nearest_point(leaves):
     for x in RANDOM.uniform(leaves.low - 3, leaves.high + 3, 500):
         value = int(x) if leaves.integer else float(x)
         inside = min(max(value, leaves.low), leaves.high)
-        assert abs(leaves.value(leaves.leaf(value)) - inside) <= leaves.step / 2 * (1 + 1e-9)
+        assert abs(leaves.value(leaves.leaf(value)) - inside) <= leaves.step / 2 * (
+            1 + 1e-9
+        )
 
 
 @pytest.mark.parametrize("rows", [1, 2, 7, 10, 100, 1001])
@@ -65,13 +71,16 @@ def test_without_noise_it_is_quantile_disc(rows, row):
     counts = tree.fit(tree.sums(counted(leaves, values, row)))
     for level in LEVELS:
         (expected,) = duckdb.execute(
-            f"SELECT quantile_disc(x, {level}) FROM (SELECT unnest(?::INTEGER[]) AS x)", [values.tolist()]
+            f"SELECT quantile_disc(x, {level}) FROM (SELECT unnest(?::INTEGER[]) AS x)",
+            [values.tolist()],
         ).fetchone()
         assert quantile(counts, level, leaves, mechanism, row).value == expected
 
 
 def test_extremes_without_noise():
-    """Exact where the noise is far below a row; else the value at or beyond which `rank` rows lie."""
+    """Exact where the noise is far below a row; else the value at or beyond which
+    `rank` rows lie.
+    """
     leaves = Leaves(0, 200, True)
     values = np.arange(10, 151)
     sharp = TreeMechanism(tree=leaves.tree, radius=1, epsilon=1e4)
@@ -82,10 +91,14 @@ def test_extremes_without_noise():
     noisy = tree_of(leaves)
     assert 10 < (needed := rank(noisy)) < 40
     assert extreme(exact, leaves, noisy).value == 9 + math.ceil(needed)
-    assert extreme(exact, leaves, noisy, largest=True).value == 151 - math.ceil(rank(noisy, largest=True))
+    assert extreme(exact, leaves, noisy, largest=True).value == 151 - math.ceil(
+        rank(noisy, largest=True)
+    )
 
 
-@pytest.mark.parametrize("promise", [{"epsilon": 1.0}, {"mu": 0.25}], ids=["Laplace", "Gaussian"])
+@pytest.mark.parametrize(
+    "promise", [{"epsilon": 1.0}, {"mu": 0.25}], ids=["Laplace", "Gaussian"]
+)
 @pytest.mark.parametrize(
     ("leaves", "values"),
     [
@@ -96,7 +109,9 @@ def test_extremes_without_noise():
     ids=["fine", "ages", "marks"],
 )
 def test_intervals_cover_at_least_what_they_say(leaves, values, promise):
-    """Counts jump at the quantile, so more than 95 % is right; 800 draws, below by 5 standard deviations at most."""
+    """Counts jump at the quantile, so more than 95 % is right; 800 draws, below by 5
+    standard deviations at most.
+    """
     mechanism, exact = tree_of(leaves, **promise), counted(leaves, values)
     fits = mechanism.release(np.tile(exact, (800, 1)))
     for level in (0, 0.1, 0.5, 0.9, 1):
@@ -104,12 +119,17 @@ def test_intervals_cover_at_least_what_they_say(leaves, values, promise):
         found = [quantile(counts, level, leaves, mechanism) for counts in fits]
         ends = np.array([estimate.ends(0.95) for estimate in found])
         assert np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1])) > 0.91
-        assert all(low <= estimate.value <= high for estimate, (low, high) in zip(found, ends, strict=True))
+        assert all(
+            low <= estimate.value <= high
+            for estimate, (low, high) in zip(found, ends, strict=True)
+        )
     x = float(np.median(values))
     truth = cdf(exact.astype(float), x, leaves, mechanism).value
     assert truth == np.mean([leaves.leaf(v) <= leaves.leaf(x) for v in values])
     ends = np.array([cdf(counts, x, leaves, mechanism).ends(0.95) for counts in fits])
-    assert np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1])) == pytest.approx(0.95, abs=0.045)
+    assert np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1])) == pytest.approx(
+        0.95, abs=0.045
+    )
 
 
 def test_intervals_are_not_far_too_wide():
@@ -117,7 +137,9 @@ def test_intervals_are_not_far_too_wide():
     leaves = Leaves(0.0, 100.0, False)
     values = np.sort(RANDOM.uniform(0, 100, 20_000))
     mechanism = tree_of(leaves, mu=0.25)
-    low, high = quantile(mechanism.release(counted(leaves, values)), 0.5, leaves, mechanism).ends(0.95)
+    low, high = quantile(
+        mechanism.release(counted(leaves, values)), 0.5, leaves, mechanism
+    ).ends(0.95)
     ranks = np.searchsorted(values, high) - np.searchsorted(values, low)
     assert ranks <= 4 * mechanism.error(0.95, share=0.5) + 20
 
@@ -139,7 +161,10 @@ def test_one_leaf_and_bad_levels():
     leaves = Leaves(3, 3, True)
     mechanism = tree_of(leaves)
     assert quantile(np.array([10.0]), 0.5, leaves, mechanism).value == 3
-    assert extreme(np.array([100.0]), leaves, mechanism, largest=True).ends(0.95) == (3, 3)
+    assert extreme(np.array([100.0]), leaves, mechanism, largest=True).ends(0.95) == (
+        3,
+        3,
+    )
     for level in (-0.1, 1.5, math.nan):
         with pytest.raises(dither.ArgumentError, match="level"):
             quantile(np.array([10.0]), level, leaves, mechanism)

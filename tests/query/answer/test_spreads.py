@@ -1,4 +1,6 @@
-"""Linearized figures against finite differences; intervals against the rule they follow."""
+"""Linearized figures against finite differences; intervals against the rule they
+follow.
+"""
 
 import math
 
@@ -13,7 +15,9 @@ PARTS = np.array([30_000.0, 50_000.0, 20_000.0])
 
 
 def measured(parts, weights, mechanism=GAUSSIAN):
-    return Measured(float(np.dot(parts, weights)), tuple(map(float, weights)), mechanism)
+    return Measured(
+        float(np.dot(parts, weights)), tuple(map(float, weights)), mechanism
+    )
 
 
 def figure(parts):
@@ -34,12 +38,18 @@ def test_a_line_is_cut_to_its_limits():
     assert line.value == 15
     assert line.ends(0.95) == (0.0, 100.0)
     wide = Line(line.measured, 0.5)
-    assert wide.ends(0.95)[1] - 15 == pytest.approx(0.5 * 1.959964 * math.sqrt(2 * (1000**2 + 1 / 12)), rel=1e-6)
+    assert wide.ends(0.95)[1] - 15 == pytest.approx(
+        0.5 * 1.959964 * math.sqrt(2 * (1000**2 + 1 / 12)), rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("mechanism", [GAUSSIAN, Laplace(sensitivity=1000, epsilon=1)])
 def test_ends_are_where_noise_stops_explaining(mechanism):
-    ratio = Ratio(measured([30_000, 50_000], (0, 1), mechanism), measured([30_000, 50_000], (1, 1), mechanism), (0, 1))
+    ratio = Ratio(
+        measured([30_000, 50_000], (0, 1), mechanism),
+        measured([30_000, 50_000], (1, 1), mechanism),
+        (0, 1),
+    )
     low, high = ratio.ends(0.95)
     assert low < ratio.value == 0.625 < high
     for end, inward in ((low, 1), (high, -1)):
@@ -52,16 +62,22 @@ def test_ends_are_where_noise_stops_explaining(mechanism):
 def test_gaussian_ends_are_fiellers():
     """The roots of a quadratic equation."""
     zeros, ones = 30_000.0, 50_000.0
-    ratio = Ratio(measured([zeros, ones], (0, 1)), measured([zeros, ones], (1, 1)), (0, 1))
+    ratio = Ratio(
+        measured([zeros, ones], (0, 1)), measured([zeros, ones], (1, 1)), (0, 1)
+    )
     total, reach = zeros + ones, 1.959963984540054**2 * (1000**2 + 1 / 12)
     # (ones − θ·total)² = reach · (θ² + (1−θ)²)
-    roots = np.roots([total**2 - 2 * reach, -2 * ones * total + 2 * reach, ones**2 - reach])
+    roots = np.roots(
+        [total**2 - 2 * reach, -2 * ones * total + 2 * reach, ones**2 - reach]
+    )
     assert ratio.ends(0.95) == pytest.approx(sorted(roots.real), abs=1e-9)
 
 
 def test_what_must_be_positive_but_may_not_be_leaves_everything_open():
     one = measured([500, 0], (1, 1))
-    ratio = Ratio(measured([500, 0], (0, 1)), one, (-2.0, 3.0), (one,), scale=2.0, shift=1.0)
+    ratio = Ratio(
+        measured([500, 0], (0, 1)), one, (-2.0, 3.0), (one,), scale=2.0, shift=1.0
+    )
     assert ratio.ends(0.95) == (-3.0, 7.0)
     gone = Ratio(one, measured([-500, 0], (1, 1)), (-2.0, 3.0))
     assert gone.value == 0.5
@@ -75,4 +91,6 @@ def test_small_helpers():
     assert farthest(lambda _: True, 0.0, 1.0) == 1.0
     assert farthest(lambda _: False, 0.2, 1.0) == pytest.approx(0.2)
     line = Line(measured([10**8, 0, 0], (1, 0, 0)))
-    assert Root(line).ends(0.95) == pytest.approx([math.sqrt(end) for end in line.ends(0.95)])
+    assert Root(line).ends(0.95) == pytest.approx(
+        [math.sqrt(end) for end in line.ends(0.95)]
+    )

@@ -24,7 +24,9 @@ QUESTIONS = {
     "mean": lambda x, **more: dither.mean(x, bounds=(0, 110), **more),
     "variance": lambda x, **more: dither.variance(x, bounds=(0, 110), **more),
     "quantile": lambda x, **more: dither.quantile(x, 0.5, bounds=(0, 110), **more),
-    "histogram": lambda x, **more: dither.histogram(x, bins=11, bounds=(0, 110), **more),
+    "histogram": lambda x, **more: dither.histogram(
+        x, bins=11, bounds=(0, 110), **more
+    ),
 }
 TRUTHS = {
     "count": AGES.size,
@@ -47,7 +49,9 @@ def test_answers_are_close_and_intervals_cover(name, cost):
         covered.append(np.mean((low <= TRUTHS[name]) & (TRUTHS[name] <= high)))
         assert np.all(low <= high)
     assert np.mean(covered) > 0.7  # at 95 % this fails once in a billion runs
-    assert np.allclose(np.asarray(release.value, float), TRUTHS[name], rtol=0.02, atol=40)
+    assert np.allclose(
+        np.asarray(release.value, float), TRUTHS[name], rtol=0.02, atol=40
+    )
 
 
 @everything
@@ -81,10 +85,19 @@ def test_odd_data_gets_a_normal_answer_of_the_same_shape(name, column):
 @everything
 def test_all_kinds_of_columns(name):
     values = AGES[:2000]
-    for column in (values, values.tolist(), tuple(values), pd.Series(values), pl.Series(values), pa.array(values)):
+    for column in (
+        values,
+        values.tolist(),
+        tuple(values),
+        pd.Series(values),
+        pl.Series(values),
+        pa.array(values),
+    ):
         release = QUESTIONS[name](column, epsilon=50)
         expected = np.asarray(QUESTIONS[name](values, epsilon=1000).value, float)
-        assert np.allclose(np.asarray(release.value, float), expected, rtol=0.02, atol=5)
+        assert np.allclose(
+            np.asarray(release.value, float), expected, rtol=0.02, atol=5
+        )
 
 
 @everything
@@ -104,7 +117,12 @@ def test_data_is_not_read_before_it_is_paid_for(name):
     def unreadable(_names):
         raise AssertionError("read before the charge")
 
-    dataset = dither.Dataset(unreadable, ("age",), bounds={"age": (0, 110)}, account=dither.Budget(epsilon=0.1))
+    dataset = dither.Dataset(
+        unreadable,
+        ("age",),
+        bounds={"age": (0, 110)},
+        account=dither.Budget(epsilon=0.1),
+    )
     with pytest.raises(dither.BudgetExceeded):
         QUESTIONS[name](dataset["age"], epsilon=0.2)
 
@@ -144,7 +162,18 @@ def test_a_cost_too_small_for_64_bits_is_refused_before_the_charge(name):
 @pytest.mark.parametrize("name", ["sum", "mean", "variance", "quantile"])
 @pytest.mark.parametrize(
     "bounds",
-    [None, (0,), (1, 0), (0, 0), (0, math.inf), (math.nan, 1), "ab", ("0", "1"), (False, True), (-1e308, 1e308)],
+    [
+        None,
+        (0,),
+        (1, 0),
+        (0, 0),
+        (0, math.inf),
+        (math.nan, 1),
+        "ab",
+        ("0", "1"),
+        (False, True),
+        (-1e308, 1e308),
+    ],
 )
 def test_bad_bounds(name, bounds):
     arguments = (AGES, 0.5) if name == "quantile" else (AGES,)
@@ -185,7 +214,10 @@ def test_declared_text_is_refused_before_the_charge(name):
 
 def test_a_condition_counts_where_it_holds():
     assert dither.count(AGES >= 50, epsilon=1e3).value == (AGES >= 50).sum()
-    assert dither.count([True, False, None, 3, math.nan, "x", 0, pd.NA], epsilon=1e3).value == 4
+    assert (
+        dither.count([True, False, None, 3, math.nan, "x", 0, pd.NA], epsilon=1e3).value
+        == 4
+    )
     assert dither.count(pa.array([1, None]), epsilon=1e3).value == 1
     assert dither.count(pl.Series([True, False]), epsilon=1e3).value == 1
 
@@ -223,7 +255,11 @@ def test_a_share_of_the_budget():
     budget = dither.Budget(epsilon=2)
     dither.count(AGES, share=0.25, budget=budget)
     assert budget.spent == pytest.approx(0.25)
-    for bad in ({"share": 0.1}, {"share": 2, "budget": budget}, {"share": 0, "budget": budget}):
+    for bad in (
+        {"share": 0.1},
+        {"share": 2, "budget": budget},
+        {"share": 0, "budget": budget},
+    ):
         with pytest.raises(dither.ArgumentError, match="share"):
             dither.count(AGES, **bad)
 
@@ -234,7 +270,9 @@ def test_public_n():
     assert release.value == pytest.approx(AGES.mean(), abs=0.2)
     short = dither.mean([110.0] * 10, bounds=(0, 110), n=20, epsilon=1e6)
     assert short.value == pytest.approx((10 * 110 + 10 * 55) / 20, abs=1e-3)
-    assert dither.variance(AGES, bounds=(0, 110), n=AGES.size, epsilon=1).value == pytest.approx(AGES.var(), rel=0.05)
+    assert dither.variance(
+        AGES, bounds=(0, 110), n=AGES.size, epsilon=1
+    ).value == pytest.approx(AGES.var(), rel=0.05)
     for bad in (0, -1, 2.5):
         with pytest.raises(dither.ArgumentError, match="n:"):
             dither.mean(AGES, bounds=(0, 110), n=bad, epsilon=1)
@@ -245,18 +283,26 @@ def test_public_n():
 def test_replacing_doubles_a_histogram_and_narrows_a_sum():
     replacing = dither.ROW.replacing()
     column = ["a", "b"] * 500
-    wide = dither.histogram(column, keys=["a", "b"], epsilon=1, unit=replacing).interval()
+    wide = dither.histogram(
+        column, keys=["a", "b"], epsilon=1, unit=replacing
+    ).interval()
     narrow = dither.histogram(column, keys=["a", "b"], epsilon=1).interval()
     assert (wide[1] - wide[0]).sum() > (narrow[1] - narrow[0]).sum()
-    low, high = dither.sum([15.0], bounds=(10, 20), epsilon=1, unit=replacing).interval()
+    low, high = dither.sum(
+        [15.0], bounds=(10, 20), epsilon=1, unit=replacing
+    ).interval()
     assert (high - low) / 2 == pytest.approx(10 * math.log(20), rel=0.01)
 
 
 def test_histograms_answer_every_key_and_no_other():
-    release = dither.histogram(["a", "b", "b", "zebra", None, ["x"]], keys=["a", "b", "absent"], epsilon=1e3)
+    release = dither.histogram(
+        ["a", "b", "b", "zebra", None, ["x"]], keys=["a", "b", "absent"], epsilon=1e3
+    )
     assert release.keys == ("a", "b", "absent")
     assert release.value.tolist() == [1, 2, 0]
-    edges = dither.histogram([-5, 0, 1, 2, 99, math.nan], edges=[0, 1, 2, 4], epsilon=1e3)
+    edges = dither.histogram(
+        [-5, 0, 1, 2, 99, math.nan], edges=[0, 1, 2, 4], epsilon=1e3
+    )
     assert edges.value.tolist() == [2, 1, 2]
     assert edges.keys == ("0 to 1", "1 to 2", "2 to 4")
     assert len(release) == 3
@@ -310,7 +356,9 @@ def test_quantiles_of_tied_values_and_other_confidences():
 
 
 def test_the_mean_spends_less_than_a_sum_and_a_count_apart():
-    """The noise of both sums together: 4/ε² on the count, where halving ε would give 8/ε²."""
+    """The noise of both sums together: 4/ε² on the count, where halving ε would give
+    8/ε².
+    """
     values, runs = np.full(1000, 0.5), 2000
     means = [dither.mean(values, bounds=(0, 1), epsilon=0.5).value for _ in range(runs)]
     # B − A carries the error: its variance is 2·2/ε², over (2n)²
@@ -321,31 +369,51 @@ def test_the_mean_spends_less_than_a_sum_and_a_count_apart():
 def test_columns_of_a_dataset():
     budget = dither.Budget(epsilon=2)
     people = dither.Dataset.of(
-        {"age": AGES, "sex": ["f", "m"] * 10_000}, bounds={"age": (0, 110)}, keys={"sex": ("f", "m")}, account=budget
+        {"age": AGES, "sex": ["f", "m"] * 10_000},
+        bounds={"age": (0, 110)},
+        keys={"sex": ("f", "m")},
+        account=budget,
     )
-    assert dither.mean(people["age"], epsilon=1).value == pytest.approx(AGES.mean(), abs=1)
-    assert dither.histogram(people["sex"], epsilon=1).value == pytest.approx([10_000, 10_000], abs=20)
+    assert dither.mean(people["age"], epsilon=1).value == pytest.approx(
+        AGES.mean(), abs=1
+    )
+    assert dither.histogram(people["sex"], epsilon=1).value == pytest.approx(
+        [10_000, 10_000], abs=20
+    )
     assert budget.remaining.epsilon == 0
     with pytest.raises(dither.ArgumentError, match="own account"):
         dither.sum(people["age"], epsilon=1, budget=dither.Budget(epsilon=1))
     free = dither.Dataset.of({"age": AGES}, bounds={"age": (0, 110)})
-    assert isinstance(dither.sum(free["age"], epsilon=1, budget=dither.Budget(epsilon=1)).value, int)
+    assert isinstance(
+        dither.sum(free["age"], epsilon=1, budget=dither.Budget(epsilon=1)).value, int
+    )
 
 
 def test_datasets_with_many_rows_of_one_unit_are_refused():
-    visits = dither.Dataset.of({"patient": [1, 1], "age": [3, 4]}, unit=dither.Unit("patient"), owner="patient")
+    visits = dither.Dataset.of(
+        {"patient": [1, 1], "age": [3, 4]}, unit=dither.Unit("patient"), owner="patient"
+    )
     with pytest.raises(dither.ArgumentError, match="one row for each patient"):
         dither.mean(visits["age"], bounds=(0, 110), epsilon=1)
 
 
 def test_a_record_never_changes_how_another_is_read():
-    """Found by review: one None, or one list among lists, once changed what all other records counted."""
+    """Found by review: one None, or one list among lists, once changed what all other
+    records counted.
+    """
     huge = dither.sum([10**29] * 100, bounds=(0, 10**29), epsilon=1e9).value
-    assert dither.sum([10**29] * 100 + [None], bounds=(0, 10**29), epsilon=1e9).value == pytest.approx(huge, rel=1e-3)
-    assert dither.sum([[1, 1, 1]] * 1000, bounds=(0, 1), epsilon=1e9).value == pytest.approx(0, abs=1e-3)
+    assert dither.sum(
+        [10**29] * 100 + [None], bounds=(0, 10**29), epsilon=1e9
+    ).value == pytest.approx(huge, rel=1e-3)
+    assert dither.sum(
+        [[1, 1, 1]] * 1000, bounds=(0, 1), epsilon=1e9
+    ).value == pytest.approx(0, abs=1e-3)
     wide = pl.Series([2**64 - 1] * 100, dtype=pl.UInt64)
     with_null = pl.Series([2**64 - 1] * 100 + [None], dtype=pl.UInt64)
-    answers = [dither.mean(column, bounds=(0, 2.0**64), epsilon=1e9).value for column in (wide, with_null)]
+    answers = [
+        dither.mean(column, bounds=(0, 2.0**64), epsilon=1e9).value
+        for column in (wide, with_null)
+    ]
     assert answers[0] == pytest.approx(answers[1], rel=1e-3)
 
 
@@ -375,18 +443,35 @@ def test_no_record_makes_a_question_fail(name):
         np.longdouble(1),
     ]
     with np.errstate(all="raise"), localcontext(Context(prec=1, traps=[Inexact])):
-        assert np.all(np.isfinite(np.asarray(QUESTIONS[name](odd, epsilon=1).value, float)))
-        assert np.all(np.isfinite(np.asarray(QUESTIONS[name](np.array([1e-310, 1e-200]), epsilon=1).value, float)))
+        assert np.all(
+            np.isfinite(np.asarray(QUESTIONS[name](odd, epsilon=1).value, float))
+        )
+        assert np.all(
+            np.isfinite(
+                np.asarray(
+                    QUESTIONS[name](np.array([1e-310, 1e-200]), epsilon=1).value, float
+                )
+            )
+        )
     assert dither.histogram(odd, keys=[1, 2], epsilon=1).value.shape == (2,)
 
 
 def test_sums_of_huge_values_are_answered():
-    assert dither.sum([1e307] * 300, bounds=(0, 1e307), epsilon=5).value == np.finfo(float).max
+    assert (
+        dither.sum([1e307] * 300, bounds=(0, 1e307), epsilon=5).value
+        == np.finfo(float).max
+    )
 
 
 @pytest.mark.parametrize("name", ["sum", "mean", "variance", "quantile"])
 @pytest.mark.parametrize(
-    "bounds", [(Decimal(0), Decimal(110)), (Fraction(0), Fraction(110)), (np.int8(0), np.int8(110)), np.array([0, 110])]
+    "bounds",
+    [
+        (Decimal(0), Decimal(110)),
+        (Fraction(0), Fraction(110)),
+        (np.int8(0), np.int8(110)),
+        np.array([0, 110]),
+    ],
 )
 def test_bounds_of_any_number_type(name, bounds):
     arguments = (AGES, 0.5) if name == "quantile" else (AGES,)
@@ -396,7 +481,9 @@ def test_bounds_of_any_number_type(name, bounds):
 
 @pytest.mark.parametrize("n", [np.int32(20_000), np.int64(20_000), np.uint16(20_000)])
 def test_n_of_any_integer_type(n):
-    assert dither.variance(AGES, bounds=(0, 110), n=n, epsilon=10).value == pytest.approx(AGES.var(), rel=0.02)
+    assert dither.variance(
+        AGES, bounds=(0, 110), n=n, epsilon=10
+    ).value == pytest.approx(AGES.var(), rel=0.02)
     with pytest.raises(dither.ArgumentError, match="n:"):
         dither.mean(AGES, bounds=(0, 110), n=10**400, epsilon=1)
 
@@ -405,11 +492,15 @@ def test_questions_that_cannot_be_answered_are_refused_before_the_charge():
     budget = dither.Budget(epsilon=1)
     for ask in (
         lambda: dither.variance(AGES, bounds=(-1e300, 1e300), epsilon=1, budget=budget),
-        lambda: dither.quantile(AGES, 0.5, bounds=(0, 1), confidence=1 - 2**-53, epsilon=1, budget=budget),
+        lambda: dither.quantile(
+            AGES, 0.5, bounds=(0, 1), confidence=1 - 2**-53, epsilon=1, budget=budget
+        ),
         lambda: dither.count(AGES, share="x", budget=budget),
         lambda: dither.count(AGES, error="x", budget=budget),
         lambda: dither.histogram(AGES, edges=["a", 2], epsilon=1, budget=budget),
-        lambda: dither.quantile(AGES, 0.5, bounds=(0, 1), confidence="x", epsilon=1, budget=budget),
+        lambda: dither.quantile(
+            AGES, 0.5, bounds=(0, 1), confidence="x", epsilon=1, budget=budget
+        ),
     ):
         with pytest.raises(dither.ArgumentError):
             ask()
@@ -420,13 +511,23 @@ def test_chunked_arrow_columns():
     column = pa.chunked_array([[True, False], [None, True]])
     assert dither.count(column, epsilon=1e3).value == 2
     words = pa.chunked_array([["a", "b"], ["b"]])
-    assert dither.histogram(words, keys=["a", "b"], epsilon=1e3).value.tolist() == [1, 2]
-    assert dither.sum(pa.chunked_array([[1, None], [5]]), bounds=(0, 9), epsilon=1e3).value == 6
+    assert dither.histogram(words, keys=["a", "b"], epsilon=1e3).value.tolist() == [
+        1,
+        2,
+    ]
+    assert (
+        dither.sum(pa.chunked_array([[1, None], [5]]), bounds=(0, 9), epsilon=1e3).value
+        == 6
+    )
 
 
 def test_a_column_is_fetched_once():
     fetched = []
-    dataset = dither.Dataset(lambda names: fetched.append(names) or {"age": AGES}, ("age",), bounds={"age": (0, 110)})
+    dataset = dither.Dataset(
+        lambda names: fetched.append(names) or {"age": AGES},
+        ("age",),
+        bounds={"age": (0, 110)},
+    )
     for ask in QUESTIONS.values():
         ask(dataset["age"], epsilon=1)
     assert len(fetched) == len(QUESTIONS)
@@ -440,7 +541,10 @@ def test_quantiles_print_with_their_own_confidence():
 
 
 def test_the_mean_of_n_stays_inside_its_bounds():
-    assert all(0 <= dither.mean([1.0], bounds=(0, 1), n=1, epsilon=0.1).value <= 1 for _ in range(50))
+    assert all(
+        0 <= dither.mean([1.0], bounds=(0, 1), n=1, epsilon=0.1).value <= 1
+        for _ in range(50)
+    )
 
 
 def test_failures_after_reading_are_counted_and_freeze_the_account():
@@ -461,52 +565,83 @@ WIDE = (2**60, 2**60 + 1000)
 """Between these there are only three floats."""
 
 
-@pytest.mark.parametrize("make", [Decimal, Fraction, np.longdouble, int], ids=lambda make: make.__name__)
+@pytest.mark.parametrize(
+    "make", [Decimal, Fraction, np.longdouble, int], ids=lambda make: make.__name__
+)
 def test_values_that_are_no_floats_are_read_exactly(make):
     values = [make(WIDE[0] + i) for i in range(1000)]
     if any(int(value) - WIDE[0] != i for i, value in enumerate(values)):
         pytest.skip("longdouble is a double here")
     replacing = dither.Unit().replacing()
     total = dither.sum(values, bounds=WIDE, epsilon=1e6, unit=replacing).value
-    assert abs(Fraction(total) - sum(map(int, values))) <= 2**18, "rounded once, to a float of this size"
+    assert abs(Fraction(total) - sum(map(int, values))) <= 2**18, (
+        "rounded once, to a float of this size"
+    )
     middle = dither.mean(values, bounds=WIDE, n=1000, epsilon=1e6)
     assert abs(Fraction(middle.value) - WIDE[0] - 499) <= 256
-    assert dither.histogram(values, edges=[2**60, 2**60 + 512, 2**60 + 1024], epsilon=1e3).value.tolist() == [512, 488]
-    quantile = dither.quantile(np.array([int(value) for value in values]), 0.25, bounds=WIDE, epsilon=1e3).value
+    assert dither.histogram(
+        values, edges=[2**60, 2**60 + 512, 2**60 + 1024], epsilon=1e3
+    ).value.tolist() == [512, 488]
+    quantile = dither.quantile(
+        np.array([int(value) for value in values]), 0.25, bounds=WIDE, epsilon=1e3
+    ).value
     assert abs(quantile - WIDE[0] - 250) <= 2
 
 
 def test_the_type_of_one_record_does_not_change_how_others_are_read():
-    """With these numbers floats and fractions round differently, and a thousand such roundings add up."""
+    """With these numbers floats and fractions round differently, and a thousand such
+    roundings add up.
+    """
     values = [0.1 + i / 7 for i in range(1000)]
     steps = Steps.between(-1e6, 0.3, integer=False, replacing=False)
     alone = steps.total(numbers_of(values, Kind.ANYTHING))
     for item in (Decimal("0.3"), Fraction(1, 3), 2**80, None):
         among = steps.total(numbers_of([*values, item], Kind.ANYTHING))
         assert abs(among - alone) <= steps.sensitivity
-        assert among - alone == (0 if item is None else steps.total(numbers_of([item], Kind.ANYTHING)))
+        assert among - alone == (
+            0 if item is None else steps.total(numbers_of([item], Kind.ANYTHING))
+        )
     scaled_alone = scaled(numbers_of(values, Kind.ANYTHING), -1e6, 0.3)
-    assert (scaled(numbers_of([*values, Decimal(1)], Kind.ANYTHING), -1e6, 0.3)[:-1] == scaled_alone).all()
+    assert (
+        scaled(numbers_of([*values, Decimal(1)], Kind.ANYTHING), -1e6, 0.3)[:-1]
+        == scaled_alone
+    ).all()
 
 
 def test_sums_round_each_value_once():
     steps = Steps.between(0, 3, integer=False, replacing=False)
-    values = np.random.default_rng(5).uniform(-1, 4, 200)  # allowed: test inputs, not noise
+    values = np.random.default_rng(5).uniform(
+        -1, 4, 200
+    )  # allowed: test inputs, not noise
     for value in [*values, 1e300, -1e300, math.inf, -math.inf, 5e-324]:
         held = min(max(Fraction(min(max(value, -1e300), 1e300)), 0), 3)
         with np.errstate(over="ignore"):
-            assert steps.total(numbers_of(np.array([value]), Kind.REALS)) == round(held / steps.size)
+            assert steps.total(numbers_of(np.array([value]), Kind.REALS)) == round(
+                held / steps.size
+            )
     narrow = Steps.between(2.0**60, 2.0**60 + 512, integer=False, replacing=True)
-    assert narrow.total(numbers_of([2.0**60 + 256], Kind.REALS)) == (2**60 + 256) / narrow.size
+    assert (
+        narrow.total(numbers_of([2.0**60 + 256], Kind.REALS))
+        == (2**60 + 256) / narrow.size
+    )
 
 
 def test_text_in_a_plain_list_is_missing_and_declared_text_is_refused():
-    """A list declares nothing, so what its items are is private; a column of text says so itself."""
-    assert dither.sum(["5", "7", 1], bounds=(0, 10), epsilon=1e6).value == pytest.approx(1, abs=1e-3)
+    """A list declares nothing, so what its items are is private; a column of text says
+    so itself.
+    """
+    assert dither.sum(
+        ["5", "7", 1], bounds=(0, 10), epsilon=1e6
+    ).value == pytest.approx(1, abs=1e-3)
     with pytest.raises(dither.ArgumentError, match="x: must be a column of numbers"):
         dither.mean(pd.Series(["5", "7"], dtype="string"), bounds=(0, 10), epsilon=1)
 
 
 def test_quantiles_of_wide_integers_are_integers_of_the_grid():
     grid = quantiles.Grid(*WIDE, True)
-    assert [grid.point(i) for i in (0, 1, 999, 1000)] == [2**60, 2**60 + 1, 2**60 + 999, 2**60 + 1000]
+    assert [grid.point(i) for i in (0, 1, 999, 1000)] == [
+        2**60,
+        2**60 + 1,
+        2**60 + 999,
+        2**60 + 1000,
+    ]

@@ -13,7 +13,12 @@ from dither.query.catalogue.declare import declare
 from dither.query.catalogue.types import ANY, Range, Type
 
 TEXTS = dict.fromkeys(("patient_id", "ward", "age", "weight", "day", "seen", "well"))
-TYPED = {"id": Type.INTEGER, "ward": Type.TEXT, "age": Type.INTEGER, "weight": Type.REAL}
+TYPED = {
+    "id": Type.INTEGER,
+    "ward": Type.TEXT,
+    "age": Type.INTEGER,
+    "weight": Type.REAL,
+}
 
 
 def test_texts_are_read_as_declared() -> None:
@@ -52,15 +57,26 @@ def test_rows_as_units(unit: Any) -> None:
     found = declare("visits", {**TYPED, "RowId": Type.INTEGER}, unit=unit)
     assert found.rows_are_units
     assert found.tables[0].owner is None
-    assert [field.name for field in found.tables[0].fields] == ["id", "ward", "age", "weight"]
+    assert [field.name for field in found.tables[0].fields] == [
+        "id",
+        "ward",
+        "age",
+        "weight",
+    ]
 
 
 @pytest.mark.parametrize(
     ("names", "words"),
     [
-        (["age", "Patient ID"], r'such as unit="Patient ID", or unit="row" if each row is a person of its own\. By'),
+        (
+            ["age", "Patient ID"],
+            r'such as unit="Patient ID", or unit="row" if each row is a person of its own\. By',
+        ),
         (["visit_id", "userId", "age"], r"these may be ids: userId, visit_id\."),
-        (["age", "ward"], r'such as unit="patient_id", or unit="row" if each row is a person of its own\.$'),
+        (
+            ["age", "ward"],
+            r'such as unit="patient_id", or unit="row" if each row is a person of its own\.$',
+        ),
     ],
 )
 def test_a_unit_must_be_said(names: list[str], words: str) -> None:
@@ -70,26 +86,51 @@ def test_a_unit_must_be_said(names: list[str], words: str) -> None:
 
 def test_a_unit_with_its_relation() -> None:
     found = declare("visits", TYPED, unit=Unit("id").replacing(), rows=5)
-    assert (found.unit, found.tables[0].owner, found.tables[0].rows) == (Unit("id").replacing(), "id", 5)
+    assert (found.unit, found.tables[0].owner, found.tables[0].rows) == (
+        Unit("id").replacing(),
+        "id",
+        5,
+    )
 
 
 def test_stored_types_stay() -> None:
-    found = declare("visits", TYPED, unit="row", bounds={"AGE": (0, 110.0), "weight": (0, 300)}, keys={"ward": ["A"]})
+    found = declare(
+        "visits",
+        TYPED,
+        unit="row",
+        bounds={"AGE": (0, 110.0), "weight": (0, 300)},
+        keys={"ward": ["A"]},
+    )
     assert [field.type for field in found.tables[0].fields] == list(TYPED.values())
     assert found.tables[0].field("age").range == Range(0, 110)
-    stated = declare("visits", TYPED, unit="row", types={"id": "TEXT", "age": Type.REAL})
-    assert [field.type for field in stated.tables[0].fields] == [Type.TEXT, Type.TEXT, Type.REAL, Type.REAL]
+    stated = declare(
+        "visits", TYPED, unit="row", types={"id": "TEXT", "age": Type.REAL}
+    )
+    assert [field.type for field in stated.tables[0].fields] == [
+        Type.TEXT,
+        Type.TEXT,
+        Type.REAL,
+        Type.REAL,
+    ]
 
 
 def test_no_bounds_no_keys() -> None:
     (table,) = declare("visits", TEXTS, unit="row").tables
-    assert {(field.type, field.range, field.keys, field.provenance) for field in table.fields} == {
-        (Type.TEXT, ANY, None, "")
-    }
+    assert {
+        (field.type, field.range, field.keys, field.provenance)
+        for field in table.fields
+    } == {(Type.TEXT, ANY, None, "")}
 
 
 def test_columns_that_are_not_listed() -> None:
-    found = declare("visits", None, unit="id", types={"id": "integer"}, bounds={"age": (0, 9)}, keys={"Age": [1, 2]})
+    found = declare(
+        "visits",
+        None,
+        unit="id",
+        types={"id": "integer"},
+        bounds={"age": (0, 9)},
+        keys={"Age": [1, 2]},
+    )
     assert [(field.name, field.type) for field in found.tables[0].fields] == [
         ("id", Type.INTEGER),
         ("Age", Type.INTEGER),
@@ -101,12 +142,24 @@ def test_columns_that_are_not_listed() -> None:
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"unit": "patient"}, r"unit: there is no column patient; did you mean patient_id\? \(or pass"),
+        (
+            {"unit": "patient"},
+            r"unit: there is no column patient; did you mean patient_id\? \(or pass",
+        ),
         ({"unit": 3}, "is no unit"),
-        ({"bounds": {"agge": (0, 1)}}, r"bounds: there is no column agge; did you mean age\?"),
-        ({"keys": {"wardd": ["A"]}}, r"keys: there is no column wardd; did you mean ward\?"),
+        (
+            {"bounds": {"agge": (0, 1)}},
+            r"bounds: there is no column agge; did you mean age\?",
+        ),
+        (
+            {"keys": {"wardd": ["A"]}},
+            r"keys: there is no column wardd; did you mean ward\?",
+        ),
         ({"types": {"agee": "integer"}}, r"types: there is no column agee"),
-        ({"types": {"age": "int"}}, r"types: 'int' of age is unknown; there is integer|did you mean"),
+        (
+            {"types": {"age": "int"}},
+            r"types: 'int' of age is unknown; there is integer|did you mean",
+        ),
         ({"types": {"age": int}}, "is unknown"),
         ({"types": {"age": "text"}, "bounds": {"age": (0, 1)}}, "has no bounds"),
         ({"bounds": {"age": 5}}, "such as \\(0, 110\\)"),

@@ -31,10 +31,18 @@ WHOLE: dict[str, Any] = {
 
 def test_everything_by_table() -> None:
     found = declare_several("clinic", SCHEMAS, **WHOLE, budget=3.0, population=2500)
-    assert (found.name, found.unit, found.epsilon, found.delta) == ("clinic", Unit("Patient_ID"), 3.0, 1e-7)
+    assert (found.name, found.unit, found.epsilon, found.delta) == (
+        "clinic",
+        Unit("Patient_ID"),
+        3.0,
+        1e-7,
+    )
     visits, patients, diagnoses, regions = found.tables
     assert (visits.owner, visits.rows, patients.owner) == ("patient_id", 50, "id")
-    assert (visits.field("cost").type, visits.field("cost").range) == (Type.INTEGER, Range(0, 1000))
+    assert (visits.field("cost").type, visits.field("cost").range) == (
+        Type.INTEGER,
+        Range(0, 1000),
+    )
     assert diagnoses.link == Link("visit_id", "visits", "visit_id")
     assert diagnoses.field("code").keys == ("A", "B")
     assert regions.public
@@ -48,7 +56,10 @@ def test_one_column_for_all() -> None:
 
 
 def test_rows_of_one_private_table_as_units() -> None:
-    schemas = {"visits": {"cost": Type.REAL, "rowid": Type.INTEGER}, "regions": SCHEMAS["regions"]}
+    schemas = {
+        "visits": {"cost": Type.REAL, "rowid": Type.INTEGER},
+        "regions": SCHEMAS["regions"],
+    }
     found = declare_several("clinic", schemas, unit="row", public=["regions"])
     assert found.unit == ROW
     assert [field.name for field in found.tables[0].fields] == ["cost"]
@@ -67,23 +78,53 @@ def test_rows_of_one_private_table_as_units() -> None:
         ),
         ({"unit": {"visits": "patient_id"}}, "unit: says nothing about patients"),
         ({"unit": {}}, "unit: says nothing about visits, patients"),
-        ({"unit": {"visits": "patient_id", "patients": 5}}, "patients has 5, which is no column's name"),
-        ({"unit": {"visits": "patient_id", "regions": "region"}}, "regions is public or linked"),
-        ({"unit": {"visit": "patient_id"}}, "unit: there is no table visit; did you mean visits?"),
+        (
+            {"unit": {"visits": "patient_id", "patients": 5}},
+            "patients has 5, which is no column's name",
+        ),
+        (
+            {"unit": {"visits": "patient_id", "regions": "region"}},
+            "regions is public or linked",
+        ),
+        (
+            {"unit": {"visit": "patient_id"}},
+            "unit: there is no table visit; did you mean visits?",
+        ),
         ({"unit": 5}, "unit: 5 is no unit"),
         (
             {"unit": "row", "links": None, "public": ["diagnoses", "regions"]},
             "rows of visits and patients are different units",
         ),
-        ({"bounds": {"age": (0, 110)}}, r'age is a column; state it by table, such as bounds=\{"patients": \{"age"'),
-        ({"bounds": (0, 110)}, r'bounds: must be stated by table; write bounds=\{"visits": \{"age": \(0, 110\)\}\}'),
-        ({"bounds": {"patients": {"agee": (0, 110)}}}, "bounds: in patients: there is no column agee"),
+        (
+            {"bounds": {"age": (0, 110)}},
+            r'age is a column; state it by table, such as bounds=\{"patients": \{"age"',
+        ),
+        (
+            {"bounds": (0, 110)},
+            r'bounds: must be stated by table; write bounds=\{"visits": \{"age": \(0, 110\)\}\}',
+        ),
+        (
+            {"bounds": {"patients": {"agee": (0, 110)}}},
+            "bounds: in patients: there is no column agee",
+        ),
         ({"rows": 50}, r'rows: must be stated by table; write rows=\{"visits": 50\}'),
         ({"rows": {"visits": 0}}, "visits: rows must be a whole number"),
-        ({"links": {"diagnoses": "visit_id"}}, r'write \("visit_id", "visits.visit_id"\)'),
-        ({"links": {"diagnoses": ("visit", "visits.visit_id")}}, "links: in diagnoses: there is no column visit"),
-        ({"links": {"diagnoses": ("visit_id", "visit.visit_id")}}, "links: in diagnoses: must hold a column and where"),
-        ({"public": ["region"]}, "public: there is no table region; did you mean regions?"),
+        (
+            {"links": {"diagnoses": "visit_id"}},
+            r'write \("visit_id", "visits.visit_id"\)',
+        ),
+        (
+            {"links": {"diagnoses": ("visit", "visits.visit_id")}},
+            "links: in diagnoses: there is no column visit",
+        ),
+        (
+            {"links": {"diagnoses": ("visit_id", "visit.visit_id")}},
+            "links: in diagnoses: must hold a column and where",
+        ),
+        (
+            {"public": ["region"]},
+            "public: there is no table region; did you mean regions?",
+        ),
         ({"public": []}, "unit: says nothing about regions"),
     ],
 )

@@ -1,4 +1,6 @@
-"""Catalogue files: what they say, that they are written as they are read, and what is wrong with the others."""
+"""Catalogue files: what they say, that they are written as they are read, and what is
+wrong with the others.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,13 @@ def changed(old: str, new: str) -> str:
 
 def test_a_small_one() -> None:
     found = parse_catalogue(SMALL, "clinic.toml")
-    assert (found.name, found.unit, found.epsilon, found.delta, found.version) == ("clinic", Unit("id"), 3, 0, "1")
+    assert (found.name, found.unit, found.epsilon, found.delta, found.version) == (
+        "clinic",
+        Unit("id"),
+        3,
+        0,
+        "1",
+    )
     (table,) = found.tables
     assert (table.name, table.owner, table.source) == ("visits", "id", "visits.csv")
     assert table.fields == (
@@ -52,10 +60,15 @@ def test_a_small_one() -> None:
 
 def test_the_one_in_the_documentation(tmp_path: Path) -> None:
     text = re.sub(
-        "^    ", "", str(catalogue_file.__doc__).partition("\n\n")[2].rpartition("\n\n")[0], flags=re.MULTILINE
+        "^    ",
+        "",
+        str(catalogue_file.__doc__).partition("\n\n")[2].rpartition("\n\n")[0],
+        flags=re.MULTILINE,
     )
     columns = "\n[tables.{}.columns]\n{}\n"
-    text += columns.format("diagnoses", 'visit_id = "integer"') + columns.format("regions", 'region = "text"')
+    text += columns.format("diagnoses", 'visit_id = "integer"') + columns.format(
+        "regions", 'region = "text"'
+    )
     text = text.replace("cost = {", 'visit_id = "integer"\ncost = {')
     (tmp_path / "clinic.toml").write_text(text, encoding="utf-8")
     (tmp_path / "regions.csv").write_text("region\nSouth\nNorth\n\n", encoding="utf-8")
@@ -64,29 +77,52 @@ def test_the_one_in_the_documentation(tmp_path: Path) -> None:
     assert (found.analysts, found.policy) == ({"alice": 0.25}, Policy(ceiling=1.0))
     assert found.book == str(tmp_path / "clinic.dither.db")
     visits, diagnoses, regions = found.tables
-    assert (visits.owner, visits.rows, visits.source) == ("patient_id", 40, str(tmp_path / "visits.csv"))
-    assert visits.field("ward").provenance == "data protection officer, from the admission form"
+    assert (visits.owner, visits.rows, visits.source) == (
+        "patient_id",
+        40,
+        str(tmp_path / "visits.csv"),
+    )
+    assert (
+        visits.field("ward").provenance
+        == "data protection officer, from the admission form"
+    )
     assert visits.field("region").keys == ("North", "South")
     assert visits.field("outcome").keys == ("well", "ill", None)
-    assert visits.field("day").range == bounds_of("day", date(2023, 1, 1), date(2024, 12, 31), Type.DATE)
-    assert (diagnoses.stored, diagnoses.link) == ("main.diagnoses", Link("visit_id", "visits", "visit_id"))
+    assert visits.field("day").range == bounds_of(
+        "day", date(2023, 1, 1), date(2024, 12, 31), Type.DATE
+    )
+    assert (diagnoses.stored, diagnoses.link) == (
+        "main.diagnoses",
+        Link("visit_id", "visits", "visit_id"),
+    )
     assert regions.public
     assert parse_catalogue(dump_catalogue(found)) == found
 
 
-def test_places_are_beside_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "c.toml").write_text('book = "postgresql://host/books"\n' + SMALL, encoding="utf-8-sig")
+def test_places_are_beside_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "c.toml").write_text(
+        'book = "postgresql://host/books"\n' + SMALL, encoding="utf-8-sig"
+    )
     monkeypatch.chdir(tmp_path)
     found = load_catalogue("c.toml")
     assert found.tables[0].source == str(tmp_path / "visits.csv")
     assert found.book == "postgresql://host/books"
-    (tmp_path / "c.toml").write_text(changed("visits.csv", "/data/visits.csv"), encoding="utf-8")
+    (tmp_path / "c.toml").write_text(
+        changed("visits.csv", "/data/visits.csv"), encoding="utf-8"
+    )
     assert load_catalogue("c.toml").tables[0].source == "/data/visits.csv"
 
 
 def test_delta_from_the_population() -> None:
     assert parse_catalogue("population = 2500\n" + SMALL).delta == 1e-7
-    assert parse_catalogue("population = 2500\n" + changed("epsilon = 3", "epsilon = 3\ndelta = 0")).delta == 0
+    assert (
+        parse_catalogue(
+            "population = 2500\n" + changed("epsilon = 3", "epsilon = 3\ndelta = 0")
+        ).delta
+        == 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,32 +131,86 @@ def test_delta_from_the_population() -> None:
         ("unit =", "c.toml: is not TOML"),
         ("", "c.toml: unit: is not there"),
         ('unit = "id"', "c.toml: tables: there is none"),
-        (changed('"id"', '"?"'), """c.toml: unit: is still "?"; declare the column with a person's id, or "row\""""),
-        (changed("= 3", '= "?"'), 'c.toml: epsilon: is still "?"; declare what all answers'),
-        (changed('id = "integer"', 'id = "?"'), 'c.toml: visits: id: type: is still "?"; declare it'),
+        (
+            changed('"id"', '"?"'),
+            """c.toml: unit: is still "?"; declare the column with a person's id, or "row\"""",
+        ),
+        (
+            changed("= 3", '= "?"'),
+            'c.toml: epsilon: is still "?"; declare what all answers',
+        ),
+        (
+            changed('id = "integer"', 'id = "?"'),
+            'c.toml: visits: id: type: is still "?"; declare it',
+        ),
         ('units = "id"', "c.toml: units: is not known here; did you mean unit?"),
-        (changed("epsilon", "epsilonn"), "c.toml: epsilonn: is not known here; did you mean epsilon?"),
-        (changed("source", "sauce"), "c.toml: visits: sauce: is not known here; did you mean source?"),
-        (changed("low", "lo"), "c.toml: visits: cost: lo: is not known here; did you mean low?"),
+        (
+            changed("epsilon", "epsilonn"),
+            "c.toml: epsilonn: is not known here; did you mean epsilon?",
+        ),
+        (
+            changed("source", "sauce"),
+            "c.toml: visits: sauce: is not known here; did you mean source?",
+        ),
+        (
+            changed("low", "lo"),
+            "c.toml: visits: cost: lo: is not known here; did you mean low?",
+        ),
         (changed("= 3", '= "three"'), "c.toml: epsilon: must be a number, not 'three'"),
         (changed("= 3", "= true"), "c.toml: epsilon: must be a number"),
         (changed("= 3", "= 0"), "c.toml: epsilon: must be positive"),
-        (changed("[budget]", "version = 2\n[budget]"), "c.toml: version: must be a text in quotes, not 2"),
-        (changed("[budget]", 'relation = "swap"\n[budget]'), "c.toml: relation: 'swap' is unknown"),
-        (changed('"integer"', '"number"'), "c.toml: visits: id: type: there is integer, real"),
-        (changed('"integer"', '"integr"'), "c.toml: visits: id: type: did you mean integer?"),
-        (changed("low = 0", 'low = "0"'), "c.toml: visits: cost: bounds: '0' is not a whole number"),
-        (changed("low = 0", "low = 30000"), "c.toml: visits: cost: bounds: the low bound is above the high one"),
+        (
+            changed("[budget]", "version = 2\n[budget]"),
+            "c.toml: version: must be a text in quotes, not 2",
+        ),
+        (
+            changed("[budget]", 'relation = "swap"\n[budget]'),
+            "c.toml: relation: 'swap' is unknown",
+        ),
+        (
+            changed('"integer"', '"number"'),
+            "c.toml: visits: id: type: there is integer, real",
+        ),
+        (
+            changed('"integer"', '"integr"'),
+            "c.toml: visits: id: type: did you mean integer?",
+        ),
+        (
+            changed("low = 0", 'low = "0"'),
+            "c.toml: visits: cost: bounds: '0' is not a whole number",
+        ),
+        (
+            changed("low = 0", "low = 30000"),
+            "c.toml: visits: cost: bounds: the low bound is above the high one",
+        ),
         (changed('["A", "B"]', '"A"'), "c.toml: visits: ward: keys: must be a list"),
-        (changed('["A", "B"]', '["A", "A"]'), "c.toml: visits: ward: names a value twice"),
+        (
+            changed('["A", "B"]', '["A", "A"]'),
+            "c.toml: visits: ward: names a value twice",
+        ),
         (changed('["A", "B"]', '["A", 1]'), "c.toml: visits: ward: 1 is not a text"),
-        (changed('keys = ["A", "B"]', "null_key = true"), "c.toml: visits: ward: null_key: needs keys"),
+        (
+            changed('keys = ["A", "B"]', "null_key = true"),
+            "c.toml: visits: ward: null_key: needs keys",
+        ),
         (changed('{ type = "text"', '{ by = "me"'), "c.toml: visits: ward: type:"),
-        (changed('id = "integer"', "id = 5"), "c.toml: visits: id: must be a table, not 5"),
-        (changed('source = "visits.csv"', "source = 5"), "c.toml: visits: source: must be a text"),
-        (changed('source = "visits.csv"', 'owner = "nobody"'), "c.toml: visits: has no column nobody"),
+        (
+            changed('id = "integer"', "id = 5"),
+            "c.toml: visits: id: must be a table, not 5",
+        ),
+        (
+            changed('source = "visits.csv"', "source = 5"),
+            "c.toml: visits: source: must be a text",
+        ),
+        (
+            changed('source = "visits.csv"', 'owner = "nobody"'),
+            "c.toml: visits: has no column nobody",
+        ),
         (changed('source = "visits.csv"', "rows = 0"), "c.toml: visits: rows must be"),
-        (changed('source = "visits.csv"', 'link = { column = "id" }'), "c.toml: visits: link: needs both ends"),
+        (
+            changed('source = "visits.csv"', 'link = { column = "id" }'),
+            "c.toml: visits: link: needs both ends",
+        ),
         (
             changed('source = "visits.csv"', 'link = { column = "id", to = "x.id" }'),
             "c.toml: visits: to: x.id is no column",
@@ -150,15 +240,23 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 
 
 def public(tmp_path: Path, keys_from: str, public: str = "public = true") -> Catalogue:
-    (tmp_path / "places.csv").write_text("place,size\nb,2\na,1\na,x\n,3\n", encoding="utf-8")
+    (tmp_path / "places.csv").write_text(
+        "place,size\nb,2\na,1\na,x\n,3\n", encoding="utf-8"
+    )
     text = changed('keys = ["A", "B"]', f'keys_from = "{keys_from}"')
     text += f'[tables.places]\nsource = "places.csv"\n{public}\n[tables.places.columns]\nid = "integer"\n'
     return parse_catalogue(text, "c.toml", tmp_path)
 
 
 def test_keys_from_a_public_table(tmp_path: Path) -> None:
-    assert public(tmp_path, "places.place").table("visits").field("ward").keys == ("a", "b")
-    assert public(tmp_path, "Places.PLACE").table("visits").field("ward").keys == ("a", "b")
+    assert public(tmp_path, "places.place").table("visits").field("ward").keys == (
+        "a",
+        "b",
+    )
+    assert public(tmp_path, "Places.PLACE").table("visits").field("ward").keys == (
+        "a",
+        "b",
+    )
     with pytest.raises(ArgumentError, match=r"did you mean place\?"):
         public(tmp_path, "places.plac")
     with pytest.raises(ArgumentError, match=r"did you mean places\?"):
@@ -170,9 +268,17 @@ def test_keys_from_a_public_table(tmp_path: Path) -> None:
         parse_catalogue(both)
 
 
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8).filter(lambda text: text != "?")
-NAMES = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8).filter(lambda name: name != "?")
-UNITS = st.builds(Unit, NAMES.filter(lambda name: name != "row"), st.sampled_from(["add/remove", "replace"]))
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8).filter(
+    lambda text: text != "?"
+)
+NAMES = st.text(
+    st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8
+).filter(lambda name: name != "?")
+UNITS = st.builds(
+    Unit,
+    NAMES.filter(lambda name: name != "row"),
+    st.sampled_from(["add/remove", "replace"]),
+)
 NUMBERS = st.floats(-1e100, 1e100)
 DATES = st.dates()
 TIMES = st.datetimes()
@@ -192,14 +298,23 @@ def fields(draw: st.DrawFn, name: str) -> Field:
             ]
         )
     )
-    keys: list[Any] | None = draw(st.none() | st.lists(values, min_size=1, max_size=4, unique=True))
+    keys: list[Any] | None = draw(
+        st.none() | st.lists(values, min_size=1, max_size=4, unique=True)
+    )
     range_ = Range()
     if type_ not in (Type.TEXT, Type.BOOLEAN) and keys is None:
         low, high = sorted([draw(values), draw(values)])
-        range_ = bounds_of("x", draw(st.sampled_from([low, None])), draw(st.sampled_from([high, None])), type_)
+        range_ = bounds_of(
+            "x",
+            draw(st.sampled_from([low, None])),
+            draw(st.sampled_from([high, None])),
+            type_,
+        )
     if keys is not None and draw(st.booleans()):
         keys = [*keys, None]
-    return Field(name, type_, range_, None if keys is None else tuple(keys), draw(TEXTS))
+    return Field(
+        name, type_, range_, None if keys is None else tuple(keys), draw(TEXTS)
+    )
 
 
 @st.composite
@@ -208,9 +323,24 @@ def catalogues(draw: st.DrawFn) -> Catalogue:
     owner = Field("the id", draw(st.sampled_from([Type.INTEGER, Type.TEXT])))
     columns = [name for name in names if name.casefold() != "the id"]
     first = (owner, *(draw(fields(name)) for name in columns))
-    tables = [Table(names[0], first, owner="the id", rows=draw(st.none() | st.integers(1, 99)), source=draw(NAMES))]
+    tables = [
+        Table(
+            names[0],
+            first,
+            owner="the id",
+            rows=draw(st.none() | st.integers(1, 99)),
+            source=draw(NAMES),
+        )
+    ]
     if draw(st.booleans()):
-        tables.append(Table(names[1], (owner,), link=Link("the id", names[0], "the id"), stored=draw(TEXTS)))
+        tables.append(
+            Table(
+                names[1],
+                (owner,),
+                link=Link("the id", names[0], "the id"),
+                stored=draw(TEXTS),
+            )
+        )
     else:
         tables.append(Table(names[1], (), public=True))
     return Catalogue(
@@ -221,7 +351,11 @@ def catalogues(draw: st.DrawFn) -> Catalogue:
         epsilon=draw(st.none() | st.floats(1e-3, 1e3)),
         delta=draw(st.floats(0, 0.5)),
         analysts=draw(st.dictionaries(NAMES, st.floats(0.01, 1), max_size=2)),
-        policy=Policy(draw(st.none() | st.floats(0.1, 9)), draw(st.none() | st.floats(1, 99)), draw(st.integers(1, 9))),
+        policy=Policy(
+            draw(st.none() | st.floats(0.1, 9)),
+            draw(st.none() | st.floats(1, 99)),
+            draw(st.integers(1, 9)),
+        ),
         version=draw(NAMES),
         book=draw(st.none() | NAMES),
     )
@@ -235,7 +369,11 @@ def test_written_and_read(catalogue: Catalogue) -> None:
 def test_odd_texts_are_written_so_that_they_are_read_again() -> None:
     odd = ('"', "\\", "\x7f", "\n", "\x00", "\u2028", "'''", "é", "🙂", "")
     field = Field("a.b 'c\"", Type.TEXT, keys=odd, provenance="\x7f\r\n")
-    times = Field("t", Type.TIMESTAMP, keys=(datetime(1, 1, 1), datetime(2024, 1, 1, 0, 0, 0, 5)))  # noqa: DTZ001
+    times = Field(
+        "t",
+        Type.TIMESTAMP,
+        keys=(datetime(1, 1, 1), datetime(2024, 1, 1, 0, 0, 0, 5)),
+    )
     catalogue = Catalogue("x", (Table("a.b", (field, times)),))
     assert parse_catalogue(dump_catalogue(catalogue)) == catalogue
 
@@ -243,9 +381,21 @@ def test_odd_texts_are_written_so_that_they_are_read_again() -> None:
 def test_what_is_no_catalogue_is_not_shown(tmp_path: Path) -> None:
     """A line of a data file is private; a line of a catalogue is the curator's own."""
     (tmp_path / "rows.csv").write_text("p1,30,A\np2,52,B\n", encoding="utf-8")
-    with pytest.raises(ArgumentError, match=r"rows.csv: is no catalogue; name a file in TOML") as problem:
+    with pytest.raises(
+        ArgumentError, match=r"rows.csv: is no catalogue; name a file in TOML"
+    ) as problem:
         load_catalogue(tmp_path / "rows.csv")
     assert "p1" not in str(problem.value)
-    for text in ("epsilon = 3,0\n", "a = [\n", "a = '''", "[x\n", "a\x0b = 1\n=\n", "=", "\n\n="):
-        with pytest.raises(ArgumentError, match=r"is not TOML: .*; write texts in quotes"):
+    for text in (
+        "epsilon = 3,0\n",
+        "a = [\n",
+        "a = '''",
+        "[x\n",
+        "a\x0b = 1\n=\n",
+        "=",
+        "\n\n=",
+    ):
+        with pytest.raises(
+            ArgumentError, match=r"is not TOML: .*; write texts in quotes"
+        ):
             parse_catalogue(text, "c.toml")

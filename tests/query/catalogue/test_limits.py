@@ -18,18 +18,23 @@ FILE = 'unit = "row"\n{limits}\n[tables.t]\n[tables.t.columns]\nx = "integer"\n'
 
 
 def test_limits_in_a_catalogue() -> None:
-    found = parse_catalogue(FILE.format(limits="[limits]\nseconds = 1.5\nfan_out = 100"))
+    found = parse_catalogue(
+        FILE.format(limits="[limits]\nseconds = 1.5\nfan_out = 100")
+    )
     assert found.limits == Limits(seconds=1.5, fan_out=100)
     assert parse_catalogue(dump_catalogue(found)) == found
     usual = parse_catalogue(FILE.format(limits=""))
     assert usual.limits == Limits()
     assert "limits" not in dump_catalogue(usual)
-    assert usual.digest == found.digest  # they change no answer, so what was released is still found
+    # They change no answer, so what was released is still found
+    assert usual.digest == found.digest
 
 
 def test_limits_when_a_table_is_opened() -> None:
     frame = pd.DataFrame({"x": [1]})
-    with dither.open(frame, unit="row", budget=1.0, limits={"seconds": 5, "memory": 100}) as database:
+    with dither.open(
+        frame, unit="row", budget=1.0, limits={"seconds": 5, "memory": 100}
+    ) as database:
         assert database.catalogue.limits == Limits(seconds=5, memory=100)
 
 
@@ -42,7 +47,10 @@ def test_limits_when_a_table_is_opened() -> None:
         ({"disk": -1}, "disk: must be a whole number above 0"),
         ({"fan_out": "many"}, "fan_out: must be a whole number above 0"),
         ({"seconds": float("inf")}, "seconds: must be a number above 0"),
-        ({"hours": 1}, "limits: 'hours' is unknown; there are seconds, memory, disk, fan_out"),
+        (
+            {"hours": 1},
+            "limits: 'hours' is unknown; there are seconds, memory, disk, fan_out",
+        ),
         (5, "limits: must be stated by their names"),
     ],
 )
@@ -61,9 +69,17 @@ def test_limits_are_in_the_catalogue_if_there_is_one(tmp_path) -> None:
 
 
 MOST_CALLS = 800_000
-"""Function calls of a preview; the dearest one that is answered makes some 400,000 (`python -m bench preview`)."""
+"""Function calls of a preview; the dearest one that is answered makes some 400,000
+(`python -m bench preview`).
+"""
 NASTY = [
-    *("joins without a condition", "WITH, doubled joins", "OR of keys", "concatenation of keys", "semicolons"),
+    *(
+        "joins without a condition",
+        "WITH, doubled joins",
+        "OR of keys",
+        "concatenation of keys",
+        "semicolons",
+    ),
     *("UNION ALL of wide tables", "nested CASE of keys", "by zip::TEXT || day::TEXT"),
 ]
 

@@ -15,18 +15,34 @@ from dither.query.catalogue.types import Range, Type
 
 ID, TEXT = Field("patient_id", Type.INTEGER), Field("ward", Type.TEXT, keys=("A", "B"))
 VISIT = Field("visit_id", Type.INTEGER)
-VISITS = Table("visits", (ID, TEXT, VISIT, Field("age", Type.INTEGER, Range(0, 110))), owner="patient_id")
-CODES = Table("codes", (VISIT, Field("code", Type.TEXT)), link=Link("visit_id", "visits", "visit_id"))
+VISITS = Table(
+    "visits",
+    (ID, TEXT, VISIT, Field("age", Type.INTEGER, Range(0, 110))),
+    owner="patient_id",
+)
+CODES = Table(
+    "codes",
+    (VISIT, Field("code", Type.TEXT)),
+    link=Link("visit_id", "visits", "visit_id"),
+)
 REGIONS = Table("regions", (Field("region", Type.TEXT),), public=True)
 UNIT = Unit("patient_id")
 
 
 def clinic(*tables: Table, **facts: Any) -> Catalogue:
-    return Catalogue("clinic", tables or (VISITS, CODES, REGIONS), **{"unit": UNIT, **facts})
+    return Catalogue(
+        "clinic", tables or (VISITS, CODES, REGIONS), **{"unit": UNIT, **facts}
+    )
 
 
 def test_a_whole_one() -> None:
-    found = clinic(population=2500, epsilon=3.0, delta=1e-7, analysts={"alice": 0.5, "bob": 1}, policy=Policy(1.0))
+    found = clinic(
+        population=2500,
+        epsilon=3.0,
+        delta=1e-7,
+        analysts={"alice": 0.5, "bob": 1},
+        policy=Policy(1.0),
+    )
     assert [table.name for table in found.private] == ["visits", "codes"]
     assert not found.rows_are_units
     assert found.table("VISITS") == VISITS
@@ -34,9 +50,13 @@ def test_a_whole_one() -> None:
 
 
 def test_names_are_found_or_suggested() -> None:
-    with pytest.raises(ArgumentError, match=r"there is no table visit; did you mean visits\?"):
+    with pytest.raises(
+        ArgumentError, match=r"there is no table visit; did you mean visits\?"
+    ):
         clinic().table("visit")
-    with pytest.raises(ArgumentError, match=r"visits: has no column agge; did you mean age\?"):
+    with pytest.raises(
+        ArgumentError, match=r"visits: has no column agge; did you mean age\?"
+    ):
         VISITS.field("agge")
 
 
@@ -55,7 +75,10 @@ def test_owners_and_links_are_spelled_as_declared() -> None:
         ({"owner": "b"}, "b is boolean and no id"),
         ({"link": Link("r", "visits", "visit_id")}, "r is real and no id"),
         ({"link": Link("gone", "visits", "visit_id")}, "has no column gone"),
-        ({"owner": "id", "link": Link("id", "visits", "visit_id")}, "the owner is enough"),
+        (
+            {"owner": "id", "link": Link("id", "visits", "visit_id")},
+            "the owner is enough",
+        ),
         ({"public": True, "owner": "id"}, "is public, so"),
         ({"public": True, "rows": 3}, "is public, so"),
         ({"rows": 0}, "at least 1"),
@@ -64,7 +87,11 @@ def test_owners_and_links_are_spelled_as_declared() -> None:
     ],
 )
 def test_tables_that_cannot_be(facts: dict[str, Any], words: str) -> None:
-    fields = (Field("id", Type.INTEGER), Field("r", Type.REAL), Field("b", Type.BOOLEAN))
+    fields = (
+        Field("id", Type.INTEGER),
+        Field("r", Type.REAL),
+        Field("b", Type.BOOLEAN),
+    )
     with pytest.raises(ArgumentError, match=words):
         Table(**{"name": "t", "fields": fields, **facts})
 
@@ -92,14 +119,34 @@ def test_columns_that_cannot_be() -> None:
         ((), "nothing to protect"),
         ((VISITS, Table("x", (ID,))), "does not say whose its rows are"),
         ((CODES, REGIONS), "there is no table visits"),
-        ((VISITS, REGIONS, replace(CODES, link=Link("visit_id", "regions", "region"))), "no owner itself"),
-        ((VISITS, CODES, Table("y", (VISIT,), link=Link("visit_id", "codes", "visit_id"))), "no owner itself"),
+        (
+            (
+                VISITS,
+                REGIONS,
+                replace(CODES, link=Link("visit_id", "regions", "region")),
+            ),
+            "no owner itself",
+        ),
+        (
+            (
+                VISITS,
+                CODES,
+                Table("y", (VISIT,), link=Link("visit_id", "codes", "visit_id")),
+            ),
+            "no owner itself",
+        ),
         (
             (VISITS, replace(CODES, link=Link("code", "visits", "visit_id"))),
             "code is text and visits.visit_id is integer",
         ),
-        ((VISITS, replace(CODES, link=Link("visit_id", "visits", "gone"))), "has no column gone"),
-        ((VISITS, Table("x", (Field("id", Type.TEXT),), owner="id")), "owners of type integer and text"),
+        (
+            (VISITS, replace(CODES, link=Link("visit_id", "visits", "gone"))),
+            "has no column gone",
+        ),
+        (
+            (VISITS, Table("x", (Field("id", Type.TEXT),), owner="id")),
+            "owners of type integer and text",
+        ),
     ],
 )
 def test_tables_that_do_not_go_together(tables: tuple[Table, ...], words: str) -> None:
@@ -146,7 +193,8 @@ def test_numbers_that_cannot_be(facts: dict[str, Any], words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("population", "delta"), [(1, 1e-3), (2500, 1e-7), (10_000, 1e-7), (10_001, 1e-8), (10**9, 1e-12)]
+    ("population", "delta"),
+    [(1, 1e-3), (2500, 1e-7), (10_000, 1e-7), (10_001, 1e-8), (10**9, 1e-12)],
 )
 def test_the_usual_delta(population: int, delta: float) -> None:
     assert usual_delta(population) == delta
@@ -177,9 +225,26 @@ def test_the_fingerprint() -> None:
         clinic(population=7),
         clinic(VISITS, CODES),
         clinic(replace(VISITS, rows=3), CODES, REGIONS),
-        clinic(replace(VISITS, fields=(*VISITS.fields, Field("x", Type.TEXT))), CODES, REGIONS),
-        clinic(replace(VISITS, fields=(ID, replace(TEXT, keys=("A",)), *VISITS.fields[2:])), CODES, REGIONS),
-        clinic(replace(VISITS, fields=(*VISITS.fields[:3], Field("age", Type.INTEGER, Range(0, 111)))), CODES, REGIONS),
+        clinic(
+            replace(VISITS, fields=(*VISITS.fields, Field("x", Type.TEXT))),
+            CODES,
+            REGIONS,
+        ),
+        clinic(
+            replace(
+                VISITS, fields=(ID, replace(TEXT, keys=("A",)), *VISITS.fields[2:])
+            ),
+            CODES,
+            REGIONS,
+        ),
+        clinic(
+            replace(
+                VISITS,
+                fields=(*VISITS.fields[:3], Field("age", Type.INTEGER, Range(0, 111))),
+            ),
+            CODES,
+            REGIONS,
+        ),
     ],
 )
 def test_the_fingerprint_of_something_else(other: Catalogue) -> None:

@@ -5,16 +5,30 @@ from __future__ import annotations
 import pytest
 
 from dither.errors import ArgumentError
-from dither.query.catalogue.names import checked_name, clash, find, likely_ids, nameable, nearest, same
+from dither.query.catalogue.names import (
+    checked_name,
+    clash,
+    find,
+    likely_ids,
+    nameable,
+    nearest,
+    same,
+)
 
 
 @pytest.mark.parametrize(
     ("names", "found"),
     [
         (["age", "patient_id", "ward"], ["patient_id"]),
-        (["visit_id", "CustomerNo", "email", "user"], ["CustomerNo", "email", "user", "visit_id"]),
+        (
+            ["visit_id", "CustomerNo", "email", "user"],
+            ["CustomerNo", "email", "user", "visit_id"],
+        ),
         (["year", "rownames", "tail_number", "paid", "grid", "keys", "users_seen"], []),
-        ([f"k{number}_id" for number in range(9)], [f"k{number}_id" for number in range(5)]),
+        (
+            [f"k{number}_id" for number in range(9)],
+            [f"k{number}_id" for number in range(5)],
+        ),
     ],
 )
 def test_ids_by_their_names(names: list[str], found: list[str]) -> None:

@@ -11,9 +11,17 @@ import pytest
 
 from dither.errors import ArgumentError
 from dither.query.catalogue.types import Range, Type
-from dither.query.catalogue.values import bounds_of, keys_of, place_of, type_of_bounds, type_of_keys, value_at, value_of
+from dither.query.catalogue.values import (
+    bounds_of,
+    keys_of,
+    place_of,
+    type_of_bounds,
+    type_of_keys,
+    value_at,
+    value_of,
+)
 
-DAY, TIME = date(2024, 2, 29), datetime(2024, 2, 29, 12, 30)  # noqa: DTZ001
+DAY, TIME = date(2024, 2, 29), datetime(2024, 2, 29, 12, 30)
 SOON = timezone(timedelta(hours=2))
 
 
@@ -32,7 +40,7 @@ SOON = timezone(timedelta(hours=2))
         (Type.DATE, "2024-02-29", DAY),
         (Type.DATE, DAY, DAY),
         (Type.TIMESTAMP, "2024-02-29T12:30", TIME),
-        (Type.TIMESTAMP, DAY, datetime(2024, 2, 29)),  # noqa: DTZ001
+        (Type.TIMESTAMP, DAY, datetime(2024, 2, 29)),
         (Type.TIMESTAMP, datetime(2024, 2, 29, 14, 30, tzinfo=SOON), TIME),
         (Type.TIMESTAMP, "2024-02-29T12:30Z", TIME),
     ],
@@ -80,7 +88,12 @@ def test_values_of_another_type(type_: Type, written: Any) -> None:
         (Type.REAL, 0, 0.5, Range(0.0, 0.5)),
         (Type.REAL, 5, 5, Range(5.0, 5.0)),
         (Type.DATE, "1970-01-02", date(1971, 1, 1), Range(1, 365)),
-        (Type.TIMESTAMP, "1970-01-01T00:00:01", datetime(1970, 1, 1, 0, 1, tzinfo=UTC), Range(1_000_000, 60_000_000)),
+        (
+            Type.TIMESTAMP,
+            "1970-01-01T00:00:01",
+            datetime(1970, 1, 1, 0, 1, tzinfo=UTC),
+            Range(1_000_000, 60_000_000),
+        ),
     ],
 )
 def test_bounds(type_: Type, low: Any, high: Any, range_: Range) -> None:
@@ -152,7 +165,10 @@ def test_what_bounds_say(low: Any, high: Any, type_: Type) -> None:
     assert type_of_bounds("x", low, high) is type_
 
 
-@pytest.mark.parametrize(("low", "high"), [(None, None), ("a", "b"), (0, "2024-01-01"), (True, False), (0, DAY)])
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(None, None), ("a", "b"), (0, "2024-01-01"), (True, False), (0, DAY)],
+)
 def test_bounds_that_say_nothing(low: Any, high: Any) -> None:
     with pytest.raises(ArgumentError, match="pass a low and a high"):
         type_of_bounds("x", low, high)

@@ -1,4 +1,6 @@
-"""Drafted catalogues: from names and types alone, with guesses that say so, and ready to be opened."""
+"""Drafted catalogues: from names and types alone, with guesses that say so, and ready
+to be opened.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from dither.query.draft.draft import draft, drafted, first_guess
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    Path("visits.csv").write_bytes(b"visit_id,patient_id,ward,age\n1,2,secret,200\n\xff,\0\n")
+    Path("visits.csv").write_bytes(
+        b"visit_id,patient_id,ward,age\n1,2,secret,200\n\xff,\0\n"
+    )
     Path("codes.csv").write_text("visit_id,code\n1,secret\n", encoding="utf-8")
     Path("regions.csv").write_text("region,beds\nsecret,7\n", encoding="utf-8")
     duckdb.execute(
@@ -26,12 +30,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     Path("notes.json").write_text('{"secret": 1}', encoding="utf-8")
     with duckdb.connect("clinic.duckdb") as made:
-        made.execute("CREATE TABLE visits (user_id BIGINT, x DOUBLE); CREATE VIEW v AS SELECT 1 AS a")
+        made.execute(
+            "CREATE TABLE visits (user_id BIGINT, x DOUBLE); CREATE VIEW v AS SELECT 1 AS a"
+        )
     return tmp_path
 
 
 def test_it_opens_as_it_is(folder: Path) -> None:
-    (folder / "c.toml").write_text(draft(["visits.csv", "stays.parquet", "codes.csv", "regions.csv"]), encoding="utf-8")
+    (folder / "c.toml").write_text(
+        draft(["visits.csv", "stays.parquet", "codes.csv", "regions.csv"]),
+        encoding="utf-8",
+    )
     found = load_catalogue(folder / "c.toml")
     assert [(table.name, table.owner) for table in found.tables] == [
         ("visits", "patient_id"),
@@ -40,10 +49,18 @@ def test_it_opens_as_it_is(folder: Path) -> None:
     ]
     assert found.tables[2].link is not None
     assert found.tables[0].source == str(folder / "visits.csv")
-    assert [field.type for field in found.tables[0].fields] == [Type.TEXT] * 3 + [Type.INTEGER]
-    assert [field.type for field in found.tables[1].fields] == [Type.TEXT, Type.INTEGER, Type.DATE]
+    assert [field.type for field in found.tables[0].fields] == [Type.TEXT] * 3 + [
+        Type.INTEGER
+    ]
+    assert [field.type for field in found.tables[1].fields] == [
+        Type.TEXT,
+        Type.INTEGER,
+        Type.DATE,
+    ]
     with dither.open(folder / "c.toml", ledger=":memory:") as database:
-        assert database.sql("SELECT COUNT(*) FROM visits", epsilon=0.5).value is not None
+        assert (
+            database.sql("SELECT COUNT(*) FROM visits", epsilon=0.5).value is not None
+        )
         assert database.sql("SELECT AVG(age) FROM visits", epsilon=0.1).rows
 
 
@@ -56,7 +73,9 @@ def test_guesses_say_so() -> None:
     assert "CHECK" in lines["age"]
     found = parse_catalogue(text).table("visits").field("age")
     assert (found.range.low, found.range.high) == (0, 120)
-    assert found.provenance == "a guess of dither init from the name, in years: check it"
+    assert (
+        found.provenance == "a guess of dither init from the name, in years: check it"
+    )
 
 
 def test_what_is_stated_is_no_guess() -> None:
@@ -69,19 +88,36 @@ def test_whose_rows_nobody_can_tell_stay_closed() -> None:
     text = draft(["visits.csv", "regions.csv"])
     assert "regions" not in [table.name for table in parse_catalogue(text).tables]
     assert "# regions is not open: it has no column patient_id" in text
-    opened = "\n".join(line.removeprefix("# ") for line in text.partition("# regions is not open")[2].splitlines()[1:])
+    opened = "\n".join(
+        line.removeprefix("# ")
+        for line in text.partition("# regions is not open")[2].splitlines()[1:]
+    )
     public = opened.replace("[tables.regions]", "[tables.regions]\npublic = true")
-    assert parse_catalogue(text.partition("# regions is")[0] + public).table("regions").public
+    assert (
+        parse_catalogue(text.partition("# regions is")[0] + public)
+        .table("regions")
+        .public
+    )
 
 
 def test_no_value_is_in_it(folder: Path) -> None:
-    text = draft([str(folder / "visits.csv"), "stays.parquet", "notes.json", "clinic.duckdb", "regions.csv"])
+    text = draft(
+        [
+            str(folder / "visits.csv"),
+            "stays.parquet",
+            "notes.json",
+            "clinic.duckdb",
+            "regions.csv",
+        ]
+    )
     assert "secret" not in text
     assert "200" not in text.replace("2020", "")
 
 
 def test_all_tables_of_a_database(folder: Path) -> None:
-    tables = tomllib.loads(draft([folder / "clinic.duckdb", folder / "clinic.duckdb"]))["tables"]
+    tables = tomllib.loads(draft([folder / "clinic.duckdb", folder / "clinic.duckdb"]))[
+        "tables"
+    ]
     assert list(tables) == ["visits", "visits_2"]
     assert tables["visits_2"]["table"] == "visits"
     assert tables["visits_2"]["columns"] == {"user_id": "integer", "x": "real"}
@@ -91,8 +127,14 @@ def test_ids_have_one_type() -> None:
     """Rule R10: a file of texts and a table of numbers hold the same ids."""
     duckdb.execute("COPY (SELECT 7 AS patient_id) TO 'numbers.parquet'")
     duckdb.execute("COPY (SELECT 7.0::DOUBLE AS patient_id) TO 'reals.parquet'")
-    for sources in (["visits.csv", "numbers.parquet"], ["stays.parquet", "numbers.parquet"]):
-        assert {one.field("patient_id").type for one in parse_catalogue(draft(sources)).tables} == {Type.TEXT}
+    for sources in (
+        ["visits.csv", "numbers.parquet"],
+        ["stays.parquet", "numbers.parquet"],
+    ):
+        assert {
+            one.field("patient_id").type
+            for one in parse_catalogue(draft(sources)).tables
+        } == {Type.TEXT}
     only = parse_catalogue(draft(["reals.parquet"], unit="patient_id"))
     assert only.table("reals").field("patient_id").type is Type.INTEGER
 
@@ -108,11 +150,16 @@ def test_rows_as_units() -> None:
 def test_columns_that_are_not_listed(folder: Path) -> None:
     tables = tomllib.loads(draft([folder / "notes.json"], unit="user_id"))["tables"]
     assert tables["notes"]["columns"] == {"user_id": "text"}
-    assert parse_catalogue(draft([folder / "notes.json"], unit="row")).tables[0].fields == ()
+    assert (
+        parse_catalogue(draft([folder / "notes.json"], unit="row")).tables[0].fields
+        == ()
+    )
 
 
 def test_odd_names(folder: Path) -> None:
-    (folder / "odd [x].csv").write_text('"a = 1\nunit = ""row""",é,a.b\n1,2,3\n', encoding="utf-8")
+    (folder / "odd [x].csv").write_text(
+        '"a = 1\nunit = ""row""",é,a.b\n1,2,3\n', encoding="utf-8"
+    )
     tables = tomllib.loads(draft([folder / "odd [x].csv"], unit="é"))["tables"]
     assert list(tables["odd [x]"]["columns"]) == ["é", "a.b"]
 
@@ -120,7 +167,9 @@ def test_odd_names(folder: Path) -> None:
 def test_a_file_may_be_called_anything() -> None:
     """Nothing in a name becomes a line of the catalogue."""
     for name in ("a\nunit = 'x'.csv", "b\nversion = '9'.csv"):
-        Path(name).write_text("patient_id\n" if name[0] == "a" else "region\n", encoding="utf-8")
+        Path(name).write_text(
+            "patient_id\n" if name[0] == "a" else "region\n", encoding="utf-8"
+        )
     text = draft(["a\nunit = 'x'.csv", "b\nversion = '9'.csv"])
     found = parse_catalogue(text)
     assert (found.unit.name, found.version) == ("patient_id", "1")
@@ -133,8 +182,16 @@ def test_a_file_may_be_called_anything() -> None:
     [
         ([], "", "there is none"),
         (["gone.csv"], "", "is not there"),
-        (["regions.csv"], "", "no column is named like a person's id, so nobody can guess whom to protect"),
-        (["regions.csv"], "patient_id", "no table has a column patient_id; name the column with a person's id"),
+        (
+            ["regions.csv"],
+            "",
+            "no column is named like a person's id, so nobody can guess whom to protect",
+        ),
+        (
+            ["regions.csv"],
+            "patient_id",
+            "no table has a column patient_id; name the column with a person's id",
+        ),
         (["codes.csv"], "", "by their names: visit_id"),
     ],
 )
@@ -144,6 +201,13 @@ def test_what_cannot_be_drafted(source: list[str], unit: str, said: str) -> None
 
 
 def test_what_somebody_states() -> None:
-    found = first_guess(drafted(["visits.csv"], "clinic")).stating(epsilon=3.0, population=2500)
-    assert (found.name, found.epsilon, found.population, found.guessed) == ("clinic", 3.0, 2500, {"unit"})
+    found = first_guess(drafted(["visits.csv"], "clinic")).stating(
+        epsilon=3.0, population=2500
+    )
+    assert (found.name, found.epsilon, found.population, found.guessed) == (
+        "clinic",
+        3.0,
+        2500,
+        {"unit"},
+    )
     assert found.stating(epsilon=None).epsilon == 3.0

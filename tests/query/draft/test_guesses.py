@@ -1,4 +1,6 @@
-"""What names suggest: the unit first of all, since a wrong one protects the wrong people."""
+"""What names suggest: the unit first of all, since a wrong one protects the wrong
+people.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,18 @@ def test_the_unit_comes_first(names: list[str], unit: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["year", "rownames", "row_id", "rowid", "Unnamed: 0", "index", "zip_code", "age", "number_of_children", "no"],
+    [
+        "year",
+        "rownames",
+        "row_id",
+        "rowid",
+        "Unnamed: 0",
+        "index",
+        "zip_code",
+        "age",
+        "number_of_children",
+        "no",
+    ],
 )
 def test_what_is_nobodys_id(name: str) -> None:
     assert units([{name: None}]) == {}
@@ -41,7 +54,12 @@ def test_an_event_is_only_possible() -> None:
 
 
 def test_more_tables_make_it_more_likely() -> None:
-    assert next(iter(units([{"user_id": None, "customer_id": None}, {"CUSTOMER_ID": None}]))) == "customer_id"
+    assert (
+        next(
+            iter(units([{"user_id": None, "customer_id": None}, {"CUSTOMER_ID": None}]))
+        )
+        == "customer_id"
+    )
 
 
 @pytest.mark.parametrize("type_", [Type.REAL, Type.DATE, Type.BOOLEAN])

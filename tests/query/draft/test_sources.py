@@ -35,7 +35,13 @@ def test_each_file_of_a_folder_is_a_table() -> None:
     parquet("data/calls/a.parquet")
     Path("data/notes.ndjson").write_text("{}", encoding="utf-8")
     Path("data/more.csv.gz").write_bytes(b"")
-    for other in ("README.md", ".hidden.csv", "_SUCCESS", "visits.dither.db", "clinic.toml"):
+    for other in (
+        "README.md",
+        ".hidden.csv",
+        "_SUCCESS",
+        "visits.dither.db",
+        "clinic.toml",
+    ):
         Path("data", other).write_text("x", encoding="utf-8")
     Path("data/empty").mkdir()
     Path("data/more.csv.gz").unlink()
@@ -51,7 +57,11 @@ def test_each_file_of_a_folder_is_a_table() -> None:
 
 
 @pytest.mark.parametrize(
-    "paths", [["part-0000.parquet", "part-0001.parquet"], ["year=2023/x.parquet", "year=2024/x.parquet"]]
+    "paths",
+    [
+        ["part-0000.parquet", "part-0001.parquet"],
+        ["year=2023/x.parquet", "year=2024/x.parquet"],
+    ],
 )
 def test_parts_are_one_table(paths: list[str]) -> None:
     for path in paths:
@@ -66,13 +76,17 @@ def test_numbered_files_beside_others_are_tables() -> None:
 
 def test_a_folder_without_tables() -> None:
     Path("nothing").mkdir()
-    with pytest.raises(ArgumentError, match="nothing: holds no tables; put files in it"):
+    with pytest.raises(
+        ArgumentError, match="nothing: holds no tables; put files in it"
+    ):
         found("nothing")
 
 
 def test_a_server() -> None:
     address = made(
-        ROWS, "CREATE SCHEMA other; CREATE TABLE other.things (x int, y int[])", "CREATE TABLE odd (a point)"
+        ROWS,
+        "CREATE SCHEMA other; CREATE TABLE other.things (x int, y int[])",
+        "CREATE TABLE odd (a point)",
     )
     tables = list(found_tables(address))
     assert [(one.name, one.stored) for one in tables] == [
@@ -81,7 +95,12 @@ def test_a_server() -> None:
         ("visits", "visits"),
     ]
     assert tables[0].schema == {"x": Type.INTEGER}
-    assert tables[2] == Found("visits", address, "visits", {"id": Type.TEXT, "ward": Type.TEXT, "cost": Type.INTEGER})
+    assert tables[2] == Found(
+        "visits",
+        address,
+        "visits",
+        {"id": Type.TEXT, "ward": Type.TEXT, "cost": Type.INTEGER},
+    )
 
 
 def test_a_view_that_cannot_be_opened_says_why() -> None:
@@ -94,7 +113,10 @@ def test_a_view_that_cannot_be_opened_says_why() -> None:
     ("address", "kept"),
     [
         ("postgresql://me:secret@host/clinic", "postgresql://me@host/clinic"),
-        ("postgresql://host/clinic?password=secret&sslmode=require", "postgresql://host/clinic?sslmode=require"),
+        (
+            "postgresql://host/clinic?password=secret&sslmode=require",
+            "postgresql://host/clinic?sslmode=require",
+        ),
         ("postgresql://me@host:5433/clinic", "postgresql://me@host:5433/clinic"),
     ],
 )

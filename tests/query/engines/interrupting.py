@@ -13,8 +13,12 @@ import pytest
 __all__ = ["interrupt_a_wait"]
 
 
-def interrupt_a_wait(monkeypatch: pytest.MonkeyPatch, module: ModuleType, number: int) -> None:
-    """Another thread raises the signal during this one of the short waits in which the module waits for a statement."""
+def interrupt_a_wait(
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, number: int
+) -> None:
+    """Another thread raises the signal during this one of the short waits in which the
+    module waits for a statement.
+    """
     wait, count = module.wait, itertools.count(1)
 
     def interrupted(*args: Any, **named: Any) -> Any:

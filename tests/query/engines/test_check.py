@@ -29,7 +29,8 @@ SOURCE = Path(dither.__file__).parent
 
 def test_what_does_not_fit(tmp_path: Path) -> None:
     (tmp_path / "v.csv").write_text(
-        "id,visit,age,ward\n1,1,7,A\n1,1,200,B\n,2,-5,C\n2,3,x,\n1,4,,A\n", encoding="utf-8"
+        "id,visit,age,ward\n1,1,7,A\n1,1,200,B\n,2,-5,C\n2,3,x,\n1,4,,A\n",
+        encoding="utf-8",
     )
     (tmp_path / "c.csv").write_text("visit,code\n1,x\n9,y\n,z\n", encoding="utf-8")
     number = Field("visit", Type.INTEGER)
@@ -41,7 +42,12 @@ def test_what_does_not_fit(tmp_path: Path) -> None:
     )
     tables = (
         Table("visits", fields, owner="id", rows=2, source=f"{tmp_path}/v.csv"),
-        Table("codes", (number,), link=Link("visit", "visits", "visit"), source=f"{tmp_path}/c.csv"),
+        Table(
+            "codes",
+            (number,),
+            link=Link("visit", "visits", "visit"),
+            source=f"{tmp_path}/c.csv",
+        ),
     )
     catalogue = Catalogue("c", tables, unit=Unit("id"))
     with DuckDBEngine.of(catalogue) as engine:
@@ -62,7 +68,9 @@ def test_what_does_not_fit(tmp_path: Path) -> None:
 def looked(path: Path, *fields: Field, **table: Any) -> list[str]:
     """What is said of a table behind its number of rows."""
     unit = {"unit": Unit(table["owner"])} if "owner" in table else {}
-    catalogue = Catalogue("c", (Table("data", fields, source=str(path), **table),), **unit)
+    catalogue = Catalogue(
+        "c", (Table("data", fields, source=str(path), **table),), **unit
+    )
     with DuckDBEngine.of(catalogue) as engine:
         said = check(engine, catalogue)
     assert said[0].startswith("data: ")
@@ -71,16 +79,22 @@ def looked(path: Path, *fields: Field, **table: Any) -> list[str]:
 
 def test_a_source_that_cannot_be_read_to_the_end(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
-    parquet.write_table(pa.table({"x": [f"text {i}" for i in range(1000)]}), path, use_dictionary=False)
+    parquet.write_table(
+        pa.table({"x": [f"text {i}" for i in range(1000)]}), path, use_dictionary=False
+    )
     content = bytearray(path.read_bytes())
     content[200:400] = b"\xff" * 200
     path.write_bytes(content)
-    damaged = "data: its source cannot be read to the end, so it is damaged; write it anew"
+    damaged = (
+        "data: its source cannot be read to the end, so it is damaged; write it anew"
+    )
     assert looked(path, Field("x", Type.TEXT)) == [damaged]
 
 
 def test_ids_that_look_alike(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("id,x\nP1,1\np1,2\n P1 ,3\nP2,4\n,5\n,6\n", encoding="utf-8")
+    (tmp_path / "t.csv").write_text(
+        "id,x\nP1,1\np1,2\n P1 ,3\nP2,4\n,5\n,6\n", encoding="utf-8"
+    )
     assert looked(tmp_path / "t.csv", Field("id", Type.TEXT), owner="id", rows=1) == [
         "data: 2 rows have no owner and are left out",
         "data.id: 2 ids differ from another only in case or spaces",
@@ -102,13 +116,19 @@ def test_the_bundled_clinic_fits_but_for_its_quirks() -> None:
     ]
 
 
-@pytest.mark.parametrize(("module", "user"), [("check", "cli/doctor.py"), ("duckdb.check", "query/engines/check.py")])
+@pytest.mark.parametrize(
+    ("module", "user"),
+    [("check", "cli/doctor.py"), ("duckdb.check", "query/engines/check.py")],
+)
 def test_nothing_but_the_curators_command_calls_it(module: str, user: str) -> None:
     """Rule R1: what it says is private."""
     users = set()
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module == f"dither.query.engines.{module}":
+            if (
+                isinstance(node, ast.ImportFrom)
+                and node.module == f"dither.query.engines.{module}"
+            ):
                 users.add(str(path.relative_to(SOURCE)))
     assert users == {user}
 
@@ -123,14 +143,25 @@ VISITS = Table(
     (
         Field("id", Type.TEXT),
         Field("visit", Type.INTEGER),
-        Field("age", Type.INTEGER, Range(0, 110), provenance="a guess of dither init from the name, in years"),
+        Field(
+            "age",
+            Type.INTEGER,
+            Range(0, 110),
+            provenance="a guess of dither init from the name, in years",
+        ),
         Field("ward", Type.TEXT, keys=("A", "B")),
-        Field("day", Type.DATE, bounds_of("bounds", date(2020, 1, 1), date(2030, 1, 1), Type.DATE)),
+        Field(
+            "day",
+            Type.DATE,
+            bounds_of("bounds", date(2020, 1, 1), date(2030, 1, 1), Type.DATE),
+        ),
     ),
     owner="id",
     rows=2,
 )
-CODES = Table("codes", (Field("visit", Type.INTEGER),), link=Link("visit", "visits", "visit"))
+CODES = Table(
+    "codes", (Field("visit", Type.INTEGER),), link=Link("visit", "visits", "visit")
+)
 ELSEWHERE = Catalogue("c", (VISITS, CODES), unit=Unit("id"))
 SAID = [
     "visits: 8 rows",

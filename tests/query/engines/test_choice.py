@@ -16,11 +16,15 @@ from dither.query.catalogue.types import Type
 from dither.query.engines.choice import engine_for, engine_of, maker
 from dither.query.engines.duckdb.engine import DuckDBEngine
 
-Session = type("SparkSession", (SimpleNamespace,), {"__module__": "pyspark.sql.session"})
+Session = type(
+    "SparkSession", (SimpleNamespace,), {"__module__": "pyspark.sql.session"}
+)
 
 
 def table(name: str, source: str, **more: Any) -> Table:
-    return Table(name, (Field("id", Type.TEXT),), source=source, **{"owner": "id", **more})
+    return Table(
+        name, (Field("id", Type.TEXT),), source=source, **{"owner": "id", **more}
+    )
 
 
 @pytest.mark.parametrize(
@@ -41,10 +45,21 @@ def test_a_source_says_its_engine(source: Any, engine: str) -> None:
 def test_a_catalogue_names_its_engine_or_its_sources_do() -> None:
     unit = dither.Unit("id")
     assert engine_for(Catalogue("c", (table("a", "a.csv"),), unit)) == "duckdb"
-    assert engine_for(Catalogue("c", (table("a", "postgresql://here/x"),), unit)) == "postgres"
-    assert engine_for(Catalogue("c", (table("a", "a.parquet"),), unit, engine="spark")) == "spark"
-    mixed = Catalogue("c", (table("a", "a.csv"), table("b", "postgresql://here/x")), unit)
-    with pytest.raises(ArgumentError, match=r"a \(duckdb\) and b \(postgres\) are read by different engines"):
+    assert (
+        engine_for(Catalogue("c", (table("a", "postgresql://here/x"),), unit))
+        == "postgres"
+    )
+    assert (
+        engine_for(Catalogue("c", (table("a", "a.parquet"),), unit, engine="spark"))
+        == "spark"
+    )
+    mixed = Catalogue(
+        "c", (table("a", "a.csv"), table("b", "postgresql://here/x")), unit
+    )
+    with pytest.raises(
+        ArgumentError,
+        match=r"a \(duckdb\) and b \(postgres\) are read by different engines",
+    ):
         engine_for(mixed)
 
 
@@ -57,10 +72,14 @@ def test_the_engine_of_a_catalogue_file_is_kept() -> None:
 
 def test_the_maker_of_each() -> None:
     assert maker("duckdb") == DuckDBEngine.of
-    with pytest.raises(ArgumentError, match="there is no 'oracle'; there are: duckdb, postgres, spark"):
+    with pytest.raises(
+        ArgumentError, match="there is no 'oracle'; there are: duckdb, postgres, spark"
+    ):
         maker("oracle")
 
 
 def test_a_server_has_no_place_for_a_book() -> None:
     with pytest.raises(ArgumentError, match="ledger: is missing"):
-        dither.open("postgresql://nowhere.invalid/clinic", table="visits", unit="id", budget=3.0)
+        dither.open(
+            "postgresql://nowhere.invalid/clinic", table="visits", unit="id", budget=3.0
+        )

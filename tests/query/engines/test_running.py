@@ -30,7 +30,10 @@ def test_what_takes_too_long_is_given_up() -> None:
     assert str(failed.value) == FAILED
     assert (failed.value.__cause__, failed.value.__context__) == (None, None)
     assert stuck.given_up.is_set()
-    assert stuck.failures.pop() == "TimeoutError: the question took longer than 0.2 seconds"
+    assert (
+        stuck.failures.pop()
+        == "TimeoutError: the question took longer than 0.2 seconds"
+    )
     with pytest.raises(EngineFailed):  # its time is up for good
         running.run(lambda: "more")
     assert running.close() is None
@@ -40,7 +43,10 @@ def test_statements_share_their_time() -> None:
     allowance = Allowance(1e-9)
     with allowance.spending():
         pass
-    with pytest.raises(TimeoutError, match="longer than 1e-09 seconds"), allowance.spending():
+    with (
+        pytest.raises(TimeoutError, match="longer than 1e-09 seconds"),
+        allowance.spending(),
+    ):
         pass
 
 

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from dither.query.catalogue.types import ANY, Type
 from dither.query.operations.evaluate import ends, leaves, value
-from dither.query.operations.expressions import AggregateLeaf, Column, Expr, KeyLeaf, Ref
+from dither.query.operations.expressions import (
+    AggregateLeaf,
+    Column,
+    Expr,
+    KeyLeaf,
+    Ref,
+)
 from dither.query.operations.operators import call, literal
 
 TOTAL = AggregateLeaf(Type.REAL, ANY, 0)
@@ -50,7 +56,9 @@ def test_what_is_not_finite_is_null() -> None:
 
 def test_dates_as_keys() -> None:
     month = KeyLeaf(Type.DATE, ANY, 0)
-    assert value(call("add_months", month, options=(1,)), (dt.date(2024, 1, 31),), ()) == dt.date(2024, 2, 29)
+    assert value(
+        call("add_months", month, options=(1,)), (dt.date(2024, 1, 31),), ()
+    ) == dt.date(2024, 2, 29)
 
 
 def test_rows_are_not_evaluated() -> None:
@@ -77,8 +85,18 @@ def test_leaves() -> None:
         (call("sqrt", call("neg", TOTAL)), None),
         (call("least", TOTAL, literal(9)), (8.0, 9.0)),
         (call("greatest", TOTAL, literal(None), literal(9)), (9.0, 12.0)),
-        (call("greatest", call("neg", TOTAL), call("sqrt", call("sub", COUNT, literal(4)))), (-12.0, 1.0)),
-        (call("coalesce", call("sqrt", call("sub", COUNT, literal(4))), literal(-5)), (-5.0, 1.0)),
+        (
+            call(
+                "greatest",
+                call("neg", TOTAL),
+                call("sqrt", call("sub", COUNT, literal(4))),
+            ),
+            (-12.0, 1.0),
+        ),
+        (
+            call("coalesce", call("sqrt", call("sub", COUNT, literal(4))), literal(-5)),
+            (-5.0, 1.0),
+        ),
         (call("cast", TOTAL, options=(Type.INTEGER,)), (8.0, 12.0)),
         (call("coalesce", TOTAL, literal(0)), (8.0, 12.0)),
         (call("case", call("eq", WARD, literal("A")), TOTAL, COUNT), (8.0, 12.0)),
@@ -110,12 +128,24 @@ def trees(depth: int) -> st.SearchStrategy[Expr]:
     if depth == 0:
         return leaf
     below = trees(depth - 1)
-    power = st.builds(lambda a, n: call("power", a, literal(n)), below, st.sampled_from([2, 3, -1, 0.5]))
-    one, two = (st.builds(call, st.sampled_from(UNARY), below), st.builds(call, st.sampled_from(BINARY), below, below))
+    power = st.builds(
+        lambda a, n: call("power", a, literal(n)),
+        below,
+        st.sampled_from([2, 3, -1, 0.5]),
+    )
+    one, two = (
+        st.builds(call, st.sampled_from(UNARY), below),
+        st.builds(call, st.sampled_from(BINARY), below, below),
+    )
     return st.one_of(leaf, one, two, power)
 
 
-@given(expr=trees(3), parts=st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS).map(sorted), min_size=2, max_size=2))
+@given(
+    expr=trees(3),
+    parts=st.lists(
+        st.tuples(NUMBERS, NUMBERS, NUMBERS).map(sorted), min_size=2, max_size=2
+    ),
+)
 def test_values_lie_between_the_ends(expr: Expr, parts: list[list[float]]) -> None:
     found = value(expr, (), [middle for _, middle, _ in parts])
     interval = ends(expr, (), [(low, high) for low, _, high in parts])

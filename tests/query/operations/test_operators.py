@@ -33,7 +33,11 @@ ILL = column("ill", Type.BOOLEAN)
         (True, Type.BOOLEAN, Range(1, 1)),
         ("a", Type.TEXT, ANY),
         (dt.date(1970, 1, 3), Type.DATE, Range(2, 2)),
-        (dt.datetime(1970, 1, 1, 0, 0, 1, tzinfo=dt.UTC), Type.TIMESTAMP, Range(10**6, 10**6)),
+        (
+            dt.datetime(1970, 1, 1, 0, 0, 1, tzinfo=dt.UTC),
+            Type.TIMESTAMP,
+            Range(10**6, 10**6),
+        ),
     ],
 )
 def test_constants(value: Any, type_: Type, range_: Range) -> None:
@@ -65,7 +69,11 @@ def test_constants_that_are_none(value: Any) -> None:
         (call("round", AGE, options=(2,)), Type.INTEGER, Range(0, 110)),
         (call("floor", ANY_REAL), Type.REAL, ANY),
         (call("least", AGE, literal(50)), Type.INTEGER, Range(0, 50)),
-        (call("greatest", call("least", ANY_REAL, literal(9)), literal(0)), Type.REAL, Range(0.0, 9.0)),
+        (
+            call("greatest", call("least", ANY_REAL, literal(9)), literal(0)),
+            Type.REAL,
+            Range(0.0, 9.0),
+        ),
         (call("case", ILL, AGE, literal(None)), Type.INTEGER, Range(0, 110)),
         (call("case", ILL, literal(1), literal(0)), Type.INTEGER, Range(0, 1)),
         (call("coalesce", AGE, literal(-1), COST), Type.REAL, Range(-1.0, 110.0)),
@@ -74,8 +82,16 @@ def test_constants_that_are_none(value: Any) -> None:
         (call("extract", BORN, options=("year",)), Type.INTEGER, Range(1970, 2000)),
         (call("extract", BORN, options=("MONTHS",)), Type.INTEGER, Range(1, 12)),
         (call("date_trunc", BORN, options=("year",)), Type.DATE, Range(0, 10957)),
-        (call("date_trunc", BORN, options=("hour",)), Type.TIMESTAMP, Range(0, 10957 * 86_400_000_000)),
-        (call("date_diff", BORN, literal("2000-01-02"), options=("year",)), Type.INTEGER, Range(0, 30)),
+        (
+            call("date_trunc", BORN, options=("hour",)),
+            Type.TIMESTAMP,
+            Range(0, 10957 * 86_400_000_000),
+        ),
+        (
+            call("date_diff", BORN, literal("2000-01-02"), options=("year",)),
+            Type.INTEGER,
+            Range(0, 30),
+        ),
         (call("date_sub", BORN, BORN), Type.INTEGER, Range(-10957, 10957)),
         (call("add_days", BORN, options=(3,)), Type.DATE, Range(3, 10960)),
         (call("cast", COST, options=(Type.INTEGER,)), Type.INTEGER, Range(0, 500)),
@@ -95,7 +111,10 @@ def test_types_and_ranges(expr: Expr, type_: Type, range_: Range) -> None:
         (call("neg", literal(5)), -5),
         (call("add", literal(1), literal(0.5)), 1.5),
         (call("div", literal(1), literal(0)), None),
-        (call("cast", literal("2024-01-31"), options=(Type.DATE,)), dt.date(2024, 1, 31)),
+        (
+            call("cast", literal("2024-01-31"), options=(Type.DATE,)),
+            dt.date(2024, 1, 31),
+        ),
         (call("add_months", literal("2024-01-31"), options=(1,)), dt.date(2024, 2, 29)),
         (call("add_days", BORN, options=(10**9,)), None),
         (call("add", AGE, literal(None)), None),
@@ -132,12 +151,22 @@ def test_patterns_have_one_escape() -> None:
 
 
 PROBLEMS: list[tuple[str, tuple[Any, ...], tuple[Any, ...], str]] = [
-    ("eq", (NAME, AGE), (), r"= cannot mix name \(TEXT\) with age \(INTEGER\); write CAST\(name AS INTEGER\)"),
+    (
+        "eq",
+        (NAME, AGE),
+        (),
+        r"= cannot mix name \(TEXT\) with age \(INTEGER\); write CAST\(name AS INTEGER\)",
+    ),
     ("lt", (BORN, NAME), (), r"write CAST\(name AS DATE\)"),
     ("eq", (ILL, 1), (), r"write CAST\(ill AS INTEGER\)"),
     ("eq", (BORN, 5), (), "EXTRACT"),
     ("ge", (BORN, "soon"), (), "write '2024-01-31'"),
-    ("add", (NAME, 1), (), r"\+ needs numbers, not name \(TEXT\); write CAST\(… AS REAL\)"),
+    (
+        "add",
+        (NAME, 1),
+        (),
+        r"\+ needs numbers, not name \(TEXT\); write CAST\(… AS REAL\)",
+    ),
     ("add", (ILL, 1), (), "CASE WHEN"),
     ("mul", (BORN, 2), (), "DATE_DIFF"),
     ("sqrt", (AGE, AGE), (), "SQRT takes 1 argument, not 2"),
@@ -166,8 +195,14 @@ PROBLEMS: list[tuple[str, tuple[Any, ...], tuple[Any, ...], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("op", "args", "options", "message"), PROBLEMS, ids=[f"{p[0]}-{p[3]}" for p in PROBLEMS])
-def test_problems_say_what_to_write(op: str, args: tuple[Any, ...], options: tuple[Any, ...], message: str) -> None:
+@pytest.mark.parametrize(
+    ("op", "args", "options", "message"),
+    PROBLEMS,
+    ids=[f"{p[0]}-{p[3]}" for p in PROBLEMS],
+)
+def test_problems_say_what_to_write(
+    op: str, args: tuple[Any, ...], options: tuple[Any, ...], message: str
+) -> None:
     exprs = [arg if isinstance(arg, Expr) else literal(arg) for arg in args]
     with pytest.raises(TypeProblem, match=message):
         call(op, *exprs, options=options)

@@ -19,11 +19,19 @@ WHOLES = st.integers(-(2**63), 2**63 - 1) | st.integers(-5, 5)
 def inside(draw: st.DrawFn, numbers: st.SearchStrategy[float]) -> tuple[Range, float]:
     """A range, open on some sides, and a value in it."""
     low, value, high = sorted(draw(st.tuples(numbers, numbers, numbers)))
-    return Range(*draw(st.sampled_from([(low, high), (None, high), (low, None), (None, None), (value, value)]))), value
+    return Range(
+        *draw(
+            st.sampled_from(
+                [(low, high), (None, high), (low, None), (None, None), (value, value)]
+            )
+        )
+    ), value
 
 
 def holds(range_: Range, value: float) -> bool:
-    return (range_.low is None or range_.low <= value) and (range_.high is None or value <= range_.high)
+    return (range_.low is None or range_.low <= value) and (
+        range_.high is None or value <= range_.high
+    )
 
 
 def computed(function: Callable[..., float], *values: float) -> float | None:
@@ -73,7 +81,12 @@ def test_reals(op: str, a: tuple[Range, float], b: tuple[Range, float]) -> None:
 def test_reals_on_a_grid(op: str) -> None:
     """Every value and range over small numbers, where zeros and signs meet."""
     grid = [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0]
-    pieces = [(Range(a, b), [x for x in grid if a <= x <= b]) for a in grid for b in grid if a <= b]
+    pieces = [
+        (Range(a, b), [x for x in grid if a <= x <= b])
+        for a in grid
+        for b in grid
+        if a <= b
+    ]
     for one, xs in pieces:
         for other, ys in pieces:
             range_ = REAL_RULES[op](one, other)
@@ -97,11 +110,20 @@ def test_functions_of_one_number(op: str, a: tuple[Range, float]) -> None:
 
 @given(a=inside(FLOATS), digits=st.integers(-15, 15))
 def test_rounding(a: tuple[Range, float], digits: int) -> None:
-    assert holds(ranges.rounded(lambda x: round_half_away(x, digits), a[0]), round_half_away(a[1], digits))
+    assert holds(
+        ranges.rounded(lambda x: round_half_away(x, digits), a[0]),
+        round_half_away(a[1], digits),
+    )
 
 
-@given(parts=st.lists(st.tuples(inside(FLOATS), st.booleans(), st.booleans()), min_size=1, max_size=4))
-def test_extremes_leave_out_nulls(parts: list[tuple[tuple[Range, float], bool, bool]]) -> None:
+@given(
+    parts=st.lists(
+        st.tuples(inside(FLOATS), st.booleans(), st.booleans()), min_size=1, max_size=4
+    )
+)
+def test_extremes_leave_out_nulls(
+    parts: list[tuple[tuple[Range, float], bool, bool]],
+) -> None:
     """An argument is there, or surely there; the others are NULL."""
     every = [range_ for (range_, _), _, _ in parts]
     sure = [range_ for (range_, _), _, certain in parts if certain]
@@ -112,7 +134,9 @@ def test_extremes_leave_out_nulls(parts: list[tuple[tuple[Range, float], bool, b
 
 @given(parts=st.lists(inside(FLOATS), min_size=1))
 def test_a_hull_holds_all(parts: list[tuple[Range, float]]) -> None:
-    assert all(holds(ranges.hull([range_ for range_, _ in parts]), value) for _, value in parts)
+    assert all(
+        holds(ranges.hull([range_ for range_, _ in parts]), value) for _, value in parts
+    )
 
 
 @pytest.mark.parametrize(
@@ -124,7 +148,10 @@ def test_a_hull_holds_all(parts: list[tuple[Range, float]]) -> None:
         (ranges.multiply(Range(0.1, 3.0), Range(1.0, 10.0)), Range(0.1, 30.0)),
         (ranges.quotient(Range(1.0, 2.0), Range(-1.0, 1.0)), ANY),
         (ranges.quotient(Range(1.0, 2.0), Range(0.0, 4.0)), Range(0.25, None)),
-        (ranges.quotient(Range(1.0, 2.0), Range(0.0, 4.0), whole=True), Range(0.25, 2.0)),
+        (
+            ranges.quotient(Range(1.0, 2.0), Range(0.0, 4.0), whole=True),
+            Range(0.25, 2.0),
+        ),
         (ranges.quotient(Range(1.0, 2.0), Range(4.0, None)), Range(0.0, 0.5)),
         (ranges.quotient(ANY, Range(0.0, 0.0)), Range(0.0, 0.0)),
         (ranges.truncated(Range(-7, 7), Range(2, 3)), Range(-3, 3)),

@@ -1,4 +1,6 @@
-"""How many rows joins can make of one row: bounds by public facts, and that they are none too small."""
+"""How many rows joins can make of one row: bounds by public facts, and that they are
+none too small.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +20,33 @@ from dither.query.sql.joins import nodes
 from dither.query.sql.nodes import Join, Scan, SemiJoin, Union
 from tests.conformance.asking import Worlds, questions
 
-PATIENTS = Table("patients", (Field("id", Type.INTEGER), Field("region", Type.TEXT)), owner="id", rows=1)
+PATIENTS = Table(
+    "patients",
+    (Field("id", Type.INTEGER), Field("region", Type.TEXT)),
+    owner="id",
+    rows=1,
+)
 VISITS = Table(
     "visits",
-    (Field("visit", Type.INTEGER), Field("id", Type.INTEGER), Field("cost", Type.INTEGER, Range(0, 9))),
+    (
+        Field("visit", Type.INTEGER),
+        Field("id", Type.INTEGER),
+        Field("cost", Type.INTEGER, Range(0, 9)),
+    ),
     owner="id",
     rows=50,
 )
-CODES = Table("codes", (Field("visit", Type.INTEGER), Field("code", Type.TEXT)), link=Link("visit", "visits", "visit"))
-REGIONS = Table("regions", (Field("region", Type.TEXT), Field("n", Type.INTEGER)), public=True)
-PARTS = Table("parts", (Field("part", Type.TEXT), Field("region", Type.TEXT)), public=True)
+CODES = Table(
+    "codes",
+    (Field("visit", Type.INTEGER), Field("code", Type.TEXT)),
+    link=Link("visit", "visits", "visit"),
+)
+REGIONS = Table(
+    "regions", (Field("region", Type.TEXT), Field("n", Type.INTEGER)), public=True
+)
+PARTS = Table(
+    "parts", (Field("part", Type.TEXT), Field("region", Type.TEXT)), public=True
+)
 CLINIC = Catalogue("clinic", (PATIENTS, VISITS, CODES, REGIONS, PARTS), unit=Unit("id"))
 
 
@@ -103,8 +122,12 @@ def test_rows_of_one_row(sql: str) -> None:
 
 def test_repeats_are_counted_only_where_sizes_do_not_suffice() -> None:
     sizes = Told()
-    small = bind("SELECT COUNT(*) FROM patients p JOIN regions r ON r.region = p.region", CLINIC).relation
-    large = bind("SELECT COUNT(*) FROM patients p JOIN parts q ON q.part = p.region", CLINIC).relation
+    small = bind(
+        "SELECT COUNT(*) FROM patients p JOIN regions r ON r.region = p.region", CLINIC
+    ).relation
+    large = bind(
+        "SELECT COUNT(*) FROM patients p JOIN parts q ON q.part = p.region", CLINIC
+    ).relation
     check_fan_out(small, sizes, 100)
     assert sizes.asked == []
     check_fan_out(large, sizes, 100)
@@ -115,29 +138,50 @@ def test_what_is_too_much_is_refused_with_a_way_out() -> None:
     joins = " ".join(f"CROSS JOIN regions r{n}" for n in range(8))
     message = "its joins can make 429,981,696 rows of one row, and 10,000 is the most; join fewer tables"
     with pytest.raises(QueryError, match=message):
-        check_fan_out(bind(f"SELECT COUNT(*) FROM patients {joins}", CLINIC).relation, Told(), 10_000)
+        check_fan_out(
+            bind(f"SELECT COUNT(*) FROM patients {joins}", CLINIC).relation,
+            Told(),
+            10_000,
+        )
     sql = "SELECT COUNT(*) FROM patients WHERE region IN (SELECT a.part FROM parts a CROSS JOIN parts b)"
     relation = bind(sql, CLINIC).relation
-    with pytest.raises(QueryError, match=f"its public tables make 1,000,000,000,000 rows, and {PUBLIC_ROWS:,} is"):
+    with pytest.raises(
+        QueryError,
+        match=f"its public tables make 1,000,000,000,000 rows, and {PUBLIC_ROWS:,} is",
+    ):
         check_fan_out(relation, Told(), 10_000)
 
 
 def test_many_joins_are_looked_at_in_little_time() -> None:
     """Both ways to count each of twenty joins would be a million."""
-    joins = " ".join(f"JOIN parts q{n} ON q{n}.part = p.region AND q{n}.region = p.region" for n in range(19))
+    joins = " ".join(
+        f"JOIN parts q{n} ON q{n}.part = p.region AND q{n}.region = p.region"
+        for n in range(19)
+    )
     reach = Reach(Told(), repeats=True)
-    assert reach.of(bind(f"SELECT COUNT(*) FROM patients p {joins}", CLINIC).relation).fan_out == 1
+    assert (
+        reach.of(
+            bind(f"SELECT COUNT(*) FROM patients p {joins}", CLINIC).relation
+        ).fan_out
+        == 1
+    )
     assert len(reach.known) < 2 * fan_out.LOOKS
 
 
-def test_no_bound_is_too_small_for_the_rows_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All questions with joins of the conformance suite: each of their relations, against its rows in DuckDB."""
+def test_no_bound_is_too_small_for_the_rows_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All questions with joins of the conformance suite: each of their relations,
+    against its rows in DuckDB.
+    """
     worlds, compared = Worlds("duckdb"), 0
     for asked in questions():
         database = worlds.opened(asked.world, "Laplace")
         engine, table = database._engine, database.catalogue.table
         relation = bind(asked.sql, database.catalogue).relation
-        if not any(isinstance(node, Join | SemiJoin | Union) for node in nodes(relation)):
+        if not any(
+            isinstance(node, Join | SemiJoin | Union) for node in nodes(relation)
+        ):
             continue
         with engine.session() as session:
 

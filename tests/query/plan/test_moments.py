@@ -34,7 +34,9 @@ def test_the_last_index_runs_fastest():
     assert moments.parts([1.0, 0.0]) == [0, 0, 0, 0, 343, 0]
 
 
-@pytest.mark.parametrize(("low", "high"), [(0, 1), (0, 110), (-5, 1000), (3, 3), (0, 2**40)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 1), (0, 110), (-5, 1000), (3, 3), (0, 2**40)]
+)
 @pytest.mark.parametrize("degrees", [(1,), (2,)])
 def test_integers_are_not_rounded(low, high, degrees):
     moments = Moments.over(degrees, [(low, high)], [True])
@@ -42,7 +44,10 @@ def test_integers_are_not_rounded(low, high, degrees):
     assert 0 < steps <= 1 << (30 if degrees == (1,) else 15)
     if 0 < width <= 1000:
         assert steps % width == 0
-        assert all(moments.place(x) == (x - low) * (steps // width) for x in range(low, high + 1))
+        assert all(
+            moments.place(x) == (x - low) * (steps // width)
+            for x in range(low, high + 1)
+        )
     assert moments.place(low - 10) == 0
     assert moments.place(high + 10) == (steps if width else 0)
 

@@ -1,4 +1,6 @@
-"""What a noisy histogram tells about units: on exact counts, on noisy ones, and where noise is all there is."""
+"""What a noisy histogram tells about units: on exact counts, on noisy ones, and where
+noise is all there is.
+"""
 
 import math
 
@@ -15,7 +17,9 @@ BINS = Bins(1, 1 << 14)
 
 def counted(bins, norms):
     places = np.ceil(2 * np.log2(np.maximum(norms, 1) / bins.first) - 1e-9)
-    return np.bincount(np.clip(places, 0, bins.count - 1).astype(int), minlength=bins.count)
+    return np.bincount(
+        np.clip(places, 0, bins.count - 1).astype(int), minlength=bins.count
+    )
 
 
 def test_bins_grow_by_the_root_of_two():
@@ -25,13 +29,17 @@ def test_bins_grow_by_the_root_of_two():
     bins = Bins(4096, 4096 << 14)
     assert bins.count == 29
     for norm in (0, 1, 4096, 4097, 5793, 8192, 8193, 4096 << 14, 1 << 40):
-        expected = min(max(math.ceil(2 * math.log2(max(norm, 1) / 4096)), 0), bins.count - 1)
+        expected = min(
+            max(math.ceil(2 * math.log2(max(norm, 1) / 4096)), 0), bins.count - 1
+        )
         assert bins.bin(norm) == expected
     assert len(bins.middles) == bins.count
 
 
 def test_what_is_cut_off_is_estimated():
-    units = seen(counted(BINS, np.r_[np.full(10_000, 4), np.full(1000, 64)]), BINS, HISTOGRAM)
+    units = seen(
+        counted(BINS, np.r_[np.full(10_000, 4), np.full(1000, 64)]), BINS, HISTOGRAM
+    )
     assert units.above(4) == 1000
     assert units.lost(4) == pytest.approx(1000 * 60, rel=0.25)
     assert units.lost(64) == pytest.approx(0, abs=1)

@@ -36,7 +36,9 @@ def test_private_keys_carry_a_delta_and_stay_within_the_stated_epsilon() -> None
 
 
 def test_private_keys_need_a_delta() -> None:
-    with pytest.raises(ArgumentError, match="keys: are private here, and naming them needs a δ"):
+    with pytest.raises(
+        ArgumentError, match="keys: are private here, and naming them needs a δ"
+    ):
         afford(Asked(epsilon=0.5), PURE, keys=True)
 
 
@@ -45,7 +47,9 @@ def test_rho_needs_an_account_with_delta() -> None:
         afford(Asked(rho=0.1), PURE, keys=False)
 
 
-@pytest.mark.parametrize("terms", [RENYI, Terms.of(Accounting.GDP, ApproxDP(3.0, 1e-6))])
+@pytest.mark.parametrize(
+    "terms", [RENYI, Terms.of(Accounting.GDP, ApproxDP(3.0, 1e-6))]
+)
 def test_a_share_costs_that_part_of_the_account(terms: Terms) -> None:
     for way in afford(Asked(share=0.25), terms, keys=False):
         loss = terms.cost(way.guarantee).loss
@@ -60,24 +64,39 @@ def test_a_share_of_a_pure_account_is_a_share_of_epsilon() -> None:
     assert afford(Asked(share=0.25), PURE, keys=False)[0].guarantee == PureDP(0.75)
 
 
-WEIGHTS = st.lists(st.integers(1, 10**6), min_size=1, max_size=8).map(lambda w: [Fraction(x, sum(w)) for x in w])
+WEIGHTS = st.lists(st.integers(1, 10**6), min_size=1, max_size=8).map(
+    lambda w: [Fraction(x, sum(w)) for x in w]
+)
 
 
 @given(WEIGHTS, st.floats(1e-6, 50))
-def test_parts_of_epsilon_add_up_to_no_more(weights: list[Fraction], epsilon: float) -> None:
+def test_parts_of_epsilon_add_up_to_no_more(
+    weights: list[Fraction], epsilon: float
+) -> None:
     spend = Spend(False, epsilon, 0.0, PureDP(epsilon))
     assert sum(Fraction(spend.part(weight)) for weight in weights) <= Fraction(epsilon)
 
 
 @given(WEIGHTS, st.floats(1e-6, 50))
-def test_squares_of_parts_of_mu_add_up_to_no_more(weights: list[Fraction], mu: float) -> None:
+def test_squares_of_parts_of_mu_add_up_to_no_more(
+    weights: list[Fraction], mu: float
+) -> None:
     spend = Spend(True, mu, 0.0, GaussianDP(mu))
-    assert sum(Fraction(spend.part(weight)) ** 2 for weight in weights) <= Fraction(mu) ** 2
+    assert (
+        sum(Fraction(spend.part(weight)) ** 2 for weight in weights)
+        <= Fraction(mu) ** 2
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "width", "confidence"),
-    [("±50 at 95%", 50, 0.95), ("+/- 1.5 at 99 %", 1.5, 0.99), ("10", 10, 0.95), (10, 10, 0.95), ("±2e3", 2000, 0.95)],
+    [
+        ("±50 at 95%", 50, 0.95),
+        ("+/- 1.5 at 99 %", 1.5, 0.99),
+        ("10", 10, 0.95),
+        (10, 10, 0.95),
+        ("±2e3", 2000, 0.95),
+    ],
 )
 def test_a_wanted_error_in_words(text: object, width: float, confidence: float) -> None:
     wanted = wanted_error(text)
@@ -85,7 +104,21 @@ def test_a_wanted_error_in_words(text: object, width: float, confidence: float) 
 
 
 @pytest.mark.parametrize(
-    "text", ["", "about ten", "±", "±5 at 100%", "±5 at 0%", "-3", 0, -1, float("nan"), True, None, "5 at 95"]
+    "text",
+    [
+        "",
+        "about ten",
+        "±",
+        "±5 at 100%",
+        "±5 at 0%",
+        "-3",
+        0,
+        -1,
+        float("nan"),
+        True,
+        None,
+        "5 at 95",
+    ],
 )
 def test_an_error_that_is_none(text: object) -> None:
     with pytest.raises(ArgumentError, match="error"):

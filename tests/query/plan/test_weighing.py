@@ -21,17 +21,30 @@ ROW = 4096
 
 
 def planned(figure="COUNT(*)", rows=None, keys="ABCDEF", **cost):
-    fields = (Field("id", Type.TEXT), Field("g", Type.TEXT, ANY, tuple(keys)), Field("x", Type.INTEGER, Range(-5, 9)))
-    catalogue = Catalogue("t", (Table("t", fields, owner="id", rows=rows),), unit=Unit("id"))
+    fields = (
+        Field("id", Type.TEXT),
+        Field("g", Type.TEXT, ANY, tuple(keys)),
+        Field("x", Type.INTEGER, Range(-5, 9)),
+    )
+    catalogue = Catalogue(
+        "t", (Table("t", fields, owner="id", rows=rows),), unit=Unit("id")
+    )
     terms = Terms.of(Accounting.RENYI, ApproxDP(40.0, 1e-6, unit=Unit("id")))
-    return plan_of(bind(f"SELECT g, {figure} FROM t GROUP BY g", catalogue), Asked(**(cost or {"rho": RHO})), terms)
+    return plan_of(
+        bind(f"SELECT g, {figure} FROM t GROUP BY g", catalogue),
+        Asked(**(cost or {"rho": RHO})),
+        terms,
+    )
 
 
 def chosen(plan, norms, groups, *, noisy=False):
     (item,) = plan.items
     exact = counted(item.bins, norms * item.measure.row)
     units = plan.choosing(item).release(exact) if noisy else exact
-    return radius_of(plan, item, [int(count) for count in units], groups).value / item.measure.row
+    return (
+        radius_of(plan, item, [int(count) for count in units], groups).value
+        / item.measure.row
+    )
 
 
 def heavy(units):
@@ -48,13 +61,21 @@ def heavy(units):
         (heavy(1_240_000), 50, 90, 370),
         (heavy(1000), 50, 5, 16),
     ],
-    ids=["one row each", "eight rows each", "two kinds", "many heavy units", "few heavy units"],
+    ids=[
+        "one row each",
+        "eight rows each",
+        "two kinds",
+        "many heavy units",
+        "few heavy units",
+    ],
 )
 def test_the_choice_on_exact_counts(norms, groups, low, high):
     assert low <= chosen(planned(), norms, groups) <= high
 
 
-@pytest.mark.parametrize(("units", "groups", "room"), [(1000, 50, 1.5), (10_000, 1, 2.5), (100_000, 50, 1.5)])
+@pytest.mark.parametrize(
+    ("units", "groups", "room"), [(1000, 50, 1.5), (10_000, 1, 2.5), (100_000, 50, 1.5)]
+)
 def test_noisy_choices_are_nearly_as_good_as_the_best(units, groups, room):
     """The median over 60 draws of what is lost and added, beside the best edge's."""
     norms, plan = heavy(units), planned()
@@ -87,13 +108,19 @@ def test_far_below_a_cap_the_radius_follows_the_units():
     assert 2 <= chosen(planned(rows=2000), heavy(5000) / 2, 6) <= 40
 
 
-@pytest.mark.parametrize("figure", ["COUNT(*)", "SUM(x)", "AVG(x)", "MEDIAN(x)", "VAR_POP(x)"])
+@pytest.mark.parametrize(
+    "figure", ["COUNT(*)", "SUM(x)", "AVG(x)", "MEDIAN(x)", "VAR_POP(x)"]
+)
 def test_parts_of_the_cost_add_up(figure):
     """Whatever radius is chosen, all parts together are the whole cost of the item."""
     (item,) = planned(figure, rows=90).items
     assert item.weight + item.choosing + item.hiding == 1
     for radius in (1, item.cap - 1, item.cap):
-        spent = item.part(radius) + item.choosing + (item.hiding if item.hides(radius) else 0)
+        spent = (
+            item.part(radius)
+            + item.choosing
+            + (item.hiding if item.hides(radius) else 0)
+        )
         assert spent == 1
 
 

@@ -1,4 +1,6 @@
-"""The catalogue of the plan fixtures: a clinic whose unit is a patient, and a survey in which each row is a unit."""
+"""The catalogue of the plan fixtures: a clinic whose unit is a patient, and a survey in
+which each row is a unit.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ REGIONS = Table(
     ),
     public=True,
 )
-CLINIC = Catalogue("clinic", (PATIENTS, VISITS, DIAGNOSES, REGIONS), unit=Unit("patient_id"))
+CLINIC = Catalogue(
+    "clinic", (PATIENTS, VISITS, DIAGNOSES, REGIONS), unit=Unit("patient_id")
+)
 
 ANSWERS = Table(
     "answers",
@@ -68,7 +72,11 @@ ANSWERS = Table(
         Field("region", Type.TEXT),
         Field("age", Type.INTEGER, Range(0, 110)),
         Field("smokes", Type.BOOLEAN),
-        Field("at", Type.TIMESTAMP, Range(day(2024, 1, 1) * 86_400_000_000, day(2024, 3, 1) * 86_400_000_000)),
+        Field(
+            "at",
+            Type.TIMESTAMP,
+            Range(day(2024, 1, 1) * 86_400_000_000, day(2024, 3, 1) * 86_400_000_000),
+        ),
     ),
 )
 SURVEY = Catalogue("survey", (ANSWERS, REGIONS))

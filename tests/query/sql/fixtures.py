@@ -1,4 +1,6 @@
-"""Plan fixtures: text files of questions and what comes of them, and the function that computes it."""
+"""Plan fixtures: text files of questions and what comes of them, and the function that
+computes it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ BETWEEN, ANSWER = "---", "--"
 
 @dataclass(frozen=True)
 class Case:
-    """A question and the text that is expected of it. `file` is the fixture's name; rows_*.sql asks the survey."""
+    """A question and the text that is expected of it. `file` is the fixture's name;
+    rows_*.sql asks the survey.
+    """
 
     file: str
     sql: str
@@ -33,18 +37,27 @@ TERMS = Terms.of(Accounting.RENYI, ApproxDP(4.0, 1e-6))
 
 
 def outcome(sql: str, file: str = "") -> str:
-    """The plan in words, with its sensitivities and noise at ε = 1 of (4, 1e-6), or the exact error."""
+    """The plan in words, with its sensitivities and noise at ε = 1 of (4, 1e-6), or the
+    exact error.
+    """
     catalogue = SURVEY if file.startswith("rows_") else CLINIC
     terms = replace(TERMS, total=replace(TERMS.total, unit=catalogue.unit))
     try:
         question = bind(sql, catalogue)
-        return "\n".join([describe(question), *described(plan_of(question, Asked(epsilon=1.0), terms))])
+        return "\n".join(
+            [
+                describe(question),
+                *described(plan_of(question, Asked(epsilon=1.0), terms)),
+            ]
+        )
     except ArgumentError as error:
         return f"refused: {error.message}"
 
 
 def read(path: Path) -> list[Case]:
-    """The cases of a file: SQL, a line `--`, the outcome; a line `---` between two of them."""
+    """The cases of a file: SQL, a line `--`, the outcome; a line `---` between two of
+    them.
+    """
     cases = []
     for block in path.read_text(encoding="utf-8").strip("\n").split(f"\n{BETWEEN}\n"):
         sql, _, expected = block.partition(f"\n{ANSWER}\n")

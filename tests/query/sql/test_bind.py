@@ -1,4 +1,6 @@
-"""Binding: names, joins, owners and facts of columns; that no text makes it fail in another way than a refusal."""
+"""Binding: names, joins, owners and facts of columns; that no text makes it fail in
+another way than a refusal.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,14 @@ import pytest
 
 from dither.errors import QueryError
 from dither.query.catalogue.types import Type
-from dither.query.operations.expressions import AggregateLeaf, Call, Expr, KeyLeaf, Literal, Ref
+from dither.query.operations.expressions import (
+    AggregateLeaf,
+    Call,
+    Expr,
+    KeyLeaf,
+    Literal,
+    Ref,
+)
 from dither.query.plan.describe import describe
 from dither.query.sql.bind import bind
 from dither.query.sql.nodes import (
@@ -72,7 +81,11 @@ def check(relation: Relation) -> None:
             for column, expr in zip(relation.columns, relation.exprs, strict=True):
                 assert (column.type, column.range) == (expr.type, expr.range)
                 assert isinstance(expr, Ref) or column.keys is None
-                assert not column.owner or (isinstance(expr, Ref) and expr.column.owner) or is_coalesced(expr)
+                assert (
+                    not column.owner
+                    or (isinstance(expr, Ref) and expr.column.owner)
+                    or is_coalesced(expr)
+                )
         case Join():
             width = len(relation.left.columns)
             assert len(relation.columns) == width + len(relation.right.columns)
@@ -87,14 +100,23 @@ def check(relation: Relation) -> None:
             assert relation.source.private
             check_refs(relation.keys, relation.source)
             assert any(isinstance(key, Ref) for key in relation.keys)
-            check_refs([one.expr for one in relation.summaries if one.expr is not None], relation.source)
+            check_refs(
+                [one.expr for one in relation.summaries if one.expr is not None],
+                relation.source,
+            )
         case Distinct():
-            assert not relation.private or any(column.owner for column in relation.columns)
+            assert not relation.private or any(
+                column.owner for column in relation.columns
+            )
         case Union():
             assert all(source.private for source in relation.sources)
-            assert {len(source.columns) for source in relation.sources} == {len(relation.columns)}
+            assert {len(source.columns) for source in relation.sources} == {
+                len(relation.columns)
+            }
             for place, column in enumerate(relation.columns):
-                assert {source.columns[place].type for source in relation.sources} == {column.type}
+                assert {source.columns[place].type for source in relation.sources} == {
+                    column.type
+                }
     for below in children(relation):
         check(below)
 
@@ -108,19 +130,25 @@ def check_partners(relation: OfOwners | SemiJoin) -> None:
         assert relation.others.private
         assert relation.others.columns[0].owner
         return
-    both = Relation(relation.source.columns + relation.others.columns, relation.private, None)
+    both = Relation(
+        relation.source.columns + relation.others.columns, relation.private, None
+    )
     check_refs([relation.condition] if relation.condition else [], both)
 
 
 def is_coalesced(expr: Expr) -> bool:
-    return isinstance(expr, Call) and expr.op == "coalesce" and all(isinstance(arg, Ref) for arg in expr.args)
+    return (
+        isinstance(expr, Call)
+        and expr.op == "coalesce"
+        and all(isinstance(arg, Ref) for arg in expr.args)
+    )
 
 
 def children(relation: Relation) -> list[Relation]:
     names = ("source", "left", "right", "others", "values")
-    return [getattr(relation, name) for name in names if hasattr(relation, name)] + list(
-        getattr(relation, "sources", ())
-    )
+    return [
+        getattr(relation, name) for name in names if hasattr(relation, name)
+    ] + list(getattr(relation, "sources", ()))
 
 
 def check_question(found: Question) -> None:
@@ -134,7 +162,9 @@ def check_question(found: Question) -> None:
         check_refs(aggregate.args, found.relation)
         if aggregate.function not in ("count", "units", "distinct"):
             assert all(arg.range.bounded for arg in aggregate.args)
-    after = [output.expr for output in found.outputs] + [expr for expr, _ in found.order]
+    after = [output.expr for output in found.outputs] + [
+        expr for expr, _ in found.order
+    ]
     for expr in [*after, *([found.having] if found.having else [])]:
         check_after(expr, found)
 
@@ -152,7 +182,9 @@ def check_after(expr: Expr, found: Question) -> None:
         assert isinstance(expr, Literal)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: " ".join(case.sql.split())[:60])
+@pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: " ".join(case.sql.split())[:60]
+)
 def test_every_accepted_fixture_is_well_formed(case: object) -> None:
     try:
         found = bind(case.sql, SURVEY if case.file.startswith("rows_") else CLINIC)  # type: ignore[attr-defined]
@@ -162,7 +194,9 @@ def test_every_accepted_fixture_is_well_formed(case: object) -> None:
 
 
 def test_broken_questions_are_refused_and_never_crash() -> None:
-    """Words of the fixtures in a random order: every outcome is a well-formed question or a QueryError."""
+    """Words of the fixtures in a random order: every outcome is a well-formed question
+    or a QueryError.
+    """
     rng = random.Random(20260101)
     texts = [re.findall(r"\w+|'[^']*'|\s+|.", case.sql) for case in CASES]
     words = [word for text in texts for word in text if word.strip()]
@@ -171,7 +205,9 @@ def test_broken_questions_are_refused_and_never_crash() -> None:
         text = list(rng.choice(texts))
         for _ in range(rng.randint(1, 3)):
             place = rng.randrange(len(text))
-            text[place : place + rng.randint(0, 1)] = [" ", rng.choice(words), " "] if rng.random() < 0.7 else []
+            text[place : place + rng.randint(0, 1)] = (
+                [" ", rng.choice(words), " "] if rng.random() < 0.7 else []
+            )
             text = text or [" "]
         try:
             found = bind("".join(text), CLINIC)
@@ -186,7 +222,11 @@ def test_broken_questions_are_refused_and_never_crash() -> None:
 def test_the_same_text_gives_the_same_question() -> None:
     for case in CASES[::7]:
         if case.expected.startswith("refused"):
-            assert outcome(case.sql, case.file) == outcome(case.sql, case.file) == case.expected
+            assert (
+                outcome(case.sql, case.file)
+                == outcome(case.sql, case.file)
+                == case.expected
+            )
         elif not case.file.startswith("rows_"):
             assert question(case.sql) == bind(parse(case.sql), CLINIC)
 
@@ -201,14 +241,24 @@ JOINABLE = {
 
 
 @pytest.mark.parametrize("tables", JOINABLE)
-def test_private_tables_join_on_equal_ids_and_nothing_else(tables: tuple[str, str]) -> None:
-    sides = [next(table for table in CLINIC.tables if table.name == name) for name in tables]
+def test_private_tables_join_on_equal_ids_and_nothing_else(
+    tables: tuple[str, str],
+) -> None:
+    sides = [
+        next(table for table in CLINIC.tables if table.name == name) for name in tables
+    ]
     for one, two in product(*(side.fields for side in sides)):
         for sign in ("=", "<>", "<", "IS NOT DISTINCT FROM"):
             on = f"l.{one.name} {sign} r.{two.name}"
-            for condition in (on, f"{on} AND l.{one.name} IS NOT NULL", f"TRUE AND ({on})"):
+            for condition in (
+                on,
+                f"{on} AND l.{one.name} IS NOT NULL",
+                f"TRUE AND ({on})",
+            ):
                 allowed = sign == "=" and (one.name, two.name) in JOINABLE[tables]
-                for sql in written(*tables, condition)[: None if condition is on else 1]:
+                for sql in written(*tables, condition)[
+                    : None if condition is on else 1
+                ]:
                     assert question(sql).relation.private if allowed else refused(sql)
             for condition in (f"{on} OR l.{one.name} IS NULL", f"NOT ({on})"):
                 assert all(refused(sql) for sql in written(*tables, condition))
@@ -228,10 +278,19 @@ def written(left: str, right: str, condition: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("kind", "left", "right"),
-    [("", True, True), ("LEFT", True, False), ("RIGHT", False, True), ("FULL", False, False)],
+    [
+        ("", True, True),
+        ("LEFT", True, False),
+        ("RIGHT", False, True),
+        ("FULL", False, False),
+    ],
 )
-def test_a_side_that_can_be_missing_has_no_owner_column(kind: str, left: bool, right: bool) -> None:
-    found = question(f"SELECT COUNT(*) FROM patients p {kind} JOIN visits v ON p.patient_id = v.patient_id")
+def test_a_side_that_can_be_missing_has_no_owner_column(
+    kind: str, left: bool, right: bool
+) -> None:
+    found = question(
+        f"SELECT COUNT(*) FROM patients p {kind} JOIN visits v ON p.patient_id = v.patient_id"
+    )
     width = len(CLINIC.tables[0].fields)
     columns = found.relation.columns
     assert any(column.owner for column in columns[:width]) is left
@@ -249,14 +308,29 @@ def test_only_a_column_by_itself_keeps_its_keys(item: str, keeps: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "item", ["patient_id || ''", "UPPER(patient_id)", "CASE WHEN TRUE THEN patient_id END", "'p1'"]
+    "item",
+    [
+        "patient_id || ''",
+        "UPPER(patient_id)",
+        "CASE WHEN TRUE THEN patient_id END",
+        "'p1'",
+    ],
 )
 def test_an_id_that_was_computed_is_no_id(item: str) -> None:
     inner = f"SELECT {item} AS patient_id, cost FROM visits"
-    assert not any(column.owner for column in question(f"SELECT COUNT(*) FROM ({inner})").relation.columns)
-    assert refused(f"SELECT COUNT(*) FROM (SELECT patient_id, COUNT(*) FROM ({inner}) GROUP BY patient_id)")
-    assert refused(f"SELECT COUNT(*) FROM patients WHERE patient_id IN (SELECT patient_id FROM ({inner}))")
-    assert refused(f"SELECT COUNT(*) FROM patients p JOIN ({inner}) v ON p.patient_id = v.patient_id")
+    assert not any(
+        column.owner
+        for column in question(f"SELECT COUNT(*) FROM ({inner})").relation.columns
+    )
+    assert refused(
+        f"SELECT COUNT(*) FROM (SELECT patient_id, COUNT(*) FROM ({inner}) GROUP BY patient_id)"
+    )
+    assert refused(
+        f"SELECT COUNT(*) FROM patients WHERE patient_id IN (SELECT patient_id FROM ({inner}))"
+    )
+    assert refused(
+        f"SELECT COUNT(*) FROM patients p JOIN ({inner}) v ON p.patient_id = v.patient_id"
+    )
 
 
 def test_rows_of_one_unit_are_counted_through_the_plan() -> None:
@@ -264,27 +338,46 @@ def test_rows_of_one_unit_are_counted_through_the_plan() -> None:
         return question(f"SELECT COUNT(*) FROM {rows}").relation.most
 
     once = "(SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id)"
-    assert most("patients") == most(f"{once} t") == most("patients WHERE weight > 3") == 1
+    assert (
+        most("patients") == most(f"{once} t") == most("patients WHERE weight > 3") == 1
+    )
     assert (
         most("visits")
         is most("patients JOIN regions USING (region)")
         is most("patients JOIN visits USING (patient_id)")
     )
     assert most("patients p FULL JOIN patients q USING (patient_id)") == 2
-    assert most("(SELECT * FROM patients UNION ALL SELECT * FROM patients UNION ALL SELECT * FROM patients)") == 3
+    assert (
+        most(
+            "(SELECT * FROM patients UNION ALL SELECT * FROM patients UNION ALL SELECT * FROM patients)"
+        )
+        == 3
+    )
     assert most("(SELECT patient_id, ward, COUNT(*) FROM visits GROUP BY ALL)") is None
 
 
 def test_queries_named_by_with_cannot_multiply_without_end() -> None:
-    doubled = ", ".join(f"a{i} AS (SELECT * FROM a{i - 1} UNION ALL SELECT * FROM a{i - 1})" for i in range(1, 40))
+    doubled = ", ".join(
+        f"a{i} AS (SELECT * FROM a{i - 1} UNION ALL SELECT * FROM a{i - 1})"
+        for i in range(1, 40)
+    )
     with quick(3):
-        assert "parts" in refused(f"WITH a0 AS (SELECT * FROM visits), {doubled} SELECT COUNT(*) FROM a39")
-        joined = ", ".join(
-            f"a{i} AS (SELECT x.* FROM a{i - 1} x JOIN a{i - 1} y ON x.patient_id = y.patient_id)" for i in range(1, 40)
+        assert "parts" in refused(
+            f"WITH a0 AS (SELECT * FROM visits), {doubled} SELECT COUNT(*) FROM a39"
         )
-        assert "parts" in refused(f"WITH a0 AS (SELECT * FROM visits), {joined} SELECT COUNT(*) FROM a39")
-        chain = ", ".join(f"a{i} AS (SELECT patient_id, 1 AS x FROM a{i - 1})" for i in range(1, 210))
-        assert "words" in refused(f"WITH a0 AS (SELECT * FROM visits), {chain} SELECT COUNT(*) FROM a209")
+        joined = ", ".join(
+            f"a{i} AS (SELECT x.* FROM a{i - 1} x JOIN a{i - 1} y ON x.patient_id = y.patient_id)"
+            for i in range(1, 40)
+        )
+        assert "parts" in refused(
+            f"WITH a0 AS (SELECT * FROM visits), {joined} SELECT COUNT(*) FROM a39"
+        )
+        chain = ", ".join(
+            f"a{i} AS (SELECT patient_id, 1 AS x FROM a{i - 1})" for i in range(1, 210)
+        )
+        assert "words" in refused(
+            f"WITH a0 AS (SELECT * FROM visits), {chain} SELECT COUNT(*) FROM a209"
+        )
 
 
 def test_wide_questions_are_bounded() -> None:
@@ -295,13 +388,19 @@ def test_wide_questions_are_bounded() -> None:
     keys = ", ".join(f"LEFT(note, {i})" for i in range(30))
     assert "keys" in refused(f"SELECT COUNT(*) FROM visits GROUP BY {keys}")
     stars = ", ".join(["*"] * 300)
-    assert "columns" in refused(f"SELECT COUNT(*) FROM (SELECT {stars} FROM (SELECT {stars} FROM visits))")
+    assert "columns" in refused(
+        f"SELECT COUNT(*) FROM (SELECT {stars} FROM (SELECT {stars} FROM visits))"
+    )
     owners = " AND ".join(["patient_id IN (SELECT patient_id FROM visits)"] * 60)
     assert "SELECTs" in refused(f"SELECT COUNT(*) FROM visits WHERE {owners}")
-    partners = " AND ".join(["EXISTS (SELECT * FROM visits w WHERE w.patient_id = visits.patient_id)"] * 60)
+    partners = " AND ".join(
+        ["EXISTS (SELECT * FROM visits w WHERE w.patient_id = visits.patient_id)"] * 60
+    )
     assert "SELECTs" in refused(f"SELECT COUNT(*) FROM visits WHERE {partners}")
     commas = ", ".join(f"visits v{i}" for i in range(20))
-    links = " AND ".join(f"v{i}.patient_id = v{j}.patient_id" for i in range(20) for j in range(0, 20, 2))
+    links = " AND ".join(
+        f"v{i}.patient_id = v{j}.patient_id" for i in range(20) for j in range(0, 20, 2)
+    )
     assert question(f"SELECT COUNT(*) FROM {commas} WHERE {links}").relation.private
     union = " UNION ALL ".join(["SELECT patient_id FROM visits"] * 300)
     assert "parts" in refused(f"SELECT COUNT(*) FROM ({union})")
@@ -309,16 +408,28 @@ def test_wide_questions_are_bounded() -> None:
 
 def test_long_lists_and_chains_are_bound() -> None:
     values = ", ".join(f"'n{i}'" for i in range(1_200))
-    assert question(f"SELECT COUNT(*) FROM visits WHERE note IN ({values})").relation.private
+    assert question(
+        f"SELECT COUNT(*) FROM visits WHERE note IN ({values})"
+    ).relation.private
     anything = " OR ".join(f"cost = {i}" for i in range(600))
     assert question(f"SELECT COUNT(*) FROM visits WHERE {anything}").relation.private
     assert (
-        question(f"SELECT AVG({' + '.join(['cost'] * 95)}) FROM visits").aggregates[0].args[0].range.high == 1_900_000
+        question(f"SELECT AVG({' + '.join(['cost'] * 95)}) FROM visits")
+        .aggregates[0]
+        .args[0]
+        .range.high
+        == 1_900_000
     )
 
 
 @pytest.mark.parametrize(
-    "inner", ["DROP TABLE visits", "INSERT INTO visits VALUES (1)", "VALUES (1)", "DESCRIBE visits"]
+    "inner",
+    [
+        "DROP TABLE visits",
+        "INSERT INTO visits VALUES (1)",
+        "VALUES (1)",
+        "DESCRIBE visits",
+    ],
 )
 def test_with_names_only_selects(inner: str) -> None:
     assert refused(f"WITH a AS ({inner}) SELECT COUNT(*) FROM visits")
@@ -326,8 +437,12 @@ def test_with_names_only_selects(inner: str) -> None:
 
 def test_a_text_reaches_the_question_as_a_value_only() -> None:
     text = "x'; DROP TABLE visits; --"
-    found = question(f"SELECT COUNT(*) AS \"a'; --\" FROM visits WHERE note = '{text.replace(chr(39), chr(39) * 2)}'")
+    found = question(
+        f"SELECT COUNT(*) AS \"a'; --\" FROM visits WHERE note = '{text.replace(chr(39), chr(39) * 2)}'"
+    )
     assert isinstance(found.relation, Filter)
     assert isinstance(found.relation.condition, Call)
-    assert found.relation.condition.args[1] == Literal(Type.TEXT, found.relation.condition.args[1].range, text)
+    assert found.relation.condition.args[1] == Literal(
+        Type.TEXT, found.relation.condition.args[1].range, text
+    )
     assert found.outputs[0].name == "a'; --"

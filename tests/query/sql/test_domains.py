@@ -1,4 +1,6 @@
-"""Public values of keys: complete for every row with declared values, and from public facts alone."""
+"""Public values of keys: complete for every row with declared values, and from public
+facts alone.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,15 @@ from tests.clock import quick
 from tests.query.sql.clinic import CLINIC, SURVEY
 
 
-def values(key: str, table: str = "visits JOIN patients USING (patient_id)") -> tuple[object, ...] | None:
+def values(
+    key: str, table: str = "visits JOIN patients USING (patient_id)"
+) -> tuple[object, ...] | None:
     catalogue = SURVEY if table == "answers" else CLINIC
-    return bind(f"SELECT {key} AS k, COUNT(*) FROM {table} GROUP BY 1", catalogue).keys[0].values
+    return (
+        bind(f"SELECT {key} AS k, COUNT(*) FROM {table} GROUP BY 1", catalogue)
+        .keys[0]
+        .values
+    )
 
 
 @pytest.mark.parametrize(
@@ -35,9 +43,15 @@ def values(key: str, table: str = "visits JOIN patients USING (patient_id)") -> 
         ("NULLIF(ward, 'A')", ("B", "C")),
         ("COALESCE(ward, sex)", ("A", "B", "C", "F", "M", "X")),
         ("COALESCE(ward, note, 'x')", None),
-        ("CASE WHEN note LIKE 'a%' THEN 1 WHEN rating > 3 THEN 2 ELSE 3 END", (1, 2, 3)),
+        (
+            "CASE WHEN note LIKE 'a%' THEN 1 WHEN rating > 3 THEN 2 ELSE 3 END",
+            (1, 2, 3),
+        ),
         ("CASE WHEN note LIKE 'a%' THEN ward END", ("A", "B", "C")),
-        ("CASE WHEN days > 30 THEN 'long' WHEN ward = 'A' THEN 'a' ELSE 'else' END", ("a", "else", "long")),
+        (
+            "CASE WHEN days > 30 THEN 'long' WHEN ward = 'A' THEN 'a' ELSE 'else' END",
+            ("a", "else", "long"),
+        ),
         ("LEAST(visit_id, 3)", None),
         ("LEAST(GREATEST(visit_id, 1), 3)", (1, 2, 3)),
         ("LENGTH(note)", None),
@@ -52,10 +66,19 @@ def values(key: str, table: str = "visits JOIN patients USING (patient_id)") -> 
         ("EXTRACT(year FROM day)", (2020, 2021, 2022, 2023, 2024)),
         ("EXTRACT(month FROM born)", tuple(range(1, 13))),
         ("EXTRACT(dow FROM day)", tuple(range(7))),
-        ("DATE_TRUNC('year', day)", tuple(date(year, 1, 1) for year in range(2020, 2025))),
-        ("DATE_TRUNC('month', born)", tuple(date(y, m, 1) for y in range(1900, 2025) for m in range(1, 13))),
+        (
+            "DATE_TRUNC('year', day)",
+            tuple(date(year, 1, 1) for year in range(2020, 2025)),
+        ),
+        (
+            "DATE_TRUNC('month', born)",
+            tuple(date(y, m, 1) for y in range(1900, 2025) for m in range(1, 13)),
+        ),
         ("day", tuple(date(2020, 1, 1) + timedelta(days=n) for n in range(1827))),
-        ("day + INTERVAL 1 DAY", tuple(date(2020, 1, 2) + timedelta(days=n) for n in range(1827))),
+        (
+            "day + INTERVAL 1 DAY",
+            tuple(date(2020, 1, 2) + timedelta(days=n) for n in range(1827)),
+        ),
     ],
 )
 def test_values_of_a_key(key: str, expected: tuple[object, ...] | None) -> None:
@@ -66,7 +89,9 @@ def test_weeks_and_hours_are_all_there() -> None:
     weeks = values("DATE_TRUNC('week', day)")
     assert weeks == tuple(date(2019, 12, 30) + timedelta(weeks=n) for n in range(262))
     hours = values("DATE_TRUNC('hour', at)", "answers")
-    assert hours == tuple(datetime(2024, 1, 1) + timedelta(hours=n) for n in range(60 * 24 + 1))  # noqa: DTZ001
+    assert hours == tuple(
+        datetime(2024, 1, 1) + timedelta(hours=n) for n in range(60 * 24 + 1)
+    )
     assert values("DATE_TRUNC('second', at)", "answers") is None
     assert values("EXTRACT(hour FROM at)", "answers") == tuple(range(24))
 
@@ -78,7 +103,14 @@ def test_a_range_may_hold_values_that_no_row_has() -> None:
 def test_values_are_found_quickly() -> None:
     with quick(2):
         many = ", ".join(str(n) for n in range(900))
-        assert values(f"CASE WHEN days IN ({many}) THEN EXTRACT(year FROM born) ELSE days + cost % 10 END") is not None
-        values(f"CASE WHEN DATE_DIFF('day', born, day) IN ({many}) THEN born ELSE day END")
+        assert (
+            values(
+                f"CASE WHEN days IN ({many}) THEN EXTRACT(year FROM born) ELSE days + cost % 10 END"
+            )
+            is not None
+        )
+        values(
+            f"CASE WHEN DATE_DIFF('day', born, day) IN ({many}) THEN born ELSE day END"
+        )
         assert values("UPPER(" * 20 + "note" + ")" * 20) is None
         assert values("(" * 20 + "cost" + " + 1)" * 20) is None

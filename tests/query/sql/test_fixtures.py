@@ -1,4 +1,6 @@
-"""Every plan fixture comes out as written. With DITHER_UPDATE_PLANS=1 what comes out is written: read the diff."""
+"""Every plan fixture comes out as written. With DITHER_UPDATE_PLANS=1 what comes out is
+written: read the diff.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,13 @@ from tests.query.sql.fixtures import FOLDER, Case, outcome, read, write
 FILES = sorted(FOLDER.glob("*.sql"))
 if os.environ.get("DITHER_UPDATE_PLANS"):
     for path in FILES:
-        write(path, [replace(case, expected=outcome(case.sql, case.file)) for case in read(path)])
+        write(
+            path,
+            [
+                replace(case, expected=outcome(case.sql, case.file))
+                for case in read(path)
+            ],
+        )
 CASES = [case for path in FILES for case in read(path)]
 
 
@@ -26,5 +34,7 @@ def test_comes_out_as_written(case: Case) -> None:
 
 
 def test_there_are_many_and_no_two_ask_the_same() -> None:
-    asked = [(case.file.startswith("rows_"), " ".join(case.sql.split())) for case in CASES]
+    asked = [
+        (case.file.startswith("rows_"), " ".join(case.sql.split())) for case in CASES
+    ]
     assert len(set(asked)) == len(asked) >= 120

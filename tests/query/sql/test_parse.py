@@ -48,27 +48,41 @@ def refusal(sql: object) -> str:
 def test_deep_nesting_is_refused_at_once(name: str) -> None:
     with quick(2):
         message = refusal(DEEP[name])
-    assert "nested too deeply" in message or "words" in message or "characters" in message
+    assert (
+        "nested too deeply" in message or "words" in message or "characters" in message
+    )
 
 
 def test_a_megabyte_is_refused_without_reading_it() -> None:
     with quick(0.1):
         message = refusal("SELECT " + "x" * 1_000_000)
-    assert message == f"the question has 1,000,007 characters; it may have {LETTERS:,}: ask for less at a time"
+    assert (
+        message
+        == f"the question has 1,000,007 characters; it may have {LETTERS:,}: ask for less at a time"
+    )
 
 
 def test_many_words_are_refused_and_long_chains_of_and_are_not() -> None:
     assert "words" in refusal("SELECT " + ", ".join("a" for _ in range(WORDS)))
     assert isinstance(parse("SELECT a " + "AND a " * 1_200).tree, exp.Select)
-    assert isinstance(parse("SELECT a IN (" + ", ".join(map(str, range(1_200))) + ")").tree, exp.Select)
+    assert isinstance(
+        parse("SELECT a IN (" + ", ".join(map(str, range(1_200))) + ")").tree,
+        exp.Select,
+    )
 
 
 @pytest.mark.parametrize("kind", ["JOIN", "LEFT JOIN", "FULL OUTER JOIN"])
-@pytest.mark.parametrize("inner", ["b", "(SELECT 1 FROM c JOIN d ON TRUE)", "(b JOIN c ON TRUE)"])
-def test_joins_without_a_condition_were_read_in_every_order(kind: str, inner: str) -> None:
+@pytest.mark.parametrize(
+    "inner", ["b", "(SELECT 1 FROM c JOIN d ON TRUE)", "(b JOIN c ON TRUE)"]
+)
+def test_joins_without_a_condition_were_read_in_every_order(
+    kind: str, inner: str
+) -> None:
     """Thirty of them took for ever."""
     sql = "SELECT 1 FROM a " + f"{kind} {inner} " * 30
-    assert refusal(sql) == "write ON right after the JOIN that it belongs to" + shown(sql, kind, inner)
+    assert refusal(sql) == "write ON right after the JOIN that it belongs to" + shown(
+        sql, kind, inner
+    )
     parse("SELECT 1 FROM a " + f"{kind} {inner} ON TRUE " * 30)
     parse("SELECT 1 FROM a " + "CROSS JOIN b " * 30)
 
@@ -114,7 +128,20 @@ def test_lines_are_counted_as_they_are_shown() -> None:
     assert (error.line, error.column) == (3, 3)
 
 
-@pytest.mark.parametrize("sql", [None, 5, b"SELECT 1", "", "  ", ";", "-- nothing", "SELECT 1\0", "SELECT '\ud800'"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        None,
+        5,
+        b"SELECT 1",
+        "",
+        "  ",
+        ";",
+        "-- nothing",
+        "SELECT 1\0",
+        "SELECT '\ud800'",
+    ],
+)
 def test_what_is_no_text_is_refused(sql: object) -> None:
     assert refusal(sql)
 
@@ -129,12 +156,22 @@ def test_only_one_select_is_read(sql: str) -> None:
     assert refusal(sql)
 
 
-def test_nothing_is_logged_and_no_escape_code_is_shown(caplog: pytest.LogCaptureFixture) -> None:
+def test_nothing_is_logged_and_no_escape_code_is_shown(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with caplog.at_level(logging.WARNING):
-        for sql in ("EXPLAIN SELECT 1", "SELECT (1", "SELECT 1 FROM", "CALL f()", "WITH a AS (DROP x y) SELECT 1"):
+        for sql in (
+            "EXPLAIN SELECT 1",
+            "SELECT (1",
+            "SELECT 1 FROM",
+            "CALL f()",
+            "WITH a AS (DROP x y) SELECT 1",
+        ):
             with contextlib.suppress(QueryError):
                 parse(sql)
-        shown = refusal("SELECT (1") + refusal("SELECT 1 FROM") + refusal("SELECT 1 WHERE")
+        shown = (
+            refusal("SELECT (1") + refusal("SELECT 1 FROM") + refusal("SELECT 1 WHERE")
+        )
     assert "\x1b" not in shown
     assert "sqlglot" not in shown
     assert not caplog.records
@@ -147,7 +184,12 @@ def test_an_unfinished_text_is_shown_where_it_opens() -> None:
 
 
 def test_items_and_calls_are_quoted_as_written() -> None:
-    source = parse("SELECT DISTINCT a, Sum( (b) )  filter (where c), 'x,y' FROM t").source
+    source = parse(
+        "SELECT DISTINCT a, Sum( (b) )  filter (where c), 'x,y' FROM t"
+    ).source
     assert source.items() == ["a", "Sum( (b) ) filter (where c)", "'x,y'"]
-    assert parse("FROM t SELECT a, (SELECT b, c FROM d)").source.items() == ["a", "(SELECT b, c FROM d)"]
+    assert parse("FROM t SELECT a, (SELECT b, c FROM d)").source.items() == [
+        "a",
+        "(SELECT b, c FROM d)",
+    ]
     assert parse("(SELECT a, b)").source.items() == ["a", "b"]

@@ -27,11 +27,17 @@ COLUMNS = ["who", "case", "from", "order", "age", "current_date"]
 def test_an_error_beside_one_says_to_quote_it(sql: str, name: str | None) -> None:
     frame = pd.DataFrame({column: [1] for column in COLUMNS})
     bounds = dict.fromkeys(COLUMNS[1:], (0, 9))
-    with dither.open(frame, unit="who", bounds=bounds, budget=3.0, name="t") as database:
+    with dither.open(
+        frame, unit="who", bounds=bounds, budget=3.0, name="t"
+    ) as database:
         for ask in (database.sql, database.preview, database.explain_plan):
             with pytest.raises(QueryError) as problem:
                 ask(sql, epsilon=1.0)
-            hint = f'{name} is a word of SQL: as a column, write "{name}" in double quotes'
+            hint = (
+                f'{name} is a word of SQL: as a column, write "{name}" in double quotes'
+            )
             assert (hint in str(problem.value)) == (name is not None)
             assert "is a word of SQL" not in str(problem.value) or name is not None
-        assert database.preview('SELECT SUM("case") AS n FROM t WHERE "from" = 1', epsilon=1.0)
+        assert database.preview(
+            'SELECT SUM("case") AS n FROM t WHERE "from" = 1', epsilon=1.0
+        )

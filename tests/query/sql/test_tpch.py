@@ -1,4 +1,6 @@
-"""TPC-H: each question comes out as the documentation says, and without noise an answer is the exact one."""
+"""TPC-H: each question comes out as the documentation says, and without noise an answer
+is the exact one.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,26 @@ import numpy as np
 import pytest
 
 import dither
-from bench.tpch import CATALOGUE, TOOL, WANTED, Answer, Case, by_key, cases, exact, make, plain
+from bench.tpch import (
+    CATALOGUE,
+    TOOL,
+    WANTED,
+    Answer,
+    Case,
+    by_key,
+    cases,
+    exact,
+    make,
+    plain,
+)
 from dither.mechanisms.additive import Gaussian, Laplace
 from dither.privacy import Unit
 from dither.query.database import Database
 from tools.tpch_table import PAGE, filled
 
-made = pytest.mark.skipif(not TOOL.exists(), reason="needs the tool that makes the data: tpchgen-cli")
+made = pytest.mark.skipif(
+    not TOOL.exists(), reason="needs the tool that makes the data: tpchgen-cli"
+)
 
 REFUSED = {
     "Q2": "no private table",
@@ -42,7 +57,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def database(folder: Path) -> Iterator[Database]:
-    with dither.open(folder / CATALOGUE, budget=dither.Budget(1e9, 1e-6, unit=Unit("c_custkey"))) as opened:
+    with dither.open(
+        folder / CATALOGUE, budget=dither.Budget(1e9, 1e-6, unit=Unit("c_custkey"))
+    ) as opened:
         yield opened
 
 
@@ -50,7 +67,11 @@ def database(folder: Path) -> Iterator[Database]:
 def noiseless(monkeypatch: pytest.MonkeyPatch) -> None:
     """Noise switched off, in this test only."""
     for mechanism in (Laplace, Gaussian):
-        monkeypatch.setattr(mechanism, "_draw", lambda _self, _scale, size: 0 if size is None else np.zeros(size, int))
+        monkeypatch.setattr(
+            mechanism,
+            "_draw",
+            lambda _self, _scale, size: 0 if size is None else np.zeros(size, int),
+        )
 
 
 def test_the_page_shows_what_was_measured() -> None:
@@ -65,16 +86,28 @@ def test_the_wanted_questions_are_there() -> None:
 
 
 @made
-@pytest.mark.parametrize("case", [case for case in cases() if case.name in REFUSED], ids=lambda case: case.name)
-def test_a_question_about_single_customers_is_refused(database: Database, case: Case) -> None:
+@pytest.mark.parametrize(
+    "case",
+    [case for case in cases() if case.name in REFUSED],
+    ids=lambda case: case.name,
+)
+def test_a_question_about_single_customers_is_refused(
+    database: Database, case: Case
+) -> None:
     with pytest.raises(dither.QueryError, match=REFUSED[case.name]):
         database.preview(case.sql, epsilon=1.0)
 
 
 @made
-@pytest.mark.parametrize("case", [case for case in cases() if case.name not in REFUSED], ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case",
+    [case for case in cases() if case.name not in REFUSED],
+    ids=lambda case: case.name,
+)
 @pytest.mark.usefixtures("noiseless")
-def test_an_answer_is_right_but_for_its_noise(folder: Path, database: Database, case: Case) -> None:
+def test_an_answer_is_right_but_for_its_noise(
+    folder: Path, database: Database, case: Case
+) -> None:
     found = database.sql(case.sql, rho=1e7, **WIDE)
     assert isinstance(found, dither.TableRelease)
     keys = [place for place in range(len(found.columns)) if found.is_key(place)]
@@ -82,7 +115,8 @@ def test_an_answer_is_right_but_for_its_noise(folder: Path, database: Database, 
         truth = by_key(exact(connection, case.sql), keys)
     answers = by_key(Answer(tuple(found.columns), found.rows, 0.0), keys)
     alone = {key for key, values in truth.items() if list(values.values()) == [1]}
-    assert set(truth) - alone <= set(answers)  # a private key that one customer has is never named
+    # A private key that one customer has is never named
+    assert set(truth) - alone <= set(answers)
     for key, values in answers.items():
         for place, value in values.items():
             wanted = truth.get(key, {}).get(place)

@@ -1,4 +1,6 @@
-"""From noisy integers to the rows of an answer, with an interval for each number: all of it is post-processing."""
+"""From noisy integers to the rows of an answer, with an interval for each number: all
+of it is post-processing.
+"""
 
 from __future__ import annotations
 
@@ -50,11 +52,17 @@ class Answer:
 
     @cached_property
     def groups(self) -> list[Group]:
-        """The groups that HAVING keeps, in the order of their keys or of ORDER BY, cut by LIMIT."""
+        """The groups that HAVING keeps, in the order of their keys or of ORDER BY, cut
+        by LIMIT.
+        """
         question = self.plan.question
         found = list(self._found)
         if question.having is not None:
-            found = [group for group in found if evaluate.value(question.having, group.keys, group.values)]
+            found = [
+                group
+                for group in found
+                if evaluate.value(question.having, group.keys, group.values)
+            ]
         for expr, descending in reversed(question.order):
             found.sort(key=_sorting(expr, descending))
         last = None if question.limit is None else question.offset + question.limit
@@ -63,17 +71,31 @@ class Answer:
     @cached_property
     def _found(self) -> list[Group]:
         """All groups that were measured."""
-        columns = [self._estimates(i, aggregate) for i, aggregate in enumerate(self.plan.question.aggregates)]
+        columns = [
+            self._estimates(i, aggregate)
+            for i, aggregate in enumerate(self.plan.question.aggregates)
+        ]
         keys = list(self._keys())
         order = sorted(range(len(keys)), key=lambda g: keys[g][0])
-        return [Group(keys[g][1], tuple(column[g] for column in columns)) for g in order]
+        return [
+            Group(keys[g][1], tuple(column[g] for column in columns)) for g in order
+        ]
 
     def _keys(self) -> list[tuple[tuple[int, ...], tuple[Any, ...]]]:
-        """For each group, in the order it was measured in: the places of its keys, for sorting, and the keys."""
+        """For each group, in the order it was measured in: the places of its keys, for
+        sorting, and the keys.
+        """
         question = self.plan.question
-        publics = [range(len(key.values)) for key in question.keys if key.values is not None]
-        names: list[tuple[Any, ...]] = list(self.noisy.keys) if self.plan.keys is not None else [()]
-        ranks = [_ranks(name[n] for name in names) for n in range(len(names[0]) if names else 0)]
+        publics = [
+            range(len(key.values)) for key in question.keys if key.values is not None
+        ]
+        names: list[tuple[Any, ...]] = (
+            list(self.noisy.keys) if self.plan.keys is not None else [()]
+        )
+        ranks = [
+            _ranks(name[n] for name in names)
+            for n in range(len(names[0]) if names else 0)
+        ]
         found = []
         for name in names:
             for places in itertools.product(*publics):
@@ -86,23 +108,40 @@ class Answer:
                     else:
                         place = next(public)
                         pairs.append((place, key.values[place]))
-                found.append((tuple(place for place, _ in pairs), tuple(value for _, value in pairs)))
+                found.append(
+                    (
+                        tuple(place for place, _ in pairs),
+                        tuple(value for _, value in pairs),
+                    )
+                )
         return found
 
     def _estimates(self, index: int, aggregate: Aggregate) -> list[Estimate]:
         """One estimate for each group."""
-        m, item = next((m, item) for m, item in enumerate(self.plan.items) if index in item.measure.aggregates)
+        m, item = next(
+            (m, item)
+            for m, item in enumerate(self.plan.items)
+            if index in item.measure.aggregates
+        )
         measured = self.noisy.items[m]
         groups = list(zip(measured.values, self._hidden(item, measured), strict=True))
         if item.measure.kind is Kind.TREE:
             return self._quantiles(item, measured, aggregate)
         mechanism = self.plan.additive(item, measured.radius)
         if item.measure.kind is Kind.MOMENTS:
-            sums = [Sums(item.measure.moments, [int(part) for part in row], mechanism, cut) for row, cut in groups]
+            sums = [
+                Sums(item.measure.moments, [int(part) for part in row], mechanism, cut)
+                for row, cut in groups
+            ]
             return [MOMENTS[aggregate.function](one) for one in sums]
-        whole = item.measure.function != "sum" or item.measure.args[0].type is Type.INTEGER
+        whole = (
+            item.measure.function != "sum" or item.measure.args[0].type is Type.INTEGER
+        )
         step, sign = float(item.measure.step), item.measure.sign
-        found = [plain(int(row[0]), mechanism, step if step != 1 else 1, sign, cut) for row, cut in groups]
+        found = [
+            plain(int(row[0]), mechanism, step if step != 1 else 1, sign, cut)
+            for row, cut in groups
+        ]
         if item.measure.kind is Kind.DISTINCT:
             found = [_at_most(one, different(item.measure)) for one in found]
         return [_whole(one) for one in found] if whole else found
@@ -110,31 +149,51 @@ class Answer:
     def _hidden(self, item: Item, measured: Measured) -> list[Hidden]:
         """What clipping hid of each group."""
         if measured.hidden is not None:
-            deviation = math.sqrt(noise_variance(self.plan.hidden(item, measured.radius)))
+            deviation = math.sqrt(
+                noise_variance(self.plan.hidden(item, measured.radius))
+            )
             return [Hidden(float(steps), deviation) for steps in measured.hidden]
         return [OPEN if item.clips(measured.radius) else NOTHING] * len(measured.values)
 
-    def _quantiles(self, item: Item, measured: Measured, aggregate: Aggregate) -> list[Estimate]:
-        mechanism, leaves, row = self.plan.tree(item, measured.radius), item.measure.leaves, item.measure.row
+    def _quantiles(
+        self, item: Item, measured: Measured, aggregate: Aggregate
+    ) -> list[Estimate]:
+        mechanism, leaves, row = (
+            self.plan.tree(item, measured.radius),
+            item.measure.leaves,
+            item.measure.row,
+        )
         fitted: Any = mechanism.fit(measured.values) if len(measured.values) else []
         if aggregate.function == "quantile":
             level, hidden = aggregate.level or 0.0, self._hidden(item, measured)
             groups = zip(fitted, hidden, strict=True)
-            found = [quantile(counts, level, leaves, mechanism, row, cut) for counts, cut in groups]
+            found = [
+                quantile(counts, level, leaves, mechanism, row, cut)
+                for counts, cut in groups
+            ]
         else:
             largest = aggregate.function == "max"
-            found = [extreme(counts, leaves, mechanism, row, largest=largest) for counts in fitted]
+            found = [
+                extreme(counts, leaves, mechanism, row, largest=largest)
+                for counts in fitted
+            ]
         return [_dated(one, item.measure.args[0].type) for one in found]
 
     @cached_property
     def rows(self) -> tuple[tuple[Any, ...], ...]:
         outputs = self.plan.question.outputs
         return tuple(
-            tuple(evaluate.value(output.expr, group.keys, group.values) for output in outputs) for group in self.groups
+            tuple(
+                evaluate.value(output.expr, group.keys, group.values)
+                for output in outputs
+            )
+            for group in self.groups
         )
 
     def spread(self, confidence: float) -> list[list[Ends | None]]:
-        """The interval of each cell. Where several aggregates make a number, all hold together (union bound)."""
+        """The interval of each cell. Where several aggregates make a number, all hold
+        together (union bound).
+        """
         return self._cells(confidence, noise=False)
 
     def noise(self, confidence: float) -> list[list[Ends | None]]:
@@ -142,33 +201,50 @@ class Answer:
         return self._cells(confidence, noise=True)
 
     def _cells(self, confidence: float, *, noise: bool) -> list[list[Ends | None]]:
-        outputs, missed = self.plan.question.outputs, (1 - confidence) / self.selected_from
-        return [[self._ends(output.expr, group, missed, noise) for output in outputs] for group in self.groups]
+        outputs, missed = (
+            self.plan.question.outputs,
+            (1 - confidence) / self.selected_from,
+        )
+        return [
+            [self._ends(output.expr, group, missed, noise) for output in outputs]
+            for group in self.groups
+        ]
 
-    def _ends(self, expr: Expr, group: Group, missed: float, noise: bool) -> Ends | None:
+    def _ends(
+        self, expr: Expr, group: Group, missed: float, noise: bool
+    ) -> Ends | None:
         used = evaluate.leaves(expr)
         if not used:
             return None
         each = 1 - missed / len(used)
-        known = [one.ends(each, noise=noise) if i in used else None for i, one in enumerate(group.estimates)]
+        known = [
+            one.ends(each, noise=noise) if i in used else None
+            for i, one in enumerate(group.estimates)
+        ]
         return evaluate.ends(expr, group.keys, known)
 
     @cached_property
     def selected_from(self) -> int:
-        """Out of how many groups some were selected by their noisy numbers; 1 where none were.
+        """Out of how many groups some were selected by their noisy numbers; 1 where
+        none were.
 
-        Numbers that are shown because they are large are often too large. Intervals that hold for all groups at once
-        hold for those that are shown (rule R30).
+        Numbers that are shown because they are large are often too large. Intervals
+        that hold for all groups at once hold for those that are shown (rule R30).
         """
         return max(len(self._found), 1) if self.plan.question.selects else 1
 
     def first(self) -> str:
         """What must be read before the numbers; empty where nothing must."""
-        unseen = [self._name(item) for item, measured in self._items() if self._unseen(item, measured)]
+        unseen = [
+            self._name(item)
+            for item, measured in self._items()
+            if self._unseen(item, measured)
+        ]
         if not unseen:
             return ""
         return (
-            f"{', '.join(unseen)}: too few units to see how much they have, at this cost; each counts for one row at "
+            f"{', '.join(unseen)}: too few units to see how much they have, "
+            "at this cost; each counts for one row at "
             "most, so the true number may be far larger: declare rows, or spend more"
         )
 
@@ -178,45 +254,84 @@ class Answer:
         return not radius_of(self.plan, item, measured.units, len(measured.values)).seen
 
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know beside the numbers; every figure in it is public or was charged (rule R2)."""
-        found = [note for item, measured in self._items() for note in self._clipping(item, measured)]
+        """What a reader must know beside the numbers; every figure in it is public or
+        was charged (rule R2).
+        """
+        found = [
+            note
+            for item, measured in self._items()
+            for note in self._clipping(item, measured)
+        ]
         for index, aggregate in enumerate(self.plan.question.aggregates):
             if aggregate.function in ("min", "max"):
                 found.append(self._extreme(index, aggregate))
-        if any(not item.measure.sure and item.measure.most is not None and item.cap for item in self.plan.items):
+        if any(
+            not item.measure.sure and item.measure.most is not None and item.cap
+            for item in self.plan.items
+        ):
             found.append("intervals hold if no unit has more rows than declared")
         if self.selected_from > 1:
-            found.append(f"rows were chosen out of {self.selected_from:,} by their numbers: intervals hold all at once")
+            found.append(
+                f"rows were chosen out of {self.selected_from:,} by their "
+                "numbers: intervals hold all at once"
+            )
         if self.plan.keys is not None:
             found.append(
-                f"keys are private: one is named if about {self.plan.keys.threshold} units or more have it; "
+                "keys are private: one is named if about "
+                f"{self.plan.keys.threshold} units or more have it; "
                 f"a unit counts for at most {self.plan.keys.most} of them"
             )
             if len(self.noisy.keys) == self.plan.most_named:
-                found.append(f"no more than {self.plan.most_named:,} keys are named at a time: those of the most units")
+                found.append(
+                    f"no more than {self.plan.most_named:,} keys are named at a "
+                    "time: "
+                    "those of the most units"
+                )
         return tuple(dict.fromkeys(found))
 
     def _items(self) -> Sequence[tuple[Item, Measured]]:
         return list(zip(self.plan.items, self.noisy.items, strict=True))
 
     def _name(self, item: Item) -> str:
-        """The answer's columns that clipping an item concerns; empty where it concerns none."""
-        return self._named([i for i in item.measure.aggregates if not self._is_extreme(i)])
+        """The answer's columns that clipping an item concerns; empty where it concerns
+        none.
+        """
+        return self._named(
+            [i for i in item.measure.aggregates if not self._is_extreme(i)]
+        )
 
     def _named(self, aggregates: Sequence[int]) -> str:
-        """The columns that some aggregates are; the aggregates themselves, where they are none by themselves."""
+        """The columns that some aggregates are; the aggregates themselves, where they
+        are none by themselves.
+        """
         question = self.plan.question
-        leaves = [output for output in question.outputs if isinstance(output.expr, AggregateLeaf)]
-        names = [output.name for output in leaves if evaluate.leaves(output.expr) & set(aggregates)]
+        leaves = [
+            output
+            for output in question.outputs
+            if isinstance(output.expr, AggregateLeaf)
+        ]
+        names = [
+            output.name
+            for output in leaves
+            if evaluate.leaves(output.expr) & set(aggregates)
+        ]
         return ", ".join(names or [question.aggregates[i].text for i in aggregates[:1]])
 
     def _is_extreme(self, index: int) -> bool:
-        """Whether an aggregate is an extreme: rows that are seen are there, whatever clipping hides."""
+        """Whether an aggregate is an extreme: rows that are seen are there, whatever
+        clipping hides.
+        """
         return self.plan.question.aggregates[index].function in ("min", "max")
 
     def _clipping(self, item: Item, measured: Measured) -> list[str]:
-        """One line about what was limited, to which side the number errs for it, and what to do."""
-        if not item.clips(measured.radius) or self._unseen(item, measured) or not self._name(item):
+        """One line about what was limited, to which side the number errs for it, and
+        what to do.
+        """
+        if (
+            not item.clips(measured.radius)
+            or self._unseen(item, measured)
+            or not self._name(item)
+        ):
             return []
         return [f"{self._name(item)}: {limited(item, measured)}"]
 
@@ -226,7 +341,10 @@ class Answer:
             for item, measured in self._items()
             if item.measure.kind is Kind.TREE and item.measure.args == aggregate.args
         )
-        mechanism, largest = self.plan.tree(item, measured.radius), aggregate.function == "max"
+        mechanism, largest = (
+            self.plan.tree(item, measured.radius),
+            aggregate.function == "max",
+        )
         rows = rank(mechanism, item.measure.row, largest=largest) / item.measure.row
         side = "at or above" if largest else "at or below"
         name, which = self._named([index]), "largest" if largest else "smallest"
@@ -236,11 +354,17 @@ class Answer:
 
 def limited(item: Item, measured: Measured) -> str:
     """What a radius did, in an analyst's words."""
-    size, weighs = _size(item, measured.radius), item.measure.kind in (Kind.MOMENTS, Kind.TREE)
+    size, weighs = (
+        _size(item, measured.radius),
+        item.measure.kind in (Kind.MOMENTS, Kind.TREE),
+    )
     how = "found privately" if measured.units is not None else "stated"
     less = "weigh less" if weighs else "count for less"
     if item.measure.kind is Kind.DISTINCT:
-        return f"units of more than {size} count for some of them, so the true number may be larger; raise values"
+        return (
+            f"units of more than {size} count for some of them, so the true "
+            "number may be larger; raise values"
+        )
     words = f"units of more than {size} ({how}) {less}"
     if measured.hidden is not None:
         about = "to first order" if item.measure.function in LINEARIZED else "too"
@@ -248,29 +372,49 @@ def limited(item: Item, measured: Measured) -> str:
     return f"{words}{_open_side(item)}"
 
 
-LINEARIZED = ("var_samp", "var_pop", "stddev_samp", "stddev_pop", "covar_samp", "covar_pop", "corr")
+LINEARIZED = (
+    "var_samp",
+    "var_pop",
+    "stddev_samp",
+    "stddev_pop",
+    "covar_samp",
+    "covar_pop",
+    "corr",
+)
 
 
 def _open_side(item: Item) -> str:
     """What is not known for it, and what would help."""
     if item.measure.kind in (Kind.MOMENTS, Kind.TREE):
-        why = ", and nobody declared how many rows a unit has" if item.measure.most is None else ""
+        why = (
+            ", and nobody declared how many rows a unit has"
+            if item.measure.most is None
+            else ""
+        )
         return f"{why}: no interval; {_way_out(item)}"
     towards = {1: "larger", -1: "smaller", 0: "larger or smaller"}[item.measure.sign]
-    return f", so the true number may be {towards}; {_way_out(item)} to know by how much"
+    return (
+        f", so the true number may be {towards}; {_way_out(item)} to know by how much"
+    )
 
 
 def _way_out(item: Item) -> str:
     if item.cap is not None:
         return "leave radius out"
-    return "declare rows" if item.measure.most is None else "declare fewer rows (a unit with so many fits no grid)"
+    return (
+        "declare rows"
+        if item.measure.most is None
+        else "declare fewer rows (a unit with so many fits no grid)"
+    )
 
 
 def _size(item: Item, radius: int) -> str:
     if item.measure.kind is Kind.TOTAL and item.measure.function == "sum":
         return f"{float(radius * item.measure.step):,.4g} in all"
     count = f"{radius / item.measure.row:,.4g}"
-    what = {Kind.UNITS: "group", Kind.DISTINCT: "different value"}.get(item.measure.kind, "row")
+    what = {Kind.UNITS: "group", Kind.DISTINCT: "different value"}.get(
+        item.measure.kind, "row"
+    )
     return f"{count} {what}{'s' * (count != '1')}"
 
 
@@ -293,7 +437,11 @@ class _Plain:
     value: Any
 
     def __lt__(self, other: _Plain) -> bool:
-        return self.value is not None and other.value is not None and bool(self.value < other.value)
+        return (
+            self.value is not None
+            and other.value is not None
+            and bool(self.value < other.value)
+        )
 
 
 @dataclass(frozen=True)
@@ -301,7 +449,11 @@ class _Reversed:
     value: Any
 
     def __lt__(self, other: _Reversed) -> bool:
-        return self.value is not None and other.value is not None and bool(other.value < self.value)
+        return (
+            self.value is not None
+            and other.value is not None
+            and bool(other.value < self.value)
+        )
 
 
 @dataclass(frozen=True)
@@ -344,14 +496,18 @@ def _at_most(estimate: Estimate, most: int | None) -> Estimate:
 
 @dataclass(frozen=True)
 class Dated:
-    """The ends of a date or a timestamp that was measured as a number; None where there is no bound."""
+    """The ends of a date or a timestamp that was measured as a number; None where there
+    is no bound.
+    """
 
     inner: Spread
     convert: Callable[[int], Any]
 
     def ends(self, confidence: float) -> Ends:
         ends = self.inner.ends(confidence)
-        low, high = (None if math.isinf(end) else self.convert(int(end)) for end in ends)
+        low, high = (
+            None if math.isinf(end) else self.convert(int(end)) for end in ends
+        )
         return low, high
 
 
@@ -359,7 +515,9 @@ def _dated(estimate: Estimate, type_: Type) -> Estimate:
     if type_ not in (Type.DATE, Type.TIMESTAMP):
         return estimate
     convert = day if type_ is Type.DATE else moment
-    return estimate.seen(lambda spread: Dated(spread, convert), convert(int(estimate.value)))
+    return estimate.seen(
+        lambda spread: Dated(spread, convert), convert(int(estimate.value))
+    )
 
 
 MOMENTS: dict[str, Callable[[Sums], Estimate]] = {

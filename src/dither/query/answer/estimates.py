@@ -1,7 +1,9 @@
-"""From noisy part sums to counts, sums, means, variances, covariances and correlations, with intervals.
+"""From noisy part sums to counts, sums, means, variances, covariances and correlations,
+with intervals.
 
-Everything here is a function of noisy whole numbers, their mechanism and the descriptor of the parts, so it can be had
-again from stored sums. Intervals hold the true figure, with what clipping hid (rule R30).
+Everything here is a function of noisy whole numbers, their mechanism and the descriptor
+of the parts, so it can be had again from stored sums. Intervals hold the true figure,
+with what clipping hid (rule R30).
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ __all__ = ["Estimate", "Moments", "Sums", "plain"]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value, and where the true one lies; `noise` is where it would lie if nothing had been hidden."""
+    """A value, and where the true one lies; `noise` is where it would lie if nothing
+    had been hidden.
+    """
 
     value: Any
     spread: Spread
@@ -49,14 +53,28 @@ class Estimate:
 
     def seen(self, change: Callable[[Spread], Spread], value: Any) -> Estimate:
         """The same, seen through a change of its spreads."""
-        return Estimate(value, change(self.spread), None if self.noise is None else change(self.noise))
+        return Estimate(
+            value,
+            change(self.spread),
+            None if self.noise is None else change(self.noise),
+        )
 
 
-def plain(noisy: int, mechanism: Additive, step: float = 1, sign: int = 1, hidden: Hidden = NOTHING) -> Estimate:
-    """A count or a sum in whole steps of this size. `sign` says to which side hidden rows can move it."""
+def plain(
+    noisy: int,
+    mechanism: Additive,
+    step: float = 1,
+    sign: int = 1,
+    hidden: Hidden = NOTHING,
+) -> Estimate:
+    """A count or a sum in whole steps of this size. `sign` says to which side hidden
+    rows can move it.
+    """
     total = Total(int(noisy), mechanism, float(step), sign, hidden)
     value = int(noisy) if step == 1 and not hidden.sure else total.value
-    return Estimate(value, total, Around(value, mechanism, integer=True, step=float(step)))
+    return Estimate(
+        value, total, Around(value, mechanism, integer=True, step=float(step))
+    )
 
 
 @dataclass(frozen=True)
@@ -76,24 +94,36 @@ class Sums:
     def total(self, of: int = 0) -> Estimate:
         """The sum of the value with this number."""
         (low, high), degree = self.moments.ranges[of], self.moments.degrees[of]
-        line = Line(self._along(lambda place: low + (high - low) * place[of] / degree), 1 / self.moments.total)
+        line = Line(
+            self._along(lambda place: low + (high - low) * place[of] / degree),
+            1 / self.moments.total,
+        )
         return Estimate(line.value, line)
 
     def mean(self, of: int = 0) -> Estimate:
-        """The mean of the value with this number; the middle of its limits where noise drowned everything."""
+        """The mean of the value with this number; the middle of its limits where noise
+        drowned everything.
+        """
         low, width = float(self.moments.ranges[of][0]), self.moments.width(of)
         rows = self.moments.degrees[of] * self._rows
         ratio = Ratio(self._amount(of), rows, (0.0, 1.0), scale=width, shift=low)
         return Estimate(ratio.value, Mean(ratio, self.hidden), ratio)
 
     def variance(self, *, sample: bool = False, of: int = 0) -> Estimate:
-        """The variance of the value with this number, whose degree is 2; 0 where noise drowned everything.
+        """The variance of the value with this number, whose degree is 2; 0 where noise
+        drowned everything.
 
         Of the rows themselves, or of what they are a sample of.
         """
         width, middle = self.moments.width(of), self._middle(of)
         scale = width * width
-        ratio = Ratio(self._spread(of), 4 * self._rows * self._rows, (0.0, 0.25), (self._rows,), scale)
+        ratio = Ratio(
+            self._spread(of),
+            4 * self._rows * self._rows,
+            (0.0, 0.25),
+            (self._rows,),
+            scale,
+        )
         swing = -ratio.value, scale * max(middle, 1 - middle) ** 2 - ratio.value
         found = self._mixed(ratio, swing, ratio.value if self._rows.value > 0 else 0.0)
         return self._sampled(found) if sample else found
@@ -113,16 +143,25 @@ class Sums:
         return self._sampled(found) if sample else found
 
     def correlation(self) -> Estimate:
-        """The correlation of both values, whose degrees are 2; 0 where noise drowned their variances."""
+        """The correlation of both values, whose degrees are 2; 0 where noise drowned
+        their variances.
+        """
         first, second = self._spread(0), self._spread(1)
-        ratio = Ratio(self._joint, (first * second).root(), (-1.0, 1.0), (self._rows, first, second))
+        ratio = Ratio(
+            self._joint,
+            (first * second).root(),
+            (-1.0, 1.0),
+            (self._rows, first, second),
+        )
         return self._mixed(ratio, self._turns(ratio.value))
 
     def _mixed(self, ratio: Ratio, swing: Ends, value: float | None = None) -> Estimate:
         found = ratio.value if value is None else value
         if self.hidden.nothing:
             return Estimate(found, ratio)
-        return Estimate(found, Mixed(ratio, self._rows.value, swing, self.hidden), ratio)
+        return Estimate(
+            found, Mixed(ratio, self._rows.value, swing, self.hidden), ratio
+        )
 
     def _middle(self, of: int) -> float:
         """The mean of v of [0, 1], as far as it is known."""
@@ -135,14 +174,19 @@ class Sums:
         return list(itertools.product(first, second))
 
     def _turns(self, correlation: float) -> Ends:
-        """How far a hidden row can turn a correlation r: by xy − r(x² + y²)/2, x and y in standard deviations.
+        """How far a hidden row can turn a correlation r: by xy − r(x² + y²)/2, x and y
+        in standard deviations.
 
         That is largest and smallest in a corner, or where an edge turns: at x = y/r.
         """
         rows = max(self._rows.value, 1.0)
-        scale = [math.sqrt(max(self._spread(of).value, 1e-300)) / (2 * rows) for of in (0, 1)]
+        scale = [
+            math.sqrt(max(self._spread(of).value, 1e-300)) / (2 * rows) for of in (0, 1)
+        ]
         corners = [(x / scale[0], y / scale[1]) for x, y in self._corners()]
-        (left, right), (bottom, top) = ((min(side), max(side)) for side in zip(*corners, strict=True))
+        (left, right), (bottom, top) = (
+            (min(side), max(side)) for side in zip(*corners, strict=True)
+        )
         points = list(corners)
         if correlation:
             points += [(cut(y / correlation, (left, right)), y) for y in (bottom, top)]
@@ -166,7 +210,10 @@ class Sums:
 
     def _spread(self, of: int) -> Measured:
         """4 · (rows · Σv² − (Σv)²)."""
-        squares, amount = self._along(lambda place: int(place[of] == 2)), self._amount(of)
+        squares, amount = (
+            self._along(lambda place: int(place[of] == 2)),
+            self._amount(of),
+        )
         return 4 * self._rows * squares - amount * amount
 
     @property
@@ -178,4 +225,6 @@ class Sums:
         """Times n / (n − 1), as if there were at least two rows."""
         n = max(self._rows.value / self.moments.total, 2.0)
         rows = self.count().spread
-        return found.seen(lambda spread: Sample(spread, rows), found.value * n / (n - 1))
+        return found.seen(
+            lambda spread: Sample(spread, rows), found.value * n / (n - 1)
+        )

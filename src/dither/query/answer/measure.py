@@ -1,4 +1,6 @@
-"""What is released: noisy integers and named keys. It is all that is stored, and all that answers are made from."""
+"""What is released: noisy integers and named keys. It is all that is stored, and all
+that answers are made from.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +28,12 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Measured:
-    """The noisy numbers of one item, a row for each group, and the radius they were clipped to.
+    """The noisy numbers of one item, a row for each group, and the radius they were
+    clipped to.
 
-    `units` are the noisy counts of units from which the radius was chosen; None where it was not. `hidden` is what
-    clipping cut off each group, with noise; None where that was not measured.
+    `units` are the noisy counts of units from which the radius was chosen; None where
+    it was not. `hidden` is what clipping cut off each group, with noise; None where
+    that was not measured.
     """
 
     radius: int
@@ -38,8 +42,14 @@ class Measured:
     hidden: Integers | None = None
 
     def to_json(self) -> dict[str, Any]:
-        found = {"radius": self.radius, "values": self.values.tolist(), "units": self.units}
-        return found if self.hidden is None else found | {"hidden": self.hidden.tolist()}
+        found = {
+            "radius": self.radius,
+            "values": self.values.tolist(),
+            "units": self.units,
+        }
+        return (
+            found if self.hidden is None else found | {"hidden": self.hidden.tolist()}
+        )
 
     @classmethod
     def from_json(cls, found: dict[str, Any], item: Item) -> Measured:
@@ -61,18 +71,27 @@ class Noisy:
 
     def to_json(self) -> str:
         keys = [[_plain(value) for value in key] for key in self.keys]
-        return json.dumps({"keys": keys, "items": [one.to_json() for one in self.items]})
+        return json.dumps(
+            {"keys": keys, "items": [one.to_json() for one in self.items]}
+        )
 
     @classmethod
     def from_json(cls, text: str, plan: Plan) -> Noisy:
         found = json.loads(text)
         keys = tuple(tuple(_value(value) for value in key) for key in found["keys"])
-        items = (Measured.from_json(one, item) for one, item in zip(found["items"], plan.items, strict=True))
+        items = (
+            Measured.from_json(one, item)
+            for one, item in zip(found["items"], plan.items, strict=True)
+        )
         return cls(keys, tuple(items))
 
 
 def _array(values: list[list[int]], item: Item) -> Integers:
-    width = item.measure.leaves.tree.nodes if item.measure.kind is Kind.TREE else item.measure.size
+    width = (
+        item.measure.leaves.tree.nodes
+        if item.measure.kind is Kind.TREE
+        else item.measure.size
+    )
     return np.array(values, np.int64).reshape(len(values), width)
 
 
@@ -85,24 +104,38 @@ def _plain(value: Any) -> Any:
 def _value(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
-    return datetime.fromisoformat(value["timestamp"]) if "timestamp" in value else date.fromisoformat(value["date"])
+    return (
+        datetime.fromisoformat(value["timestamp"])
+        if "timestamp" in value
+        else date.fromisoformat(value["date"])
+    )
 
 
-def measure(plan: Plan, engine: Engine, table: Callable[[str], Table], salt: Callable[[], str]) -> Noisy:
-    """Read the data and add the noise that was charged: first keys, then a radius where one is chosen, then sums."""
+def measure(
+    plan: Plan, engine: Engine, table: Callable[[str], Table], salt: Callable[[], str]
+) -> Noisy:
+    """Read the data and add the noise that was charged: first keys, then a radius where
+    one is chosen, then sums.
+    """
     with engine.session() as session:
         collector = Collector(plan, session, engine.dialect, table, salt)
         keys: Sequence[tuple[Any, ...]] = ()
         if plan.keys is not None:
             keys = _named(plan.keys, plan.most_named, collector)
-        items = [_measured(plan, m, item, collector) for m, item in enumerate(plan.items)]
+        items = [
+            _measured(plan, m, item, collector) for m, item in enumerate(plan.items)
+        ]
     return Noisy(tuple(keys), tuple(items))
 
 
-def _named(threshold: KeyThreshold, most: int, collector: Collector) -> list[tuple[Any, ...]]:
-    """The private keys that are named, in order. If they are too many, those with the largest noisy counts are.
+def _named(
+    threshold: KeyThreshold, most: int, collector: Collector
+) -> list[tuple[Any, ...]]:
+    """The private keys that are named, in order. If they are too many, those with the
+    largest noisy counts are.
 
-    That looks at named keys and their noisy counts alone, so it is post-processing; true counts must not decide.
+    That looks at named keys and their noisy counts alone, so it is post-processing;
+    true counts must not decide.
     """
     released, noisy = threshold.release_counts(collector.candidates())
     numbers = np.flatnonzero(released).tolist()
@@ -123,7 +156,12 @@ def _measured(plan: Plan, m: int, item: Item, collector: Collector) -> Measured:
     hidden: Integers | None = None
     if item.hides(radius):
         hidden = plan.hidden(item, radius).release(collector.hidden(m, radius)[:, 0])
-    return Measured(radius, _released(plan, item, radius, collector.totals(m, radius)), units, hidden)
+    return Measured(
+        radius,
+        _released(plan, item, radius, collector.totals(m, radius)),
+        units,
+        hidden,
+    )
 
 
 def _released(plan: Plan, item: Item, radius: int, totals: Integers) -> Integers:

@@ -1,7 +1,9 @@
-"""From the fitted leaf counts of one group to quantiles, extremes and the distribution function, with intervals.
+"""From the fitted leaf counts of one group to quantiles, extremes and the distribution
+function, with intervals.
 
-Leaves are public points, each value counting at the nearest one. Counts come in whole steps; only `extreme` needs to
-know how many of them one row is. All is post-processing of the tree's noisy sums: many quantiles cost as much as one.
+Leaves are public points, each value counting at the nearest one. Counts come in whole
+steps; only `extreme` needs to know how many of them one row is. All is post-processing
+of the tree's noisy sums: many quantiles cost as much as one.
 """
 
 from __future__ import annotations
@@ -15,13 +17,23 @@ from numpy.typing import NDArray
 from dither.errors import ArgumentError
 from dither.mechanisms.tree import Tree, TreeMechanism
 from dither.query.answer.estimates import Estimate
-from dither.query.answer.spreads import ANYWHERE, NOTHING, Ends, Hidden, farthest, normal, one_sided
+from dither.query.answer.spreads import (
+    ANYWHERE,
+    NOTHING,
+    Ends,
+    Hidden,
+    farthest,
+    normal,
+    one_sided,
+)
 
 __all__ = ["Leaves", "cdf", "extreme", "quantile", "rank"]
 
 MOST = 4096
 STEPS = 4000
-"""Equal steps between the limits of a real; round in decimals, so that many values meet a point."""
+"""Equal steps between the limits of a real; round in decimals, so that many values meet
+a point.
+"""
 
 Reals = NDArray[np.float64]
 
@@ -30,9 +42,9 @@ Reals = NDArray[np.float64]
 class Leaves:
     """The public points low, low + step, low + 2·step, …, the last one held at `high`.
 
-    The leaf of x, as an engine computes it, is held from 0 to count − 1:
-    integers (and dates in days, timestamps in microseconds): (x − low + step // 2) // step, all in whole numbers;
-    reals: floor((x − low) / step + 0.5).
+    The leaf of x, as an engine computes it, is held from 0 to count − 1: integers (and
+    dates in days, timestamps in microseconds): (x − low + step // 2) // step, all in
+    whole numbers; reals: floor((x − low) / step + 0.5).
     """
 
     low: float
@@ -41,7 +53,9 @@ class Leaves:
 
     @property
     def step(self) -> int | float:
-        """1 for integers of at most 4096 values; otherwise the width over at most 4095 (integers) or 4000 (reals)."""
+        """1 for integers of at most 4096 values; otherwise the width over at most 4095
+        (integers) or 4000 (reals).
+        """
         if self.integer:
             return max(1, -(-(int(self.high) - int(self.low)) // (MOST - 1)))
         return self.high / STEPS - self.low / STEPS or 1.0
@@ -63,7 +77,9 @@ class Leaves:
     def _place(self, x: float) -> int:
         if self.integer:
             return (int(x) - int(self.low) + int(self.step) // 2) // int(self.step)
-        return math.floor((min(max(x, self.low), self.high) - self.low) / self.step + 0.5)
+        return math.floor(
+            (min(max(x, self.low), self.high) - self.low) / self.step + 0.5
+        )
 
     def value(self, leaf: int) -> int | float:
         """The point that a leaf stands for."""
@@ -77,11 +93,13 @@ class Leaves:
 class Crossing:
     """The first leaf whose count so far, less share × total count, reaches `least`.
 
-    Fitted counts rise and fall with the noise. They are put in order first (Chernozhukov, Fernández-Val & Galichon
-    2010), so the leaf is the number of those that lie below. For the ends they are not: below the first leaf whose
-    figure may reach `least`, and above the one after the last whose figure may lie below it, a leaf t is the true one
-    only if noise moved the figure at t, or at t − 1, farther than it does in half of what the interval may miss. Hidden
-    rows lie anywhere: each may raise a figure by 1 − share, or lower it by share.
+    Fitted counts rise and fall with the noise. They are put in order first
+    (Chernozhukov, Fernández-Val & Galichon 2010), so the leaf is the number of those
+    that lie below. For the ends they are not: below the first leaf whose figure may
+    reach `least`, and above the one after the last whose figure may lie below it, a
+    leaf t is the true one only if noise moved the figure at t, or at t − 1, farther
+    than it does in half of what the interval may miss. Hidden rows lie anywhere: each
+    may raise a figure by 1 − share, or lower it by share.
     """
 
     leaves: Leaves
@@ -107,15 +125,23 @@ class Crossing:
         if not self.measured:
             return self.leaves.value(0), self.leaves.value(self.leaves.count - 1)
         figures, least = self._figures(), self._least()
-        up, down = self._reach(1 - self.share, confidence), self._reach(self.share, confidence)
-        reached, short = np.flatnonzero(figures + up >= least), np.flatnonzero(figures - down < least)
+        up, down = (
+            self._reach(1 - self.share, confidence),
+            self._reach(self.share, confidence),
+        )
+        reached, short = (
+            np.flatnonzero(figures + up >= least),
+            np.flatnonzero(figures - down < least),
+        )
         shown = self._below(figures, least)
         low = min(int(reached[0]) if reached.size else self.leaves.count, shown)
         high = max(int(short[-1]) + 1 if short.size else 0, shown)
         return self.leaves.value(low), self.leaves.value(high)
 
     def _reach(self, counted: float, confidence: float) -> Reals:
-        """How far a figure may be off to one side, to which so much of each hidden row counts."""
+        """How far a figure may be off to one side, to which so much of each hidden row
+        counts.
+        """
         width = self.mechanism.reach(self.share, confidence)
         if self.hidden.nothing:
             return width
@@ -138,9 +164,16 @@ class Crossing:
 
 
 def quantile(
-    counts: Reals, level: float, leaves: Leaves, mechanism: TreeMechanism, row: int = 1, hidden: Hidden = NOTHING
+    counts: Reals,
+    level: float,
+    leaves: Leaves,
+    mechanism: TreeMechanism,
+    row: int = 1,
+    hidden: Hidden = NOTHING,
 ) -> Estimate:
-    """The least point up to which the share `level` of all counts lies; the middle one where there are none."""
+    """The least point up to which the share `level` of all counts lies; the middle one
+    where there are none.
+    """
     if not 0 <= level <= 1:
         raise ArgumentError("level", "must lie from 0 to 1, such as 0.5 for the median")
     if level in (0, 1):
@@ -150,23 +183,35 @@ def quantile(
 
 
 def rank(mechanism: TreeMechanism, row: int = 1, *, largest: bool = False) -> float:
-    """How many steps must lie at or beyond an extreme for noise not to pretend them: its 95 % error, or half a row."""
+    """How many steps must lie at or beyond an extreme for noise not to pretend them:
+    its 95 % error, or half a row.
+    """
     return max(mechanism.error(0.95, share=float(largest)), row / 2)
 
 
 def extreme(
-    counts: Reals, leaves: Leaves, mechanism: TreeMechanism, row: int = 1, *, largest: bool = False
+    counts: Reals,
+    leaves: Leaves,
+    mechanism: TreeMechanism,
+    row: int = 1,
+    *,
+    largest: bool = False,
 ) -> Estimate:
-    """The least (or largest) point at or beyond which `rank` steps lie. The true extreme lies from there, as far as
-    noise lets see, up to the limit of all values: nothing private can rule out a single row beyond."""
+    """The least (or largest) point at or beyond which `rank` steps lie. The true
+    extreme lies from there, as far as noise lets see, up to the limit of all values:
+    nothing private can rule out a single row beyond."""
     needed = rank(mechanism, row, largest=largest)
-    crossing = Crossing(leaves, mechanism, counts, float(largest), -needed if largest else needed)
+    crossing = Crossing(
+        leaves, mechanism, counts, float(largest), -needed if largest else needed
+    )
     return Estimate(crossing.value, Beyond(crossing, largest))
 
 
 @dataclass(frozen=True)
 class Beyond:
-    """From a crossing outwards. Rows that clipping hides are none that were seen, so they change nothing."""
+    """From a crossing outwards. Rows that clipping hides are none that were seen, so
+    they change nothing.
+    """
 
     crossing: Crossing
     largest: bool
@@ -174,19 +219,29 @@ class Beyond:
     def ends(self, confidence: float) -> Ends:
         low, high = self.crossing.ends(one_sided(confidence))
         leaves = self.crossing.leaves
-        return (low, leaves.value(leaves.count - 1)) if self.largest else (leaves.value(0), high)
+        return (
+            (low, leaves.value(leaves.count - 1))
+            if self.largest
+            else (leaves.value(0), high)
+        )
 
 
 def cdf(counts: Reals, x: float, leaves: Leaves, mechanism: TreeMechanism) -> Estimate:
-    """The share of all counts up to and with the leaf of x; one half where there are none."""
+    """The share of all counts up to and with the leaf of x; one half where there are
+    none.
+    """
     upto = np.cumsum(counts)
-    share = Share(float(upto[leaves.leaf(x)]), float(upto[-1]), leaves.leaf(x), mechanism)
+    share = Share(
+        float(upto[leaves.leaf(x)]), float(upto[-1]), leaves.leaf(x), mechanism
+    )
     return Estimate(share.value, share)
 
 
 @dataclass(frozen=True)
 class Share:
-    """A count up to a leaf over the total count. A share p is possible if noise explains part − p × total (Fieller)."""
+    """A count up to a leaf over the total count. A share p is possible if noise
+    explains part − p × total (Fieller).
+    """
 
     part: float
     total: float
@@ -200,7 +255,10 @@ class Share:
     def ends(self, confidence: float) -> Ends:
         if self.total <= 0:
             return 0.0, 1.0
-        none, half, whole = (float(self.mechanism.reach(p, confidence)[self.leaf]) ** 2 for p in (0.0, 0.5, 1.0))
+        none, half, whole = (
+            float(self.mechanism.reach(p, confidence)[self.leaf]) ** 2
+            for p in (0.0, 0.5, 1.0)
+        )
         bend, slope = 2 * (none + whole) - 4 * half, 4 * half - 3 * none - whole
 
         def possible(p: float) -> bool:

@@ -31,7 +31,8 @@ def solve(
 ) -> Plan:
     """Of the plans that reach every wanted error, the one that costs the account least.
 
-    Each kind of noise is looked at by itself, between the least and the largest ε that can be asked for.
+    Each kind of noise is looked at by itself, between the least and the largest ε that
+    can be asked for.
     """
     wanted, (smallest, largest) = _wanted(question, asked), epsilons()
     smallest = max(smallest, SMALLEST)
@@ -45,12 +46,20 @@ def solve(
 
 
 def _cheapest(
-    plans: Callable[[Asked], Sequence[Plan]], asked: Asked, wanted: Wishes, best: Plan, between: tuple[float, float]
+    plans: Callable[[Asked], Sequence[Plan]],
+    asked: Asked,
+    wanted: Wishes,
+    best: Plan,
+    between: tuple[float, float],
 ) -> Plan:
-    """The plan at the smallest ε that reaches the wanted errors with the same kind of noise."""
+    """The plan at the smallest ε that reaches the wanted errors with the same kind of
+    noise.
+    """
 
     def at(epsilon: float) -> Plan | None:
-        kinds = {plan.spend.gaussian: plan for plan in _possible(plans, asked.at(epsilon))}
+        kinds = {
+            plan.spend.gaussian: plan for plan in _possible(plans, asked.at(epsilon))
+        }
         plan = kinds.get(best.spend.gaussian)
         return plan if plan is not None and _reached(plan, wanted) else None
 
@@ -78,15 +87,25 @@ def _possible(plans: Callable[[Asked], Sequence[Plan]], asked: Asked) -> Sequenc
 
 def _wanted(question: Question, asked: Asked) -> Wishes:
     measured = [output for output in question.outputs if used(output.expr)]
-    if max(len(measured), len(question.aggregates)) > SOLVED:  # all is planned anew for each ε that is tried
-        raise ArgumentError("error", f"can be stated for {SOLVED} columns at a time; ask for fewer, or state epsilon")
+    # All is planned anew for each ε that is tried
+    if max(len(measured), len(question.aggregates)) > SOLVED:
+        raise ArgumentError(
+            "error",
+            (
+                f"can be stated for {SOLVED} columns at a time; ask for fewer, or "
+                "state epsilon"
+            ),
+        )
     if not isinstance(asked.error, Mapping):
         wanted = wanted_error(asked.error)
         return [(output, wanted) for output in measured]
     names = {output.name: output for output in measured}
     for name in asked.error:
         if name not in names:
-            raise ArgumentError("error", f"names {name!r}; the answer measures {', '.join(map(repr, names))}")
+            raise ArgumentError(
+                "error",
+                f"names {name!r}; the answer measures {', '.join(map(repr, names))}",
+            )
     return [(names[name], wanted_error(error)) for name, error in asked.error.items()]
 
 
@@ -95,10 +114,14 @@ def _reached(plan: Plan, wanted: Wishes) -> bool:
 
 
 def _width(plan: Plan, output: Output, wanted: Wanted) -> float:
-    """The ± of a column. Where a radius cuts off what is known to be bounded, none can be promised beforehand."""
+    """The ± of a column. Where a radius cuts off what is known to be bounded, none can
+    be promised beforehand.
+    """
     found, needed = widths(plan, output, wanted.confidence), used(output.expr)
     items = [item for item in plan.items if needed & set(item.measure.aggregates)]
-    chosen = any(item.radius is None for item in items) or (plan.question.selects and plan.groups is None)
+    chosen = any(item.radius is None for item in items) or (
+        plan.question.selects and plan.groups is None
+    )
     if chosen or len(found) != 1 or not isinstance(found[0][1], int | float):
         raise ArgumentError("error", f"of {output.name} {_open(plan, items, found)}")
     cut = any(item.clips(item.radius or 0) for item in items if _known(item, plan))
@@ -107,26 +130,54 @@ def _width(plan: Plan, output: Output, wanted: Wanted) -> float:
 
 def _known(item: Item, plan: Plan) -> bool:
     """Whether it is known what a unit has at most, so that an answer need not be open."""
-    return item.cap is not None or (item.measure.kind is Kind.DISTINCT and plan.asked.values is None)
+    return item.cap is not None or (
+        item.measure.kind is Kind.DISTINCT and plan.asked.values is None
+    )
 
 
-def _open(plan: Plan, items: Sequence[Item], found: tuple[tuple[str, object], ...]) -> str:
+def _open(
+    plan: Plan, items: Sequence[Item], found: tuple[tuple[str, object], ...]
+) -> str:
     """What is missing to know a ± beforehand."""
     if plan.question.selects and plan.groups is None:
-        return "depends on how many keys are named, of which some are chosen by their numbers; state epsilon"
+        return (
+            "depends on how many keys are named, of which some are chosen by "
+            "their numbers; state epsilon"
+        )
     if any(item.radius is None for item in items):
-        return "depends on how much one unit may count for, which is chosen privately; declare rows, or state radius="
+        return (
+            "depends on how much one unit may count for, which is chosen "
+            "privately; declare rows, or state radius="
+        )
     if len(found) > 1:
-        return "depends on how many rows there are; state the public number you expect= for a group"
-    return "follows from several measures; ask for these with an error each, or state epsilon"
+        return (
+            "depends on how many rows there are; state the public number you "
+            "expect= for a group"
+        )
+    return (
+        "follows from several measures; ask for these with an error "
+        "each, or state epsilon"
+    )
 
 
 def _best(plans: Sequence[Plan], wanted: Wishes) -> str:
     """Which error cannot be had, and the smallest that can."""
-    each = [max((_width(plan, *pair) / pair[1].width, place) for place, pair in enumerate(wanted)) for plan in plans]
+    each = [
+        max(
+            (_width(plan, *pair) / pair[1].width, place)
+            for place, pair in enumerate(wanted)
+        )
+        for plan in plans
+    ]
     times, place = min(each)
     output, one = wanted[place]
     if math.isinf(times):
-        return f"of {output.name} stays open: a unit may have more than counts; leave radius out, or state more values"
+        return (
+            f"of {output.name} stays open: a unit may have more than counts; "
+            "leave radius out, or state more values"
+        )
     best = times * one.width
-    return f"cannot be reached: the whole account would give ±{best:.6g} for {output.name}; ask for more than that"
+    return (
+        f"cannot be reached: the whole account would give ±{best:.6g} for "
+        f"{output.name}; ask for more than that"
+    )

@@ -1,8 +1,10 @@
-"""Where a figure made of noisy part sums lies: weighted sums, and ratios of products of them.
+"""Where a figure made of noisy part sums lies: weighted sums, and ratios of products of
+them.
 
-Intervals are Fieller's: a ratio θ is possible if numerator − θ · denominator is no farther from 0 than noise explains.
-That is exact where both are sums; products are linearized where they were measured. What clipping hid is in the
-intervals as well (docs/proofs/intervals.md).
+Intervals are Fieller's: a ratio θ is possible if numerator − θ · denominator is no
+farther from 0 than noise explains. That is exact where both are sums; products are
+linearized where they were measured. What clipping hid is in the intervals as well
+(docs/proofs/intervals.md).
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ Ends = tuple[float, float]
 ANYWHERE: Ends = (-math.inf, math.inf)
 HALVINGS = 45
 SURE = 4.0
-"""In standard deviations: from where on what was cut off is surely more than noise, and is added to the estimate."""
+"""In standard deviations: from where on what was cut off is surely more than noise, and
+is added to the estimate.
+"""
 LEAST = 1e-9
 ROWS_PART = 0.1
 """Of what an interval may miss, the part that goes to the number of rows."""
@@ -46,7 +50,9 @@ ROWS_PART = 0.1
 
 @dataclass(frozen=True)
 class Hidden:
-    """What clipping cut off a group: so many steps, with noise of this deviation. 0: nothing can be; ∞: anything."""
+    """What clipping cut off a group: so many steps, with noise of this deviation. 0:
+    nothing can be; ∞: anything.
+    """
 
     steps: float = 0.0
     deviation: float = 0.0
@@ -76,7 +82,9 @@ OPEN = Hidden(0.0, math.inf)
 
 
 def one_sided(confidence: float) -> float:
-    """The confidence of a symmetric interval of which one end holds with this probability."""
+    """The confidence of a symmetric interval of which one end holds with this
+    probability.
+    """
     return max(2 * confidence - 1, LEAST)
 
 
@@ -86,7 +94,9 @@ def normal(confidence: float) -> float:
 
 @dataclass(frozen=True)
 class Total:
-    """A sum in steps, with what clipping hid of it. `sign` says to which side hidden rows can move it; 0: to both."""
+    """A sum in steps, with what clipping hid of it. `sign` says to which side hidden
+    rows can move it; 0: to both.
+    """
 
     noisy: int
     mechanism: Additive
@@ -96,12 +106,16 @@ class Total:
 
     @property
     def value(self) -> float:
-        """With what was surely hidden; where that can lie on one side only, what seems to lie on the other is noise."""
+        """With what was surely hidden; where that can lie on one side only, what seems
+        to lie on the other is noise.
+        """
         hidden = self.hidden.sure if self.hidden.sure * self.sign >= 0 else 0.0
         return (self.noisy + hidden) * self.step
 
     def ends(self, confidence: float) -> Ends:
-        low, high = self._open(confidence) if self.hidden.open else self.sides(confidence)
+        low, high = (
+            self._open(confidence) if self.hidden.open else self.sides(confidence)
+        )
         low, high = min(low * self.step, self.value), max(high * self.step, self.value)
         within = {1: (0.0, math.inf), -1: (-math.inf, 0.0), 0: ANYWHERE}[self.sign]
         return cut(low, within), cut(high, within)
@@ -110,20 +124,32 @@ class Total:
         width = self.mechanism.error(one_sided(confidence), integer=True)
         if not self.sign:
             return ANYWHERE
-        return (self.noisy - width, math.inf) if self.sign > 0 else (-math.inf, self.noisy + width)
+        return (
+            (self.noisy - width, math.inf)
+            if self.sign > 0
+            else (-math.inf, self.noisy + width)
+        )
 
     def sides(self, confidence: float) -> Ends:
         """The ends in steps, before they are cut to where the truth is known to lie.
 
-        Each fails with half of what the interval may. The lower one (of what is never negative) needs not know what
-        was hidden.
+        Each fails with half of what the interval may. The lower one (of what is never
+        negative) needs not know what was hidden.
         """
         near = self.mechanism.error(confidence, integer=True)
         if self.hidden.nothing:
             return self.noisy - near, self.noisy + near
         hidden, far = self.hidden.steps, self._both(confidence)
-        low = self.noisy - near if self.sign > 0 else self.noisy + min(hidden, 0 if self.sign else hidden) - far
-        high = self.noisy + near if self.sign < 0 else self.noisy + max(hidden, 0 if self.sign else hidden) + far
+        low = (
+            self.noisy - near
+            if self.sign > 0
+            else self.noisy + min(hidden, 0 if self.sign else hidden) - far
+        )
+        high = (
+            self.noisy + near
+            if self.sign < 0
+            else self.noisy + max(hidden, 0 if self.sign else hidden) + far
+        )
         return low, high
 
     def _both(self, confidence: float) -> float:
@@ -133,7 +159,9 @@ class Total:
 
 @dataclass(frozen=True)
 class Measured:
-    """A function of noisy parts: its value, and how it moves with each part's noise. Sums of parts are exact ints."""
+    """A function of noisy parts: its value, and how it moves with each part's noise.
+    Sums of parts are exact ints.
+    """
 
     value: float
     weights: tuple[float, ...]
@@ -149,24 +177,36 @@ class Measured:
         return self._with(other, self.value * other.value, other.value, self.value)
 
     def __rmul__(self, factor: float) -> Measured:
-        return replace(self, value=factor * self.value, weights=tuple(factor * w for w in self.weights))
+        return replace(
+            self,
+            value=factor * self.value,
+            weights=tuple(factor * w for w in self.weights),
+        )
 
     def root(self) -> Measured:
         value = math.sqrt(max(self.value, 0))
         slope = 0.5 / value if value > 0 else 0.0
-        return replace(self, value=value, weights=tuple(slope * float(w) for w in self.weights))
+        return replace(
+            self, value=value, weights=tuple(slope * float(w) for w in self.weights)
+        )
 
     def surely_positive(self, confidence: float) -> bool:
-        return self.value > reach(self.mechanism, [float(w) for w in self.weights], confidence)
+        return self.value > reach(
+            self.mechanism, [float(w) for w in self.weights], confidence
+        )
 
     def _with(self, other: Measured, value: float, mine: float, its: float) -> Measured:
-        weights = (mine * a + its * b for a, b in zip(self.weights, other.weights, strict=True))
+        weights = (
+            mine * a + its * b for a, b in zip(self.weights, other.weights, strict=True)
+        )
         return replace(self, value=value, weights=tuple(weights))
 
 
 @dataclass(frozen=True)
 class Line:
-    """A weighted sum of noisy parts: `scale` times what was measured, cut to where it can lie."""
+    """A weighted sum of noisy parts: `scale` times what was measured, cut to where it
+    can lie.
+    """
 
     measured: Measured
     scale: float = 1.0
@@ -177,15 +217,22 @@ class Line:
         return self.measured.value * self.scale
 
     def ends(self, confidence: float) -> Ends:
-        width = reach(self.measured.mechanism, [float(w) for w in self.measured.weights], confidence) * abs(self.scale)
-        return cut(self.value - width, self.within), cut(self.value + width, self.within)
+        width = reach(
+            self.measured.mechanism,
+            [float(w) for w in self.measured.weights],
+            confidence,
+        ) * abs(self.scale)
+        return cut(self.value - width, self.within), cut(
+            self.value + width, self.within
+        )
 
 
 @dataclass(frozen=True)
 class Ratio:
     """Numerator over denominator, mapped to scale · ratio + shift.
 
-    Where noise alone may have made positive what must be, the ratio can be anything within its limits.
+    Where noise alone may have made positive what must be, the ratio can be anything
+    within its limits.
     """
 
     numerator: Measured
@@ -214,26 +261,42 @@ class Ratio:
         return self.shift + self.scale * ratio
 
     def squares(self, ratio: float) -> float:
-        """The sum of the squared weights with which noise enters numerator − ratio · denominator."""
+        """The sum of the squared weights with which noise enters numerator − ratio ·
+        denominator.
+        """
         return sum((n - ratio * d) ** 2 for n, d in self._slopes)
 
     def _ends(self, confidence: float) -> Ends:
-        if self.denominator.value <= 0 or not all(sum_.surely_positive(confidence) for sum_ in self.positive):
+        if self.denominator.value <= 0 or not all(
+            sum_.surely_positive(confidence) for sum_ in self.positive
+        ):
             return self.within
-        # Farther outside its limits than noise explains: taken as if it had been measured at the limit.
-        moved = 0.0 if self._possible(self.ratio, 0.0, confidence) else self._left_over(self.ratio)
+        # Farther outside its limits than noise explains: taken as if it had been
+        # measured at the limit.
+        moved = (
+            0.0
+            if self._possible(self.ratio, 0.0, confidence)
+            else self._left_over(self.ratio)
+        )
 
         def possible(ratio: float) -> bool:
             return self._possible(ratio, moved, confidence)
 
-        return farthest(possible, self.ratio, self.within[0]), farthest(possible, self.ratio, self.within[1])
+        return farthest(possible, self.ratio, self.within[0]), farthest(
+            possible, self.ratio, self.within[1]
+        )
 
     def _left_over(self, ratio: float) -> float:
         return self.numerator.value - ratio * self.denominator.value
 
     def _possible(self, ratio: float, moved: float, confidence: float) -> bool:
         weights = [n - ratio * d for n, d in self._slopes]
-        return stays_within(self.numerator.mechanism, weights, self._left_over(ratio) - moved, confidence)
+        return stays_within(
+            self.numerator.mechanism,
+            weights,
+            self._left_over(ratio) - moved,
+            confidence,
+        )
 
     @cached_property
     def _slopes(self) -> list[tuple[float, float]]:
@@ -243,11 +306,13 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Mean:
-    """A ratio of two sums of which some rows were hidden: none of them, or all, may count for the numerator.
+    """A ratio of two sums of which some rows were hidden: none of them, or all, may
+    count for the numerator.
 
-    `share` is the numerator, `rows` the denominator, both of what was kept. A ratio t is too low to be true if the
-    numerator − t · (all rows) is farther above 0 than noise explains, and too high if that is so below 0 even with all
-    hidden rows in the numerator.
+    `share` is the numerator, `rows` the denominator, both of what was kept. A ratio t
+    is too low to be true if the numerator − t · (all rows) is farther above 0 than
+    noise explains, and too high if that is so below 0 even with all hidden rows in the
+    numerator.
     """
 
     ratio: Ratio
@@ -267,8 +332,14 @@ class Mean:
         if self.ratio.denominator.value + self.hidden.least <= 0:
             return within
         z = normal(confidence)
-        low = farthest(lambda t: self._left(t, 0.0) <= z * self._deviation(t, t), start, within[0])
-        high = farthest(lambda t: -self._left(t, 1.0) <= z * self._deviation(t, 1 - t), start, within[1])
+        low = farthest(
+            lambda t: self._left(t, 0.0) <= z * self._deviation(t, t), start, within[0]
+        )
+        high = farthest(
+            lambda t: -self._left(t, 1.0) <= z * self._deviation(t, 1 - t),
+            start,
+            within[1],
+        )
         return low, high
 
     def _left(self, t: float, counted: float) -> float:
@@ -283,9 +354,10 @@ class Mean:
 
 @dataclass(frozen=True)
 class Mixed:
-    """A figure of kept rows, with hidden ones mixed in: `swing` is how far a hidden row can move it at most, down and
-    up, as a multiple of the share of all rows that are hidden. Linearized, so it holds for small shares only; where
-    more than half of the rows may be hidden, the figure may be anything within its limits."""
+    """A figure of kept rows, with hidden ones mixed in: `swing` is how far a hidden row
+    can move it at most, down and up, as a multiple of the share of all rows that are
+    hidden. Linearized, so it holds for small shares only; where more than half of the
+    rows may be hidden, the figure may be anything within its limits."""
 
     ratio: Ratio
     rows: float
@@ -295,10 +367,16 @@ class Mixed:
     def ends(self, confidence: float) -> Ends:
         if self.hidden.open:
             return ANYWHERE
-        limits = self.ratio.mapped(self.ratio.within[0]), self.ratio.mapped(self.ratio.within[1])
+        limits = (
+            self.ratio.mapped(self.ratio.within[0]),
+            self.ratio.mapped(self.ratio.within[1]),
+        )
         hidden, z = self.hidden.least, normal(confidence)
         rows = self.rows + hidden
-        if not all(map(math.isfinite, self.swing)) or hidden + z * self.hidden.deviation > rows / 2:
+        if (
+            not all(map(math.isfinite, self.swing))
+            or hidden + z * self.hidden.deviation > rows / 2
+        ):
             return limits
         value, (low, high) = self.ratio.value, self.ratio.ends(confidence)
         share, doubt = hidden / rows, z * self.hidden.deviation / rows
@@ -310,7 +388,9 @@ class Mixed:
 
 @dataclass(frozen=True)
 class Sample:
-    """A variance of what rows are a sample of: that of the rows times n / (n − 1), for the fewest rows there may be."""
+    """A variance of what rows are a sample of: that of the rows times n / (n − 1), for
+    the fewest rows there may be.
+    """
 
     inner: Spread
     rows: Spread

@@ -1,4 +1,6 @@
-"""How far off an answer will be, from public facts alone: no data, and nothing that was not stated (rule R2)."""
+"""How far off an answer will be, from public facts alone: no data, and nothing that was
+not stated (rule R2).
+"""
 
 from __future__ import annotations
 
@@ -22,64 +24,101 @@ __all__ = ["widths"]
 GROUPS = (100, 1_000, 10_000)
 RADII = (1, 10, 100)
 NAMED = 100
-"""How many private keys are taken to be named, where intervals are to hold for all of them."""
+"""How many private keys are taken to be named, where intervals are to hold for all of
+them.
+"""
 
 Widths = tuple[tuple[str, float | str | None], ...]
 
 
 def widths(plan: Plan, output: Output, confidence: float = 0.95) -> Widths:
-    """The ± of a column of the answer, each with the condition under which it holds; empty for keys."""
+    """The ± of a column of the answer, each with the condition under which it holds;
+    empty for keys.
+    """
     needed = used(output.expr)
     if not needed:
         return ()
     if not isinstance(output.expr, AggregateLeaf):
         return (("", "follows from the ± of its parts"),)
-    item = next(item for item in plan.items if output.expr.index in item.measure.aggregates)
+    item = next(
+        item for item in plan.items if output.expr.index in item.measure.aggregates
+    )
     groups = (plan.groups or NAMED) if plan.question.selects else 1
     found = _of_item(plan, item, output.expr.index, 1 - (1 - confidence) / groups)
-    named = f"if {NAMED} keys are named" if plan.question.selects and plan.groups is None else ""
-    return tuple((", ".join(filter(None, (when, named))), width) for when, width in found)
+    named = (
+        f"if {NAMED} keys are named"
+        if plan.question.selects and plan.groups is None
+        else ""
+    )
+    return tuple(
+        (", ".join(filter(None, (when, named))), width) for when, width in found
+    )
 
 
-def _of_item(plan: Plan, item: Item, index: int, confidence: float) -> Iterator[tuple[str, float]]:
+def _of_item(
+    plan: Plan, item: Item, index: int, confidence: float
+) -> Iterator[tuple[str, float]]:
     radii = _radii(item)
     if item.measure.kind not in (Kind.MOMENTS, Kind.TREE):
         for when, radius in radii:
-            yield _said(item, radius, when), _half_of_total(plan, item, radius, confidence)
+            yield (
+                _said(item, radius, when),
+                _half_of_total(plan, item, radius, confidence),
+            )
         return
     when, radius = radii[0] if len(radii) == 1 else radii[1]
     sizes = GROUPS if plan.asked.expect is None else (plan.asked.expect,)
     for rows in sizes:
         about = f"for groups of {rows:,} rows" + (f", {when}" if when else "")
-        yield _said(item, radius, about), _half(plan, item, index, radius, rows, confidence)
+        yield (
+            _said(item, radius, about),
+            _half(plan, item, index, radius, rows, confidence),
+        )
 
 
 def _radii(item: Item) -> list[tuple[str, int]]:
     """The radius, or a few that may be chosen, with the words that say so."""
     if item.radius is not None:
         return [("", item.radius)]
-    row, largest = item.measure.row, item.largest if item.cap is None else item.cap / item.measure.row
+    row, largest = (
+        item.measure.row,
+        item.largest if item.cap is None else item.cap / item.measure.row,
+    )
     one = "group" if item.measure.kind is Kind.UNITS else "row"
     sizes = [rows for rows in RADII if rows == 1 or rows <= largest]
-    return [(f"if units of {n} {one}{'s' * (n > 1)} count in full", n * row) for n in sizes]
+    return [
+        (f"if units of {n} {one}{'s' * (n > 1)} count in full", n * row) for n in sizes
+    ]
 
 
 def _said(item: Item, radius: int, when: str) -> str:
-    """The condition, and what the ± leaves open: where nobody declared what units have, more may be hidden."""
+    """The condition, and what the ± leaves open: where nobody declared what units have,
+    more may be hidden.
+    """
     if not item.clips(radius) or item.hides(radius):
         return when
-    sides = {1: "downwards (open upwards: declare rows)", -1: "upwards (open downwards: declare rows)"}
+    sides = {
+        1: "downwards (open upwards: declare rows)",
+        -1: "upwards (open downwards: declare rows)",
+    }
     if item.measure.kind in (Kind.MOMENTS, Kind.TREE) or not item.measure.sign:
         return f"of noise (more may be hidden: declare rows) {when}".strip()
     return f"{sides[item.measure.sign]} {when}".strip()
 
 
 def _half_of_total(plan: Plan, item: Item, radius: int, confidence: float) -> float:
-    """Half the interval's width where little is hidden; of an open one, how far its known end lies away."""
+    """Half the interval's width where little is hidden; of an open one, how far its
+    known end lies away.
+    """
     step, mechanism = float(item.measure.step), plan.additive(item, radius)
     total = Total(0, mechanism, step, item.measure.sign, _hidden(plan, item, radius))
     if total.hidden.open:
-        return mechanism.error(one_sided(confidence) if item.measure.sign else confidence, integer=True) * step
+        return (
+            mechanism.error(
+                one_sided(confidence) if item.measure.sign else confidence, integer=True
+            )
+            * step
+        )
     low, high = total.sides(confidence)
     return (high - low) / 2 * step
 
@@ -90,20 +129,35 @@ def _hidden(plan: Plan, item: Item, radius: int) -> Hidden:
     return OPEN if item.clips(radius) else NOTHING
 
 
-def _half(plan: Plan, item: Item, index: int, radius: int, rows: int, confidence: float) -> float:
-    """Half the interval's width for rows spread evenly between the bounds; without a cap, that of the noise alone."""
+def _half(
+    plan: Plan, item: Item, index: int, radius: int, rows: int, confidence: float
+) -> float:
+    """Half the interval's width for rows spread evenly between the bounds; without a
+    cap, that of the noise alone.
+    """
     estimate = _expected(plan, item, plan.question.aggregates[index], radius, rows)
     low, high = estimate.ends(confidence, noise=not item.hides(radius))
     return float(high - low) / 2
 
 
-def _expected(plan: Plan, item: Item, aggregate: Aggregate, radius: int, rows: int) -> Estimate:
+def _expected(
+    plan: Plan, item: Item, aggregate: Aggregate, radius: int, rows: int
+) -> Estimate:
     measure, hidden = item.measure, _hidden(plan, item, radius)
     if measure.kind is Kind.MOMENTS:
-        sums = Sums(measure.moments, measure.moments.expected(rows), plan.additive(item, radius), hidden)
+        sums = Sums(
+            measure.moments,
+            measure.moments.expected(rows),
+            plan.additive(item, radius),
+            hidden,
+        )
         return MOMENTS[aggregate.function](sums)
     mechanism, leaves = plan.tree(item, radius), measure.leaves
     counts = np.full(leaves.count, rows * measure.row / leaves.count)
     if aggregate.function == "quantile":
-        return quantile(counts, aggregate.level or 0.0, leaves, mechanism, measure.row, hidden)
-    return extreme(counts, leaves, mechanism, measure.row, largest=aggregate.function == "max")
+        return quantile(
+            counts, aggregate.level or 0.0, leaves, mechanism, measure.row, hidden
+        )
+    return extreme(
+        counts, leaves, mechanism, measure.row, largest=aggregate.function == "max"
+    )

@@ -1,4 +1,6 @@
-"""The steps every array function takes: settle the cost, charge it, and only then read the data (rule R1)."""
+"""The steps every array function takes: settle the cost, charge it, and only then read
+the data (rule R1).
+"""
 
 from __future__ import annotations
 
@@ -36,11 +38,18 @@ class Cost:
     error: float | None = None
 
     def __post_init__(self) -> None:
-        stated = [name for name in ("epsilon", "rho", "share", "error") if getattr(self, name) is not None]
+        stated = [
+            name
+            for name in ("epsilon", "rho", "share", "error")
+            if getattr(self, name) is not None
+        ]
         if len(stated) != 1:
             raise ArgumentError(
                 "epsilon",
-                "state what this may cost in one way: epsilon, rho or share (or error, where a function takes it)",
+                (
+                    "state what this may cost in one way: epsilon, rho or share (or "
+                    "error, where a function takes it)"
+                ),
             )
 
 
@@ -55,16 +64,37 @@ class Ask:
     account: Account | None
 
     @classmethod
-    def of(cls, what: str, data: Any, cost: Cost, budget: Account | None, unit: Unit | None) -> Ask:
+    def of(
+        cls, what: str, data: Any, cost: Cost, budget: Account | None, unit: Unit | None
+    ) -> Ask:
         if budget is not None and not hasattr(budget, "charge"):
-            raise ArgumentError("budget", f"must be a budget, not {type(budget).__name__}; pass Budget(epsilon=1.0)")
+            raise ArgumentError(
+                "budget",
+                (
+                    f"must be a budget, not {type(budget).__name__}; pass "
+                    "Budget(epsilon=1.0)"
+                ),
+            )
         if isinstance(data, Column):
             if data.dataset.owner is not None:
                 way_out = f"make one row for each {data.dataset.unit.name} first"
-                raise ArgumentError("x", f"the dataset may hold many rows of one {data.dataset.unit.name}; {way_out}")
+                raise ArgumentError(
+                    "x",
+                    (
+                        "the dataset may hold many rows of one "
+                        f"{data.dataset.unit.name}; "
+                        f"{way_out}"
+                    ),
+                )
             account = data.dataset.account
             if account is not None and budget is not None and budget is not account:
-                raise ArgumentError("budget", "the dataset has its own account, which pays for it; leave budget out")
+                raise ArgumentError(
+                    "budget",
+                    (
+                        "the dataset has its own account, which pays for it; leave "
+                        "budget out"
+                    ),
+                )
             return cls(what, data, cost, unit or data.dataset.unit, account or budget)
         _check_type(data)
         return cls(what, data, cost, unit or ROW, budget)
@@ -78,70 +108,108 @@ class Ask:
         """The ε to spend, where the cost is stated so; None where it is stated as rho."""
         if self.cost.share is not None:
             if self.account is None:
-                raise ArgumentError("share", "is a share of a budget; pass budget=, or state epsilon")
-            part = fraction("share", self.cost.share, "pass a part of the budget such as 0.1")
+                raise ArgumentError(
+                    "share", "is a share of a budget; pass budget=, or state epsilon"
+                )
+            part = fraction(
+                "share", self.cost.share, "pass a part of the budget such as 0.1"
+            )
             if not 0 < part <= 1:
-                raise ArgumentError("share", "must lie in (0, 1]; pass a part of the budget such as 0.1")
+                raise ArgumentError(
+                    "share", "must lie in (0, 1]; pass a part of the budget such as 0.1"
+                )
             return float_down(part * written(self.account.epsilon))
         if self.cost.error is not None:
-            raise ArgumentError("error", f"of a {self.what} depends on the data; state epsilon, rho or share instead")
+            raise ArgumentError(
+                "error",
+                (
+                    f"of a {self.what} depends on the data; state epsilon, rho or "
+                    "share instead"
+                ),
+            )
         return self.cost.epsilon
 
     def additive(self, l1: float, l2: float | None = None) -> Additive:
         """The mechanism for integers of these sensitivities that costs what was stated."""
         mechanism: Additive
         if self.cost.rho is not None:
-            mechanism = Gaussian(sensitivity=l1 if l2 is None else l2, rho=self.cost.rho, unit=self.unit)
+            mechanism = Gaussian(
+                sensitivity=l1 if l2 is None else l2, rho=self.cost.rho, unit=self.unit
+            )
         else:
-            mechanism = Laplace(sensitivity=l1, epsilon=self.epsilon or 0.0, unit=self.unit)
+            mechanism = Laplace(
+                sensitivity=l1, epsilon=self.epsilon or 0.0, unit=self.unit
+            )
         if mechanism.scale > LARGEST_SCALE:
-            raise ArgumentError("epsilon", "is too small: the noise would not fit 64-bit integers; ask for more")
+            raise ArgumentError(
+                "epsilon",
+                "is too small: the noise would not fit 64-bit integers; ask for more",
+            )
         return mechanism
 
     def for_error(self, sensitivity: float, step: float = 1.0) -> Ask:
-        """The same question with a wanted error turned into the ε that reaches it, for integers in steps."""
+        """The same question with a wanted error turned into the ε that reaches it, for
+        integers in steps.
+        """
         if self.cost.error is None:
             return self
-        wanted = positive("error", self.cost.error, "pass the ± you can live with, such as 10")
+        wanted = positive(
+            "error", self.cost.error, "pass the ± you can live with, such as 10"
+        )
         epsilon = epsilon_for_error(wanted / step, 0.95, sensitivity, integer=True)
         return Ask(self.what, self.data, Cost(epsilon=epsilon), self.unit, self.account)
 
     @contextmanager
     def paying(self, guarantee: Guarantee) -> Iterator[Source]:
-        """Charge the account, if there is one, before anything inside reads data; settle afterwards (rule R5).
+        """Charge the account, if there is one, before anything inside reads data;
+        settle afterwards (rule R5).
 
-        If the charge is refused, nothing was spent and nothing read. A failure inside is counted, and the charge stays.
+        If the charge is refused, nothing was spent and nothing read. A failure inside
+        is counted, and the charge stays.
         """
         if self.account is None:
             with working(self.what):
                 yield Source(guarantee)
             return
-        with self.account.spending(guarantee, purpose=self.what) as receipt, working(self.what):
+        with (
+            self.account.spending(guarantee, purpose=self.what) as receipt,
+            working(self.what),
+        ):
             yield Source(guarantee, receipt)
 
     def read(self) -> Any:
         return self.data.fetch() if isinstance(self.data, Column) else self.data
 
     def numbers(self, first: int | None = None) -> Numbers:
-        """The numbers that are there, and how many are not, of all records or of the first so many."""
+        """The numbers that are there, and how many are not, of all records or of the
+        first so many.
+        """
         column = self.read()
         if not hasattr(column, "__getitem__") or isinstance(column, Mapping | Set):
             column = list(column)
-        return numbers_of(column if first is None else column[:first], declared_kind(self.data))
+        return numbers_of(
+            column if first is None else column[:first], declared_kind(self.data)
+        )
 
-    def release(self, value: Any, source: Source, spread: Spread, **more: Any) -> Release:
+    def release(
+        self, value: Any, source: Source, spread: Spread, **more: Any
+    ) -> Release:
         return Release(self.what, value, (source,), spread, **more)
 
     def clipped(self, value: Any, source: Source, spread: Spread) -> Release:
         """A release of values that were clipped to bounds, which says so."""
-        return self.release(value, source, spread, notes=("values count within their declared bounds",))
+        return self.release(
+            value, source, spread, notes=("values count within their declared bounds",)
+        )
 
 
 def _check_type(data: Any) -> None:
     """What can be refused by looking at types and dimensions alone."""
     refused = isinstance(data, str | bytes | bytearray | Mapping | Set)
     if refused or not hasattr(data, "__len__") or not hasattr(data, "__getitem__"):
-        raise ArgumentError("x", f"must be a column of values, not {type(data).__name__}; {PLAIN}")
+        raise ArgumentError(
+            "x", f"must be a column of values, not {type(data).__name__}; {PLAIN}"
+        )
     if len(getattr(data, "shape", (0,))) != 1:
         raise ArgumentError("x", f"must be one column; {PLAIN}")
 
@@ -154,29 +222,43 @@ def check_numeric(data: Any) -> None:
     """Refuse a column that is declared to hold something else than numbers."""
     if declared_kind(data) is Kind.OTHER:
         raise ArgumentError(
-            "x", "must be a column of numbers, but is declared as something else; convert it to numbers first"
+            "x",
+            (
+                "must be a column of numbers, but is declared as something else; "
+                "convert it to numbers first"
+            ),
         )
 
 
 def check_bounds(data: Any, bounds: tuple[float, float] | None) -> tuple[float, float]:
-    """Public, finite limits of the values, low before high; those declared for the column if none are given."""
+    """Public, finite limits of the values, low before high; those declared for the
+    column if none are given.
+    """
     if bounds is None and isinstance(data, Column):
         bounds = data.bounds
     if bounds is None:
         raise ArgumentError(
-            "bounds", "are missing; pass public limits of the values, such as (0, 110), not read off the data"
+            "bounds",
+            (
+                "are missing; pass public limits of the values, such as (0, "
+                "110), not read off the data"
+            ),
         )
     try:
         low, high = (_plain(bound) for bound in bounds)
     except (TypeError, ValueError, OverflowError):
         low, high = 0, 0
     if not (low < high and math.isfinite(float(high) - float(low))):
-        raise ArgumentError("bounds", "must be two finite numbers, low before high, such as (0, 110)")
+        raise ArgumentError(
+            "bounds", "must be two finite numbers, low before high, such as (0, 110)"
+        )
     return low, high
 
 
 def _plain(bound: Any) -> int | float:
-    """A bound as a Python int or float; integers too wide for floats to count in are floats."""
+    """A bound as a Python int or float; integers too wide for floats to count in are
+    floats.
+    """
     if isinstance(bound, str | bytes | bool | np.bool_):
         raise TypeError("a text or a truth is no bound")
     if isinstance(bound, int | np.integer) and abs(int(bound)) <= 1 << 62:
@@ -190,5 +272,8 @@ def _plain(bound: Any) -> int | float:
 def check_confidence(confidence: float) -> float:
     exact = fraction("confidence", confidence, "pass a probability such as 0.95")
     if not 0 < exact <= 1 - Fraction(1, 10**9):
-        raise ArgumentError("confidence", "must lie strictly between 0 and 1; pass a probability such as 0.95")
+        raise ArgumentError(
+            "confidence",
+            "must lie strictly between 0 and 1; pass a probability such as 0.95",
+        )
     return float(exact)

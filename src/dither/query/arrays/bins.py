@@ -42,23 +42,30 @@ class Keys:
     def counts(self, ask: Ask) -> Counts:
         places = {key: i for i, key in enumerate(self.names)}
         found = (place_of(item, places) for item in items_of(ask.read()))
-        return np.bincount(np.array([i for i in found if i >= 0], np.int64), minlength=len(self.names))
+        return np.bincount(
+            np.array([i for i in found if i >= 0], np.int64), minlength=len(self.names)
+        )
 
 
 @dataclass(frozen=True)
 class Edges:
-    """Bins between public edges. Each holds its lower edge; values outside count in the first or the last bin."""
+    """Bins between public edges. Each holds its lower edge; values outside count in the
+    first or the last bin.
+    """
 
     edges: tuple[float, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(f"{low:.12g} to {high:.12g}" for low, high in itertools.pairwise(self.edges))
+        return tuple(
+            f"{low:.12g} to {high:.12g}" for low, high in itertools.pairwise(self.edges)
+        )
 
     def counts(self, ask: Ask) -> Counts:
         edges, bins = np.array(self.edges), len(self.edges) - 1
         places = ask.numbers().each(
-            lambda values: np.searchsorted(edges, values, side="right"), lambda value: bisect_right(self.edges, value)
+            lambda values: np.searchsorted(edges, values, side="right"),
+            lambda value: bisect_right(self.edges, value),
         )
         return np.bincount(np.clip(places - 1, 0, bins - 1), minlength=bins)
 
@@ -70,13 +77,23 @@ def binning(
     bounds: tuple[float, float] | None,
     edges: Sequence[float] | None,
 ) -> Binning:
-    """The bins that were asked for, in one of three ways; a column's declared keys if none were."""
+    """The bins that were asked for, in one of three ways; a column's declared keys if
+    none were.
+    """
     if keys is None and bins is None and edges is None and isinstance(x, Column):
         keys = x.keys
     if [keys is None, bins is None, edges is None].count(False) != 1:
-        raise ArgumentError("keys", "say what to count in one way: keys, bins (with bounds), or edges")
+        raise ArgumentError(
+            "keys", "say what to count in one way: keys, bins (with bounds), or edges"
+        )
     if isinstance(keys, str | bytes):
-        raise ArgumentError("keys", f"must be a list of keys, not one text; pass [{keys!r}] or the keys one by one")
+        raise ArgumentError(
+            "keys",
+            (
+                f"must be a list of keys, not one text; pass [{keys!r}] or the "
+                "keys one by one"
+            ),
+        )
     if keys is not None:
         return _keys(tuple(keys))
     check_numeric(x)
@@ -88,7 +105,11 @@ def binning(
 
 
 def _keys(keys: tuple[Any, ...]) -> Keys:
-    if not keys or not all(isinstance(key, Hashable) for key in keys) or len(set(keys)) != len(keys):
+    if (
+        not keys
+        or not all(isinstance(key, Hashable) for key in keys)
+        or len(set(keys)) != len(keys)
+    ):
         raise ArgumentError("keys", "must list each public key once, and at least one")
     return Keys(keys)
 
@@ -99,6 +120,12 @@ def _edges(edges: Sequence[float]) -> Edges:
     except (TypeError, ValueError, OverflowError):
         numbers = ()
     rising = all(a < b for a, b in itertools.pairwise(numbers))
-    if len(numbers) < 2 or not rising or not all(math.isfinite(edge) for edge in numbers):
-        raise ArgumentError("edges", "must be at least two finite numbers in rising order")
+    if (
+        len(numbers) < 2
+        or not rising
+        or not all(math.isfinite(edge) for edge in numbers)
+    ):
+        raise ArgumentError(
+            "edges", "must be at least two finite numbers in rising order"
+        )
     return Edges(numbers)

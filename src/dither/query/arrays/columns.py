@@ -1,8 +1,10 @@
-"""Private columns, read record by record: what becomes of one never depends on another (rule R1).
+"""Private columns, read record by record: what becomes of one never depends on another
+(rule R1).
 
-Missing records (None, NaN, masked, null, and what is no number) are taken out first, so that they cannot change the
-type in which the others are read. A record that is not exactly a float (a Decimal, a Fraction, a longdouble, a large
-integer) is kept as the fraction it is (rule R33), apart from the others.
+Missing records (None, NaN, masked, null, and what is no number) are taken out first, so
+that they cannot change the type in which the others are read. A record that is not
+exactly a float (a Decimal, a Fraction, a longdouble, a large integer) is kept as the
+fraction it is (rule R33), apart from the others.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ FLOATS_COUNT = 1 << 53
 
 @dataclass(frozen=True)
 class Numbers:
-    """The numbers of a column: those that an array holds, those that only a fraction does, and how many are missing."""
+    """The numbers of a column: those that an array holds, those that only a fraction
+    does, and how many are missing.
+    """
 
     plain: Plain
     exact: tuple[Fraction, ...] = ()
@@ -44,9 +48,12 @@ class Numbers:
         return self.plain.size + len(self.exact)
 
     def each(
-        self, floats: Callable[[NDArray[np.float64]], NDArray[Any]] | None, one: Callable[[Fraction], float]
+        self,
+        floats: Callable[[NDArray[np.float64]], NDArray[Any]] | None,
+        one: Callable[[Fraction], float],
     ) -> NDArray[Any]:
-        """What becomes of every number as a real: a function of arrays for the floats, one of fractions for the others.
+        """What becomes of every number as a real: a function of arrays for the floats,
+        one of fractions for the others.
 
         Without the former, floats are fractions too.
         """
@@ -64,25 +71,34 @@ class Numbers:
             return self
         large = (self.plain > FLOATS_COUNT) | (self.plain < -FLOATS_COUNT)
         more = tuple(map(Fraction, self.plain[large].tolist()))
-        return Numbers(self.plain[~large].astype(np.float64), self.exact + more, self.missing)
+        return Numbers(
+            self.plain[~large].astype(np.float64), self.exact + more, self.missing
+        )
 
 
 def are_floats(*bounds: float) -> bool:
-    """Whether public bounds are floats exactly, so that arrays of floats can be compared with them."""
-    return all(abs(bound) <= FLOATS_COUNT or isinstance(bound, float) for bound in bounds)
+    """Whether public bounds are floats exactly, so that arrays of floats can be
+    compared with them.
+    """
+    return all(
+        abs(bound) <= FLOATS_COUNT or isinstance(bound, float) for bound in bounds
+    )
 
 
 def items_of(column: Any) -> list[Any]:
     """The column as plain Python objects."""
-    convert = next((getattr(column, name) for name in LISTS if hasattr(column, name)), None)
+    convert = next(
+        (getattr(column, name) for name in LISTS if hasattr(column, name)), None
+    )
     return list(convert() if convert is not None else column)
 
 
 def numbers_of(column: Any, kind: Kind) -> Numbers:
     """The numbers that are there, and how many are not.
 
-    The plain ones are int64 where the column is declared to hold integers or truths, and float64 otherwise. Integers
-    beyond 64 bits count as the nearest 64-bit integer in the former, and numbers beyond all floats as the largest one.
+    The plain ones are int64 where the column is declared to hold integers or truths,
+    and float64 otherwise. Integers beyond 64 bits count as the nearest 64-bit integer
+    in the former, and numbers beyond all floats as the largest one.
     """
     total = len(column)
     with warnings.catch_warnings():
@@ -91,21 +107,31 @@ def numbers_of(column: Any, kind: Kind) -> Numbers:
         plain = _from_array(column, whole)
         if plain is not None:
             return Numbers(plain, (), total - plain.size)
-        found = Numbers(_integers(items_of(column))) if whole else _reals(items_of(column))
+        found = (
+            Numbers(_integers(items_of(column))) if whole else _reals(items_of(column))
+        )
     return Numbers(found.plain, found.exact, total - found.size)
 
 
 def _from_array(column: Any, whole: bool) -> Plain | None:
     """The fast way, for columns of a numeric type; None for all others."""
     array = _without_missing(column)
-    if array is None or array.ndim != 1 or array.dtype.kind not in ("biu" if whole else "bif"):
+    if (
+        array is None
+        or array.ndim != 1
+        or array.dtype.kind not in ("biu" if whole else "bif")
+    ):
         return None
     if array.dtype.itemsize > 8:
         return None
     if array.dtype.kind == "f":
         reals = array.astype(np.float64)
         return reals[~np.isnan(reals)]
-    return (np.minimum(array, np.array(HIGH, np.uint64)) if array.dtype.kind == "u" else array).astype(np.int64)
+    return (
+        np.minimum(array, np.array(HIGH, np.uint64))
+        if array.dtype.kind == "u"
+        else array
+    ).astype(np.int64)
 
 
 def _without_missing(column: Any) -> NDArray[Any] | None:
@@ -113,30 +139,46 @@ def _without_missing(column: Any) -> NDArray[Any] | None:
         return np.asarray(column.compressed())
     if isinstance(column, np.ndarray):
         return np.asarray(column)
-    drop = next((getattr(column, name) for name in DROPS if hasattr(column, name)), None)
+    drop = next(
+        (getattr(column, name) for name in DROPS if hasattr(column, name)), None
+    )
     return None if drop is None else np.asarray(drop())
 
 
 def _reals(items: Iterable[Any]) -> Numbers:
     found = [number for item in items if (number := exact(item)) is not None]
     plain = [float(number) for number in found if _is_float(number)]
-    others = [max(-WIDEST, min(WIDEST, Fraction(number))) for number in found if not _is_float(number)]
+    others = [
+        max(-WIDEST, min(WIDEST, Fraction(number)))
+        for number in found
+        if not _is_float(number)
+    ]
     return Numbers(np.array(plain, np.float64), tuple(others))
 
 
 def _is_float(number: float | Fraction) -> bool:
-    return isinstance(number, float) or (isinstance(number, int) and abs(number) <= FLOATS_COUNT)
+    return isinstance(number, float) or (
+        isinstance(number, int) and abs(number) <= FLOATS_COUNT
+    )
 
 
 def _integers(items: Iterable[Any]) -> NDArray[np.int64]:
-    found = [item for item in items if isinstance(item, int | np.integer | np.bool_) and not isinstance(item, ODD)]
+    found = [
+        item
+        for item in items
+        if isinstance(item, int | np.integer | np.bool_) and not isinstance(item, ODD)
+    ]
     return np.array([max(LOW, min(HIGH, int(item))) for item in found], np.int64)
 
 
 def count_present(column: Any) -> int:
     """How many records are there: None, NaN, nulls and False are not."""
     if type(column) is np.ndarray and column.dtype.kind in "biuf":
-        return int(column.sum()) if column.dtype.kind == "b" else column.size - int(np.isnan(column).sum())
+        return (
+            int(column.sum())
+            if column.dtype.kind == "b"
+            else column.size - int(np.isnan(column).sum())
+        )
     return sum(not _absent(item) for item in items_of(column))
 
 
@@ -146,5 +188,7 @@ def _absent(item: Any) -> bool:
     if type(item).__name__ in ("NAType", "NaTType", "MaskedConstant"):
         return True
     if isinstance(item, float | np.floating | Decimal):
-        return math.isnan(real(item)) if not isinstance(item, Decimal) else item.is_nan()
+        return (
+            math.isnan(real(item)) if not isinstance(item, Decimal) else item.is_nan()
+        )
     return False

@@ -1,10 +1,13 @@
-"""Private answers for someone with an array and no table: count, sum, mean, variance, quantile, histogram.
+"""Private answers for someone with an array and no table: count, sum, mean, variance,
+quantile, histogram.
 
-Each element is one unit's value. Odd data never changes whether or how a question is answered (rule R1): values outside
-the bounds count as the nearest bound, missing ones (None, NaN, what is no number) are left out.
+Each element is one unit's value. Odd data never changes whether or how a question is
+answered (rule R1): values outside the bounds count as the nearest bound, missing ones
+(None, NaN, what is no number) are left out.
 
-The cost is stated as `epsilon` (pure), `rho` (zero-concentrated), `share` of the budget or, where the error does not
-depend on the data, the wanted `error` (± at 95 %). It is charged to `budget` before the data is read.
+The cost is stated as `epsilon` (pure), `rho` (zero-concentrated), `share` of the budget
+or, where the error does not depend on the data, the wanted `error` (± at 95 %). It is
+charged to `budget` before the data is read.
 """
 
 from __future__ import annotations
@@ -22,7 +25,14 @@ from dither.mechanisms.by_name import by_name
 from dither.privacy import Unit
 from dither.privacy.numbers import whole
 from dither.query.arrays import moments, quantiles
-from dither.query.arrays.ask import Ask, Cost, check_bounds, check_confidence, check_numeric, declared_kind
+from dither.query.arrays.ask import (
+    Ask,
+    Cost,
+    check_bounds,
+    check_confidence,
+    check_numeric,
+    declared_kind,
+)
 from dither.query.arrays.bins import binning
 from dither.query.arrays.columns import count_present
 from dither.query.arrays.steps import Steps
@@ -37,38 +47,73 @@ MOST = 1 << 62
 
 
 def _whole(x: Any, low: float, high: float) -> bool:
-    """Whether answers are integers: the column is declared to hold integers, and both bounds are whole."""
-    return declared_kind(x) in (Kind.INTEGERS, Kind.TRUTHS) and float(low).is_integer() and float(high).is_integer()
+    """Whether answers are integers: the column is declared to hold integers, and both
+    bounds are whole.
+    """
+    return (
+        declared_kind(x) in (Kind.INTEGERS, Kind.TRUTHS)
+        and float(low).is_integer()
+        and float(high).is_integer()
+    )
 
 
 def _moment(
-    what: str, x: Any, bounds: Bounds | None, n: int | None, cost: Cost, budget: Account | None, unit: Unit | None
+    what: str,
+    x: Any,
+    bounds: Bounds | None,
+    n: int | None,
+    cost: Cost,
+    budget: Account | None,
+    unit: Unit | None,
 ) -> tuple[Ask, float, float, int | None]:
-    """What mean and variance check before anything is charged. A public n means that neighbours replace an element."""
+    """What mean and variance check before anything is charged. A public n means that
+    neighbours replace an element.
+    """
     ask = Ask.of(what, x, cost, budget, unit)
     check_numeric(x)
     low, high = check_bounds(x, bounds)
     if high - low > WIDEST:
-        raise ArgumentError("bounds", f"must not lie farther apart than {WIDEST:g}; measure in larger units")
+        raise ArgumentError(
+            "bounds",
+            f"must not lie farther apart than {WIDEST:g}; measure in larger units",
+        )
     if n is not None:
         n = whole("n", n, "pass the public number of elements, or leave it out")
         if n > MOST:
-            raise ArgumentError("n", "is beyond 2**62; pass the public number of elements")
+            raise ArgumentError(
+                "n", "is beyond 2**62; pass the public number of elements"
+            )
         ask = replace(ask, unit=ask.unit.replacing())
     elif ask.replacing:
-        raise ArgumentError("n", "is missing: where neighbours replace one element, their number is public; pass it")
+        raise ArgumentError(
+            "n",
+            (
+                "is missing: where neighbours replace one element, their number "
+                "is public; pass it"
+            ),
+        )
     return ask, low, high, n
 
 
-def _part_sums(ask: Ask, low: float, high: float, degree: int, n: int | None) -> list[int]:
-    """The exact sums of all records' parts. With a public n it is the first n records, missing ones in the middle."""
+def _part_sums(
+    ask: Ask, low: float, high: float, degree: int, n: int | None
+) -> list[int]:
+    """The exact sums of all records' parts. With a public n it is the first n records,
+    missing ones in the middle.
+    """
     with np.errstate(all="ignore"):
         values = ask.numbers(n)
-        sums = [moments.exact_sum(part) for part in moments.parts(moments.scaled(values, low, high), degree)]
+        sums = [
+            moments.exact_sum(part)
+            for part in moments.parts(moments.scaled(values, low, high), degree)
+        ]
     if n is None:
         return sums
     middle = moments.parts(np.array([0.5]), degree)
-    return [total + (n - values.size) * int(half[0]) for total, half in zip(sums, middle, strict=True)]
+    return [
+        total + (n - values.size) * int(half[0])
+        for total, half in zip(sums, middle, strict=True)
+    ]
 
 
 @by_name("count(x, epsilon=0.5)")
@@ -82,17 +127,23 @@ def count(
     budget: Account | None = None,
     unit: Unit | None = None,
 ) -> Release:
-    """How many elements there are. None, NaN and False do not count, so a condition counts where it holds.
+    """How many elements there are. None, NaN and False do not count, so a condition
+    counts where it holds.
 
     Guarantee: the stated cost, for one element.
-    Why: one element moves the count by 1 at most; integer noise (`Laplace`, or `Gaussian` for rho).
+    Why: one element moves the count by 1 at most; integer noise (`Laplace`, or
+    `Gaussian` for rho).
     Assumes: each unit has one element.
     """
-    ask = Ask.of("count", x, Cost(epsilon, rho, share, error), budget, unit).for_error(1)
+    ask = Ask.of("count", x, Cost(epsilon, rho, share, error), budget, unit).for_error(
+        1
+    )
     mechanism = ask.additive(1)
     with ask.paying(mechanism.guarantee) as source:
         noisy = mechanism.release(count_present(ask.read()))
-    return ask.release(noisy, source, Around(noisy, mechanism, integer=True, within=(0, math.inf)))
+    return ask.release(
+        noisy, source, Around(noisy, mechanism, integer=True, within=(0, math.inf))
+    )
 
 
 @by_name("sum(x, bounds=(0, 110), epsilon=0.5)")
@@ -107,22 +158,28 @@ def sum(
     budget: Account | None = None,
     unit: Unit | None = None,
 ) -> Release:
-    """The sum of values clipped to public bounds; an int for integers with whole bounds.
+    """The sum of values clipped to public bounds; an int for integers with whole
+    bounds.
 
     Guarantee: the stated cost, for one element.
-    Why: values are rounded to steps and clipped as integers, so the sum is exact and one element moves it by the larger
-    bound at most (by the width of the bounds, where neighbours replace one).
+    Why: values are rounded to steps and clipped as integers, so the sum is exact and
+    one element moves it by the larger bound at most (by the width of the bounds, where
+    neighbours replace one).
     Assumes: each unit has one element.
     """
     ask = Ask.of("sum", x, Cost(epsilon, rho, share, error), budget, unit)
     check_numeric(x)
     low, high = check_bounds(x, bounds)
-    steps = Steps.between(low, high, integer=_whole(x, low, high), replacing=ask.replacing)
+    steps = Steps.between(
+        low, high, integer=_whole(x, low, high), replacing=ask.replacing
+    )
     ask = ask.for_error(steps.sensitivity, float(steps.size))
     mechanism = ask.additive(steps.sensitivity)
     with ask.paying(mechanism.guarantee) as source, np.errstate(all="ignore"):
         noisy = steps.value(mechanism.release(steps.total(ask.numbers())))
-    return ask.clipped(noisy, source, Around(noisy, mechanism, integer=True, step=float(steps.size)))
+    return ask.clipped(
+        noisy, source, Around(noisy, mechanism, integer=True, step=float(steps.size))
+    )
 
 
 @by_name("mean(x, bounds=(0, 110), epsilon=0.5)")
@@ -139,29 +196,44 @@ def mean(
 ) -> Release:
     """The mean of values clipped to public bounds.
 
-    Pass `n` only if the number of elements is public: neighbours then replace one element and the mean moves by
-    (high − low) / n at most. Missing values then count as the middle of the bounds, elements beyond n not at all.
+    Pass `n` only if the number of elements is public: neighbours then replace one
+    element and the mean moves by (high − low) / n at most. Missing values then count as
+    the middle of the bounds, elements beyond n not at all.
 
     Guarantee: the stated cost, for one element.
-    Why: two sums that together have the sensitivity of one count give both (`query/arrays/moments.py`).
+    Why: two sums that together have the sensitivity of one count give both
+    (`query/arrays/moments.py`).
     Assumes: each unit has one element.
     """
-    ask, low, high, n = _moment("mean", x, bounds, n, Cost(epsilon, rho, share), budget, unit)
+    ask, low, high, n = _moment(
+        "mean", x, bounds, n, Cost(epsilon, rho, share), budget, unit
+    )
     if n is not None:
         return _mean_of_n(ask, low, high, n)
     mechanism = ask.additive(*moments.sensitivities(replacing=False))
     with ask.paying(mechanism.guarantee) as source:
         zeros, ones = map(mechanism.release, _part_sums(ask, low, high, 1, None))
     value = low + (high - low) * moments.mean_of(zeros, ones)
-    return ask.clipped(value, source, moments.MeanSpread((zeros, ones), mechanism, low, high))
+    return ask.clipped(
+        value, source, moments.MeanSpread((zeros, ones), mechanism, low, high)
+    )
 
 
 def _mean_of_n(ask: Ask, low: float, high: float, n: int) -> Release:
     mechanism = ask.additive(moments.STEPS)
     step = (high - low) / (n * moments.STEPS)
     with ask.paying(mechanism.guarantee) as source:
-        value = min(high, max(low, low + step * mechanism.release(_part_sums(ask, low, high, 1, n)[1])))
-    return ask.clipped(value, source, Around(value, mechanism, integer=True, step=step, within=(low, high)))
+        value = min(
+            high,
+            max(
+                low, low + step * mechanism.release(_part_sums(ask, low, high, 1, n)[1])
+            ),
+        )
+    return ask.clipped(
+        value,
+        source,
+        Around(value, mechanism, integer=True, step=step, within=(low, high)),
+    )
 
 
 @by_name("variance(x, bounds=(0, 110), epsilon=0.5)")
@@ -176,19 +248,24 @@ def variance(
     budget: Account | None = None,
     unit: Unit | None = None,
 ) -> Release:
-    """The variance (mean squared distance from the mean) of values clipped to public bounds; `n` as for `mean`.
+    """The variance (mean squared distance from the mean) of values clipped to public
+    bounds; `n` as for `mean`.
 
     Guarantee: the stated cost, for one element.
-    Why: three sums that together have the sensitivity of one count give count, sum and sum of squares
-    (`query/arrays/moments.py`); twice that where neighbours replace one.
+    Why: three sums that together have the sensitivity of one count give count, sum and
+    sum of squares (`query/arrays/moments.py`); twice that where neighbours replace one.
     Assumes: each unit has one element.
     """
-    ask, low, high, n = _moment("variance", x, bounds, n, Cost(epsilon, rho, share), budget, unit)
+    ask, low, high, n = _moment(
+        "variance", x, bounds, n, Cost(epsilon, rho, share), budget, unit
+    )
     mechanism = ask.additive(*moments.sensitivities(replacing=n is not None))
     with ask.paying(mechanism.guarantee) as source:
         first, middle, last = map(mechanism.release, _part_sums(ask, low, high, 2, n))
     total = None if n is None else n * moments.STEPS
-    value = moments.variance_of(first, middle, last, first + middle + last if total is None else total)
+    value = moments.variance_of(
+        first, middle, last, first + middle + last if total is None else total
+    )
     spread = moments.VarianceSpread((first, middle, last), mechanism, high - low, total)
     return ask.clipped((high - low) ** 2 * value, source, spread)
 
@@ -205,12 +282,15 @@ def quantile(
     budget: Account | None = None,
     unit: Unit | None = None,
 ) -> Release:
-    """The value below which a part q of the elements lies (0.5 is the median), with an interval for one confidence.
+    """The value below which a part q of the elements lies (0.5 is the median), with an
+    interval for one confidence.
 
-    The answer is a point of a public grid between the bounds: an integer for integers with whole, not too wide bounds.
+    The answer is a point of a public grid between the bounds: an integer for integers
+    with whole, not too wide bounds.
 
     Guarantee: the stated cost, for one element.
-    Why: three private choices by rank (`query/arrays/quantiles.py`) that share the cost by basic composition.
+    Why: three private choices by rank (`query/arrays/quantiles.py`) that share the cost
+    by basic composition.
     Assumes: each unit has one element.
     """
     ask = Ask.of("quantile", x, Cost(epsilon, rho, share), budget, unit)
@@ -220,9 +300,14 @@ def quantile(
     confidence = check_confidence(confidence)
     grid = quantiles.Grid(low, high, _whole(x, low, high))
     choices = quantiles.mechanisms(ask.epsilon, rho, wanted, ask.replacing, ask.unit)
-    with ask.paying(quantiles.promise(ask.epsilon, rho, ask.unit)) as source, np.errstate(all="ignore"):
+    with (
+        ask.paying(quantiles.promise(ask.epsilon, rho, ask.unit)) as source,
+        np.errstate(all="ignore"),
+    ):
         counts = grid.counts(ask.numbers())
-        value, least, most = map(grid.point, quantiles.choose(counts, wanted, choices, confidence))
+        value, least, most = map(
+            grid.point, quantiles.choose(counts, wanted, choices, confidence)
+        )
     return ask.clipped(value, source, quantiles.QuantileSpread(least, most, confidence))
 
 
@@ -241,15 +326,17 @@ def histogram(
     budget: Account | None = None,
     unit: Unit | None = None,
 ) -> Release:
-    """How many elements have each public key, or fall into each bin: `bins` of one width between bounds, or `edges`.
+    """How many elements have each public key, or fall into each bin: `bins` of one
+    width between bounds, or `edges`.
 
-    Every key is answered, absent ones too; elements with other keys are left out. Values outside the bins count in the
-    nearest one.
+    Every key is answered, absent ones too; elements with other keys are left out.
+    Values outside the bins count in the nearest one.
 
     Guarantee: the stated cost, for one element.
-    Why: one element is in one bin, so the vector of counts moves by 1; where neighbours replace one, by 2 in L1 and √2
-    in L2.
-    Assumes: each unit has one element; keys and edges are public, not read off the data.
+    Why: one element is in one bin, so the vector of counts moves by 1; where neighbours
+    replace one, by 2 in L1 and √2 in L2.
+    Assumes: each unit has one element; keys and edges are public, not read off the
+    data.
     """
     sorted_by = binning(x, keys, bins, bounds, edges)
     ask = Ask.of("count", x, Cost(epsilon, rho, share, error), budget, unit)

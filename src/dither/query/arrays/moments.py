@@ -1,10 +1,12 @@
-"""Sums from which means and variances follow, each record counted in whole steps that add up to the same total.
+"""Sums from which means and variances follow, each record counted in whole steps that
+add up to the same total.
 
-A value v of [0, 1] is split into parts that are never negative and always add up to 1: (1−v, v) for the mean,
-((1−v)², 2v(1−v), v²) for the variance (Bernstein's polynomials). In whole steps of 2^-32 the parts of a record add up
-to exactly 2^32, so the vector of their sums has L1 sensitivity 2^32 under add/remove: count and sum, or count, sum and
-sum of squares, are all had for the price of one count. Spending half of ε on a centred sum and half on a count gives
-twice the variance.
+A value v of [0, 1] is split into parts that are never negative and always add up to 1:
+(1−v, v) for the mean, ((1−v)², 2v(1−v), v²) for the variance (Bernstein's polynomials).
+In whole steps of 2^-32 the parts of a record add up to exactly 2^32, so the vector of
+their sums has L1 sensitivity 2^32 under add/remove: count and sum, or count, sum and
+sum of squares, are all had for the price of one count. Spending half of ε on a centred
+sum and half on a count gives twice the variance.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ def scaled(numbers: Numbers, low: float, high: float) -> Floats:
     def one(value: Fraction) -> float:
         return float(max(Fraction(0), min(Fraction(1), (value - least) / width)))
 
-    return numbers.each(floats if are_floats(low, high) else None, one).astype(np.float64, copy=False)
+    return numbers.each(floats if are_floats(low, high) else None, one).astype(
+        np.float64, copy=False
+    )
 
 
 def parts(values: Floats, degree: int) -> list[Integers]:
@@ -58,12 +62,16 @@ def parts(values: Floats, degree: int) -> list[Integers]:
     top = np.rint(values**degree * STEPS).astype(np.int64)
     if degree == 1:
         return [STEPS - top, top]
-    middle = np.minimum(np.rint(2 * values * (1 - values) * STEPS).astype(np.int64), STEPS - top)
+    middle = np.minimum(
+        np.rint(2 * values * (1 - values) * STEPS).astype(np.int64), STEPS - top
+    )
     return [STEPS - top - middle, middle, top]
 
 
 def exact_sum(values: Integers) -> int:
-    """The sum as a Python int. Halves of 32 bits are summed apart, so that no partial sum leaves 64 bits."""
+    """The sum as a Python int. Halves of 32 bits are summed apart, so that no partial
+    sum leaves 64 bits.
+    """
     total = 0
     for start in range(0, values.size, CHUNK):
         part = values[start : start + CHUNK]
@@ -73,17 +81,25 @@ def exact_sum(values: Integers) -> int:
 
 def sensitivities(replacing: bool) -> tuple[float, float]:
     """How far one record moves the vector of part sums, in L1 and L2."""
-    return (2.0 * STEPS, math.nextafter(math.sqrt(2) * STEPS, math.inf)) if replacing else (STEPS, STEPS)
+    return (
+        (2.0 * STEPS, math.nextafter(math.sqrt(2) * STEPS, math.inf))
+        if replacing
+        else (STEPS, STEPS)
+    )
 
 
 def mean_of(zeros: float, ones: float) -> float:
-    """The mean of values of [0, 1], from noisy sums; one half where noise drowned everything."""
+    """The mean of values of [0, 1], from noisy sums; one half where noise drowned
+    everything.
+    """
     total = zeros + ones
     return min(1.0, max(0.0, ones / total)) if total > 0 else 0.5
 
 
 def variance_of(first: float, middle: float, last: float, total: float) -> float:
-    """The variance of values of [0, 1] from noisy part sums: p₀·p₂ − p₁²/4, between 0 and 1/4."""
+    """The variance of values of [0, 1] from noisy part sums: p₀·p₂ − p₁²/4, between 0
+    and 1/4.
+    """
     if total <= 0:
         return 0.0
     return min(0.25, max(0.0, (first * last - middle * middle / 4) / total**2))
@@ -91,7 +107,9 @@ def variance_of(first: float, middle: float, last: float, total: float) -> float
 
 @dataclass(frozen=True)
 class MeanSpread:
-    """Both sums hold their ± together (union bound); the mean rises with one and falls with the other."""
+    """Both sums hold their ± together (union bound); the mean rises with one and falls
+    with the other.
+    """
 
     sums: tuple[int, int]
     mechanism: Additive
@@ -103,15 +121,19 @@ class MeanSpread:
         zeros, ones = self.sums
         least = mean_of(zeros + width, max(ones - width, 0))
         most = mean_of(max(zeros - width, 0), ones + width)
-        return self.low + (self.high - self.low) * least, self.low + (self.high - self.low) * most
+        return self.low + (self.high - self.low) * least, self.low + (
+            self.high - self.low
+        ) * most
 
 
 @dataclass(frozen=True)
 class VarianceSpread:
-    """All part sums hold their ± together (union bound); the ends are the extremes over that box.
+    """All part sums hold their ± together (union bound); the ends are the extremes over
+    that box.
 
-    The variance falls with the middle sum. In the first and the last it rises and then falls, so its least value is at
-    a corner, and its largest at a corner or where one of the two is at its own best for the other's end.
+    The variance falls with the middle sum. In the first and the last it rises and then
+    falls, so its least value is at a corner, and its largest at a corner or where one
+    of the two is at its own best for the other's end.
     """
 
     sums: tuple[int, int, int]
@@ -121,18 +143,31 @@ class VarianceSpread:
 
     def ends(self, confidence: float) -> tuple[float, float]:
         width = self.mechanism.error(1 - (1 - confidence) / 3, integer=True)
-        first, middle, last = ((max(s - width, 0.0), max(s + width, 0.0)) for s in self.sums)
-        least = min(self._at(a, middle[1], c) for a, c in itertools.product(first, last))
+        first, middle, last = (
+            (max(s - width, 0.0), max(s + width, 0.0)) for s in self.sums
+        )
+        least = min(
+            self._at(a, middle[1], c) for a, c in itertools.product(first, last)
+        )
         corners = list(itertools.product(first, last))
-        corners += [(_best(c, middle[0], first), c) for c in last] + [(a, _best(a, middle[0], last)) for a in first]
+        corners += [(_best(c, middle[0], first), c) for c in last] + [
+            (a, _best(a, middle[0], last)) for a in first
+        ]
         most = max(self._at(a, middle[0], c) for a, c in corners)
         return least * self.range**2, most * self.range**2
 
     def _at(self, first: float, middle: float, last: float) -> float:
-        return variance_of(first, middle, last, self.total if self.total is not None else first + middle + last)
+        return variance_of(
+            first,
+            middle,
+            last,
+            self.total if self.total is not None else first + middle + last,
+        )
 
 
 def _best(other: float, middle: float, ends: tuple[float, float]) -> float:
-    """The first sum at which the variance is largest, for a given last one (or the other way round)."""
+    """The first sum at which the variance is largest, for a given last one (or the
+    other way round).
+    """
     best = other + middle + middle * middle / (2 * other) if other > 0 else ends[1]
     return min(max(best, ends[0]), ends[1])

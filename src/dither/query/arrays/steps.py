@@ -1,4 +1,6 @@
-"""Values of a sum, counted in whole public steps so that the sum is exact and its sensitivity is an integer."""
+"""Values of a sum, counted in whole public steps so that the sum is exact and its
+sensitivity is an integer.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from dither.query.arrays.moments import exact_sum
 
 __all__ = ["Steps"]
 
-FINENESS = 1 << 12  # on top of the grid's own 2^20: even a billion roundings of half a step stay below the noise
+# on top of the grid's own 2^20: even a billion roundings of half a step stay below the
+# noise
+FINENESS = 1 << 12
 WIDEST = 1 << 56
 FARTHEST = 1 << 52
 """Below it every number of steps is a float, so that clipping floats is exact."""
@@ -33,40 +37,72 @@ class Steps:
     replacing: bool
 
     @classmethod
-    def between(cls, low: float, high: float, *, integer: bool, replacing: bool) -> Steps:
-        """Steps of 1 for integers; otherwise at most 2^-32 of what one value can move the sum by."""
+    def between(
+        cls, low: float, high: float, *, integer: bool, replacing: bool
+    ) -> Steps:
+        """Steps of 1 for integers; otherwise at most 2^-32 of what one value can move
+        the sum by.
+        """
         if integer:
-            return cls(_within(int(low)), _within(int(high)) - int(low), Fraction(1), True, replacing)
-        moved = Fraction(high) - Fraction(low) if replacing else max(abs(Fraction(low)), abs(Fraction(high)))
+            return cls(
+                _within(int(low)),
+                _within(int(high)) - int(low),
+                Fraction(1),
+                True,
+                replacing,
+            )
+        moved = (
+            Fraction(high) - Fraction(low)
+            if replacing
+            else max(abs(Fraction(low)), abs(Fraction(high)))
+        )
         grid = Grid.finer_than(moved / FINENESS)
         first = round(Fraction(low) / grid.step)
-        return cls(first, round(Fraction(high) / grid.step) - first, grid.step, False, replacing)
+        return cls(
+            first,
+            round(Fraction(high) / grid.step) - first,
+            grid.step,
+            False,
+            replacing,
+        )
 
     @property
     def sensitivity(self) -> int:
         """How many steps one element can move the sum."""
-        return self.width if self.replacing else max(abs(self.low), abs(self.low + self.width))
+        return (
+            self.width
+            if self.replacing
+            else max(abs(self.low), abs(self.low + self.width))
+        )
 
     def total(self, numbers: Numbers) -> int:
-        """The exact sum in steps. A missing value adds nothing; where neighbours replace one, the value nearest 0."""
+        """The exact sum in steps. A missing value adds nothing; where neighbours
+        replace one, the value nearest 0.
+        """
         total = numbers.size * self.low + exact_sum(self._above_low(numbers))
         if self.replacing:
             total += numbers.missing * max(self.low, min(0, self.low + self.width))
         return total
 
     def _above_low(self, numbers: Numbers) -> NDArray[np.int64]:
-        """How many steps each value lies above the lowest: rounded to whole steps, and clipped as integers."""
+        """How many steps each value lies above the lowest: rounded to whole steps, and
+        clipped as integers.
+        """
         if self.integer:
             held = np.clip(numbers.plain, self.low, self.low + self.width) - self.low
             return held.astype(np.int64, copy=False)
         small = max(abs(self.low), abs(self.low + self.width)) < FARTHEST
-        return numbers.each(self._of_floats if small else None, self._of_fraction).astype(np.int64, copy=False)
+        return numbers.each(
+            self._of_floats if small else None, self._of_fraction
+        ).astype(np.int64, copy=False)
 
     def _of_floats(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """Scaling by a power of two, rounding and clipping are exact."""
         exponent = self.size.numerator.bit_length() - self.size.denominator.bit_length()
         steps = np.rint(np.ldexp(values, -exponent))
-        return np.clip(steps, self.low, self.low + self.width).astype(np.int64) - self.low
+        return (
+            np.clip(steps, self.low, self.low + self.width).astype(np.int64) - self.low
+        )
 
     def _of_fraction(self, value: Fraction) -> int:
         return max(0, min(self.width, round(value / self.size) - self.low))
@@ -81,5 +117,7 @@ MAX = Fraction(sys.float_info.max)
 
 def _within(bound: int) -> int:
     if abs(bound) > WIDEST:
-        raise ArgumentError("bounds", "must lie within ±2**56 for integers; measure in larger steps")
+        raise ArgumentError(
+            "bounds", "must lie within ±2**56 for integers; measure in larger steps"
+        )
     return bound

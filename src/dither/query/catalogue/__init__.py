@@ -1,1 +1,3 @@
-"""What the curator declares about the tables, and is public: types, bounds, keys, caps, limits."""
+"""What the curator declares about the tables, and is public: types, bounds, keys, caps,
+limits.
+"""

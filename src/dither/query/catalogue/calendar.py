@@ -1,4 +1,6 @@
-"""Calendar arithmetic on Python values as the engine does it, within the years 1 to 9999. Times have no zone."""
+"""Calendar arithmetic on Python values as the engine does it, within the years 1 to
+9999. Times have no zone.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +30,19 @@ __all__ = [
 
 Moment = TypeVar("Moment", date, datetime)
 
-EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001
+EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times have no zone
 DAY = 86_400_000_000
 DAYS = Range((date.min - EPOCH.date()).days, (date.max - EPOCH.date()).days)
-MICROSECONDS = Range((date.min - EPOCH.date()).days * DAY, (date.max - EPOCH.date()).days * DAY + DAY - 1)
+MICROSECONDS = Range(
+    (date.min - EPOCH.date()).days * DAY, (date.max - EPOCH.date()).days * DAY + DAY - 1
+)
 UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 MONTHS = {"year": 12, "quarter": 3, "month": 1}
 LENGTHS = {"hour": DAY // 24, "minute": DAY // 1440, "second": DAY // 86400}
-ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[ T](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?Z?)?", re.ASCII)
+ISO = re.compile(
+    r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[ T](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?Z?)?",
+    re.ASCII,
+)
 
 
 def day(number: int) -> date:
@@ -68,8 +75,18 @@ def parse(text: str) -> date | datetime | None:
     try:
         if numbers[3] is None:
             return date(*map(int, numbers[:3]))
-        year, month, day_, hour, minute, second = (int(number or 0) for number in numbers)
-        return datetime(year, month, day_, hour, minute, second, int((fraction or "0").ljust(6, "0")))  # noqa: DTZ001
+        year, month, day_, hour, minute, second = (
+            int(number or 0) for number in numbers
+        )
+        return datetime(  # noqa: DTZ001 - times have no zone
+            year,
+            month,
+            day_,
+            hour,
+            minute,
+            second,
+            int((fraction or "0").ljust(6, "0")),
+        )
     except ValueError:
         return None
 
@@ -81,7 +98,9 @@ def part(value: date, name: str) -> int | float:
     if name in ("hour", "minute", "second"):
         return int(getattr(value, name, 0))
     year, week, weekday = value.isocalendar()
-    seconds = place(value) / 1e6 if isinstance(value, datetime) else place(value) * 86400.0
+    seconds = (
+        place(value) / 1e6 if isinstance(value, datetime) else place(value) * 86400.0
+    )
     return {
         "quarter": (value.month + 2) // 3,
         "dow": weekday % 7,
@@ -96,19 +115,29 @@ def part(value: date, name: str) -> int | float:
 
 
 def truncate(value: Moment, unit: str) -> Moment:
-    """DATE_TRUNC: the start of the year, quarter, month, week (Monday), day, hour, minute or second."""
+    """DATE_TRUNC: the start of the year, quarter, month, week (Monday), day, hour,
+    minute or second.
+    """
     if unit in LENGTHS:
-        return moment(place(value) // LENGTHS[unit] * LENGTHS[unit]) if isinstance(value, datetime) else value
+        return (
+            moment(place(value) // LENGTHS[unit] * LENGTHS[unit])
+            if isinstance(value, datetime)
+            else value
+        )
     start = value.date() if isinstance(value, datetime) else value
     if unit == "week":
         start -= timedelta(days=start.weekday())
     elif unit in MONTHS:
-        start = start.replace(month=(start.month - 1) // MONTHS[unit] * MONTHS[unit] + 1, day=1)
+        start = start.replace(
+            month=(start.month - 1) // MONTHS[unit] * MONTHS[unit] + 1, day=1
+        )
     return midnight(start) if isinstance(value, datetime) else start
 
 
 def difference(unit: str, start: date, end: date) -> int:
-    """DATE_DIFF: how many starts of the unit lie between; for weeks, how many whole weeks of days."""
+    """DATE_DIFF: how many starts of the unit lie between; for weeks, how many whole
+    weeks of days.
+    """
     if unit in MONTHS:
         return _months(end) // MONTHS[unit] - _months(start) // MONTHS[unit]
     if unit in LENGTHS:
@@ -122,7 +151,9 @@ def _months(value: date) -> int:
 
 
 def _count(value: date, length: int) -> int:
-    return (place(value) if isinstance(value, datetime) else place(value) * DAY) // length
+    return (
+        place(value) if isinstance(value, datetime) else place(value) * DAY
+    ) // length
 
 
 def later_days(value: Moment, days: int) -> Moment | None:
@@ -134,9 +165,13 @@ def later_days(value: Moment, days: int) -> Moment | None:
 
 
 def later_months(value: Moment, months: int) -> Moment | None:
-    """The date or time so many months later, on the month's last day where it has no such day; None if out of reach."""
+    """The date or time so many months later, on the month's last day where it has no
+    such day; None if out of reach.
+    """
     year, month = divmod(_months(value) + months, 12)
     if not 1 <= year <= 9999:
         return None
-    fields: dict[str, Any] = {"day": min(value.day, calendar.monthrange(year, month + 1)[1])}
+    fields: dict[str, Any] = {
+        "day": min(value.day, calendar.monthrange(year, month + 1)[1])
+    }
     return value.replace(year=year, month=month + 1, **fields)

@@ -1,4 +1,6 @@
-"""A catalogue for one table, from what is declared when it is opened and from its schema."""
+"""A catalogue for one table, from what is declared when it is opened and from its
+schema.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,15 @@ from dither.query.catalogue.names import find, likely_ids, nearest, same
 from dither.query.catalogue.types import ANY, Type
 from dither.query.catalogue.values import bounds_of, type_of_bounds, type_of_keys
 
-__all__ = ["COLUMNS", "Stated", "column_of", "declare", "delta_of", "missing_unit", "unit_of"]
+__all__ = [
+    "COLUMNS",
+    "Stated",
+    "column_of",
+    "declare",
+    "delta_of",
+    "missing_unit",
+    "unit_of",
+]
 
 PROVENANCE = "declared when it was opened"
 
@@ -40,9 +50,10 @@ def declare(
 ) -> Catalogue:
     """The catalogue of one private table.
 
-    `schema` gives its columns: a type where the source has types, None where it holds texts (CSV). A schema that is
-    None has no names either (JSON); then the columns are those that are declared. A column of texts is read as `types`
-    say, else as its bounds or keys say, else as text: nothing is inferred from the data (rule R6).
+    `schema` gives its columns: a type where the source has types, None where it holds
+    texts (CSV). A schema that is None has no names either (JSON); then the columns are
+    those that are declared. A column of texts is read as `types` say, else as its
+    bounds or keys say, else as text: nothing is inferred from the data (rule R6).
     """
     stated = Stated.of(bounds, keys, types, totals)
     whom = unit_of(unit, () if schema is None else schema)
@@ -66,7 +77,11 @@ def delta_of(population: int | None, delta: float | None) -> float:
     """The δ that is stated, or the usual one for a population; else none."""
     if delta is not None:
         return delta
-    return usual_delta(population) if isinstance(population, int) and population >= 1 else 0.0
+    return (
+        usual_delta(population)
+        if isinstance(population, int) and population >= 1
+        else 0.0
+    )
 
 
 COLUMNS = {
@@ -80,8 +95,13 @@ COLUMNS = {
 def _by_column(argument: str, stated: Any) -> dict[str, Any]:
     if stated is None:
         return {}
-    if not isinstance(stated, Mapping) or not all(isinstance(name, str) for name in stated):
-        raise ArgumentError(argument, f"must be stated by the names of columns, such as {COLUMNS[argument]}")
+    if not isinstance(stated, Mapping) or not all(
+        isinstance(name, str) for name in stated
+    ):
+        raise ArgumentError(
+            argument,
+            f"must be stated by the names of columns, such as {COLUMNS[argument]}",
+        )
     return dict(stated)
 
 
@@ -92,17 +112,22 @@ def unit_of(unit: str | Unit | None, columns: Iterable[str]) -> Unit:
         raise ArgumentError("unit", missing_unit(columns))
     if isinstance(unit, str):
         return Unit(unit)
-    raise ArgumentError("unit", f'{unit!r:.40} is no unit; pass the name of a column, or "row"')
+    raise ArgumentError(
+        "unit", f'{unit!r:.40} is no unit; pass the name of a column, or "row"'
+    )
 
 
 def missing_unit(columns: Iterable[str]) -> str:
-    """Whom to protect is the curator's to say: a table that holds several rows of a person looks like any other."""
+    """Whom to protect is the curator's to say: a table that holds several rows of a
+    person looks like any other.
+    """
     known = list(columns)
     likely = likely_ids(known)
     example = likely[0] if likely else "patient_id"
     seen = f" By their names, these may be ids: {', '.join(likely)}." if likely else ""
     return (
-        f'is missing; pass the column with a person\'s id, such as unit="{example}", or unit="row" if each row is a '
+        "is missing; pass the column with a person's id, such as "
+        f'unit="{example}", or unit="row" if each row is a '
         f"person of its own.{seen}"
     )
 
@@ -112,14 +137,24 @@ def column_of(argument: str, name: str, names: Iterable[str]) -> str:
     known = list(names)
     found = find(name, known)
     if found is None:
-        way = ' (or pass "row" where each row is a person)' if argument == "unit" else ""
-        raise ArgumentError(argument, f"there is no column {name}; {nearest(name, known)}{way}")
+        way = (
+            ' (or pass "row" where each row is a person)' if argument == "unit" else ""
+        )
+        raise ArgumentError(
+            argument, f"there is no column {name}; {nearest(name, known)}{way}"
+        )
     return found
 
 
 def _listed(name: str, keys: Any) -> list[Any]:
     if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
-        raise ArgumentError("keys", f'those of {name} must be a list, not {keys!r:.40}; pass values such as ["A", "B"]')
+        raise ArgumentError(
+            "keys",
+            (
+                f"those of {name} must be a list, not {keys!r:.40}; pass values "
+                'such as ["A", "B"]'
+            ),
+        )
     return list(keys)
 
 
@@ -134,17 +169,38 @@ class Stated:
 
     @classmethod
     def of(cls, bounds: Any, keys: Any, types: Any, totals: Any) -> Stated:
-        listed = {name: _listed(name, one) for name, one in _by_column("keys", keys).items()}
-        return cls(_by_column("bounds", bounds), listed, _by_column("types", types), _by_column("totals", totals))
+        listed = {
+            name: _listed(name, one) for name, one in _by_column("keys", keys).items()
+        }
+        return cls(
+            _by_column("bounds", bounds),
+            listed,
+            _by_column("types", types),
+            _by_column("totals", totals),
+        )
 
-    def table(self, name: str, schema: Mapping[str, Type | None] | None, owner: str | None, **more: Any) -> Table:
-        """A table with all columns of its schema. Rows that are units have ids of their own, which no column hides."""
+    def table(
+        self,
+        name: str,
+        schema: Mapping[str, Type | None] | None,
+        owner: str | None,
+        **more: Any,
+    ) -> Table:
+        """A table with all columns of its schema. Rows that are units have ids of their
+        own, which no column hides.
+        """
         names = self.names(schema, owner)
         hidden = owner is None and not more.get("public")
-        fields = (self.field(one, (schema or {}).get(one)) for one in names if not (hidden and same(one, ROW_ID)))
+        fields = (
+            self.field(one, (schema or {}).get(one))
+            for one in names
+            if not (hidden and same(one, ROW_ID))
+        )
         return Table(name, tuple(fields), owner=owner, **more)
 
-    def names(self, schema: Mapping[str, Type | None] | None, unit: str | None = None) -> list[str]:
+    def names(
+        self, schema: Mapping[str, Type | None] | None, unit: str | None = None
+    ) -> list[str]:
         """The columns of the schema; without one, the columns that were declared."""
         if schema is not None:
             for argument in ("bounds", "keys", "types", "totals"):
@@ -156,24 +212,49 @@ class Stated:
         for name in (*owner, *self.types, *self.keys, *self.bounds, *self.totals):
             found.setdefault(name.casefold(), name)
         if not found:
-            raise ArgumentError("types", 'the file does not list its columns; declare them, such as {"age": "integer"}')
+            raise ArgumentError(
+                "types",
+                (
+                    "the file does not list its columns; declare them, such as "
+                    '{"age": "integer"}'
+                ),
+            )
         return list(found.values())
 
     def field(self, name: str, stored: Type | None) -> Field:
         bounds, keys = self._about(self.bounds, name), self._about(self.keys, name)
         low, high = (None, None) if bounds is None else _ends(name, bounds)
-        type_ = self._type(name, stored, (low, high) if bounds is not None else None, keys)
-        range_ = ANY if bounds is None else bounds_of(f"bounds of {name}", low, high, type_)
+        type_ = self._type(
+            name, stored, (low, high) if bounds is not None else None, keys
+        )
+        range_ = (
+            ANY if bounds is None else bounds_of(f"bounds of {name}", low, high, type_)
+        )
         said = PROVENANCE if bounds is not None or keys is not None else ""
-        return Field(name, type_, range_, None if keys is None else tuple(keys), said, self._about(self.totals, name))
+        return Field(
+            name,
+            type_,
+            range_,
+            None if keys is None else tuple(keys),
+            said,
+            self._about(self.totals, name),
+        )
 
     def _about(self, stated: Mapping[str, Any], name: str) -> Any:
         found = [value for written, value in stated.items() if same(written, name)]
         if len(found) > 1:
-            raise ArgumentError(name, "is declared twice (case does not matter); declare it once")
+            raise ArgumentError(
+                name, "is declared twice (case does not matter); declare it once"
+            )
         return found[0] if found else None
 
-    def _type(self, name: str, stored: Type | None, bounds: tuple[Any, Any] | None, keys: list[Any] | None) -> Type:
+    def _type(
+        self,
+        name: str,
+        stored: Type | None,
+        bounds: tuple[Any, Any] | None,
+        keys: list[Any] | None,
+    ) -> Type:
         written = self._about(self.types, name)
         if written is not None:
             return _type(name, written)
@@ -188,12 +269,19 @@ def _ends(name: str, bounds: Any) -> tuple[Any, Any]:
     if isinstance(bounds, tuple | list) and len(bounds) == 2:
         return bounds[0], bounds[1]
     raise ArgumentError(
-        "bounds", f"those of {name} must be two, not {bounds!r:.40}; pass a low and a high one, such as (0, 110)"
+        "bounds",
+        (
+            f"those of {name} must be two, not {bounds!r:.40}; pass a low and "
+            "a high one, such as (0, 110)"
+        ),
     )
 
 
 def _type(name: str, written: Any) -> Type:
     found = find(written, Type) if isinstance(written, str) else None
     if found is None:
-        raise ArgumentError("types", f"{written!r:.40} of {name} is unknown; {nearest(str(written), Type)}")
+        raise ArgumentError(
+            "types",
+            f"{written!r:.40} of {name} is unknown; {nearest(str(written), Type)}",
+        )
     return Type(found)

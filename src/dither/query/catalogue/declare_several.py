@@ -1,4 +1,6 @@
-"""A catalogue for several tables at once, from what is declared by table when they are opened."""
+"""A catalogue for several tables at once, from what is declared by table when they are
+opened.
+"""
 
 from __future__ import annotations
 
@@ -41,11 +43,22 @@ def declare_several(
 ) -> Catalogue:
     """The catalogue of some tables with their schemas.
 
-    `unit` is one column that every private table has, or the column of each by its name: the first of these names the
-    unit. What else is declared stands under the name of its table, such as bounds={"visits": {"age": (0, 110)}}.
+    `unit` is one column that every private table has, or the column of each by its
+    name: the first of these names the unit. What else is declared stands under the name
+    of its table, such as bounds={"visits": {"age": (0, 110)}}.
     """
-    stated = {"bounds": bounds, "keys": keys, "types": types, "rows": rows, "totals": totals, "links": links}
-    by_table = {argument: _by_table(argument, given, schemas) for argument, given in stated.items()}
+    stated = {
+        "bounds": bounds,
+        "keys": keys,
+        "types": types,
+        "rows": rows,
+        "totals": totals,
+        "links": links,
+    }
+    by_table = {
+        argument: _by_table(argument, given, schemas)
+        for argument, given in stated.items()
+    }
     several = _Several(schemas, _public(public, schemas), by_table)
     whom, owners = several.owners(unit)
     return Catalogue(
@@ -80,42 +93,78 @@ class _Several:
     @property
     def _owned(self) -> list[str]:
         """The tables whose rows must say themselves whose they are."""
-        return [name for name in self.schemas if name not in self.public and name not in self.stated["links"]]
+        return [
+            name
+            for name in self.schemas
+            if name not in self.public and name not in self.stated["links"]
+        ]
 
     def _columns(self) -> list[str]:
-        """All columns, those of several tables first: an id is what tables have in common."""
+        """All columns, those of several tables first: an id is what tables have in
+        common.
+        """
         every = [name for schema in self.schemas.values() for name in schema or ()]
         return sorted(dict.fromkeys(every), key=lambda name: -every.count(name))
 
-    def _by_name(self, unit: Mapping[Any, Any], owned: list[str]) -> tuple[Unit, dict[str, str]]:
+    def _by_name(
+        self, unit: Mapping[Any, Any], owned: list[str]
+    ) -> tuple[Unit, dict[str, str]]:
         written = _by_table("unit", unit, self.schemas)
         for name, column in written.items():
             if not isinstance(column, str) or name not in owned:
-                why = "is public or linked" if name not in owned else f"has {column!r:.40}, which is no column's name"
-                raise ArgumentError("unit", f"{name} {why}; name the columns with a person's id in private tables")
+                why = (
+                    "is public or linked"
+                    if name not in owned
+                    else f"has {column!r:.40}, which is no column's name"
+                )
+                raise ArgumentError(
+                    "unit",
+                    (
+                        f"{name} {why}; name the columns with a person's id in private "
+                        "tables"
+                    ),
+                )
         missing = [name for name in owned if name not in written]
         if missing or not written:
-            raise ArgumentError("unit", f"says nothing about {', '.join(missing) or 'any table'}; {self._ways(owned)}")
-        return Unit(next(iter(written.values()))), {name: self._owner(name, written[name]) for name in written}
+            raise ArgumentError(
+                "unit",
+                (
+                    f"says nothing about {', '.join(missing) or 'any table'}; "
+                    f"{self._ways(owned)}"
+                ),
+            )
+        return Unit(next(iter(written.values()))), {
+            name: self._owner(name, written[name]) for name in written
+        }
 
     def _owner(self, table: str, column: str) -> str:
         schema = self.schemas[table]
         found = column if schema is None else find(column, schema)
         if found is None:
-            raise ArgumentError("unit", f"{table} has no column {column}; {self._ways(self._owned, column)}")
+            raise ArgumentError(
+                "unit",
+                f"{table} has no column {column}; {self._ways(self._owned, column)}",
+            )
         return found
 
     def _ways(self, owned: list[str], column: str = "") -> str:
-        """How to name the column with a person's id in each table: as it is known, or as names look like ids."""
-        guessed = ", ".join(f'"{table}": "{self._likely(table, column)}"' for table in owned)
+        """How to name the column with a person's id in each table: as it is known, or
+        as names look like ids.
+        """
+        guessed = ", ".join(
+            f'"{table}": "{self._likely(table, column)}"' for table in owned
+        )
         return (
-            f"name the column with a person's id in each table, such as unit={{{guessed}}}, or declare a table with "
+            "name the column with a person's id in each table, such as "
+            f"unit={{{guessed}}}, or declare a table with "
             "links= (how its rows find their owner) or public= (it is about nobody)"
         )
 
     def _likely(self, table: str, column: str) -> str:
         known = list(self.schemas[table] or ())
-        return find(column, known) or next(iter([*likely_ids(known), *known]), "patient_id")
+        return find(column, known) or next(
+            iter([*likely_ids(known), *known]), "patient_id"
+        )
 
     def table(self, name: str, owner: str | None) -> Table:
         schema = self.schemas[name]
@@ -123,16 +172,34 @@ class _Several:
         with _in(name):
             stated = Stated.of(of["bounds"], of["keys"], of["types"], of["totals"])
             link = None if of["links"] is None else self._link(name, of["links"])
-            return stated.table(name, schema, owner, public=name in self.public, link=link, rows=of["rows"])
+            return stated.table(
+                name,
+                schema,
+                owner,
+                public=name in self.public,
+                link=link,
+                rows=of["rows"],
+            )
 
     def _link(self, table: str, written: Any) -> Link:
-        ends = written if isinstance(written, tuple | list) and len(written) == 2 else ("", "")
+        ends = (
+            written
+            if isinstance(written, tuple | list) and len(written) == 2
+            else ("", "")
+        )
         to, _, key = str(ends[1]).rpartition(".")
         other = find(to, self.schemas)
         if other is None or not isinstance(ends[0], str):
-            raise ArgumentError("links", f"must hold a column and where it leads; write {EXAMPLES['links']}")
+            raise ArgumentError(
+                "links",
+                f"must hold a column and where it leads; write {EXAMPLES['links']}",
+            )
         schema = self.schemas[table]
-        return Link(ends[0] if schema is None else column_of("links", ends[0], schema), other, key)
+        return Link(
+            ends[0] if schema is None else column_of("links", ends[0], schema),
+            other,
+            key,
+        )
 
 
 @contextmanager
@@ -156,20 +223,37 @@ def _by_table(argument: str, stated: Any, schemas: Schemas) -> dict[str, Any]:
     if stated is None:
         return {}
     if not isinstance(stated, Mapping):
-        raise ArgumentError(argument, f"must be stated by table; write {_example(argument, next(iter(schemas)))}")
-    return {_table_named(argument, name, schemas, given): given for name, given in stated.items()}
+        raise ArgumentError(
+            argument,
+            f"must be stated by table; write {_example(argument, next(iter(schemas)))}",
+        )
+    return {
+        _table_named(argument, name, schemas, given): given
+        for name, given in stated.items()
+    }
 
 
 def _table_named(argument: str, name: Any, schemas: Schemas, given: Any = None) -> str:
     found = find(name, schemas) if isinstance(name, str) else None
     if found is not None:
         return found
-    having = [table for table, schema in schemas.items() if isinstance(name, str) and find(name, schema or ())]
+    having = [
+        table
+        for table, schema in schemas.items()
+        if isinstance(name, str) and find(name, schema or ())
+    ]
     if having and argument in COLUMNS:
         nested = f'{argument}={{"{having[0]}": {{"{name}": {given!r:.60}}}}}'
-        raise ArgumentError(argument, f"{name} is a column; state it by table, such as {nested}")
-    raise ArgumentError(argument, f"there is no table {name!s:.40}; {nearest(str(name), schemas)}")
+        raise ArgumentError(
+            argument, f"{name} is a column; state it by table, such as {nested}"
+        )
+    raise ArgumentError(
+        argument, f"there is no table {name!s:.40}; {nearest(str(name), schemas)}"
+    )
 
 
 def _example(argument: str, table: str) -> str:
-    return f'{argument}={{"{table}": {EXAMPLES.get(argument, chr(34) + "patient_id" + chr(34))}}}'
+    return (
+        f'{argument}={{"{table}": '
+        f"{EXAMPLES.get(argument, chr(34) + 'patient_id' + chr(34))}}}"
+    )

@@ -8,9 +8,7 @@
     book = "clinic.dither.db"        # where spending is kept, relative to this file
     # engine = "spark"               # who reads the tables, if their sources do not say so
 
-    [budget]
-    epsilon = 3.0
-    delta = 1e-8
+    [budget] epsilon = 3.0 delta = 1e-8
 
     [analysts]
     alice = 0.25                     # the share of the budget that she may spend
@@ -26,22 +24,17 @@
     owner = "patient_id"             # the column with the unit's id; if absent, the column named like the unit
     rows = 40                        # a bound on the rows of one unit, if there is one
 
-    [tables.visits.columns]
-    patient_id = "text"
-    ward = { type = "text", keys = ["A", "B"], by = "data protection officer, from the admission form" }
-    region = { type = "text", keys_from = "regions.region" }
-    cost = { type = "integer", low = 0, high = 20000 }
-    day = { type = "date", low = 2023-01-01, high = 2024-12-31 }
+    [tables.visits.columns] patient_id = "text" ward = { type = "text", keys = ["A",
+    "B"], by = "data protection officer, from the admission form" } region = { type =
+    "text", keys_from = "regions.region" } cost = { type = "integer", low = 0, high =
+    20000 } day = { type = "date", low = 2023-01-01, high = 2024-12-31 }
     outcome = { type = "text", keys = ["well", "ill"], null_key = true }    # NULL is a public key as well
 
-    [tables.diagnoses]
-    source = "clinic.duckdb"
+    [tables.diagnoses] source = "clinic.duckdb"
     table = "main.diagnoses"         # its name in the database
     link = { column = "visit_id", to = "visits.visit_id" }
 
-    [tables.regions]
-    source = "regions.csv"
-    public = true
+    [tables.regions] source = "regions.csv" public = true
 
 Columns that are not declared cannot be asked about.
 """
@@ -77,7 +70,14 @@ KNOWN = {
         *("budget", "analysts", "policy", "limits", "tables"),
     ),
     "budget": ("epsilon", "delta"),
-    "policy": ("ceiling", "renew_days", "failures", "failures_in_all", "deadline", "minimum"),
+    "policy": (
+        "ceiling",
+        "renew_days",
+        "failures",
+        "failures_in_all",
+        "deadline",
+        "minimum",
+    ),
     "limits": tuple(field.name for field in fields(Limits)),
     "table": ("source", "table", "owner", "link", "rows", "public", "columns"),
     "link": ("column", "to"),
@@ -87,7 +87,13 @@ OPEN_WORDS = {
     "unit": 'the column with a person\'s id, or "row"',
     "epsilon": "what all answers together may cost, such as 3.0",
 }
-WORDS = {str: "a text in quotes", int: "a whole number", bool: "true or false", dict: "a table", list: "a list"}
+WORDS = {
+    str: "a text in quotes",
+    int: "a whole number",
+    bool: "true or false",
+    dict: "a table",
+    list: "a list",
+}
 Built = TypeVar("Built")
 
 
@@ -97,13 +103,17 @@ def load_catalogue(path: str | Path) -> Catalogue:
     try:
         text = place.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise ArgumentError(str(path), f"cannot be read ({error.strerror}); name a catalogue file") from None
+        raise ArgumentError(
+            str(path), f"cannot be read ({error.strerror}); name a catalogue file"
+        ) from None
     except UnicodeDecodeError:
         raise ArgumentError(str(path), "is not UTF-8 text; save it as UTF-8") from None
     return parse_catalogue(text, place.name, place.absolute().parent)
 
 
-def parse_catalogue(text: str, file: str = "catalogue", folder: Path | None = None) -> Catalogue:
+def parse_catalogue(
+    text: str, file: str = "catalogue", folder: Path | None = None
+) -> Catalogue:
     """Read the text of a catalogue file."""
     try:
         content = tomllib.loads(text)
@@ -111,11 +121,15 @@ def parse_catalogue(text: str, file: str = "catalogue", folder: Path | None = No
         raise ArgumentError(file, _no_toml(file, text, str(error))) from None
     with _at(file):
         top = _Part("top", content)
-        return _Reader(folder or Path(), top.part("tables"), top.get("engine", str, "")).catalogue(top, Path(file).stem)
+        return _Reader(
+            folder or Path(), top.part("tables"), top.get("engine", str, "")
+        ).catalogue(top, Path(file).stem)
 
 
 def _no_toml(file: str, text: str, why: str) -> str:
-    """What cannot be read, with its line. Another file than a catalogue may hold private rows, and is not shown."""
+    """What cannot be read, with its line. Another file than a catalogue may hold
+    private rows, and is not shown.
+    """
     if Path(file).suffix != ".toml":
         return "is no catalogue; name a file in TOML, such as clinic.toml"
     place = re.search(r"line (\d+)", why)
@@ -131,7 +145,9 @@ def _at(place: str) -> Iterator[None]:
     try:
         yield
     except ArgumentError as error:
-        raise ArgumentError(place, error.message if same(error.argument, place) else str(error)) from None
+        raise ArgumentError(
+            place, error.message if same(error.argument, place) else str(error)
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -152,7 +168,9 @@ class _Part:
         value = self.value(name)
         if value is None:
             return default
-        if not isinstance(value, type_) or (isinstance(value, bool) and type_ is not bool):
+        if not isinstance(value, type_) or (
+            isinstance(value, bool) and type_ is not bool
+        ):
             raise ArgumentError(name, f"must be {WORDS[type_]}, not {value!r:.40}")
         return value
 
@@ -168,13 +186,17 @@ class _Part:
         """What is written under a name, of whatever type; None where nothing is."""
         value = self.content.get(name)
         if value == OPEN:
-            raise ArgumentError(name, f'is still "{OPEN}"; declare {OPEN_WORDS.get(name, "it")}')
+            raise ArgumentError(
+                name, f'is still "{OPEN}"; declare {OPEN_WORDS.get(name, "it")}'
+            )
         return value
 
     def part(self, name: str, kind: str = "") -> _Part:
         return _Part(kind or name, self.get(name, dict, {}))
 
-    def each(self, kind: str, build: Callable[[str, _Part], Built]) -> tuple[Built, ...]:
+    def each(
+        self, kind: str, build: Callable[[str, _Part], Built]
+    ) -> tuple[Built, ...]:
         """What is built from each of the tables inside."""
         found = []
         for name in self.content:
@@ -193,18 +215,29 @@ class _Reader:
 
     def catalogue(self, top: _Part, stem: str) -> Catalogue:
         budget, population = top.part("budget"), top.get("population", int)
-        usual = usual_delta(population) if population is not None and population >= 1 else 0.0
+        usual = (
+            usual_delta(population)
+            if population is not None and population >= 1
+            else 0.0
+        )
         unit = self._unit(top)
         if not self.tables.content:
-            raise ArgumentError("tables", "there is none; declare one, such as [tables.visits]")
+            raise ArgumentError(
+                "tables", "there is none; declare one, such as [tables.visits]"
+            )
         return Catalogue(
             name=top.get("name", str, stem),
-            tables=self.tables.each("table", lambda name, part: self._table(name, part, unit)),
+            tables=self.tables.each(
+                "table", lambda name, part: self._table(name, part, unit)
+            ),
             unit=unit,
             population=population,
             epsilon=budget.number("epsilon"),
             delta=budget.number("delta", usual),
-            analysts={name: top.part("analysts").number(name) for name in top.part("analysts").content},
+            analysts={
+                name: top.part("analysts").number(name)
+                for name in top.part("analysts").content
+            },
             policy=self._policy(top.part("policy")),
             limits=self._limits(top.part("limits")),
             version=top.get("version", str, "1"),
@@ -219,33 +252,57 @@ class _Reader:
         return Unit(name, top.get("relation", str, "add/remove"))
 
     def _policy(self, part: _Part) -> Policy:
-        rules: dict[str, Any] = {name: part.number(name) for name in ("ceiling", "renew_days", "deadline", "minimum")}
+        rules: dict[str, Any] = {
+            name: part.number(name)
+            for name in ("ceiling", "renew_days", "deadline", "minimum")
+        }
         rules |= {name: part.get(name, int) for name in ("failures", "failures_in_all")}
-        return Policy(**{name: rule for name, rule in rules.items() if rule is not None})
+        return Policy(
+            **{name: rule for name, rule in rules.items() if rule is not None}
+        )
 
     def _limits(self, part: _Part) -> Limits:
         return Limits.of({name: part.number(name) for name in part.content})
 
     def _place(self, written: str) -> str:
         """A path beside the file; addresses and books in memory stay as they are."""
-        if not written or "://" in written or written == ":memory:" or self.folder == Path():
+        if (
+            not written
+            or "://" in written
+            or written == ":memory:"
+            or self.folder == Path()
+        ):
             return written
         return str(self.folder / written)
 
     def _table(self, name: str, part: _Part, unit: Unit) -> Table:
-        columns = {name: _spelled_out(value) for name, value in part.get("columns", dict, {}).items()}
+        columns = {
+            name: _spelled_out(value)
+            for name, value in part.get("columns", dict, {}).items()
+        }
         fields = _Part("columns", columns).each("column", self._field)
         public, owner = part.get("public", bool, False), part.get("owner", str)
         link = self._link(part.part("link")) if "link" in part.content else None
         if owner is None and link is None and not public:
             owner = find(unit.name, (field.name for field in fields))
-        source, stored = self._place(part.get("source", str, "")), part.get("table", str, "")
-        return Table(name, fields, public, owner, link, part.get("rows", int), source, stored)
+        source, stored = (
+            self._place(part.get("source", str, "")),
+            part.get("table", str, ""),
+        )
+        return Table(
+            name, fields, public, owner, link, part.get("rows", int), source, stored
+        )
 
     def _link(self, part: _Part) -> Link:
         column, to = part.get("column", str), part.get("to", str)
         if column is None or to is None:
-            raise ArgumentError("link", 'needs both ends, such as { column = "visit_id", to = "visits.visit_id" }')
+            raise ArgumentError(
+                "link",
+                (
+                    'needs both ends, such as { column = "visit_id", to = '
+                    '"visits.visit_id" }'
+                ),
+            )
         return Link(column, *self._split("to", to))
 
     def _split(self, argument: str, text: str) -> tuple[str, str]:
@@ -255,7 +312,10 @@ class _Reader:
             if find(text[:place], self.tables.content):
                 return text[:place], text[place + 1 :]
         known = nearest(text.partition(".")[0], self.tables.content)
-        raise ArgumentError(argument, f"{text} is no column of a table, such as visits.visit_id; {known}")
+        raise ArgumentError(
+            argument,
+            f"{text} is no column of a table, such as visits.visit_id; {known}",
+        )
 
     def _field(self, name: str, part: _Part) -> Field:
         written = part.get("type", str)
@@ -263,33 +323,49 @@ class _Reader:
             raise ArgumentError("type", f"{nearest(written or '', Type)}")
         type_ = Type(written.lower())
         low, high = part.value("low"), part.value("high")
-        range_ = ANY if low is None and high is None else bounds_of("bounds", low, high, type_)
+        range_ = (
+            ANY
+            if low is None and high is None
+            else bounds_of("bounds", low, high, type_)
+        )
         keys, by = self._keys(part, type_), part.get("by", str, "")
         return Field(name, type_, range_, keys, by, part.number("total"))
 
     def _keys(self, part: _Part, type_: Type) -> tuple[Any, ...] | None:
         keys, table = part.get("keys", list), part.get("keys_from", str)
         if keys is not None and table is not None:
-            raise ArgumentError("keys", "are listed and also taken from a table; leave one of the two out")
+            raise ArgumentError(
+                "keys",
+                "are listed and also taken from a table; leave one of the two out",
+            )
         if table is not None:
             keys = self._public_keys(table, type_)
         null = part.get("null_key", bool, False)
         if keys is None and null:
-            raise ArgumentError("null_key", "needs keys beside it; list them, or leave null_key out")
+            raise ArgumentError(
+                "null_key", "needs keys beside it; list them, or leave null_key out"
+            )
         return None if keys is None else (*keys, None) if null else tuple(keys)
 
     def _public_keys(self, text: str, type_: Type) -> list[Any]:
-        """The different values of a public table's column, read now and fixed from then on."""
+        """The different values of a public table's column, read now and fixed from then
+        on.
+        """
         from dither.query.engines.choice import engine_of, sources_of
 
         name, column = self._split("keys_from", text)
         table = self.tables.part(find(name, self.tables.content) or name, "table")
         if not table.get("public", bool, False):
-            raise ArgumentError("keys_from", f"{name} is not public; list the keys, or declare the table as public")
+            raise ArgumentError(
+                "keys_from",
+                f"{name} is not public; list the keys, or declare the table as public",
+            )
         source = self._place(table.get("source", str, ""))
         engine = self.engine or engine_of(source)
         stored = table.get("table", str, "" if engine == "duckdb" else name)
-        found: list[Any] = sources_of(engine).public_values(source, stored, column, type_)
+        found: list[Any] = sources_of(engine).public_values(
+            source, stored, column, type_
+        )
         return found
 
 

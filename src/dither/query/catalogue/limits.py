@@ -1,4 +1,6 @@
-"""What an analyst can make the machine do, limited by public facts before anything is charged (rule R31)."""
+"""What an analyst can make the machine do, limited by public facts before anything is
+charged (rule R31).
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,15 @@ from dither.errors import ArgumentError
 
 __all__ = ["Limits"]
 
-# The shape of a question. Together these keep every preview, answered or refused, below 0.2 CPU-seconds
-# (`python -m bench preview`).
+# The shape of a question. Together these keep every preview, answered or refused, below
+# 0.2 CPU-seconds (`python -m bench preview`).
 
 LETTERS = 20_000
 WORDS = 2_500
 DEEPEST = 24
-"""Brackets within brackets: sqlglot's parser spends some 25 frames on each, of the interpreter's 1,000."""
+"""Brackets within brackets: sqlglot's parser spends some 25 frames on each, of the
+interpreter's 1,000.
+"""
 TALLEST = 100
 """Levels of the tree that is read, each of which costs the planner a few frames."""
 TABLES = 20
@@ -24,7 +28,9 @@ TABLES = 20
 QUERIES = 50
 """SELECTs in one WHERE."""
 PARTS = 200
-"""Scans, filters, joins and so on, with every query named by WITH counted wherever it is mentioned."""
+"""Scans, filters, joins and so on, with every query named by WITH counted wherever it
+is mentioned.
+"""
 COLUMNS = 1_000
 """Columns of one SELECT."""
 ALL_COLUMNS = 8_000
@@ -36,7 +42,9 @@ SOLVED = 16
 KEYS = 16
 """Keys of one GROUP BY."""
 LARGEST = 5_000
-"""Parts of one expression, written out through all SELECTs: engines write them out as well."""
+"""Parts of one expression, written out through all SELECTs: engines write them out as
+well.
+"""
 HIGHEST = 200
 """Levels of one expression, written out."""
 LONGEST_TEXT = 300
@@ -52,21 +60,26 @@ MOST_NUMBERS = 2_000_000
 KEY_LENGTH = 1_000
 """A longer text is no private key, as NULL is none."""
 PRUNED = 20
-"""Private keys are left out below a twentieth of the threshold at most, by which the threshold then rises."""
+"""Private keys are left out below a twentieth of the threshold at most, by which the
+threshold then rises.
+"""
 PUBLIC_ROWS = 10_000_000
 """Rows of public tables joined to each other."""
 UNDECLARED = 100
-"""How many rows a unit is taken to have, for the fan-out of joins, where that is not declared."""
+"""How many rows a unit is taken to have, for the fan-out of joins, where that is not
+declared.
+"""
 
 
 @dataclass(frozen=True)
 class Limits:
     """What the curator lets one question take, under [limits] in the catalogue.
 
-    `seconds`: how long the engine may work on it. `memory` and `disk`: how many megabytes it may use (DuckDB: all
-    questions at a time, besides tables that were copied into memory; PostgreSQL: a 64th of the memory for each sort or
-    hash table, and its own `temp_file_limit`; Spark: as its cluster is set up). `fan_out`: how many rows joins may
-    make of one row, by the sizes of public tables and the declared rows.
+    `seconds`: how long the engine may work on it. `memory` and `disk`: how many
+    megabytes it may use (DuckDB: all questions at a time, besides tables that were
+    copied into memory; PostgreSQL: a 64th of the memory for each sort or hash table,
+    and its own `temp_file_limit`; Spark: as its cluster is set up). `fan_out`: how many
+    rows joins may make of one row, by the sizes of public tables and the declared rows.
     """
 
     seconds: float = 600.0
@@ -76,24 +89,36 @@ class Limits:
 
     @classmethod
     def of(cls, stated: Any) -> Limits:
-        """Limits by their names, such as {"seconds": 60}; the usual ones where nothing is stated."""
+        """Limits by their names, such as {"seconds": 60}; the usual ones where nothing
+        is stated.
+        """
         if not isinstance(stated, Mapping | None):
             raise ArgumentError(
-                "limits", f'must be stated by their names, such as {{"seconds": 60}}, not {stated!r:.40}'
+                "limits",
+                (
+                    f'must be stated by their names, such as {{"seconds": 60}}, not '
+                    f"{stated!r:.40}"
+                ),
             )
         known = [field.name for field in fields(cls)]
         for name in stated or {}:
             if name not in known:
-                raise ArgumentError("limits", f"{name!r:.40} is unknown; there are {', '.join(known)}")
+                raise ArgumentError(
+                    "limits", f"{name!r:.40} is unknown; there are {', '.join(known)}"
+                )
         return cls(**(stated or {}))
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            whole = isinstance(value, int) or (field.name == "seconds" and isinstance(value, float))
+            whole = isinstance(value, int) or (
+                field.name == "seconds" and isinstance(value, float)
+            )
             if isinstance(value, bool) or not (whole and 0 < value < LARGEST):
                 kind = "a number" if field.name == "seconds" else "a whole number"
-                raise ArgumentError(field.name, f"must be {kind} above 0, not {value!s:.40}")
+                raise ArgumentError(
+                    field.name, f"must be {kind} above 0, not {value!s:.40}"
+                )
 
 
 LARGEST = 10**12

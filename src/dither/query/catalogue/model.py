@@ -1,4 +1,6 @@
-"""The curator's declarations: tables, types, unit, bounds, public values, budget. Nothing is read off the data."""
+"""The curator's declarations: tables, types, unit, bounds, public values, budget.
+Nothing is read off the data.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ ROW_ID = "rowid"
 
 @dataclass(frozen=True)
 class Field:
-    """A column as declared: its type, its bounds, its public values, and who declared them from what.
+    """A column as declared: its type, its bounds, its public values, and who declared
+    them from what.
 
     `total` is what the magnitudes of one unit's values add up to at most.
     """
@@ -41,21 +44,33 @@ class Field:
 
     def __post_init__(self) -> None:
         checked_name("column", self.name)
-        if self.total is not None and not fraction(self.name, self.total, "declare a total such as 5000") > 0:
-            raise ArgumentError(self.name, "has a total that is not positive; leave it out for no bound")
+        if (
+            self.total is not None
+            and not fraction(self.name, self.total, "declare a total such as 5000") > 0
+        ):
+            raise ArgumentError(
+                self.name, "has a total that is not positive; leave it out for no bound"
+            )
         try:
             _set(self, "type", Type(self.type))
         except ValueError:
             known = ", ".join(Type)
-            raise ArgumentError(self.name, f"has the unknown type {self.type!r:.40}; declare one of {known}") from None
+            raise ArgumentError(
+                self.name,
+                f"has the unknown type {self.type!r:.40}; declare one of {known}",
+            ) from None
         checked_range(self.name, self.range, self.type)
         if self.keys is not None:
-            _set(self, "keys", Keys(keys_of(self.name, self.keys, self.type, self.range)))
+            _set(
+                self, "keys", Keys(keys_of(self.name, self.keys, self.type, self.range))
+            )
 
 
 @dataclass(frozen=True)
 class Link:
-    """How rows without the unit's id find their owner: `column` here equals `key` in `table`, where it is unique."""
+    """How rows without the unit's id find their owner: `column` here equals `key` in
+    `table`, where it is unique.
+    """
 
     column: str
     table: str
@@ -64,10 +79,11 @@ class Link:
 
 @dataclass(frozen=True)
 class Table:
-    """A table as declared. `owner` names the column with the unit's id; a table with neither owner nor link has rows as
-    units, or is public. `rows` is a cap: no unit has more rows, as is publicly known. `source` says where its rows are,
-    and `stored` what the table is called there, if that is a database. `linked` are the columns by which rows of other
-    tables find their owner here, as the catalogue says."""
+    """A table as declared. `owner` names the column with the unit's id; a table with
+    neither owner nor link has rows as units, or is public. `rows` is a cap: no unit has
+    more rows, as is publicly known. `source` says where its rows are, and `stored` what
+    the table is called there, if that is a database. `linked` are the columns by which
+    rows of other tables find their owner here, as the catalogue says."""
 
     name: str
     fields: tuple[Field, ...]
@@ -84,17 +100,32 @@ class Table:
         _set(self, "fields", tuple(self.fields))
         double = clash(one.name for one in self.fields)
         if double is not None:
-            raise ArgumentError(self.name, f"names the column {double} twice (case does not matter); name it once")
-        if self.rows is not None and (isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 1):
-            raise ArgumentError(self.name, "rows must be a whole number of at least 1; leave it out for no bound")
+            raise ArgumentError(
+                self.name,
+                f"names the column {double} twice (case does not matter); name it once",
+            )
+        if self.rows is not None and (
+            isinstance(self.rows, bool)
+            or not isinstance(self.rows, int)
+            or self.rows < 1
+        ):
+            raise ArgumentError(
+                self.name,
+                "rows must be a whole number of at least 1; leave it out for no bound",
+            )
         self._check_owner()
 
     def _check_owner(self) -> None:
         """Rule R10: ids are compared as they are written, so they are never floats."""
         if self.public and (self.owner or self.link or self.rows):
-            raise ArgumentError(self.name, "is public, so it has no owner, link or rows; leave them out")
+            raise ArgumentError(
+                self.name, "is public, so it has no owner, link or rows; leave them out"
+            )
         if self.owner is not None and self.link is not None:
-            raise ArgumentError(self.name, "has an owner and a link; leave the link out, the owner is enough")
+            raise ArgumentError(
+                self.name,
+                "has an owner and a link; leave the link out, the owner is enough",
+            )
         if self.owner is not None:
             _set(self, "owner", self.id_field(self.owner).name)
         if self.link is not None:
@@ -113,13 +144,20 @@ class Table:
         """A column by its name, if ids can be compared in it."""
         found = self.field(name)
         if found.type in (Type.REAL, Type.BOOLEAN):
-            raise ArgumentError(self.name, f"{found.name} is {found.type} and no id; declare it as INTEGER or TEXT")
+            raise ArgumentError(
+                self.name,
+                (
+                    f"{found.name} is {found.type} and no id; declare it as INTEGER "
+                    "or TEXT"
+                ),
+            )
         return found
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All that is public about a dataset. `version` is a tag that the curator changes on public events (rule R19).
+    """All that is public about a dataset. `version` is a tag that the curator changes
+    on public events (rule R19).
 
     `engine` is the engine that reads the tables; if it is empty, their sources say so.
     """
@@ -144,11 +182,21 @@ class Catalogue:
         self._check_numbers()
         double = clash(table.name for table in self.tables)
         if double is not None:
-            raise ArgumentError("tables", f"{double} is there twice (case does not matter); name it once")
+            raise ArgumentError(
+                "tables",
+                f"{double} is there twice (case does not matter); name it once",
+            )
         if not self.private:
-            raise ArgumentError("tables", "all are public, so there is nothing to protect; declare a private one")
+            raise ArgumentError(
+                "tables",
+                "all are public, so there is nothing to protect; declare a private one",
+            )
         _set(self, "tables", tuple(self._linked(table) for table in self.tables))
-        _set(self, "tables", tuple(replace(table, linked=self._keys_of(table)) for table in self.tables))
+        _set(
+            self,
+            "tables",
+            tuple(replace(table, linked=self._keys_of(table)) for table in self.tables),
+        )
         if self.rows_are_units:
             self._check_rows()
         else:
@@ -173,20 +221,44 @@ class Catalogue:
         raise ArgumentError("table", f"there is no table {name}; {near}")
 
     def _check_numbers(self) -> None:
-        if self.population is not None and not (type(self.population) is int and 1 <= self.population <= LARGEST):
-            raise ArgumentError("population", "must be a whole number of at least 1; or leave it out")
-        if self.epsilon is not None and not 0 < fraction("epsilon", self.epsilon) <= LARGEST:
-            raise ArgumentError("epsilon", f"must be positive, not {self.epsilon!s:.40}; declare what may be spent")
+        if self.population is not None and not (
+            type(self.population) is int and 1 <= self.population <= LARGEST
+        ):
+            raise ArgumentError(
+                "population", "must be a whole number of at least 1; or leave it out"
+            )
+        if (
+            self.epsilon is not None
+            and not 0 < fraction("epsilon", self.epsilon) <= LARGEST
+        ):
+            raise ArgumentError(
+                "epsilon",
+                (
+                    f"must be positive, not {self.epsilon!s:.40}; declare what may be "
+                    "spent"
+                ),
+            )
         if not 0 <= fraction("delta", self.delta) < 1:
-            raise ArgumentError("delta", f"must be at least 0 and below 1, not {self.delta!s:.40}; such as 1e-6")
+            raise ArgumentError(
+                "delta",
+                f"must be at least 0 and below 1, not {self.delta!s:.40}; such as 1e-6",
+            )
         for analyst, share in self.analysts.items():
             checked_name("analysts", analyst)
             if not 0 < fraction("analysts", share) <= 1:
-                raise ArgumentError("analysts", f"the share of {analyst} must be above 0 and at most 1, not {share}")
+                raise ArgumentError(
+                    "analysts",
+                    (
+                        f"the share of {analyst} must be above 0 and at most 1, not "
+                        f"{share}"
+                    ),
+                )
         _set(self, "epsilon", None if self.epsilon is None else float(self.epsilon))
         _set(self, "delta", float(self.delta))
         if not isinstance(self.version, str) or not self.version:
-            raise ArgumentError("version", 'must be a text; write it in quotes, such as "2026-01"')
+            raise ArgumentError(
+                "version", 'must be a text; write it in quotes, such as "2026-01"'
+            )
 
     def _linked(self, table: Table) -> Table:
         """The table with its link in the spelling of the linked table; rule R9."""
@@ -195,11 +267,17 @@ class Catalogue:
         other = self.table(table.link.table)
         if other.owner is None:
             raise ArgumentError(
-                table.name, f"is linked to {other.name}, which has no owner itself; link it to a table with an owner"
+                table.name,
+                (
+                    f"is linked to {other.name}, which has no owner itself; link it "
+                    "to a table with an owner"
+                ),
             )
         key, here = other.id_field(table.link.key), table.field(table.link.column)
         if key.type is not here.type:
-            mismatch = f"{here.name} is {here.type} and {other.name}.{key.name} is {key.type}"
+            mismatch = (
+                f"{here.name} is {here.type} and {other.name}.{key.name} is {key.type}"
+            )
             raise ArgumentError(table.name, f"{mismatch}; declare both with one type")
         return replace(table, link=Link(here.name, other.name, key.name))
 
@@ -208,35 +286,64 @@ class Catalogue:
         return frozenset(link.key for link in links if link.table == table.name)
 
     def _check_rows(self) -> None:
-        """Rows of two tables are units of two kinds, and one account protects one kind (rule R7)."""
+        """Rows of two tables are units of two kinds, and one account protects one kind
+        (rule R7).
+        """
         first, *others = self.private
         if others:
             raise ArgumentError(
-                "unit", f"rows of {first.name} and {others[0].name} are different units; open each table on its own"
+                "unit",
+                (
+                    f"rows of {first.name} and {others[0].name} are different units; "
+                    "open each table on its own"
+                ),
             )
         if first.owner or first.link or first.rows:
-            raise ArgumentError(first.name, "each row is a unit, so leave owner, link and rows out; or name the unit")
+            raise ArgumentError(
+                first.name,
+                (
+                    "each row is a unit, so leave owner, link and rows out; or name "
+                    "the unit"
+                ),
+            )
         if find(ROW_ID, (one.name for one in first.fields)):
-            raise ArgumentError(first.name, f"the column name {ROW_ID} hides the rows' own ids; leave it out")
+            raise ArgumentError(
+                first.name,
+                f"the column name {ROW_ID} hides the rows' own ids; leave it out",
+            )
 
     def _check_owners(self) -> None:
         """Rule R10: one form of ids in all tables."""
         for table in self.private:
             if table.owner is None and table.link is None:
                 raise ArgumentError(
-                    table.name, "does not say whose its rows are; declare an owner or a link, or that it is public"
+                    table.name,
+                    (
+                        "does not say whose its rows are; declare an owner or a link, "
+                        "or "
+                        "that it is public"
+                    ),
                 )
-        owned = [(table, table.field(table.owner)) for table in self.private if table.owner is not None]
+        owned = [
+            (table, table.field(table.owner))
+            for table in self.private
+            if table.owner is not None
+        ]
         for table, owner in owned[1:]:
             if owner.type is not owned[0][1].type:
-                types = f"{owned[0][0].name} and {table.name} have owners of type {owned[0][1].type} and {owner.type}"
+                types = (
+                    f"{owned[0][0].name} and {table.name} have owners of type "
+                    f"{owned[0][1].type} and {owner.type}"
+                )
                 raise ArgumentError("unit", f"{types}; declare both with one type")
 
     @cached_property
     def digest(self) -> str:
-        """A fingerprint of all that an answer depends on: part of the replay key (rule R19).
+        """A fingerprint of all that an answer depends on: part of the replay key (rule
+        R19).
 
-        Where data and book lie, who may ask and who declared what are left out: they change no answer.
+        Where data and book lie, who may ask and who declared what are left out: they
+        change no answer.
         """
         facts = {
             "name": self.name,
@@ -256,9 +363,20 @@ def usual_delta(population: int) -> float:
 
 
 def _facts(table: Table) -> list[Any]:
-    link = [] if table.link is None else [table.link.column, table.link.table, table.link.key]
+    link = (
+        []
+        if table.link is None
+        else [table.link.column, table.link.table, table.link.key]
+    )
     fields = [
-        [one.name, one.type, one.range.low, one.range.high, one.keys, *([one.total] if one.total is not None else [])]
+        [
+            one.name,
+            one.type,
+            one.range.low,
+            one.range.high,
+            one.keys,
+            *([one.total] if one.total is not None else []),
+        ]
         for one in table.fields
     ]
     return [table.name, table.public, table.owner, link, table.rows, fields]

@@ -1,4 +1,6 @@
-"""Names of tables and columns: which may be used, which are the same, which was probably meant."""
+"""Names of tables and columns: which may be used, which are the same, which was
+probably meant.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ __all__ = ["checked_name", "clash", "find", "likely_ids", "nameable", "nearest",
 
 LONGEST = 255
 COMPARED = 200
-"""Names, and characters of a name, that are looked at to guess which was meant: that takes time."""
+"""Names, and characters of a name, that are looked at to guess which was meant: that
+takes time.
+"""
 
 
 def same(one: str, other: str) -> bool:
@@ -26,7 +30,9 @@ def find(name: str, names: Iterable[str]) -> str | None:
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """The rest of a sentence about an unknown name: the one that was probably meant, or the names there are."""
+    """The rest of a sentence about an unknown name: the one that was probably meant, or
+    the names there are.
+    """
     known = list(dict.fromkeys(names))
     folded = [one.casefold() for one in known[:COMPARED]]
     close = difflib.get_close_matches(name.casefold()[:COMPARED], folded, n=1)
@@ -42,16 +48,24 @@ PEOPLE = (
     "|citizen|resident|individual|household|family|driver|rider|guest|owner|donor|voter|visitor|subscriber|account"
     "|device|session|imsi|imei|msisdn|ssn|nhs|mrn|email|mail|login|username|uid|guid|uuid"
 )
-BY_WORD = re.compile(rf"(^|_)({PEOPLE})s?(_?(id|key|no|nr|num|number|code|hash|uuid|name))?$")
+BY_WORD = re.compile(
+    rf"(^|_)({PEOPLE})s?(_?(id|key|no|nr|num|number|code|hash|uuid|name))?$"
+)
 BY_ENDING = re.compile(r"(^|_)(id|key|uuid|guid)$")
 MOST_LIKELY = 5
 
 
 def likely_ids(names: Iterable[str]) -> list[str]:
-    """Columns that may say whose a row is, by their names alone: words for people first, then ids of any kind."""
+    """Columns that may say whose a row is, by their names alone: words for people
+    first, then ids of any kind.
+    """
     known = {name: _snake(name) for name in names}
     people = [name for name, plain in known.items() if BY_WORD.search(plain)]
-    ids = [name for name, plain in known.items() if BY_ENDING.search(plain) and name not in people]
+    ids = [
+        name
+        for name, plain in known.items()
+        if BY_ENDING.search(plain) and name not in people
+    ]
     return [*people, *ids][:MOST_LIKELY]
 
 
@@ -79,5 +93,11 @@ def nameable(name: str) -> bool:
 def checked_name(argument: str, name: object) -> str:
     """A name that can be used, or an `ArgumentError`."""
     if not isinstance(name, str) or not nameable(name):
-        raise ArgumentError(argument, f"{name!r:.60} is no name; use one line of text, at most {LONGEST} characters")
+        raise ArgumentError(
+            argument,
+            (
+                f"{name!r:.60} is no name; use one line of text, at most "
+                f"{LONGEST} characters"
+            ),
+        )
     return name

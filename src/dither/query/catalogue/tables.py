@@ -1,4 +1,6 @@
-"""The tables of a database as they may be shown: what was declared, and nothing from the data."""
+"""The tables of a database as they may be shown: what was declared, and nothing from
+the data.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +37,27 @@ class Tables(Mapping[str, Table]):
 
 
 def _lines(table: Table) -> list[str]:
-    whose = "public" if table.public else f"private, owner {table.owner}" if table.owner else "private"
+    whose = (
+        "public"
+        if table.public
+        else f"private, owner {table.owner}"
+        if table.owner
+        else "private"
+    )
     if table.link is not None:
-        whose = f"private, owner through {table.link.column} = {table.link.table}.{table.link.key}"
-    most = "" if table.rows is None else f", at most {table.rows:,} row{'s' * (table.rows != 1)} a unit"
-    return [f"{table.name} ({whose}{most})", *aligned([_about(field) for field in table.fields])]
+        whose = (
+            f"private, owner through {table.link.column} = "
+            f"{table.link.table}.{table.link.key}"
+        )
+    most = (
+        ""
+        if table.rows is None
+        else f", at most {table.rows:,} row{'s' * (table.rows != 1)} a unit"
+    )
+    return [
+        f"{table.name} ({whose}{most})",
+        *aligned([_about(field) for field in table.fields]),
+    ]
 
 
 def _about(field: Field) -> tuple[str, str, str]:
@@ -48,12 +66,23 @@ def _about(field: Field) -> tuple[str, str, str]:
 
 def _facts(field: Field) -> str:
     if field.keys is not None:
-        shown = ", ".join("NULL" if key is None else str(key) for key in field.keys[:SHOWN])
-        return f"keys {shown}" + (f", … ({len(field.keys)} in all)" if len(field.keys) > SHOWN else "")
+        shown = ", ".join(
+            "NULL" if key is None else str(key) for key in field.keys[:SHOWN]
+        )
+        return f"keys {shown}" + (
+            f", … ({len(field.keys)} in all)" if len(field.keys) > SHOWN else ""
+        )
     if field.range.low is None and field.range.high is None:
         return ""
-    total = "" if field.total is None else f", at most {field.total:,.12g} in all for a unit"
-    return f"from {_end(field.range.low, field.type)} to {_end(field.range.high, field.type)}{total}"
+    total = (
+        ""
+        if field.total is None
+        else f", at most {field.total:,.12g} in all for a unit"
+    )
+    return (
+        f"from {_end(field.range.low, field.type)} to "
+        f"{_end(field.range.high, field.type)}{total}"
+    )
 
 
 def _end(end: float | None, type_: Type) -> str:
@@ -63,4 +92,8 @@ def _end(end: float | None, type_: Type) -> str:
         return "any"
     if type_ is Type.DATE:
         return day(int(end)).isoformat()
-    return moment(int(end)).isoformat(sep=" ") if type_ is Type.TIMESTAMP else f"{end:.12g}"
+    return (
+        moment(int(end)).isoformat(sep=" ")
+        if type_ is Type.TIMESTAMP
+        else f"{end:.12g}"
+    )

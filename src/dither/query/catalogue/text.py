@@ -21,7 +21,15 @@ BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 def dump_catalogue(catalogue: Catalogue) -> str:
     """The text of a catalogue file. Read again, it gives an equal catalogue."""
-    return "\n".join([*_top(catalogue), *(line for table in catalogue.tables for line in _table(table))]) + "\n"
+    return (
+        "\n".join(
+            [
+                *_top(catalogue),
+                *(line for table in catalogue.tables for line in _table(table)),
+            ]
+        )
+        + "\n"
+    )
 
 
 def value(item: Any) -> str:
@@ -33,7 +41,11 @@ def value(item: Any) -> str:
     if isinstance(item, date):
         return item.isoformat()
     if isinstance(item, dict):
-        return f"{{ {', '.join(f'{key(name)} = {value(one)}' for name, one in item.items())} }}"
+        return (
+            f"{{ "
+            f"{', '.join(f'{key(name)} = {value(one)}' for name, one in item.items())} "
+            f"}}"
+        )
     if isinstance(item, list | tuple):
         return f"[{', '.join(value(one) for one in item)}]"
     return repr(item)
@@ -52,9 +64,19 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
 
 def _top(catalogue: Catalogue) -> Iterator[str]:
     replaced = catalogue.unit.relation is Relation.REPLACE
-    facts = {"name": catalogue.name, "unit": catalogue.unit.name, "relation": "replace" if replaced else None}
+    facts = {
+        "name": catalogue.name,
+        "unit": catalogue.unit.name,
+        "relation": "replace" if replaced else None,
+    }
     yield from _lines(facts)
-    yield from _lines({"population": catalogue.population, "version": catalogue.version, "book": catalogue.book})
+    yield from _lines(
+        {
+            "population": catalogue.population,
+            "version": catalogue.version,
+            "book": catalogue.book,
+        }
+    )
     yield from _lines({"engine": catalogue.engine})
     parts: dict[str, dict[str, Any]] = {
         "budget": {"epsilon": catalogue.epsilon, "delta": catalogue.delta},
@@ -68,12 +90,21 @@ def _top(catalogue: Catalogue) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    link = table.link and {"column": table.link.column, "to": f"{table.link.table}.{table.link.key}"}
+    link = table.link and {
+        "column": table.link.column,
+        "to": f"{table.link.table}.{table.link.key}",
+    }
     yield from ("", f"[tables.{key(table.name)}]")
-    yield from _lines({"source": table.source, "table": table.stored, "public": table.public})
+    yield from _lines(
+        {"source": table.source, "table": table.stored, "public": table.public}
+    )
     yield from _lines({"owner": table.owner, "link": link, "rows": table.rows})
     if table.fields:
-        yield from ("", f"[tables.{key(table.name)}.columns]", *_lines({one.name: _field(one) for one in table.fields}))
+        yield from (
+            "",
+            f"[tables.{key(table.name)}.columns]",
+            *_lines({one.name: _field(one) for one in table.fields}),
+        )
 
 
 def _field(field: Field) -> Any:

@@ -28,7 +28,9 @@ class Type(StrEnum):
 
 
 class Keys(tuple[Any, ...]):
-    """Public values in order. There can be very many, and plans mention them often: their hashes are computed once."""
+    """Public values in order. There can be very many, and plans mention them often:
+    their hashes are computed once.
+    """
 
     _hash: int | None = None
 
@@ -45,14 +47,17 @@ class Keys(tuple[Any, ...]):
     @cached_property
     def digest(self) -> bytes:
         """A hash that is the same in every process."""
-        return hashlib.sha256(repr(tuple(self)).encode("utf-8", "surrogatepass")).digest()
+        return hashlib.sha256(
+            repr(tuple(self)).encode("utf-8", "surrogatepass")
+        ).digest()
 
 
 @dataclass(frozen=True)
 class Range:
     """Public limits of a value, both inclusive; None is no limit.
 
-    Integers count as themselves, dates in days and timestamps in microseconds since 1970, truths as 0 and 1.
+    Integers count as themselves, dates in days and timestamps in microseconds since
+    1970, truths as 0 and 1.
     """
 
     low: int | float | None = None

@@ -1,6 +1,7 @@
 """Declared values: bounds and keys as a curator writes them, checked and in one form.
 
-Bounds of dates and times are kept as days and microseconds since 1970 (`Range`), keys as Python values of their type.
+Bounds of dates and times are kept as days and microseconds since 1970 (`Range`), keys
+as Python values of their type.
 """
 
 from __future__ import annotations
@@ -42,10 +43,15 @@ WRITTEN = {
 
 
 def value_of(argument: str, value: Any, type_: Type) -> Any:
-    """A declared value in the one form of its type; refused where it is not of that type."""
+    """A declared value in the one form of its type; refused where it is not of that
+    type.
+    """
     found = _READERS[type_](value)
     if found is None:
-        raise ArgumentError(argument, f"{value!r:.60} is not {WRITTEN[type_]}, which the type {type_} needs")
+        raise ArgumentError(
+            argument,
+            f"{value!r:.60} is not {WRITTEN[type_]}, which the type {type_} needs",
+        )
     return found
 
 
@@ -73,11 +79,19 @@ def _real(value: Any) -> float | None:
 def _text(value: Any) -> str | None:
     if not isinstance(value, str):
         return None
-    return str(value) if value.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in value) else None
+    return (
+        str(value)
+        if value.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in value)
+        else None
+    )
 
 
 def _truth(value: Any) -> bool | None:
-    return bool(value) if isinstance(value, bool) or type(value).__name__ == "bool" else None
+    return (
+        bool(value)
+        if isinstance(value, bool) or type(value).__name__ == "bool"
+        else None
+    )
 
 
 def _date(value: Any) -> date | None:
@@ -86,7 +100,9 @@ def _date(value: Any) -> date | None:
             return date.fromisoformat(value)
         except ValueError:
             return None
-    return value if isinstance(value, date) and not isinstance(value, datetime) else None
+    return (
+        value if isinstance(value, date) and not isinstance(value, datetime) else None
+    )
 
 
 def _moment(value: Any) -> datetime | None:
@@ -108,7 +124,9 @@ def _in_utc(value: datetime) -> datetime | None:
         moment = value if value.tzinfo is None else value.astimezone(UTC)
     except OverflowError:
         return None
-    return datetime.combine(date(moment.year, moment.month, moment.day), moment.time().replace(tzinfo=None))
+    return datetime.combine(
+        date(moment.year, moment.month, moment.day), moment.time().replace(tzinfo=None)
+    )
 
 
 _READERS = {
@@ -122,7 +140,9 @@ _READERS = {
 
 
 def place_of(value: Any, type_: Type) -> int | float:
-    """A value in the numbers of a range: days and microseconds since 1970 for dates and times."""
+    """A value in the numbers of a range: days and microseconds since 1970 for dates and
+    times.
+    """
     return dates.place(value) if type_ in (Type.DATE, Type.TIMESTAMP) else value
 
 
@@ -137,9 +157,16 @@ def bounds_of(argument: str, low: Any, high: Any, type_: Type) -> Range:
     """Bounds as written, as a range; None is no bound on that side."""
     if type_ in (Type.TEXT, Type.BOOLEAN):
         raise ArgumentError(
-            argument, f"the type {type_} has no bounds; declare a number or a date, or declare keys instead"
+            argument,
+            (
+                f"the type {type_} has no bounds; declare a number or a date, or "
+                "declare keys instead"
+            ),
         )
-    ends = (None if end is None else place_of(value_of(argument, end, type_), type_) for end in (low, high))
+    ends = (
+        None if end is None else place_of(value_of(argument, end, type_), type_)
+        for end in (low, high)
+    )
     return checked_range(argument, Range(*ends), type_)
 
 
@@ -156,25 +183,38 @@ def checked_range(argument: str, range_: Range, type_: Type) -> Range:
     if range_ == ANY:
         return range_
     if type_ not in LIMITS:
-        raise ArgumentError(argument, f"the type {type_} has no bounds; leave them out, or declare keys instead")
+        raise ArgumentError(
+            argument,
+            f"the type {type_} has no bounds; leave them out, or declare keys instead",
+        )
     limits, words = LIMITS[type_]
     for end in (range_.low, range_.high):
         whole = type_ is Type.REAL or isinstance(end, int)
         if end is not None and not (whole and limits.low <= end <= limits.high):  # type: ignore[operator]
-            raise ArgumentError(argument, f"a bound is not within {words}; declare a narrower one")
+            raise ArgumentError(
+                argument, f"a bound is not within {words}; declare a narrower one"
+            )
     if range_.low is not None and range_.high is not None and range_.low > range_.high:
         raise ArgumentError(argument, "the low bound is above the high one; swap them")
     return range_
 
 
-def keys_of(argument: str, keys: Iterable[Any], type_: Type, range_: Range = ANY) -> tuple[Any, ...]:
+def keys_of(
+    argument: str, keys: Iterable[Any], type_: Type, range_: Range = ANY
+) -> tuple[Any, ...]:
     """Public values in the one form of their type; None stands for NULL and comes last."""
     if isinstance(keys, str | bytes):
         raise ArgumentError(argument, "is one text; pass a list of values")
     read = [None if key is None else value_of(argument, key, type_) for key in keys]
     found = tuple(sorted(read, key=lambda key: key is None))
     if not 0 < len(found) <= MOST_KEYS:
-        raise ArgumentError(argument, f"has {len(found):,} values; declare between 1 and {MOST_KEYS:,}, or none at all")
+        raise ArgumentError(
+            argument,
+            (
+                f"has {len(found):,} values; declare between 1 and {MOST_KEYS:,}, "
+                "or none at all"
+            ),
+        )
     if len(set(found)) < len(found):
         raise ArgumentError(argument, "names a value twice; name each once")
     for key in found:
@@ -188,8 +228,15 @@ def _check_key(argument: str, key: Any, type_: Type, range_: Range) -> None:
     place = place_of(key, type_)
     largest = LARGEST_KEY if type_ is Type.INTEGER else math.inf
     below = range_.low is not None and place < range_.low
-    if below or (range_.high is not None and place > range_.high) or not -largest <= place <= largest:
-        raise ArgumentError(argument, f"{key!s:.60} lies outside the bounds and can never occur; leave it out")
+    if (
+        below
+        or (range_.high is not None and place > range_.high)
+        or not -largest <= place <= largest
+    ):
+        raise ArgumentError(
+            argument,
+            f"{key!s:.60} lies outside the bounds and can never occur; leave it out",
+        )
 
 
 BOUND_TYPES = (Type.INTEGER, Type.REAL, Type.DATE, Type.TIMESTAMP)
@@ -197,23 +244,33 @@ KEY_TYPES = (Type.BOOLEAN, Type.INTEGER, Type.DATE, Type.TIMESTAMP)
 
 
 def type_of_bounds(argument: str, low: Any, high: Any) -> Type:
-    """What two written bounds say about their column: whole numbers, numbers, dates or times (rule R6)."""
+    """What two written bounds say about their column: whole numbers, numbers, dates or
+    times (rule R6).
+    """
     ends = [end for end in (low, high) if end is not None]
     fits = (Type.REAL,) if any(isinstance(end, float) for end in ends) else BOUND_TYPES
     for type_ in fits:
         if ends and all(_READERS[type_](end) is not None for end in ends):
             return type_
     written = f"({low!r:.40}, {high!r:.40})"
-    raise ArgumentError(argument, f"{written} are not two numbers or two dates; pass a low and a high one")
+    raise ArgumentError(
+        argument,
+        f"{written} are not two numbers or two dates; pass a low and a high one",
+    )
 
 
 def type_of_keys(argument: str, keys: Iterable[Any]) -> Type:
-    """What written keys say about their column: truths, whole numbers, dates, times or texts (rule R6)."""
+    """What written keys say about their column: truths, whole numbers, dates, times or
+    texts (rule R6).
+    """
     found = {_type_of(key) for key in keys if key is not None}
     type_ = found.pop() if len(found) == 1 else None
     if type_ is not None:
         return type_
-    raise ArgumentError(argument, "are not all texts, whole numbers, dates or truths; state the type with types=")
+    raise ArgumentError(
+        argument,
+        "are not all texts, whole numbers, dates or truths; state the type with types=",
+    )
 
 
 def _type_of(key: Any) -> Type | None:
@@ -221,4 +278,6 @@ def _type_of(key: Any) -> Type | None:
         return Type.TEXT
     if isinstance(key, float):
         return None
-    return next((type_ for type_ in KEY_TYPES if _READERS[type_](key) is not None), None)
+    return next(
+        (type_ for type_ in KEY_TYPES if _READERS[type_](key) is not None), None
+    )

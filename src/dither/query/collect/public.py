@@ -1,4 +1,6 @@
-"""Sizes of public tables, counted by the engine when a question first needs them. No private row is read."""
+"""Sizes of public tables, counted by the engine when a question first needs them. No
+private row is read.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ __all__ = ["PublicSizes"]
 
 
 class PublicSizes:
-    """How many rows public tables have, and how often values repeat in them; each is counted once."""
+    """How many rows public tables have, and how often values repeat in them; each is
+    counted once.
+    """
 
     def __init__(self, engine: Engine, table: Callable[[str], Table]) -> None:
         self._engine, self._table = engine, table
@@ -26,7 +30,10 @@ class PublicSizes:
 
     def _repeats(self, table: Table, column: int) -> int:
         name = f"c{column}"
-        alike = f"SELECT count(*) AS n FROM ({{rows}}) t WHERE {name} IS NOT NULL GROUP BY {name}"
+        alike = (
+            f"SELECT count(*) AS n FROM ({{rows}}) t WHERE {name} IS NOT NULL "
+            f"GROUP BY {name}"
+        )
         return self._counted(f"SELECT max(n) FROM ({alike}) t", table)
 
     def _counted(self, sql: str, table: Table) -> int:

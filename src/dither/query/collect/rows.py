@@ -1,7 +1,8 @@
-"""Relations of the plan as SQL: each is a SELECT of columns c0, c1, …, and of the owner's id `u` where it is private.
+"""Relations of the plan as SQL: each is a SELECT of columns c0, c1, …, and of the
+owner's id `u` where it is private.
 
-Owners are compared in the one form the dialect writes (rule R10). Rows without an owner are dropped at the scan; outer
-joins keep the owner of the side that is there.
+Owners are compared in the one form the dialect writes (rule R10). Rows without an owner
+are dropped at the scan; outer joins keep the owner of the side that is there.
 """
 
 from __future__ import annotations
@@ -37,11 +38,15 @@ __all__ = ["FINEST", "MOST", "Writer", "held", "nearest", "over", "real_step"]
 MOST = 1 << 62
 """Per-unit sums of integers are held within ± this."""
 FINENESS = 1 << 32
-"""Per-unit sums of reals are counted in steps of at most this share of the largest value."""
+"""Per-unit sums of reals are counted in steps of at most this share of the largest
+value.
+"""
 COARSE = 1 << 900
 """Up to this step, no number of rows makes a sum that a double cannot hold."""
 FINEST = Fraction(1, 1 << 1000)
-"""No step is smaller than this, so that each is a positive float and so is what it divides."""
+"""No step is smaller than this, so that each is a positive float and so is what it
+divides.
+"""
 NEGLIGIBLE = 2.0**-100
 """So little of a step is none, however many parts a step is divided into."""
 
@@ -53,7 +58,9 @@ class Writer:
         self.dialect, self.parent = dialect, parent
         self.parameters: list[Any] = []
 
-    def expr(self, expr: Expr, column: Callable[[Ref], str] = lambda ref: f"c{ref.index}") -> str:
+    def expr(
+        self, expr: Expr, column: Callable[[Ref], str] = lambda ref: f"c{ref.index}"
+    ) -> str:
         return render(expr, self.dialect, self.parameters, column)
 
     def relation(self, relation: Relation) -> str:
@@ -61,15 +68,27 @@ class Writer:
         return WRITERS[type(relation)](self, relation)
 
     def _filter(self, relation: Filter) -> str:
-        return f"SELECT * FROM ({self.relation(relation.source)}) t WHERE {self.expr(relation.condition)}"
+        return (
+            f"SELECT * FROM ({self.relation(relation.source)}) t WHERE "
+            f"{self.expr(relation.condition)}"
+        )
 
     def _project(self, relation: Project) -> str:
         exprs = [f"{self.expr(expr)} AS c{i}" for i, expr in enumerate(relation.exprs)]
-        return f"SELECT {self._listed(relation, exprs)} FROM ({self.relation(relation.source)}) t"
+        return (
+            f"SELECT {self._listed(relation, exprs)} FROM "
+            f"({self.relation(relation.source)}) t"
+        )
 
     def _distinct(self, relation: Distinct) -> str:
-        columns = [f"{_zeroed(f'c{i}', column.type)} AS c{i}" for i, column in enumerate(relation.columns)]
-        return f"SELECT DISTINCT {self._listed(relation, columns)} FROM ({self.relation(relation.source)}) t"
+        columns = [
+            f"{_zeroed(f'c{i}', column.type)} AS c{i}"
+            for i, column in enumerate(relation.columns)
+        ]
+        return (
+            f"SELECT DISTINCT {self._listed(relation, columns)} FROM "
+            f"({self.relation(relation.source)}) t"
+        )
 
     def _union(self, relation: Union) -> str:
         return " UNION ALL ".join(self._branch(source) for source in relation.sources)
@@ -84,25 +103,45 @@ class Writer:
 
     def _scan(self, scan: Scan) -> str:
         table, write = scan.table, self.dialect
-        columns = [f"{write.read(table, field)} AS c{i}" for i, field in enumerate(table.fields)]
+        columns = [
+            f"{write.read(table, field)} AS c{i}"
+            for i, field in enumerate(table.fields)
+        ]
         if table.public:
             return f"SELECT {', '.join(columns)} FROM {write.relation(table)}"
         if table.link is not None:
             return self._linked(table, columns)
-        owned = f"SELECT {write.owner(table)} AS u, {', '.join(columns)} FROM {write.relation(table)}"
+        owned = (
+            f"SELECT {write.owner(table)} AS u, {', '.join(columns)} FROM "
+            f"{write.relation(table)}"
+        )
         return f"SELECT * FROM ({owned}) t WHERE u IS NOT NULL"
 
     def _linked(self, table: Table, columns: list[str]) -> str:
-        """Rows find their owner through a parent's key; a key that is there twice has no owner (rule R9)."""
+        """Rows find their owner through a parent's key; a key that is there twice has
+        no owner (rule R9).
+        """
         assert table.link is not None
         parent = self.parent(table.link.table)
         key = self.dialect.read(parent, _unclipped(parent, table.link.key))
-        keyed = f"SELECT {key} AS k, {self.dialect.owner(parent)} AS u FROM {self.dialect.relation(parent)}"
-        owners = f"SELECT k, min(u) AS u FROM ({keyed}) t WHERE k IS NOT NULL AND u IS NOT NULL GROUP BY k"
+        keyed = (
+            f"SELECT {key} AS k, {self.dialect.owner(parent)} AS u FROM "
+            f"{self.dialect.relation(parent)}"
+        )
+        owners = (
+            f"SELECT k, min(u) AS u FROM ({keyed}) t WHERE k IS NOT NULL AND "
+            "u IS NOT NULL GROUP BY k"
+        )
         here = self.dialect.read(table, _unclipped(table, table.link.column))
-        rows = f"SELECT {here} AS k, {', '.join(columns)} FROM {self.dialect.relation(table)}"
+        rows = (
+            f"SELECT {here} AS k, {', '.join(columns)} FROM "
+            f"{self.dialect.relation(table)}"
+        )
         names = ", ".join(f"r.c{i}" for i in range(len(table.fields)))
-        return f"SELECT p.u AS u, {names} FROM ({rows}) r JOIN ({owners} HAVING count(*) = 1) p ON r.k = p.k"
+        return (
+            f"SELECT p.u AS u, {names} FROM ({rows}) r JOIN ({owners} HAVING "
+            "count(*) = 1) p ON r.k = p.k"
+        )
 
     def _join(self, join: Join) -> str:
         split = len(join.left.columns)
@@ -112,16 +151,24 @@ class Writer:
         columns += [f"r.c{i} AS c{split + i}" for i in range(len(join.right.columns))]
         owner = _owner_of(join)
         listed = ", ".join([*([f"{owner} AS u"] if owner else []), *columns])
-        return f"SELECT {listed} FROM ({left}) l {join.kind.upper()} JOIN ({right}) r ON {on}"
+        return (
+            f"SELECT {listed} FROM ({left}) l {join.kind.upper()} JOIN "
+            f"({right}) r ON {on}"
+        )
 
     def _semi_join(self, relation: SemiJoin) -> str:
         source, others = self.relation(relation.source), self.relation(relation.others)
         on = self._matching(relation.source, relation.others, relation.condition)
         which = "NOT EXISTS" if relation.negated else "EXISTS"
-        return f"SELECT * FROM ({source}) l WHERE {which} (SELECT 1 FROM ({others}) r WHERE {on})"
+        return (
+            f"SELECT * FROM ({source}) l WHERE {which} (SELECT 1 FROM "
+            f"({others}) r WHERE {on})"
+        )
 
     def _matching(self, left: Relation, right: Relation, condition: Expr | None) -> str:
-        """Which rows l and r belong together: private ones only if they have one owner, whatever the condition."""
+        """Which rows l and r belong together: private ones only if they have one owner,
+        whatever the condition.
+        """
         split = len(left.columns)
 
         def place(ref: Ref) -> str:
@@ -134,34 +181,74 @@ class Writer:
     def _of_owners(self, relation: OfOwners) -> str:
         which = "NOT IN" if relation.negated else "IN"
         others = f"SELECT u FROM ({self.relation(relation.others)}) t"
-        return f"SELECT * FROM ({self.relation(relation.source)}) t WHERE u {which} ({others})"
+        return (
+            f"SELECT * FROM ({self.relation(relation.source)}) t WHERE u "
+            f"{which} ({others})"
+        )
 
     def _in_public(self, relation: InPublic) -> str:
         which = "NOT IN" if relation.negated else "IN"
-        values = f"SELECT c0 FROM ({self.relation(relation.values)}) t WHERE c0 IS NOT NULL"
+        values = (
+            f"SELECT c0 FROM ({self.relation(relation.values)}) t WHERE c0 IS NOT NULL"
+        )
         source = self.relation(relation.source)
-        return f"SELECT * FROM ({source}) t WHERE {self.expr(relation.expr)} {which} ({values})"
+        return (
+            f"SELECT * FROM ({source}) t WHERE {self.expr(relation.expr)} "
+            f"{which} ({values})"
+        )
 
     def _per_unit(self, relation: PerUnit) -> str:
-        keys = [f"{_zeroed(self.expr(key), key.type)} AS k{i}" for i, key in enumerate(relation.keys)]
-        exprs = [(i, one.expr) for i, one in enumerate(relation.summaries) if one.expr is not None]
-        inner = ", ".join(["u", *keys, *(f"{_zeroed(self.expr(expr), expr.type)} AS x{i}" for i, expr in exprs)])
-        # An owner has one id, but tables may clip it differently: it is never what tells groups apart.
+        keys = [
+            f"{_zeroed(self.expr(key), key.type)} AS k{i}"
+            for i, key in enumerate(relation.keys)
+        ]
+        exprs = [
+            (i, one.expr)
+            for i, one in enumerate(relation.summaries)
+            if one.expr is not None
+        ]
+        inner = ", ".join(
+            [
+                "u",
+                *keys,
+                *(
+                    f"{_zeroed(self.expr(expr), expr.type)} AS x{i}"
+                    for i, expr in exprs
+                ),
+            ]
+        )
+        # An owner has one id, but tables may clip it differently: it is never what
+        # tells groups apart.
         mine = [isinstance(key, Ref) and key.column.owner for key in relation.keys]
-        outer = [f"min(k{i}) AS c{i}" if owner else f"k{i} AS c{i}" for i, owner in enumerate(mine)]
+        outer = [
+            f"min(k{i}) AS c{i}" if owner else f"k{i} AS c{i}"
+            for i, owner in enumerate(mine)
+        ]
         columns = relation.columns[len(keys) :]
-        for i, (summary, column) in enumerate(zip(relation.summaries, columns, strict=True)):
+        for i, (summary, column) in enumerate(
+            zip(relation.summaries, columns, strict=True)
+        ):
             found = _summary(summary, f"x{i}", column, self.dialect)
             outer.append(f"{self._in_range(found, column)} AS c{len(keys) + i}")
-        grouped = ", ".join(["u", *(f"k{i}" for i, owner in enumerate(mine) if not owner)])
+        grouped = ", ".join(
+            ["u", *(f"k{i}" for i, owner in enumerate(mine) if not owner)]
+        )
         source = f"SELECT {inner} FROM ({self.relation(relation.source)}) t"
-        return f"SELECT {self._listed(relation, outer)} FROM ({source}) t GROUP BY {grouped}"
+        return (
+            f"SELECT {self._listed(relation, outer)} FROM ({source}) t GROUP "
+            f"BY {grouped}"
+        )
 
     def _in_range(self, value: str, column: Column) -> str:
-        """Held within the column's range, since expressions above rely on it: a unit may have more rows than were
-        declared, and an average of reals, which are summed in steps, may end up just outside."""
+        """Held within the column's range, since expressions above rely on it: a unit
+        may have more rows than were declared, and an average of reals, which are summed
+        in steps, may end up just outside."""
         sides = zip("<>", (column.range.low, column.range.high), strict=True)
-        ends = [(sign, self.dialect.literal(end, column.type, [])) for sign, end in sides if end is not None]
+        ends = [
+            (sign, self.dialect.literal(end, column.type, []))
+            for sign, end in sides
+            if end is not None
+        ]
         if not ends or not column.type.numeric:
             return value
         cases = " ".join(f"WHEN {value} {sign} {end} THEN {end}" for sign, end in ends)
@@ -183,8 +270,12 @@ WRITERS: dict[type[Relation], Callable[[Writer, Any], str]] = {
 
 
 def _unclipped(table: Table, name: str) -> Field:
-    """A key's column without its bounds: clipping would make different keys the same, and rows change owners."""
-    return replace(next(field for field in table.fields if field.name == name), range=ANY)
+    """A key's column without its bounds: clipping would make different keys the same,
+    and rows change owners.
+    """
+    return replace(
+        next(field for field in table.fields if field.name == name), range=ANY
+    )
 
 
 def _owner_of(join: Join) -> str | None:
@@ -199,12 +290,16 @@ def _owner_of(join: Join) -> str | None:
 
 
 def _zeroed(x: str, type_: Type) -> str:
-    """One zero for both: they are equal but not the same, and which one stays would depend on the order of the rows."""
+    """One zero for both: they are equal but not the same, and which one stays would
+    depend on the order of the rows.
+    """
     return f"({x} + 0e0)" if type_ is Type.REAL else x
 
 
 def real_step(range_: Range) -> Fraction:
-    """The steps in which reals of a range are summed exactly: a power of two, at most 2^-32 of the largest value."""
+    """The steps in which reals of a range are summed exactly: a power of two, at most
+    2^-32 of the largest value.
+    """
     largest = Fraction(range_.largest) or Fraction(1)
     step = Fraction(1)
     while step * FINENESS > largest and step > FINEST:
@@ -215,7 +310,9 @@ def real_step(range_: Range) -> Fraction:
 
 
 def _summary(summary: Summary, x: str, column: Column, dialect: Dialect) -> str:
-    """An exact aggregate of one unit's rows. Sums are of whole numbers, so they do not depend on the rows' order."""
+    """An exact aggregate of one unit's rows. Sums are of whole numbers, so they do not
+    depend on the rows' order.
+    """
     match summary.function:
         case "count":
             return "count(*)" if summary.expr is None else f"count({x})"
@@ -224,9 +321,14 @@ def _summary(summary: Summary, x: str, column: Column, dialect: Dialect) -> str:
         case "min" | "max":
             return f"{summary.function}({x})"
     assert summary.expr is not None
-    step = Fraction(1) if summary.expr.type is Type.INTEGER else real_step(summary.expr.range)
+    step = (
+        Fraction(1)
+        if summary.expr.type is Type.INTEGER
+        else real_step(summary.expr.range)
+    )
     total = dialect.total(_in_steps(x, summary.expr, step))
-    if summary.function == "avg":  # divided first: a sum may be beyond the reals where the average is not
+    # Divided first: a sum may be beyond the reals where the average is not
+    if summary.function == "avg":
         return _finite(f"{dialect.real(total)} / nullif(count({x}), 0)", step)
     if column.type is Type.REAL:
         return _finite(dialect.real(total), step)
@@ -234,7 +336,9 @@ def _summary(summary: Summary, x: str, column: Column, dialect: Dialect) -> str:
 
 
 def _finite(steps: str, step: Fraction) -> str:
-    """So many steps as a real: the largest one where it would be infinite, for which PostgreSQL raises."""
+    """So many steps as a real: the largest one where it would be infinite, for which
+    PostgreSQL raises.
+    """
     most = float(Fraction(sys.float_info.max) // step) if step > COARSE else None
     return f"{steps if most is None else held(steps, -most, most)} * {float(step)!r}"
 
@@ -244,7 +348,8 @@ def _in_steps(x: str, expr: Expr, step: Fraction) -> str:
 
 
 def over(x: str, by: float) -> str:
-    """A real in steps of a positive constant, to be rounded: zero where it is far below one step.
+    """A real in steps of a positive constant, to be rounded: zero where it is far below
+    one step.
 
     (PostgreSQL refuses to divide where the result is too close to zero for a double.)
     """
@@ -254,10 +359,14 @@ def over(x: str, by: float) -> str:
 
 
 def nearest(x: str) -> str:
-    """The whole number nearest to a real; of two the larger. (Engines' own rounding differs where there are two.)"""
+    """The whole number nearest to a real; of two the larger. (Engines' own rounding
+    differs where there are two.)
+    """
     return f"CAST(floor({x} + 0.5) AS BIGINT)"
 
 
 def held(x: str, low: float, high: float) -> str:
     """A value kept within limits; NULL stays NULL."""
-    return f"(CASE WHEN {x} < {low} THEN {low} WHEN {x} > {high} THEN {high} ELSE {x} END)"
+    return (
+        f"(CASE WHEN {x} < {low} THEN {low} WHEN {x} > {high} THEN {high} ELSE {x} END)"
+    )

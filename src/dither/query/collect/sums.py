@@ -1,4 +1,6 @@
-"""The integers that each row adds to a measure, written in SQL. Rounded, then held in integers within public limits."""
+"""The integers that each row adds to a measure, written in SQL. Rounded, then held in
+integers within public limits.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,11 @@ LONG = 1 << 62
 
 
 def sums(measure: Measure, args: Sequence[str], dialect: Dialect) -> list[str]:
-    """The exact sum of each part over some rows, 0 where all are NULL; of an indicator of units, the largest.
+    """The exact sum of each part over some rows, 0 where all are NULL; of an indicator
+    of units, the largest.
 
-    Engines count faster than they add, so what can be counted is: Σ (S − u) is S · (how many u there are) − Σ u. What
-    all rows are multiplied by, their sum is.
+    Engines count faster than they add, so what can be counted is: Σ (S − u) is S · (how
+    many u there are) − Σ u. What all rows are multiplied by, their sum is.
     """
     if measure.kind is Kind.UNITS:
         return [f"max({part})" if args else part for part in components(measure, args)]
@@ -30,9 +33,14 @@ def sums(measure: Measure, args: Sequence[str], dialect: Dialect) -> list[str]:
     if measure.kind is Kind.MOMENTS and measure.moments.degrees == (1,):
         added, times = _place(measure, 0, args[0])
         upper = f"(coalesce({dialect.total(added)}, 0) * {times})"
-        return [f"({dialect.wide(_count(args))} * {measure.moments.total} - {upper})", upper]
+        return [
+            f"({dialect.wide(_count(args))} * {measure.moments.total} - {upper})",
+            upper,
+        ]
     if measure.kind is Kind.MOMENTS:
-        return [f"coalesce({dialect.total(part)}, 0)" for part in components(measure, args)]
+        return [
+            f"coalesce({dialect.total(part)}, 0)" for part in components(measure, args)
+        ]
     added, times = _total(measure, args[0])
     return [f"(coalesce({dialect.total(added)}, 0) * {times})"]
 
@@ -42,12 +50,16 @@ def _count(args: Sequence[str]) -> str:
 
 
 def components(measure: Measure, args: Sequence[str]) -> list[str]:
-    """One integer expression for each part of a total, an indicator of units, or moments; a NULL argument adds 0."""
+    """One integer expression for each part of a total, an indicator of units, or
+    moments; a NULL argument adds 0.
+    """
     if measure.kind is Kind.MOMENTS:
         return _moments(measure, args)
     if measure.kind is Kind.UNITS or measure.function == "count":
         one = measure.row
-        return [f"(CASE WHEN {args[0]} IS NULL THEN 0 ELSE {one} END)" if args else str(one)]
+        return [
+            f"(CASE WHEN {args[0]} IS NULL THEN 0 ELSE {one} END)" if args else str(one)
+        ]
     added, times = _total(measure, args[0])
     return [f"coalesce({added} * {times}, 0)"]
 
@@ -57,7 +69,9 @@ def _total(measure: Measure, x: str) -> tuple[str, int]:
     (arg,) = measure.args
     if arg.type is Type.INTEGER and measure.step <= 1:
         return held(x, *_whole(arg)), int(1 / measure.step)
-    low, high = (round(end / measure.step) for end in (arg.range.low or 0, arg.range.high or 0))
+    low, high = (
+        round(end / measure.step) for end in (arg.range.low or 0, arg.range.high or 0)
+    )
     inside = held(x, float(arg.range.low or 0), float(arg.range.high or 0))
     return held(nearest(over(inside, float(measure.step))), low, high), 1
 
@@ -74,13 +88,18 @@ def _moments(measure: Measure, args: Sequence[str]) -> list[str]:
         factors = []
         for of, i in enumerate(place):
             u, steps, degree = places[of], moments.steps[of], moments.degrees[of]
-            factors += [str(math.comb(degree, i)), *[u] * i, *[f"({steps} - {u})"] * (degree - i)]
+            factors += [
+                str(math.comb(degree, i)),
+                *[u] * i,
+                *[f"({steps} - {u})"] * (degree - i),
+            ]
         found.append(f"(CASE WHEN {there} THEN {' * '.join(factors)} ELSE 0 END)")
     return found
 
 
 def _place(measure: Measure, of: int, x: str) -> tuple[str, int]:
-    """u = round((x − low) · S / width), held from 0 to S, as a number and how many times it counts.
+    """u = round((x − low) · S / width), held from 0 to S, as a number and how many
+    times it counts.
 
     In whole numbers where S is a multiple of the width.
     """
@@ -88,8 +107,13 @@ def _place(measure: Measure, of: int, x: str) -> tuple[str, int]:
     if not high > low:
         return "CAST(0 AS BIGINT)", 1
     if measure.args[of].type is Type.INTEGER and steps % (int(high) - int(low)) == 0:
-        return f"({held(x, int(low), int(high))} - ({int(low)}))", steps // (int(high) - int(low))
-    share = over(f"({held(x, float(low), float(high))} - ({float(low)!r}))", measure.moments.width(of))
+        return f"({held(x, int(low), int(high))} - ({int(low)}))", steps // (
+            int(high) - int(low)
+        )
+    share = over(
+        f"({held(x, float(low), float(high))} - ({float(low)!r}))",
+        measure.moments.width(of),
+    )
     return held(nearest(f"{share} * {steps}"), 0, steps), 1
 
 
@@ -97,7 +121,10 @@ def leaf(measure: Measure, x: str, dialect: Dialect) -> str:
     """The leaf of a value, from 0 to count − 1; NULL for NULL."""
     leaves, (arg,) = measure.leaves, measure.args
     if arg.type is Type.REAL:
-        above = f"({held(x, float(leaves.low), float(leaves.high))} - ({float(leaves.low)!r}))"
+        above = (
+            f"({held(x, float(leaves.low), float(leaves.high))} - "
+            f"({float(leaves.low)!r}))"
+        )
         return held(nearest(over(above, float(leaves.step))), 0, leaves.count - 1)
     low, step = int(leaves.low), int(leaves.step)
     number = dialect.number(x, arg.type)

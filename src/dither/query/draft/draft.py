@@ -1,7 +1,8 @@
-"""A catalogue to be (`dither init`): what is known of some tables from their names and types, and what is guessed.
+"""A catalogue to be (`dither init`): what is known of some tables from their names and
+types, and what is guessed.
 
-Guesses are marked as such wherever they are written (rule R6). The unit decides who is protected, so only a likely one
-is guessed: where there is none, the curator is asked.
+Guesses are marked as such wherever they are written (rule R6). The unit decides who is
+protected, so only a likely one is guessed: where there is none, the curator is asked.
 """
 
 from __future__ import annotations
@@ -18,19 +19,30 @@ from dither.query.catalogue.types import Type
 from dither.query.draft.guesses import LIKELY, guess, likely_link, units
 from dither.query.draft.sources import Found, found_tables
 
-__all__ = ["GUESSED", "Column", "Draft", "Link", "Sheet", "draft", "drafted", "first_guess"]
+__all__ = [
+    "GUESSED",
+    "Column",
+    "Draft",
+    "Link",
+    "Sheet",
+    "draft",
+    "drafted",
+    "first_guess",
+]
 
 GUESSED = "a guess of dither init from the name"
 """How `by` begins where nobody has declared a bound."""
 ROW = "row"
 CAUTIOUS = 1.0
-"""An ε to begin with: a total can be raised later, and never lowered below what is spent."""
+"""An ε to begin with: a total can be raised later, and never lowered below what is
+spent.
+"""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column to be declared. `type` is None where it is a text because nothing else is known of it; `typed` says that
-    the source or the curator states the type."""
+    """A column to be declared. `type` is None where it is a text because nothing else
+    is known of it; `typed` says that the source or the curator states the type."""
 
     name: str
     type: Type | None = None
@@ -60,8 +72,9 @@ class Link:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table to be declared. `closed` says why it cannot be opened yet; `listed` whether its columns are known;
-    `ownerless` that only somebody who knows it can say whose its rows are."""
+    """A table to be declared. `closed` says why it cannot be opened yet; `listed`
+    whether its columns are known; `ownerless` that only somebody who knows it can say
+    whose its rows are."""
 
     name: str
     source: str
@@ -80,7 +93,9 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Draft:
-    """A catalogue to be. `candidates` may be the unit, by their names; `guessed` names what nobody has said."""
+    """A catalogue to be. `candidates` may be the unit, by their names; `guessed` names
+    what nobody has said.
+    """
 
     name: str
     sheets: tuple[Sheet, ...]
@@ -97,27 +112,52 @@ class Draft:
         return replace(self, **stated, guessed=self.guessed - known)
 
     def one_by_one(self) -> Iterator[Draft]:
-        """A draft for each table, with its rows as units where it does not have the likely one."""
+        """A draft for each table, with its rows as units where it does not have the
+        likely one.
+        """
         for sheet in self.sheets:
             alone = replace(self, sheets=(sheet,))
-            yield alone.with_unit(self.unit if self.unit and sheet.column(self.unit) else ROW)
+            yield alone.with_unit(
+                self.unit if self.unit and sheet.column(self.unit) else ROW
+            )
 
     @property
     def open_sheets(self) -> tuple[Sheet, ...]:
         return tuple(sheet for sheet in self.sheets if not sheet.closed)
 
     def with_unit(self, unit: str) -> Draft:
-        """The draft for one unit: which tables have it, which belong to such a table, and which stay closed."""
+        """The draft for one unit: which tables have it, which belong to such a table,
+        and which stay closed.
+        """
         columns = (one.name for sheet in self.sheets for one in sheet.columns)
         found = ROW if same(unit, ROW) else find(unit, columns) or self._unlisted(unit)
-        typed = tuple(_with_id(sheet, found, _id_type(self.sheets, found)) for sheet in self.sheets)
-        return replace(self, unit=found, sheets=tuple(_opened(sheet, typed, found) for sheet in typed))
+        typed = tuple(
+            _with_id(sheet, found, _id_type(self.sheets, found))
+            for sheet in self.sheets
+        )
+        return replace(
+            self,
+            unit=found,
+            sheets=tuple(_opened(sheet, typed, found) for sheet in typed),
+        )
 
     def _unlisted(self, unit: str) -> str:
-        """A unit may be named that no schema lists where a file lists no columns (JSON)."""
+        """A unit may be named that no schema lists where a file lists no columns
+        (JSON).
+        """
         if all(sheet.listed for sheet in self.sheets):
-            known = f"by their names: {', '.join(self.candidates)}" if self.candidates else 'or "row"'
-            raise ArgumentError("unit", f"no table has a column {unit}; name the column with a person's id, {known}")
+            known = (
+                f"by their names: {', '.join(self.candidates)}"
+                if self.candidates
+                else 'or "row"'
+            )
+            raise ArgumentError(
+                "unit",
+                (
+                    f"no table has a column {unit}; name the column with a person's "
+                    f"id, {known}"
+                ),
+            )
         return unit
 
 
@@ -131,25 +171,52 @@ def draft(sources: Sequence[str | Path], unit: str = "") -> str:
 def drafted(sources: Sequence[str | Path], name: str = "") -> Draft:
     """What can be known of the tables of some sources without reading a row."""
     if not sources:
-        raise ArgumentError("sources", "there is none; name the files that hold the tables")
-    found = _distinct([table for source in sources for table in found_tables(str(source))])
+        raise ArgumentError(
+            "sources", "there is none; name the files that hold the tables"
+        )
+    found = _distinct(
+        [table for source in sources for table in found_tables(str(source))]
+    )
     if all(table.problem for table in found):
-        raise ArgumentError("sources", next((table.problem for table in found), "there are no tables; name others"))
+        raise ArgumentError(
+            "sources",
+            next(
+                (table.problem for table in found), "there are no tables; name others"
+            ),
+        )
     candidates = units(table.schema or {} for table in found)
     sheets = tuple(_sheet(table) for table in found)
     likely = tuple(one for one, strength in candidates.items() if strength >= LIKELY)
-    return Draft(name if nameable(name) else found[0].name, sheets, tuple(candidates), likely[0] if likely else "")
+    return Draft(
+        name if nameable(name) else found[0].name,
+        sheets,
+        tuple(candidates),
+        likely[0] if likely else "",
+    )
 
 
 def first_guess(found: Draft, unit: str = "") -> Draft:
-    """The draft with the unit that is stated, or with the one that its name makes likely."""
+    """The draft with the unit that is stated, or with the one that its name makes
+    likely.
+    """
     if unit:
         return found.with_unit(unit)
     if not found.unit:
-        names = f" (by their names: {', '.join(found.candidates[:5])})" if found.candidates else ""
-        way = f"pass --unit and the column with a person's id{names}, or --unit row where each row is somebody else"
+        names = (
+            f" (by their names: {', '.join(found.candidates[:5])})"
+            if found.candidates
+            else ""
+        )
+        way = (
+            f"pass --unit and the column with a person's id{names}, or --unit "
+            "row where each row is somebody else"
+        )
         raise ArgumentError(
-            "unit", f"no column is named like a person's id, so nobody can guess whom to protect; {way}"
+            "unit",
+            (
+                "no column is named like a person's id, so nobody can guess whom "
+                f"to protect; {way}"
+            ),
         )
     return replace(found.with_unit(found.unit), guessed=found.guessed | {"unit"})
 
@@ -158,8 +225,11 @@ def _distinct(tables: list[Found]) -> list[Found]:
     """The tables under names of their own."""
     found: dict[str, Found] = {}
     for table in tables:
-        own = table.name if nameable(table.name) else "table"  # a file may be called anything
-        names = (own if count == 1 else f"{own}_{count}" for count in itertools.count(1))
+        # A file may be called anything
+        own = table.name if nameable(table.name) else "table"
+        names = (
+            own if count == 1 else f"{own}_{count}" for count in itertools.count(1)
+        )
         free = next(name for name in names if name.casefold() not in found)
         found[free.casefold()] = replace(table, name=free)
     return list(found.values())
@@ -167,7 +237,14 @@ def _distinct(tables: list[Found]) -> list[Found]:
 
 def _sheet(table: Found) -> Sheet:
     columns = tuple(_columns(table.schema or {}))
-    return Sheet(table.name, table.source, table.stored, columns, table.schema is not None, closed=table.problem)
+    return Sheet(
+        table.name,
+        table.source,
+        table.stored,
+        columns,
+        table.schema is not None,
+        closed=table.problem,
+    )
 
 
 def _columns(schema: Mapping[str, Type | None]) -> Iterator[Column]:
@@ -175,13 +252,23 @@ def _columns(schema: Mapping[str, Type | None]) -> Iterator[Column]:
         found = guess(name, type_)
         measured = f"{GUESSED}, in {found.measure}" if found.measure else GUESSED
         yield Column(
-            name, found.type, found.low, found.high, found.measure, by=f"{measured}: check it", typed=type_ is not None
+            name,
+            found.type,
+            found.low,
+            found.high,
+            found.measure,
+            by=f"{measured}: check it",
+            typed=type_ is not None,
         )
 
 
 def _id_type(sheets: tuple[Sheet, ...], unit: str) -> Type | None:
-    """The one type of the unit's id in all tables (rule R10): text where tables differ, never a real."""
-    types = {column.type for sheet in sheets if (column := sheet.column(unit)) is not None}
+    """The one type of the unit's id in all tables (rule R10): text where tables differ,
+    never a real.
+    """
+    types = {
+        column.type for sheet in sheets if (column := sheet.column(unit)) is not None
+    }
     if len(types) != 1:
         return Type.TEXT
     (only,) = types
@@ -189,37 +276,61 @@ def _id_type(sheets: tuple[Sheet, ...], unit: str) -> Type | None:
 
 
 def _with_id(sheet: Sheet, unit: str, type_: Type | None) -> Sheet:
-    """A table whose id is declared as in all others; a file that lists no columns is believed to have one."""
+    """A table whose id is declared as in all others; a file that lists no columns is
+    believed to have one.
+    """
     if unit == ROW:
-        return replace(sheet, columns=tuple(one for one in sheet.columns if not same(one.name, "rowid")))
+        return replace(
+            sheet,
+            columns=tuple(one for one in sheet.columns if not same(one.name, "rowid")),
+        )
     columns = sheet.columns if sheet.listed or sheet.column(unit) else (Column(unit),)
-    plain = [Column(one.name, type_) if same(one.name, unit) else one for one in columns]
+    plain = [
+        Column(one.name, type_) if same(one.name, unit) else one for one in columns
+    ]
     return replace(sheet, columns=tuple(plain))
 
 
 def _opened(sheet: Sheet, sheets: tuple[Sheet, ...], unit: str) -> Sheet:
-    """A table with its owner or its link; without either it stays closed, for nobody can tell whose its rows are."""
+    """A table with its owner or its link; without either it stays closed, for nobody
+    can tell whose its rows are.
+    """
     if sheet.closed:
         return sheet
     if unit == ROW:  # rows of two tables are two kinds of units (rule R7)
         first = next(one for one in sheets if not one.closed)
-        other = f"its rows are other units than those of {first.name}; declare it in a catalogue of its own"
+        other = (
+            f"its rows are other units than those of {first.name}; declare it "
+            "in a catalogue of its own"
+        )
         return sheet if sheet.name == first.name else replace(sheet, closed=other)
     if sheet.column(unit) is not None:
         return sheet
-    link = _link(sheet, [one for one in sheets if not one.closed and one.column(unit) is not None])
+    link = _link(
+        sheet,
+        [one for one in sheets if not one.closed and one.column(unit) is not None],
+    )
     if link is not None:
         return replace(sheet, link=link)
-    way = 'declare an owner, a link (link = { column = "…", to = "table.column" }), or public = true'
+    way = (
+        'declare an owner, a link (link = { column = "…", to = '
+        '"table.column" }), or public = true'
+    )
     closed = f"it has no column {unit}, so nobody can tell whose its rows are; {way}"
     return replace(sheet, closed=closed, ownerless=True)
 
 
 def _link(sheet: Sheet, owned: list[Sheet]) -> Link | None:
-    """The parent that a column is named after and that has the same column, of the same type."""
+    """The parent that a column is named after and that has the same column, of the same
+    type.
+    """
     for column in sheet.columns:
         for parent in owned:
             key = parent.column(column.name)
-            if key is not None and key.type == column.type and likely_link(column.name, parent.name):
+            if (
+                key is not None
+                and key.type == column.type
+                and likely_link(column.name, parent.name)
+            ):
                 return Link(column.name, f"{parent.name}.{key.name}")
     return None

@@ -1,6 +1,8 @@
-"""What names and types of columns suggest: who the unit may be, how a text is read, bounds and units of measure.
+"""What names and types of columns suggest: who the unit may be, how a text is read,
+bounds and units of measure.
 
-Guesses come from the schema alone, never from a value (rule R6), and are marked as guesses wherever they are written.
+Guesses come from the schema alone, never from a value (rule R6), and are marked as
+guesses wherever they are written.
 """
 
 from __future__ import annotations
@@ -15,21 +17,102 @@ from dither.query.catalogue.types import Type
 __all__ = ["LIKELY", "Guess", "guess", "likely_link", "named_like_an_id", "units"]
 
 PEOPLE = (
-    *("patient", "person", "people", "individual", "citizen", "resident", "household", "family", "subject", "subj"),
-    *("participant", "respondent", "donor", "voter", "taxpayer", "mother", "nurse", "doctor", "physician", "author"),
-    *("user", "customer", "cust", "client", "member", "subscriber", "buyer", "visitor", "guest", "player", "reviewer"),
-    *("employee", "emp", "worker", "student", "pupil", "owner", "tenant", "borrower", "account", "card", "cardholder"),
-    *("passenger", "traveller", "traveler", "driver", "vehicle", "plane", "aircraft", "tail", "device", "nhs"),
-    *("ssn", "mrn", "email", "phone", "msisdn", "imei", "imsi", "passport", "login", "username"),
+    *(
+        "patient",
+        "person",
+        "people",
+        "individual",
+        "citizen",
+        "resident",
+        "household",
+        "family",
+        "subject",
+        "subj",
+    ),
+    *(
+        "participant",
+        "respondent",
+        "donor",
+        "voter",
+        "taxpayer",
+        "mother",
+        "nurse",
+        "doctor",
+        "physician",
+        "author",
+    ),
+    *(
+        "user",
+        "customer",
+        "cust",
+        "client",
+        "member",
+        "subscriber",
+        "buyer",
+        "visitor",
+        "guest",
+        "player",
+        "reviewer",
+    ),
+    *(
+        "employee",
+        "emp",
+        "worker",
+        "student",
+        "pupil",
+        "owner",
+        "tenant",
+        "borrower",
+        "account",
+        "card",
+        "cardholder",
+    ),
+    *(
+        "passenger",
+        "traveller",
+        "traveler",
+        "driver",
+        "vehicle",
+        "plane",
+        "aircraft",
+        "tail",
+        "device",
+        "nhs",
+    ),
+    *(
+        "ssn",
+        "mrn",
+        "email",
+        "phone",
+        "msisdn",
+        "imei",
+        "imsi",
+        "passport",
+        "login",
+        "username",
+    ),
 )
-ALONE = ("ssn", "mrn", "email", "phone", "msisdn", "imei", "imsi", "passport", "login", "username")
+ALONE = (
+    "ssn",
+    "mrn",
+    "email",
+    "phone",
+    "msisdn",
+    "imei",
+    "imsi",
+    "passport",
+    "login",
+    "username",
+)
 """Words that are ids by themselves."""
 IDS = (
     *("id", "ids", "no", "nr", "num", "number", "key", "code"),
     *("uuid", "guid", "identifier", "pseudonym", "hash", "token"),
 )
 SURE_IDS = ("id", "uuid", "guid", "identifier", "pseudonym")
-ROWS = re.compile(r"(row|line|record|obs|observation|unnamed|index|idx|seq|sequence|year|month|day|date|time|zip|post)")
+ROWS = re.compile(
+    r"(row|line|record|obs|observation|unnamed|index|idx|seq|sequence|year|month|day|date|time|zip|post)"
+)
 SURE, LIKELY, POSSIBLE = 3, 2, 1
 ID_TYPES = (None, Type.TEXT, Type.INTEGER)
 
@@ -65,30 +148,68 @@ KNOWN: tuple[tuple[str, Guess], ...] = (
     ("heart rate|pulse", Guess(REAL, 0, 300, "per minute")),
     ("date of birth|dob|birthday|birthdate|date", Guess(Type.DATE)),
     ("timestamp|datetime", Guess(Type.TIMESTAMP)),
-    ("price|cost|amount|salary|income|wage|revenue|fee|charge|balance|fare|total|value", Guess(REAL)),
-    ("distance|weight|height|length|duration|temperature|score|rating|delay|speed|area|volume", Guess(REAL)),
+    (
+        "price|cost|amount|salary|income|wage|revenue|fee|charge|balance|fare|total|value",
+        Guess(REAL),
+    ),
+    (
+        "distance|weight|height|length|duration|temperature|score|rating|delay|speed|area|volume",
+        Guess(REAL),
+    ),
     ("days", Guess(WHOLE, measure="days")),
     ("hours", Guess(REAL, measure="hours")),
     ("minutes|mins", Guess(REAL, measure="minutes")),
     ("seconds|secs", Guess(REAL, measure="seconds")),
-    ("count|quantity|qty|children|visits|items|population|beds|seats|rooms", Guess(WHOLE)),
+    (
+        "count|quantity|qty|children|visits|items|population|beds|seats|rooms",
+        Guess(WHOLE),
+    ),
 )
-"""Names, or the last words of names, and what they stand for. The first that fits is taken."""
+"""Names, or the last words of names, and what they stand for. The first that fits is
+taken.
+"""
 ALL_OF_IT = ("month", "hour", "minute")
 """Names that mean something else at the end of another: time_hour is a time."""
 
 MEASURES = {
-    **{"kg": "kg", "g": "g", "cm": "cm", "mm": "mm", "km": "km", "miles": "miles", "mi": "miles", "lbs": "pounds"},
-    **{"eur": "euros", "usd": "dollars", "gbp": "pounds sterling", "chf": "francs", "kwh": "kWh", "ml": "ml"},
-    **{"pct": "%", "percent": "%", "years": "years", "months": "months", "ms": "milliseconds"},
+    **{
+        "kg": "kg",
+        "g": "g",
+        "cm": "cm",
+        "mm": "mm",
+        "km": "km",
+        "miles": "miles",
+        "mi": "miles",
+        "lbs": "pounds",
+    },
+    **{
+        "eur": "euros",
+        "usd": "dollars",
+        "gbp": "pounds sterling",
+        "chf": "francs",
+        "kwh": "kWh",
+        "ml": "ml",
+    },
+    **{
+        "pct": "%",
+        "percent": "%",
+        "years": "years",
+        "months": "months",
+        "ms": "milliseconds",
+    },
     **{"celsius": "°C", "fahrenheit": "°F", "mmhg": "mmHg"},
 }
 """The last word of a name that says what is measured."""
 
 
 def words(name: str) -> list[str]:
-    """The words of a name, however they are joined: patient_id, PatientID, "Patient id"."""
-    parts = re.findall(r"[^\W\d_]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name))
+    """The words of a name, however they are joined: patient_id, PatientID, "Patient
+    id".
+    """
+    parts = re.findall(
+        r"[^\W\d_]+|\d+",
+        re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name),
+    )
     return [part.casefold() for part in parts]
 
 
@@ -108,7 +229,8 @@ def strength(name: str, type_: Type | None) -> int:
 
 
 def units(schemas: Iterable[Mapping[str, Type | None]]) -> dict[str, int]:
-    """The columns that may be the unit, most likely first, with how likely each is: the more tables have one, the more.
+    """The columns that may be the unit, most likely first, with how likely each is: the
+    more tables have one, the more.
 
     A column that is certain in one table wins over one that is merely in more tables.
     """
@@ -127,7 +249,9 @@ def units(schemas: Iterable[Mapping[str, Type | None]]) -> dict[str, int]:
 
 
 def guess(name: str, type_: Type | None) -> Guess:
-    """What a column may hold. A type that the source states is never guessed anew; None is a column of texts."""
+    """What a column may hold. A type that the source states is never guessed anew; None
+    is a column of texts.
+    """
     found = words(name)
     if type_ is None and found and found[0] in ("is", "has") and len(found) > 1:
         return Guess(Type.BOOLEAN)
@@ -142,7 +266,9 @@ def guess(name: str, type_: Type | None) -> Guess:
 
 
 def _measured(found: list[str]) -> Guess | None:
-    """What is measured in the unit that a name ends with. Known bounds are for another: 0 to 120 is no age_months."""
+    """What is measured in the unit that a name ends with. Known bounds are for another:
+    0 to 120 is no age_months.
+    """
     measure = MEASURES.get(found[-1], "") if len(found) > 1 else ""
     known = _known(found[:-1]) or Guess(REAL)
     return Guess(known.type, measure=measure) if measure else None
@@ -153,7 +279,9 @@ def _known(found: list[str]) -> Guess | None:
     for names, meant in KNOWN:
         for name in names.split("|"):
             wanted = name.split()
-            if found == wanted or (name not in ALL_OF_IT and found[-len(wanted) :] == wanted):
+            if found == wanted or (
+                name not in ALL_OF_IT and found[-len(wanted) :] == wanted
+            ):
                 return meant
     return None
 

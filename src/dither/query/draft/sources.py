@@ -1,4 +1,6 @@
-"""The tables that a source holds, for a draft: files, folders, DuckDB databases, PostgreSQL servers. No row is read."""
+"""The tables that a source holds, for a draft: files, folders, DuckDB databases,
+PostgreSQL servers. No row is read.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ PART = re.compile(r"(part|chunk|data|file)?[-_.]?\d+[-_.\w]*|\w+=.*", re.IGNOREC
 
 @dataclass(frozen=True)
 class Found:
-    """A table of a source: its name, where it is, what it is called there, and its columns (None: not listed)."""
+    """A table of a source: its name, where it is, what it is called there, and its
+    columns (None: not listed).
+    """
 
     name: str
     source: str
@@ -52,19 +56,27 @@ def _in_file(source: str) -> Iterator[Found]:
     with connect() as connection:
         names = list(found.tables(connection))
     for name in names:
-        yield Found(name_of(source, name), source, name, source_of(source, name).schema())
+        yield Found(
+            name_of(source, name), source, name, source_of(source, name).schema()
+        )
 
 
 def _in_folder(source: str) -> Iterator[Found]:
-    """Each file is a table; a folder of parts, and each folder of Parquet files inside, is one table."""
-    inside = sorted(path for path in Path(source).iterdir() if not path.name.startswith((".", "_")))
+    """Each file is a table; a folder of parts, and each folder of Parquet files inside,
+    is one table.
+    """
+    inside = sorted(
+        path for path in Path(source).iterdir() if not path.name.startswith((".", "_"))
+    )
     tables = [path for path in inside if _is_table(path)]
     if tables and all(_is_part(path) for path in tables):
         yield from _in_file(source)
         return
     if not tables:
         known = ", ".join((*CSV, *JSON, *PARQUET, *DATABASES))
-        raise ArgumentError(f"{source:.200}", f"holds no tables; put files in it that end in {known}")
+        raise ArgumentError(
+            f"{source:.200}", f"holds no tables; put files in it that end in {known}"
+        )
     for path in tables:
         yield from _in_file(str(path))
 
@@ -76,7 +88,9 @@ def _is_table(path: Path) -> bool:
 
 
 def _is_part(path: Path) -> bool:
-    return (path.is_dir() or ending(path) in PARQUET) and PART.fullmatch(path.name) is not None
+    return (path.is_dir() or ending(path) in PARQUET) and PART.fullmatch(
+        path.name
+    ) is not None
 
 
 def _on_server(source: str) -> Iterator[Found]:
@@ -92,8 +106,14 @@ def _on_server(source: str) -> Iterator[Found]:
 
 
 def without_password(address: str) -> str:
-    """An address as a file may hold it: many read a catalogue, and a password is found in ~/.pgpass or PGPASSWORD."""
+    """An address as a file may hold it: many read a catalogue, and a password is found
+    in ~/.pgpass or PGPASSWORD.
+    """
     parts = urlsplit(address)
     login, at, host = parts.netloc.rpartition("@")
-    options = "&".join(one for one in parts.query.split("&") if not one.lower().startswith(SECRETS))
-    return urlunsplit(parts._replace(netloc=login.partition(":")[0] + at + host, query=options))
+    options = "&".join(
+        one for one in parts.query.split("&") if not one.lower().startswith(SECRETS)
+    )
+    return urlunsplit(
+        parts._replace(netloc=login.partition(":")[0] + at + host, query=options)
+    )

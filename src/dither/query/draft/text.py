@@ -25,7 +25,9 @@ HINTS = {
     Type.INTEGER: NUMBERS,
     Type.REAL: NUMBERS,
     Type.DATE: "add low = 2020-01-01 and high = 2024-12-31 for quantiles",
-    Type.TIMESTAMP: "add low = 2020-01-01T00:00:00 and high = 2024-12-31T23:59:59 for quantiles",
+    Type.TIMESTAMP: (
+        "add low = 2020-01-01T00:00:00 and high = 2024-12-31T23:59:59 for quantiles"
+    ),
     Type.TEXT: 'add keys = ["…", "…"] if its values are public',
     Type.BOOLEAN: "",
 }
@@ -40,7 +42,11 @@ UNLISTED = """\
 
 def text(draft: Draft) -> str:
     """The catalogue. `load_catalogue` reads it as it is."""
-    lines = [HEAD, *_top(draft), *(line for sheet in draft.sheets for line in _sheet(draft, sheet))]
+    lines = [
+        HEAD,
+        *_top(draft),
+        *(line for sheet in draft.sheets for line in _sheet(draft, sheet)),
+    ]
     if any(_is_text(sheet) for sheet in draft.sheets):
         lines.insert(1, TEXTS)
     return "\n".join(lines) + "\n"
@@ -48,7 +54,11 @@ def text(draft: Draft) -> str:
 
 def guesses(draft: Draft) -> list[str]:
     """What is marked as a guess: the unit, links, types and bounds, by their names."""
-    found = [f"{name} = {value(fact)}" for name, fact in (("unit", draft.unit),) if name in draft.guessed]
+    found = [
+        f"{name} = {value(fact)}"
+        for name, fact in (("unit", draft.unit),)
+        if name in draft.guessed
+    ]
     for sheet in draft.open_sheets:
         found += [f"{sheet.name}.link"] if sheet.link else []
         found += [f"{sheet.name}.{one.name}" for one in sheet.columns if _guessed(one)]
@@ -57,7 +67,9 @@ def guesses(draft: Draft) -> list[str]:
 
 def _guessed(column: Column) -> bool:
     by_name = column.by.startswith(GUESSED)
-    return by_name and (column.low is not None or (column.type is not None and not column.typed))
+    return by_name and (
+        column.low is not None or (column.type is not None and not column.typed)
+    )
 
 
 def _line(fact: str, words: str) -> str:
@@ -67,23 +79,45 @@ def _line(fact: str, words: str) -> str:
 
 def _top(draft: Draft) -> Iterator[str]:
     yield f"name = {value(draft.name)}"
-    yield '# Whom to protect: all rows with one id, in all tables, or "row" where each row is somebody else.'
+    yield (
+        "# Whom to protect: all rows with one id, in all tables, or "
+        '"row" where each row is somebody else.'
+    )
     yield _line(f"unit = {value(draft.unit)}", _about_unit(draft))
     if draft.population is None:
         yield _line(
-            "# population = 10000", "how many people could be in the data: a public number, from which δ follows."
+            "# population = 10000",
+            (
+                "how many people could be in the data: a public number, from "
+                "which δ follows."
+            ),
         )
         yield _line("#", "Private keys need a δ, and many answers are better with one")
     else:
-        yield _line(f"population = {draft.population}", "a public number, from which δ follows")
-    yield _line('# relation = "replace"', "neighbours differ by one replaced unit; add/remove if absent")
+        yield _line(
+            f"population = {draft.population}", "a public number, from which δ follows"
+        )
+    yield _line(
+        '# relation = "replace"',
+        "neighbours differ by one replaced unit; add/remove if absent",
+    )
     yield _line('version = "1"', "change it when the data changes")
-    yield _line(f"# book = {value(draft.name + '.dither.db')}", "where spending is kept; beside this file if absent")
+    yield _line(
+        f"# book = {value(draft.name + '.dither.db')}",
+        "where spending is kept; beside this file if absent",
+    )
     yield from ("", "[budget]")
     spent = "what all answers together may cost; `dither amend` raises it later"
-    yield _line(f"epsilon = {value(draft.epsilon)}", spent if "budget" not in draft.guessed else f"{CHECK}: {spent}")
+    yield _line(
+        f"epsilon = {value(draft.epsilon)}",
+        spent if "budget" not in draft.guessed else f"{CHECK}: {spent}",
+    )
     yield _line("# delta = 1e-8", "at most 1/(1000·population) if absent")
-    yield from ("", "# [analysts]", _line("# alice = 0.25", "the share of the budget that she may spend"))
+    yield from (
+        "",
+        "# [analysts]",
+        _line("# alice = 0.25", "the share of the budget that she may spend"),
+    )
 
 
 def _about_unit(draft: Draft) -> str:
@@ -108,7 +142,8 @@ def _sheet(draft: Draft, sheet: Sheet) -> Iterator[str]:
 def _place(sheet: Sheet) -> Iterator[str]:
     server = "://" in sheet.source
     yield _line(
-        f"source = {value(sheet.source)}", "the password belongs into ~/.pgpass or PGPASSWORD" if server else ""
+        f"source = {value(sheet.source)}",
+        "the password belongs into ~/.pgpass or PGPASSWORD" if server else "",
     )
     if sheet.stored:
         yield f"table = {value(sheet.stored)}"
@@ -126,9 +161,14 @@ def _owner(draft: Draft, sheet: Sheet) -> Iterator[str]:
     if sheet.closed:
         return
     if sheet.rows is None:
-        yield _line("# rows = 50", f"a cap, if known: no {draft.unit} has more rows here. Intervals need it")
+        yield _line(
+            "# rows = 50",
+            f"a cap, if known: no {draft.unit} has more rows here. Intervals need it",
+        )
     else:
-        yield _line(f"rows = {sheet.rows}", f"no {draft.unit} has more rows here: a public fact")
+        yield _line(
+            f"rows = {sheet.rows}", f"no {draft.unit} has more rows here: a public fact"
+        )
 
 
 def _columns(draft: Draft, sheet: Sheet) -> Iterator[str]:
@@ -140,7 +180,9 @@ def _columns(draft: Draft, sheet: Sheet) -> Iterator[str]:
 
 def _is_text(sheet: Sheet) -> bool:
     path = Path(sheet.source)
-    return not sheet.stored and any(kind in (".csv", ".tsv") for kind in path.suffixes[-2:])
+    return not sheet.stored and any(
+        kind in (".csv", ".tsv") for kind in path.suffixes[-2:]
+    )
 
 
 def _column(column: Column, *, id: bool) -> str:
@@ -153,4 +195,9 @@ def _column(column: Column, *, id: bool) -> str:
         return f"{line}    # {CHECK}" if column.by.startswith(GUESSED) else line
     hint = "" if named_like_an_id(column.name) else HINTS[column.type or Type.TEXT]
     words = f"in {column.measure}; {hint}" if column.measure and hint else hint
-    return _line(line, words if column.typed or column.type is None else f"{CHECK}: a guess of the type; {words}")
+    return _line(
+        line,
+        words
+        if column.typed or column.type is None
+        else f"{CHECK}: a guess of the type; {words}",
+    )

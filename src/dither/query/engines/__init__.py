@@ -1,1 +1,3 @@
-"""Where private tables live and exact integer aggregates are computed, behind one protocol."""
+"""Where private tables live and exact integer aggregates are computed, behind one
+protocol.
+"""

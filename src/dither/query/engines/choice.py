@@ -1,7 +1,9 @@
-"""Which engine a source belongs to. Each is loaded when it is chosen; all of them answer the same four questions.
+"""Which engine a source belongs to. Each is loaded when it is chosen; all of them
+answer the same four questions.
 
-An engine's module holds its class, whose `of(catalogue, sources)` makes it; its `…sources` module says what can be
-known of a source before that: `schema_of`, `name_of`, `public_values`.
+An engine's module holds its class, whose `of(catalogue, sources)` makes it; its
+`…sources` module says what can be known of a source before that: `schema_of`,
+`name_of`, `public_values`.
 """
 
 from __future__ import annotations
@@ -17,7 +19,15 @@ from dither.query.catalogue.model import Catalogue
 from dither.query.engines.protocol import Engine
 from dither.query.plugins import engine_named
 
-__all__ = ["ADDRESSES", "OWN", "apart", "engine_for", "engine_of", "maker", "sources_of"]
+__all__ = [
+    "ADDRESSES",
+    "OWN",
+    "apart",
+    "engine_for",
+    "engine_of",
+    "maker",
+    "sources_of",
+]
 
 OWN = {
     "duckdb": ("duckdb.engine", "DuckDBEngine", "duckdb.sources"),
@@ -38,20 +48,30 @@ def engine_for(catalogue: Catalogue) -> str:
     """The engine that a catalogue names, or that all of its sources belong to."""
     if catalogue.engine:
         return catalogue.engine
-    found = {engine_of(table.source): table.name for table in catalogue.tables if table.source}
+    found = {
+        engine_of(table.source): table.name
+        for table in catalogue.tables
+        if table.source
+    }
     if len(found) > 1:
-        raise ArgumentError("source", f"{apart(found)}; put all tables where one can read them")
+        raise ArgumentError(
+            "source", f"{apart(found)}; put all tables where one can read them"
+        )
     return next(iter(found), "duckdb")
 
 
 def apart(found: Mapping[str, str]) -> str:
     """That tables are read by different engines, with one table of each."""
-    places = " and ".join(f"{table} ({engine})" for engine, table in sorted(found.items()))
+    places = " and ".join(
+        f"{table} ({engine})" for engine, table in sorted(found.items())
+    )
     return f"{places} are read by different engines"
 
 
 def maker(name: str) -> Callable[..., Engine]:
-    """What makes an engine of a catalogue and its sources: our own, or one that a package brings."""
+    """What makes an engine of a catalogue and its sources: our own, or one that a
+    package brings.
+    """
     if name not in OWN:
         return engine_named(name, list(OWN))
     module, made, _ = OWN[name]
@@ -60,7 +80,9 @@ def maker(name: str) -> Callable[..., Engine]:
 
 
 def sources_of(name: str) -> ModuleType:
-    """What can be asked of an engine's sources before they are opened. Engines of other packages read what ours do."""
+    """What can be asked of an engine's sources before they are opened. Engines of other
+    packages read what ours do.
+    """
     return _module(OWN[name if name in OWN else "duckdb"][2])
 
 

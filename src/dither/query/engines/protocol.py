@@ -1,4 +1,6 @@
-"""What an engine must do: hold the tables, speak a dialect, run statements. It never sees noise."""
+"""What an engine must do: hold the tables, speak a dialect, run statements. It never
+sees noise.
+"""
 
 from __future__ import annotations
 
@@ -16,42 +18,66 @@ __all__ = ["Dialect", "Engine", "Session"]
 class Dialect(Protocol):
     """How the engine writes the few things that engines write differently.
 
-    Texts and dates are bound as parameters, and parameters are numbered ($1, $2, …): a statement's SQL may repeat or
-    reorder its parts, so one list of parameters serves one whole statement, and every part written to it must be used.
+    Texts and dates are bound as parameters, and parameters are numbered ($1, $2, …): a
+    statement's SQL may repeat or reorder its parts, so one list of parameters serves
+    one whole statement, and every part written to it must be used.
     """
 
     name: str
 
     def call(self, expr: Call, args: Sequence[str]) -> str:
-        """The SQL of one operation of the allow-list, given the SQL of its arguments; total for every row."""
+        """The SQL of one operation of the allow-list, given the SQL of its arguments;
+        total for every row.
+        """
 
     def literal(self, value: Any, type: Type, parameters: list[Any]) -> str:
         """A constant; texts and dates are appended to the parameters."""
 
     def read(self, table: Table, field: Field) -> str:
-        """A stored column as its declared type: what cannot be read is NULL, what is out of bounds is clipped."""
+        """A stored column as its declared type: what cannot be read is NULL, what is
+        out of bounds is clipped.
+        """
 
     def owner(self, table: Table) -> str:
-        """The unit's id of a stored row in one byte-exact form (rule R10), or the hidden row id."""
+        """The unit's id of a stored row in one byte-exact form (rule R10), or the
+        hidden row id.
+        """
 
     def relation(self, table: Table) -> str:
         """The stored table in a FROM clause."""
 
-    def kept(self, rows: str, columns: Sequence[str], most: int, salt: str, parameters: list[Any]) -> str:
-        """Of rows with an owner `u`, at most so many for each owner: all of them, or those that come first by a keyed
-        hash of owner and columns. Which are kept never depends on another owner's rows."""
+    def kept(
+        self,
+        rows: str,
+        columns: Sequence[str],
+        most: int,
+        salt: str,
+        parameters: list[Any],
+    ) -> str:
+        """Of rows with an owner `u`, at most so many for each owner: all of them, or
+        those that come first by a keyed hash of owner and columns. Which are kept never
+        depends on another owner's rows."""
 
     def hashed(self, parts: Sequence[str]) -> str:
-        """A hash of some values, of at least 60 bits, the same wherever the values are the same."""
+        """A hash of some values, of at least 60 bits, the same wherever the values are
+        the same.
+        """
 
     def lowest(self, x: str, place: int) -> str:
         """An aggregate: the value that comes at this place in rising order."""
 
-    def listed(self, values: Sequence[Sequence[Any]], types: Sequence[Type], parameters: list[Any]) -> str:
+    def listed(
+        self,
+        values: Sequence[Sequence[Any]],
+        types: Sequence[Type],
+        parameters: list[Any],
+    ) -> str:
         """A SELECT of public values k0, k1, …, one row for each, and its place i."""
 
     def number(self, x: str, type: Type) -> str:
-        """A date or timestamp as the whole number its range counts in; integers stay as they are."""
+        """A date or timestamp as the whole number its range counts in; integers stay as
+        they are.
+        """
 
     def numbered(self) -> str:
         """A window function: a number from 0 on for each row, in any order."""
@@ -76,7 +102,9 @@ class Dialect(Protocol):
 
 
 class Session(Protocol):
-    """One question's statements on one connection; temporary tables last as long as the session."""
+    """One question's statements on one connection; temporary tables last as long as the
+    session.
+    """
 
     def create(self, name: str, select: str, parameters: Sequence[Any] = ()) -> None:
         """A temporary table of what a SELECT finds, computed once."""

@@ -1,1 +1,3 @@
-"""What a question can compute: each operation with its types, its range, its Python meaning and its SQL."""
+"""What a question can compute: each operation with its types, its range, its Python
+meaning and its SQL.
+"""

@@ -1,4 +1,6 @@
-"""Expressions over released keys and aggregates, in Python: post-processing, which costs nothing."""
+"""Expressions over released keys and aggregates, in Python: post-processing, which
+costs nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Intervals for expressions over released aggregates, from the aggregates' own intervals: post-processing too.
+"""Intervals for expressions over released aggregates, from the aggregates' own
+intervals: post-processing too.
 
 If every aggregate lies in its interval, then so does the expression, or it is NULL.
 """
@@ -21,8 +22,12 @@ __all__ = ["Ends", "ends"]
 Ends = tuple[float, float]
 
 
-def ends(expr: Expr, keys: Sequence[Any], aggregates_ends: Sequence[Ends | None]) -> Ends | None:
-    """An interval for the expression, given intervals for the aggregates; None where there is none to give."""
+def ends(
+    expr: Expr, keys: Sequence[Any], aggregates_ends: Sequence[Ends | None]
+) -> Ends | None:
+    """An interval for the expression, given intervals for the aggregates; None where
+    there is none to give.
+    """
     if isinstance(expr, AggregateLeaf) and not expr.type.numeric:
         return aggregates_ends[expr.index]  # dates, as they are
     found = _Group(keys, aggregates_ends).known(expr).range
@@ -30,7 +35,9 @@ def ends(expr: Expr, keys: Sequence[Any], aggregates_ends: Sequence[Ends | None]
 
 
 class Known(NamedTuple):
-    """Where a value lies, None if that is not known; whether it is surely not NULL; whether it surely is."""
+    """Where a value lies, None if that is not known; whether it is surely not NULL;
+    whether it surely is.
+    """
 
     range: Range | None
     sure: bool
@@ -50,7 +57,9 @@ class _Group:
     def known(self, expr: Expr) -> Known:
         if isinstance(expr, AggregateLeaf):
             found = self.aggregates[expr.index] if expr.type.numeric else None
-            return Known(None if found is None else ranges.of(*map(float, found)), sure=True)
+            return Known(
+                None if found is None else ranges.of(*map(float, found)), sure=True
+            )
         if not leaves(expr):
             return _point(value(expr, self.keys, ()))
         if not isinstance(expr, Call) or not expr.type.numeric:
@@ -103,17 +112,27 @@ def _chosen(op: str, args: list[Known]) -> Known:
 def _combined(expr: Call, args: list[Known]) -> Known:
     found = [arg.range for arg in args if arg.range is not None]
     rule = RULES.get(expr.op)
-    if rule is None or len(found) < len(args) or (expr.op == "power" and leaves(expr.args[1])):
+    if (
+        rule is None
+        or len(found) < len(args)
+        or (expr.op == "power" and leaves(expr.args[1]))
+    ):
         return UNKNOWN
     range_ = rule(expr, *found)
-    return UNKNOWN if range_ is None else Known(range_, all(arg.sure for arg in args) and _total(expr.op, found))
+    return (
+        UNKNOWN
+        if range_ is None
+        else Known(range_, all(arg.sure for arg in args) and _total(expr.op, found))
+    )
 
 
 def _total(op: str, found: list[Range]) -> bool:
     """Whether the operation has a result wherever its arguments lie."""
     if op == "div":
         return not ranges.within(Range(0, 0), found[1])
-    return op not in ("exp", "power") and ranges.sides(found[0])[0] >= LOWEST.get(op, -math.inf)
+    return op not in ("exp", "power") and ranges.sides(found[0])[0] >= LOWEST.get(
+        op, -math.inf
+    )
 
 
 def _quotient(_: Call, a: Range, b: Range) -> Range:
@@ -123,11 +142,19 @@ def _quotient(_: Call, a: Range, b: Range) -> Range:
 def _stepped(expr: Call, a: Range) -> Range:
     """Rounding never falls."""
     if expr.op == "cast":
-        return ranges.increasing(lambda end: float(round(end)), a) if expr.type is Type.INTEGER else a
-    return ranges.increasing(lambda end: float(STRICT[expr.op](float(end), *expr.options)), a)
+        return (
+            ranges.increasing(lambda end: float(round(end)), a)
+            if expr.type is Type.INTEGER
+            else a
+        )
+    return ranges.increasing(
+        lambda end: float(STRICT[expr.op](float(end), *expr.options)), a
+    )
 
 
-def _above(op: str, function: Callable[[Range], Range]) -> Callable[[Call, Range], Range | None]:
+def _above(
+    op: str, function: Callable[[Range], Range]
+) -> Callable[[Call, Range], Range | None]:
     return lambda _, a: function(a) if ranges.sides(a)[1] >= LOWEST[op] else None
 
 

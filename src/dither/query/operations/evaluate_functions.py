@@ -1,4 +1,6 @@
-"""What each operation does to Python values, as SQL does it: NULL is None, and what is not finite is None."""
+"""What each operation does to Python values, as SQL does it: NULL is None, and what is
+not finite is None.
+"""
 
 from __future__ import annotations
 
@@ -67,14 +69,18 @@ def _rounded(value: Any, digits: int = 0) -> Any:
 
 
 def _substring(text: str, start: int, length: int | None) -> str:
-    """Counted from 1; a negative start counts from the end, and what lies before the text is empty."""
+    """Counted from 1; a negative start counts from the end, and what lies before the
+    text is empty.
+    """
     first = start - 1 if start >= 0 else start + len(text)
     last = len(text) if length is None else first + length
     return text[max(first, 0) : max(last, 0)]
 
 
 def _like(text: str, pattern: str, escape: str | None, flags: int = 0) -> bool:
-    """Each part between % is found once, from left to right (an atomic group): trying all ways would take for ever."""
+    """Each part between % is found once, from left to right (an atomic group): trying
+    all ways would take for ever.
+    """
     parts, signs = [""], iter(pattern)
     for sign in signs:
         if sign == escape:
@@ -84,7 +90,9 @@ def _like(text: str, pattern: str, escape: str | None, flags: int = 0) -> bool:
         else:
             parts[-1] += "." if sign == "_" else re.escape(sign)
     first, *others = parts
-    rest = "".join(f"(?>.*?{part})" for part in others[:-1]) + "".join(f".*{part}" for part in others[-1:])
+    rest = "".join(f"(?>.*?{part})" for part in others[:-1]) + "".join(
+        f".*{part}" for part in others[-1:]
+    )
     return re.fullmatch(first + rest, text, re.DOTALL | flags) is not None
 
 
@@ -132,7 +140,11 @@ def _read(text: str, type_: Type) -> Any:
     if NUMBER.fullmatch(text) is None:
         return None
     try:
-        return float(text) if type_ is Type.REAL else _held(int(Decimal(text).quantize(Decimal(1), ROUND_HALF_UP)))
+        return (
+            float(text)
+            if type_ is Type.REAL
+            else _held(int(Decimal(text).quantize(Decimal(1), ROUND_HALF_UP)))
+        )
     except InvalidOperation:
         return None
 
@@ -149,12 +161,16 @@ def _not(value: bool | None) -> bool | None:
     return None if value is None else not value
 
 
-def _compared(function: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool | None]:
+def _compared(
+    function: Callable[[Any, Any], bool],
+) -> Callable[[Any, Any], bool | None]:
     return lambda a, b: None if a is None or b is None else function(a, b)
 
 
 def _between(value: Any, low: Any, high: Any) -> bool | None:
-    return _both(_compared(operator.ge)(value, low), _compared(operator.le)(value, high))
+    return _both(
+        _compared(operator.ge)(value, low), _compared(operator.le)(value, high)
+    )
 
 
 def _among(value: Any, *options: Any) -> bool | None:
@@ -162,7 +178,9 @@ def _among(value: Any, *options: Any) -> bool | None:
 
 
 def _extreme(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *values: function((value for value in values if value is not None), default=None)
+    return lambda *values: function(
+        (value for value in values if value is not None), default=None
+    )
 
 
 def _case(*parts: Any) -> Any:
@@ -230,6 +248,8 @@ SOMETIMES_NULL: dict[str, Callable[..., Any]] = {
     "is_true": lambda value: value is True,
     "is_false": lambda value: value is False,
     "case": _case,
-    "coalesce": lambda *values: next((value for value in values if value is not None), None),
+    "coalesce": lambda *values: next(
+        (value for value in values if value is not None), None
+    ),
     "nullif": lambda a, b: None if a is not None and a == b else a,
 }

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from dither.query.operations import evaluate_functions
-from dither.query.operations.expressions import AggregateLeaf, Call, Expr, KeyLeaf, Literal
+from dither.query.operations.expressions import (
+    AggregateLeaf,
+    Call,
+    Expr,
+    KeyLeaf,
+    Literal,
+)
 
 __all__ = ["leaves", "value"]
 
@@ -18,7 +24,9 @@ def leaves(expr: Expr) -> set[int]:
     return set().union(*map(leaves, expr.args)) if isinstance(expr, Call) else set()
 
 
-def value(expr: Expr, keys: Sequence[Any], aggregates: Sequence[float | int | None]) -> Any:
+def value(
+    expr: Expr, keys: Sequence[Any], aggregates: Sequence[float | int | None]
+) -> Any:
     """What the expression is for one group; None is NULL."""
     match expr:
         case Literal():
@@ -30,7 +38,9 @@ def value(expr: Expr, keys: Sequence[Any], aggregates: Sequence[float | int | No
         case Call():
             args = [value(arg, keys, aggregates) for arg in expr.args]
             return evaluate_functions.tidy(_applied(expr, args), expr.type)
-    raise TypeError(f"{type(expr).__name__} is not an expression over keys and aggregates")
+    raise TypeError(
+        f"{type(expr).__name__} is not an expression over keys and aggregates"
+    )
 
 
 def _applied(expr: Call, args: list[Any]) -> Any:

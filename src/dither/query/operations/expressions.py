@@ -1,7 +1,9 @@
-"""Row expressions and expressions over released aggregates: small frozen trees with a type and a range.
+"""Row expressions and expressions over released aggregates: small frozen trees with a
+type and a range.
 
-Every expression is total: whatever the row holds, the engine computes a value within the range, or NULL. Integers never
-overflow (an operation whose range leaves ±2^62 is done in reals), and a real is finite or NULL.
+Every expression is total: whatever the row holds, the engine computes a value within
+the range, or NULL. Integers never overflow (an operation whose range leaves ±2^62 is
+done in reals), and a real is finite or NULL.
 """
 
 from __future__ import annotations
@@ -17,10 +19,12 @@ __all__ = ["AggregateLeaf", "Call", "Column", "Expr", "KeyLeaf", "Literal", "Ref
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a relation: its public facts. `owner` says that it is the unit's id itself, unchanged; `total` is
-    what the magnitudes of its values add up to at most over the rows of one owner, where that was declared.
+    """A column of a relation: its public facts. `owner` says that it is the unit's id
+    itself, unchanged; `total` is what the magnitudes of its values add up to at most
+    over the rows of one owner, where that was declared.
 
-    `size` and `depth` count the parts of which its values are made, as if all SELECTs below were written out.
+    `size` and `depth` count the parts of which its values are made, as if all SELECTs
+    below were written out.
     """
 
     name: str
@@ -34,7 +38,9 @@ class Column:
 
     @classmethod
     def of(cls, name: str, expr: Expr) -> Column:
-        """The column that an expression makes; only a column by itself keeps what is declared about it."""
+        """The column that an expression makes; only a column by itself keeps what is
+        declared about it.
+        """
         if isinstance(expr, Ref):
             return replace(expr.column, name=name)
         return cls(name, expr.type, expr.range, size=expr.size, depth=expr.depth)
@@ -49,7 +55,9 @@ class Expr:
 
     @property
     def size(self) -> int:
-        """How many parts it has if all that it mentions is written out; what stands in two places counts twice."""
+        """How many parts it has if all that it mentions is written out; what stands in
+        two places counts twice.
+        """
         return 1
 
     @property
@@ -79,14 +87,18 @@ class Ref(Expr):
 
 @dataclass(frozen=True)
 class Literal(Expr):
-    """A constant of the question: a Python int, float, str, bool, date, datetime, or None."""
+    """A constant of the question: a Python int, float, str, bool, date, datetime, or
+    None.
+    """
 
     value: Any
 
 
 @dataclass(frozen=True)
 class Call(Expr):
-    """An operation of the allow-list. `options` holds its constants, such as the part of a date."""
+    """An operation of the allow-list. `options` holds its constants, such as the part
+    of a date.
+    """
 
     op: str
     args: tuple[Expr, ...]
@@ -97,7 +109,9 @@ class Call(Expr):
 
     @cached_property
     def _hash(self) -> int:
-        """Computed once: plans look expressions up again and again, and each has all of its parts below it."""
+        """Computed once: plans look expressions up again and again, and each has all of
+        its parts below it.
+        """
         return hash((self.type, self.range, self.op, self.args, self.options))
 
     @cached_property

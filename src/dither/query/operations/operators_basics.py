@@ -1,4 +1,6 @@
-"""What all operators share: constants, conversions between types, and how a wrong use is reported."""
+"""What all operators share: constants, conversions between types, and how a wrong use
+is reported.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ CLOSED = {
 
 
 class TypeProblem(Exception):
-    """An operation does not take these arguments. The message says why and what to write instead."""
+    """An operation does not take these arguments. The message says why and what to
+    write instead.
+    """
 
 
 def typed(value: Any, type_: Type) -> Literal:
@@ -60,7 +64,11 @@ def typed(value: Any, type_: Type) -> Literal:
 
 def null(type_: Type) -> Literal:
     """NULL as a type. It has no value, so every range is true of it."""
-    return Literal(type_, {Type.TEXT: ANY, Type.REAL: Range(0.0, 0.0)}.get(type_, Range(0, 0)), None)
+    return Literal(
+        type_,
+        {Type.TEXT: ANY, Type.REAL: Range(0.0, 0.0)}.get(type_, Range(0, 0)),
+        None,
+    )
 
 
 def literal(value: Any) -> Literal:
@@ -78,20 +86,28 @@ def literal(value: Any) -> Literal:
             return typed(value, Type.TEXT)
         case date():
             return _on(value)
-    raise TypeProblem(f"a constant of type {type(value).__name__} is not known; write a number, a text or a date")
+    raise TypeProblem(
+        f"a constant of type {type(value).__name__} is not known; write a "
+        "number, a text or a date"
+    )
 
 
 def _on(value: date) -> Literal:
     if not isinstance(value, datetime):
         return typed(value, Type.DATE)
-    return typed(value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value, Type.TIMESTAMP)
+    return typed(
+        value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value,
+        Type.TIMESTAMP,
+    )
 
 
 def _finite(value: float) -> float:
     number = float(value) if abs(value) <= ranges.LARGEST else math.inf
     if math.isfinite(number):
         return number
-    raise TypeProblem("this number is too large for a REAL; write one below 1.7e308, or NULL")
+    raise TypeProblem(
+        "this number is too large for a REAL; write one below 1.7e308, or NULL"
+    )
 
 
 def is_null(expr: Expr) -> bool:
@@ -104,11 +120,15 @@ def of_type(expr: Expr, *types: Type) -> bool:
 
 def expect(what: str, args: tuple[Expr, ...], count: int) -> None:
     if len(args) != count:
-        raise TypeProblem(f"{what} takes {count} argument{'s' if count > 1 else ''}, not {len(args)}")
+        raise TypeProblem(
+            f"{what} takes {count} argument{'s' if count > 1 else ''}, not {len(args)}"
+        )
 
 
 def describe(expr: Expr) -> str:
-    """An expression in a message: a column by its name, a number as written, and its type."""
+    """An expression in a message: a column by its name, a number as written, and its
+    type.
+    """
     name = expr.type.value.upper()
     if isinstance(expr, Ref):
         return f"{expr.column.name} ({name})"
@@ -118,26 +138,36 @@ def describe(expr: Expr) -> str:
 
 
 def limits(expr: Expr) -> Range:
-    """The range with the open sides that its type closes: all 64-bit integers, or the years 1 to 9999."""
+    """The range with the open sides that its type closes: all 64-bit integers, or the
+    years 1 to 9999.
+    """
     return ranges.clipped(expr.range, CLOSED.get(expr.type, ANY))
 
 
 def certain(expr: Expr) -> bool:
-    """Whether the value is surely not NULL: a constant, or a function that leaves NULLs out and has one."""
+    """Whether the value is surely not NULL: a constant, or a function that leaves NULLs
+    out and has one.
+    """
     if isinstance(expr, Call) and expr.op in ("least", "greatest", "coalesce"):
         return any(certain(arg) for arg in expr.args)
     return isinstance(expr, Literal) and expr.value is not None
 
 
 def convert(expr: Expr, type_: Type) -> Expr:
-    """The expression as another type, where that loses nothing: NULL, INTEGER as REAL, DATE as TIMESTAMP."""
+    """The expression as another type, where that loses nothing: NULL, INTEGER as REAL,
+    DATE as TIMESTAMP.
+    """
     if expr.type is type_:
         return expr
     if is_null(expr):
         return null(type_)
     if isinstance(expr, Literal):
-        return typed(dates.midnight(expr.value) if type_ is Type.TIMESTAMP else expr.value, type_)
-    range_ = ranges.floats(expr.range) if type_ is Type.REAL else midnights(limits(expr))
+        return typed(
+            dates.midnight(expr.value) if type_ is Type.TIMESTAMP else expr.value, type_
+        )
+    range_ = (
+        ranges.floats(expr.range) if type_ is Type.REAL else midnights(limits(expr))
+    )
     return Call(type_, range_, "cast", (expr,), (type_,))
 
 
@@ -147,9 +177,13 @@ def midnights(days: Range) -> Range:
 
 
 def unify(what: str, args: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The arguments in one type. NULL takes any; a text constant beside a date is read as one."""
+    """The arguments in one type. NULL takes any; a text constant beside a date is read
+    as one.
+    """
     args = tuple(args)
-    args = tuple(map(_as_moment, args)) if any(_is_moment(arg) for arg in args) else args
+    args = (
+        tuple(map(_as_moment, args)) if any(_is_moment(arg) for arg in args) else args
+    )
     types = {arg.type for arg in args if not is_null(arg)}
     if len(types) > 1:
         types = {_wider(what, args, types)}
@@ -166,7 +200,10 @@ def _as_moment(arg: Expr) -> Expr:
         return arg
     value = dates.parse(arg.value)
     if value is None:
-        raise TypeProblem("this text is beside a date but is none; write '2024-01-31' or '2024-01-31 12:00:00'")
+        raise TypeProblem(
+            "this text is beside a date but is none; write '2024-01-31' or "
+            "'2024-01-31 12:00:00'"
+        )
     return literal(value)
 
 
@@ -176,8 +213,13 @@ def _wider(what: str, args: tuple[Expr, ...], types: set[Type]) -> Type:
     if types == {Type.DATE, Type.TIMESTAMP}:
         return Type.TIMESTAMP
     first = next(arg for arg in args if not is_null(arg))
-    second = next(arg for arg in args if not is_null(arg) and arg.type is not first.type)
-    raise TypeProblem(f"{what} cannot mix {describe(first)} with {describe(second)}; {_remedy(first, second)}")
+    second = next(
+        arg for arg in args if not is_null(arg) and arg.type is not first.type
+    )
+    raise TypeProblem(
+        f"{what} cannot mix {describe(first)} with {describe(second)}; "
+        f"{_remedy(first, second)}"
+    )
 
 
 def _remedy(first: Expr, second: Expr) -> str:
@@ -186,4 +228,7 @@ def _remedy(first: Expr, second: Expr) -> str:
         if one.type is Type.TEXT or (one.type is Type.BOOLEAN and other.type.numeric):
             name = one.column.name if isinstance(one, Ref) else "…"
             return f"write CAST({name} AS {other.type.value.upper()})"
-    return "compare numbers with numbers and dates with dates, such as EXTRACT(year FROM d) or DATE '2024-01-31'"
+    return (
+        "compare numbers with numbers and dates with dates, such as "
+        "EXTRACT(year FROM d) or DATE '2024-01-31'"
+    )

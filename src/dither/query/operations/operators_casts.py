@@ -42,7 +42,10 @@ def _cast(args: tuple[Expr, ...], options: Options) -> Expr:
     if arg.type is wanted:
         return arg
     if arg.type not in SOURCES[wanted]:
-        raise TypeProblem(f"{describe(arg)} cannot be cast to {wanted.value.upper()}; {_instead(arg.type)}")
+        raise TypeProblem(
+            f"{describe(arg)} cannot be cast to {wanted.value.upper()}; "
+            f"{_instead(arg.type)}"
+        )
     if isinstance(arg, Literal) and arg.type is Type.TEXT and wanted in MOMENTS:
         return _constant(arg.value, wanted)
     return Call(wanted, _range(arg, wanted), "cast", (arg,), (wanted,))
@@ -51,7 +54,9 @@ def _cast(args: tuple[Expr, ...], options: Options) -> Expr:
 def _constant(text: str, wanted: Type) -> Literal:
     value = dates.parse(text)
     if value is None:
-        raise TypeProblem("this text is not a date; write it as '2024-01-31' or '2024-01-31 12:00:00'")
+        raise TypeProblem(
+            "this text is not a date; write it as '2024-01-31' or '2024-01-31 12:00:00'"
+        )
     if isinstance(value, datetime):
         return typed(value if wanted is Type.TIMESTAMP else value.date(), wanted)
     return typed(value if wanted is Type.DATE else dates.midnight(value), wanted)
@@ -69,16 +74,24 @@ def _range(arg: Expr, wanted: Type) -> Range:
     if wanted is Type.TEXT:
         return ANY
     if arg.type is Type.TEXT:
-        return {Type.DATE: dates.DAYS, Type.TIMESTAMP: dates.MICROSECONDS}.get(wanted, ANY)
+        return {Type.DATE: dates.DAYS, Type.TIMESTAMP: dates.MICROSECONDS}.get(
+            wanted, ANY
+        )
     if wanted is Type.INTEGER:
         return limits(arg) if arg.type is Type.BOOLEAN else _whole(arg.range)
     if wanted is Type.DATE:
         return ranges.increasing(lambda end: end // dates.DAY, limits(arg))
-    return ranges.floats(limits(arg)) if arg.type is Type.BOOLEAN else convert(arg, wanted).range
+    return (
+        ranges.floats(limits(arg))
+        if arg.type is Type.BOOLEAN
+        else convert(arg, wanted).range
+    )
 
 
 def _whole(range_: Range) -> Range:
-    """A real range rounded. Values beyond 64 bits are NULL, so a side out there is open."""
+    """A real range rounded. Values beyond 64 bits are NULL, so a side out there is
+    open.
+    """
     low, high = ranges.sides(range_)
     return ranges.of(
         round(low) if low > -(2**63) else -math.inf,

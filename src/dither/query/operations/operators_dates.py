@@ -1,4 +1,6 @@
-"""Dates and times. All of them stay within the years 1 to 9999; what would leave is NULL."""
+"""Dates and times. All of them stay within the years 1 to 9999; what would leave is
+NULL.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,13 @@ PARTS = {
     "second": Range(0, 59),
 }
 RISING = ("year", "isoyear", "decade", "century", "epoch")
-NAMES = {"dayofweek": "dow", "weekday": "dow", "dayofyear": "doy", "weekofyear": "week", "dayofmonth": "day"}
+NAMES = {
+    "dayofweek": "dow",
+    "weekday": "dow",
+    "dayofyear": "doy",
+    "weekofyear": "week",
+    "dayofmonth": "day",
+}
 MOST_DAYS = 3_652_059
 MOST_MONTHS = 120_000
 
@@ -55,14 +63,19 @@ def _moment(what: str, arg: Expr) -> Expr:
     if isinstance(arg, Literal) and arg.type is Type.TEXT:
         return _parsed(arg.value)
     if not of_type(arg, Type.DATE, Type.TIMESTAMP):
-        raise TypeProblem(f"{what} needs a date, not {describe(arg)}; write CAST(… AS DATE) around a text")
+        raise TypeProblem(
+            f"{what} needs a date, not {describe(arg)}; write CAST(… AS DATE) "
+            "around a text"
+        )
     return arg
 
 
 def _parsed(text: str) -> Literal:
     value = dates.parse(text)
     if value is None:
-        raise TypeProblem("this text is not a date; write it as '2024-01-31' or '2024-01-31 12:00:00'")
+        raise TypeProblem(
+            "this text is not a date; write it as '2024-01-31' or '2024-01-31 12:00:00'"
+        )
     return literal(value)
 
 
@@ -71,7 +84,10 @@ def _word(what: str, options: Options, known: tuple[str, ...]) -> str:
     word = NAMES.get(written, written)
     word = word.removesuffix("s") if word not in known else word
     if word not in known:
-        raise TypeProblem(f"{what} does not know the part {written!r:.40}; use one of {', '.join(known)}")
+        raise TypeProblem(
+            f"{what} does not know the part {written!r:.40}; use one of "
+            f"{', '.join(known)}"
+        )
     return word
 
 
@@ -95,7 +111,9 @@ def _extract(args: tuple[Expr, ...], options: Options) -> Expr:
     args = _moments("EXTRACT", args, 1)
     part = _word("EXTRACT", options, (*RISING, *PARTS))
     result = Type.REAL if part == "epoch" else Type.INTEGER
-    range_ = PARTS.get(part) or Range(*(dates.part(end, part) for end in _ends(args[0])))
+    range_ = PARTS.get(part) or Range(
+        *(dates.part(end, part) for end in _ends(args[0]))
+    )
     return Call(result, range_, "extract", args, (part,))
 
 
@@ -105,28 +123,41 @@ def _truncate(args: tuple[Expr, ...], options: Options) -> Expr:
     if args[0].type is Type.DATE and unit in ("hour", "minute", "second"):
         args = (convert(args[0], Type.TIMESTAMP),)
     first, last = (dates.truncate(end, unit) for end in _ends(args[0]))
-    return Call(args[0].type, _span(first, last, args[0].type), "date_trunc", args, (unit,))
+    return Call(
+        args[0].type, _span(first, last, args[0].type), "date_trunc", args, (unit,)
+    )
 
 
 def _difference(args: tuple[Expr, ...], options: Options) -> Expr:
     args = unify("DATE_DIFF", _moments("DATE_DIFF", args, 2))
     unit = _word("DATE_DIFF", options, dates.UNITS)
     (earliest, latest), (first, last) = map(_ends, args)
-    range_ = Range(dates.difference(unit, latest, first), dates.difference(unit, earliest, last))
+    range_ = Range(
+        dates.difference(unit, latest, first), dates.difference(unit, earliest, last)
+    )
     return Call(Type.INTEGER, range_, "date_diff", args, (unit,))
 
 
 def _days_between(args: tuple[Expr, ...], _: Options) -> Expr:
     args = _moments("-", args, 2)
     if any(arg.type is Type.TIMESTAMP for arg in args):
-        raise TypeProblem("only dates can be subtracted, not times; write DATE_DIFF('hour', a, b)")
-    return Call(Type.INTEGER, ranges.subtract(limits(args[0]), limits(args[1])), "date_sub", args)
+        raise TypeProblem(
+            "only dates can be subtracted, not times; write DATE_DIFF('hour', a, b)"
+        )
+    return Call(
+        Type.INTEGER,
+        ranges.subtract(limits(args[0]), limits(args[1])),
+        "date_sub",
+        args,
+    )
 
 
 def _count(options: Options, most: int) -> int:
     count = options[0] if options else None
     if not isinstance(count, int) or isinstance(count, bool):
-        raise TypeProblem("a date moves by a constant whole number; write d + INTERVAL 3 DAY")
+        raise TypeProblem(
+            "a date moves by a constant whole number; write d + INTERVAL 3 DAY"
+        )
     return max(-most, min(count, most))
 
 

@@ -1,4 +1,6 @@
-"""Arithmetic. Whole numbers stay whole while 64 bits surely hold them; else the operation is done in reals."""
+"""Arithmetic. Whole numbers stay whole while 64 bits surely hold them; else the
+operation is done in reals.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def _numbers(what: str, args: tuple[Expr, ...], count: int) -> tuple[Expr, ...]:
     expect(what, args, count)
     for arg in args:
         if not of_type(arg, Type.INTEGER, Type.REAL):
-            raise TypeProblem(f"{what} needs numbers, not {describe(arg)}; {_remedy(arg)}")
+            raise TypeProblem(
+                f"{what} needs numbers, not {describe(arg)}; {_remedy(arg)}"
+            )
     return unify(what, args)
 
 
@@ -44,23 +48,32 @@ def _remedy(arg: Expr) -> str:
         return "write CASE WHEN … THEN 1 ELSE 0 END for a condition"
     if arg.type is Type.TEXT:
         return "write CAST(… AS REAL) around the text"
-    return "write DATE_DIFF('day', a, b) or EXTRACT(year FROM a) to make a number of a date"
+    return (
+        "write DATE_DIFF('day', a, b) or EXTRACT(year FROM a) to make a "
+        "number of a date"
+    )
 
 
 def _reals(args: tuple[Expr, ...]) -> tuple[Expr, ...]:
     return tuple(convert(arg, Type.REAL) for arg in args)
 
 
-def _real(op: str, range_: Range, args: tuple[Expr, ...], options: Options = ()) -> Call:
+def _real(
+    op: str, range_: Range, args: tuple[Expr, ...], options: Options = ()
+) -> Call:
     return Call(Type.REAL, ranges.floats(range_), op, args, options)
 
 
 def _arithmetic(op: str, what: str, rule: Callable[..., Range], count: int) -> Builder:
-    """An operation of whole numbers where the result surely fits, and of reals otherwise."""
+    """An operation of whole numbers where the result surely fits, and of reals
+    otherwise.
+    """
 
     def build(args: tuple[Expr, ...], _: Options) -> Expr:
         args = _numbers(what, args, count)
-        if args[0].type is Type.INTEGER and ranges.within(rule(*map(limits, args)), SAFE):
+        if args[0].type is Type.INTEGER and ranges.within(
+            rule(*map(limits, args)), SAFE
+        ):
             return Call(Type.INTEGER, rule(*(arg.range for arg in args)), op, args)
         args = _reals(args)
         return _real(op, rule(*(arg.range for arg in args)), args)
@@ -77,8 +90,12 @@ def _divide(args: tuple[Expr, ...], _: Options) -> Expr:
 
 def _whole_divide(args: tuple[Expr, ...], _: Options) -> Expr:
     args = _numbers("//", args, 2)
-    if args[0].type is Type.INTEGER and ranges.within(ranges.truncated(*map(limits, args)), SAFE):
-        return Call(Type.INTEGER, ranges.truncated(args[0].range, args[1].range), "intdiv", args)
+    if args[0].type is Type.INTEGER and ranges.within(
+        ranges.truncated(*map(limits, args)), SAFE
+    ):
+        return Call(
+            Type.INTEGER, ranges.truncated(args[0].range, args[1].range), "intdiv", args
+        )
     whole = args[1].type is Type.INTEGER
     reals = _reals(args)
     parts = ranges.quotient(reals[0].range, reals[1].range, whole)
@@ -88,9 +105,17 @@ def _whole_divide(args: tuple[Expr, ...], _: Options) -> Expr:
 def _modulo(args: tuple[Expr, ...], _: Options) -> Expr:
     args = _numbers("%", args, 2)
     whole = args[0].type is Type.INTEGER
-    # A divisor of -1 overflows for the smallest integer, so an open dividend is divided as a real there.
-    if whole and (ranges.within(limits(args[0]), SAFE) or not _holds(args[1].range, -1)):
-        return Call(Type.INTEGER, ranges.remainder(args[0].range, args[1].range, whole=True), "mod", args)
+    # A divisor of -1 overflows for the smallest integer, so an open dividend is divided
+    # as a real there.
+    if whole and (
+        ranges.within(limits(args[0]), SAFE) or not _holds(args[1].range, -1)
+    ):
+        return Call(
+            Type.INTEGER,
+            ranges.remainder(args[0].range, args[1].range, whole=True),
+            "mod",
+            args,
+        )
     reals = _reals(args)
     return _real("mod", ranges.remainder(reals[0].range, reals[1].range), reals)
 
@@ -102,22 +127,39 @@ def _holds(range_: Range, value: int) -> bool:
 def _sign(args: tuple[Expr, ...], _: Options) -> Expr:
     args = _numbers("SIGN", args, 1)
     low, high = ranges.sides(args[0].range)
-    return Call(Type.INTEGER, Range((low > 0) - (low < 0), (high > 0) - (high < 0)), "sign", args)
+    return Call(
+        Type.INTEGER,
+        Range((low > 0) - (low < 0), (high > 0) - (high < 0)),
+        "sign",
+        args,
+    )
 
 
 def _round(args: tuple[Expr, ...], options: Options) -> Expr:
     args = _numbers("ROUND", args, 1)
     digits = options[0] if options else 0
     if not isinstance(digits, int) or abs(digits) > DIGITS:
-        raise TypeProblem(f"ROUND takes a constant number of digits from -{DIGITS} to {DIGITS}; write ROUND(x, 2)")
+        raise TypeProblem(
+            f"ROUND takes a constant number of digits from -{DIGITS} to "
+            f"{DIGITS}; write ROUND(x, 2)"
+        )
     if args[0].type is Type.INTEGER and digits >= 0:
         return args[0]
     if digits == 0:
         return _to_whole("round", round_half_away, args)
-    if args[0].type is Type.INTEGER and ranges.within(_coarse(limits(args[0]), -digits), SAFE):
-        return Call(Type.INTEGER, _coarse(args[0].range, -digits), "round", args, (digits,))
+    if args[0].type is Type.INTEGER and ranges.within(
+        _coarse(limits(args[0]), -digits), SAFE
+    ):
+        return Call(
+            Type.INTEGER, _coarse(args[0].range, -digits), "round", args, (digits,)
+        )
     args = _reals(args)
-    return _real("round", ranges.rounded(lambda x: round_half_away(x, digits), args[0].range), args, (digits,))
+    return _real(
+        "round",
+        ranges.rounded(lambda x: round_half_away(x, digits), args[0].range),
+        args,
+        (digits,),
+    )
 
 
 def _coarse(range_: Range, zeros: int) -> Range:
@@ -125,7 +167,9 @@ def _coarse(range_: Range, zeros: int) -> Range:
     return ranges.add(range_, Range(-step, step))
 
 
-def _to_whole(op: str, function: Callable[[float], float], args: tuple[Expr, ...]) -> Expr:
+def _to_whole(
+    op: str, function: Callable[[float], float], args: tuple[Expr, ...]
+) -> Expr:
     """FLOOR, CEIL and ROUND of a real: whole where doubles hold every whole number."""
     if args[0].type is Type.INTEGER:
         return args[0]
@@ -167,12 +211,19 @@ def _power(args: tuple[Expr, ...], _: Options) -> Expr:
 def _extreme(op: str, rule: Callable[..., Range]) -> Builder:
     def build(args: tuple[Expr, ...], _: Options) -> Expr:
         if not args:
-            raise TypeProblem(f"{op.upper()} needs an argument; write {op.upper()}(x, 100)")
+            raise TypeProblem(
+                f"{op.upper()} needs an argument; write {op.upper()}(x, 100)"
+            )
         args = unify(op.upper(), args)
         present = [arg for arg in args if not is_null(arg)] or [args[0]]
         if any(arg.type is Type.BOOLEAN for arg in present):
-            raise TypeProblem(f"{op.upper()} does not take conditions; join them with AND or OR")
-        range_ = rule([arg.range for arg in present], [arg.range for arg in present if certain(arg)])
+            raise TypeProblem(
+                f"{op.upper()} does not take conditions; join them with AND or OR"
+            )
+        range_ = rule(
+            [arg.range for arg in present],
+            [arg.range for arg in present if certain(arg)],
+        )
         return Call(args[0].type, range_, op, args)
 
     return build

@@ -1,8 +1,10 @@
-"""Interval arithmetic over public ranges: where the value of an operation lies, given where its arguments lie.
+"""Interval arithmetic over public ranges: where the value of an operation lies, given
+where its arguments lie.
 
-An open side is no limit, but every value is finite: 0 times an open side is 0. For reals, +, -, *, / and the square
-root need no widening: rounding to nearest is monotone, so the rounded corners bound every rounded value inside. The
-other functions are widened by some units in the last place, since libraries differ there.
+An open side is no limit, but every value is finite: 0 times an open side is 0. For
+reals, +, -, *, / and the square root need no widening: rounding to nearest is monotone,
+so the rounded corners bound every rounded value inside. The other functions are widened
+by some units in the last place, since libraries differ there.
 """
 
 from __future__ import annotations
@@ -47,7 +49,10 @@ LARGEST = math.nextafter(math.inf, 0.0)
 
 def sides(range_: Range) -> tuple[Number, Number]:
     """Both ends, open sides as infinities."""
-    return (-math.inf if range_.low is None else range_.low, math.inf if range_.high is None else range_.high)
+    return (
+        -math.inf if range_.low is None else range_.low,
+        math.inf if range_.high is None else range_.high,
+    )
 
 
 def of(low: Number, high: Number) -> Range:
@@ -96,7 +101,9 @@ def subtract(a: Range, b: Range) -> Range:
     return add(a, negate(b))
 
 
-def _corners(operation: Callable[[Number, Number], Number], a: Range, b: Range) -> Range:
+def _corners(
+    operation: Callable[[Number, Number], Number], a: Range, b: Range
+) -> Range:
     values = [operation(x, y) for x in sides(a) for y in sides(b)]
     return of(min(values), max(values))
 
@@ -117,14 +124,22 @@ def absolute(a: Range) -> Range:
 
 
 def _nonzero(divisor: Range, step: Number) -> list[Range]:
-    """The negative and the positive part of a divisor whose smallest magnitude is one step."""
+    """The negative and the positive part of a divisor whose smallest magnitude is one
+    step.
+    """
     low, high = sides(divisor)
     negative = [of(low, min(high, -step))] if low < 0 else []
     return negative + ([of(max(low, step), high)] if high > 0 else [])
 
 
 def _ratio(x: Number, y: Number) -> Number:
-    return 0.0 if math.isinf(y) or x == 0 else float(x) * math.copysign(1, y) if math.isinf(x) else _divide(x, y)
+    return (
+        0.0
+        if math.isinf(y) or x == 0
+        else float(x) * math.copysign(1, y)
+        if math.isinf(x)
+        else _divide(x, y)
+    )
 
 
 def _divide(x: Number, y: Number) -> float:
@@ -135,7 +150,9 @@ def _divide(x: Number, y: Number) -> float:
 
 
 def quotient(a: Range, b: Range, whole: bool = False) -> Range:
-    """A real quotient; a divisor of zero gives NULL, and `whole` divisors are at least 1 otherwise."""
+    """A real quotient; a divisor of zero gives NULL, and `whole` divisors are at least
+    1 otherwise.
+    """
     parts = [_corners(_ratio, a, part) for part in _nonzero(b, 1 if whole else TINIEST)]
     return hull(parts) if parts else Range(0.0, 0.0)
 
@@ -143,7 +160,11 @@ def quotient(a: Range, b: Range, whole: bool = False) -> Range:
 def _whole_ratio(x: Number, y: Number) -> Number:
     if math.isinf(y) or x == 0:
         return 0
-    return x * math.copysign(1, y) if math.isinf(x) else math.trunc(Fraction(x) / Fraction(y))
+    return (
+        x * math.copysign(1, y)
+        if math.isinf(x)
+        else math.trunc(Fraction(x) / Fraction(y))
+    )
 
 
 def truncated(a: Range, b: Range) -> Range:
@@ -162,13 +183,21 @@ def remainder(a: Range, b: Range, whole: bool = False) -> Range:
 def increasing(function: Callable[[Number], Number], a: Range) -> Range:
     """The range of a function that never falls; an open side stays open."""
     low, high = sides(a)
-    return of(low if math.isinf(low) else function(low), high if math.isinf(high) else function(high))
+    return of(
+        low if math.isinf(low) else function(low),
+        high if math.isinf(high) else function(high),
+    )
 
 
 def _widen(low: float, high: float, units: int = 4) -> Range:
-    """Some units in the last place further out. Zeros are exact: ln 1, or what was too small."""
+    """Some units in the last place further out. Zeros are exact: ln 1, or what was too
+    small.
+    """
     for _ in range(units):
-        low, high = low and math.nextafter(low, -math.inf), high and math.nextafter(high, math.inf)
+        low, high = (
+            low and math.nextafter(low, -math.inf),
+            high and math.nextafter(high, math.inf),
+        )
     return of(low, high)
 
 
@@ -184,11 +213,15 @@ def square_root(a: Range) -> Range:
     return of(math.sqrt(max(low, 0)), math.sqrt(max(high, 0)))
 
 
-def logarithm(function: Callable[[float], float], a: Range, whole: bool = False) -> Range:
+def logarithm(
+    function: Callable[[float], float], a: Range, whole: bool = False
+) -> Range:
     """Of the positive part; positive doubles have a smallest and a largest logarithm."""
     low, high = sides(a)
     floor = max(low, 1 if whole else TINIEST)
-    return _widen(function(min(floor, LARGEST)), function(min(max(high, floor), LARGEST)))
+    return _widen(
+        function(min(floor, LARGEST)), function(min(max(high, floor), LARGEST))
+    )
 
 
 def exponential(a: Range) -> Range:
@@ -213,12 +246,19 @@ def power(a: Range, b: Range) -> Range:
     if b.low == b.high and b.low is not None and b.low % 2 == 0:
         return size
     if b.low == b.high and b.low is not None and b.low % 2 == 1 and b.low > 0:
-        return hull([negate(_positive_power(of(0.0, -low), b)), _positive_power(of(0.0, max(high, 0.0)), b)])
+        return hull(
+            [
+                negate(_positive_power(of(0.0, -low), b)),
+                _positive_power(of(0.0, max(high, 0.0)), b),
+            ]
+        )
     return hull([negate(size), size])
 
 
 def _positive_power(a: Range, b: Range) -> Range:
-    """Monotone in each argument while the other is fixed, so the extremes are at the corners."""
+    """Monotone in each argument while the other is fixed, so the extremes are at the
+    corners.
+    """
     values = [_pow(float(x), float(y)) for x in sides(a) for y in sides(b)]
     low, high = sides(_widen(min(values), max(values)))
     return of(max(low, 0.0), high)
@@ -231,14 +271,18 @@ def _pow(x: float, y: float) -> float:
 
 
 def least(ranges: Iterable[Range], certain: Iterable[Range]) -> Range:
-    """LEAST leaves out NULLs: only arguments that are certainly there cap it from above."""
+    """LEAST leaves out NULLs: only arguments that are certainly there cap it from
+    above.
+    """
     every, caps = hull(ranges), [sides(one)[1] for one in certain]
     low, high = sides(every)
     return of(low, min([high, *caps]))
 
 
 def greatest(ranges: Iterable[Range], certain: Iterable[Range]) -> Range:
-    """GREATEST leaves out NULLs: only arguments that are certainly there lift it from below."""
+    """GREATEST leaves out NULLs: only arguments that are certainly there lift it from
+    below.
+    """
     every, floors = hull(ranges), [sides(one)[0] for one in certain]
     low, high = sides(every)
     return of(max([low, *floors]), high)

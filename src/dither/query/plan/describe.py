@@ -1,4 +1,6 @@
-"""A question in words: one line for each relation, key, aggregate and step after them. For EXPLAIN and tests."""
+"""A question in words: one line for each relation, key, aggregate and step after them.
+For EXPLAIN and tests.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,15 @@ from typing import Any
 
 from dither.query.catalogue.calendar import day, moment
 from dither.query.catalogue.types import Range, Type
-from dither.query.operations.expressions import AggregateLeaf, Call, Column, Expr, KeyLeaf, Literal, Ref
+from dither.query.operations.expressions import (
+    AggregateLeaf,
+    Call,
+    Column,
+    Expr,
+    KeyLeaf,
+    Literal,
+    Ref,
+)
 from dither.query.sql.nodes import (
     Distinct,
     Filter,
@@ -36,16 +46,29 @@ SHOWN = 6
 
 def describe(question: Question) -> str:
     """What a question does, from the rows it reads to the answer."""
-    names = [key.name for key in question.keys], [aggregate.text for aggregate in question.aggregates]
+    names = (
+        [key.name for key in question.keys],
+        [aggregate.text for aggregate in question.aggregates],
+    )
     lines = ["rows", *(f"  {line}" for line in _relation(question.relation))]
     lines += [f"key {_key(key)}" for key in question.keys]
     lines += [f"aggregate {_aggregate(aggregate)}" for aggregate in question.aggregates]
-    lines += [f"output {output.name} = {_expr(output.expr, names)}" for output in question.outputs]
+    lines += [
+        f"output {output.name} = {_expr(output.expr, names)}"
+        for output in question.outputs
+    ]
     if question.having is not None:
         lines.append(f"having {_expr(question.having, names)}")
-    lines += [f"order by {_expr(expr, names)}{' desc' if down else ''}" for expr, down in question.order]
+    lines += [
+        f"order by {_expr(expr, names)}{' desc' if down else ''}"
+        for expr, down in question.order
+    ]
     if question.limit is not None or question.offset:
-        lines.append(f"limit {question.limit if question.limit is not None else 'none'} offset {question.offset}")
+        lines.append(
+            "limit "
+            f"{question.limit if question.limit is not None else 'none'} "
+            f"offset {question.offset}"
+        )
     return "\n".join(lines)
 
 
@@ -66,7 +89,9 @@ def _node(relation: Relation) -> str:
 
 def _project(relation: Project) -> str:
     columns = zip(relation.exprs, relation.columns, strict=True)
-    return "project " + ", ".join(f"{_expr(expr)} AS {_column(column)}" for expr, column in columns)
+    return "project " + ", ".join(
+        f"{_expr(expr)} AS {_column(column)}" for expr, column in columns
+    )
 
 
 def _join(relation: Join) -> str:
@@ -81,8 +106,12 @@ def _semi_join(relation: SemiJoin) -> str:
 
 def _per_unit(relation: PerUnit) -> str:
     keys = ", ".join(map(_expr, relation.keys))
-    summaries = zip(relation.summaries, relation.columns[len(relation.keys) :], strict=True)
-    return f"per unit by {keys}: " + (", ".join(f"{_summary(one)}{_limits(fact)}" for one, fact in summaries) or "-")
+    summaries = zip(
+        relation.summaries, relation.columns[len(relation.keys) :], strict=True
+    )
+    return f"per unit by {keys}: " + (
+        ", ".join(f"{_summary(one)}{_limits(fact)}" for one, fact in summaries) or "-"
+    )
 
 
 NODES: dict[type[Relation], Callable[[Any], str]] = {
@@ -92,16 +121,23 @@ NODES: dict[type[Relation], Callable[[Any], str]] = {
     Join: _join,
     OfOwners: lambda relation: f"owners {'not ' if relation.negated else ''}among",
     SemiJoin: _semi_join,
-    InPublic: lambda relation: f"{_expr(relation.expr)} {'not ' if relation.negated else ''}in",
+    InPublic: lambda relation: (
+        f"{_expr(relation.expr)} {'not ' if relation.negated else ''}in"
+    ),
     PerUnit: _per_unit,
-    Distinct: lambda relation: "distinct within a unit" if relation.private else "distinct",
+    Distinct: lambda relation: (
+        "distinct within a unit" if relation.private else "distinct"
+    ),
     Union: lambda relation: f"union all of {', '.join(map(_column, relation.columns))}",
 }
 
 
 def _below(relation: Relation) -> tuple[Relation, ...]:
     names = ("source", "left", "right", "others", "values")
-    return (*(getattr(relation, name) for name in names if hasattr(relation, name)), *getattr(relation, "sources", ()))
+    return (
+        *(getattr(relation, name) for name in names if hasattr(relation, name)),
+        *getattr(relation, "sources", ()),
+    )
 
 
 def _column(column: Column) -> str:
@@ -112,7 +148,10 @@ def _column(column: Column) -> str:
 def _limits(fact: Column | Expr) -> str:
     if fact.type in (Type.TEXT, Type.BOOLEAN) or fact.range == Range():
         return f" {fact.type}"
-    return f" {fact.type} {_end(fact.type, fact.range.low)}..{_end(fact.type, fact.range.high)}"
+    return (
+        f" {fact.type} "
+        f"{_end(fact.type, fact.range.low)}..{_end(fact.type, fact.range.high)}"
+    )
 
 
 def _end(type_: Type, end: float | None) -> str:
@@ -144,7 +183,13 @@ def _aggregate(aggregate: Aggregate) -> str:
 
 
 def _value(value: Any) -> str:
-    return "NULL" if value is None else f"'{value}'" if isinstance(value, str) else str(value)
+    return (
+        "NULL"
+        if value is None
+        else f"'{value}'"
+        if isinstance(value, str)
+        else str(value)
+    )
 
 
 def _expr(expr: Expr, names: tuple[list[str], list[str]] = ([], [])) -> str:

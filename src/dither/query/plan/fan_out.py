@@ -1,7 +1,9 @@
-"""How many rows joins can make of one row, by public facts alone: sizes of public tables, declared rows, unique keys.
+"""How many rows joins can make of one row, by public facts alone: sizes of public
+tables, declared rows, unique keys.
 
-A condition on one person's row, joined to nothing but public tables, must not decide about minutes of work (rule R31).
-Everything here is an upper bound that holds for every private table that keeps what was declared about it.
+A condition on one person's row, joined to nothing but public tables, must not decide
+about minutes of work (rule R31). Everything here is an upper bound that holds for every
+private table that keeps what was declared about it.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ __all__ = ["Sizes", "check_fan_out", "most_rows"]
 LOOKS = 2_000
 """So many times relations are looked at; then only the simplest bound is computed."""
 ENDLESS = 1 << 60
-"""Rows of a table of which nobody said how many one unit has; no bound that depends on it is below."""
+"""Rows of a table of which nobody said how many one unit has; no bound that depends on
+it is below.
+"""
 Columns = frozenset[int]
 NONE: Columns = frozenset()
 
@@ -53,8 +57,12 @@ class Sizes(Protocol):
 
 
 def check_fan_out(relation: Relation, sizes: Sizes, most: int) -> None:
-    """Refuse joins that could make too many rows. How often values repeat is looked up only if sizes do not suffice."""
-    if not any(isinstance(node, Join | SemiJoin | InPublic) for node in nodes(relation)):
+    """Refuse joins that could make too many rows. How often values repeat is looked up
+    only if sizes do not suffice.
+    """
+    if not any(
+        isinstance(node, Join | SemiJoin | InPublic) for node in nodes(relation)
+    ):
         return
     if Reach(sizes, repeats=False).of(relation).fits(most):
         return
@@ -64,18 +72,24 @@ def check_fan_out(relation: Relation, sizes: Sizes, most: int) -> None:
 
 
 def most_rows(relation: Relation, sizes: Sizes) -> int | None:
-    """How many rows one owner has at most, by declared rows and the sizes of public tables; None if that is open."""
+    """How many rows one owner has at most, by declared rows and the sizes of public
+    tables; None if that is open.
+    """
     if not any(isinstance(node, Join) for node in nodes(relation)):
         return relation.most
     tables = [node.table for node in nodes(relation) if isinstance(node, Scan)]
-    links = frozenset((table.link.table, table.link.key) for table in tables if table.link is not None)
+    links = frozenset(
+        (table.link.table, table.link.key) for table in tables if table.link is not None
+    )
     found = Reach(sizes, repeats=True, undeclared=ENDLESS, links=links).rows(relation)
     return None if found >= ENDLESS else found
 
 
 @dataclass(frozen=True)
 class Found:
-    """The rows that joins make of one private row at most, and the most rows of a public part."""
+    """The rows that joins make of one private row at most, and the most rows of a
+    public part.
+    """
 
     fan_out: int
     public: int
@@ -86,9 +100,13 @@ class Found:
     def problem(self, most: int) -> str:
         way = "join fewer tables, or on columns that say which rows belong together"
         if self.public > PUBLIC_ROWS:
-            return f"its public tables make {self.public:,} rows, and {PUBLIC_ROWS:,} is the most; {way}"
+            return (
+                f"its public tables make {self.public:,} rows, and "
+                f"{PUBLIC_ROWS:,} is the most; {way}"
+            )
         return (
-            f"its joins can make {self.fan_out:,} rows of one row, and {most:,} is the most; {way} "
+            f"its joins can make {self.fan_out:,} rows of one row, and "
+            f"{most:,} is the most; {way} "
             "(and the curator can declare how many rows a unit has)"
         )
 
@@ -101,40 +119,56 @@ class Reach:
     repeats: bool
     undeclared: int = UNDECLARED
     links: frozenset[tuple[str, str]] | None = None
-    """The keys that must be unique, because rows find their owners by them; None: all that ever are."""
+    """The keys that must be unique, because rows find their owners by them; None: all
+    that ever are.
+    """
     known: dict[tuple[int, Columns], int] = field(default_factory=dict)
     stored: dict[int, int] = field(default_factory=dict)
 
     def of(self, relation: Relation) -> Found:
-        """The worst of all parts. Each is compared with the stored rows that its own rows come from, so that a table
-        of many rows somewhere else in the question allows nothing."""
+        """The worst of all parts. Each is compared with the stored rows that its own
+        rows come from, so that a table of many rows somewhere else in the question
+        allows nothing."""
         fan_out, public = [1], [0]
         for node in nodes(relation):
             rows, stored = self._work(node)
-            (fan_out if node.private else public).append(-(-rows // stored) if node.private else rows)
+            (fan_out if node.private else public).append(
+                -(-rows // stored) if node.private else rows
+            )
         return Found(max(fan_out), max(public))
 
     def _work(self, node: Relation) -> tuple[int, int]:
-        """The rows that an engine may have to look at for a node, and of how many stored rows they are made."""
+        """The rows that an engine may have to look at for a node, and of how many
+        stored rows they are made.
+        """
         if not isinstance(node, SemiJoin):
             return self.rows(node), self._stored(node)
-        partners = _equal(node.condition, len(node.source.columns))[1]  # other conditions are tried for every pair
+        # Other conditions are tried for every pair
+        partners = _equal(node.condition, len(node.source.columns))[1]
         pairs = self.rows(node.source) * self.rows(node.others, partners)
         return pairs, max(self._stored(node.source), self._stored(node.others))
 
     def _stored(self, relation: Relation) -> int:
-        """The most rows that one owner has in a stored table of which a relation's rows are made."""
+        """The most rows that one owner has in a stored table of which a relation's rows
+        are made.
+        """
         if id(relation) not in self.stored:
             if isinstance(relation, Scan):
                 found = self.rows(relation) if relation.private else 1
             else:
-                made_of = relation.below if isinstance(relation, Join | Union) else relation.below[:1]
+                made_of = (
+                    relation.below
+                    if isinstance(relation, Join | Union)
+                    else relation.below[:1]
+                )
                 found = max(map(self._stored, made_of))
             self.stored[id(relation)] = found
         return self.stored[id(relation)]
 
     def rows(self, relation: Relation, columns: Columns = NONE) -> int:
-        """How many rows agree in some columns at most; of a private relation, how many rows of one owner."""
+        """How many rows agree in some columns at most; of a private relation, how many
+        rows of one owner.
+        """
         key = id(relation), columns
         if key not in self.known:
             self.known[key] = max(1, self._rows(relation, columns))
@@ -167,23 +201,33 @@ class Reach:
         return min([rows, *(self.sizes.repeats(table, index) for index in columns)])
 
     def _unique(self, table: Table, field: Field) -> bool:
-        """Whether a value is there once. Rows with a key that is there twice have no owner, but only where a row of
-        another table leads to it; and values that are held within bounds may meet."""
+        """Whether a value is there once. Rows with a key that is there twice have no
+        owner, but only where a row of another table leads to it; and values that are
+        held within bounds may meet."""
         if self.links is None:
             return field.name in table.linked
         return (table.name, field.name) in self.links and field.range == ANY
 
     def _summarised(self, relation: PerUnit, columns: Columns) -> int:
         """One row for each owner and key: where all keys agree, there is one."""
-        own = {i for i, key in enumerate(relation.keys) if isinstance(key, Ref) and key.column.owner}
+        own = {
+            i
+            for i, key in enumerate(relation.keys)
+            if isinstance(key, Ref) and key.column.owner
+        }
         if set(range(len(relation.keys))) <= own | columns:
             return 1
         return self.rows(
-            relation.source, _behind(relation.keys, frozenset(i for i in columns if i < len(relation.keys)))
+            relation.source,
+            _behind(
+                relation.keys, frozenset(i for i in columns if i < len(relation.keys))
+            ),
         )
 
     def _joined(self, join: Join, columns: Columns) -> int:
-        """For each row of one side, its partners on the other: the smaller of the two ways to count."""
+        """For each row of one side, its partners on the other: the smaller of the two
+        ways to count.
+        """
         width = len(join.left.columns)
         here = frozenset(index for index in columns if index < width)
         there = frozenset(index - width for index in columns if index >= width)
@@ -191,28 +235,41 @@ class Reach:
         keeps_left = join.kind in (JoinKind.LEFT, JoinKind.FULL)
         keeps_right = join.kind in (JoinKind.RIGHT, JoinKind.FULL)
         ours, theirs = self.rows(join.left, here), self.rows(join.right, there)
-        # A row that is kept without a partner takes the place of its partners, which were counted as one at least.
-        found = ours * self.rows(join.right, there | right) + (theirs if keeps_right else 0)
+        # A row that is kept without a partner takes the place of its partners, which
+        # were counted as one at least.
+        found = ours * self.rows(join.right, there | right) + (
+            theirs if keeps_right else 0
+        )
         if left and len(self.known) < LOOKS:
-            other = theirs * self.rows(join.left, here | left) + (ours if keeps_left else 0)
+            other = theirs * self.rows(join.left, here | left) + (
+                ours if keeps_left else 0
+            )
             found = min(found, other)
         return found
 
 
 def _behind(exprs: Iterable[Expr], columns: Columns) -> Columns:
     """The columns that some expressions are, each by itself."""
-    return frozenset(expr.index for i, expr in enumerate(exprs) if i in columns and isinstance(expr, Ref))
+    return frozenset(
+        expr.index
+        for i, expr in enumerate(exprs)
+        if i in columns and isinstance(expr, Ref)
+    )
 
 
 def _equal(condition: Expr | None, width: int) -> tuple[Columns, Columns]:
-    """The columns of each side that must equal something of the other side. The first `width` are of the left one."""
+    """The columns of each side that must equal something of the other side. The first
+    `width` are of the left one.
+    """
     left, right = set[int](), set[int]()
     for part in () if condition is None else conjuncts(condition):
         if isinstance(part, Call) and part.op == "eq":
             for one, other in (part.args, part.args[::-1]):
                 sides = {index < width for index in _mentioned(other)}
                 if isinstance(one, Ref) and (one.index < width) not in sides:
-                    (left if one.index < width else right).add(one.index if one.index < width else one.index - width)
+                    (left if one.index < width else right).add(
+                        one.index if one.index < width else one.index - width
+                    )
     return frozenset(left), frozenset(right)
 
 

@@ -1,7 +1,8 @@
-"""Fingerprints of plans: the same where all parts are the same, found by looking at each shared part once.
+"""Fingerprints of plans: the same where all parts are the same, found by looking at
+each shared part once.
 
-A question can name one long list of keys in many places, or one query many times: written out, a plan would be far
-larger than what it is made of.
+A question can name one long list of keys in many places, or one query many times:
+written out, a plan would be far larger than what it is made of.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ __all__ = ["fingerprint"]
 
 
 def fingerprint(value: Any) -> str:
-    """A hash of a value that is made of frozen dataclasses, tuples, lists and constants."""
-    # A part is kept beside its hash, so that its place in memory is not given to another one meanwhile.
+    """A hash of a value that is made of frozen dataclasses, tuples, lists and
+    constants.
+    """
+    # A part is kept beside its hash, so that its place in memory is not given to
+    # another one meanwhile.
     return _hash(value, {}).hex()
 
 
@@ -36,7 +40,9 @@ def _hash(value: Any, known: dict[int, tuple[Any, bytes]]) -> bytes:
         hashed = hashlib.sha256(kind.__qualname__.encode())
         parts = [getattr(value, name) for name in _compared(kind)]
     else:
-        return hashlib.sha256(f"{type(value).__qualname__} {value!r}".encode("utf-8", "surrogatepass")).digest()
+        return hashlib.sha256(
+            f"{type(value).__qualname__} {value!r}".encode("utf-8", "surrogatepass")
+        ).digest()
     for part in parts:
         hashed.update(_hash(part, known))
     known[id(value)] = value, hashed.digest()

@@ -1,7 +1,9 @@
-"""A private histogram of how much units contribute, from which a clip radius is chosen (`weighing`).
+"""A private histogram of how much units contribute, from which a clip radius is chosen
+(`weighing`).
 
-Units are counted by the norm of their whole contribution, in bins whose edges grow by √2, with noise that is charged as
-a small share of the answer's cost. What is made of the noisy counts is post-processing.
+Units are counted by the norm of their whole contribution, in bins whose edges grow by
+√2, with noise that is charged as a small share of the answer's cost. What is made of
+the noisy counts is post-processing.
 """
 
 from __future__ import annotations
@@ -21,22 +23,30 @@ __all__ = ["Bins", "Units", "seen"]
 
 WINDOWS = (1, 2, 4, 8)
 FALSE_ALARM = 0.02
-"""How often noise alone may pass for units in the lowest bin; in others, by their size, less often."""
+"""How often noise alone may pass for units in the lowest bin; in others, by their size,
+less often.
+"""
 BEYOND = 3
 """How many bins above the last one that surely has units a radius may lie."""
 NEXT = 2.5
-"""In standard deviations: what neighbouring bins need to count as a continuation of a bin that surely has units."""
+"""In standard deviations: what neighbouring bins need to count as a continuation of a
+bin that surely has units.
+"""
 SLOWEST = 0.4
-"""How many units, at most, a bin of the tail that is not seen has beside the bin below it."""
+"""How many units, at most, a bin of the tail that is not seen has beside the bin below
+it.
+"""
 
 Counts = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Bins:
-    """Bins of a unit's norm in steps: up to `first`, then up to first · √2, first · 2, …, and at last `largest`.
+    """Bins of a unit's norm in steps: up to `first`, then up to first · √2, first · 2,
+    …, and at last `largest`.
 
-    The bin of a norm, as an engine computes it, is ceil(2 · log2(norm / first)), held from 0 to count − 1.
+    The bin of a norm, as an engine computes it, is ceil(2 · log2(norm / first)), held
+    from 0 to count − 1.
     """
 
     first: int
@@ -62,12 +72,16 @@ class Bins:
 
     def bin(self, norm: int) -> int:
         """The bin of a norm: the reference for what engines compute."""
-        return next((b for b, edge in enumerate(self.edges) if norm <= edge), self.count - 1)
+        return next(
+            (b for b, edge in enumerate(self.edges) if norm <= edge), self.count - 1
+        )
 
 
 @dataclass(frozen=True)
 class Units:
-    """How many units have their norm in each bin, as far as noisy counts tell; `top` is the last bin that is seen."""
+    """How many units have their norm in each bin, as far as noisy counts tell; `top` is
+    the last bin that is seen.
+    """
 
     bins: Bins
     counts: Counts
@@ -95,7 +109,8 @@ def seen(noisy: Sequence[int], bins: Bins, mechanism: Additive) -> Units | None:
 
 
 def _units(noisy: Counts, top: int) -> Counts:
-    """Units in each bin. Above the last that noise lets see, they go on falling as in the last two, or faster.
+    """Units in each bin. Above the last that noise lets see, they go on falling as in
+    the last two, or faster.
 
     Where they did not fall up to there, they are taken to end there.
     """
@@ -107,12 +122,21 @@ def _units(noisy: Counts, top: int) -> Counts:
 
 
 def _top(noisy: Counts, mechanism: Additive) -> int:
-    """The last bin at or above which there are units: surely, or as a continuation of one where surely are. −1 if none.
+    """The last bin at or above which there are units: surely, or as a continuation of
+    one where surely are. −1 if none.
 
-    A far bin that noise alone filled would let the radius explode, so that must be the rarer the farther; a
-    continuation is looked for next to the last sure bin only, where a mistake costs little.
+    A far bin that noise alone filled would let the radius explode, so that must be the
+    rarer the farther; a continuation is looked for next to the last sure bin only,
+    where a mistake costs little.
     """
-    top = next((b for b in range(noisy.size - 1, -1, -1) if _filled(noisy[b:], _sure(mechanism, b))), -1)
+    top = next(
+        (
+            b
+            for b in range(noisy.size - 1, -1, -1)
+            if _filled(noisy[b:], _sure(mechanism, b))
+        ),
+        -1,
+    )
     enough = [NEXT * math.sqrt(width * noise_variance(mechanism)) for width in WINDOWS]
     while 0 <= top < noisy.size - 1 and _filled(noisy[top + 1 :], enough):
         top += 1
@@ -121,13 +145,19 @@ def _top(noisy: Counts, mechanism: Additive) -> int:
 
 @lru_cache(maxsize=1024)
 def _sure(mechanism: Additive, place: int) -> tuple[float, ...]:
-    """What is surely not noise at a bin, for each window. Noise may pass for units where the bin is low, and costs
-    little; the higher the bin, the rarer, so that the radius grows little on average."""
+    """What is surely not noise at a bin, for each window. Noise may pass for units
+    where the bin is low, and costs little; the higher the bin, the rarer, so that the
+    radius grows little on average."""
     alarm = FALSE_ALARM / (len(WINDOWS) * math.sqrt(2) ** place)
     return tuple(reach(mechanism, [1.0] * width, 1 - 2 * alarm) for width in WINDOWS)
 
 
 def _filled(noisy: Counts, bounds: Sequence[float]) -> bool:
-    """Whether the first bins hold more than noise explains, taken one, two, four or eight at a time."""
+    """Whether the first bins hold more than noise explains, taken one, two, four or
+    eight at a time.
+    """
     sums = np.cumsum(noisy)
-    return any(sums[min(width, sums.size) - 1] > bound for width, bound in zip(WINDOWS, bounds, strict=True))
+    return any(
+        sums[min(width, sums.size) - 1] > bound
+        for width, bound in zip(WINDOWS, bounds, strict=True)
+    )

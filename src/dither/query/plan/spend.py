@@ -1,4 +1,6 @@
-"""What a question may cost, and how that is split over what it measures, by public scales only (rules R2 and R4)."""
+"""What a question may cost, and how that is split over what it measures, by public
+scales only (rules R2 and R4).
+"""
 
 from __future__ import annotations
 
@@ -25,14 +27,25 @@ HIDDEN_PART = {
     "moments": Fraction(7, 12),
     "tree": Fraction(1, 4),
 }
-"""What measuring the part that clipping cuts off gets, by the kind of measure: docs/proofs/intervals.md says why."""
+"""What measuring the part that clipping cuts off gets, by the kind of measure:
+docs/proofs/intervals.md says why.
+"""
 SIGNED_PART = Fraction(5, 6)
-"""The same for sums of values of both signs, whose intervals have what was cut off on both sides."""
+"""The same for sums of values of both signs, whose intervals have what was cut off on
+both sides.
+"""
 VALUES = 16
-"""For how many different values one unit counts where nothing else is stated or declared."""
+"""For how many different values one unit counts where nothing else is stated or
+declared.
+"""
 DELTA_PART = 100
-"""A question with private keys carries this part of the account's δ: fifty such questions fit."""
-TOO_SMALL = "is too small: the noise would not fit 64-bit integers; ask for more, or for narrower bounds"
+"""A question with private keys carries this part of the account's δ: fifty such
+questions fit.
+"""
+TOO_SMALL = (
+    "is too small: the noise would not fit 64-bit integers; ask for "
+    "more, or for narrower bounds"
+)
 
 
 @dataclass(frozen=True)
@@ -58,22 +71,35 @@ class Asked:
     values: int | None = None
     mechanism: str | None = None
     fixed: bool = False
-    """Whether every radius must be public: all that units have, where that is declared."""
+    """Whether every radius must be public: all that units have, where that is declared.
+    """
 
     def __post_init__(self) -> None:
-        stated = [name for name in ("epsilon", "rho", "share", "error") if getattr(self, name) is not None]
+        stated = [
+            name
+            for name in ("epsilon", "rho", "share", "error")
+            if getattr(self, name) is not None
+        ]
         if len(stated) != 1:
             raise ArgumentError(
-                "epsilon", "state what this may cost in one way: epsilon, rho, share of the account, or error"
+                "epsilon",
+                (
+                    "state what this may cost in one way: epsilon, rho, share of the "
+                    "account, or error"
+                ),
             )
 
     def at(self, epsilon: float) -> Asked:
-        return replace(self, epsilon=epsilon, rho=None, share=None, error=None, fixed=True)
+        return replace(
+            self, epsilon=epsilon, rho=None, share=None, error=None, fixed=True
+        )
 
 
 @dataclass(frozen=True)
 class Spend:
-    """The noise to use: Laplace with an ε in all, or Gaussian with a μ in all, and a δ where keys are private."""
+    """The noise to use: Laplace with an ε in all, or Gaussian with a μ in all, and a δ
+    where keys are private.
+    """
 
     gaussian: bool
     total: float
@@ -81,15 +107,28 @@ class Spend:
     guarantee: Guarantee
 
     def part(self, weight: Fraction) -> float:
-        """The ε or μ of a part of the cost, rounded down; parts that add up to 1 never cost more than the whole."""
-        exact = Fraction(self.total) * _root_down(weight) if self.gaussian else at_most(self.total) * weight
+        """The ε or μ of a part of the cost, rounded down; parts that add up to 1 never
+        cost more than the whole.
+        """
+        exact = (
+            Fraction(self.total) * _root_down(weight)
+            if self.gaussian
+            else at_most(self.total) * weight
+        )
         found = float_down(exact)
         if not found:
             raise ArgumentError("epsilon", TOO_SMALL)
         return found
 
-    def additive(self, sensitivity: int, weight: Fraction, plugin: Callable[..., Additive] | None = None) -> Additive:
-        """Noise for integers that one unit moves by so much, in L1 for Laplace and L2 for Gaussian noise."""
+    def additive(
+        self,
+        sensitivity: int,
+        weight: Fraction,
+        plugin: Callable[..., Additive] | None = None,
+    ) -> Additive:
+        """Noise for integers that one unit moves by so much, in L1 for Laplace and L2
+        for Gaussian noise.
+        """
         unit, size = self.guarantee.unit, float(sensitivity)
         if plugin is not None:
             return plugin(sensitivity=size, epsilon=self.part(weight), unit=unit)
@@ -104,7 +143,9 @@ def _root_down(weight: Fraction) -> Fraction:
 
 
 def afford(asked: Asked, terms: Terms, *, keys: bool) -> Sequence[Spend]:
-    """The ways to spend what was stated: with Laplace noise, with Gaussian noise, or with either."""
+    """The ways to spend what was stated: with Laplace noise, with Gaussian noise, or
+    with either.
+    """
     delta = terms.total.delta
     if keys and not delta:
         raise ArgumentError(
@@ -118,7 +159,10 @@ def afford(asked: Asked, terms: Terms, *, keys: bool) -> Sequence[Spend]:
     if delta:
         ways.append(_gaussian(asked, terms, keys=keys))
     if not ways:
-        raise ArgumentError("rho", "needs Gaussian noise, but the account is pure; state epsilon or share")
+        raise ArgumentError(
+            "rho",
+            "needs Gaussian noise, but the account is pure; state epsilon or share",
+        )
     return ways
 
 
@@ -134,7 +178,11 @@ def _gaussian(asked: Asked, terms: Terms, *, keys: bool) -> Spend:
         carried = float_down(part * Fraction(terms.delta_cap, ATTO)) if keys else 0.0
         mu = _largest(terms, part)
     elif asked.rho is not None:
-        mu = float_down(_root_down(2 * Fraction(positive("rho", asked.rho, "pass a rho such as 0.1"))))
+        mu = float_down(
+            _root_down(
+                2 * Fraction(positive("rho", asked.rho, "pass a rho such as 0.1"))
+            )
+        )
     else:
         delta = float_down(written(terms.total.delta) - written(carried))
         mu = gaussian_mu(PureDP(_stated(asked)).epsilon, delta)
@@ -148,7 +196,9 @@ def _stated(asked: Asked) -> float:
 def _part(share: float) -> Fraction:
     part = fraction("share", share, "pass a part of the account such as 0.1")
     if not 0 < part <= 1:
-        raise ArgumentError("share", "must lie in (0, 1]; pass a part of the account such as 0.1")
+        raise ArgumentError(
+            "share", "must lie in (0, 1]; pass a part of the account such as 0.1"
+        )
     return part
 
 
@@ -159,11 +209,19 @@ def _epsilon(asked: Asked, terms: Terms) -> float:
     part = _part(asked.share)
     if terms.accounting is Accounting.PURE:
         return float_down(part * written(terms.total.epsilon))
-    return _search(lambda epsilon: terms.cost(PureDP(epsilon, unit=terms.unit)).loss <= part * terms.loss_cap)
+    return _search(
+        lambda epsilon: (
+            terms.cost(PureDP(epsilon, unit=terms.unit)).loss <= part * terms.loss_cap
+        )
+    )
 
 
 def _largest(terms: Terms, part: Fraction) -> float:
-    return _search(lambda mu: terms.cost(GaussianDP(mu, unit=terms.unit)).loss <= part * terms.loss_cap)
+    return _search(
+        lambda mu: (
+            terms.cost(GaussianDP(mu, unit=terms.unit)).loss <= part * terms.loss_cap
+        )
+    )
 
 
 def _search(fits: Callable[[float], bool]) -> float:
@@ -193,13 +251,18 @@ def wanted_error(error: Any) -> Wanted:
         found = ERROR.fullmatch(error) if len(error) <= LONGEST else None
         if found is None:
             raise ArgumentError("error", f"is not understood; {way_out}")
-        width, level = _number(found[1], way_out), _number(found[2] or "95", way_out) / 100
+        width, level = (
+            _number(found[1], way_out),
+            _number(found[2] or "95", way_out) / 100,
+        )
     else:
         width, level = error, 0.95
     if isinstance(error, bool):
         raise ArgumentError("error", f"must be a number; {way_out}")
     if not 0 < level < 1:
-        raise ArgumentError("error", f"has a confidence outside of 0 to 100 %; {way_out}")
+        raise ArgumentError(
+            "error", f"has a confidence outside of 0 to 100 %; {way_out}"
+        )
     return Wanted(positive("error", width, way_out), level)
 
 

@@ -1,8 +1,10 @@
-"""What is measured for each aggregate: integer vectors, with what bounds one unit's part in them.
+"""What is measured for each aggregate: integer vectors, with what bounds one unit's
+part in them.
 
-A measure is a vector over all groups at once. A unit's whole vector is clipped jointly (rules R12 and R13), so groups
-compose in parallel. Counts and sums are one number a group; means, variances, covariances and correlations are part
-sums (`parts.Moments`); quantiles and extremes are leaf counts below a tree, clipped in L1 (rule R11).
+A measure is a vector over all groups at once. A unit's whole vector is clipped jointly
+(rules R12 and R13), so groups compose in parallel. Counts and sums are one number a
+group; means, variances, covariances and correlations are part sums (`parts.Moments`);
+quantiles and extremes are leaf counts below a tree, clipped in L1 (rule R11).
 """
 
 from __future__ import annotations
@@ -19,13 +21,25 @@ from dither.query.catalogue.types import Type
 from dither.query.collect.rows import FINEST
 from dither.query.operations.expressions import Expr, Ref
 from dither.query.plan.moments import Moments
-from dither.query.sql.nodes import Distinct, Filter, InPublic, OfOwners, PerUnit, Project, Relation, Scan, SemiJoin
+from dither.query.sql.nodes import (
+    Distinct,
+    Filter,
+    InPublic,
+    OfOwners,
+    PerUnit,
+    Project,
+    Relation,
+    Scan,
+    SemiJoin,
+)
 from dither.query.sql.question import Aggregate, Question
 
 __all__ = ["CAP", "Kind", "Measure", "measures_of", "one_row_each"]
 
 CAP = 1 << 45
-"""A unit's part in one group is held within ± this, so that sums of squares over 2^36 groups fit 127 bits."""
+"""A unit's part in one group is held within ± this, so that sums of squares over 2^36
+groups fit 127 bits.
+"""
 FINE_BITS = 12
 WIDEST = 1e150
 REAL_BITS = 21
@@ -51,17 +65,25 @@ DEGREES = {
     "covar_pop": (1, 1),
     "corr": (2, 2),
 }
-KINDS = {"count": Kind.TOTAL, "sum": Kind.TOTAL, "units": Kind.UNITS, "distinct": Kind.DISTINCT}
-KINDS |= dict.fromkeys(DEGREES, Kind.MOMENTS) | dict.fromkeys(("min", "max", "quantile"), Kind.TREE)
+KINDS = {
+    "count": Kind.TOTAL,
+    "sum": Kind.TOTAL,
+    "units": Kind.UNITS,
+    "distinct": Kind.DISTINCT,
+}
+KINDS |= dict.fromkeys(DEGREES, Kind.MOMENTS) | dict.fromkeys(
+    ("min", "max", "quantile"), Kind.TREE
+)
 
 
 @dataclass(frozen=True)
 class Measure:
     """One vector that is noised as a whole; it may tell several aggregates.
 
-    `row` is the most that one row adds, in steps, in the norm that is clipped; `step` is the value of one step of a
-    total. `sure` says that a unit has one row at most, by construction: then `row` bounds its part, and nothing is
-    clipped. `most` is how many rows one unit has at most, by what the curator declared.
+    `row` is the most that one row adds, in steps, in the norm that is clipped; `step`
+    is the value of one step of a total. `sure` says that a unit has one row at most, by
+    construction: then `row` bounds its part, and nothing is clipped. `most` is how many
+    rows one unit has at most, by what the curator declared.
     """
 
     kind: Kind
@@ -75,16 +97,22 @@ class Measure:
     def moments(self) -> Moments:
         ranges = [(arg.range.low or 0, arg.range.high or 0) for arg in self.args]
         whole = [arg.type is Type.INTEGER for arg in self.args]
-        return Moments.over(DEGREES[self.function], ranges, whole, None if self.sure else self.most)
+        return Moments.over(
+            DEGREES[self.function], ranges, whole, None if self.sure else self.most
+        )
 
     @cached_property
     def leaves(self) -> Leaves:
         (arg,) = self.args
-        return Leaves(arg.range.low or 0, arg.range.high or 0, arg.type is not Type.REAL)
+        return Leaves(
+            arg.range.low or 0, arg.range.high or 0, arg.type is not Type.REAL
+        )
 
     @cached_property
     def step(self) -> Fraction:
-        """The value of one step; finer than the values where clipping scales them, so that little is lost."""
+        """The value of one step; finer than the values where clipping scales them, so
+        that little is lost.
+        """
         if self.function != "sum":
             fine = self.kind in (Kind.TOTAL, Kind.UNITS) and not self.sure
             return Fraction(1, 1 << FINE_BITS) if fine else Fraction(1)
@@ -105,14 +133,22 @@ class Measure:
 
     @property
     def total(self) -> int | None:
-        """What a unit adds at most to a sum, in steps, where that was declared by itself."""
-        if self.function != "sum" or not isinstance(self.args[0], Ref) or self.args[0].column.total is None:
+        """What a unit adds at most to a sum, in steps, where that was declared by
+        itself.
+        """
+        if (
+            self.function != "sum"
+            or not isinstance(self.args[0], Ref)
+            or self.args[0].column.total is None
+        ):
             return None
         return math.ceil(Fraction(self.args[0].column.total) / self.step)
 
     @property
     def sign(self) -> int:
-        """1 where more rows never make a number smaller, −1 where they never make it larger, 0 where they may both."""
+        """1 where more rows never make a number smaller, −1 where they never make it
+        larger, 0 where they may both.
+        """
         if self.function != "sum":
             return 1
         range_ = self.args[0].range
@@ -152,16 +188,20 @@ def one_row_each(relation: Relation) -> bool:
         case Scan():
             return relation.table.owner is None and relation.table.link is None
         case PerUnit():
-            return all(isinstance(key, Ref) and key.column.owner for key in relation.keys)
+            return all(
+                isinstance(key, Ref) and key.column.owner for key in relation.keys
+            )
         case Filter() | Project() | Distinct() | OfOwners() | InPublic() | SemiJoin():
             return one_row_each(relation.source)
     return False
 
 
 def measures_of(question: Question, most: int | None = None) -> tuple[Measure, ...]:
-    """The measures of a question's aggregates; those that need the same vector share one.
+    """The measures of a question's aggregates; those that need the same vector share
+    one.
 
-    `most` is how many rows one unit has at most; without it, what the relation says by itself.
+    `most` is how many rows one unit has at most; without it, what the relation says by
+    itself.
     """
     most = question.relation.most if most is None else most
     for aggregate in question.aggregates:
@@ -175,7 +215,9 @@ def measures_of(question: Question, most: int | None = None) -> tuple[Measure, .
         first = question.aggregates[indices[0]]
         kind = KINDS[first.function]
         alone = sure or (kind is Kind.UNITS and not question.keys)
-        result.append(Measure(kind, first.args, tuple(indices), first.function, alone, most))
+        result.append(
+            Measure(kind, first.args, tuple(indices), first.function, alone, most)
+        )
     return tuple(result)
 
 
@@ -184,11 +226,17 @@ def _check_width(aggregate: Aggregate) -> None:
     bounded = aggregate.function not in ("count", "units", "distinct")
     if bounded and any(arg.range.largest > WIDEST for arg in aggregate.args):
         raise ArgumentError(
-            "sql", f"{aggregate.text} has values up to beyond {WIDEST:g}; measure in larger units, or clamp them"
+            "sql",
+            (
+                f"{aggregate.text} has values up to beyond {WIDEST:g}; measure in "
+                "larger units, or clamp them"
+            ),
         )
 
 
 def _signature(aggregate: Aggregate) -> tuple[object, ...]:
     kind = KINDS[aggregate.function]
-    shape: object = DEGREES[aggregate.function] if kind is Kind.MOMENTS else aggregate.function
+    shape: object = (
+        DEGREES[aggregate.function] if kind is Kind.MOMENTS else aggregate.function
+    )
     return kind, "tree" if kind is Kind.TREE else shape, aggregate.args

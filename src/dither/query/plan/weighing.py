@@ -1,6 +1,8 @@
-"""Which clip radius serves an answer best: a larger one adds noise, a smaller one cuts off more of heavy units.
+"""Which clip radius serves an answer best: a larger one adds noise, a smaller one cuts
+off more of heavy units.
 
-All of it is post-processing of noisy counts of units, and of public scales (docs/proofs/intervals.md).
+All of it is post-processing of noisy counts of units, and of public scales
+(docs/proofs/intervals.md).
 """
 
 from __future__ import annotations
@@ -19,14 +21,16 @@ __all__ = ["Radius", "radius_of"]
 
 NORMAL = 1.96
 WIDER = {Kind.TOTAL: 1.1, Kind.UNITS: 1.1, Kind.MOMENTS: 1.1, Kind.TREE: 0.6}
-"""How much wider an interval may become, beside one whose radius is all that units have, for a better estimate. Ranks
-are not values: a quantile's interval is kept a little narrower in ranks."""
+"""How much wider an interval may become, beside one whose radius is all that units
+have, for a better estimate. Ranks are not values: a quantile's interval is kept a
+little narrower in ranks."""
 SPREAD = 4
-"""Over so many groups, or all, a heavy unit is taken to be spread evenly: what a radius cuts off its norm, it cuts off
-the sums of its groups that much more often."""
+"""Over so many groups, or all, a heavy unit is taken to be spread evenly: what a radius
+cuts off its norm, it cuts off the sums of its groups that much more often."""
 APART = (0.002, 0.1)
-"""How far the values of heavy units lie from those of others, as a part of their range: all of them on average, and
-each by itself (which counts less, the more of them there are)."""
+"""How far the values of heavy units lie from those of others, as a part of their range:
+all of them on average, and each by itself (which counts less, the more of them there
+are)."""
 
 
 @dataclass(frozen=True)
@@ -40,25 +44,32 @@ class Radius:
 def radius_of(plan: Plan, item: Item, units: Sequence[int], groups: int) -> Radius:
     """The radius that the noisy counts of units suggest.
 
-    Where there is nothing to see, it is what units have at most, or one row where nobody declared that.
+    Where there is nothing to see, it is what units have at most, or one row where
+    nobody declared that.
     """
     found = seen(units, item.bins, plan.choosing(item))
     if found is None:
-        return Radius(item.cap or min(item.measure.row, item.bins.edges[-1]), seen=False)
+        return Radius(
+            item.cap or min(item.measure.row, item.bins.edges[-1]), seen=False
+        )
     weighing = Weighing(plan, item, found, max(groups, 1))
     return Radius(weighing.capped() if item.hiding else weighing.free())
 
 
 def _at_least_none(lost: float, deviation: float) -> float:
-    """The mean of a noisy number of this mean and deviation that counts as 0 where it is negative."""
+    """The mean of a noisy number of this mean and deviation that counts as 0 where it
+    is negative.
+    """
     normal = NormalDist()
-    return deviation * normal.pdf(lost / deviation) + lost * normal.cdf(lost / deviation)
+    return deviation * normal.pdf(lost / deviation) + lost * normal.cdf(
+        lost / deviation
+    )
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How a figure of a group follows its sums: its noise for a deviation of 1, and the share of what is hidden that
-    moves its lower and its upper end."""
+    """How a figure of a group follows its sums: its noise for a deviation of 1, and the
+    share of what is hidden that moves its lower and its upper end."""
 
     noise: float
     below: float
@@ -89,16 +100,24 @@ class Weighing:
     def _deviation(self, part: Fraction, levels: int) -> float:
         """The noise for a radius of 1, of a vector that gets this part of the cost."""
         twice, size = 1 + self.plan.replacing, self.plan.spend.part(part)
-        return twice * (math.sqrt(levels) if self.plan.spend.gaussian else levels * math.sqrt(2)) / size
+        return (
+            twice
+            * (math.sqrt(levels) if self.plan.spend.gaussian else levels * math.sqrt(2))
+            / size
+        )
 
     def _noise(self, radius: int, part: Fraction | None = None) -> float:
         part = self.item.part(radius) if part is None else part
-        return self._shape.noise * radius * self._deviation(part, self.item.measure.levels)
+        return (
+            self._shape.noise * radius * self._deviation(part, self.item.measure.levels)
+        )
 
     def _lost(self, radius: int) -> float:
         """What is cut off a group."""
         times = (
-            math.sqrt(min(self.groups, SPREAD)) if self.item.hiding and self.item.measure.kind is not Kind.TREE else 1
+            math.sqrt(min(self.groups, SPREAD))
+            if self.item.hiding and self.item.measure.kind is not Kind.TREE
+            else 1
         )
         return times * self.units.lost(radius) / self.groups
 
@@ -118,14 +137,24 @@ class Weighing:
         if not self.item.clips(radius):
             return 2 * NORMAL * self._noise(radius)
         lost = self._lost(radius)
-        hidden = self.plan.hidden_radius(self.item, radius) * self._deviation(self.item.hiding, 1)
+        hidden = self.plan.hidden_radius(self.item, radius) * self._deviation(
+            self.item.hiding, 1
+        )
         if not self.item.measure.sign:
             return 2 * NORMAL * math.hypot(self._noise(radius), hidden)
-        seen, sides = _at_least_none(lost, hidden), (self._shape.below, self._shape.above)
-        return sum(NORMAL * math.hypot(self._noise(radius), side * hidden) + side * seen for side in sides)
+        seen, sides = (
+            _at_least_none(lost, hidden),
+            (self._shape.below, self._shape.above),
+        )
+        return sum(
+            NORMAL * math.hypot(self._noise(radius), side * hidden) + side * seen
+            for side in sides
+        )
 
     def free(self) -> int:
-        """The radius with the smallest error, where nobody declared what units have at most."""
+        """The radius with the smallest error, where nobody declared what units have at
+        most.
+        """
         least = 1 if self.item.measure.function == "sum" else self.item.measure.row
         error: Callable[[int], float] = self._error
         if self.item.measure.kind in (Kind.TOTAL, Kind.UNITS):
@@ -137,11 +166,20 @@ class Weighing:
         return self._bias(radius) + self._noise(radius)
 
     def capped(self) -> int:
-        """The radius with the smallest error, of those whose intervals are not much wider than without clipping."""
+        """The radius with the smallest error, of those whose intervals are not much
+        wider than without clipping.
+        """
         assert self.item.cap is not None
         cap, widest = (
             self.item.cap,
-            WIDER[self.item.measure.kind] * 2 * NORMAL * self._noise(self.item.cap, self.item.whole),
+            WIDER[self.item.measure.kind]
+            * 2
+            * NORMAL
+            * self._noise(self.item.cap, self.item.whole),
         )
-        narrow = [radius for radius in self.units.radii if radius < cap and self._width(radius) <= widest]
+        narrow = [
+            radius
+            for radius in self.units.radii
+            if radius < cap and self._width(radius) <= widest
+        ]
         return min([*narrow, cap], key=self._error)

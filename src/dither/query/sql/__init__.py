@@ -1,1 +1,3 @@
-"""The front: SQL text becomes a small plan of our own. What is not understood is refused with its place."""
+"""The front: SQL text becomes a small plan of our own. What is not understood is
+refused with its place.
+"""

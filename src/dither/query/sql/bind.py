@@ -1,4 +1,5 @@
-"""From SQL to a question: names resolved, types and ranges known, every construct understood or refused.
+"""From SQL to a question: names resolved, types and ranges known, every construct
+understood or refused.
 
 All that is decided here depends on the text and the catalogue alone (rule R1).
 """
@@ -20,7 +21,15 @@ from dither.query.sql.aggregates import aggregates_in, released
 from dither.query.sql.bounds import check
 from dither.query.sql.constants import constant, plain
 from dither.query.sql.domains import public_values, steps_to
-from dither.query.sql.grouping import Grouping, Item, group_keys, item_at, items_of, keyed, row_scalars
+from dither.query.sql.grouping import (
+    Grouping,
+    Item,
+    group_keys,
+    item_at,
+    items_of,
+    keyed,
+    row_scalars,
+)
 from dither.query.sql.parse import NESTED, Parsed, parse
 from dither.query.sql.question import Aggregate, Key, Output, Question
 from dither.query.sql.refusals import CLAUSES, only, refuse, unknown
@@ -30,12 +39,29 @@ from dither.query.sql.selects import check_parts, distinct_of, query, with_named
 
 __all__ = ["bind"]
 
-PUBLIC = "there is no private table in FROM, so nothing needs protection; ask your database directly"
-READ = ("with_", "expressions", "from_", "joins", "where", "group", "having", "distinct", "order", "limit", "offset")
+PUBLIC = (
+    "there is no private table in FROM, so nothing needs protection; "
+    "ask your database directly"
+)
+READ = (
+    "with_",
+    "expressions",
+    "from_",
+    "joins",
+    "where",
+    "group",
+    "having",
+    "distinct",
+    "order",
+    "limit",
+    "offset",
+)
 
 
 def bind(sql: str | Parsed, catalogue: Catalogue) -> Question:
-    """The question that a SELECT asks of a catalogue, or a QueryError that says what to write instead."""
+    """The question that a SELECT asks of a catalogue, or a QueryError that says what to
+    write instead.
+    """
     parsed = parse(sql) if not isinstance(sql, Parsed) else sql
     context = Context(parsed.source, catalogue, query)
     try:
@@ -50,7 +76,10 @@ def _outermost(context: Context, tree: exp.Expr) -> exp.Select:
         tree = tree.this
     if isinstance(tree, exp.Select):
         return tree
-    message = "the question itself must be one SELECT; write SELECT … FROM (… UNION ALL …), or ask each part by itself"
+    message = (
+        "the question itself must be one SELECT; write SELECT … FROM (… "
+        "UNION ALL …), or ask each part by itself"
+    )
     raise context.source.problem(message, tree.args.get("expression"), tree.key.upper())
 
 
@@ -68,7 +97,10 @@ def _question(context: Context, node: exp.Select) -> Question:
     condition = None if having is None else grouping.condition(having.this)
     order = _order(context, grouping, outputs, node.args.get("order"))
     if not keys and not grouping.aggregates:
-        message = "the question asks nothing of the table; ask for COUNT(*), AVG(x) and the like"
+        message = (
+            "the question asks nothing of the table; ask for COUNT(*), "
+            "AVG(x) and the like"
+        )
         raise context.source.problem(message, node)
     return Question(
         scope.rows.relation,
@@ -85,10 +117,16 @@ def _question(context: Context, node: exp.Select) -> Question:
 def _check_clauses(context: Context, node: exp.Select) -> None:
     for name in ("qualify", "windows"):
         if node.args.get(name):
-            message = "window functions look at the rows of other units; use GROUP BY with an aggregate, and HAVING"
+            message = (
+                "window functions look at the rows of other units; use GROUP BY "
+                "with an aggregate, and HAVING"
+            )
             raise context.source.problem(message, node, CLAUSES[name])
     if node.args.get("sample") is not None:
-        message = "a SAMPLE keeps rows by chance or by other units' rows; leave it out: noise is added to the answer"
+        message = (
+            "a SAMPLE keeps rows by chance or by other units' rows; leave it "
+            "out: noise is added to the answer"
+        )
         raise context.source.problem(message, node.args["sample"], "SAMPLE")
     only(context.source, node, *READ)
 
@@ -101,28 +139,61 @@ def _check_private(context: Context, scope: Scope, node: exp.Select) -> None:
 
 def _check_tables(context: Context, node: exp.Select) -> None:
     """A question that names public tables alone needs no other reason to be refused."""
-    named = [find(table.name, (known.name for known in context.catalogue.tables)) for table in node.find_all(exp.Table)]
-    if named and all(name is not None and context.catalogue.table(name).public for name in named):
+    named = [
+        find(table.name, (known.name for known in context.catalogue.tables))
+        for table in node.find_all(exp.Table)
+    ]
+    if named and all(
+        name is not None and context.catalogue.table(name).public for name in named
+    ):
         raise context.source.problem(PUBLIC, node.args.get("from_") or node)
 
 
-def _keys(context: Context, scope: Scope, node: exp.Select, items: list[Item]) -> dict[Expr, exp.Expr]:
-    """The grouping expressions; SELECT DISTINCT without aggregates groups by all its items."""
+def _keys(
+    context: Context, scope: Scope, node: exp.Select, items: list[Item]
+) -> dict[Expr, exp.Expr]:
+    """The grouping expressions; SELECT DISTINCT without aggregates groups by all its
+    items.
+    """
     distinct = distinct_of(context, node)
-    aggregated = any(aggregates_in(item.node) for item in items) or node.args.get("having") is not None
+    aggregated = (
+        any(aggregates_in(item.node) for item in items)
+        or node.args.get("having") is not None
+    )
     if distinct and (aggregated or node.args.get("group") is not None):
-        message = "every row of the answer is a group of its own already; leave DISTINCT out"
+        message = (
+            "every row of the answer is a group of its own already; leave DISTINCT out"
+        )
         raise context.source.problem(message, node.args["distinct"], "DISTINCT")
     if distinct:
-        return keyed(row_scalars(context.source, scope, "SELECT DISTINCT"), [item.node for item in items])
+        return keyed(
+            row_scalars(context.source, scope, "SELECT DISTINCT"),
+            [item.node for item in items],
+        )
     if not aggregated and node.args.get("group") is None:
-        message = "a row of the table is one unit's data and cannot be released; ask for COUNT(*), AVG(x) and the like"
-        odd = next((odd for item in items if (odd := item.node.find(exp.Window) or unknown(item.node))), None)
-        raise context.source.problem(message, items[0].node) if odd is None else refuse(context.source, odd)
+        message = (
+            "a row of the table is one unit's data and cannot be released; "
+            "ask for COUNT(*), AVG(x) and the like"
+        )
+        odd = next(
+            (
+                odd
+                for item in items
+                if (odd := item.node.find(exp.Window) or unknown(item.node))
+            ),
+            None,
+        )
+        raise (
+            context.source.problem(message, items[0].node)
+            if odd is None
+            else refuse(context.source, odd)
+        )
     return group_keys(context.source, scope, node, items)
 
 
-def _grouping(context: Context, scope: Scope, keys: list[Expr], items: list[Item]) -> Grouping:
+def _grouping(
+    context: Context, scope: Scope, keys: list[Expr], items: list[Item]
+) -> Grouping:
     def aggregate(index: int, found: Aggregate) -> Expr:
         return AggregateLeaf(*released(found), index)
 
@@ -137,11 +208,19 @@ def _grouping(context: Context, scope: Scope, keys: list[Expr], items: list[Item
     )
 
 
-def _outputs(context: Context, grouping: Grouping, items: list[Item]) -> tuple[Output, ...]:
+def _outputs(
+    context: Context, grouping: Grouping, items: list[Item]
+) -> tuple[Output, ...]:
     texts = context.source.items()
-    names = [item.name or (texts[i].lower() if len(texts) == len(items) else "") for i, item in enumerate(items)]
+    names = [
+        item.name or (texts[i].lower() if len(texts) == len(items) else "")
+        for i, item in enumerate(items)
+    ]
     named = _unique([name or f"column {i + 1}" for i, name in enumerate(names)])
-    return tuple(Output(name, grouping.bind(item.node)) for name, item in zip(named, items, strict=True))
+    return tuple(
+        Output(name, grouping.bind(item.node))
+        for name, item in zip(named, items, strict=True)
+    )
 
 
 def _unique(names: list[str]) -> list[str]:
@@ -158,7 +237,10 @@ def _unique(names: list[str]) -> list[str]:
 
 
 def _described(
-    context: Context, scope: Scope, keys: dict[Expr, exp.Expr], outputs: tuple[Output, ...]
+    context: Context,
+    scope: Scope,
+    keys: dict[Expr, exp.Expr],
+    outputs: tuple[Output, ...],
 ) -> tuple[Key, ...]:
     """The keys with their names and public values."""
     steps = 0
@@ -166,12 +248,21 @@ def _described(
         _check_key(context, scope, key, place)
         steps += steps_to(key)
         if steps > ALL_EFFORT:
-            message = "the public values of these keys take too long to compute; group by fewer or simpler keys"
+            message = (
+                "the public values of these keys take too long to compute; "
+                "group by fewer or simpler keys"
+            )
             raise context.source.problem(message, place)
-    found = tuple(Key(key, _name(index, key, outputs), public_values(key)) for index, key in enumerate(keys))
+    found = tuple(
+        Key(key, _name(index, key, outputs), public_values(key))
+        for index, key in enumerate(keys)
+    )
     groups = math.prod(len(key.values) for key in found if key.values is not None)
     if groups > MOST_GROUPS:
-        message = f"there would be {groups:,} groups, more than {MOST_GROUPS:,}; group by fewer or coarser keys"
+        message = (
+            f"there would be {groups:,} groups, more than {MOST_GROUPS:,}; "
+            "group by fewer or coarser keys"
+        )
         raise context.source.problem(message, next(iter(keys.values())))
     return found
 
@@ -190,9 +281,14 @@ def _check_key(context: Context, scope: Scope, key: Expr, place: exp.Expr) -> No
             f"leave it out, or write COUNT(DISTINCT {key.column.name})"
         )
         raise context.source.problem(message, place)
-    if isinstance(key, Ref) and scope.rows.facts[key.index] and public_values(key) is None:
+    if (
+        isinstance(key, Ref)
+        and scope.rows.facts[key.index]
+        and public_values(key) is None
+    ):
         message = (
-            f"{key.column.name} leads to one unit, so each group would be one unit and none could ever be named; "
+            f"{key.column.name} leads to one unit, so each group would be one "
+            "unit and none could ever be named; "
             "leave it out, or group by something that many units share"
         )
         raise context.source.problem(message, place)
@@ -201,22 +297,29 @@ def _check_key(context: Context, scope: Scope, key: Expr, place: exp.Expr) -> No
 
 
 def _real_key(key: Expr, place: exp.Expr) -> str:
-    """Numbers with a fraction make no groups; what to do depends on where the fraction comes from."""
+    """Numbers with a fraction make no groups; what to do depends on where the fraction
+    comes from.
+    """
     if isinstance(key, Ref):
         name = key.column.name
         return (
-            f"{name} is REAL, and a number with a fraction is hardly ever the same twice; group by FLOOR({name} / 10), "
+            f"{name} is REAL, and a number with a fraction is hardly ever the "
+            f"same twice; group by FLOOR({name} / 10), "
             f'or declare {name} as "integer" if it holds whole numbers only'
         )
     whole = "write // to divide without one, or " if place.find(exp.Div) else "write "
     return (
-        "this key is a number with a fraction (REAL), which is hardly ever the same twice; "
+        "this key is a number with a fraction (REAL), which is hardly "
+        "ever the same twice; "
         f"{whole}FLOOR(…) or CAST(… AS INTEGER) around it"
     )
 
 
 def _order(
-    context: Context, grouping: Grouping, outputs: tuple[Output, ...], order: exp.Expr | None
+    context: Context,
+    grouping: Grouping,
+    outputs: tuple[Output, ...],
+    order: exp.Expr | None,
 ) -> tuple[tuple[Expr, bool], ...]:
     """Each expression to order by, and whether it descends. NULLs come last."""
     if order is None:
@@ -226,14 +329,20 @@ def _order(
     for item in order.expressions:
         only(context.source, item, "this", "desc", "nulls_first")
         if item.args.get("nulls_first"):
-            raise context.source.problem("NULLs come last; leave NULLS FIRST out", item, "NULLS")
+            raise context.source.problem(
+                "NULLs come last; leave NULLS FIRST out", item, "NULLS"
+            )
         exprs = _ordered(context, grouping, outputs, plain(item.this))
         found += [(expr, bool(item.args.get("desc"))) for expr in exprs]
     return tuple(found)
 
 
-def _ordered(context: Context, grouping: Grouping, outputs: tuple[Output, ...], node: exp.Expr) -> list[Expr]:
-    """What an item of ORDER BY means: ALL, a place in SELECT, a name given there, or an expression."""
+def _ordered(
+    context: Context, grouping: Grouping, outputs: tuple[Output, ...], node: exp.Expr
+) -> list[Expr]:
+    """What an item of ORDER BY means: ALL, a place in SELECT, a name given there, or an
+    expression.
+    """
     if isinstance(node, exp.Var) and node.name.upper() == "ALL":
         return [output.expr for output in outputs]
     place = constant(node)
@@ -241,7 +350,11 @@ def _ordered(context: Context, grouping: Grouping, outputs: tuple[Output, ...], 
         item_at(context.source, node, place, grouping.items)
         return [outputs[place - 1].expr]
     for item, output in zip(grouping.items, outputs, strict=True):
-        if isinstance(node, exp.Column) and not node.table and same(item.alias, node.name):
+        if (
+            isinstance(node, exp.Column)
+            and not node.table
+            and same(item.alias, node.name)
+        ):
             return [output.expr]
     return [grouping.bind(node)]
 
@@ -249,7 +362,17 @@ def _ordered(context: Context, grouping: Grouping, outputs: tuple[Output, ...], 
 def _count(context: Context, node: exp.Expr | None, word: str) -> int | None:
     if node is None:
         return None
-    value = constant(node.args.get("expression")) if isinstance(node, exp.Limit | exp.Offset) else None
-    if not isinstance(value, int) or value < 0 or any(node.args[part] for part in node.args if part != "expression"):
-        raise context.source.problem(f"{word} needs a whole number of rows; write {word} 10", node, word)
+    value = (
+        constant(node.args.get("expression"))
+        if isinstance(node, exp.Limit | exp.Offset)
+        else None
+    )
+    if (
+        not isinstance(value, int)
+        or value < 0
+        or any(node.args[part] for part in node.args if part != "expression")
+    ):
+        raise context.source.problem(
+            f"{word} needs a whole number of rows; write {word} 10", node, word
+        )
     return value

@@ -1,4 +1,6 @@
-"""Which expressions an aggregate may be taken of: the right type, and a public bound on both sides."""
+"""Which expressions an aggregate may be taken of: the right type, and a public bound on
+both sides.
+"""
 
 from __future__ import annotations
 
@@ -25,17 +27,31 @@ def check(source: Source, node: exp.Expr, rows: Rows, aggregate: Aggregate) -> N
     check_bounds(source, node, aggregate)
 
 
-def check_types(source: Source, node: exp.Expr, rows: Rows, aggregate: Aggregate) -> None:
+def check_types(
+    source: Source, node: exp.Expr, rows: Rows, aggregate: Aggregate
+) -> None:
     for arg in aggregate.args:
         if isinstance(arg, Ref) and OWNER in rows.facts[arg.index]:
             name = arg.column.name
-            raise source.problem(f"{name} is the unit's id and can only be counted; write COUNT(DISTINCT {name})", node)
+            raise source.problem(
+                (
+                    f"{name} is the unit's id and can only be counted; write "
+                    f"COUNT(DISTINCT {name})"
+                ),
+                node,
+            )
         if aggregate.function in EXTREMES and arg.type not in ORDERED:
             raise source.problem(
-                f"{aggregate.text} needs numbers or dates; count the values with GROUP BY instead", node
+                (
+                    f"{aggregate.text} needs numbers or dates; count the values with "
+                    "GROUP BY instead"
+                ),
+                node,
             )
         if aggregate.function not in EXTREMES and not arg.type.numeric:
-            raise source.problem(f"{aggregate.text} needs numbers; {_number(arg)}", node)
+            raise source.problem(
+                f"{aggregate.text} needs numbers; {_number(arg)}", node
+            )
 
 
 def check_bounds(source: Source, node: exp.Expr, aggregate: Aggregate) -> None:
@@ -46,18 +62,30 @@ def check_bounds(source: Source, node: exp.Expr, aggregate: Aggregate) -> None:
 
 def _number(arg: Expr) -> str:
     if arg.type in (Type.DATE, Type.TIMESTAMP):
-        return "take MIN, MAX or MEDIAN of a date, or a number made by DATE_DIFF or EXTRACT"
+        return (
+            "take MIN, MAX or MEDIAN of a date, or a number made by "
+            "DATE_DIFF or EXTRACT"
+        )
     return "write CAST(x AS DOUBLE) to read a number from a text, or use COUNT"
 
 
 def _missing(aggregate: Aggregate, arg: Expr) -> str:
     """The missing bound and the two ways out."""
-    sides = [side for side, end in (("lower", arg.range.low), ("upper", arg.range.high)) if end is None]
+    sides = [
+        side
+        for side, end in (("lower", arg.range.low), ("upper", arg.range.high))
+        if end is None
+    ]
     missing = "none" if len(sides) == 2 else f"no {sides[0]} one"
     what = arg.column.name if isinstance(arg, Ref) else "its argument"
-    low, high = ("DATE '2020-01-01'", "DATE '2024-12-31'") if arg.type in (Type.DATE, Type.TIMESTAMP) else ("0", "100")
+    low, high = (
+        ("DATE '2020-01-01'", "DATE '2024-12-31'")
+        if arg.type in (Type.DATE, Type.TIMESTAMP)
+        else ("0", "100")
+    )
     name = arg.column.name if isinstance(arg, Ref) else "x"
     return (
         f"{aggregate.text} needs a lower and an upper bound, and {what} has {missing}; "
-        f"declare them (bounds= or the catalogue), or clamp it here: LEAST(GREATEST({name}, {low}), {high})"
+        "declare them (bounds= or the catalogue), or clamp it here: "
+        f"LEAST(GREATEST({name}, {low}), {high})"
     )

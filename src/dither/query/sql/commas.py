@@ -1,4 +1,6 @@
-"""Commas in FROM: parts are joined by the conditions of WHERE that link them, under the same rules as JOIN … ON."""
+"""Commas in FROM: parts are joined by the conditions of WHERE that link them, under the
+same rules as JOIN … ON.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,14 @@ from dither.query.sql.scope import Context, Scope
 __all__ = ["connected", "refs"]
 
 
-def connected(context: Context, parts: list[Part], conditions: list[exp.Expr]) -> tuple[Scope, list[exp.Expr]]:
+def connected(
+    context: Context, parts: list[Part], conditions: list[exp.Expr]
+) -> tuple[Scope, list[exp.Expr]]:
     """All parts of FROM as one, and the conditions that no join has used.
 
-    From the first part on, the next one is always the first that an equality links to those before it: to a private
-    part one that makes their owners equal. Public parts without any come last, and are multiplied.
+    From the first part on, the next one is always the first that an equality links to
+    those before it: to a private part one that makes their owners equal. Public parts
+    without any come last, and are multiplied.
     """
     if len(parts) == 1:
         return parts[0].scope, conditions
@@ -30,7 +35,13 @@ def connected(context: Context, parts: list[Part], conditions: list[exp.Expr]) -
     scope = parts[0].scope
     while len(order) < len(parts):
         new, ids = _next(context, scope, parts, order, pool)
-        scope = linked(context, scope, parts[new].scope, [conditions[i] for i in ids], parts[new].node)
+        scope = linked(
+            context,
+            scope,
+            parts[new].scope,
+            [conditions[i] for i in ids],
+            parts[new].node,
+        )
         order.append(new)
         used.update(ids)
     rest = [node for i, node in enumerate(conditions) if i not in used]
@@ -47,10 +58,14 @@ class Link:
 
     def joins(self, joined: list[int], new: int) -> bool:
         """Whether it compares the new part with those before it, and nothing else."""
-        return new in self.parts and len(self.parts) > 1 and self.parts <= {*joined, new}
+        return (
+            new in self.parts and len(self.parts) > 1 and self.parts <= {*joined, new}
+        )
 
 
-def _linking(context: Context, parts: list[Part], conditions: list[exp.Expr]) -> list[Link]:
+def _linking(
+    context: Context, parts: list[Part], conditions: list[exp.Expr]
+) -> list[Link]:
     """The equalities of WHERE; other conditions are left to a filter above the joins."""
     scope = parts[0].scope
     for part in parts[1:]:
@@ -58,9 +73,18 @@ def _linking(context: Context, parts: list[Part], conditions: list[exp.Expr]) ->
         context.made(len(scope.rows.facts), part.node)
     owner = [number for number, part in enumerate(parts) for _ in part.scope.rows.facts]
     scalars = row_scalars(context.source, scope, "WHERE")
-    bound = [(i, node, scalars.condition(node, "WHERE")) for i, node in enumerate(conditions)]
-    equal = [(i, node, expr) for i, node, expr in bound if isinstance(expr, Call) and expr.op == "eq"]
-    return [Link(i, node, frozenset(owner[ref.index] for ref in refs(expr))) for i, node, expr in equal]
+    bound = [
+        (i, node, scalars.condition(node, "WHERE")) for i, node in enumerate(conditions)
+    ]
+    equal = [
+        (i, node, expr)
+        for i, node, expr in bound
+        if isinstance(expr, Call) and expr.op == "eq"
+    ]
+    return [
+        Link(i, node, frozenset(owner[ref.index] for ref in refs(expr)))
+        for i, node, expr in equal
+    ]
 
 
 def refs(expr: Expr) -> Iterator[Ref]:
@@ -72,16 +96,31 @@ def refs(expr: Expr) -> Iterator[Ref]:
 
 
 def _next(
-    context: Context, scope: Scope, parts: list[Part], joined: list[int], pool: list[Link]
+    context: Context,
+    scope: Scope,
+    parts: list[Part],
+    joined: list[int],
+    pool: list[Link],
 ) -> tuple[int, list[int]]:
-    """The part to join next, and the conditions that join it. One that cannot be joined is refused where it is."""
+    """The part to join next, and the conditions that join it. One that cannot be joined
+    is refused where it is.
+    """
     waiting = [number for number in range(len(parts)) if number not in joined]
-    links = {number: [link for link in pool if link.joins(joined, number)] for number in waiting}
+    links = {
+        number: [link for link in pool if link.joins(joined, number)]
+        for number in waiting
+    }
     for number in waiting:
-        if _suits(context, scope, parts[number].scope, [link.node for link in links[number]]):
+        if _suits(
+            context, scope, parts[number].scope, [link.node for link in links[number]]
+        ):
             return number, [link.id for link in links[number]]
     private = scope.rows.relation.private
-    free = [number for number in waiting if not (private and parts[number].scope.rows.relation.private)]
+    free = [
+        number
+        for number in waiting
+        if not (private and parts[number].scope.rows.relation.private)
+    ]
     number = (free or waiting)[0]
     return number, [link.id for link in links[number]]
 
@@ -93,11 +132,15 @@ def _suits(context: Context, left: Scope, right: Scope, nodes: list[exp.Expr]) -
     both = beside(left, right)
     scalars = row_scalars(context.source, both, "WHERE")
     width = len(left.rows.facts)
-    return any(same_owner(both.rows, width, scalars.condition(node, "WHERE")) for node in nodes)
+    return any(
+        same_owner(both.rows, width, scalars.condition(node, "WHERE")) for node in nodes
+    )
 
 
 def _in_order(scope: Scope, parts: list[Part], order: list[int]) -> Scope:
-    """The names as they stand in FROM: what * means does not depend on the order of the joins."""
+    """The names as they stand in FROM: what * means does not depend on the order of the
+    joins.
+    """
     widths = [len(parts[number].scope.rows.facts) for number in order]
     starts = dict(zip(order, accumulate(widths[:-1], initial=0), strict=True))
     entries = [

@@ -48,15 +48,19 @@ def _number(text: str) -> int | float | None:
 def folded(node: exp.Expr) -> float | None:
     """Arithmetic of written decimals as one number; None if it is anything else."""
     value = _exact(node)
-    if value is None or not any("." in str(part.this) for part in node.find_all(exp.Literal)):
+    if value is None or not any(
+        "." in str(part.this) for part in node.find_all(exp.Literal)
+    ):
         return None
     return float(value)
 
 
 def _exact(node: exp.Expr) -> Fraction | None:
-    """The value of sums, differences and products of written numbers: in SQL these are decimals, and exact.
+    """The value of sums, differences and products of written numbers: in SQL these are
+    decimals, and exact.
 
-    `x BETWEEN 0.06 - 0.01 AND 0.06 + 0.01` holds for 0.07, which a sum of reals would just miss.
+    `x BETWEEN 0.06 - 0.01 AND 0.06 + 0.01` holds for 0.07, which a sum of reals would
+    just miss.
     """
     node = plain(node)
     if isinstance(node, exp.Literal):
@@ -69,4 +73,6 @@ def _exact(node: exp.Expr) -> Fraction | None:
         return None
     right = _exact(node.expression)
     left = None if right is None else _exact(node.this)
-    return None if left is None or right is None else ARITHMETIC[type(node)](left, right)
+    return (
+        None if left is None or right is None else ARITHMETIC[type(node)](left, right)
+    )

@@ -1,7 +1,9 @@
-"""Public values of grouping expressions: declared keys, small ranges, and what functions make of them (rule R14).
+"""Public values of grouping expressions: declared keys, small ranges, and what
+functions make of them (rule R14).
 
-Every value here comes from the catalogue and the question. A list may hold values that no row has (they are released as
-noisy zeros); a row whose value is not in the list belongs to no group.
+Every value here comes from the catalogue and the question. A list may hold values that
+no row has (they are released as noisy zeros); a row whose value is not in the list
+belongs to no group.
 """
 
 from __future__ import annotations
@@ -28,7 +30,15 @@ MANY = 100_000
 TIMES = 10
 """Steps for each of the few or many values that are tried."""
 MICROSECONDS = 86_400_000_000
-STEPS = {"year": 365.0, "quarter": 90.0, "month": 28.0, "week": 7.0, "day": 1.0, "hour": 1 / 24, "minute": 1 / 1440}
+STEPS = {
+    "year": 365.0,
+    "quarter": 90.0,
+    "month": 28.0,
+    "week": 7.0,
+    "day": 1.0,
+    "hour": 1 / 24,
+    "minute": 1 / 1440,
+}
 YEARS = 400
 """Of dates without bounds, more values than these are no list that anybody meant."""
 Values = frozenset[Any]
@@ -42,12 +52,16 @@ CHOICES: dict[str, Callable[[Sequence[Expr]], Sequence[Expr]]] = {
 
 
 def public_values(expr: Expr) -> Keys | None:
-    """The values that a key can have, in order; None if they are private. NULL is one only if it was declared."""
+    """The values that a key can have, in order; None if they are private. NULL is one
+    only if it was declared.
+    """
     return _found(expr)[0]
 
 
 def steps_to(expr: Expr) -> int:
-    """How many steps it takes to find the values of a key, whether or not they are known already."""
+    """How many steps it takes to find the values of a key, whether or not they are
+    known already.
+    """
     return _found(expr)[1]
 
 
@@ -60,7 +74,11 @@ def _found(expr: Expr) -> tuple[Keys | None, int]:
         found = domains.of(expr)
     except TooLong:
         found = None
-    values = None if found is None else Keys(sorted(item for item in found if item is not None))
+    values = (
+        None
+        if found is None
+        else Keys(sorted(item for item in found if item is not None))
+    )
     return values, domains.steps
 
 
@@ -91,7 +109,11 @@ class Domains:
         if isinstance(expr, Literal):
             return frozenset({expr.value})
         if isinstance(expr, Ref):
-            return _range(expr) if expr.column.keys is None else frozenset(expr.column.keys)
+            return (
+                _range(expr)
+                if expr.column.keys is None
+                else frozenset(expr.column.keys)
+            )
         if not isinstance(expr, Call):
             return None
         columns = list(dict.fromkeys(_columns(expr)))
@@ -104,33 +126,54 @@ class Domains:
         return None if far else found
 
     def _image(self, expr: Call, parts: Sequence[Expr], most: int) -> Values | None:
-        """The expression for every combination of values of some parts of it, each of which can also be NULL."""
-        if math.prod(_size_of(part) + 1 for part in parts if isinstance(part, Ref)) > most:
+        """The expression for every combination of values of some parts of it, each of
+        which can also be NULL.
+        """
+        if (
+            math.prod(_size_of(part) + 1 for part in parts if isinstance(part, Ref))
+            > most
+        ):
             return None
         domains = [self.of(part) for part in parts]
         known = [found | {None} for found in domains if found is not None]
         rows = math.prod(map(len, known))
         steps = rows * _nodes(expr)
-        if len(known) < len(domains) or rows > most or steps > min(TIMES * most, EFFORT):
+        if (
+            len(known) < len(domains)
+            or rows > most
+            or steps > min(TIMES * most, EFFORT)
+        ):
             return None
         self._count(steps)
-        places = {part: KeyLeaf(part.type, part.range, index) for index, part in enumerate(parts)}
+        places = {
+            part: KeyLeaf(part.type, part.range, index)
+            for index, part in enumerate(parts)
+        }
         return _values(_replaced(expr, places), product(*known))
 
     def _wider(self, expr: Call) -> Values | None:
         """A list that holds all values without trying every combination below."""
         if expr.op in CHOICES:
-            return _first(partial(self._together, CHOICES[expr.op](expr.args)), partial(_range, expr))
+            return _first(
+                partial(self._together, CHOICES[expr.op](expr.args)),
+                partial(_range, expr),
+            )
         if expr.op == "date_trunc":
             return self._truncated(expr)
         if expr.type is Type.BOOLEAN:
             return _range(expr)
         args = [arg for arg in dict.fromkeys(expr.args) if not isinstance(arg, Literal)]
-        ways = partial(self._image, expr, args, FEW), partial(_range, expr), partial(self._image, expr, args, MANY)
+        ways = (
+            partial(self._image, expr, args, FEW),
+            partial(_range, expr),
+            partial(self._image, expr, args, MANY),
+        )
         return _first(*ways)
 
     def _truncated(self, expr: Call) -> Values | None:
-        """DATE_TRUNC of days or times within bounds: steps no longer than the unit meet every one of its starts."""
+        """DATE_TRUNC of days or times within bounds: steps no longer than the unit meet
+        every one of its starts.
+        """
         arg, unit = expr.args[0], expr.options[0]
         scale, at = (1, day) if arg.type is Type.DATE else (MICROSECONDS, moment)
         step = int(STEPS.get(unit, 1 / 86400) * scale) or 1
@@ -138,7 +181,13 @@ class Domains:
         if arg.range.high is None or 2 * rows > EFFORT:
             return None
         self._count(2 * math.ceil(rows))
-        leaf = Call(expr.type, expr.range, expr.op, (KeyLeaf(arg.type, arg.range, 0),), expr.options)
+        leaf = Call(
+            expr.type,
+            expr.range,
+            expr.op,
+            (KeyLeaf(arg.type, arg.range, 0),),
+            expr.options,
+        )
         places = [*_numbers(arg.range)[::step], int(arg.range.high)]
         return _values(leaf, ((at(place),) for place in places))
 
@@ -154,8 +203,12 @@ def _first(*ways: Callable[[], Values | None]) -> Values | None:
 
 
 def _timeless(ref: Ref) -> bool:
-    """Whether a column holds dates or times that nobody bounded: all years there are would be its keys."""
-    return ref.type in (Type.DATE, Type.TIMESTAMP) and (ref.range.low is None or ref.range.high is None)
+    """Whether a column holds dates or times that nobody bounded: all years there are
+    would be its keys.
+    """
+    return ref.type in (Type.DATE, Type.TIMESTAMP) and (
+        ref.range.low is None or ref.range.high is None
+    )
 
 
 def _columns(expr: Expr) -> Iterable[Ref]:
@@ -169,11 +222,16 @@ def _range(expr: Expr) -> Values | None:
     """All values within the range of a small type."""
     if expr.type is Type.BOOLEAN:
         return frozenset({False, True})
-    read: dict[Type, tuple[int, Callable[[int], Any]]] = {Type.INTEGER: (WHOLE, int), Type.DATE: (DAYS, day)}
+    read: dict[Type, tuple[int, Callable[[int], Any]]] = {
+        Type.INTEGER: (WHOLE, int),
+        Type.DATE: (DAYS, day),
+    }
     if expr.type not in read:
         return None
     most, at = read[expr.type]
-    return None if _size(expr.range) > most else frozenset(map(at, _numbers(expr.range)))
+    return (
+        None if _size(expr.range) > most else frozenset(map(at, _numbers(expr.range)))
+    )
 
 
 def _size(range_: Range) -> float:
@@ -212,4 +270,10 @@ def _replaced(expr: Expr, places: dict[Expr, KeyLeaf]) -> Expr:
         return places[expr]
     if not isinstance(expr, Call):
         return expr
-    return Call(expr.type, expr.range, expr.op, tuple(_replaced(arg, places) for arg in expr.args), expr.options)
+    return Call(
+        expr.type,
+        expr.range,
+        expr.op,
+        tuple(_replaced(arg, places) for arg in expr.args),
+        expr.options,
+    )

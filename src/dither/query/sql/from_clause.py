@@ -1,4 +1,6 @@
-"""FROM: the tables and the SELECTs in brackets that a SELECT looks at, and the joins that are written between them."""
+"""FROM: the tables and the SELECTs in brackets that a SELECT looks at, and the joins
+that are written between them.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ __all__ = ["Part", "parts_of", "renamed"]
 
 @dataclass(frozen=True)
 class Part:
-    """What stands between two commas of FROM: a source, or several with JOIN between them. `node`: where it begins."""
+    """What stands between two commas of FROM: a source, or several with JOIN between
+    them. `node`: where it begins.
+    """
 
     scope: Scope
     node: exp.Expr
@@ -29,11 +33,15 @@ def parts_of(context: Context, select: exp.Select) -> list[Part]:
     """The parts of FROM, from left to right; JOIN binds closer than a comma."""
     start = select.args.get("from_")
     if start is None:
-        raise context.source.problem("the question has no FROM; name the table that it is about", select)
+        raise context.source.problem(
+            "the question has no FROM; name the table that it is about", select
+        )
     only(context.source, start, "this")
     joins = select.args.get("joins") or []
     if len(joins) >= TABLES:
-        raise context.source.problem(f"one SELECT may join {TABLES} tables; join fewer", joins[TABLES - 1])
+        raise context.source.problem(
+            f"one SELECT may join {TABLES} tables; join fewer", joins[TABLES - 1]
+        )
     parts: list[Part] = []
     for first, others in _between_commas(start, joins):
         known = [name for part in parts for name in part.scope.tables]
@@ -41,8 +49,12 @@ def parts_of(context: Context, select: exp.Select) -> list[Part]:
     return parts
 
 
-def _between_commas(start: exp.Expr, joins: list[exp.Join]) -> Iterator[tuple[exp.Expr, list[exp.Join]]]:
-    """The first source of each part, and the joins after it. A CROSS JOIN that ends a part is another comma."""
+def _between_commas(
+    start: exp.Expr, joins: list[exp.Join]
+) -> Iterator[tuple[exp.Expr, list[exp.Join]]]:
+    """The first source of each part, and the joins after it. A CROSS JOIN that ends a
+    part is another comma.
+    """
     first, others = start, list[exp.Join]()
     for place, node in enumerate(joins):
         rest = takewhile(lambda other: not _is_comma(other), joins[place:])
@@ -55,14 +67,20 @@ def _between_commas(start: exp.Expr, joins: list[exp.Join]) -> Iterator[tuple[ex
 
 
 def _is_comma(node: exp.Join) -> bool:
-    return not any(node.args.get(part) for part in ("kind", "side", "method", "on", "using"))
+    return not any(
+        node.args.get(part) for part in ("kind", "side", "method", "on", "using")
+    )
 
 
 def _is_cross(node: exp.Join) -> bool:
-    return node.kind == "CROSS" and not any(node.args.get(part) for part in ("side", "method", "on", "using"))
+    return node.kind == "CROSS" and not any(
+        node.args.get(part) for part in ("side", "method", "on", "using")
+    )
 
 
-def _part(context: Context, known: list[str], first: exp.Expr, others: list[exp.Join]) -> Part:
+def _part(
+    context: Context, known: list[str], first: exp.Expr, others: list[exp.Join]
+) -> Part:
     if isinstance(first, exp.Join):
         only(context.source, first, "this", "kind")
     scope = _source(context, first.this)
@@ -74,34 +92,50 @@ def _part(context: Context, known: list[str], first: exp.Expr, others: list[exp.
     return Part(scope, first)
 
 
-def _check_names(context: Context, known: list[str], scope: Scope, node: exp.Expr) -> None:
+def _check_names(
+    context: Context, known: list[str], scope: Scope, node: exp.Expr
+) -> None:
     for name in scope.tables:
         if any(same(name, other) for other in known):
-            raise context.source.problem(f"{name} stands twice in FROM; give one of them another name with AS", node)
+            raise context.source.problem(
+                f"{name} stands twice in FROM; give one of them another name with AS",
+                node,
+            )
 
 
 def _source(context: Context, node: exp.Expr) -> Scope:
     if isinstance(node, exp.Table):
         if not isinstance(node.this, exp.Identifier):
-            raise context.source.problem("a function cannot stand in FROM; name a table of the catalogue", node)
+            raise context.source.problem(
+                "a function cannot stand in FROM; name a table of the catalogue", node
+            )
         if node.args.get("sample") is not None:
             message = (
-                "a SAMPLE keeps rows by chance or by other units' rows; leave it out: noise is added to the answer"
+                "a SAMPLE keeps rows by chance or by other units' rows; leave "
+                "it out: noise is added to the answer"
             )
             raise context.source.problem(message, node)
         if node.args.get("joins"):
-            raise context.source.problem("write ON right after the JOIN that it belongs to", node)
+            raise context.source.problem(
+                "write ON right after the JOIN that it belongs to", node
+            )
         if node.args.get("db") is not None:
-            raise context.source.problem("tables have no schema here; write the table's name alone", node)
+            raise context.source.problem(
+                "tables have no schema here; write the table's name alone", node
+            )
         only(context.source, node, "this", "alias")
         return _named(context, context.table(node), node, node.name)
     if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
         only(context.source, node, "this", "alias")
         return _named(context, context.query(context, node.this), node, "")
     if isinstance(node, exp.Subquery):
-        raise context.source.problem("brackets in FROM hold a SELECT; write the joins without them", node)
+        raise context.source.problem(
+            "brackets in FROM hold a SELECT; write the joins without them", node
+        )
     if isinstance(node, exp.Values):
-        raise context.source.problem("VALUES cannot stand in FROM; declare a public table in the catalogue", node)
+        raise context.source.problem(
+            "VALUES cannot stand in FROM; declare a public table in the catalogue", node
+        )
     raise refuse(context.source, node)
 
 
@@ -113,14 +147,24 @@ def _named(context: Context, rows: Rows, node: exp.Expr, name: str) -> Scope:
         rows = renamed(context, rows, alias)
         name = alias.name or name
     columns = rows.relation.columns
-    return Scope(rows, tuple(Entry(name, column.name, index) for index, column in enumerate(columns)))
+    return Scope(
+        rows,
+        tuple(Entry(name, column.name, index) for index, column in enumerate(columns)),
+    )
 
 
 def renamed(context: Context, rows: Rows, alias: exp.TableAlias) -> Rows:
     names, columns = alias.columns, list(rows.relation.columns)
     if len(names) > len(columns):
-        message = f"AS gives {len(names)} names, and there are fewer columns ({len(columns)}); leave some out"
+        message = (
+            f"AS gives {len(names)} names, and there are fewer columns "
+            f"({len(columns)}); leave some out"
+        )
         raise context.source.problem(message, alias)
     for index, name in enumerate(names):
         columns[index] = replace(columns[index], name=name.name)
-    return replace(rows, relation=replace(rows.relation, columns=tuple(columns))) if names else rows
+    return (
+        replace(rows, relation=replace(rows.relation, columns=tuple(columns)))
+        if names
+        else rows
+    )

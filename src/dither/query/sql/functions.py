@@ -20,12 +20,16 @@ DAYS = {"DAY": 1, "WEEK": 7}
 MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12, "DECADE": 120, "CENTURY": 1200}
 KINDS = exp.DataType.Type
 TYPES = {
-    **dict.fromkeys((KINDS.TINYINT, KINDS.SMALLINT, KINDS.INT, KINDS.BIGINT), Type.INTEGER),
+    **dict.fromkeys(
+        (KINDS.TINYINT, KINDS.SMALLINT, KINDS.INT, KINDS.BIGINT), Type.INTEGER
+    ),
     **dict.fromkeys((KINDS.FLOAT, KINDS.DOUBLE), Type.REAL),
     **dict.fromkeys((KINDS.TEXT, KINDS.VARCHAR), Type.TEXT),
     KINDS.BOOLEAN: Type.BOOLEAN,
     KINDS.DATE: Type.DATE,
-    **dict.fromkeys((KINDS.TIMESTAMP, KINDS.TIMESTAMPNTZ, KINDS.DATETIME), Type.TIMESTAMP),
+    **dict.fromkeys(
+        (KINDS.TIMESTAMP, KINDS.TIMESTAMPNTZ, KINDS.DATETIME), Type.TIMESTAMP
+    ),
 }
 LONGEST = 18
 """Digits of the count of an INTERVAL; no date moves that far."""
@@ -43,9 +47,15 @@ def _additive(op: str, sign: int) -> Callable[[Scalars, exp.Expr], Expr]:
         if isinstance(other, exp.Interval):
             return _shifted(scalars, left, other, sign)
         right = scalars.bind(other)
-        if left.type is not Type.DATE or (isinstance(left, Literal) and left.value is None):
+        if left.type is not Type.DATE or (
+            isinstance(left, Literal) and left.value is None
+        ):
             return scalars.call(node, op, left, right)
-        if isinstance(right, Literal) and right.type is Type.INTEGER and right.value is not None:
+        if (
+            isinstance(right, Literal)
+            and right.type is Type.INTEGER
+            and right.value is not None
+        ):
             return scalars.call(node, "add_days", left, options=(sign * right.value,))
         if op == "sub":
             return scalars.call(node, "date_sub", left, right)
@@ -59,16 +69,29 @@ def _shifted(scalars: Scalars, date: Expr, node: exp.Interval, sign: int) -> Exp
     unit = node.text("unit").upper()
     unit = unit.removesuffix("S") if unit.removesuffix("S") in DAYS | MONTHS else unit
     count = str(constant(node.this))
-    if unit not in DAYS | MONTHS or not count.removeprefix("-").isdecimal() or len(count) > LONGEST:
-        message = "an INTERVAL needs a whole number of days, weeks, months, quarters or years; write INTERVAL 3 DAY"
+    if (
+        unit not in DAYS | MONTHS
+        or not count.removeprefix("-").isdecimal()
+        or len(count) > LONGEST
+    ):
+        message = (
+            "an INTERVAL needs a whole number of days, weeks, months, "
+            "quarters or years; write INTERVAL 3 DAY"
+        )
         raise scalars.source.problem(message, node, "INTERVAL")
     op = "add_days" if unit in DAYS else "add_months"
-    return scalars.call(node, op, date, options=(sign * int(count) * (DAYS | MONTHS)[unit],))
+    return scalars.call(
+        node, op, date, options=(sign * int(count) * (DAYS | MONTHS)[unit],)
+    )
 
 
 def _round(scalars: Scalars, node: exp.Round) -> Expr:
     digits = node.args.get("decimals")
-    options = () if digits is None else (scalars.whole(digits, "the number of digits of ROUND"),)
+    options = (
+        ()
+        if digits is None
+        else (scalars.whole(digits, "the number of digits of ROUND"),)
+    )
     return scalars.call(node, "round", scalars.bind(node.this), options=options)
 
 
@@ -78,13 +101,20 @@ def _log(scalars: Scalars, node: exp.Log) -> Expr:
         return scalars.call(node, "log10", scalars.bind(node.this))
     base = constant(node.this)
     if not isinstance(base, int) or base not in LOGARITHMS:
-        raise scalars.source.problem("LOG knows the bases 2 and 10; write LN(x) / LN(b) for another", node)
+        raise scalars.source.problem(
+            "LOG knows the bases 2 and 10; write LN(x) / LN(b) for another", node
+        )
     return scalars.call(node, LOGARITHMS[base], scalars.bind(node.expression))
 
 
 def _many(op: str) -> Handler:
     def build(scalars: Scalars, node: exp.Expr) -> Expr:
-        return scalars.call(node, op, scalars.bind(node.this), *(scalars.bind(part) for part in node.expressions))
+        return scalars.call(
+            node,
+            op,
+            scalars.bind(node.this),
+            *(scalars.bind(part) for part in node.expressions),
+        )
 
     return Handler(build, ("this", "expressions", "ignore_nulls"))
 
@@ -99,7 +129,9 @@ def _concat(scalars: Scalars, node: exp.Concat) -> Expr:
 def _trim(scalars: Scalars, node: exp.Trim) -> Expr:
     if node.expression is not None:
         raise scalars.source.problem("TRIM removes blanks only; write TRIM(x)", node)
-    op = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position")).upper(), "trim")
+    op = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(
+        str(node.args.get("position")).upper(), "trim"
+    )
     return scalars.call(node, op, scalars.bind(node.this))
 
 
@@ -107,7 +139,9 @@ def _substring(scalars: Scalars, node: exp.Substring) -> Expr:
     length = node.args.get("length")
     start = scalars.whole(node.args.get("start"), "the start of SUBSTRING")
     count = None if length is None else scalars.whole(length, "the length of SUBSTRING")
-    return scalars.call(node, "substring", scalars.bind(node.this), options=(start, count))
+    return scalars.call(
+        node, "substring", scalars.bind(node.this), options=(start, count)
+    )
 
 
 def _left(scalars: Scalars, node: exp.Left) -> Expr:
@@ -125,7 +159,10 @@ def _like(scalars: Scalars, node: exp.Expr, escape: str | None = None) -> Expr:
 def _escape(scalars: Scalars, node: exp.Escape) -> Expr:
     inner, sign = node.this, constant(node.expression)
     if not isinstance(inner, exp.Like | exp.ILike) or not isinstance(sign, str):
-        raise scalars.source.problem("ESCAPE needs one character after a LIKE; write x LIKE '5!%' ESCAPE '!'", node)
+        raise scalars.source.problem(
+            "ESCAPE needs one character after a LIKE; write x LIKE '5!%' ESCAPE '!'",
+            node,
+        )
     only(scalars.source, inner, "this", "expression", "negate")
     return _like(scalars, inner, sign)
 
@@ -134,7 +171,10 @@ def _cast(scalars: Scalars, node: exp.Cast) -> Expr:
     wanted = node.args["to"]
     type_ = TYPES.get(wanted.this)
     if type_ is None or wanted.expressions or wanted.args.get("nested"):
-        message = "a CAST can be to INTEGER, DOUBLE, VARCHAR, BOOLEAN, DATE or TIMESTAMP; use one of these"
+        message = (
+            "a CAST can be to INTEGER, DOUBLE, VARCHAR, BOOLEAN, DATE or "
+            "TIMESTAMP; use one of these"
+        )
         raise scalars.source.problem(message, node)
     only(scalars.source, wanted, "this", "nested")
     return scalars.call(node, "cast", scalars.bind(node.this), options=(type_,))
@@ -143,7 +183,9 @@ def _cast(scalars: Scalars, node: exp.Cast) -> Expr:
 def _extract(scalars: Scalars, node: exp.Extract) -> Expr:
     part = node.this
     name = part.name if isinstance(part, exp.Var | exp.Literal) else ""
-    return scalars.call(node, "extract", scalars.bind(node.expression), options=(name.lower(),))
+    return scalars.call(
+        node, "extract", scalars.bind(node.expression), options=(name.lower(),)
+    )
 
 
 def _part(part: str) -> Handler:
@@ -154,13 +196,20 @@ def _part(part: str) -> Handler:
 
 
 def _truncate(scalars: Scalars, node: exp.Expr) -> Expr:
-    return scalars.call(node, "date_trunc", scalars.bind(node.this), options=(node.text("unit").lower(),))
+    return scalars.call(
+        node,
+        "date_trunc",
+        scalars.bind(node.this),
+        options=(node.text("unit").lower(),),
+    )
 
 
 def _difference(scalars: Scalars, node: exp.DateDiff) -> Expr:
     """DATE_DIFF(unit, a, b) is b less a; sqlglot turns them round."""
     later, earlier = scalars.bind(node.this), scalars.bind(node.expression)
-    return scalars.call(node, "date_diff", earlier, later, options=(node.text("unit").lower(),))
+    return scalars.call(
+        node, "date_diff", earlier, later, options=(node.text("unit").lower(),)
+    )
 
 
 def _named(scalars: Scalars, node: exp.Anonymous) -> Expr:
@@ -168,7 +217,9 @@ def _named(scalars: Scalars, node: exp.Anonymous) -> Expr:
     name, args = str(node.this).upper(), node.expressions
     if name in ("DATE_PART", "DATEPART") and len(args) == 2:
         part = scalars.constant(args[0], "the part of a date")
-        return scalars.call(node, "extract", scalars.bind(args[1]), options=(str(part).lower(),))
+        return scalars.call(
+            node, "extract", scalars.bind(args[1]), options=(str(part).lower(),)
+        )
     if name in ("WEEKDAY", "DOW") and len(args) == 1:
         return scalars.call(node, "extract", scalars.bind(args[0]), options=("dow",))
     if name == "PREFIX" and len(args) == 2:
@@ -194,7 +245,11 @@ ONE: dict[Any, str] = {
     exp.Upper: "upper",
     exp.Length: "length",
 }
-TWO: dict[Any, str] = {exp.StartsWith: "starts_with", exp.Contains: "contains", exp.Nullif: "nullif"}
+TWO: dict[Any, str] = {
+    exp.StartsWith: "starts_with",
+    exp.Contains: "contains",
+    exp.Nullif: "nullif",
+}
 PARTS: dict[Any, str] = {
     exp.Year: "year",
     exp.Quarter: "quarter",

@@ -20,7 +20,15 @@ from dither.query.sql.scalars import Scalars
 from dither.query.sql.scope import Scope
 from dither.query.sql.text import Source
 
-__all__ = ["Grouping", "Item", "group_keys", "item_at", "items_of", "keyed", "row_scalars"]
+__all__ = [
+    "Grouping",
+    "Item",
+    "group_keys",
+    "item_at",
+    "items_of",
+    "keyed",
+    "row_scalars",
+]
 
 
 @dataclass(frozen=True)
@@ -32,12 +40,18 @@ class Item:
 
     @property
     def name(self) -> str:
-        return self.alias or (self.node.name if isinstance(self.node, exp.Column) else "")
+        return self.alias or (
+            self.node.name if isinstance(self.node, exp.Column) else ""
+        )
 
 
 def items_of(source: Source, select: exp.Select) -> list[Item]:
     if not select.expressions:
-        raise source.problem("SELECT names nothing to ask for; write SELECT COUNT(*) FROM …", select, "SELECT")
+        raise source.problem(
+            "SELECT names nothing to ask for; write SELECT COUNT(*) FROM …",
+            select,
+            "SELECT",
+        )
     return [_item(source, node) for node in select.expressions]
 
 
@@ -64,23 +78,38 @@ def row_scalars(source: Source, scope: Scope, place: str) -> Scalars:
 def _misplaced(place: str) -> str:
     way = {
         "WHERE": "write the condition on it in HAVING",
-        "an aggregate": "aggregate for each unit in a SELECT inside FROM, then over the units",
+        "an aggregate": (
+            "aggregate for each unit in a SELECT inside FROM, then over the units"
+        ),
     }
-    return f"an aggregate cannot stand in {place}; {way.get(place, 'use it in SELECT, HAVING or ORDER BY')}"
+    return (
+        f"an aggregate cannot stand in {place}; "
+        f"{way.get(place, 'use it in SELECT, HAVING or ORDER BY')}"
+    )
 
 
-def group_keys(source: Source, scope: Scope, select: exp.Select, items: list[Item]) -> dict[Expr, exp.Expr]:
-    """The expressions of GROUP BY, by themselves, by alias or by place, and where they stand."""
+def group_keys(
+    source: Source, scope: Scope, select: exp.Select, items: list[Item]
+) -> dict[Expr, exp.Expr]:
+    """The expressions of GROUP BY, by themselves, by alias or by place, and where they
+    stand.
+    """
     group = select.args.get("group")
     if group is None:
         return {}
     only(source, group, "expressions", "all")
     if group.args.get("all"):
-        nodes: Iterable[exp.Expr] = [item.node for item in items if not aggregates_in(item.node)]
+        nodes: Iterable[exp.Expr] = [
+            item.node for item in items if not aggregates_in(item.node)
+        ]
     elif group.expressions:
-        nodes = [_key_node(source, scope, plain(node), items) for node in group.expressions]
+        nodes = [
+            _key_node(source, scope, plain(node), items) for node in group.expressions
+        ]
     else:
-        raise source.problem("GROUP BY needs a column or an expression; name one", group, "GROUP BY")
+        raise source.problem(
+            "GROUP BY needs a column or an expression; name one", group, "GROUP BY"
+        )
     return keyed(row_scalars(source, scope, "GROUP BY"), nodes)
 
 
@@ -89,14 +118,21 @@ def keyed(scalars: Scalars, nodes: Iterable[exp.Expr]) -> dict[Expr, exp.Expr]:
     found = {scalars.bind(node): node for node in nodes}
     keys = {key: node for key, node in found.items() if not isinstance(key, Literal)}
     if len(keys) > KEYS:
-        raise scalars.source.problem(f"one SELECT can have {KEYS} keys; group by fewer", list(keys.values())[KEYS])
+        raise scalars.source.problem(
+            f"one SELECT can have {KEYS} keys; group by fewer",
+            list(keys.values())[KEYS],
+        )
     return keys
 
 
-def _key_node(source: Source, scope: Scope, node: exp.Expr, items: list[Item]) -> exp.Expr:
+def _key_node(
+    source: Source, scope: Scope, node: exp.Expr, items: list[Item]
+) -> exp.Expr:
     """What an item of GROUP BY means: a place in SELECT, a column, or else an alias."""
     if isinstance(node, exp.Tuple):
-        raise source.problem("GROUP BY takes its columns without brackets; write GROUP BY a, b", node)
+        raise source.problem(
+            "GROUP BY takes its columns without brackets; write GROUP BY a, b", node
+        )
     place = constant(node)
     if isinstance(place, int):
         return item_at(source, node, place, items).node
@@ -108,7 +144,9 @@ def _key_node(source: Source, scope: Scope, node: exp.Expr, items: list[Item]) -
 def item_at(source: Source, node: exp.Expr, place: int, items: list[Item]) -> Item:
     if 1 <= place <= len(items):
         return items[place - 1]
-    raise source.problem(f"SELECT has {len(items)} items; write a place from 1 to {len(items)}", node)
+    raise source.problem(
+        f"SELECT has {len(items)} items; write a place from 1 to {len(items)}", node
+    )
 
 
 @dataclass
@@ -155,23 +193,40 @@ class Grouping:
                 return self._plainly(item.node)
         column = self.scope.ref(self.source, node).column.name
         way = f"add {column} to GROUP BY, or aggregate it, such as COUNT({column})"
-        raise self.source.problem(f"{column} is neither in GROUP BY nor in an aggregate; {way}", node)
+        raise self.source.problem(
+            f"{column} is neither in GROUP BY nor in an aggregate; {way}", node
+        )
 
     def _plainly(self, node: exp.Expr) -> Expr:
         """An item of SELECT, in which aliases have no meaning."""
         inner = Grouping(
-            self.source, self.scope, self.keys, [], self.key_leaf, self.aggregate_leaf, self.check, self.aggregates
+            self.source,
+            self.scope,
+            self.keys,
+            [],
+            self.key_leaf,
+            self.aggregate_leaf,
+            self.check,
+            self.aggregates,
         )
         return inner.bind(node)
 
     def _aggregate(self, node: exp.Expr) -> Expr:
-        reader = Reader(row_scalars(self.source, self.scope, "an aggregate"), self.scope.rows)
+        reader = Reader(
+            row_scalars(self.source, self.scope, "an aggregate"), self.scope.rows
+        )
         found = reader.read(node)
         self.check(node, found)
         for index, known in enumerate(self.aggregates):
-            if (known.function, known.args, known.level) == (found.function, found.args, found.level):
+            if (known.function, known.args, known.level) == (
+                found.function,
+                found.args,
+                found.level,
+            ):
                 return self.aggregate_leaf(index, known)
         if len(self.aggregates) >= AGGREGATES:
-            raise self.source.problem(f"one SELECT can have {AGGREGATES} aggregates; ask for fewer", node)
+            raise self.source.problem(
+                f"one SELECT can have {AGGREGATES} aggregates; ask for fewer", node
+            )
         self.aggregates.append(found)
         return self.aggregate_leaf(len(self.aggregates) - 1, found)

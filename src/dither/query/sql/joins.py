@@ -1,4 +1,6 @@
-"""Joins: two private sides only where their owners are the same, and no row without an owner (rule R9)."""
+"""Joins: two private sides only where their owners are the same, and no row without an
+owner (rule R9).
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,22 @@ from dither.query.sql.refusals import only
 from dither.query.sql.scalars import conjuncts
 from dither.query.sql.scope import Context, Entry, Rows, Scope
 
-__all__ = ["beside", "has_outer_join", "join", "linked", "row_tables", "same_owner", "same_unit"]
+__all__ = [
+    "beside",
+    "has_outer_join",
+    "join",
+    "linked",
+    "row_tables",
+    "same_owner",
+    "same_unit",
+]
 
-KINDS = {"": JoinKind.INNER, "LEFT": JoinKind.LEFT, "RIGHT": JoinKind.RIGHT, "FULL": JoinKind.FULL}
+KINDS = {
+    "": JoinKind.INNER,
+    "LEFT": JoinKind.LEFT,
+    "RIGHT": JoinKind.RIGHT,
+    "FULL": JoinKind.FULL,
+}
 
 
 def nodes(relation: Relation) -> Iterator[Relation]:
@@ -31,13 +46,22 @@ def nodes(relation: Relation) -> Iterator[Relation]:
 
 def has_outer_join(relation: Relation) -> bool:
     """Whether columns may be NULL because a row had no partner."""
-    return any(isinstance(node, Join) and node.kind is not JoinKind.INNER for node in nodes(relation))
+    return any(
+        isinstance(node, Join) and node.kind is not JoinKind.INNER
+        for node in nodes(relation)
+    )
 
 
 def row_tables(relation: Relation) -> set[str]:
     """The private tables in which each row is a unit of its own."""
-    tables = [node.table for node in nodes(relation) if isinstance(node, Scan) and node.private]
-    return {table.name for table in tables if table.owner is None and table.link is None}
+    tables = [
+        node.table
+        for node in nodes(relation)
+        if isinstance(node, Scan) and node.private
+    ]
+    return {
+        table.name for table in tables if table.owner is None and table.link is None
+    }
 
 
 def join(context: Context, left: Scope, right: Scope, node: exp.Join) -> Scope:
@@ -53,13 +77,29 @@ def join(context: Context, left: Scope, right: Scope, node: exp.Join) -> Scope:
     if left.rows.relation.private and right.rows.relation.private:
         _check_owners(context, both, len(left.rows.facts), condition, node)
     context.made(len(shared) * len(pair.columns), node)
-    return _merged(replace(both, rows=replace(both.rows, relation=replace(pair, condition=condition))), shared, kind)
+    return _merged(
+        replace(
+            both, rows=replace(both.rows, relation=replace(pair, condition=condition))
+        ),
+        shared,
+        kind,
+    )
 
 
-def linked(context: Context, left: Scope, right: Scope, conditions: list[exp.Expr], node: exp.Expr) -> Scope:
-    """Two parts of FROM with a comma between them as one; the conditions of WHERE that link them join them."""
+def linked(
+    context: Context,
+    left: Scope,
+    right: Scope,
+    conditions: list[exp.Expr],
+    node: exp.Expr,
+) -> Scope:
+    """Two parts of FROM with a comma between them as one; the conditions of WHERE that
+    link them join them.
+    """
     word = "JOIN" if node.args.get("kind") else ""
-    _check_sides(context, left.rows.relation, right.rows.relation, JoinKind.INNER, node, word)
+    _check_sides(
+        context, left.rows.relation, right.rows.relation, JoinKind.INNER, node, word
+    )
     pair = _pair(left.rows.relation, right.rows.relation, JoinKind.INNER)
     context.made(len(pair.columns), node)
     both = _side_by_side(left, right, pair)
@@ -68,42 +108,71 @@ def linked(context: Context, left: Scope, right: Scope, conditions: list[exp.Exp
     condition = parts[0] if len(parts) == 1 else call("and", *parts) if parts else None
     if left.rows.relation.private and right.rows.relation.private:
         _check_owners(context, both, len(left.rows.facts), condition, node, word)
-    return replace(both, rows=replace(both.rows, relation=replace(pair, condition=condition)))
+    return replace(
+        both, rows=replace(both.rows, relation=replace(pair, condition=condition))
+    )
 
 
 def beside(left: Scope, right: Scope) -> Scope:
-    """Every row of one side with every row of the other: names for both, to which conditions are then added."""
-    return _side_by_side(left, right, _pair(left.rows.relation, right.rows.relation, JoinKind.INNER))
+    """Every row of one side with every row of the other: names for both, to which
+    conditions are then added.
+    """
+    return _side_by_side(
+        left, right, _pair(left.rows.relation, right.rows.relation, JoinKind.INNER)
+    )
 
 
 def _check_kind(context: Context, node: exp.Join) -> None:
     source = context.source
     if node.kind in ("SEMI", "ANTI"):
         way = "write WHERE id IN (SELECT id FROM …), or NOT IN, with the unit's id"
-        raise source.problem(f"{node.kind} JOIN cannot be asked; {way}", node, node.kind)
-    if node.method or node.kind not in ("", "INNER", "OUTER", "CROSS") or (node.kind == "OUTER" and not node.side):
+        raise source.problem(
+            f"{node.kind} JOIN cannot be asked; {way}", node, node.kind
+        )
+    if (
+        node.method
+        or node.kind not in ("", "INNER", "OUTER", "CROSS")
+        or (node.kind == "OUTER" and not node.side)
+    ):
         word = node.method or node.kind
-        raise source.problem(f"{word} JOIN cannot be asked; write JOIN … ON with a condition", node, word)
+        raise source.problem(
+            f"{word} JOIN cannot be asked; write JOIN … ON with a condition", node, word
+        )
     only(source, node, "this", "side", "kind", "on", "using")
 
 
 def _check_sides(
-    context: Context, left: Relation, right: Relation, kind: JoinKind, node: exp.Expr, word: str = "JOIN"
+    context: Context,
+    left: Relation,
+    right: Relation,
+    kind: JoinKind,
+    node: exp.Expr,
+    word: str = "JOIN",
 ) -> None:
-    kept = {JoinKind.INNER: [], JoinKind.LEFT: [left], JoinKind.RIGHT: [right], JoinKind.FULL: [left, right]}[kind]
+    kept = {
+        JoinKind.INNER: [],
+        JoinKind.LEFT: [left],
+        JoinKind.RIGHT: [right],
+        JoinKind.FULL: [left, right],
+    }[kind]
     if left.private != right.private and any(not relation.private for relation in kept):
         message = (
-            f"a {kind.upper()} JOIN would keep rows of the public table that belong to no unit; "
+            f"a {kind.upper()} JOIN would keep rows of the public table that "
+            "belong to no unit; "
             "put the private table first and write LEFT JOIN"
         )
         raise context.source.problem(message, node, kind.upper())
     if left.private and right.private and row_tables(left) | row_tables(right):
-        message = "each row is a unit of its own, so two private tables cannot be joined; ask about one at a time"
+        message = (
+            "each row is a unit of its own, so two private tables cannot be "
+            "joined; ask about one at a time"
+        )
         raise context.source.problem(message, node, word)
 
 
 def _pair(left: Relation, right: Relation, kind: JoinKind) -> Join:
-    """Left columns, then right columns. On a side that can be missing the owner's id can be NULL.
+    """Left columns, then right columns. On a side that can be missing the owner's id
+    can be NULL.
 
     A row can have several partners, so what a column adds up to is no longer known.
     """
@@ -112,17 +181,32 @@ def _pair(left: Relation, right: Relation, kind: JoinKind) -> Join:
         *_nullable(right.columns, kind in (JoinKind.LEFT, JoinKind.FULL)),
     )
     columns = tuple(replace(column, total=None) for column in columns)
-    return Join(columns, left.private or right.private, _most(left, right, kind), left, right, kind, None)
+    return Join(
+        columns,
+        left.private or right.private,
+        _most(left, right, kind),
+        left,
+        right,
+        kind,
+        None,
+    )
 
 
 def _side_by_side(left: Scope, right: Scope, pair: Join) -> Scope:
     width = len(pair.left.columns)
-    moved = tuple(Entry(entry.table, entry.name, entry.index + width, entry.shared) for entry in right.entries)
+    moved = tuple(
+        Entry(entry.table, entry.name, entry.index + width, entry.shared)
+        for entry in right.entries
+    )
     return Scope(Rows(pair, left.rows.facts + right.rows.facts), left.entries + moved)
 
 
 def _nullable(columns: tuple[Column, ...], missing: bool) -> tuple[Column, ...]:
-    return tuple(replace(column, owner=False) for column in columns) if missing else columns
+    return (
+        tuple(replace(column, owner=False) for column in columns)
+        if missing
+        else columns
+    )
 
 
 def _most(left: Relation, right: Relation, kind: JoinKind) -> int | None:
@@ -158,29 +242,56 @@ def _one(context: Context, scope: Scope, name: exp.Expr) -> int:
         return found[0].index
     if found:
         raise context.source.problem(
-            f"{name.name} is the name of several columns; write ON with the tables' names", name
+            (
+                f"{name.name} is the name of several columns; write ON with the "
+                "tables' names"
+            ),
+            name,
         )
     way = nearest(name.name, [entry.name for entry in scope.entries])
-    raise context.source.problem(f"there is no column {name.name} on one side of this JOIN; {way}", name)
+    raise context.source.problem(
+        f"there is no column {name.name} on one side of this JOIN; {way}", name
+    )
 
 
-def _condition(context: Context, both: Scope, shared: list[Shared], node: exp.Join) -> Expr | None:
+def _condition(
+    context: Context, both: Scope, shared: list[Shared], node: exp.Join
+) -> Expr | None:
     on = node.args.get("on")
     scalars = row_scalars(context.source, both, "ON")
-    parts = [scalars.call(node, "eq", both.rows.ref(pair.left), both.rows.ref(pair.right)) for pair in shared]
+    parts = [
+        scalars.call(node, "eq", both.rows.ref(pair.left), both.rows.ref(pair.right))
+        for pair in shared
+    ]
     if on is not None:
         parts += list(conjuncts(scalars.condition(on, "ON")))
     if not parts and node.side:
-        raise context.source.problem(f"{node.side} JOIN needs a condition; write ON or USING", node, "JOIN")
-    return parts[0] if len(parts) == 1 else scalars.call(node, "and", *parts) if parts else None
+        raise context.source.problem(
+            f"{node.side} JOIN needs a condition; write ON or USING", node, "JOIN"
+        )
+    return (
+        parts[0]
+        if len(parts) == 1
+        else scalars.call(node, "and", *parts)
+        if parts
+        else None
+    )
 
 
 def _check_owners(
-    context: Context, both: Scope, width: int, condition: Expr | None, node: exp.Expr, word: str = "JOIN"
+    context: Context,
+    both: Scope,
+    width: int,
+    condition: Expr | None,
+    node: exp.Expr,
+    word: str = "JOIN",
 ) -> None:
     if same_owner(both.rows, width, condition):
         return
-    message = f"two private tables can be joined only where their rows belong to the same unit; {_way(both, width)}"
+    message = (
+        "two private tables can be joined only where their rows belong "
+        f"to the same unit; {_way(both, width)}"
+    )
     raise context.source.problem(message, node, word)
 
 
@@ -196,14 +307,21 @@ def same_unit(both: Scope, width: int) -> str | None:
     facts = both.rows.facts
     for left, right in product(both.entries, both.entries):
         if left.index < width <= right.index and facts[left.index] & facts[right.index]:
-            names = [f"{entry.table}.{entry.name}" if entry.table else entry.name for entry in (left, right)]
+            names = [
+                f"{entry.table}.{entry.name}" if entry.table else entry.name
+                for entry in (left, right)
+            ]
             return " = ".join(names)
     return None
 
 
 def same_owner(rows: Rows, width: int, condition: Expr | None) -> bool:
-    """Whether a condition holds only for rows of one owner; the columns of the left side are the first `width`."""
-    return condition is not None and any(_same_id(rows, width, part) for part in conjuncts(condition))
+    """Whether a condition holds only for rows of one owner; the columns of the left
+    side are the first `width`.
+    """
+    return condition is not None and any(
+        _same_id(rows, width, part) for part in conjuncts(condition)
+    )
 
 
 def _same_id(rows: Rows, width: int, part: Expr) -> bool:
@@ -211,13 +329,17 @@ def _same_id(rows: Rows, width: int, part: Expr) -> bool:
     if not (isinstance(part, Call) and part.op == "eq"):
         return False
     one, two = part.args
-    if not (isinstance(one, Ref) and isinstance(two, Ref)) or (one.index < width) == (two.index < width):
+    if not (isinstance(one, Ref) and isinstance(two, Ref)) or (one.index < width) == (
+        two.index < width
+    ):
         return False
     return bool(rows.facts[one.index] & rows.facts[two.index])
 
 
 def _merged(scope: Scope, shared: list[Shared], kind: JoinKind) -> Scope:
-    """The names after USING: one column instead of two, the one of the side that is always there."""
+    """The names after USING: one column instead of two, the one of the side that is
+    always there.
+    """
     for pair in shared:
         entries, keep = list(scope.entries), pair.left
         if kind is JoinKind.FULL:
@@ -225,19 +347,30 @@ def _merged(scope: Scope, shared: list[Shared], kind: JoinKind) -> Scope:
             keep = len(scope.rows.facts) - 1
         elif kind is JoinKind.RIGHT:
             keep = pair.right
-        place = next(i for i, entry in enumerate(entries) if entry.index == pair.left and not entry.shared)
-        hidden = [replace(e, shared=True) if e.index in (pair.left, pair.right) else e for e in entries]
+        place = next(
+            i
+            for i, entry in enumerate(entries)
+            if entry.index == pair.left and not entry.shared
+        )
+        hidden = [
+            replace(e, shared=True) if e.index in (pair.left, pair.right) else e
+            for e in entries
+        ]
         hidden.insert(place, Entry("", entries[place].name, keep))
         scope = replace(scope, entries=tuple(hidden))
     return scope
 
 
 def _coalesced(rows: Rows, pair: Shared) -> Rows:
-    """After FULL JOIN … USING either side may be missing: the column is the one that is there."""
+    """After FULL JOIN … USING either side may be missing: the column is the one that is
+    there.
+    """
     left, right = rows.ref(pair.left), rows.ref(pair.right)
     expr = call("coalesce", left, right)
     column = replace(Column.of(pair.name, expr), owner=pair.owner)
     exprs = (*(rows.ref(index) for index in range(len(rows.facts))), expr)
     relation = rows.relation
-    project = Project((*relation.columns, column), relation.private, relation.most, relation, exprs)
+    project = Project(
+        (*relation.columns, column), relation.private, relation.most, relation, exprs
+    )
     return Rows(project, (*rows.facts, rows.facts[pair.left] & rows.facts[pair.right]))

@@ -1,4 +1,6 @@
-"""`x IN (SELECT …)`: values of a public table, or rows whose owner the other SELECT has rows of (rule R9)."""
+"""`x IN (SELECT …)`: values of a public table, or rows whose owner the other SELECT has
+rows of (rule R9).
+"""
 
 from __future__ import annotations
 
@@ -17,43 +19,73 @@ from dither.query.sql.scope import Context, Rows
 __all__ = ["in_rows"]
 
 
-def in_rows(context: Context, rows: Rows, expr: Expr, node: exp.In, negated: bool) -> Rows:
-    """The rows for which an expression is (or, negated, is not) among the values of a SELECT."""
+def in_rows(
+    context: Context, rows: Rows, expr: Expr, node: exp.In, negated: bool
+) -> Rows:
+    """The rows for which an expression is (or, negated, is not) among the values of a
+    SELECT.
+    """
     only(context.source, node, "this", "query")
     query = node.args["query"]
     only(context.source, query, "this")
     others = context.query(context, query.this)
     if len(others.facts) != 1:
-        raise context.source.problem("the SELECT after IN must have one column; name one", node)
+        raise context.source.problem(
+            "the SELECT after IN must have one column; name one", node
+        )
     build = _of_owners if others.relation.private else _in_public
     return replace(rows, relation=build(context, rows, expr, others, node, negated))
 
 
-def _of_owners(context: Context, rows: Rows, expr: Expr, others: Rows, node: exp.In, negated: bool) -> Relation:
-    """Rows of the owners that the other relation has rows of, or whose own key it has: only an owner's rows decide."""
+def _of_owners(
+    context: Context, rows: Rows, expr: Expr, others: Rows, node: exp.In, negated: bool
+) -> Relation:
+    """Rows of the owners that the other relation has rows of, or whose own key it has:
+    only an owner's rows decide.
+    """
     source = rows.relation
     ids = isinstance(expr, Ref) and bool(rows.facts[expr.index] & others.facts[0])
     if not (ids and source.private) or row_tables(source) | row_tables(others.relation):
         message = (
-            "IN (SELECT …) over a private table can compare only the unit's id with the unit's id, or a key that leads "
+            "IN (SELECT …) over a private table can compare only the unit's "
+            "id with the unit's id, or a key that leads "
             "to the unit with itself; write WHERE id IN (SELECT id FROM …)"
         )
         raise context.source.problem(message, node)
     assert isinstance(expr, Ref)
     if expr.column.owner and others.relation.columns[0].owner:
-        return OfOwners(source.columns, source.private, source.most, source, others.relation, negated)
+        return OfOwners(
+            source.columns,
+            source.private,
+            source.most,
+            source,
+            others.relation,
+            negated,
+        )
     if negated:  # as with public values: NULL is in no list, and not outside of one
         source = rows.filtered(call("is_not_null", expr)).relation
     other = others.ref(0)
     equal = call("eq", expr, replace(other, index=len(rows.facts)))
-    return SemiJoin(source.columns, source.private, source.most, source, others.relation, equal, negated)
+    return SemiJoin(
+        source.columns,
+        source.private,
+        source.most,
+        source,
+        others.relation,
+        equal,
+        negated,
+    )
 
 
-def _in_public(context: Context, rows: Rows, expr: Expr, others: Rows, node: exp.In, negated: bool) -> Relation:
+def _in_public(
+    context: Context, rows: Rows, expr: Expr, others: Rows, node: exp.In, negated: bool
+) -> Relation:
     source = rows.relation
     try:
         mine, value = unify("IN", (expr, others.ref(0)))
     except TypeProblem as problem:
         raise context.source.problem(str(problem), node) from None
     values = others.projected([(others.relation.columns[0].name, value)]).relation
-    return InPublic(source.columns, source.private, source.most, source, mine, values, negated)
+    return InPublic(
+        source.columns, source.private, source.most, source, mine, values, negated
+    )

@@ -1,4 +1,6 @@
-"""Reading SQL: what is too large, nested too deeply or no question is refused before sqlglot reads it."""
+"""Reading SQL: what is too large, nested too deeply or no question is refused before
+sqlglot reads it.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,22 @@ LONGEST_INTERVAL = 50
 NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
 LOOSE_JOINS = 3
 FIRST = {"SELECT", "WITH", "FROM", "("}
-# Atomic and possessive: with ways to read comments differently, trying them all would take for ever.
-EXPLAIN = re.compile(r"(?>\s+|--[^\n]*\n|/\*.*?\*/)*+explain\b", re.IGNORECASE | re.DOTALL)
+# Atomic and possessive: with ways to read comments differently, trying them all would
+# take for ever.
+EXPLAIN = re.compile(
+    r"(?>\s+|--[^\n]*\n|/\*.*?\*/)*+explain\b", re.IGNORECASE | re.DOTALL
+)
 CHAINS = (exp.And, exp.Or, exp.Union)
-NESTED = "the question is nested too deeply; write it with fewer levels, for example with WITH"
+NESTED = (
+    "the question is nested too deeply; write it with fewer levels, "
+    "for example with WITH"
+)
 
 
 class Parser(DuckDBParser):
-    """sqlglot's parser, which refuses what it would otherwise keep unread, with a warning, as a command."""
+    """sqlglot's parser, which refuses what it would otherwise keep unread, with a
+    warning, as a command.
+    """
 
     def _warn_unsupported(self) -> None:
         self.raise_error("Unsupported command")
@@ -37,7 +47,9 @@ class Parser(DuckDBParser):
 
 @dataclass(frozen=True)
 class Parsed:
-    """A question as sqlglot reads it. `explain`: EXPLAIN stood before it, so it must not be charged or run."""
+    """A question as sqlglot reads it. `explain`: EXPLAIN stood before it, so it must
+    not be charged or run.
+    """
 
     explain: bool
     tree: exp.Expr
@@ -59,9 +71,14 @@ def parse(sql: str) -> Parsed:
 
 def _check_text(sql: str) -> None:
     if not isinstance(sql, str):
-        raise QueryError(f"a question is text, not {type(sql).__name__}; pass a SELECT as a string")
+        raise QueryError(
+            f"a question is text, not {type(sql).__name__}; pass a SELECT as a string"
+        )
     if len(sql) > LETTERS:
-        raise QueryError(f"the question has {len(sql):,} characters; it may have {LETTERS:,}: ask for less at a time")
+        raise QueryError(
+            f"the question has {len(sql):,} characters; it may have "
+            f"{LETTERS:,}: ask for less at a time"
+        )
     if any(0xD800 <= ord(letter) <= 0xDFFF or letter == "\0" for letter in sql):
         raise QueryError("the question holds a character that is not text; remove it")
 
@@ -77,9 +94,13 @@ def _tokens(sql: str) -> list[Token]:
 
 
 def _unfinished(sql: str, error: TokenError) -> QueryError:
-    place = re.fullmatch(r"Missing (.*) from \d+:(\d+)", str(error.__cause__), re.DOTALL)
+    place = re.fullmatch(
+        r"Missing (.*) from \d+:(\d+)", str(error.__cause__), re.DOTALL
+    )
     if place is None:
-        return QueryError("the question cannot be read; check its quotes, comments and numbers")
+        return QueryError(
+            "the question cannot be read; check its quotes, comments and numbers"
+        )
     message = f"something that was opened here is never closed; add {place[1]}"
     return Source(sql, ()).problem_at(message, int(place[2]))
 
@@ -93,7 +114,10 @@ def _statement(sql: str, tokens: list[Token]) -> list[Token]:
     tokens = tokens[:end]
     for token in tokens:
         if token.token_type == TokenType.SEMICOLON:
-            raise source.problem_at("one question at a time; ask what follows the semicolon separately", token.start)
+            raise source.problem_at(
+                "one question at a time; ask what follows the semicolon separately",
+                token.start,
+            )
     if not tokens:
         raise QueryError("the question is empty; write a SELECT")
     return tokens
@@ -102,27 +126,50 @@ def _statement(sql: str, tokens: list[Token]) -> list[Token]:
 def _check_words(source: Source) -> None:
     tokens = source.tokens
     if tokens[0].text.upper() not in FIRST:
-        raise source.problem_at("only SELECT (or EXPLAIN SELECT) can be asked; start with SELECT", tokens[0].start)
+        raise source.problem_at(
+            "only SELECT (or EXPLAIN SELECT) can be asked; start with SELECT",
+            tokens[0].start,
+        )
     if len(tokens) > WORDS:
-        raise QueryError(f"the question has {len(tokens):,} words; it may have {WORDS:,}: ask for less at a time")
+        raise QueryError(
+            f"the question has {len(tokens):,} words; it may have {WORDS:,}: "
+            "ask for less at a time"
+        )
     # sqlglot reads a[1][1]… in quadratic time.
-    if source.depth > DEEPEST or sum(token.token_type == TokenType.L_BRACKET for token in tokens) > TALLEST:
+    if (
+        source.depth > DEEPEST
+        or sum(token.token_type == TokenType.L_BRACKET for token in tokens) > TALLEST
+    ):
         raise QueryError(NESTED)
     _check_joins(source)
     for token in tokens:
         if token.token_type in NAMES and len(token.text) > LONGEST_NAME:
-            message = f"this name has {len(token.text):,} characters; a name may have {LONGEST_NAME}"
+            message = (
+                f"this name has {len(token.text):,} characters; a name may have "
+                f"{LONGEST_NAME}"
+            )
             raise source.problem_at(message, token.start)
     for one, after in itertools.pairwise(tokens):
-        if one.token_type == TokenType.NUMBER and after.start == one.end + 1 and after.text[:1].isalpha():
-            raise source.problem_at("this number cannot be read; write it in decimal digits", one.start)
+        if (
+            one.token_type == TokenType.NUMBER
+            and after.start == one.end + 1
+            and after.text[:1].isalpha()
+        ):
+            raise source.problem_at(
+                "this number cannot be read; write it in decimal digits", one.start
+            )
         if one.token_type == TokenType.INTERVAL and len(after.text) > LONGEST_INTERVAL:
-            # sqlglot's pattern for it takes time that grows with the square of its length.
-            raise source.problem_at("this INTERVAL cannot be read; write INTERVAL 3 DAY", one.start)
+            # sqlglot's pattern for it takes time that grows with the square of its
+            # length.
+            raise source.problem_at(
+                "this INTERVAL cannot be read; write INTERVAL 3 DAY", one.start
+            )
 
 
 def _check_joins(source: Source) -> None:
-    """sqlglot reads JOINs without ON in every possible order, which takes time that doubles with each of them."""
+    """sqlglot reads JOINs without ON in every possible order, which takes time that
+    doubles with each of them.
+    """
     loose = [0]
     for before, token in itertools.pairwise(source.tokens):
         match token.token_type:
@@ -137,7 +184,9 @@ def _check_joins(source: Source) -> None:
             case TokenType.JOIN if before.token_type != TokenType.CROSS:
                 loose[-1] += 1
         if loose[-1] > LOOSE_JOINS:
-            raise source.problem_at("write ON right after the JOIN that it belongs to", token.start)
+            raise source.problem_at(
+                "write ON right after the JOIN that it belongs to", token.start
+            )
 
 
 def _read(source: Source) -> exp.Expr:
@@ -147,11 +196,17 @@ def _read(source: Source) -> exp.Expr:
         raise _unreadable(source, error) from None
     except RecursionError:
         raise QueryError(NESTED) from None
-    except Exception:  # sqlglot trips over some things that it did not expect, such as FLOOR()[1]
-        raise QueryError("the SQL cannot be read; check its brackets and what its functions are taken of") from None
+    except Exception:
+        # Sqlglot trips over some things that it did not expect, such as FLOOR()[1]
+        raise QueryError(
+            "the SQL cannot be read; check its brackets and what its "
+            "functions are taken of"
+        ) from None
     tree = trees[0] if len(trees) == 1 else None
     if not isinstance(tree, exp.Query):
-        raise source.problem("only SELECT (or EXPLAIN SELECT) can be asked; start with SELECT", tree)
+        raise source.problem(
+            "only SELECT (or EXPLAIN SELECT) can be asked; start with SELECT", tree
+        )
     return tree
 
 
@@ -159,10 +214,18 @@ def _unreadable(source: Source, error: ParseError) -> QueryError:
     """sqlglot's complaint in plain words, at its place."""
     found = error.errors[0] if error.errors else {}
     what = str(found.get("description") or "")
-    reason = f": {what[0].lower()}{what[1:]}" if re.fullmatch(r"Expecting \S+", what) else ""
+    reason = (
+        f": {what[0].lower()}{what[1:]}" if re.fullmatch(r"Expecting \S+", what) else ""
+    )
     place = (found.get("line"), found.get("col"))
-    start = next((token.start for token in source.tokens if (token.line, token.col) == place), None)
-    return source.problem_at(f"the SQL cannot be read here{reason}; check this word and the one before it", start)
+    start = next(
+        (token.start for token in source.tokens if (token.line, token.col) == place),
+        None,
+    )
+    return source.problem_at(
+        f"the SQL cannot be read here{reason}; check this word and the one before it",
+        start,
+    )
 
 
 def _check_height(tree: exp.Expr, source: Source) -> None:
@@ -173,4 +236,10 @@ def _check_height(tree: exp.Expr, source: Source) -> None:
         if height > TALLEST:
             raise source.problem(NESTED)
         for child in node.iter_expressions():
-            level.append((child, height + (not (isinstance(child, CHAINS) and type(child) is type(node)))))
+            level.append(
+                (
+                    child,
+                    height
+                    + (not (isinstance(child, CHAINS) and type(child) is type(node))),
+                )
+            )

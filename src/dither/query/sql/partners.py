@@ -1,4 +1,6 @@
-"""`EXISTS (SELECT …)`: rows are kept by partners in a public table, or among the rows of their own owner (rule R9)."""
+"""`EXISTS (SELECT …)`: rows are kept by partners in a public table, or among the rows
+of their own owner (rule R9).
+"""
 
 from __future__ import annotations
 
@@ -20,17 +22,26 @@ from dither.query.sql.scope import Context, Nested, Rows, Scope
 
 __all__ = ["checked", "partnered", "split"]
 
-WAY = "write EXISTS (SELECT * FROM … WHERE …) with the unit's id, or WHERE id IN (SELECT id FROM …)"
+WAY = (
+    "write EXISTS (SELECT * FROM … WHERE …) with the unit's id, or "
+    "WHERE id IN (SELECT id FROM …)"
+)
 
 
 def checked(context: Context, node: exp.Exists) -> exp.Select:
-    """The SELECT of an EXISTS, which has FROM and WHERE. What it selects means nothing: only that there is a row."""
+    """The SELECT of an EXISTS, which has FROM and WHERE. What it selects means nothing:
+    only that there is a row.
+    """
     select = node.this
     only(context.source, node, "this")
     if not isinstance(select, exp.Select) or select.args.get("from_") is None:
-        raise context.source.problem(f"EXISTS needs one SELECT with FROM and WHERE; {WAY}", node, "EXISTS")
+        raise context.source.problem(
+            f"EXISTS needs one SELECT with FROM and WHERE; {WAY}", node, "EXISTS"
+        )
     items = items_of(context.source, select)
-    if select.args.get("group") is not None or any(aggregates_in(item.node) for item in items):
+    if select.args.get("group") is not None or any(
+        aggregates_in(item.node) for item in items
+    ):
         message = f"EXISTS asks whether there is a row, so it cannot aggregate; {WAY}"
         raise context.source.problem(message, node, "EXISTS")
     only(context.source, select, "expressions", "from_", "joins", "where")
@@ -41,16 +52,22 @@ def _check_items(context: Context, scope: Scope, select: exp.Select) -> None:
     for item in items_of(context.source, select):
         if isinstance(item.node, exp.Star):
             only(context.source, item.node)
-        elif isinstance(item.node, exp.Literal | exp.Column) and not item.node.find(exp.Star):
+        elif isinstance(item.node, exp.Literal | exp.Column) and not item.node.find(
+            exp.Star
+        ):
             row_scalars(context.source, scope, "EXISTS").bind(item.node)
         else:
-            raise context.source.problem("EXISTS looks at no column; write EXISTS (SELECT * FROM …)", item.node)
+            raise context.source.problem(
+                "EXISTS looks at no column; write EXISTS (SELECT * FROM …)", item.node
+            )
 
 
 def split(
     context: Context, scope: Scope, parts: list[Part], conditions: list[exp.Expr]
 ) -> tuple[list[exp.Expr], list[exp.Expr]]:
-    """The conditions over the inner tables alone, and those that look at the row around them."""
+    """The conditions over the inner tables alone, and those that look at the row around
+    them.
+    """
     inner = parts[0].scope
     for part in parts[1:]:
         inner = beside(inner, part.scope)
@@ -59,7 +76,9 @@ def split(
     own, across = list[exp.Expr](), list[exp.Expr]()
     for node in conditions:
         found = refs(scalars.condition(node, "WHERE"))
-        (across if any(ref.index < len(scope.rows.facts) for ref in found) else own).append(node)
+        (
+            across if any(ref.index < len(scope.rows.facts) for ref in found) else own
+        ).append(node)
     return own, across
 
 
@@ -70,7 +89,12 @@ def _nested(outer: Scope, inner: Scope) -> Nested:
 
 
 def partnered(
-    context: Context, scope: Scope, inner: Scope, across: list[exp.Expr], node: exp.Exists, negated: bool
+    context: Context,
+    scope: Scope,
+    inner: Scope,
+    across: list[exp.Expr],
+    node: exp.Exists,
+    negated: bool,
 ) -> Rows:
     """The rows with (or, negated, without) a partner for which all conditions hold."""
     both = _nested(scope, inner)
@@ -81,28 +105,50 @@ def partnered(
     source, others = scope.rows.relation, inner.rows.relation
     if others.private:
         _check_owners(context, scope, inner, condition, node)
-    relation = SemiJoin(source.columns, source.private, source.most, source, others, condition, negated)
+    relation = SemiJoin(
+        source.columns, source.private, source.most, source, others, condition, negated
+    )
     return replace(scope.rows, relation=relation)
 
 
-def _check_owners(context: Context, scope: Scope, inner: Scope, condition: Expr | None, node: exp.Exists) -> None:
+def _check_owners(
+    context: Context,
+    scope: Scope,
+    inner: Scope,
+    condition: Expr | None,
+    node: exp.Exists,
+) -> None:
     source, others = scope.rows.relation, inner.rows.relation
     if not source.private:
         message = (
-            "EXISTS over a private table would tell which rows of a public table it has partners of; "
+            "EXISTS over a private table would tell which rows of a public "
+            "table it has partners of; "
             "put the private table in FROM and join the public one"
         )
         raise context.source.problem(message, node, "EXISTS")
     if row_tables(source) | row_tables(others):
-        message = "each row is a unit of its own, so EXISTS would look at rows of other units; ask about one at a time"
+        message = (
+            "each row is a unit of its own, so EXISTS would look at rows of "
+            "other units; ask about one at a time"
+        )
         raise context.source.problem(message, node, "EXISTS")
     if not same_owner(beside(scope, inner).rows, len(source.columns), condition):
-        message = f"EXISTS over a private table can look only at rows of the same unit; {_way(scope, inner)}"
+        message = (
+            "EXISTS over a private table can look only at rows of the same "
+            f"unit; {_way(scope, inner)}"
+        )
         raise context.source.problem(message, node, "EXISTS")
 
 
 def _way(scope: Scope, inner: Scope) -> str:
     if clash([*scope.tables, *inner.tables]):
-        return "give the inner table another name with AS, and compare the unit's ids in its WHERE"
+        return (
+            "give the inner table another name with AS, and compare the "
+            "unit's ids in its WHERE"
+        )
     found = same_unit(beside(scope, inner), len(scope.rows.facts))
-    return "select the unit's id on both sides" if found is None else f"add {found} to its WHERE, joined by AND"
+    return (
+        "select the unit's id on both sides"
+        if found is None
+        else f"add {found} to its WHERE, joined by AND"
+    )

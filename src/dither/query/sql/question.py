@@ -1,4 +1,6 @@
-"""A bound question: which rows, which keys, which aggregates, and what is done with the released answers."""
+"""A bound question: which rows, which keys, which aggregates, and what is done with the
+released answers.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ __all__ = ["Aggregate", "Key", "Output", "Question"]
 
 @dataclass(frozen=True)
 class Key:
-    """A grouping expression. `values` are its public values in order; None means they are private (rule R14)."""
+    """A grouping expression. `values` are its public values in order; None means they
+    are private (rule R14).
+    """
 
     expr: Expr
     name: str
@@ -24,9 +28,10 @@ class Key:
 class Aggregate:
     """One aggregate over the rows of a group.
 
-    `function`: count (no argument: rows; one argument: where it is not NULL), units (owners of such rows), distinct,
-    sum, avg, var_samp, var_pop, stddev_samp, stddev_pop, covar_samp, covar_pop, corr, min, max, quantile (its level
-    as `level`). Every argument but those of count, units and distinct has a bounded range.
+    `function`: count (no argument: rows; one argument: where it is not NULL), units
+    (owners of such rows), distinct, sum, avg, var_samp, var_pop, stddev_samp,
+    stddev_pop, covar_samp, covar_pop, corr, min, max, quantile (its level as `level`).
+    Every argument but those of count, units and distinct has a bounded range.
     """
 
     function: str
@@ -45,7 +50,9 @@ class Output:
 
 @dataclass(frozen=True)
 class Question:
-    """What was asked. HAVING, ORDER BY, LIMIT and the outputs are post-processing of the releases, and free."""
+    """What was asked. HAVING, ORDER BY, LIMIT and the outputs are post-processing of
+    the releases, and free.
+    """
 
     relation: Relation
     keys: tuple[Key, ...]
@@ -58,8 +65,12 @@ class Question:
 
     @property
     def selects(self) -> bool:
-        """Whether groups are shown or not by their own numbers: those that are shown are then a choice (rule R30)."""
-        ranked = self.limit is not None and any(_measures(expr) for expr, _ in self.order)
+        """Whether groups are shown or not by their own numbers: those that are shown
+        are then a choice (rule R30).
+        """
+        ranked = self.limit is not None and any(
+            _measures(expr) for expr, _ in self.order
+        )
         return ranked or (self.having is not None and _measures(self.having))
 
     @property
@@ -70,4 +81,6 @@ class Question:
 
 def _measures(expr: Expr) -> bool:
     """Whether an expression over releases has an aggregate in it."""
-    return isinstance(expr, AggregateLeaf) or (isinstance(expr, Call) and any(map(_measures, expr.args)))
+    return isinstance(expr, AggregateLeaf) or (
+        isinstance(expr, Call) and any(map(_measures, expr.args))
+    )

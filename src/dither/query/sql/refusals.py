@@ -1,4 +1,6 @@
-"""What cannot be asked: why, and what to write instead. Whatever is not on the allow-list ends here."""
+"""What cannot be asked: why, and what to write instead. Whatever is not on the
+allow-list ends here.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,10 @@ from dither.query.sql.text import Source
 
 __all__ = ["CLAUSES", "only", "refuse", "unknown"]
 
-CLOCK = "the answer would depend on the clock; write the date itself, such as DATE '2024-01-31'"
+CLOCK = (
+    "the answer would depend on the clock; write the date itself, "
+    "such as DATE '2024-01-31'"
+)
 PATTERN = "only LIKE and ILIKE patterns can be asked; write x LIKE 'A%'"
 NESTED = "lists, structures and documents cannot be read; ask about plain columns"
 BITS = "operations on bits cannot be asked; use arithmetic"
@@ -20,7 +25,10 @@ SCALAR = (
     "ask it as a question of its own and write its answer here"
 )
 INSTEAD: dict[type[exp.Expr], str] = {
-    exp.Window: "a window function looks at the rows of other units; use GROUP BY with an aggregate instead",
+    exp.Window: (
+        "a window function looks at the rows of other units; use GROUP "
+        "BY with an aggregate instead"
+    ),
     exp.Exists: "EXISTS stands only in WHERE, joined to the rest by AND; move it there",
     exp.Subquery: SCALAR,
     exp.Select: SCALAR,
@@ -38,17 +46,25 @@ INSTEAD: dict[type[exp.Expr], str] = {
     exp.Glob: PATTERN,
     exp.Collate: "texts are compared exactly; write LOWER(x) to compare without case",
     exp.Star: "* stands only in COUNT(*) and in a SELECT inside FROM; name the columns",
-    exp.Interval: "an INTERVAL can only be added to or subtracted from a date; write d + INTERVAL 3 DAY",
+    exp.Interval: (
+        "an INTERVAL can only be added to or subtracted from a date; "
+        "write d + INTERVAL 3 DAY"
+    ),
     exp.Array: NESTED,
     exp.Bracket: NESTED,
     exp.Dot: NESTED,
     exp.Struct: NESTED,
     exp.JSONExtract: NESTED,
     exp.JSONExtractScalar: NESTED,
-    exp.Tuple: "a row of several values cannot be compared; compare its columns one by one, joined by AND",
+    exp.Tuple: (
+        "a row of several values cannot be compared; compare its columns "
+        "one by one, joined by AND"
+    ),
     exp.Alias: "a name can be given only to a whole item of SELECT; leave AS out here",
     exp.Distinct: "DISTINCT stands only after SELECT and in COUNT(DISTINCT x)",
-    exp.GroupingSets: "GROUPING SETS cannot be asked; ask one question for each grouping",
+    exp.GroupingSets: (
+        "GROUPING SETS cannot be asked; ask one question for each grouping"
+    ),
     exp.Rollup: "ROLLUP cannot be asked; ask one question for each grouping",
     exp.Cube: "CUBE cannot be asked; ask one question for each grouping",
     exp.BitwiseXor: "XOR cannot be asked; write (a OR b) AND NOT (a AND b)",
@@ -64,10 +80,14 @@ INSTEAD: dict[type[exp.Expr], str] = {
 }
 
 FUNCTIONS = (
-    "ABS FLOOR CEIL SIGN SQRT LN EXP LOG2 LOG10 LOG POWER ROUND MOD LEAST GREATEST COALESCE NULLIF IFNULL IF CAST "
-    "TRY_CAST LOWER UPPER LENGTH TRIM LTRIM RTRIM CONCAT SUBSTRING LEFT STARTS_WITH CONTAINS EXTRACT DATE_PART "
-    "DATE_TRUNC DATE_DIFF YEAR QUARTER MONTH WEEK DAY DAYOFWEEK ISODOW DAYOFYEAR HOUR MINUTE SECOND COUNT COUNT_IF SUM "
-    "AVG MIN MAX MEDIAN QUANTILE_CONT QUANTILE_DISC VAR_SAMP VAR_POP STDDEV_SAMP STDDEV_POP COVAR_SAMP COVAR_POP CORR"
+    "ABS FLOOR CEIL SIGN SQRT LN EXP LOG2 LOG10 LOG POWER ROUND MOD "
+    "LEAST GREATEST COALESCE NULLIF IFNULL IF CAST "
+    "TRY_CAST LOWER UPPER LENGTH TRIM LTRIM RTRIM CONCAT SUBSTRING "
+    "LEFT STARTS_WITH CONTAINS EXTRACT DATE_PART "
+    "DATE_TRUNC DATE_DIFF YEAR QUARTER MONTH WEEK DAY DAYOFWEEK "
+    "ISODOW DAYOFYEAR HOUR MINUTE SECOND COUNT COUNT_IF SUM "
+    "AVG MIN MAX MEDIAN QUANTILE_CONT QUANTILE_DISC VAR_SAMP VAR_POP "
+    "STDDEV_SAMP STDDEV_POP COVAR_SAMP COVAR_POP CORR"
 )
 CLAUSES = {
     "limit": "LIMIT",
@@ -110,13 +130,28 @@ def refuse(source: Source, node: exp.Expr) -> QueryError:
     name = source.name(node)
     if isinstance(node, exp.AggFunc):
         return source.problem(
-            f"{name} has no private form; use COUNT, SUM, AVG, MIN, MAX, MEDIAN, QUANTILE_CONT, STDDEV or CORR", node
+            (
+                f"{name} has no private form; use COUNT, SUM, AVG, MIN, MAX, "
+                "MEDIAN, QUANTILE_CONT, STDDEV or CORR"
+            ),
+            node,
         )
     if isinstance(node, exp.Anonymous):
-        return source.problem(f"there is no function {node.name.upper()}; {_known(node.name.upper())}", node)
+        return source.problem(
+            f"there is no function {node.name.upper()}; {_known(node.name.upper())}",
+            node,
+        )
     if isinstance(node, exp.Func):
-        return source.problem(f"the function {name} cannot be asked; {_known(name)}", node)
-    return source.problem(f"{name} cannot be asked; write it with comparisons, arithmetic, CASE and functions", node)
+        return source.problem(
+            f"the function {name} cannot be asked; {_known(name)}", node
+        )
+    return source.problem(
+        (
+            f"{name} cannot be asked; write it with comparisons, arithmetic, "
+            "CASE and functions"
+        ),
+        node,
+    )
 
 
 def _close(name: str) -> list[str]:
@@ -127,21 +162,45 @@ def _known(name: str) -> str:
     close = _close(name)
     if close and close[0] != name:
         return f"did you mean {close[0]}?"
-    return "write it with arithmetic, CASE, and functions such as ABS, ROUND, LEAST, LOWER, SUBSTRING and DATE_TRUNC"
+    return (
+        "write it with arithmetic, CASE, and functions such as ABS, "
+        "ROUND, LEAST, LOWER, SUBSTRING and DATE_TRUNC"
+    )
 
 
 def unknown(node: exp.Expr) -> exp.Expr | None:
     """The first call of a function that nobody knows."""
-    return next((call for call in node.find_all(exp.Anonymous) if call.name.upper() not in FUNCTIONS.split()), None)
+    return next(
+        (
+            call
+            for call in node.find_all(exp.Anonymous)
+            if call.name.upper() not in FUNCTIONS.split()
+        ),
+        None,
+    )
 
 
 def only(source: Source, node: exp.Expr, *allowed: str) -> None:
-    """Refuse a node with any part that is not read: nothing that was written is silently left out."""
+    """Refuse a node with any part that is not read: nothing that was written is
+    silently left out.
+    """
     for name, value in node.args.items():
-        if name not in allowed and value is not None and value is not False and value != []:
+        if (
+            name not in allowed
+            and value is not None
+            and value is not False
+            and value != []
+        ):
             place = value[0] if isinstance(value, list) else value
             inner = place if isinstance(place, exp.Expr) else node
             if isinstance(node, exp.Func) and name not in NAMED:
-                raise source.problem(f"{source.name(node)} cannot be asked with this; leave it out", inner)
+                raise source.problem(
+                    f"{source.name(node)} cannot be asked with this; leave it out",
+                    inner,
+                )
             word = CLAUSES.get(name) or NAMED.get(name) or name.strip("_").upper()
-            raise source.problem(f"{word} cannot be asked here; leave it out", inner, CLAUSES.get(name, ""))
+            raise source.problem(
+                f"{word} cannot be asked here; leave it out",
+                inner,
+                CLAUSES.get(name, ""),
+            )

@@ -1,4 +1,6 @@
-"""Columns that are named like a word of SQL: an error beside such a word says how to write the column."""
+"""Columns that are named like a word of SQL: an error beside such a word says how to
+write the column.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,17 @@ PLAIN = (TokenType.VAR, TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER
 
 
 def with_quotes(error: QueryError, names: Iterable[str]) -> QueryError:
-    """The error, and where a column's name beside its place is a word of SQL, that it can stand in quotation marks."""
+    """The error, and where a column's name beside its place is a word of SQL, that it
+    can stand in quotation marks.
+    """
     known = list(names)
     for token in _beside(error):
         name = find(token.text, known)
         if name is not None and token.token_type not in PLAIN:
-            words = f'; {name} is a word of SQL: as a column, write "{name}" in double quotes'
+            words = (
+                f'; {name} is a word of SQL: as a column, write "{name}" in '
+                "double quotes"
+            )
             return QueryError(error.reason + words, error.sql, error.line, error.column)
     return error
 

@@ -1,4 +1,6 @@
-"""Which rows a SELECT looks at: FROM, WHERE, and the SELECTs that decide about rows (rule R9)."""
+"""Which rows a SELECT looks at: FROM, WHERE, and the SELECTs that decide about rows
+(rule R9).
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,8 @@ def rows_from(context: Context, select: exp.Select) -> Scope:
 
 @dataclass(frozen=True)
 class Where:
-    """The conditions of WHERE that are joined by AND: those over single rows, `x IN (SELECT …)` and `EXISTS (…)`,
-    each with whether it is negated."""
+    """The conditions of WHERE that are joined by AND: those over single rows, `x IN
+    (SELECT …)` and `EXISTS (…)`, each with whether it is negated."""
 
     conditions: list[exp.Expr]
     members: list[tuple[exp.In, bool]]
@@ -87,7 +89,9 @@ def _kept(context: Context, scope: Scope, where: Where) -> Scope:
 
 
 def _partnered(context: Context, scope: Scope, node: exp.Exists, negated: bool) -> Rows:
-    """Rows for which the SELECT of an EXISTS has a row. Its conditions may look at the row around it."""
+    """Rows for which the SELECT of an EXISTS has a row. Its conditions may look at the
+    row around it.
+    """
     select = checked(context, node)
     parts, where = parts_of(context, select), _where(context, select)
     context.made(len(scope.rows.facts), select)

@@ -1,4 +1,6 @@
-"""From sqlglot's expressions to ours: an allow-list of nodes, each with the parts that are read."""
+"""From sqlglot's expressions to ours: an allow-list of nodes, each with the parts that
+are read.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ __all__ = ["OPERATORS", "Handler", "Scalars", "conjuncts", "operation"]
 
 @dataclass(frozen=True)
 class Scalars:
-    """Binds scalar expressions. `leaf` binds what differs from place to place: columns, keys, aggregates."""
+    """Binds scalar expressions. `leaf` binds what differs from place to place: columns,
+    keys, aggregates.
+    """
 
     source: Source
     handlers: Mapping[type[exp.Expr], Handler]
@@ -28,7 +32,10 @@ class Scalars:
 
     def bind(self, node: exp.Expr | None) -> Expr:
         if node is None:
-            raise self.source.problem("a function lacks an argument; write what it is taken of in its brackets")
+            raise self.source.problem(
+                "a function lacks an argument; write what it is taken of in its "
+                "brackets"
+            )
         found = self.leaf(node)
         if found is not None:
             return found
@@ -43,9 +50,13 @@ class Scalars:
         found = self.bind(node)
         if found.type is Type.BOOLEAN:
             return found
-        raise self.source.problem(f"{what} needs a condition; write a comparison such as x > 0", node)
+        raise self.source.problem(
+            f"{what} needs a condition; write a comparison such as x > 0", node
+        )
 
-    def call(self, node: exp.Expr, op: str, *args: Expr, options: tuple[Any, ...] = ()) -> Expr:
+    def call(
+        self, node: exp.Expr, op: str, *args: Expr, options: tuple[Any, ...] = ()
+    ) -> Expr:
         try:
             return call(op, *args, options=options)
         except TypeProblem as problem:
@@ -61,7 +72,9 @@ class Scalars:
         """The value of a part that must be written as a constant."""
         found = constant(node)
         if found is None:
-            raise self.source.problem(f"{what} must be a constant; write a number or a text", node)
+            raise self.source.problem(
+                f"{what} must be a constant; write a number or a text", node
+            )
         return found
 
     def whole(self, node: exp.Expr | None, what: str) -> int:
@@ -73,7 +86,9 @@ class Scalars:
 
 @dataclass(frozen=True)
 class Handler:
-    """How one kind of node is bound, and which of its parts are read. Any other part is refused."""
+    """How one kind of node is bound, and which of its parts are read. Any other part is
+    refused.
+    """
 
     build: Callable[[Scalars, Any], Expr]
     parts: tuple[str, ...]
@@ -91,7 +106,9 @@ def conjuncts(expr: Expr) -> Iterator[Expr]:
 def _literal(scalars: Scalars, node: exp.Expr) -> Expr:
     value = constant(node)
     if value is None:
-        raise scalars.source.problem("this number cannot be read; write it in decimal digits", node)
+        raise scalars.source.problem(
+            "this number cannot be read; write it in decimal digits", node
+        )
     return scalars.literal(node, value)
 
 
@@ -118,14 +135,20 @@ def _product(scalars: Scalars, node: exp.Mul) -> Expr:
     value = folded(node)
     if value is not None:
         return scalars.literal(node, value)
-    return scalars.call(node, "mul", scalars.bind(node.this), scalars.bind(node.expression))
+    return scalars.call(
+        node, "mul", scalars.bind(node.this), scalars.bind(node.expression)
+    )
 
 
 def operation(op: str, *parts: str) -> Handler:
     """A node whose parts are the operation's arguments in this order."""
 
     def build(scalars: Scalars, node: exp.Expr) -> Expr:
-        return scalars.call(node, op, *(scalars.bind(node.args[part]) for part in parts if node.args.get(part)))
+        return scalars.call(
+            node,
+            op,
+            *(scalars.bind(node.args[part]) for part in parts if node.args.get(part)),
+        )
 
     return Handler(build, parts)
 
@@ -162,20 +185,36 @@ def _is(scalars: Scalars, node: exp.Is) -> Expr:
         return scalars.call(node, "is_null", value)
     if isinstance(wanted, exp.Boolean):
         return scalars.call(node, "is_true" if wanted.this else "is_false", value)
-    raise scalars.source.problem("IS compares with NULL, TRUE or FALSE; write = for other values", node)
+    raise scalars.source.problem(
+        "IS compares with NULL, TRUE or FALSE; write = for other values", node
+    )
 
 
 def _in(scalars: Scalars, node: exp.In) -> Expr:
     if node.args.get("query") is not None:
-        message = "IN (SELECT …) stands only in WHERE, joined to the rest by AND; move it there"
+        message = (
+            "IN (SELECT …) stands only in WHERE, joined to the rest by AND; "
+            "move it there"
+        )
         raise scalars.source.problem(message, node)
     if not node.expressions:
-        raise scalars.source.problem("IN needs a list of values; write x IN (1, 2)", node)
-    return scalars.call(node, "in", scalars.bind(node.this), *(scalars.bind(item) for item in node.expressions))
+        raise scalars.source.problem(
+            "IN needs a list of values; write x IN (1, 2)", node
+        )
+    return scalars.call(
+        node,
+        "in",
+        scalars.bind(node.this),
+        *(scalars.bind(item) for item in node.expressions),
+    )
 
 
 def _between(scalars: Scalars, node: exp.Between) -> Expr:
-    return scalars.call(node, "between", *(scalars.bind(node.args[part]) for part in ("this", "low", "high")))
+    return scalars.call(
+        node,
+        "between",
+        *(scalars.bind(node.args[part]) for part in ("this", "low", "high")),
+    )
 
 
 def _case(scalars: Scalars, node: exp.Case) -> Expr:
@@ -184,16 +223,22 @@ def _case(scalars: Scalars, node: exp.Case) -> Expr:
     for branch in node.args["ifs"]:
         only(scalars.source, branch, "this", "true")
         when = scalars.bind(branch.this)
-        args.append(when if subject is None else scalars.call(branch, "eq", subject, when))
+        args.append(
+            when if subject is None else scalars.call(branch, "eq", subject, when)
+        )
         args.append(scalars.bind(branch.args["true"]))
     default = node.args.get("default")
-    return scalars.call(node, "case", *args, literal(None) if default is None else scalars.bind(default))
+    return scalars.call(
+        node, "case", *args, literal(None) if default is None else scalars.bind(default)
+    )
 
 
 def _if(scalars: Scalars, node: exp.If) -> Expr:
     otherwise = node.args.get("false")
     last = literal(None) if otherwise is None else scalars.bind(otherwise)
-    return scalars.call(node, "case", scalars.bind(node.this), scalars.bind(node.args["true"]), last)
+    return scalars.call(
+        node, "case", scalars.bind(node.this), scalars.bind(node.args["true"]), last
+    )
 
 
 BINARY = ("this", "expression")

@@ -28,9 +28,10 @@ Facts = frozenset[str]
 class Rows:
     """A relation, and for each column which ids its values are.
 
-    A column's facts are "owner" (its value, unless NULL, is the id of the row's owner) or names such as
-    "visits.visit_id" (its value, unless NULL, is that key of a row with the same owner). Two rows whose columns share
-    a fact and are equal therefore have the same owner.
+    A column's facts are "owner" (its value, unless NULL, is the id of the row's owner)
+    or names such as "visits.visit_id" (its value, unless NULL, is that key of a row
+    with the same owner). Two rows whose columns share a fact and are equal therefore
+    have the same owner.
     """
 
     relation: Relation
@@ -41,22 +42,36 @@ class Rows:
 
     def filtered(self, condition: Expr) -> Rows:
         source = self.relation
-        return replace(self, relation=Filter(source.columns, source.private, source.most, source, condition))
+        return replace(
+            self,
+            relation=Filter(
+                source.columns, source.private, source.most, source, condition
+            ),
+        )
 
     def projected(self, named: list[tuple[str, Expr]]) -> Rows:
-        """Expressions over rows. Only a column by itself keeps what is declared about it."""
+        """Expressions over rows. Only a column by itself keeps what is declared about
+        it.
+        """
         source = self.relation
         columns = tuple(Column.of(name, expr) for name, expr in named)
         exprs = tuple(expr for _, expr in named)
-        if columns == source.columns and exprs == tuple(self.ref(index) for index in range(len(columns))):
+        if columns == source.columns and exprs == tuple(
+            self.ref(index) for index in range(len(columns))
+        ):
             return self
-        facts = tuple(self.facts[expr.index] if isinstance(expr, Ref) else frozenset() for expr in exprs)
+        facts = tuple(
+            self.facts[expr.index] if isinstance(expr, Ref) else frozenset()
+            for expr in exprs
+        )
         return Rows(Project(columns, source.private, source.most, source, exprs), facts)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A name for a column. A `shared` one is part of a USING column, and is reached as table.name only."""
+    """A name for a column. A `shared` one is part of a USING column, and is reached as
+    table.name only.
+    """
 
     table: str
     name: str
@@ -91,29 +106,53 @@ class Scope:
     def ref(self, source: Source, node: exp.Column) -> Ref:
         """The column that a name means."""
         if node.args.get("db") is not None:
-            raise source.problem("columns have no schema and no parts here; write table.column", node)
+            raise source.problem(
+                "columns have no schema and no parts here; write table.column", node
+            )
         only(source, node, "this", "table")
         found = self.find(node.name, node.table)
         if len(found) > 1:
             names = {f"{entry.table}.{entry.name}" for entry in found if entry.table}
-            way = f"write {' or '.join(sorted(names))}" if len(names) == len(found) else "rename one of them with AS"
-            raise source.problem(f"{node.name} is the name of several columns here; {way}", node)
+            way = (
+                f"write {' or '.join(sorted(names))}"
+                if len(names) == len(found)
+                else "rename one of them with AS"
+            )
+            raise source.problem(
+                f"{node.name} is the name of several columns here; {way}", node
+            )
         if not found:
             raise source.problem(self._unknown(node), node)
         return self.rows.ref(found[0].index)
 
     def _unknown(self, node: exp.Column) -> str:
         if node.table and not any(same(node.table, table) for table in self.tables):
-            return f"there is no table or alias {node.table} in FROM; {nearest(node.table, self.tables)}"
+            return (
+                f"there is no table or alias {node.table} in FROM; "
+                f"{nearest(node.table, self.tables)}"
+            )
         of = f" in {node.table}" if node.table else ""
-        visible = [entry for entry in self.entries if not node.table or same(entry.table, node.table)]
-        text = f" (write '{node.name}' in single quotes for a text)" if node.this.args.get("quoted") else ""
-        return f"there is no column {node.name}{of}; {nearest(node.name, [entry.name for entry in visible])}{text}"
+        visible = [
+            entry
+            for entry in self.entries
+            if not node.table or same(entry.table, node.table)
+        ]
+        text = (
+            f" (write '{node.name}' in single quotes for a text)"
+            if node.this.args.get("quoted")
+            else ""
+        )
+        return (
+            f"there is no column {node.name}{of}; "
+            f"{nearest(node.name, [entry.name for entry in visible])}{text}"
+        )
 
 
 @dataclass(frozen=True)
 class Nested(Scope):
-    """The names of a SELECT inside WHERE: its own, and for names that it does not have those around it."""
+    """The names of a SELECT inside WHERE: its own, and for names that it does not have
+    those around it.
+    """
 
     around: tuple[Entry, ...] = ()
 
@@ -126,7 +165,9 @@ class Nested(Scope):
 
 @dataclass(frozen=True)
 class Context:
-    """What every part of a question is bound in: its text, the catalogue, and the queries named by WITH."""
+    """What every part of a question is bound in: its text, the catalogue, and the
+    queries named by WITH.
+    """
 
     source: Source
     catalogue: Catalogue
@@ -136,10 +177,15 @@ class Context:
     _scans: dict[str, Rows] = field(default_factory=dict)
 
     def made(self, columns: int, node: exp.Expr) -> None:
-        """Count columns that a part of the question has: also of parts that nothing mentions, which cost time too."""
+        """Count columns that a part of the question has: also of parts that nothing
+        mentions, which cost time too.
+        """
         self._columns[None] += columns
         if self._columns[None] > ALL_COLUMNS:
-            message = f"all parts of the question together have more than {ALL_COLUMNS:,} columns; name fewer"
+            message = (
+                "all parts of the question together have more than "
+                f"{ALL_COLUMNS:,} columns; name fewer"
+            )
             raise self.source.problem(message, node)
 
     def table(self, node: exp.Table) -> Rows:
@@ -153,7 +199,10 @@ class Context:
                     self._scans[table.name] = scan(self.catalogue, table)
                 return self._scans[table.name]
         names = [*self.named, *(table.name for table in self.catalogue.tables)]
-        raise self.source.problem(f"there is no table {node.name:.255}; {nearest(node.name[:255], names)}", node)
+        raise self.source.problem(
+            f"there is no table {node.name:.255}; {nearest(node.name[:255], names)}",
+            node,
+        )
 
 
 def scan(catalogue: Catalogue, table: Table) -> Rows:
@@ -167,7 +216,14 @@ def _column(table: Table, field: Field) -> Column:
     range_ = Range(0, 1) if field.type is Type.BOOLEAN else field.range
     keys = field.keys
     assert keys is None or isinstance(keys, Keys)
-    return Column(field.name, field.type, range_, keys, owner=_is_owner(table, field.name), total=field.total)
+    return Column(
+        field.name,
+        field.type,
+        range_,
+        keys,
+        owner=_is_owner(table, field.name),
+        total=field.total,
+    )
 
 
 def _is_owner(table: Table, name: str) -> bool:

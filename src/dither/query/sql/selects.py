@@ -1,4 +1,6 @@
-"""A SELECT inside a question: rows that keep their owners, or one row for each owner and key."""
+"""A SELECT inside a question: rows that keep their owners, or one row for each owner
+and key.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,22 @@ from dither.query.sql.unions import union
 
 __all__ = ["check_parts", "distinct_of", "query", "with_named"]
 
-READ = ("with_", "expressions", "from_", "joins", "where", "group", "having", "distinct")
+READ = (
+    "with_",
+    "expressions",
+    "from_",
+    "joins",
+    "where",
+    "group",
+    "having",
+    "distinct",
+)
 
 
 def query(context: Context, node: exp.Expr) -> Rows:
-    """The rows of a SELECT, or of a UNION ALL, that stands in FROM, in WITH or after IN."""
+    """The rows of a SELECT, or of a UNION ALL, that stands in FROM, in WITH or after
+    IN.
+    """
     _check_clauses(context, node)
     context = with_named(context, node)
     if isinstance(node, exp.Subquery):
@@ -44,7 +57,9 @@ def query(context: Context, node: exp.Expr) -> Rows:
 
 def check_parts(context: Context, relation: Relation, node: exp.Expr) -> None:
     if relation.parts > PARTS:
-        raise context.source.problem(f"the question reads more than {PARTS} parts; ask for less at a time", node)
+        raise context.source.problem(
+            f"the question reads more than {PARTS} parts; ask for less at a time", node
+        )
 
 
 def with_named(context: Context, node: exp.Expr) -> Context:
@@ -53,7 +68,10 @@ def with_named(context: Context, node: exp.Expr) -> Context:
     if found is None:
         return context
     if found.args.get("recursive"):
-        message = "WITH RECURSIVE cannot be asked; write the steps out, one query after the other"
+        message = (
+            "WITH RECURSIVE cannot be asked; write the steps out, one query "
+            "after the other"
+        )
         raise context.source.problem(message, found, "RECURSIVE")
     only(context.source, found, "expressions")
     for cte in found.expressions:
@@ -69,11 +87,15 @@ def _select(context: Context, node: exp.Select) -> Rows:
     scope = rows_from(context, node)
     items = items_of(context.source, node)
     distinct = distinct_of(context, node)
-    if node.args.get("group") is not None or any(aggregates_in(item.node) for item in items):
+    if node.args.get("group") is not None or any(
+        aggregates_in(item.node) for item in items
+    ):
         rows = summarised(context, scope, node, items)
     elif node.args.get("having") is not None:
         raise context.source.problem(
-            "HAVING needs GROUP BY here; write the condition in WHERE", node.args["having"], "HAVING"
+            "HAVING needs GROUP BY here; write the condition in WHERE",
+            node.args["having"],
+            "HAVING",
         )
     else:
         rows = _projected(context, scope, items)
@@ -85,11 +107,18 @@ def _check_clauses(context: Context, node: exp.Expr) -> None:
         clause = node.args.get(name)
         if clause:
             word = CLAUSES[name]
-            way = ", or write it at the end of the whole question" if name in ("limit", "offset", "order") else ""
-            message = (
-                f"{word} in a SELECT inside the question makes a unit's rows depend on other units; leave it out{way}"
+            way = (
+                ", or write it at the end of the whole question"
+                if name in ("limit", "offset", "order")
+                else ""
             )
-            raise context.source.problem(message, clause[0] if isinstance(clause, list) else clause, word)
+            message = (
+                f"{word} in a SELECT inside the question makes a unit's rows "
+                f"depend on other units; leave it out{way}"
+            )
+            raise context.source.problem(
+                message, clause[0] if isinstance(clause, list) else clause, word
+            )
 
 
 def distinct_of(context: Context, node: exp.Select) -> bool:
@@ -98,7 +127,10 @@ def distinct_of(context: Context, node: exp.Select) -> bool:
     if found is None:
         return False
     if found.args.get("on") is not None:
-        message = "DISTINCT ON keeps a row by its place among others; use GROUP BY with MIN or MAX instead"
+        message = (
+            "DISTINCT ON keeps a row by its place among others; use GROUP BY "
+            "with MIN or MAX instead"
+        )
         raise context.source.problem(message, found, "DISTINCT")
     only(context.source, found)
     return True
@@ -114,7 +146,9 @@ def _projected(context: Context, scope: Scope, items: list[Item]) -> Rows:
         else:
             named += [(entry.name, scope.rows.ref(entry.index)) for entry in stars]
         if len(named) > COLUMNS:
-            raise context.source.problem(f"one SELECT can have {COLUMNS:,} columns; name fewer", item.node)
+            raise context.source.problem(
+                f"one SELECT can have {COLUMNS:,} columns; name fewer", item.node
+            )
     context.made(len(named), items[0].node)
     return scope.rows.projected(named)
 
@@ -130,19 +164,27 @@ def _starred(context: Context, scope: Scope, node: exp.Expr) -> list[Entry] | No
     only(context.source, node.this)
     found = [entry for entry in scope.entries if same(entry.table, node.table)]
     if not found:
-        raise context.source.problem(f"there is no table or alias {node.table} in FROM; name one that is", node)
+        raise context.source.problem(
+            f"there is no table or alias {node.table} in FROM; name one that is", node
+        )
     return found
 
 
 def _distinct(context: Context, rows: Rows, node: exp.Select) -> Rows:
     source = rows.relation
     if source.private and row_tables(source):
-        message = "each row is a unit of its own, so DISTINCT would compare rows of different units; leave it out"
+        message = (
+            "each row is a unit of its own, so DISTINCT would compare rows "
+            "of different units; leave it out"
+        )
         raise context.source.problem(message, node.args["distinct"], "DISTINCT")
     if source.private and not any(column.owner for column in source.columns):
         message = (
-            "DISTINCT in a SELECT inside the question compares rows of different units; "
+            "DISTINCT in a SELECT inside the question compares rows of "
+            "different units; "
             "add the unit's id to its columns, or ask it as a question of its own"
         )
         raise context.source.problem(message, node.args["distinct"], "DISTINCT")
-    return replace(rows, relation=Distinct(source.columns, source.private, source.most, source))
+    return replace(
+        rows, relation=Distinct(source.columns, source.private, source.most, source)
+    )

@@ -1,4 +1,6 @@
-"""A SELECT inside a question that aggregates: one row for each owner and key, from that owner's rows alone."""
+"""A SELECT inside a question that aggregates: one row for each owner and key, from that
+owner's rows alone.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ KNOWN = ("count", "distinct", "units", "sum", "avg", "min", "max")
 SATURATED = Range(-(2**62), 2**62)
 
 
-def summarised(context: Context, scope: Scope, node: exp.Select, items: list[Item]) -> Rows:
+def summarised(
+    context: Context, scope: Scope, node: exp.Select, items: list[Item]
+) -> Rows:
     """The items of SELECT over one row for each owner and key that HAVING keeps."""
     keys = list(group_keys(context.source, scope, node, items))
     _check_owner(context, scope, keys, node)
@@ -46,31 +50,43 @@ def summarised(context: Context, scope: Scope, node: exp.Select, items: list[Ite
     return (rows if condition is None else rows.filtered(condition)).projected(named)
 
 
-def _check_owner(context: Context, scope: Scope, keys: list[Expr], node: exp.Select) -> None:
+def _check_owner(
+    context: Context, scope: Scope, keys: list[Expr], node: exp.Select
+) -> None:
     source = scope.rows.relation
     if source.private and any(_within_a_unit(scope.rows, key) for key in keys):
         return
     place = node.args.get("group") or node
     if not source.private:
-        message = "a SELECT inside the question cannot aggregate a public table; declare the result as a public table"
+        message = (
+            "a SELECT inside the question cannot aggregate a public table; "
+            "declare the result as a public table"
+        )
     elif row_tables(source):
         message = (
-            "each row is a unit of its own, so a SELECT inside the question has nothing to group; aggregate outside"
+            "each row is a unit of its own, so a SELECT inside the question "
+            "has nothing to group; aggregate outside"
         )
     else:
         message = (
-            f"a SELECT inside the question can aggregate only within one unit; add {_owner(scope)} to its "
-            "GROUP BY, or ask it as a question of its own (HAVING, ORDER BY and LIMIT go there)"
+            "a SELECT inside the question can aggregate only within one "
+            f"unit; add {_owner(scope)} to its "
+            "GROUP BY, or ask it as a question of its own (HAVING, ORDER BY "
+            "and LIMIT go there)"
         )
-    raise context.source.problem(message, place, "GROUP BY" if node.args.get("group") else "SELECT")
+    raise context.source.problem(
+        message, place, "GROUP BY" if node.args.get("group") else "SELECT"
+    )
 
 
 def _within_a_unit(rows: Rows, key: Expr) -> bool:
-    """Whether equal keys belong to one unit: its id, or a key that leads to it. An outer join may have left that out:
-    as NULL it would be the same for many units."""
+    """Whether equal keys belong to one unit: its id, or a key that leads to it. An
+    outer join may have left that out: as NULL it would be the same for many units."""
     if not isinstance(key, Ref):
         return False
-    return key.column.owner or (bool(rows.facts[key.index]) and not has_outer_join(rows.relation))
+    return key.column.owner or (
+        bool(rows.facts[key.index]) and not has_outer_join(rows.relation)
+    )
 
 
 def _owner(scope: Scope) -> str:
@@ -78,13 +94,20 @@ def _owner(scope: Scope) -> str:
     columns = scope.rows.relation.columns
     for entry in scope.entries:
         if columns[entry.index].owner:
-            return f"{entry.table}.{entry.name}" if entry.table and len(scope.tables) > 1 else entry.name
+            return (
+                f"{entry.table}.{entry.name}"
+                if entry.table and len(scope.tables) > 1
+                else entry.name
+            )
     return "the unit's id (from a table that has it)"
 
 
 def _check(source: Source, rows: Rows, node: exp.Expr, aggregate: Aggregate) -> None:
     if aggregate.function not in KNOWN:
-        message = f"{aggregate.text} cannot be taken within a unit; use COUNT, SUM, AVG, MIN or MAX there"
+        message = (
+            f"{aggregate.text} cannot be taken within a unit; use COUNT, SUM, "
+            "AVG, MIN or MAX there"
+        )
         raise source.problem(message, node)
     if aggregate.function in ("count", "distinct", "units"):
         return
@@ -95,11 +118,19 @@ def _check(source: Source, rows: Rows, node: exp.Expr, aggregate: Aggregate) -> 
 
 def _rows(rows: Rows, keys: list[Expr], aggregates: list[Aggregate]) -> Rows:
     source = rows.relation
-    columns = (*(_key_column(key) for key in keys), *(_column(aggregate, source.most) for aggregate in aggregates))
+    columns = (
+        *(_key_column(key) for key in keys),
+        *(_column(aggregate, source.most) for aggregate in aggregates),
+    )
     alone = all(isinstance(key, Ref) and key.column.owner for key in keys)
     summaries = tuple(_summary(rows, aggregate) for aggregate in aggregates)
-    relation = PerUnit(columns, True, 1 if alone else source.most, source, tuple(keys), summaries)
-    facts = [rows.facts[key.index] if isinstance(key, Ref) else frozenset[str]() for key in keys]
+    relation = PerUnit(
+        columns, True, 1 if alone else source.most, source, tuple(keys), summaries
+    )
+    facts = [
+        rows.facts[key.index] if isinstance(key, Ref) else frozenset[str]()
+        for key in keys
+    ]
     return Rows(relation, (*facts, *(frozenset[str]() for _ in aggregates)))
 
 
@@ -109,10 +140,15 @@ def _key_column(key: Expr) -> Column:
 
 def _summary(rows: Rows, aggregate: Aggregate) -> Summary:
     if aggregate.function != "units":
-        return Summary(aggregate.function, aggregate.args[0] if aggregate.args else None)
+        return Summary(
+            aggregate.function, aggregate.args[0] if aggregate.args else None
+        )
     if aggregate.args:
         return Summary("distinct", aggregate.args[0])
-    return Summary("distinct", next(ref for ref in map(rows.ref, range(len(rows.facts))) if ref.column.owner))
+    return Summary(
+        "distinct",
+        next(ref for ref in map(rows.ref, range(len(rows.facts))) if ref.column.owner),
+    )
 
 
 def _column(aggregate: Aggregate, most: int | None) -> Column:
@@ -120,7 +156,11 @@ def _column(aggregate: Aggregate, most: int | None) -> Column:
     if aggregate.function in ("count", "distinct", "units"):
         return Column(aggregate.text, Type.INTEGER, Range(0, most))
     arg = aggregate.args[0]
-    if aggregate.function in ("min", "max"):  # of texts: one of them, so as long as they are
+    # Of texts: one of them, so as long as they are
+    if aggregate.function in (
+        "min",
+        "max",
+    ):
         return Column(aggregate.text, arg.type, arg.range, size=arg.size)
     if aggregate.function == "avg":
         return Column(aggregate.text, Type.REAL, ranges.floats(arg.range))
@@ -128,7 +168,9 @@ def _column(aggregate: Aggregate, most: int | None) -> Column:
 
 
 def _sum(arg: Expr, most: int | None) -> Range:
-    """A sum's range: open on the side to which more rows can carry it, unless the number of rows is bounded."""
+    """A sum's range: open on the side to which more rows can carry it, unless the
+    number of rows is bounded.
+    """
     low, high = ranges.sides(arg.range)
     times = math.inf if most is None else most
     least, greatest = (times * low if low < 0 else 0), (times * high if high > 0 else 0)

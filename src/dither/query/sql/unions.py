@@ -21,27 +21,48 @@ MOST_KEYS = 20_000
 """Different lists of keys are put together up to this length."""
 
 INSTEAD: dict[type[exp.Expr], str] = {
-    exp.Except: "EXCEPT compares different units' rows; write WHERE id NOT IN (SELECT id FROM …) with the unit's id",
-    exp.Intersect: "INTERSECT compares different units' rows; write WHERE id IN (SELECT id FROM …) with the unit's id",
+    exp.Except: (
+        "EXCEPT compares different units' rows; write WHERE id NOT IN "
+        "(SELECT id FROM …) with the unit's id"
+    ),
+    exp.Intersect: (
+        "INTERSECT compares different units' rows; write WHERE id IN "
+        "(SELECT id FROM …) with the unit's id"
+    ),
 }
 
 
 def union(context: Context, node: exp.Expr) -> Rows:
     if type(node) in INSTEAD:
-        raise context.source.problem(INSTEAD[type(node)], node.args.get("expression"), node.key.upper())
+        raise context.source.problem(
+            INSTEAD[type(node)], node.args.get("expression"), node.key.upper()
+        )
     found = [context.query(context, part) for part in _parts(context, node)]
     _check_units(context, [rows.relation for rows in found], node)
     if len({len(rows.facts) for rows in found}) > 1:
-        message = "the parts of a UNION ALL must have the same number of columns; name them in each"
+        message = (
+            "the parts of a UNION ALL must have the same number of columns; "
+            "name them in each"
+        )
         raise context.source.problem(message, node.args.get("expression"), "UNION")
     context.made(len(found[0].facts) * len(found), node)
     places = zip(*(rows.relation.columns for rows in found), strict=True)
-    aligned = [_aligned(context, node, index, columns) for index, columns in enumerate(places)]
+    aligned = [
+        _aligned(context, node, index, columns) for index, columns in enumerate(places)
+    ]
     columns = tuple(column for column, _ in aligned)
-    sources = tuple(_as(rows.relation, columns, [exprs[i] for _, exprs in aligned]) for i, rows in enumerate(found))
+    sources = tuple(
+        _as(rows.relation, columns, [exprs[i] for _, exprs in aligned])
+        for i, rows in enumerate(found)
+    )
     counts = [source.most for source in sources]
-    most = None if None in counts else sum(count for count in counts if count is not None)
-    facts = tuple(frozenset.intersection(*place) for place in zip(*(rows.facts for rows in found), strict=True))
+    most = (
+        None if None in counts else sum(count for count in counts if count is not None)
+    )
+    facts = tuple(
+        frozenset.intersection(*place)
+        for place in zip(*(rows.facts for rows in found), strict=True)
+    )
     return Rows(Union(columns, True, most, sources), facts)
 
 
@@ -54,9 +75,16 @@ def _parts(context: Context, node: exp.Expr) -> list[exp.Expr]:
             found.append(part)
             continue
         if part.args.get("distinct"):
-            message = "UNION compares rows of different units to make them distinct; write UNION ALL"
+            message = (
+                "UNION compares rows of different units to make them distinct; "
+                "write UNION ALL"
+            )
             raise context.source.problem(message, part.expression, "UNION")
-        allowed = ("this", "expression", "distinct", "with_") if part is node else ("this", "expression", "distinct")
+        allowed = (
+            ("this", "expression", "distinct", "with_")
+            if part is node
+            else ("this", "expression", "distinct")
+        )
         only(context.source, part, *allowed)
         rest += [part.expression, part.this]
     return found
@@ -65,12 +93,16 @@ def _parts(context: Context, node: exp.Expr) -> list[exp.Expr]:
 def _check_units(context: Context, relations: list[Relation], node: exp.Expr) -> None:
     place = node.args.get("expression")
     if not all(relation.private for relation in relations):
-        message = "UNION ALL joins rows of private tables only: public rows belong to no unit; ask about each by itself"
+        message = (
+            "UNION ALL joins rows of private tables only: public rows belong "
+            "to no unit; ask about each by itself"
+        )
         raise context.source.problem(message, place, "UNION")
     tables = {frozenset(row_tables(relation)) for relation in relations}
     if tables != {frozenset()} and len(tables) > 1:
         message = (
-            "each row is a unit of its own, so rows of different tables cannot be put together; ask about each table"
+            "each row is a unit of its own, so rows of different tables "
+            "cannot be put together; ask about each table"
         )
         raise context.source.problem(message, place, "UNION")
 
@@ -78,22 +110,35 @@ def _check_units(context: Context, relations: list[Relation], node: exp.Expr) ->
 def _aligned(
     context: Context, node: exp.Expr, index: int, columns: tuple[Column, ...]
 ) -> tuple[Column, tuple[Expr, ...]]:
-    """What is true of a column in every part (the hull of the ranges, all keys), and each part as the common type."""
+    """What is true of a column in every part (the hull of the ranges, all keys), and
+    each part as the common type.
+    """
     try:
         exprs = unify("UNION ALL", [Ref.to(index, column) for column in columns])
     except TypeProblem:
-        message = f"the column {columns[0].name} has different types in the parts of UNION ALL; CAST them to one"
-        raise context.source.problem(message, node.args.get("expression"), "UNION") from None
+        message = (
+            f"the column {columns[0].name} has different types in the parts "
+            "of UNION ALL; CAST them to one"
+        )
+        raise context.source.problem(
+            message, node.args.get("expression"), "UNION"
+        ) from None
     same_type = all(column.type is exprs[0].type for column in columns)
     keys = _all_keys([column.keys for column in columns]) if same_type else None
     range_ = ranges.hull([expr.range for expr in exprs])
-    owner = all(column.owner for column in columns) and all(isinstance(expr, Ref) for expr in exprs)
+    owner = all(column.owner for column in columns) and all(
+        isinstance(expr, Ref) for expr in exprs
+    )
     size, depth = max(expr.size for expr in exprs), max(expr.depth for expr in exprs)
-    return Column(columns[0].name, exprs[0].type, range_, keys, owner, size, depth), exprs
+    return Column(
+        columns[0].name, exprs[0].type, range_, keys, owner, size, depth
+    ), exprs
 
 
 def _all_keys(lists: list[Keys | None]) -> Keys | None:
-    """The keys of all parts together. They are private where a part's are, or where different lists are too long."""
+    """The keys of all parts together. They are private where a part's are, or where
+    different lists are too long.
+    """
     different = dict.fromkeys(lists)
     if None in different or len(different) == 1:
         return lists[0] if None not in different else None
@@ -101,11 +146,19 @@ def _all_keys(lists: list[Keys | None]) -> Keys | None:
     if sum(map(len, known)) > MOST_KEYS:
         return None
     found = dict.fromkeys(key for keys in known for key in keys)
-    return Keys((*(key for key in found if key is not None), *((None,) if None in found else ())))
+    return Keys(
+        (
+            *(key for key in found if key is not None),
+            *((None,) if None in found else ()),
+        )
+    )
 
 
 def _as(source: Relation, columns: tuple[Column, ...], exprs: list[Expr]) -> Relation:
     if all(isinstance(expr, Ref) for expr in exprs):
         return source
-    typed = tuple(replace(column, range=expr.range) for column, expr in zip(columns, exprs, strict=True))
+    typed = tuple(
+        replace(column, range=expr.range)
+        for column, expr in zip(columns, exprs, strict=True)
+    )
     return Project(typed, source.private, source.most, source, tuple(exprs))

@@ -1,4 +1,6 @@
-"""What the curator is told about a source: encoding, quotation marks, numbers, dates, copies of rows."""
+"""What the curator is told about a source: encoding, quotation marks, numbers, dates,
+copies of rows.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def said(path: Path, stored: str = "", **types: Type) -> list[str]:
     source = source_of(path, stored)
     with connect() as connection:
         found = about_source(connection, source, source.store(connection, table), table)
-        return [f"{about}: {what.format(number)}" for about, number, what in found if number]
+        return [
+            f"{about}: {what.format(number)}" for about, number, what in found if number
+        ]
 
 
 @pytest.fixture
@@ -62,9 +66,14 @@ def test_lines(csv: Path) -> None:
 
 
 def test_numbers(csv: Path) -> None:
-    csv.write_text("a;b\n1,5;1.5\n1.234,5;2\n 7,0 ;3\nx;4\n;5\n1 000,5;6\n", encoding="utf-8")
+    csv.write_text(
+        "a;b\n1,5;1.5\n1.234,5;2\n 7,0 ;3\nx;4\n;5\n1 000,5;6\n", encoding="utf-8"
+    )
     advice = "4 of these have a comma in the number; write a point before decimals, and nothing between thousands"
-    assert said(csv, a=Type.REAL, b=Type.REAL) == ["t.a: 5 values are no real and count as NULL", f"t.a: {advice}"]
+    assert said(csv, a=Type.REAL, b=Type.REAL) == [
+        "t.a: 5 values are no real and count as NULL",
+        f"t.a: {advice}",
+    ]
 
 
 def test_dates(csv: Path) -> None:
@@ -105,7 +114,9 @@ def test_parquet(tmp_path: Path) -> None:
     texts = pa.Array.from_buffers(pa.string(), 3, [None, ends, pa.py_buffer(b"\xff?b")])
     times = pa.array([0, 1 << 62, None], pa.int64()).view(pa.timestamp("ms"))
     far = pa.array([0, 1 << 62, None], pa.int64()).view(pa.time64("us"))
-    parquet.write_table(pa.table({"x": texts, "t": times, "time": far}), tmp_path / "t.parquet")
+    parquet.write_table(
+        pa.table({"x": texts, "t": times, "time": far}), tmp_path / "t.parquet"
+    )
     assert said(tmp_path / "t.parquet", x=Type.TEXT, t=Type.TIMESTAMP) == [
         "t.x: 1 texts are not UTF-8; question marks stand for such bytes",
         "t.t: 1 values are no timestamp and count as NULL",
@@ -114,7 +125,9 @@ def test_parquet(tmp_path: Path) -> None:
 
 def test_json(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
-    path.write_bytes(b'{"a": "1,5"}\n{"a": 1}\n{"a": 1}\nnonsense\n{"a": "\xff"}\n[1]\n')
+    path.write_bytes(
+        b'{"a": "1,5"}\n{"a": 1}\n{"a": 1}\nnonsense\n{"a": "\xff"}\n[1]\n'
+    )
     assert said(path, a=Type.REAL) == [
         "t: 3 lines or items are no objects and have only NULLs",
         "t.a: 1 values are no real and count as NULL",

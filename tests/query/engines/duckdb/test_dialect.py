@@ -33,8 +33,14 @@ from tests.query.operations.expression_cases import (
     table,
 )
 
-EXPRESSIONS = [pytest.param(case, id=f"{place}-{case.name}") for place, case in enumerate(CASES)]
-PLAIN = [pytest.param(case, id=f"{place}-{case.name}") for place, case in enumerate(CASES) if case.plain is not None]
+EXPRESSIONS = [
+    pytest.param(case, id=f"{place}-{case.name}") for place, case in enumerate(CASES)
+]
+PLAIN = [
+    pytest.param(case, id=f"{place}-{case.name}")
+    for place, case in enumerate(CASES)
+    if case.plain is not None
+]
 
 
 @pytest.fixture(scope="module")
@@ -55,12 +61,18 @@ def place(found: Any) -> float:
 def holds(range_: Range, found: Any) -> bool:
     number = place(found)
     low, high = range_.low, range_.high
-    return math.isfinite(number) and (low is None or low <= number) and (high is None or number <= high)
+    return (
+        math.isfinite(number)
+        and (low is None or low <= number)
+        and (high is None or number <= high)
+    )
 
 
 def computed(connection: duckdb.DuckDBPyConnection, expr: Expr) -> list[Any]:
     sql, parameters = sql_of(expr)
-    rows = connection.execute(f"SELECT typeof({sql}), {sql} FROM read ORDER BY rowid", parameters).fetchall()
+    rows = connection.execute(
+        f"SELECT typeof({sql}), {sql} FROM read ORDER BY rowid", parameters
+    ).fetchall()
     assert {kind for kind, _ in rows} == {NAMES[expr.type]}
     return [found for _, found in rows]
 
@@ -76,8 +88,12 @@ def test_every_operation_has_a_case() -> None:
     assert used == set(OPERATORS) == set(CALLS)
 
 
-@pytest.mark.parametrize("place_", range(len(FIELDS)), ids=[field.name for field in FIELDS])
-def test_columns_are_read_within_their_bounds(nasty: duckdb.DuckDBPyConnection, place_: int) -> None:
+@pytest.mark.parametrize(
+    "place_", range(len(FIELDS)), ids=[field.name for field in FIELDS]
+)
+def test_columns_are_read_within_their_bounds(
+    nasty: duckdb.DuckDBPyConnection, place_: int
+) -> None:
     field = FIELDS[place_]
     found = [row[0] for row in nasty.execute(f"SELECT c{place_} FROM read").fetchall()]
     assert any(one is not None for one in found)
@@ -87,7 +103,9 @@ def test_columns_are_read_within_their_bounds(nasty: duckdb.DuckDBPyConnection, 
 
 @pytest.mark.parametrize("case", EXPRESSIONS)
 def test_operations_are_total(nasty: duckdb.DuckDBPyConnection, case: Case) -> None:
-    """Whatever the rows hold: nothing is raised, the type is as declared, values lie in the range or are NULL."""
+    """Whatever the rows hold: nothing is raised, the type is as declared, values lie in
+    the range or are NULL.
+    """
     expr = case.build()
     found = [one for one in computed(nasty, expr) if one is not None]
     if expr.type is not Type.TEXT:
@@ -95,34 +113,59 @@ def test_operations_are_total(nasty: duckdb.DuckDBPyConnection, case: Case) -> N
 
 
 @pytest.mark.parametrize("case", PLAIN)
-def test_operations_agree_with_plain_sql(ordinary: duckdb.DuckDBPyConnection, case: Case) -> None:
+def test_operations_agree_with_plain_sql(
+    ordinary: duckdb.DuckDBPyConnection, case: Case
+) -> None:
     found = computed(ordinary, case.build())
-    plain = ordinary.execute(f"SELECT {case.plain} FROM {DIALECT.relation(TABLE)} ORDER BY rowid").fetchall()
-    assert [(one, other) for one, (other,) in zip(found, plain, strict=True) if not same(one, other)] == []
+    plain = ordinary.execute(
+        f"SELECT {case.plain} FROM {DIALECT.relation(TABLE)} ORDER BY rowid"
+    ).fetchall()
+    assert [
+        (one, other)
+        for one, (other,) in zip(found, plain, strict=True)
+        if not same(one, other)
+    ] == []
 
 
 @pytest.mark.parametrize("case", EXPRESSIONS)
-def test_python_agrees_with_the_engine(ordinary: duckdb.DuckDBPyConnection, case: Case) -> None:
+def test_python_agrees_with_the_engine(
+    ordinary: duckdb.DuckDBPyConnection, case: Case
+) -> None:
     expr = case.build()
     rows = ordinary.execute("SELECT * FROM read ORDER BY rowid").fetchall()
     found = computed(ordinary, expr)
-    pairs = [(row, one, value(over_keys(expr), row, ())) for row, one in zip(rows, found, strict=True)]
+    pairs = [
+        (row, one, value(over_keys(expr), row, ()))
+        for row, one in zip(rows, found, strict=True)
+    ]
     assert [pair for pair in pairs if not same(pair[1], pair[2])] == []
 
 
 def reals(depth: int) -> st.SearchStrategy[Expr]:
     """Random numbers over all columns; what the operators refuse is thrown away."""
-    leaf = st.sampled_from([C[name] for name in "ijkxyzp"]) | st.sampled_from(CONSTANTS).map(literal)
+    leaf = st.sampled_from([C[name] for name in "ijkxyzp"]) | st.sampled_from(
+        CONSTANTS
+    ).map(literal)
     if depth == 0:
         return leaf
     below = reals(depth - 1)
     one = st.builds(call, st.sampled_from(UNARY), below)
     two = st.builds(call, st.sampled_from(BINARY), below, below)
-    choice = st.builds(lambda c, a, b: call("case", c, a, b), conditions(depth - 1), below, below)
-    rounds = st.builds(lambda a, n: call("round", a, options=(n,)), below, st.integers(-15, 15))
-    casts = st.builds(lambda a, t: call("cast", a, options=(t,)), below, st.sampled_from([Type.INTEGER, Type.REAL]))
+    choice = st.builds(
+        lambda c, a, b: call("case", c, a, b), conditions(depth - 1), below, below
+    )
+    rounds = st.builds(
+        lambda a, n: call("round", a, options=(n,)), below, st.integers(-15, 15)
+    )
+    casts = st.builds(
+        lambda a, t: call("cast", a, options=(t,)),
+        below,
+        st.sampled_from([Type.INTEGER, Type.REAL]),
+    )
     parts = st.builds(
-        lambda a, p: call("extract", a, options=(p,)), moments(depth - 1), st.sampled_from(["year", "epoch"])
+        lambda a, p: call("extract", a, options=(p,)),
+        moments(depth - 1),
+        st.sampled_from(["year", "epoch"]),
     )
     spans = st.builds(
         lambda a, b, u: call("date_diff", a, b, options=(u,)),
@@ -135,8 +178,14 @@ def reals(depth: int) -> st.SearchStrategy[Expr]:
 
 def conditions(depth: int) -> st.SearchStrategy[Expr]:
     below = reals(depth)
-    comparisons = st.builds(call, st.sampled_from(["lt", "ge", "eq", "is_distinct"]), below, below)
-    return st.one_of(comparisons, st.builds(lambda a: call("is_null", a), below), st.sampled_from([C["a"], C["b"]]))
+    comparisons = st.builds(
+        call, st.sampled_from(["lt", "ge", "eq", "is_distinct"]), below, below
+    )
+    return st.one_of(
+        comparisons,
+        st.builds(lambda a: call("is_null", a), below),
+        st.sampled_from([C["a"], C["b"]]),
+    )
 
 
 def moments(depth: int) -> st.SearchStrategy[Expr]:
@@ -150,20 +199,40 @@ def moments(depth: int) -> st.SearchStrategy[Expr]:
         below,
         st.integers(-200_000, 200_000),
     )
-    cuts = st.builds(lambda a, u: call("date_trunc", a, options=(u,)), below, st.sampled_from(evaluate_dates.UNITS))
+    cuts = st.builds(
+        lambda a, u: call("date_trunc", a, options=(u,)),
+        below,
+        st.sampled_from(evaluate_dates.UNITS),
+    )
     return st.one_of(leaf, shifts, cuts)
 
 
 UNARY = ["neg", "abs", "floor", "ceil", "sign", "sqrt", "ln", "log10", "log2", "exp"]
-BINARY = ["add", "sub", "mul", "div", "intdiv", "mod", "power", "least", "greatest", "coalesce", "nullif"]
+BINARY = [
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "intdiv",
+    "mod",
+    "power",
+    "least",
+    "greatest",
+    "coalesce",
+    "nullif",
+]
 CONSTANTS = [0, 1, -1, 2, 10, 0.5, -2.5, 1e300, -1e-300, 2**62, -(2**63), None]
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(expr=reals(3))
-def test_random_expressions_stay_in_their_range(nasty: duckdb.DuckDBPyConnection, expr: Expr) -> None:
+def test_random_expressions_stay_in_their_range(
+    nasty: duckdb.DuckDBPyConnection, expr: Expr
+) -> None:
     found = computed(nasty, expr)
-    assert [one for one in found if one is not None and not holds(expr.range, one)] == []
+    assert [
+        one for one in found if one is not None and not holds(expr.range, one)
+    ] == []
 
 
 def test_guards_do_not_multiply() -> None:
@@ -177,7 +246,11 @@ def test_guards_do_not_multiply() -> None:
 def test_deep_expressions_run(nasty: duckdb.DuckDBPyConnection) -> None:
     expr: Expr = C["x"]
     for _ in range(15):
-        expr = call("nullif", call("div", call("mul", expr, C["y"]), C["i"]), call("sqrt", C["x"]))
+        expr = call(
+            "nullif",
+            call("div", call("mul", expr, C["y"]), C["i"]),
+            call("sqrt", C["x"]),
+        )
     assert len(computed(nasty, expr)) == 1500
 
 
@@ -207,14 +280,19 @@ def test_texts_that_double_are_cut(nasty: duckdb.DuckDBPyConnection) -> None:
         True,
         dt.date(1, 1, 1),
         dt.date(9999, 12, 31),
-        dt.datetime(2024, 2, 29, 1, 2, 3, 4),  # noqa: DTZ001
+        dt.datetime(2024, 2, 29, 1, 2, 3, 4),
         None,
     ],
 )
-def test_constants_come_back_unchanged(nasty: duckdb.DuckDBPyConnection, constant: Any) -> None:
+def test_constants_come_back_unchanged(
+    nasty: duckdb.DuckDBPyConnection, constant: Any
+) -> None:
     expr = literal(constant)
     sql, parameters = sql_of(expr)
-    assert nasty.execute(f"SELECT {sql}, typeof({sql})", parameters).fetchone() == (constant, NAMES[expr.type])
+    assert nasty.execute(f"SELECT {sql}, typeof({sql})", parameters).fetchone() == (
+        constant,
+        NAMES[expr.type],
+    )
     assert len(parameters) == isinstance(constant, str | dt.date)
 
 
@@ -225,7 +303,9 @@ def test_texts_never_reach_the_sql() -> None:
 
 def test_parameters_may_be_used_again(nasty: duckdb.DuckDBPyConnection) -> None:
     """A guard repeats its argument; numbered parameters keep their places."""
-    inner = call("nullif", call("lower", call("concat", C["s"], literal("x"))), literal("ax"))
+    inner = call(
+        "nullif", call("lower", call("concat", C["s"], literal("x"))), literal("ax")
+    )
     expr = call("eq", call("nullif", inner, literal("bx")), literal("12x"))
     assert computed(nasty, expr).count(True) > 0
 
@@ -237,19 +317,57 @@ def one(stored: str, field: Field, *values: str) -> list[Any]:
     for text in values:
         connection.execute(f"INSERT INTO t VALUES ({text})")
     read = DIALECT.read(Table("t", (field,)), field)
-    return [row[0] for row in connection.execute(f"SELECT {read} FROM t ORDER BY rowid").fetchall()]
+    return [
+        row[0]
+        for row in connection.execute(f"SELECT {read} FROM t ORDER BY rowid").fetchall()
+    ]
 
 
 @pytest.mark.parametrize(
     ("stored", "field", "values", "expected"),
     [
-        ("DOUBLE", Field("c", Type.REAL), ["'nan'", "'inf'", "'-inf'", "1.5", "NULL"], [None, None, None, 1.5, None]),
-        ("DOUBLE", Field("c", Type.REAL, Range(0, 9)), ["'nan'", "'inf'", "'-inf'", "1.5"], [None, 9.0, 0.0, 1.5]),
-        ("DOUBLE", Field("c", Type.REAL, Range(0, None)), ["'nan'", "'inf'", "'-inf'", "1.5"], [None, None, 0.0, 1.5]),
-        ("DOUBLE", Field("c", Type.REAL, Range(None, 9)), ["'nan'", "'inf'", "'-inf'", "1.5"], [None, 9.0, None, 1.5]),
-        ("VARCHAR", Field("c", Type.REAL, Range(0, 9)), ["'nan'", "'x'", "'2.5'", "'1e999'"], [None, None, 2.5, 9.0]),
-        ("VARCHAR", Field("c", Type.INTEGER, Range(0, 9)), ["'12'", "'x'", "'-3'", "NULL"], [9, None, 0, None]),
-        ("HUGEINT", Field("c", Type.INTEGER), ["12", "100000000000000000000"], [12, None]),
+        (
+            "DOUBLE",
+            Field("c", Type.REAL),
+            ["'nan'", "'inf'", "'-inf'", "1.5", "NULL"],
+            [None, None, None, 1.5, None],
+        ),
+        (
+            "DOUBLE",
+            Field("c", Type.REAL, Range(0, 9)),
+            ["'nan'", "'inf'", "'-inf'", "1.5"],
+            [None, 9.0, 0.0, 1.5],
+        ),
+        (
+            "DOUBLE",
+            Field("c", Type.REAL, Range(0, None)),
+            ["'nan'", "'inf'", "'-inf'", "1.5"],
+            [None, None, 0.0, 1.5],
+        ),
+        (
+            "DOUBLE",
+            Field("c", Type.REAL, Range(None, 9)),
+            ["'nan'", "'inf'", "'-inf'", "1.5"],
+            [None, 9.0, None, 1.5],
+        ),
+        (
+            "VARCHAR",
+            Field("c", Type.REAL, Range(0, 9)),
+            ["'nan'", "'x'", "'2.5'", "'1e999'"],
+            [None, None, 2.5, 9.0],
+        ),
+        (
+            "VARCHAR",
+            Field("c", Type.INTEGER, Range(0, 9)),
+            ["'12'", "'x'", "'-3'", "NULL"],
+            [9, None, 0, None],
+        ),
+        (
+            "HUGEINT",
+            Field("c", Type.INTEGER),
+            ["12", "100000000000000000000"],
+            [12, None],
+        ),
         ("VARCHAR", Field("c", Type.BOOLEAN), ["'true'", "'maybe'"], [True, None]),
         (
             "DATE",
@@ -266,15 +384,21 @@ def one(stored: str, field: Field, *values: str) -> list[Any]:
         ("BIGINT", Field("c", Type.TEXT), ["17"], ["17"]),
     ],
 )
-def test_reading(stored: str, field: Field, values: list[str], expected: list[Any]) -> None:
+def test_reading(
+    stored: str, field: Field, values: list[str], expected: list[Any]
+) -> None:
     assert one(stored, field, *values) == expected
 
 
 def test_texts_are_compared_byte_by_byte() -> None:
     connection = duckdb.connect()
-    connection.execute("CREATE TABLE t AS SELECT unnest(['a', 'A', 'a']) COLLATE NOCASE AS c")
+    connection.execute(
+        "CREATE TABLE t AS SELECT unnest(['a', 'A', 'a']) COLLATE NOCASE AS c"
+    )
     read = DIALECT.read(Table("t", ()), Field("c", Type.TEXT))
-    assert connection.execute(f"SELECT {read}, count(*) FROM t GROUP BY ALL ORDER BY ALL").fetchall() == [
+    assert connection.execute(
+        f"SELECT {read}, count(*) FROM t GROUP BY ALL ORDER BY ALL"
+    ).fetchall() == [
         ("A", 1),
         ("a", 2),
     ]
@@ -286,7 +410,10 @@ def owner(field: Field | None, **facts: Any) -> str:
 
 def test_owners() -> None:
     assert owner(Field("id", Type.INTEGER), owner="id") == 'TRY_CAST("id" AS BIGINT)'
-    assert owner(Field('i"d', Type.TEXT), owner='i"d') == 'encode(TRY_CAST("i""d" AS VARCHAR))'
+    assert (
+        owner(Field('i"d', Type.TEXT), owner='i"d')
+        == 'encode(TRY_CAST("i""d" AS VARCHAR))'
+    )
     assert owner(Field("id", Type.DATE), owner="id") == 'TRY_CAST("id" AS DATE)'
     assert owner(Field("x", Type.REAL)) == "rowid"
 

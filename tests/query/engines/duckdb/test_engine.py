@@ -1,4 +1,6 @@
-"""The DuckDB engine: sessions of their own, failures without words, and a connection that can do nothing else."""
+"""The DuckDB engine: sessions of their own, failures without words, and a connection
+that can do nothing else.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ SECRET = "Mrs Miller"
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[DuckDBEngine]:
-    (tmp_path / "visits.csv").write_text(f"id,ward\n1,{SECRET}\n2,B\n", encoding="utf-8")
+    (tmp_path / "visits.csv").write_text(
+        f"id,ward\n1,{SECRET}\n2,B\n", encoding="utf-8"
+    )
     fields = (Field("id", Type.INTEGER), Field("ward", Type.TEXT))
     table = Table("visits", fields, owner="id", source=str(tmp_path / "visits.csv"))
     with DuckDBEngine.of(Catalogue("clinic", (table,), unit=Unit("id"))) as opened:
@@ -39,7 +43,9 @@ def test_it_is_an_engine(engine: DuckDBEngine) -> None:
     assert found.dialect.name == "duckdb"
     with found.session() as session:
         assert session.fetch("SELECT id FROM visits WHERE ward = $1", ["B"]) == [(2,)]
-        assert session.fetch("SELECT $2::INTEGER, $1::INTEGER, $2::INTEGER", [1, 2]) == [(2, 1, 2)]
+        assert session.fetch(
+            "SELECT $2::INTEGER, $1::INTEGER, $2::INTEGER", [1, 2]
+        ) == [(2, 1, 2)]
 
 
 def test_temporary_tables_end_with_their_session(engine: DuckDBEngine) -> None:
@@ -63,13 +69,18 @@ def test_temporary_tables_end_with_their_session(engine: DuckDBEngine) -> None:
         ("SELECT * FROM", []),
     ],
 )
-def test_failures_say_nothing(engine: DuckDBEngine, sql: str, parameters: list[Any]) -> None:
+def test_failures_say_nothing(
+    engine: DuckDBEngine, sql: str, parameters: list[Any]
+) -> None:
     with engine.session() as session:
         with pytest.raises(EngineFailed) as caught:
             session.fetch(sql, parameters)
         assert session.fetch("SELECT count(*) FROM visits") == [(2,)]
     problem = caught.value
-    assert str(problem) == "the engine could not finish this question; its curator can look into it"
+    assert (
+        str(problem)
+        == "the engine could not finish this question; its curator can look into it"
+    )
     assert problem.__cause__ is None
     assert problem.__context__ is None
     assert SECRET not in "".join(traceback.format_exception(problem))
@@ -101,7 +112,9 @@ def test_the_curator_can_look_into_failures(engine: DuckDBEngine) -> None:
         "SELECT getenv('HOME')",
     ],
 )
-def test_nothing_else_is_within_reach(engine: DuckDBEngine, tmp_path: Path, sql: str) -> None:
+def test_nothing_else_is_within_reach(
+    engine: DuckDBEngine, tmp_path: Path, sql: str
+) -> None:
     outside = pd.DataFrame({"x": [1]})
     with engine.session() as session, pytest.raises(EngineFailed):
         session.fetch(sql.format(here=tmp_path))
@@ -111,15 +124,24 @@ def test_nothing_else_is_within_reach(engine: DuckDBEngine, tmp_path: Path, sql:
 
 def test_only_the_parquet_files_that_were_opened(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        duckdb.execute(f"COPY (SELECT range AS x FROM range(3)) TO '{tmp_path}/{name}.parquet'")
+        duckdb.execute(
+            f"COPY (SELECT range AS x FROM range(3)) TO '{tmp_path}/{name}.parquet'"
+        )
     table = Table("data", (Field("x", Type.INTEGER),), source=f"{tmp_path}/a.parquet")
-    with DuckDBEngine.of(Catalogue("c", (table,))) as engine, engine.session() as session:
-        assert session.fetch("SELECT sum(x), count(DISTINCT rowid) FROM data") == [(3, 3)]
+    with (
+        DuckDBEngine.of(Catalogue("c", (table,))) as engine,
+        engine.session() as session,
+    ):
+        assert session.fetch("SELECT sum(x), count(DISTINCT rowid) FROM data") == [
+            (3, 3)
+        ]
         with pytest.raises(EngineFailed):
             session.fetch(f"SELECT * FROM read_parquet('{tmp_path}/b.parquet')")
 
 
-def test_the_session_is_in_utc(engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_session_is_in_utc(
+    engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     with engine.session() as session:
         assert session.fetch("SELECT current_setting('TimeZone')") == [("UTC",)]
@@ -142,12 +164,15 @@ def test_many_at_once(engine: DuckDBEngine) -> None:
     assert sorted(found) == [2 * number for number in range(8)]
 
 
-# Most of it runs in one long task, which DuckDB's own handling of signals does not interrupt.
+# Most of it runs in one long task, which DuckDB's own handling of signals does not
+# interrupt.
 LONG = "SELECT count(*) FROM (SELECT range % 10000019 AS a, count(*) FROM range(1000000000000) GROUP BY a)"
 """It takes hours."""
 
 
-def test_ctrl_c_ends_a_long_question(engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_ends_a_long_question(
+    engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     interrupt_a_wait(monkeypatch, running, 6)
     with engine.session() as session:
         with pytest.raises(KeyboardInterrupt):
@@ -163,20 +188,34 @@ def limited(**limits: float) -> DuckDBEngine:
 
 
 def test_a_question_has_its_time() -> None:
-    """It would take for ever; the engine is interrupted, and the next question has a time of its own."""
+    """It would take for ever; the engine is interrupted, and the next question has a
+    time of its own.
+    """
     with limited(seconds=0.3) as engine:
         for _ in range(2):
-            with engine.session() as session, pytest.raises(EngineFailed, match="could not finish"):
-                session.fetch("SELECT count(*) FROM range(1000000000) a, range(1000000000) b WHERE a.range <> b.range")
-        assert [words.partition(":")[0] for words in engine.failures] == ["TimeoutError"] * 2
+            with (
+                engine.session() as session,
+                pytest.raises(EngineFailed, match="could not finish"),
+            ):
+                session.fetch(
+                    "SELECT count(*) FROM range(1000000000) a, range(1000000000) b WHERE a.range <> b.range"
+                )
+        assert [words.partition(":")[0] for words in engine.failures] == [
+            "TimeoutError"
+        ] * 2
         with engine.session() as session:
             assert session.fetch("SELECT count(*) FROM data") == [(1000,)]
 
 
 def test_a_question_has_its_memory_and_disk() -> None:
     with limited(memory=50, disk=50) as engine:
-        with engine.session() as session, pytest.raises(EngineFailed, match="could not finish"):
-            session.create("large", "SELECT md5(range::VARCHAR) AS x FROM range(10000000)")
+        with (
+            engine.session() as session,
+            pytest.raises(EngineFailed, match="could not finish"),
+        ):
+            session.create(
+                "large", "SELECT md5(range::VARCHAR) AS x FROM range(10000000)"
+            )
         assert "OutOfMemoryException" in engine.failures[0]
         with engine.session() as session:
             assert session.fetch("SELECT sum(x) FROM data") == [(499500,)]
@@ -184,19 +223,31 @@ def test_a_question_has_its_memory_and_disk() -> None:
 
 def test_loaded_tables_do_not_count_as_a_questions_memory() -> None:
     frame = pd.DataFrame({"x": range(8_000_000)})
-    catalogue = Catalogue("c", (Table("data", (Field("x", Type.INTEGER),)),), limits=Limits(memory=40))
-    with DuckDBEngine.of(catalogue, {"data": frame}) as engine, engine.session() as session:
+    catalogue = Catalogue(
+        "c", (Table("data", (Field("x", Type.INTEGER),)),), limits=Limits(memory=40)
+    )
+    with (
+        DuckDBEngine.of(catalogue, {"data": frame}) as engine,
+        engine.session() as session,
+    ):
         assert session.fetch("SELECT count(DISTINCT x % 1000) FROM data") == [(1000,)]
 
 
 def test_a_limit_above_what_the_machine_has_changes_nothing() -> None:
-    with limited() as engine, limited(memory=10**11) as large, engine.session() as one, large.session() as other:
+    with (
+        limited() as engine,
+        limited(memory=10**11) as large,
+        engine.session() as one,
+        large.session() as other,
+    ):
         asked = "SELECT current_setting('memory_limit')"
         assert one.fetch(asked) != other.fetch(asked)
         assert duckdb.connect().execute(asked).fetchall() == other.fetch(asked)
 
 
-def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     frame = pd.DataFrame({"x": [1]})
     catalogue = Catalogue("c", (Table("data", (Field("x", Type.INTEGER),)),))
@@ -218,16 +269,31 @@ def test_several_tables(tmp_path: Path) -> None:
     number = Field("visit", Type.INTEGER)
     tables = (
         Table(
-            "Visits", (Field("id", Type.INTEGER), number), owner="id", source=f"{tmp_path}/c.duckdb", stored="visits"
+            "Visits",
+            (Field("id", Type.INTEGER), number),
+            owner="id",
+            source=f"{tmp_path}/c.duckdb",
+            stored="visits",
         ),
-        Table("codes", (number, Field("code", Type.TEXT)), link=Link("visit", "visits", "visit")),
+        Table(
+            "codes",
+            (number, Field("code", Type.TEXT)),
+            link=Link("visit", "visits", "visit"),
+        ),
         Table('odd "name"', (Field("region", Type.TEXT),), public=True),
     )
     catalogue = Catalogue("c", tables, unit=Unit("id"))
-    sources = {"CODES": (tmp_path / "c.duckdb", "codes"), 'odd "name"': pd.DataFrame({"region": ["n", "s"]})}
+    sources = {
+        "CODES": (tmp_path / "c.duckdb", "codes"),
+        'odd "name"': pd.DataFrame({"region": ["n", "s"]}),
+    }
     with DuckDBEngine.of(catalogue, sources) as engine, engine.session() as session:
-        assert session.fetch("SELECT code FROM visits JOIN codes USING (visit)") == [("x",)]
-        assert session.fetch(f"SELECT count(*) FROM {engine.dialect.relation(tables[2])}") == [(2,)]
+        assert session.fetch("SELECT code FROM visits JOIN codes USING (visit)") == [
+            ("x",)
+        ]
+        assert session.fetch(
+            f"SELECT count(*) FROM {engine.dialect.relation(tables[2])}"
+        ) == [(2,)]
 
 
 def test_a_table_without_a_source() -> None:
@@ -242,15 +308,26 @@ def test_a_table_of_which_only_the_rows_count(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n", encoding="utf-8")
     catalogue = Catalogue("c", (Table("data", (), source=str(tmp_path / "t.csv")),))
     with DuckDBEngine.of(catalogue) as engine, engine.session() as session:
-        assert session.fetch("SELECT count(*), count(DISTINCT rowid) FROM data") == [(2, 2)]
+        assert session.fetch("SELECT count(*), count(DISTINCT rowid) FROM data") == [
+            (2, 2)
+        ]
 
 
 def test_keys_that_owners_are_found_by_are_not_rounded():
-    """A key of 1.4 would become 1, and the rows of both would lose their owner (or find another's)."""
-    visits = Table("visits", (Field("id", Type.TEXT), Field("visit", Type.INTEGER)), owner="id")
-    codes = Table("codes", (Field("visit", Type.INTEGER),), link=Link("visit", "visits", "visit"))
+    """A key of 1.4 would become 1, and the rows of both would lose their owner (or find
+    another's).
+    """
+    visits = Table(
+        "visits", (Field("id", Type.TEXT), Field("visit", Type.INTEGER)), owner="id"
+    )
+    codes = Table(
+        "codes", (Field("visit", Type.INTEGER),), link=Link("visit", "visits", "visit")
+    )
     catalogue = Catalogue("c", (visits, codes), unit=Unit("id"))
     assert catalogue.table("visits").linked == {"visit"}
-    frames = {"visits": pd.DataFrame({"id": ["a", "b"], "visit": [1.0, 1.4]}), "codes": pd.DataFrame({"visit": [1]})}
+    frames = {
+        "visits": pd.DataFrame({"id": ["a", "b"], "visit": [1.0, 1.4]}),
+        "codes": pd.DataFrame({"visit": [1]}),
+    }
     with DuckDBEngine.of(catalogue, frames) as engine, engine.session() as session:
         assert session.fetch("SELECT visit FROM visits ORDER BY id") == [(1,), (None,)]

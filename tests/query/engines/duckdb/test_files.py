@@ -1,4 +1,6 @@
-"""CSV and JSON: what is read, and that no record stops the reader or changes another (rule R1)."""
+"""CSV and JSON: what is read, and that no record stops the reader or changes another
+(rule R1).
+"""
 
 from __future__ import annotations
 
@@ -40,17 +42,28 @@ def csv(tmp_path: Path) -> Path:
         (b'a,b,c\n1,x"y,3\n4,5,6\n', [("4", "5", "6")]),
         (b'a,b,c\n1,2,"oops\n4,5,6\n7,8,"9"\n', [("4", "5", "6"), ("7", "8", "9")]),
         (b"a,b,c\n1,\0,3\n", [("1", "\0", "3")]),
-        (b'a,b,c\n1,\xff,3\n4,"\xe2\x82",\xc3\xa9\n', [("1", None, "3"), ("4", None, "\xe9")]),
+        (
+            b'a,b,c\n1,\xff,3\n4,"\xe2\x82",\xc3\xa9\n',
+            [("1", None, "3"), ("4", None, "\xe9")],
+        ),
         (b'a,b,c\n"",,NULL\n', [(None, None, "NULL")]),
-        (b"a,b,c\n# no comment,2,3\n\\N,2,3\n", [("# no comment", "2", "3"), ("\\N", "2", "3")]),
+        (
+            b"a,b,c\n# no comment,2,3\n\\N,2,3\n",
+            [("# no comment", "2", "3"), ("\\N", "2", "3")],
+        ),
         (b"a,b,c\n 1 ,2,3\n", [(" 1 ", "2", "3")]),
         (b"a,b,c\n1,2," + b"x" * 2_100_000 + b"\n4,5,6\n", [("4", "5", "6")]),
-        (b"a,b,c\n1,2,3\r4,5,6\r\n7,8,9\n", [("1", "2", "3"), ("4", "5", "6"), ("7", "8", "9")]),
+        (
+            b"a,b,c\n1,2,3\r4,5,6\r\n7,8,9\n",
+            [("1", "2", "3"), ("4", "5", "6"), ("7", "8", "9")],
+        ),
         (b'\xef\xbb\xbf"a","b","c"\r\n1,2,3\r\n', [("1", "2", "3")]),
         (b'a\n1\n\n""\n\xff\n2\n', [("1",), (None,), (None,), ("2",)]),
     ],
 )
-def test_csv_is_read_as_text(csv: Path, content: bytes, rows: list[tuple[Any, ...]]) -> None:
+def test_csv_is_read_as_text(
+    csv: Path, content: bytes, rows: list[tuple[Any, ...]]
+) -> None:
     csv.write_bytes(content)
     assert rows_of(csv) == rows
 
@@ -71,16 +84,29 @@ def test_csv_is_read_as_declared(csv: Path) -> None:
         b"i,r,d,t,b\n7,0.5,2024-02-29,2024-02-29 12:30:00,true\nx,x,x,x,x\n"
         b" 7 ,nan,2024-02-30,2024-02-29T12:30:00+02:00,1\n99999999999999999999,1e999,1/2/2024,2024-02-29,yes\n"
     )
-    types = {"i": Type.INTEGER, "r": Type.REAL, "d": Type.DATE, "t": Type.TIMESTAMP, "b": Type.BOOLEAN}
+    types = {
+        "i": Type.INTEGER,
+        "r": Type.REAL,
+        "d": Type.DATE,
+        "t": Type.TIMESTAMP,
+        "b": Type.BOOLEAN,
+    }
     first, second, third, fourth = rows_of(csv, **types)
-    assert first == (7, 0.5, date(2024, 2, 29), datetime(2024, 2, 29, 12, 30), True)  # noqa: DTZ001
+    assert first == (7, 0.5, date(2024, 2, 29), datetime(2024, 2, 29, 12, 30), True)
     assert second == (None,) * 5
-    assert (third[0], third[2], third[3], third[4]) == (7, None, datetime(2024, 2, 29, 10, 30), True)  # noqa: DTZ001
-    assert fourth == (None, float("inf"), None, datetime(2024, 2, 29), True)  # noqa: DTZ001
+    assert (third[0], third[2], third[3], third[4]) == (
+        7,
+        None,
+        datetime(2024, 2, 29, 10, 30),
+        True,
+    )
+    assert fourth == (None, float("inf"), None, datetime(2024, 2, 29), True)
 
 
 @pytest.mark.parametrize("type_", Type)
-def test_what_cannot_be_read_is_null_and_its_record_stays(csv: Path, type_: Type) -> None:
+def test_what_cannot_be_read_is_null_and_its_record_stays(
+    csv: Path, type_: Type
+) -> None:
     """DuckDB moves casts into its reader, where they would drop the record."""
     csv.write_bytes(b"a,b\n1,?\n2,?\n3,\n")
     read = None if type_ is not Type.TEXT else "?"
@@ -88,11 +114,13 @@ def test_what_cannot_be_read_is_null_and_its_record_stays(csv: Path, type_: Type
     assert rows_of(csv, b=type_) == [(read,), (read,), (None,)]
 
 
-def test_the_zone_of_the_machine_does_not_matter(csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_zone_of_the_machine_does_not_matter(
+    csv: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     csv.write_bytes(b"t\n2024-02-29 12:30:00\n2024-02-29 12:30:00Z\n")
     for zone in ("Asia/Tokyo", "America/New_York"):
         monkeypatch.setenv("TZ", zone)
-        assert rows_of(csv, t=Type.TIMESTAMP) == [(datetime(2024, 2, 29, 12, 30),)] * 2  # noqa: DTZ001
+        assert rows_of(csv, t=Type.TIMESTAMP) == [(datetime(2024, 2, 29, 12, 30),)] * 2
 
 
 def test_only_the_header_is_looked_at(csv: Path) -> None:
@@ -100,7 +128,9 @@ def test_only_the_header_is_looked_at(csv: Path) -> None:
     assert schema_of(csv) == dict.fromkeys(["a", "b", "c,d", "e"])
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfea\0b\0", b"a,\xff\n1,2\n", b'"' + b"x" * 200_000])
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\xfea\0b\0", b"a,\xff\n1,2\n", b'"' + b"x" * 200_000]
+)
 def test_no_header(csv: Path, content: bytes) -> None:
     csv.write_bytes(content)
     with pytest.raises(ArgumentError, match="has no header line in UTF-8"):
@@ -114,7 +144,9 @@ def test_not_compressed(tmp_path: Path) -> None:
 
 
 def test_cut_off(tmp_path: Path) -> None:
-    whole = gzip.compress(b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(50_000)))
+    whole = gzip.compress(
+        b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(50_000))
+    )
     (tmp_path / "t.csv.gz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ArgumentError, match="cannot be read to the end") as caught:
         rows_of(tmp_path / "t.csv.gz", a=Type.INTEGER)
@@ -129,7 +161,9 @@ def test_columns_that_cannot_be_told_apart(csv: Path) -> None:
 
 def test_a_declared_column_that_is_not_there(csv: Path) -> None:
     csv.write_bytes(b"ward,age\n1,2\n")
-    with pytest.raises(ArgumentError, match=r"its source has no column wardd; did you mean ward\?"):
+    with pytest.raises(
+        ArgumentError, match=r"its source has no column wardd; did you mean ward\?"
+    ):
         rows_of(csv, wardd=Type.TEXT)
 
 
@@ -169,7 +203,10 @@ def test_json_lines(tmp_path: Path) -> None:
 def test_json_arrays(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     path.write_bytes(b' [{"a": 7, "b": 0.5}, [1], 5, {"a": "x", "b": {}}, {}]')
-    assert sorted(rows_of(path, a=Type.INTEGER, b=Type.REAL), key=str) == [(7, 0.5), *[(None, None)] * 4]
+    assert sorted(rows_of(path, a=Type.INTEGER, b=Type.REAL), key=str) == [
+        (7, 0.5),
+        *[(None, None)] * 4,
+    ]
     path.write_bytes(b"[]")
     assert rows_of(path, a=Type.INTEGER) == []
     path.write_bytes(b'[{"a": 7}, nonsense]')
@@ -179,11 +216,40 @@ def test_json_arrays(tmp_path: Path) -> None:
 
 def test_numbers_with_a_point_are_no_ids_in_json(tmp_path: Path) -> None:
     """DuckDB reads them as doubles, of which one stands for many numbers."""
-    ids = ["9007199254740992", "9007199254740993", "9007199254740992.6", "5.0", '"5.0"', '"a"', "1" + "0" * 30, "true"]
-    (tmp_path / "t.json").write_text("".join(f'{{"id": {id}, "n": {n}}}\n' for n, id in enumerate(ids)))
-    assert owners_of(tmp_path / "t.json", Type.INTEGER) == [2**53, 2**53 + 1, None, None, 5, None, None, None]
+    ids = [
+        "9007199254740992",
+        "9007199254740993",
+        "9007199254740992.6",
+        "5.0",
+        '"5.0"',
+        '"a"',
+        "1" + "0" * 30,
+        "true",
+    ]
+    (tmp_path / "t.json").write_text(
+        "".join(f'{{"id": {id}, "n": {n}}}\n' for n, id in enumerate(ids))
+    )
+    assert owners_of(tmp_path / "t.json", Type.INTEGER) == [
+        2**53,
+        2**53 + 1,
+        None,
+        None,
+        5,
+        None,
+        None,
+        None,
+    ]
     texts = [id and id.decode() for id in owners_of(tmp_path / "t.json", Type.TEXT)]
-    assert texts == ["9007199254740992", "9007199254740993", None, None, "5.0", "a", "1" + "0" * 30, "true"]
+    assert texts == [
+        "9007199254740992",
+        "9007199254740993",
+        None,
+        None,
+        "5.0",
+        "a",
+        "1" + "0" * 30,
+        "true",
+    ]
 
 
 def test_json_names(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from dither.query.engines.duckdb.object_texts import text_of, texts_of
 
-NOON = datetime(2024, 2, 29, 12)  # noqa: DTZ001
+NOON = datetime(2024, 2, 29, 12)
 EAST = timezone(timedelta(hours=14))
 
 
@@ -59,7 +59,10 @@ EAST = timezone(timedelta(hours=14))
         (NOON.replace(tzinfo=EAST), "2024-02-28 22:00:00"),
         (datetime(1, 1, 1, tzinfo=EAST), None),
         (datetime(9999, 12, 31, tzinfo=UTC), "9999-12-31 00:00:00"),
-        (pd.Timestamp("2024-02-29 12:00:00.123456789"), "2024-02-29 12:00:00.123456789"),
+        (
+            pd.Timestamp("2024-02-29 12:00:00.123456789"),
+            "2024-02-29 12:00:00.123456789",
+        ),
         (pd.NaT, None),
         (pd.NA, None),
         (None, None),

@@ -20,7 +20,9 @@ def path(tmp_path: Path) -> Path:
         {
             "x": pa.int64(),
             "t": pa.string(),
-            "deep": pa.list_(pa.struct({"x": pa.string(), "m": pa.map_(pa.string(), pa.int64())})),
+            "deep": pa.list_(
+                pa.struct({"x": pa.string(), "m": pa.map_(pa.string(), pa.int64())})
+            ),
         }
     )
     columns = {
@@ -40,11 +42,20 @@ def test_columns_lose_their_meaning(path: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.parquet"
     bare_copy(path, copy, ["x", "t", "long", "nowhere"])
     with duckdb.connect() as connection:
-        before, after = (connection.execute(f"DESCRIBE FROM '{one}'").fetchall() for one in (path, copy))
-        changed = {old[0]: new[1] for old, new in zip(before, after, strict=True) if old != new}
+        before, after = (
+            connection.execute(f"DESCRIBE FROM '{one}'").fetchall()
+            for one in (path, copy)
+        )
+        changed = {
+            old[0]: new[1] for old, new in zip(before, after, strict=True) if old != new
+        }
         assert changed == {"x": "BIGINT", "t": "BLOB", "long": "BLOB"}
-        found = connection.execute(f"SELECT x, t, d, first, second, c39 FROM '{copy}'").fetchall()
-        expected = connection.execute(f"SELECT epoch_ms(x), encode(t), d, first, second, c39 FROM '{path}'").fetchall()
+        found = connection.execute(
+            f"SELECT x, t, d, first, second, c39 FROM '{copy}'"
+        ).fetchall()
+        expected = connection.execute(
+            f"SELECT epoch_ms(x), encode(t), d, first, second, c39 FROM '{path}'"
+        ).fetchall()
     assert found == expected
 
 

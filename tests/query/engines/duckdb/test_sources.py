@@ -12,21 +12,37 @@ import pytest
 from dither.errors import ArgumentError
 from dither.query.catalogue.types import Type
 from dither.query.engines.duckdb.files import CsvFile
-from dither.query.engines.duckdb.sources import name_of, public_values, schema_of, source_of
+from dither.query.engines.duckdb.sources import (
+    name_of,
+    public_values,
+    schema_of,
+    source_of,
+)
 
 
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("visits.xlsx", "is a spreadsheet, which is not read; save it as CSV (in Excel: CSV UTF-8), or write "),
-        ("visits.XLSX", "dither.open(pandas.read_excel('visits.XLSX', dtype=str), …) and say types="),
-        ("visits.feather", "write dither.open(pyarrow.feather.read_table('visits.feather'), …)"),
+        (
+            "visits.xlsx",
+            "is a spreadsheet, which is not read; save it as CSV (in Excel: CSV UTF-8), or write ",
+        ),
+        (
+            "visits.XLSX",
+            "dither.open(pandas.read_excel('visits.XLSX', dtype=str), …) and say types=",
+        ),
+        (
+            "visits.feather",
+            "write dither.open(pyarrow.feather.read_table('visits.feather'), …)",
+        ),
         ("visits.sas7bdat", "dither.open(pandas.read_sas("),
         ("visits.csv.zip", "pack it with gzip (.csv.gz)"),
         ("visits.what", "rename it to one of .csv, .tsv"),
     ],
 )
-def test_a_file_that_is_not_read_says_how_to_convert_it(name: str, words: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_read_says_how_to_convert_it(
+    name: str, words: str, tmp_path: Path
+) -> None:
     (tmp_path / name).write_bytes(b"PK")
     with pytest.raises(ArgumentError) as problem:
         source_of(tmp_path / name)
@@ -86,9 +102,14 @@ def test_paths_that_cannot_be_opened(tmp_path: Path) -> None:
             schema_of(path)
 
 
-@pytest.mark.parametrize("value", [None, 5, [1, 2], {"a": [1]}, object(), b"x.csv", ("a", 5)])
+@pytest.mark.parametrize(
+    "value", [None, 5, [1, 2], {"a": [1]}, object(), b"x.csv", ("a", 5)]
+)
 def test_what_is_no_source(value: Any) -> None:
-    with pytest.raises(ArgumentError, match="cannot be opened; pass a path, a data frame or a DuckDB connection"):
+    with pytest.raises(
+        ArgumentError,
+        match="cannot be opened; pass a path, a data frame or a DuckDB connection",
+    ):
         source_of(value)
 
 
@@ -99,7 +120,11 @@ def test_sources_of_ones_own(tmp_path: Path) -> None:
 
 def test_a_frame_whose_columns_are_named_like_ours() -> None:
     frame = pd.DataFrame({"schema": [1], "store": ["x"], "columns": [2]})
-    assert schema_of(frame) == {"schema": Type.INTEGER, "store": Type.TEXT, "columns": Type.INTEGER}
+    assert schema_of(frame) == {
+        "schema": Type.INTEGER,
+        "store": Type.TEXT,
+        "columns": Type.INTEGER,
+    }
 
 
 def test_public_values(tmp_path: Path) -> None:

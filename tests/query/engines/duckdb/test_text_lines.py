@@ -1,4 +1,6 @@
-"""Text files line by line: what one line holds never changes how another is read (rule R1)."""
+"""Text files line by line: what one line holds never changes how another is read (rule
+R1).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,13 @@ from dither.query.catalogue.types import Type
 from dither.query.engines.duckdb import files, text_lines
 from dither.query.engines.duckdb.files import CsvFile
 from dither.query.engines.duckdb.storage import connect
-from dither.query.engines.duckdb.text_lines import CsvLines, JsonLines, PlainFile, blocks, header_of
+from dither.query.engines.duckdb.text_lines import (
+    CsvLines,
+    JsonLines,
+    PlainFile,
+    blocks,
+    header_of,
+)
 
 from .reading import rows_of
 
@@ -40,14 +48,24 @@ LIKELY = [
     b"#",
     b"x" * 40,
 ]
-BYTES = st.lists(st.one_of(st.sampled_from(LIKELY), st.binary(max_size=3)), max_size=12).map(b"".join)
-VALUES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"), max_size=6)
+BYTES = st.lists(
+    st.one_of(st.sampled_from(LIKELY), st.binary(max_size=3)), max_size=12
+).map(b"".join)
+VALUES = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"), max_size=6
+)
 RECORDS = st.lists(VALUES, min_size=3, max_size=3).map(
-    lambda record: ",".join('"' + value.replace('"', '""') + '"' for value in record).encode()
+    lambda record: ",".join(
+        '"' + value.replace('"', '""') + '"' for value in record
+    ).encode()
 )
 FIELDS = (Field("a", Type.TEXT), Field("b", Type.INTEGER), Field("c", Type.TEXT))
 TABLE = Table("data", FIELDS)
-quick = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+quick = settings(
+    max_examples=100,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
+)
 
 
 @pytest.fixture(scope="module")
@@ -67,10 +85,17 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_lines, "LONGEST", 100)
     monkeypatch.setattr(text_lines, "BLOCK", 37)
     sizes = "max_line_size = 200, buffer_size = 250"
-    monkeypatch.setattr(files, "CSV_OPTIONS", re.sub(r"max_line_size = \d+", sizes, files.CSV_OPTIONS))
+    monkeypatch.setattr(
+        files, "CSV_OPTIONS", re.sub(r"max_line_size = \d+", sizes, files.CSV_OPTIONS)
+    )
 
 
-def read(csv: Path, reader: duckdb.DuckDBPyConnection, body: bytes, header: bytes = b"a,b,c\n") -> Counter[Any]:
+def read(
+    csv: Path,
+    reader: duckdb.DuckDBPyConnection,
+    body: bytes,
+    header: bytes = b"a,b,c\n",
+) -> Counter[Any]:
     csv.write_bytes(header + body)
     stored = CsvFile(csv).store(reader, TABLE)
     return Counter(reader.execute(stored.read(TABLE)).fetchall())
@@ -80,9 +105,15 @@ def read(csv: Path, reader: duckdb.DuckDBPyConnection, body: bytes, header: byte
 @quick
 @given(BYTES, BYTES, BYTES)
 def test_files_of_garbage_one_behind_the_other(
-    csv: Path, reader: duckdb.DuckDBPyConnection, first: bytes, second: bytes, third: bytes
+    csv: Path,
+    reader: duckdb.DuckDBPyConnection,
+    first: bytes,
+    second: bytes,
+    third: bytes,
 ) -> None:
-    """Whatever the bytes are: a file is read as the sum of its parts, where they are parted by the end of a line."""
+    """Whatever the bytes are: a file is read as the sum of its parts, where they are
+    parted by the end of a line.
+    """
     parts = [part + b"\n" for part in (first, second, third)]
     alone = [read(csv, reader, part) for part in parts]
     assert read(csv, reader, b"".join(parts)) == alone[0] + alone[1] + alone[2]
@@ -90,7 +121,13 @@ def test_files_of_garbage_one_behind_the_other(
 
 @pytest.mark.usefixtures("small")
 @quick
-@given(st.lists(RECORDS, max_size=8), BYTES, st.integers(0, 8), st.sampled_from([b"\n", b"\r\n"]), st.booleans())
+@given(
+    st.lists(RECORDS, max_size=8),
+    BYTES,
+    st.integers(0, 8),
+    st.sampled_from([b"\n", b"\r\n"]),
+    st.booleans(),
+)
 def test_a_record_never_changes_another(
     csv: Path,
     reader: duckdb.DuckDBPyConnection,
@@ -110,27 +147,41 @@ def test_a_record_never_changes_another(
 
 @pytest.mark.usefixtures("small")
 @quick
-@given(st.lists(st.tuples(VALUES, st.integers(-9, 99), VALUES), max_size=8), st.booleans())
+@given(
+    st.lists(st.tuples(VALUES, st.integers(-9, 99), VALUES), max_size=8), st.booleans()
+)
 def test_what_was_written_is_read(
-    csv: Path, reader: duckdb.DuckDBPyConnection, records: list[tuple[str, int, str]], all_quoted: bool
+    csv: Path,
+    reader: duckdb.DuckDBPyConnection,
+    records: list[tuple[str, int, str]],
+    all_quoted: bool,
 ) -> None:
     def written(value: Any) -> str:
         text = str(value)
-        return '"' + text.replace('"', '""') + '"' if all_quoted or any(sign in text for sign in ',"') else text
+        return (
+            '"' + text.replace('"', '""') + '"'
+            if all_quoted or any(sign in text for sign in ',"')
+            else text
+        )
 
     lines = [",".join(map(written, record)).encode() for record in records]
     found = read(csv, reader, b"".join(line + b"\n" for line in lines))
-    assert found == Counter((first or None, number, last or None) for first, number, last in records)
+    assert found == Counter(
+        (first or None, number, last or None) for first, number, last in records
+    )
 
 
 @quick
 @given(st.lists(BYTES, min_size=1, max_size=4), st.sampled_from(",;|\t"))
-def test_plain_blocks_are_those_of_which_every_line_is_kept(lines: list[bytes], separator: str) -> None:
+def test_plain_blocks_are_those_of_which_every_line_is_kept(
+    lines: list[bytes], separator: str
+) -> None:
     """The quick look at a whole block and the close look at each line agree."""
     reading = CsvLines(separator)
     block = b"".join(line + b"\n" for line in lines)
     assert reading.plain(block) == (
-        b"\r" not in block and all(reading.kept(line) == line for line in block[:-1].split(b"\n"))
+        b"\r" not in block
+        and all(reading.kept(line) == line for line in block[:-1].split(b"\n"))
     )
     assert reading.plain(reading.tidied(block)) or not reading.tidied(block)
 
@@ -159,9 +210,13 @@ def test_blocks(csv: Path, content: bytes, size: int) -> None:
 
 def test_a_stray_quotation_mark_costs_its_own_line(csv: Path) -> None:
     lines = [f"{i},{i % 7}" for i in range(10_000)]
-    csv.write_text("\n".join(["id,x", *lines[:5000], '5000,"oops', *lines[5001:]]) + "\n")
+    csv.write_text(
+        "\n".join(["id,x", *lines[:5000], '5000,"oops', *lines[5001:]]) + "\n"
+    )
     found = rows_of(csv, id=Type.INTEGER)
-    assert sorted(number for (number,) in found) == [i for i in range(10_000) if i != 5000]
+    assert sorted(number for (number,) in found) == [
+        i for i in range(10_000) if i != 5000
+    ]
 
 
 @pytest.mark.parametrize("odd", [b'1,"', b"x" * 2_000_001])
@@ -169,27 +224,51 @@ def test_no_line_is_lost_where_a_buffer_ends(csv: Path, odd: bytes) -> None:
     """DuckDB reads 32 MB at a time."""
     line = b"%09d," + b"x" * 90 + b"\n"
     count = 400_000
-    csv.write_bytes(b"id,x\n" + b"".join(line % i for i in range(count)) + odd + b"\n" + line[:-1] % count)
+    csv.write_bytes(
+        b"id,x\n"
+        + b"".join(line % i for i in range(count))
+        + odd
+        + b"\n"
+        + line[:-1] % count
+    )
     with connect() as connection:
         table = Table("data", (Field("id", Type.INTEGER), Field("x", Type.TEXT)))
         stored = CsvFile(csv).store(connection, table)
         sql = f"SELECT count(id), sum(id), count(DISTINCT id), count(*) FROM ({stored.read(table)}) t"
-        assert connection.execute(sql).fetchall() == [(count + 1, count * (count + 1) // 2, count + 1, count + 1)]
+        assert connection.execute(sql).fetchall() == [
+            (count + 1, count * (count + 1) // 2, count + 1, count + 1)
+        ]
 
 
 def test_lines_that_are_too_long(csv: Path) -> None:
     longest = b"1," + b"x" * 1_999_998
-    csv.write_bytes(b"a,b\n" + longest + b"\n2" + longest + b"\n3,y\n4," + b"x" * 9_000_000 + b"\n5,z")
+    csv.write_bytes(
+        b"a,b\n"
+        + longest
+        + b"\n2"
+        + longest
+        + b"\n3,y\n4,"
+        + b"x" * 9_000_000
+        + b"\n5,z"
+    )
     assert [row[0] for row in rows_of(csv)] == ["1", "3", "5"]
 
 
-def test_json_lines_that_are_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_lines_that_are_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "t.json"
     path.write_bytes(b'{"a": 1}\n{"a": "' + b"x" * 40_000_000 + b'"}\n{"a":\r 2}\n')
     assert sorted(rows_of(path, a=Type.TEXT)) == [("1",), ("2",)]
     monkeypatch.setattr(text_lines, "LONGEST_JSON", 20)
     monkeypatch.setattr(text_lines, "BLOCK", 7)
-    lines = [b'{"a": 1}', b'{"a": "' + b"x" * 11 + b'"}', b'{"a": "' + b"x" * 12 + b'"}', b'{"a":\r\r2}', b"x" * 100]
+    lines = [
+        b'{"a": 1}',
+        b'{"a": "' + b"x" * 11 + b'"}',
+        b'{"a": "' + b"x" * 12 + b'"}',
+        b'{"a":\r\r2}',
+        b"x" * 100,
+    ]
     path.write_bytes(b"\n".join(lines))
     assert PlainFile(path, JsonLines()).path != path
     assert [a for (a,) in rows_of(path, a=Type.TEXT)] == ["1", "x" * 11, "2"]

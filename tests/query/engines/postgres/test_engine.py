@@ -1,4 +1,6 @@
-"""The engine on a PostgreSQL server: one snapshot, nothing written, nothing told when it fails."""
+"""The engine on a PostgreSQL server: one snapshot, nothing written, nothing told when
+it fails.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,11 @@ def database(address: str) -> Any:
         yield opened
 
 
-TABLE = Table("visits", (Field("id", Type.TEXT), Field("cost", Type.INTEGER, Range(0, 100))), owner="id")
+TABLE = Table(
+    "visits",
+    (Field("id", Type.TEXT), Field("cost", Type.INTEGER, Range(0, 100))),
+    owner="id",
+)
 CATALOGUE = Catalogue("visits", (TABLE,), unit=Unit("id"))
 
 
@@ -70,13 +76,23 @@ def engine(address: str) -> PostgresEngine:
 
 
 def test_a_table_by_its_address(database: Any) -> None:
-    release = database.sql("SELECT ward, COUNT(*), SUM(cost) FROM visits GROUP BY ward", epsilon=1e4, radius=1000)
+    release = database.sql(
+        "SELECT ward, COUNT(*), SUM(cost) FROM visits GROUP BY ward",
+        epsilon=1e4,
+        radius=1000,
+    )
     assert [row[0] for row in release.rows] == ["A", "B", "C"]
     assert sum(row[1] for row in release.rows) == pytest.approx(200, abs=2000)
 
 
-def test_a_catalogue_names_the_engine_by_its_sources(address: str, tmp_path: Any) -> None:
-    run(address, "CREATE TABLE IF NOT EXISTS wards (ward text)", "INSERT INTO wards VALUES ('B'), ('A'), (NULL), ('A')")
+def test_a_catalogue_names_the_engine_by_its_sources(
+    address: str, tmp_path: Any
+) -> None:
+    run(
+        address,
+        "CREATE TABLE IF NOT EXISTS wards (ward text)",
+        "INSERT INTO wards VALUES ('B'), ('A'), (NULL), ('A')",
+    )
     text = f"""
 name = "clinic"
 unit = "id"
@@ -97,7 +113,14 @@ columns = {{ ward = "text" }}
     path.write_text(text)
     with dither.open(path) as database:
         assert database.catalogue.table("visits").field("ward").keys == ("A", "B")
-        assert len(database.sql("SELECT ward, COUNT(*) FROM visits GROUP BY ward", epsilon=1.0).rows) == 2
+        assert (
+            len(
+                database.sql(
+                    "SELECT ward, COUNT(*) FROM visits GROUP BY ward", epsilon=1.0
+                ).rows
+            )
+            == 2
+        )
 
 
 def test_all_statements_see_one_snapshot(engine: PostgresEngine, address: str) -> None:
@@ -111,7 +134,9 @@ def test_all_statements_see_one_snapshot(engine: PostgresEngine, address: str) -
             == before
         )
     with engine.session() as session:
-        assert session.fetch("SELECT count(*) FROM public.visits") == [(before[0][0] + 1,)]
+        assert session.fetch("SELECT count(*) FROM public.visits") == [
+            (before[0][0] + 1,)
+        ]
     run(address, "DELETE FROM visits WHERE id = 'late'")
 
 
@@ -126,7 +151,9 @@ def test_all_statements_see_one_snapshot(engine: PostgresEngine, address: str) -
         "COPY public.visits TO '/tmp/dither-never'; DROP TABLE public.visits",
     ],
 )
-def test_nothing_can_be_written(engine: PostgresEngine, address: str, statement: str) -> None:
+def test_nothing_can_be_written(
+    engine: PostgresEngine, address: str, statement: str
+) -> None:
     """Not even by a function: the server refuses it."""
     run(
         address,
@@ -142,18 +169,25 @@ def test_nothing_can_be_written(engine: PostgresEngine, address: str, statement:
     assert run(address, "SELECT count(*) FROM visits") == before
 
 
-def test_temporary_tables_are_nobody_elses_and_end(engine: PostgresEngine, address: str) -> None:
+def test_temporary_tables_are_nobody_elses_and_end(
+    engine: PostgresEngine, address: str
+) -> None:
     with engine.session() as one, engine.session() as two:
         one.create("dither_1", "SELECT $1::text AS x", ["a"])
         two.create("dither_1", "SELECT $1::text AS x", ["b"])
-        assert (one.fetch("SELECT x FROM dither_1"), two.fetch("SELECT x FROM dither_1")) == ([("a",)], [("b",)])
+        assert (
+            one.fetch("SELECT x FROM dither_1"),
+            two.fetch("SELECT x FROM dither_1"),
+        ) == ([("a",)], [("b",)])
     left = "SELECT count(*) FROM pg_class WHERE relname LIKE 'dither%' UNION ALL "
     left += "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dither' AND state <> 'idle'"
     assert run(address, left) == [(0,), (0,)]
 
 
 def test_settings_of_the_role_change_nothing(address: str) -> None:
-    """A search path, a time zone, a date style and a read-only default that would be fatal to a careless engine."""
+    """A search path, a time zone, a date style and a read-only default that would be
+    fatal to a careless engine.
+    """
     run(
         address,
         "CREATE SCHEMA odd",
@@ -170,16 +204,26 @@ def test_settings_of_the_role_change_nothing(address: str) -> None:
     )
     with dither.open(address.replace("postgres@", "odd@"), **DECLARED) as database:
         sql = "SELECT SUM(ABS(cost)) FROM visits WHERE CAST(DATE '2020-02-03' AS VARCHAR) || id LIKE '2020-02-03%'"
-        assert database.sql(sql, rho=1e7, radius=300).value == pytest.approx(200 * 24.5, abs=1)
+        assert database.sql(sql, rho=1e7, radius=300).value == pytest.approx(
+            200 * 24.5, abs=1
+        )
 
 
-def test_a_server_that_is_gone_in_the_middle_of_a_question(database: Any, address: str, monkeypatch: Any) -> None:
-    """The charge stays, the failure is in the log, and nothing is told; the next question is answered."""
+def test_a_server_that_is_gone_in_the_middle_of_a_question(
+    database: Any, address: str, monkeypatch: Any
+) -> None:
+    """The charge stays, the failure is in the log, and nothing is told; the next
+    question is answered.
+    """
     working = PostgresSession.create
 
-    def ended(self: PostgresSession, name: str, select: str, parameters: Any = ()) -> None:
+    def ended(
+        self: PostgresSession, name: str, select: str, parameters: Any = ()
+    ) -> None:
         working(self, name, select, parameters)
-        run(address, f"SELECT pg_terminate_backend({self._connection.info.backend_pid})")
+        run(
+            address, f"SELECT pg_terminate_backend({self._connection.info.backend_pid})"
+        )
 
     monkeypatch.setattr(PostgresSession, "create", ended)
     with pytest.raises(EngineFailed) as failed:
@@ -188,17 +232,33 @@ def test_a_server_that_is_gone_in_the_middle_of_a_question(database: Any, addres
     assert (failed.value.__cause__, failed.value.__context__) == (None, None)
     assert "terminat" not in told(failed.value)
     assert [kind for kind, _ in log(database)][-2:] == ["charge", "fail"]
-    assert any("AdminShutdown" in words or "terminat" in words for words in database._engine.failures)
+    assert any(
+        "AdminShutdown" in words or "terminat" in words
+        for words in database._engine.failures
+    )
     monkeypatch.setattr(PostgresSession, "create", working)
-    assert len(database.sql("SELECT ward, COUNT(*) FROM visits GROUP BY ward", epsilon=2e4).rows) == 3
+    assert (
+        len(
+            database.sql(
+                "SELECT ward, COUNT(*) FROM visits GROUP BY ward", epsilon=2e4
+            ).rows
+        )
+        == 3
+    )
 
 
-def test_a_server_that_is_gone_before_a_question(database: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(database._engine, "_address", "postgresql://analyst:hunter2@127.0.0.1:1/nowhere")
+def test_a_server_that_is_gone_before_a_question(
+    database: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(
+        database._engine, "_address", "postgresql://analyst:hunter2@127.0.0.1:1/nowhere"
+    )
     with pytest.raises(EngineFailed) as failed:
         database.sql("SELECT COUNT(*) FROM visits", epsilon=1e4)
     assert str(failed.value) == FAILED
-    assert "hunter2" not in told(failed.value) + repr(database._engine) + str(database.failure)
+    assert "hunter2" not in told(failed.value) + repr(database._engine) + str(
+        database.failure
+    )
     assert [kind for kind, _ in log(database)][-2:] == ["charge", "fail"]
 
 
@@ -207,7 +267,12 @@ def test_questions_at_the_same_time(database: Any) -> None:
 
     def ask(number: int) -> None:
         found.append(
-            len(database.sql(f"SELECT ward, COUNT(*) AS n{number} FROM visits GROUP BY ward", rho=1e4 + number).rows)
+            len(
+                database.sql(
+                    f"SELECT ward, COUNT(*) AS n{number} FROM visits GROUP BY ward",
+                    rho=1e4 + number,
+                ).rows
+            )
         )
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
@@ -218,7 +283,9 @@ def test_questions_at_the_same_time(database: Any) -> None:
     assert found == [3] * 4
 
 
-def test_a_question_has_its_time_and_memory(address: str, engine: PostgresEngine) -> None:
+def test_a_question_has_its_time_and_memory(
+    address: str, engine: PostgresEngine
+) -> None:
     """The server itself ends a statement when the time of all statements is up."""
     catalogue = replace(CATALOGUE, limits=Limits(seconds=0.5, memory=640))
     with PostgresEngine.of(catalogue, {"visits": (address, "visits")}) as limited:
@@ -226,7 +293,10 @@ def test_a_question_has_its_time_and_memory(address: str, engine: PostgresEngine
             assert session.fetch("SELECT current_setting('work_mem')") == [("10MB",)]
             with pytest.raises(EngineFailed, match="could not finish"):
                 session.fetch("SELECT pg_sleep(600)")
-        with limited.session() as session, pytest.raises(EngineFailed, match="could not finish"):
+        with (
+            limited.session() as session,
+            pytest.raises(EngineFailed, match="could not finish"),
+        ):
             session.create("stuck", "SELECT 1 AS x FROM pg_sleep(600)")
         assert all("statement timeout" in words for words in limited.failures)
         with limited.session() as session:
@@ -246,7 +316,10 @@ def test_tables_of_two_databases(address: str) -> None:
     other = Table("wards", (Field("ward", Type.TEXT),), public=True)
     catalogue = Catalogue("c", (TABLE, other), unit=Unit("id"))
     with pytest.raises(ArgumentError, match="different databases"):
-        PostgresEngine.of(catalogue, {"visits": address, "wards": made("CREATE TABLE wards (ward text)")})
+        PostgresEngine.of(
+            catalogue,
+            {"visits": address, "wards": made("CREATE TABLE wards (ward text)")},
+        )
     with pytest.raises(ArgumentError, match="wards: has no source"):
         PostgresEngine.of(catalogue, {"visits": address})
 
@@ -260,7 +333,9 @@ def test_ids_are_compared_byte_by_byte(stored: str) -> None:
     """Rule R10: whatever the column's collation takes for the same."""
     values = ", ".join(f"('{one}', 'A', 1)" for one in ALIKE)
     address = made(
-        LOOSE, f"CREATE TABLE visits (id {stored}, ward text, cost int)", f"INSERT INTO visits VALUES {values}"
+        LOOSE,
+        f"CREATE TABLE visits (id {stored}, ward text, cost int)",
+        f"INSERT INTO visits VALUES {values}",
     )
     with dither.open(address, **DECLARED) as database:
         found = database.sql("SELECT COUNT(DISTINCT id) FROM visits", rho=1e7)
@@ -272,7 +347,9 @@ def test_blanks_that_char_pads_with_are_no_part_of_an_id() -> None:
         "CREATE TABLE visits (id char(5), ward text, cost int); INSERT INTO visits VALUES ('a', 'A', 1), ('a ', 'B', 1)"
     )
     with dither.open(address, **DECLARED) as database:
-        assert database.sql("SELECT COUNT(DISTINCT id) FROM visits", rho=1e7).value == pytest.approx(1, abs=0.1)
+        assert database.sql(
+            "SELECT COUNT(DISTINCT id) FROM visits", rho=1e7
+        ).value == pytest.approx(1, abs=0.1)
 
 
 def test_rows_of_partitions_are_units_of_their_own() -> None:
@@ -285,6 +362,10 @@ def test_rows_of_partitions_are_units_of_their_own() -> None:
     )
     declared = DECLARED | {"unit": "row"}
     with dither.open(address, **declared) as database:
-        assert database.sql("SELECT COUNT(*) FROM visits", rho=1e7).value == pytest.approx(3, abs=0.1)
+        assert database.sql(
+            "SELECT COUNT(*) FROM visits", rho=1e7
+        ).value == pytest.approx(3, abs=0.1)
         joined = "SELECT COUNT(*) FROM (SELECT * FROM visits UNION ALL SELECT * FROM visits) v"
-        assert database.sql(joined, epsilon=1e4, radius=1).value == pytest.approx(3, abs=0.1)
+        assert database.sql(joined, epsilon=1e4, radius=1).value == pytest.approx(
+            3, abs=0.1
+        )

@@ -1,4 +1,6 @@
-"""What can be opened on a PostgreSQL server, and what is refused, in words that help and tell no secret."""
+"""What can be opened on a PostgreSQL server, and what is refused, in words that help
+and tell no secret.
+"""
 
 from __future__ import annotations
 
@@ -45,13 +47,21 @@ def test_types_come_from_the_server(address: str) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("column", "shown"), [("r", "integer[]"), ("s", "bytea"), ("t", "interval"), ("w", "point")])
-def test_a_type_that_the_catalogue_does_not_know(address: str, column: str, shown: str) -> None:
-    table = Table("kinds", (Field("b", Type.INTEGER), Field(column, Type.TEXT)), owner="b")
+@pytest.mark.parametrize(
+    ("column", "shown"),
+    [("r", "integer[]"), ("s", "bytea"), ("t", "interval"), ("w", "point")],
+)
+def test_a_type_that_the_catalogue_does_not_know(
+    address: str, column: str, shown: str
+) -> None:
+    table = Table(
+        "kinds", (Field("b", Type.INTEGER), Field(column, Type.TEXT)), owner="b"
+    )
     with pytest.raises(ArgumentError) as refused:
         PostgresEngine.of(Catalogue("c", (table,), unit=Unit("b")), {"kinds": address})
-    assert f"kinds: {column} is of type {shown}, which cannot be asked about; leave it out, or make a view" in str(
-        refused.value
+    assert (
+        f"kinds: {column} is of type {shown}, which cannot be asked about; leave it out, or make a view"
+        in str(refused.value)
     )
 
 
@@ -67,7 +77,10 @@ def test_a_type_that_is_another(address: str) -> None:
 def test_names(address: str) -> None:
     assert schema_of(address, "other.things") == {"x": Type.INTEGER}
     assert list(schema_of(address, "public.VISITS")) == ["id", "ward", "cost"]
-    assert (name_of(address, "other.things"), name_of("postgresql://a:b@c/clinic")) == ("things", "clinic")
+    assert (name_of(address, "other.things"), name_of("postgresql://a:b@c/clinic")) == (
+        "things",
+        "clinic",
+    )
     with pytest.raises(ArgumentError, match="has no table visit; did you mean visits"):
         dither.open(address, **DECLARED | {"table": "visit"})
     with pytest.raises(ArgumentError, match="say which one"):
@@ -77,25 +90,45 @@ def test_names(address: str) -> None:
 
 
 def test_the_only_table_needs_no_name() -> None:
-    with dither.open(made(ROWS), **DECLARED | {"table": "", "name": "everyone"}) as database:
-        assert len(database.sql("SELECT ward, COUNT(*) FROM everyone GROUP BY ward", epsilon=1e4).rows) == 3
+    with dither.open(
+        made(ROWS), **DECLARED | {"table": "", "name": "everyone"}
+    ) as database:
+        assert (
+            len(
+                database.sql(
+                    "SELECT ward, COUNT(*) FROM everyone GROUP BY ward", epsilon=1e4
+                ).rows
+            )
+            == 3
+        )
 
 
 def test_several_tables_of_a_database(address: str) -> None:
     both = {"visits": address, "again": (address, "visits")}
-    with dither.open(both, unit="id", budget=(1e6, 1e-6), ledger=":memory:") as database:
-        once, joined = (f"SELECT COUNT(*) FROM visits{more}" for more in ("", " JOIN again USING (id)"))
-        assert [database.sql(sql, epsilon=1e4, radius=50).rows for sql in (once, joined)]
+    with dither.open(
+        both, unit="id", budget=(1e6, 1e-6), ledger=":memory:"
+    ) as database:
+        once, joined = (
+            f"SELECT COUNT(*) FROM visits{more}"
+            for more in ("", " JOIN again USING (id)")
+        )
+        assert [
+            database.sql(sql, epsilon=1e4, radius=50).rows for sql in (once, joined)
+        ]
     with pytest.raises(ArgumentError, match="ledger: is missing"):
         dither.open(both, unit="id", budget=3.0)
 
 
-def test_a_server_that_ends_while_tables_are_looked_up(address: str, monkeypatch: Any) -> None:
+def test_a_server_that_ends_while_tables_are_looked_up(
+    address: str, monkeypatch: Any
+) -> None:
     def ended(connection: Any, _shown: str) -> None:
         run(address, f"SELECT pg_terminate_backend({connection.info.backend_pid})")
 
     monkeypatch.setattr(postgres_sources, "check_server", ended)
-    with pytest.raises(ArgumentError, match="broke off while its tables were looked up; try again"):
+    with pytest.raises(
+        ArgumentError, match="broke off while its tables were looked up; try again"
+    ):
         dither.open(address, **DECLARED)
 
 
@@ -145,7 +178,10 @@ def views() -> str:
 @pytest.mark.parametrize("name", VOLATILE)
 def test_a_view_that_hides_a_volatile_function(views: str, name: str) -> None:
     run(views, "DROP VIEW IF EXISTS tried", f"CREATE VIEW tried AS {VOLATILE[name]}")
-    with pytest.raises(ArgumentError, match=r"tried: is a view (that calls .*volatile|of a random sample)"):
+    with pytest.raises(
+        ArgumentError,
+        match=r"tried: is a view (that calls .*volatile|of a random sample)",
+    ):
         dither.open(views, **DECLARED | {"table": "tried"})
 
 
@@ -160,13 +196,25 @@ def test_a_view_that_hides_a_volatile_function(views: str, name: str) -> None:
 def test_a_view_that_is_always_the_same(views: str, sql: str) -> None:
     run(views, "DROP VIEW IF EXISTS tried", f"CREATE VIEW tried AS {sql}")
     with dither.open(views, **DECLARED | {"table": "tried"}) as database:
-        assert len(database.sql("SELECT ward, COUNT(*) FROM tried GROUP BY ward", epsilon=1e4).rows) == 3
+        assert (
+            len(
+                database.sql(
+                    "SELECT ward, COUNT(*) FROM tried GROUP BY ward", epsilon=1e4
+                ).rows
+            )
+            == 3
+        )
 
 
 def test_a_materialized_view_of_random_rows_is_a_table(views: str) -> None:
-    run(views, "CREATE MATERIALIZED VIEW fixed AS SELECT * FROM visits WHERE random() < 2")
+    run(
+        views,
+        "CREATE MATERIALIZED VIEW fixed AS SELECT * FROM visits WHERE random() < 2",
+    )
     with dither.open(views, **DECLARED | {"table": "fixed", "unit": "row"}) as database:
-        assert database.sql("SELECT COUNT(*) FROM fixed", rho=1e7).value == pytest.approx(200, abs=0.1)
+        assert database.sql(
+            "SELECT COUNT(*) FROM fixed", rho=1e7
+        ).value == pytest.approx(200, abs=0.1)
 
 
 @pytest.mark.parametrize("table", ["afar", "of_afar"])
@@ -177,7 +225,9 @@ def test_a_foreign_table(views: str, table: str) -> None:
 
 def test_rows_of_a_view_are_no_units(views: str) -> None:
     run(views, "DROP VIEW IF EXISTS tried; CREATE VIEW tried AS SELECT * FROM visits")
-    with pytest.raises(ArgumentError, match="is a view, whose rows have no ids of their own"):
+    with pytest.raises(
+        ArgumentError, match="is a view, whose rows have no ids of their own"
+    ):
         dither.open(views, **DECLARED | {"table": "tried", "unit": "row"})
 
 
@@ -192,18 +242,26 @@ def test_row_level_security_and_missing_rights(views: str) -> None:
         "GRANT SELECT (id, ward, cost) ON partly TO guest",
     )
     guest = views.replace("postgres@", "guest@")
-    with pytest.raises(ArgumentError, match="hidden: hides rows from this user by row-level security"):
+    with pytest.raises(
+        ArgumentError, match="hidden: hides rows from this user by row-level security"
+    ):
         dither.open(guest, **DECLARED | {"table": "hidden"})
     for table in ("visits", "over_hidden"):
-        with pytest.raises(ArgumentError, match=f"{table}: cannot be read by this user; GRANT SELECT"):
+        with pytest.raises(
+            ArgumentError, match=f"{table}: cannot be read by this user; GRANT SELECT"
+        ):
             dither.open(guest, **DECLARED | {"table": table})
     assert list(schema_of(guest, "partly")) == ["id", "ward", "cost"]
 
 
 def test_a_user_who_may_make_no_temporary_tables(views: str) -> None:
     name = views.partition("@/")[2].partition("?")[0]
-    run(views, "CREATE ROLE strict LOGIN", f"REVOKE TEMP ON DATABASE {name} FROM PUBLIC")
-    with pytest.raises(ArgumentError, match="make no temporary tables; GRANT TEMPORARY"):
+    run(
+        views, "CREATE ROLE strict LOGIN", f"REVOKE TEMP ON DATABASE {name} FROM PUBLIC"
+    )
+    with pytest.raises(
+        ArgumentError, match="make no temporary tables; GRANT TEMPORARY"
+    ):
         dither.open(views.replace("postgres@", "strict@"), **DECLARED)
 
 
@@ -233,8 +291,20 @@ def guarded(address: str) -> str:
 
 def test_a_right_password_is_never_shown(guarded: str) -> None:
     with dither.open(guarded, **DECLARED) as database:
-        assert len(database.sql("SELECT ward, COUNT(*) FROM visits GROUP BY ward", epsilon=1e4).rows) == 3
-        shown = [repr(database), repr(database._engine), str(database.tables), repr(database.account.history())]
+        assert (
+            len(
+                database.sql(
+                    "SELECT ward, COUNT(*) FROM visits GROUP BY ward", epsilon=1e4
+                ).rows
+            )
+            == 3
+        )
+        shown = [
+            repr(database),
+            repr(database._engine),
+            str(database.tables),
+            repr(database.account.history()),
+        ]
     assert SECRET not in "".join(shown)
     assert SECRET not in place(guarded)
 
@@ -242,7 +312,10 @@ def test_a_right_password_is_never_shown(guarded: str) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda text: text.replace(SECRET, SECRET + "x"), "refuses this user or password"),
+        (
+            lambda text: text.replace(SECRET, SECRET + "x"),
+            "refuses this user or password",
+        ),
         (lambda text: text.replace(":" + SECRET, ""), "refuses this user or password"),
         (lambda text: text.replace("port=", "port=1"), "cannot be reached"),
         (
@@ -252,9 +325,18 @@ def test_a_right_password_is_never_shown(guarded: str) -> None:
         (lambda text: text.replace("@/", "@/no"), "has no such database"),
         (lambda _: f"postgresql://ann:{SECRET}@[bad/x", "is no address of PostgreSQL"),
         (lambda text: text + "&nonsense=1", "is no address of PostgreSQL"),
-        (lambda _: f"postgresql://ann:{SECRET}/x@127.0.0.1:1/clinic", "source: cannot be reached"),
-        (lambda _: f"postgresql://ann:x/{SECRET}@127.0.0.1:1/clinic", "source: cannot be reached"),
-        (lambda _: f"postgresql://ann:x@{SECRET}@127.0.0.1:1/clinic", "source: cannot be reached"),
+        (
+            lambda _: f"postgresql://ann:{SECRET}/x@127.0.0.1:1/clinic",
+            "source: cannot be reached",
+        ),
+        (
+            lambda _: f"postgresql://ann:x/{SECRET}@127.0.0.1:1/clinic",
+            "source: cannot be reached",
+        ),
+        (
+            lambda _: f"postgresql://ann:x@{SECRET}@127.0.0.1:1/clinic",
+            "source: cannot be reached",
+        ),
     ],
 )
 def test_connections_that_fail(guarded: str, change: Any, words: str) -> None:

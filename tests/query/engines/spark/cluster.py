@@ -1,4 +1,6 @@
-"""A standalone Spark cluster of two workers on this machine, for as long as a test needs it."""
+"""A standalone Spark cluster of two workers on this machine, for as long as a test
+needs it.
+"""
 
 from __future__ import annotations
 
@@ -30,21 +32,38 @@ appender.out.layout.pattern = %m%n
 
 @contextmanager
 def cluster() -> Iterator[str]:
-    """The address of its master. Everything it started ends with it, and its folder is removed."""
+    """The address of its master. Everything it started ends with it, and its folder is
+    removed.
+    """
     from pyspark.find_spark_home import _find_spark_home
 
-    folder, started = Path(tempfile.mkdtemp(prefix="dither-cluster-")), list[subprocess.Popen[bytes]]()
+    folder, started = (
+        Path(tempfile.mkdtemp(prefix="dither-cluster-")),
+        list[subprocess.Popen[bytes]](),
+    )
     starter = Path(_find_spark_home()) / "bin" / "spark-class"
     port = _free_port()
     address = f"spark://127.0.0.1:{port}"
     here = ["--host", "127.0.0.1", "--webui-port", "0"]
     try:
-        master = [starter, "org.apache.spark.deploy.master.Master", *here, "--port", str(port)]
+        master = [
+            starter,
+            "org.apache.spark.deploy.master.Master",
+            *here,
+            "--port",
+            str(port),
+        ]
         started.append(_started(master, folder, "master"))
         _wait(folder / "master.log", "New state: ALIVE", 1)
         for number in range(WORKERS):
             size = ["-c", "1", "-m", MEMORY, "-d", str(folder / f"work{number}")]
-            worker = [starter, "org.apache.spark.deploy.worker.Worker", *here, *size, address]
+            worker = [
+                starter,
+                "org.apache.spark.deploy.worker.Worker",
+                *here,
+                *size,
+                address,
+            ]
             started.append(_started(worker, folder, f"worker{number}"))
         _wait(folder / "master.log", "Registering worker", WORKERS)
         yield address
@@ -60,10 +79,16 @@ def _free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def _started(command: Sequence[object], folder: Path, name: str) -> subprocess.Popen[bytes]:
+def _started(
+    command: Sequence[object], folder: Path, name: str
+) -> subprocess.Popen[bytes]:
     (folder / "log4j2.properties").write_text(LOG)
     options = f"-Dlog4j2.configurationFile={(folder / 'log4j2.properties').as_uri()} -XX:TieredStopAtLevel=1"
-    given = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": options}
+    given = {
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_DAEMON_JAVA_OPTS": options,
+    }
     with (folder / f"{name}.log").open("wb") as said:
         return subprocess.Popen(
             list(map(str, command)), cwd=folder, stdout=said, stderr=said, env={**os.environ, **given},
@@ -72,7 +97,10 @@ def _started(command: Sequence[object], folder: Path, name: str) -> subprocess.P
 
 
 def _wait(log: Path, words: str, times: int) -> None:
-    until(lambda: log.read_text(errors="replace").count(words) >= times, f"{words!r} is in {log}")
+    until(
+        lambda: log.read_text(errors="replace").count(words) >= times,
+        f"{words!r} is in {log}",
+    )
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -1,4 +1,6 @@
-"""Questions of the conformance suite on a cluster of two workers: the same integers as from DuckDB."""
+"""Questions of the conformance suite on a cluster of two workers: the same integers as
+from DuckDB.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +50,13 @@ print(json.dumps({"right": right, "machines": len(tracker) - 1}))
 
 
 def ask(step: int) -> dict[str, Any]:
-    """One of so many questions, with noise switched off and each answer checked: their names, and how many machines
-    took part. Nothing may be left in the working directory."""
-    with tempfile.TemporaryDirectory(prefix="dither-asked-") as folder, cluster() as master:
+    """One of so many questions, with noise switched off and each answer checked: their
+    names, and how many machines took part. Nothing may be left in the working
+    directory."""
+    with (
+        tempfile.TemporaryDirectory(prefix="dither-asked-") as folder,
+        cluster() as master,
+    ):
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", SCRIPT, master, str(step)],
             capture_output=True, text=True, check=False, cwd=folder,

@@ -1,4 +1,6 @@
-"""Every operation of the allow-list on hostile rows: Spark computes what it means, and nothing raises."""
+"""Every operation of the allow-list on hostile rows: Spark computes what it means, and
+nothing raises.
+"""
 
 from __future__ import annotations
 
@@ -23,29 +25,94 @@ BIG = 2**63 - 1
 VALUES = {
     "i": (Type.INTEGER, ANY, [0, 1, -1, 7, -7, 2**53 + 1, BIG, -BIG - 1, None]),
     "j": (Type.INTEGER, Range(-100, 100), [0, 1, -3, 100, -100, 55, None]),
-    "x": (Type.REAL, ANY, [0.0, 1.0, -1.5, 2.5, 3.5, 1e308, -1e308, 5e-324, 1 / 3, 2.0**63, -(2.0**63), 1e17, None]),
+    "x": (
+        Type.REAL,
+        ANY,
+        [
+            0.0,
+            1.0,
+            -1.5,
+            2.5,
+            3.5,
+            1e308,
+            -1e308,
+            5e-324,
+            1 / 3,
+            2.0**63,
+            -(2.0**63),
+            1e17,
+            None,
+        ],
+    ),
     "y": (Type.REAL, Range(-8.0, 8.0), [0.0, -8.0, 8.0, 0.5, 2.5, -2.5, 1.005, None]),
     "s": (
         Type.TEXT,
         ANY,
         [
-            *("", "a", "A b ", "  x", "12", " 1.5 ", "-2.5", "1e5", "1e400", "1d", "NaN", "infinity", "0", "yes", "F"),
-            *("9223372036854775808", "2024-02-29", "2023-02-29", "2024-02-29 12:30", "2024", "99999-01-01"),
-            *("2024-02-29T23:59:59.123456Z", "éa", "a%_\\b", "\U0001f600z", "$1", ":p1", "'; --", "${x}", "line\nfeed"),
+            *(
+                "",
+                "a",
+                "A b ",
+                "  x",
+                "12",
+                " 1.5 ",
+                "-2.5",
+                "1e5",
+                "1e400",
+                "1d",
+                "NaN",
+                "infinity",
+                "0",
+                "yes",
+                "F",
+            ),
+            *(
+                "9223372036854775808",
+                "2024-02-29",
+                "2023-02-29",
+                "2024-02-29 12:30",
+                "2024",
+                "99999-01-01",
+            ),
+            *(
+                "2024-02-29T23:59:59.123456Z",
+                "éa",
+                "a%_\\b",
+                "\U0001f600z",
+                "$1",
+                ":p1",
+                "'; --",
+                "${x}",
+                "line\nfeed",
+            ),
             None,
         ],
     ),
     "b": (Type.BOOLEAN, Range(0, 1), [True, False, None]),
-    "d": (Type.DATE, ANY, [date(1, 1, 1), date(9999, 12, 31), date(2024, 2, 29), date(1969, 12, 31), None]),
-    "e": (Type.DATE, ANY, [date(2020, 12, 31), date(2021, 1, 3), date(1900, 3, 31), None]),
+    "d": (
+        Type.DATE,
+        ANY,
+        [
+            date(1, 1, 1),
+            date(9999, 12, 31),
+            date(2024, 2, 29),
+            date(1969, 12, 31),
+            None,
+        ],
+    ),
+    "e": (
+        Type.DATE,
+        ANY,
+        [date(2020, 12, 31), date(2021, 1, 3), date(1900, 3, 31), None],
+    ),
     "t": (
         Type.TIMESTAMP,
         ANY,
         [
-            datetime(1, 1, 1),  # noqa: DTZ001 - times are in UTC, without a zone
-            datetime(9999, 12, 31, 23, 59, 59, 999999),  # noqa: DTZ001
-            datetime(1969, 12, 31, 23, 59, 59, 500000),  # noqa: DTZ001
-            datetime(2024, 2, 29, 12, 30, 15, 250000),  # noqa: DTZ001
+            datetime(1, 1, 1),
+            datetime(9999, 12, 31, 23, 59, 59, 999999),
+            datetime(1969, 12, 31, 23, 59, 59, 500000),
+            datetime(2024, 2, 29, 12, 30, 15, 250000),
             None,
         ],
     ),
@@ -53,12 +120,51 @@ VALUES = {
 NAMES = list(VALUES)
 ROWS = [
     tuple(row)
-    for row in itertools.islice(zip(*(itertools.cycle(values) for _, _, values in VALUES.values()), strict=False), 420)
+    for row in itertools.islice(
+        zip(
+            *(itertools.cycle(values) for _, _, values in VALUES.values()), strict=False
+        ),
+        420,
+    )
 ]
-PARTS = ("year", "quarter", "month", "day", "dow", "isodow", "doy", "week", "isoyear", "decade", "century", "epoch")
+PARTS = (
+    "year",
+    "quarter",
+    "month",
+    "day",
+    "dow",
+    "isodow",
+    "doy",
+    "week",
+    "isoyear",
+    "decade",
+    "century",
+    "epoch",
+)
 UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
-NUMBERS = [("i", "j"), ("j", "j"), ("x", "y"), ("y", "x"), ("y", "y"), ("i", "x"), ("i", "i"), ("x", "x")]
-SINGLE = ("neg", "abs", "sign", "round", "floor", "ceil", "sqrt", "ln", "log10", "log2", "exp")
+NUMBERS = [
+    ("i", "j"),
+    ("j", "j"),
+    ("x", "y"),
+    ("y", "x"),
+    ("y", "y"),
+    ("i", "x"),
+    ("i", "i"),
+    ("x", "x"),
+]
+SINGLE = (
+    "neg",
+    "abs",
+    "sign",
+    "round",
+    "floor",
+    "ceil",
+    "sqrt",
+    "ln",
+    "log10",
+    "log2",
+    "exp",
+)
 CASES = [
     *((op, pair, ()) for op in ("add", "sub", "mul", "div", "intdiv", "mod", "least", "greatest") for pair in NUMBERS),
     *((op, (name,), ()) for op in SINGLE for name in "ijxy"),
@@ -98,7 +204,11 @@ NEARLY = ("ln", "log10", "log2", "exp", "power", "sqrt")
 
 def built(case, leaf):
     op, names, options = case
-    return call(op, *(leaf(name) if name in VALUES else literal(name) for name in names), options=options)
+    return call(
+        op,
+        *(leaf(name) if name in VALUES else literal(name) for name in names),
+        options=options,
+    )
 
 
 def column(name):
@@ -115,17 +225,28 @@ def leaf(name):
 def rows():
     """The values in Spark, under the names c0, c1, …"""
     spark = own(session())
-    types = {Type.INTEGER: "bigint", Type.REAL: "double", Type.TEXT: "string", Type.BOOLEAN: "boolean"}
+    types = {
+        Type.INTEGER: "bigint",
+        Type.REAL: "double",
+        Type.TEXT: "string",
+        Type.BOOLEAN: "boolean",
+    }
     types |= {Type.DATE: "date", Type.TIMESTAMP: "timestamp_ntz"}
-    schema = ", ".join(f"c{place} {types[VALUES[name][0]]}" for place, name in enumerate(NAMES))
-    spark.createDataFrame([(*row, place) for place, row in enumerate(ROWS)], f"{schema}, n int").coalesce(
-        1
-    ).createOrReplaceTempView("r")
+    schema = ", ".join(
+        f"c{place} {types[VALUES[name][0]]}" for place, name in enumerate(NAMES)
+    )
+    spark.createDataFrame(
+        [(*row, place) for place, row in enumerate(ROWS)], f"{schema}, n int"
+    ).coalesce(1).createOrReplaceTempView("r")
     yield spark
     spark.catalog.dropTempView("r")
 
 
-@pytest.mark.parametrize("ops", [CASES[start::4] for start in range(4)], ids=["first", "second", "third", "fourth"])
+@pytest.mark.parametrize(
+    "ops",
+    [CASES[start::4] for start in range(4)],
+    ids=["first", "second", "third", "fourth"],
+)
 def test_operations_mean_what_they_mean(rows, ops):
     found = asked(rows, ops)
     wrong = [
@@ -140,7 +261,13 @@ def test_operations_mean_what_they_mean(rows, ops):
 def asked(spark, cases):
     parameters = []
     selected = [
-        render(built(case, column), SparkDialect({}), parameters, lambda ref: f"c{ref.index}") for case in cases
+        render(
+            built(case, column),
+            SparkDialect({}),
+            parameters,
+            lambda ref: f"c{ref.index}",
+        )
+        for case in cases
     ]
     listed = ", ".join(f"{sql} AS e{n}" for n, sql in enumerate(selected))
     named = {f"p{place}": value for place, value in enumerate(parameters, 1)}
@@ -155,7 +282,9 @@ def meanings(case):
 
 def alike(op, mine, meant):
     if isinstance(mine, float) and isinstance(meant, float):
-        return mine == meant or (op in NEARLY and math.isclose(mine, meant, rel_tol=1e-15))
+        return mine == meant or (
+            op in NEARLY and math.isclose(mine, meant, rel_tol=1e-15)
+        )
     return mine == meant and (type(mine) is type(meant) or meant is None)
 
 
@@ -164,7 +293,12 @@ def test_logarithms_of_powers_of_two_are_whole(rows):
     expr = call("log2", Ref.to(0, Column("n", Type.REAL)))
     sql = render(expr, SparkDialect({}), [], lambda ref: f"c{ref.index}")
     powers = ", ".join(f"({2.0**k!r}D, {k}D)" for k in range(-60, 61))
-    assert rows.sql(f"SELECT c0 FROM VALUES {powers} AS t(c0, k) WHERE {sql} <> k").collect() == []
+    assert (
+        rows.sql(
+            f"SELECT c0 FROM VALUES {powers} AS t(c0, k) WHERE {sql} <> k"
+        ).collect()
+        == []
+    )
 
 
 def test_every_operation_is_asked_about():

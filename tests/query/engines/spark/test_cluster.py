@@ -1,4 +1,6 @@
-"""The same integers from a cluster of two workers as from DuckDB, and the sums are really computed there."""
+"""The same integers from a cluster of two workers as from DuckDB, and the sums are
+really computed there.
+"""
 
 from __future__ import annotations
 

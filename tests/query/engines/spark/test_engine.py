@@ -1,4 +1,6 @@
-"""The Spark engine: sessions of their own, failures without words, and what it leaves behind."""
+"""The Spark engine: sessions of their own, failures without words, and what it leaves
+behind.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,12 @@ SECRET = "Mrs Miller"
 @pytest.fixture(scope="module")
 def engine():
     frame = session().createDataFrame([(1, SECRET), (2, "B")], "id bigint, ward string")
-    table = Table("visits", (Field("id", Type.INTEGER), Field("ward", Type.TEXT)), owner="id")
-    with SparkEngine(Catalogue("clinic", (table,), unit=Unit("id")), {"visits": frame}) as opened:
+    table = Table(
+        "visits", (Field("id", Type.INTEGER), Field("ward", Type.TEXT)), owner="id"
+    )
+    with SparkEngine(
+        Catalogue("clinic", (table,), unit=Unit("id")), {"visits": frame}
+    ) as opened:
         yield opened
 
 
@@ -52,10 +58,26 @@ def test_it_is_an_engine(engine, visits):
         assert opened.fetch("SELECT $2, $1, $2", [1, 2]) == [(2, 1, 2)]
 
 
-@pytest.mark.parametrize("text", ["$1", ":p1", "'; --", "a\\b", "\\'", '"', "${env:HOME}", "\n\t\0", "\U0001f600", "?"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$1",
+        ":p1",
+        "'; --",
+        "a\\b",
+        "\\'",
+        '"',
+        "${env:HOME}",
+        "\n\t\0",
+        "\U0001f600",
+        "?",
+    ],
+)
 def test_texts_are_passed_on_as_they_are(engine, text):
     with engine.session() as opened:
-        assert opened.fetch("SELECT $1, $2, length($1)", [text, "x"]) == [(text, "x", len(text))]
+        assert opened.fetch("SELECT $1, $2, length($1)", [text, "x"]) == [
+            (text, "x", len(text))
+        ]
 
 
 def test_temporary_tables_end_with_their_session(engine):
@@ -73,12 +95,17 @@ def test_temporary_tables_end_with_their_session(engine):
 def test_temporary_tables_are_computed_once(engine):
     with engine.session() as opened:
         opened.create("once", "SELECT id, uuid() AS x FROM range(50)")
-        opened.create("numbered", f"SELECT id, {engine.dialect.numbered()} AS i, uuid() AS x FROM range(50)")
+        opened.create(
+            "numbered",
+            f"SELECT id, {engine.dialect.numbered()} AS i, uuid() AS x FROM range(50)",
+        )
         for name in ("once", "numbered"):
             assert opened.fetch(f"SELECT x FROM {name} ORDER BY id") == opened.fetch(
                 f"SELECT x FROM {name} ORDER BY id"
             )
-        assert opened.fetch("SELECT min(i), max(i), count(DISTINCT i) FROM numbered") == [(0, 49, 50)]
+        assert opened.fetch(
+            "SELECT min(i), max(i), count(DISTINCT i) FROM numbered"
+        ) == [(0, 49, 50)]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +127,10 @@ def test_failures_say_nothing(engine, visits, capfd, sql, parameters):
             opened.fetch(sql.format(visits=visits), parameters)
         assert opened.fetch(f"SELECT count(*) FROM {visits}") == [(2,)]
     problem = caught.value
-    assert str(problem) == "the engine could not finish this question; its curator can look into it"
+    assert (
+        str(problem)
+        == "the engine could not finish this question; its curator can look into it"
+    )
     assert (problem.__cause__, problem.__context__) == (None, None)
     assert SECRET not in "".join(traceback.format_exception(problem))
     assert len(engine.failures) == 1
@@ -114,9 +144,18 @@ def test_the_curator_can_look_into_failures(engine, visits):
 
 
 def test_wide_integers(engine):
-    """Exact at every size that bounding a unit's contribution can reach, against Python's own."""
+    """Exact at every size that bounding a unit's contribution can reach, against
+    Python's own.
+    """
     picks = random.Random(5)
-    numbers = [0, 1, 2, 3, 4, *((1 << k) + d for k in range(2, 119) for d in (-1, 0, 1))]
+    numbers = [
+        0,
+        1,
+        2,
+        3,
+        4,
+        *((1 << k) + d for k in range(2, 119) for d in (-1, 0, 1)),
+    ]
     numbers += [picks.getrandbits(picks.randint(1, 118)) for _ in range(300)]
     numbers += [picks.getrandbits(picks.randint(1, 57)) ** 2 for _ in range(300)]
     dialect: SparkDialect = engine.dialect
@@ -124,7 +163,9 @@ def test_wide_integers(engine):
     table = f"(SELECT CAST(n AS DECIMAL(38,0)) AS n FROM VALUES {rows} AS v(n)) t"
     halves, roots = dialect.doublings("n", 5, 2), dialect.root_above("n")
     with engine.session() as opened:
-        found = opened.fetch(f"SELECT n, {roots}, {halves}, {dialect.doublings('n', 9, 1)} FROM {table} WHERE n > 0")
+        found = opened.fetch(
+            f"SELECT n, {roots}, {halves}, {dialect.doublings('n', 9, 1)} FROM {table} WHERE n > 0"
+        )
     for n, root, half, whole in [tuple(map(int, row)) for row in found]:
         assert root == math.isqrt(n - 1) + 1
         assert half == max(0, _doublings(n * n, 25))
@@ -152,18 +193,29 @@ def test_sums_do_not_overflow(engine):
 
 def test_clipped_parts_are_cut_toward_zero(engine):
     dialect = engine.dialect
-    cases = [(v, c, n) for v in (-(2**45), -7, -1, 0, 1, 7, 2**45) for c in (1, 3, 2**61) for n in (2**61 + 1, 2**62)]
+    cases = [
+        (v, c, n)
+        for v in (-(2**45), -7, -1, 0, 1, 7, 2**45)
+        for c in (1, 3, 2**61)
+        for n in (2**61 + 1, 2**62)
+    ]
     rows = ", ".join(f"({v}L, {c}L, {n}BD)" for v, c, n in cases)
     with engine.session() as opened:
         divided = dialect.divided(f"({dialect.wide('v')} * c)", "n")
-        found = opened.fetch(f"SELECT v, c, n, {divided} FROM VALUES {rows} AS t(v, c, n)")
-    assert all(w == (abs(v) * c // int(n)) * (1 if v > 0 else -1) for v, c, n, w in found)
+        found = opened.fetch(
+            f"SELECT v, c, n, {divided} FROM VALUES {rows} AS t(v, c, n)"
+        )
+    assert all(
+        w == (abs(v) * c // int(n)) * (1 if v > 0 else -1) for v, c, n, w in found
+    )
 
 
 def test_a_cancelled_job_is_a_failure_that_is_charged():
     spark = session()
     rows = spark.range(30_000_000).selectExpr("id % 1000003 AS unit", "id % 77 AS x")
-    with dither.open(rows, unit="unit", bounds={"x": (0, 77)}, budget=1.0, ledger=":memory:") as database:
+    with dither.open(
+        rows, unit="unit", bounds={"x": (0, 77)}, budget=1.0, ledger=":memory:"
+    ) as database:
         over = threading.Event()
 
         def cancel():
@@ -182,13 +234,25 @@ def test_a_cancelled_job_is_a_failure_that_is_charged():
 
 
 def test_a_question_has_its_time():
-    """Its jobs are cancelled when the time is up; the next question has a time of its own."""
+    """Its jobs are cancelled when the time is up; the next question has a time of its
+    own.
+    """
     table = Table("visits", (Field("id", Type.INTEGER),), owner="id")
     catalogue = Catalogue("clinic", (table,), unit=Unit("id"), limits=Limits(seconds=3))
-    with SparkEngine(catalogue, {"visits": session().range(9).selectExpr("id")}) as engine:
-        with engine.session() as opened, pytest.raises(EngineFailed, match="could not finish"):
-            opened.fetch("SELECT count(DISTINCT hash(a.id, b.id)) FROM range(1000000000) a, range(1000000000) b")
-        assert engine.failures.pop() == "TimeoutError: the question took longer than 3 seconds"
+    with SparkEngine(
+        catalogue, {"visits": session().range(9).selectExpr("id")}
+    ) as engine:
+        with (
+            engine.session() as opened,
+            pytest.raises(EngineFailed, match="could not finish"),
+        ):
+            opened.fetch(
+                "SELECT count(DISTINCT hash(a.id, b.id)) FROM range(1000000000) a, range(1000000000) b"
+            )
+        assert (
+            engine.failures.pop()
+            == "TimeoutError: the question took longer than 3 seconds"
+        )
         with engine.session() as opened:
             assert opened.fetch("SELECT 1") == [(1,)]
 
@@ -197,7 +261,9 @@ def test_ctrl_c_ends_a_long_statement(engine, monkeypatch):
     interrupt_a_wait(monkeypatch, running, 20)
     with engine.session() as opened:
         with pytest.raises(KeyboardInterrupt):
-            opened.fetch("SELECT count(*) FROM range(3000000) a JOIN range(3000000) b ON a.id % 2 = b.id % 3")
+            opened.fetch(
+                "SELECT count(*) FROM range(3000000) a JOIN range(3000000) b ON a.id % 2 = b.id % 3"
+            )
         assert opened.fetch("SELECT 1") == [(1,)]
 
 
@@ -228,7 +294,10 @@ def test_a_session_that_is_stopped_in_the_middle(tmp_path):
         database.close()
         database.close()
         """)
-    assert done.stdout == "the engine could not finish this question; its curator can look into it True []\n"
+    assert (
+        done.stdout
+        == "the engine could not finish this question; its curator can look into it True []\n"
+    )
     assert done.stderr == ""
     assert done.returncode == 0
 
@@ -267,11 +336,18 @@ def test_old_java(tmp_path):
 
 def test_our_own_settings():
     found = spark_local.own(session())
-    assert {name: found.conf.get(name) for name in spark_local.SETTINGS} == spark_local.SETTINGS
-    assert found.conf.get("spark.sql.shuffle.partitions") == session().conf.get("spark.sql.shuffle.partitions")
+    assert {
+        name: found.conf.get(name) for name in spark_local.SETTINGS
+    } == spark_local.SETTINGS
+    assert found.conf.get("spark.sql.shuffle.partitions") == session().conf.get(
+        "spark.sql.shuffle.partitions"
+    )
 
 
 def test_spark_connect_is_refused():
     Remote = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})
-    with pytest.raises(dither.errors.ArgumentError, match="Spark Connect, whose plans cannot be looked into"):
+    with pytest.raises(
+        dither.errors.ArgumentError,
+        match="Spark Connect, whose plans cannot be looked into",
+    ):
         dither.open(Remote(), table="visits", unit="id", budget=1.0, ledger=":memory:")

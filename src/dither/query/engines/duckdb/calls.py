@@ -1,7 +1,8 @@
 """The operations of the allow-list in DuckDB's SQL.
 
-Nothing here relies on a branch of CASE not being computed: DuckDB computes common parts of an expression up front, so
-every part has to be total by itself. Guards are left out where the range shows that they are not needed.
+Nothing here relies on a branch of CASE not being computed: DuckDB computes common parts
+of an expression up front, so every part has to be total by itself. Guards are left out
+where the range shows that they are not needed.
 """
 
 from __future__ import annotations
@@ -41,7 +42,11 @@ def _divide(expr: Call, args: Args) -> str:
 
 
 def _nonzero(expr: Expr, sql: str) -> str:
-    return once(sql, lambda it: f"(CASE WHEN {it} <> 0 THEN {it} END)") if holds_zero(expr) else sql
+    return (
+        once(sql, lambda it: f"(CASE WHEN {it} <> 0 THEN {it} END)")
+        if holds_zero(expr)
+        else sql
+    )
 
 
 def _whole_divide(expr: Call, args: Args) -> str:
@@ -53,7 +58,11 @@ def _whole_divide(expr: Call, args: Args) -> str:
 def _modulo(expr: Call, args: Args) -> str:
     if expr.type is Type.INTEGER:
         return f"({args[0]} % {_nonzero(expr.args[1], args[1])})"
-    return _finite(f"({args[0]} % {args[1]})") if holds_zero(expr.args[1]) else f"({args[0]} % {args[1]})"
+    return (
+        _finite(f"({args[0]} % {args[1]})")
+        if holds_zero(expr.args[1])
+        else f"({args[0]} % {args[1]})"
+    )
 
 
 def _to_whole(name: str) -> Writer:
@@ -65,7 +74,9 @@ def _to_whole(name: str) -> Writer:
 
 
 def _of_positive(name: str, least: float) -> Writer:
-    """A function of numbers from a least one on; it gives NaN or infinity for the others."""
+    """A function of numbers from a least one on; it gives NaN or infinity for the
+    others.
+    """
 
     def write(expr: Call, args: Args) -> str:
         low, sql = expr.args[0].range.low, f"{name}({args[0]})"
@@ -80,13 +91,19 @@ def _exponential(expr: Call, args: Args) -> str:
 
 def _power(expr: Call, args: Args) -> str:
     (base, exponent), sql = expr.args, f"power({args[0]}, {args[1]})"
-    whole = isinstance(exponent, Literal) and exponent.value is not None and exponent.value in (1, 2, 3, 4)
+    whole = (
+        isinstance(exponent, Literal)
+        and exponent.value is not None
+        and exponent.value in (1, 2, 3, 4)
+    )
     positive = base.range.low is not None and base.range.low > 0
     return sql if expr.range.bounded and (whole or positive) else _finite(sql)
 
 
 def _nullif(_: Call, args: Args) -> str:
-    return once(args[0], lambda it: f"(CASE WHEN {it} = {args[1]} THEN NULL ELSE {it} END)")
+    return once(
+        args[0], lambda it: f"(CASE WHEN {it} = {args[1]} THEN NULL ELSE {it} END)"
+    )
 
 
 def _concat(_: Call, args: Args) -> str:
@@ -99,7 +116,9 @@ def _substring(expr: Call, args: Args) -> str:
 
 
 def _like(word: str) -> Writer:
-    return lambda expr, args: f"({args[0]} {word} {args[1]}{ESCAPE if expr.options[0] else ''})"
+    return lambda expr, args: (
+        f"({args[0]} {word} {args[1]}{ESCAPE if expr.options[0] else ''})"
+    )
 
 
 def _cast(expr: Call, args: Args) -> str:

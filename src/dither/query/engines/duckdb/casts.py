@@ -1,9 +1,11 @@
-"""Stored values as their declared types in DuckDB: what cannot be read is NULL, and nothing is raised (rule R1).
+"""Stored values as their declared types in DuckDB: what cannot be read is NULL, and
+nothing is raised (rule R1).
 
-TRY_CAST alone is not enough. From some values that a file can hold, DuckDB makes an internal error, after which the
-whole database is closed: times beyond its calendar as texts, and integers of any length as short ones. So such values
-are replaced before they are cast. (To leave them out by a CASE is not enough either: where a column is stored as a
-dictionary, DuckDB casts all its values, wanted or not.)
+TRY_CAST alone is not enough. From some values that a file can hold, DuckDB makes an
+internal error, after which the whole database is closed: times beyond its calendar as
+texts, and integers of any length as short ones. So such values are replaced before they
+are cast. (To leave them out by a CASE is not enough either: where a column is stored as
+a dictionary, DuckDB casts all its values, wanted or not.)
 """
 
 from __future__ import annotations
@@ -34,30 +36,42 @@ def as_type(sql: str, stored: str, type_: Type) -> str:
     if type_ is Type.TEXT:
         return _text(sql, stored)
     if type_ is Type.TIMESTAMP and stored == NAMES[Type.TEXT]:
-        return f"(TRY_CAST({sql} AS TIMESTAMPTZ) AT TIME ZONE 'UTC')"  # a plain cast would drop a written offset
+        # a plain cast would drop a written offset
+        return f"(TRY_CAST({sql} AS TIMESTAMPTZ) AT TIME ZONE 'UTC')"
     return f"TRY_CAST({sql} AS {NAMES[type_]})"
 
 
 def _usual(sql: str, stored: str) -> tuple[str, str]:
-    """A column as a type that every cast from is total, and which holds all its values that can be read."""
+    """A column as a type that every cast from is total, and which holds all its values
+    that can be read.
+    """
     if stored == "TIMESTAMPTZ_NS":  # all of these lie within the calendar
         return f"({sql} AT TIME ZONE 'UTC')", "TIMESTAMP_NS"
     if stored == "TIMESTAMP WITH TIME ZONE":
-        return _of_calendar(sql, "TIMESTAMPTZ", "{} AT TIME ZONE 'UTC'", "TIMESTAMP '-infinity'"), "TIMESTAMP"
+        return _of_calendar(
+            sql, "TIMESTAMPTZ", "{} AT TIME ZONE 'UTC'", "TIMESTAMP '-infinity'"
+        ), "TIMESTAMP"
     if stored in ("TIMESTAMP_S", "TIMESTAMP_MS"):
         return f"TRY_CAST({sql} AS TIMESTAMP)", "TIMESTAMP"
-    return (f"CAST({sql} AS VARCHAR)", "VARCHAR") if stored == "BIGNUM" else (sql, stored)
+    return (
+        (f"CAST({sql} AS VARCHAR)", "VARCHAR") if stored == "BIGNUM" else (sql, stored)
+    )
 
 
 def _of_calendar(sql: str, type_: str, made: str, before_all: str) -> str:
     """What is made of a time; NULL of one before DuckDB's calendar begins."""
     first = f"{type_} '{EARLIEST}'"
     made = made.format(f"greatest({sql}, {first})")
-    return f"(CASE WHEN {sql} >= {first} THEN {made} WHEN {sql} = {type_} '-infinity' THEN {before_all} END)"
+    return (
+        f"(CASE WHEN {sql} >= {first} THEN {made} WHEN {sql} = {type_} "
+        f"'-infinity' THEN {before_all} END)"
+    )
 
 
 def _text(sql: str, stored: str) -> str:
-    """A value as a text, in one form for each number and each time, however many digits it is stored with."""
+    """A value as a text, in one form for each number and each time, however many digits
+    it is stored with.
+    """
     if stored == "TIMESTAMP":
         return _of_calendar(sql, stored, "CAST({} AS VARCHAR)", "'-infinity'")
     decimal = DECIMAL.fullmatch(stored)
@@ -68,7 +82,9 @@ def _text(sql: str, stored: str) -> str:
 
 
 def as_id(sql: str, stored: str, type_: Type) -> str:
-    """An id read as a type: NULL unless it is exactly that, or two ids could become one owner (rule R10)."""
+    """An id read as a type: NULL unless it is exactly that, or two ids could become one
+    owner (rule R10).
+    """
     read = as_type(sql, stored, type_)
     exact = _exactly(*_usual(sql, stored), read, type_)
     return read if exact is None else f"(CASE WHEN {exact} THEN {read} END)"
@@ -91,8 +107,15 @@ def _exactly(sql: str, stored: str, read: str, type_: Type) -> str | None:
 
 def _exact_text(sql: str, read: str, type_: Type) -> str | None:
     match type_:
-        case Type.INTEGER:  # most ids are written as DuckDB writes them, which is quicker to see
-            return once(sql, lambda it: f"(CAST({read} AS VARCHAR) = {it} OR regexp_full_match({it}, '{WHOLE}'))")
+        case Type.INTEGER:
+            # Most ids are written as DuckDB writes them, which is quicker to see
+            return once(
+                sql,
+                lambda it: (
+                    f"(CAST({read} AS VARCHAR) = {it} OR regexp_full_match({it}, "
+                    f"'{WHOLE}'))"
+                ),
+            )
         case Type.DATE:
             return f"regexp_full_match({sql}, '{DAY}')"
         case Type.TIMESTAMP:

@@ -1,6 +1,8 @@
-"""What in a source is not read as it was meant: encoding, quotation marks, forms of numbers and dates, copies of rows.
+"""What in a source is not read as it was meant: encoding, quotation marks, forms of
+numbers and dates, copies of rows.
 
-For the curator's look at the data (`check`) and for nothing else: what it says are facts about private rows (rule R1).
+For the curator's look at the data (`check`) and for nothing else: what it says are
+facts about private rows (rule R1).
 """
 
 from __future__ import annotations
@@ -25,23 +27,44 @@ __all__ = ["about_source"]
 FAULTS = {
     "long": f"{{}} lines have more than {LONGEST:,} bytes and are left out",
     "quotes": (
-        "{} lines have a quotation mark inside a field, or one that is not closed on the line, and are left out; "
+        "{} lines have a quotation mark inside a field, or one that is "
+        "not closed on the line, and are left out; "
         "if texts hold line breaks, write the table as Parquet"
     ),
     "fields": "{} lines have more or fewer fields than the header and are left out",
-    "bytes": "{} lines hold text that is not UTF-8; those values count as NULL; save the file as UTF-8",
+    "bytes": (
+        "{} lines hold text that is not UTF-8; those values count as "
+        "NULL; save the file as UTF-8"
+    ),
 }
 REPLACED = "{} texts are not UTF-8; question marks stand for such bytes"
 COPIES = "{} rows are exact copies of other rows"
 COMMA = r"\s*[+-]?[0-9][0-9. ]*,[0-9]+\s*"
 DATED = r"\s*[0-9]{1,4}[-./ ]+[0-9A-Za-z]{1,9}[-./ ,]+[0-9]{1,4}.*"
 FORMS = {
-    Type.INTEGER: (COMMA, "have a comma in the number; write a point before decimals, and nothing between thousands"),
-    Type.REAL: (COMMA, "have a comma in the number; write a point before decimals, and nothing between thousands"),
+    Type.INTEGER: (
+        COMMA,
+        (
+            "have a comma in the number; write a point before decimals, and "
+            "nothing between thousands"
+        ),
+    ),
+    Type.REAL: (
+        COMMA,
+        (
+            "have a comma in the number; write a point before decimals, and "
+            "nothing between thousands"
+        ),
+    ),
     Type.DATE: (DATED, "are dates in another form; write them as 2024-12-31"),
-    Type.TIMESTAMP: (DATED, "are times in another form; write them as 2024-12-31 23:59:00"),
+    Type.TIMESTAMP: (
+        DATED,
+        "are times in another form; write them as 2024-12-31 23:59:00",
+    ),
 }
-"""How values of each type are often written, and what to say of those that cannot be read."""
+"""How values of each type are often written, and what to say of those that cannot be
+read.
+"""
 
 
 def about_source(
@@ -49,14 +72,31 @@ def about_source(
 ) -> Iterator[tuple[str, int, str]]:
     """What it is about, how many there are, and what is wrong with them."""
     if isinstance(source, CsvFile):
-        yield from ((table.name, number, FAULTS[fault]) for fault, number in _faults(source).items())
+        yield from (
+            (table.name, number, FAULTS[fault])
+            for fault, number in _faults(source).items()
+        )
     if isinstance(source, JsonFile):
-        yield table.name, _not_objects(connection, stored), "{} lines or items are no objects and have only NULLs"
+        yield (
+            table.name,
+            _not_objects(connection, stored),
+            "{} lines or items are no objects and have only NULLs",
+        )
     for field in table.fields:
-        column, about = column_of(stored.columns, table, field.name), f"{table.name}.{field.name}"
-        for number, what in _values(connection, stored, column, stored.field(table, field), field):
+        column, about = (
+            column_of(stored.columns, table, field.name),
+            f"{table.name}.{field.name}",
+        )
+        for number, what in _values(
+            connection, stored, column, stored.field(table, field), field
+        ):
             yield about, number, what
-        if isinstance(source, ParquetFiles) and stored.row and column.type == NAMES[Type.TEXT] and not column.raw:
+        if (
+            isinstance(source, ParquetFiles)
+            and stored.row
+            and column.type == NAMES[Type.TEXT]
+            and not column.raw
+        ):
             yield about, _replaced(connection, source, column), REPLACED
     yield table.name, _copies(connection, stored), COPIES
 
@@ -67,7 +107,9 @@ def _faults(source: CsvFile) -> dict[str, int]:
     lines, found = CsvLines(separator), Counter[str]()
     with opened(source.path) as file:
         for block in body(file, lines):
-            found.update(_fault(lines, line, len(names)) for line in block.splitlines() if line)
+            found.update(
+                _fault(lines, line, len(names)) for line in block.splitlines() if line
+            )
     return {fault: found[fault] for fault in FAULTS if found[fault]}
 
 
@@ -83,25 +125,44 @@ def _fault(lines: CsvLines, line: bytes, width: int) -> str:
 
 
 def _not_objects(connection: duckdb.DuckDBPyConnection, stored: Stored) -> int:
-    sql = f"SELECT count(*) - count(*) FILTER (json_type(json) = 'OBJECT') FROM {stored.relation}"
+    sql = (
+        "SELECT count(*) - count(*) FILTER (json_type(json) = 'OBJECT') "
+        f"FROM {stored.relation}"
+    )
     return int(connection.execute(sql).fetchall()[0][0])
 
 
 def _values(
-    connection: duckdb.DuckDBPyConnection, stored: Stored, column: Column, read: str, field: Field
+    connection: duckdb.DuckDBPyConnection,
+    stored: Stored,
+    column: Column,
+    read: str,
+    field: Field,
 ) -> Iterator[tuple[int, str]]:
-    """Values that are there and cannot be read as declared, and those that are read but can hardly be meant."""
+    """Values that are there and cannot be read as declared, and those that are read but
+    can hardly be meant.
+    """
     lost = f"{column.there} IS NOT NULL AND {read} IS NULL"
     form, advice = FORMS.get(field.type, ("", ""))
     text = bool(form) and column.type == NAMES[Type.TEXT]
-    formed = f"{lost} AND regexp_full_match({column.there}, '{form}')" if text else "FALSE"
-    counts = ", ".join(f"count(*) FILTER ({one})" for one in (lost, formed, *_years(read, field.type)))
+    formed = (
+        f"{lost} AND regexp_full_match({column.there}, '{form}')" if text else "FALSE"
+    )
+    counts = ", ".join(
+        f"count(*) FILTER ({one})" for one in (lost, formed, *_years(read, field.type))
+    )
     # The hash makes the engine look at every value.
     sql = f"SELECT {counts}, bit_xor(hash({read})) FROM {stored.relation}"
     unread, otherwise, old, far, _ = connection.execute(sql).fetchall()[0]
     yield unread, f"{{}} values are no {field.type} and count as NULL"
     yield otherwise, f"{{}} of these {advice}"
-    yield old, "{} values are before the year 100; see whether years were written with two digits"
+    yield (
+        old,
+        (
+            "{} values are before the year 100; see whether years were "
+            "written with two digits"
+        ),
+    )
     yield far, "{} values are outside of the years 1 to 9999"
 
 
@@ -112,21 +173,34 @@ def _years(read: str, type_: Type) -> tuple[str, str]:
         return "FALSE", "FALSE"
     first, last = written(whole.low or 0, type_), written(whole.high or 0, type_)
     hundred = f"{NAMES[type_]} '0100-01-01'"
-    return f"{read} >= {first} AND {read} < {hundred}", f"{read} < {first} OR {read} > {last}"
+    return (
+        f"{read} >= {first} AND {read} < {hundred}",
+        f"{read} < {first} OR {read} > {last}",
+    )
 
 
-def _replaced(connection: duckdb.DuckDBPyConnection, source: ParquetFiles, column: Column) -> int:
-    """How many texts are not UTF-8: they differ where such bytes are replaced and where they are left out."""
-    one, other = (f"(SELECT {ROW} AS row, {column.sql} AS x FROM {way})" for way in (source.relation, source.shortened))
+def _replaced(
+    connection: duckdb.DuckDBPyConnection, source: ParquetFiles, column: Column
+) -> int:
+    """How many texts are not UTF-8: they differ where such bytes are replaced and where
+    they are left out.
+    """
+    one, other = (
+        f"(SELECT {ROW} AS row, {column.sql} AS x FROM {way})"
+        for way in (source.relation, source.shortened)
+    )
     sql = f"SELECT count(*) FROM {one} a JOIN {other} b USING (row) WHERE a.x <> b.x"
     return int(connection.execute(sql).fetchall()[0][0])
 
 
 def _copies(connection: duckdb.DuckDBPyConnection, stored: Stored) -> int:
-    """How many rows there are of which all stored columns, declared or not, are those of another row."""
+    """How many rows there are of which all stored columns, declared or not, are those
+    of another row.
+    """
     alike = '"how many are alike"'  # a name that hides no column
     groups = f"SELECT count(*) AS {alike}, * FROM {stored.relation} GROUP BY ALL"
     sql = f"SELECT coalesce(sum({alike} - 1), 0) FROM ({groups}) t"
-    with suppress(duckdb.Error):  # a column that is not declared may hold what cannot be read
+    # A column that is not declared may hold what cannot be read
+    with suppress(duckdb.Error):
         return int(connection.execute(sql).fetchall()[0][0])
     return 0

@@ -1,4 +1,6 @@
-"""DuckDB databases as sources: a file is read in place, an open connection is copied from."""
+"""DuckDB databases as sources: a file is read in place, an open connection is copied
+from.
+"""
 
 from __future__ import annotations
 
@@ -63,19 +65,30 @@ class DatabaseTable:
     def alias(self) -> str:
         return "source " + hashlib.sha256(str(self.path).encode()).hexdigest()[:16]
 
-    def tables(self, connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, str | None]]:
-        """Names that tables have: their SQL in a FROM clause, and the statement that made them (None for views)."""
+    def tables(
+        self, connection: duckdb.DuckDBPyConnection
+    ) -> dict[str, tuple[str, str | None]]:
+        """Names that tables have: their SQL in a FROM clause, and the statement that
+        made them (None for views).
+        """
         import duckdb
 
         found = None
         try:
-            connection.execute(f"ATTACH IF NOT EXISTS {text(str(self.path))} AS {quoted(self.alias)} (READ_ONLY)")
+            connection.execute(
+                f"ATTACH IF NOT EXISTS {text(str(self.path))} AS "
+                f"{quoted(self.alias)} (READ_ONLY)"
+            )
             found = connection.execute(TABLES, [self.alias]).fetchall()
         except duckdb.Error:
             pass
         if found is None:
             raise ArgumentError(
-                self.path.name, "cannot be opened as a DuckDB database; if it is open elsewhere, close it there"
+                self.path.name,
+                (
+                    "cannot be opened as a DuckDB database; if it is open elsewhere, "
+                    "close it there"
+                ),
             )
         named = {}
         for schema, name, sql in found:
@@ -89,7 +102,11 @@ class DatabaseTable:
             return next(iter(tables.values()))
         wanted = find(self.name.removeprefix("main."), tables)
         if wanted is None:
-            what = f"has no table {self.name}" if self.name else "has several tables or none; say which one"
+            what = (
+                f"has no table {self.name}"
+                if self.name
+                else "has several tables or none; say which one"
+            )
             raise ArgumentError(self.path.name, f"{what}; {nearest(self.name, tables)}")
         return tables[wanted]
 
@@ -109,11 +126,18 @@ class OpenTable:
         return plain(self._types())
 
     def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:
-        columns = {name: carried(_exact(column)) for name, column in columns_of(self._types()).items()}
-        asked = ", ".join(f"{column.sql} AS {quoted(name)}" for name, column in columns.items())
+        columns = {
+            name: carried(_exact(column))
+            for name, column in columns_of(self._types()).items()
+        }
+        asked = ", ".join(
+            f"{column.sql} AS {quoted(name)}" for name, column in columns.items()
+        )
         rows = self.connection.sql(f"SELECT {asked} FROM {self.relation}")
         connection.register(frame_name(table), Stream(rows))
-        here = {name: Column(quoted(name), column.type) for name, column in columns.items()}
+        here = {
+            name: Column(quoted(name), column.type) for name, column in columns.items()
+        }
         return Stored(quoted(frame_name(table)), here)
 
     def _types(self) -> dict[str, str]:
@@ -123,9 +147,19 @@ class OpenTable:
             return described(self.connection, self.relation)
         except duckdb.Error:
             pass
-        raise ArgumentError("table", f"the connection has no table {self.name} that can be read now; name another")
+        raise ArgumentError(
+            "table",
+            (
+                f"the connection has no table {self.name} that can be read now; "
+                "name another"
+            ),
+        )
 
 
 def _exact(column: Column) -> Column:
     """Texts compared byte by byte, whatever their collation (rule R10)."""
-    return Column(f"decode(encode({column.sql}))", column.type) if column.type == NAMES[Type.TEXT] else column
+    return (
+        Column(f"decode(encode({column.sql}))", column.type)
+        if column.type == NAMES[Type.TEXT]
+        else column
+    )

@@ -1,4 +1,6 @@
-"""Dates and times in DuckDB's SQL. Arguments lie within the years 1 to 9999, and so do the results."""
+"""Dates and times in DuckDB's SQL. Arguments lie within the years 1 to 9999, and so do
+the results.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,11 @@ __all__ = ["CALLS", "between_years"]
 
 
 def _extract(expr: Call, args: Args) -> str:
-    return f"epoch({args[0]})" if expr.options[0] == "epoch" else f"date_part('{expr.options[0]}', {args[0]})"
+    return (
+        f"epoch({args[0]})"
+        if expr.options[0] == "epoch"
+        else f"date_part('{expr.options[0]}', {args[0]})"
+    )
 
 
 def _truncate(expr: Call, args: Args) -> str:
@@ -35,7 +41,13 @@ def _shift(unit: str) -> Writer:
         if ranges.within(limits(expr.args[0]), Range(*reach)):
             return _moved(args[0], expr, unit)
         low, high = (written(end, expr.type) for end in reach)
-        return once(args[0], lambda it: f"(CASE WHEN {it} BETWEEN {low} AND {high} THEN {_moved(it, expr, unit)} END)")
+        return once(
+            args[0],
+            lambda it: (
+                f"(CASE WHEN {it} BETWEEN {low} AND {high} THEN "
+                f"{_moved(it, expr, unit)} END)"
+            ),
+        )
 
     return write
 
@@ -47,20 +59,28 @@ def _moved(sql: str, expr: Call, unit: str) -> str:
 
 
 def _reachable(type_: Type, unit: str, count: int) -> tuple[int, int]:
-    """The first and the last value that can be moved, as places. (A call that can move none is NULL already.)"""
+    """The first and the last value that can be moved, as places. (A call that can move
+    none is NULL already.)
+    """
     whole = dates.MICROSECONDS if type_ is Type.TIMESTAMP else dates.DAYS
     at = dates.moment if type_ is Type.TIMESTAMP else dates.day
     back = dates.later_days if unit == "DAY" else dates.later_months
     first, last = at(int(whole.low or 0)), at(int(whole.high or 0))
     end: date = back(last if count > 0 else first, -count) or first
-    return (dates.place(first), dates.place(end)) if count > 0 else (dates.place(end), dates.place(last))
+    return (
+        (dates.place(first), dates.place(end))
+        if count > 0
+        else (dates.place(end), dates.place(last))
+    )
 
 
 def between_years(sql: str, type_: Type) -> str:
     """NULL outside of the years 1 to 9999, and for the infinities."""
     whole: Range = dates.DAYS if type_ is Type.DATE else dates.MICROSECONDS
     low, high = written(whole.low or 0, type_), written(whole.high or 0, type_)
-    return once(sql, lambda it: f"(CASE WHEN {it} BETWEEN {low} AND {high} THEN {it} END)")
+    return once(
+        sql, lambda it: f"(CASE WHEN {it} BETWEEN {low} AND {high} THEN {it} END)"
+    )
 
 
 CALLS: dict[str, Writer] = {

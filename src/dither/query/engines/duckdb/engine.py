@@ -1,8 +1,10 @@
-"""DuckDB, embedded: tables copied into memory or read in place, behind a connection that can do nothing else.
+"""DuckDB, embedded: tables copied into memory or read in place, behind a connection
+that can do nothing else.
 
-CSV, JSON and data frames are copied when they are opened, each column as its declared type (what cannot be read is
-NULL). Parquet files and DuckDB databases are read in place. Then all other files are out of reach, nothing is fetched
-from elsewhere, and the settings are locked.
+CSV, JSON and data frames are copied when they are opened, each column as its declared
+type (what cannot be read is NULL). Parquet files and DuckDB databases are read in
+place. Then all other files are out of reach, nothing is fetched from elsewhere, and the
+settings are locked.
 """
 
 from __future__ import annotations
@@ -23,7 +25,14 @@ from dither.progress import working
 from dither.query.catalogue.model import Catalogue, Table
 from dither.query.engines.duckdb.dialect import DuckDBDialect
 from dither.query.engines.duckdb.sources import source_of
-from dither.query.engines.duckdb.storage import Source, Stored, connect, frame_name, limited, text
+from dither.query.engines.duckdb.storage import (
+    Source,
+    Stored,
+    connect,
+    frame_name,
+    limited,
+    text,
+)
 from dither.query.engines.duckdb.words import quoted
 from dither.query.engines.running import Running
 
@@ -33,10 +42,12 @@ KEPT_FAILURES = 20
 
 
 class DuckDBEngine:
-    """Private tables in DuckDB. Questions run in sessions, several at a time if need be.
+    """Private tables in DuckDB. Questions run in sessions, several at a time if need
+    be.
 
-    `failures` are the engine's own words about what failed, newest last. They may hold private values: they are for
-    the curator in this process alone, and never part of an error.
+    `failures` are the engine's own words about what failed, newest last. They may hold
+    private values: they are for the curator in this process alone, and never part of an
+    error.
     """
 
     def __init__(self, catalogue: Catalogue, sources: Mapping[str, Any]) -> None:
@@ -48,7 +59,9 @@ class DuckDBEngine:
         self._connection = connect()
         self._held: list[object] = []
         self._spill = tempfile.mkdtemp(prefix="dither-")
-        self._clean = weakref.finalize(self, shutil.rmtree, self._spill, ignore_errors=True)
+        self._clean = weakref.finalize(
+            self, shutil.rmtree, self._spill, ignore_errors=True
+        )
         try:
             self._open(catalogue, sources)
         except BaseException:
@@ -57,9 +70,17 @@ class DuckDBEngine:
 
     @classmethod
     def of(cls, catalogue: Catalogue, sources: Mapping[str, Any] | None = None) -> Self:
-        """All tables of a catalogue, from the given sources or from where it says they are."""
-        given = {catalogue.table(name).name: value for name, value in (sources or {}).items()}
-        places = {table.name: (table.source, table.stored) for table in catalogue.tables if table.source}
+        """All tables of a catalogue, from the given sources or from where it says they
+        are.
+        """
+        given = {
+            catalogue.table(name).name: value for name, value in (sources or {}).items()
+        }
+        places = {
+            table.name: (table.source, table.stored)
+            for table in catalogue.tables
+            if table.source
+        }
         return cls(catalogue, {**places, **given})
 
     def _open(self, catalogue: Catalogue, sources: Mapping[str, Any]) -> None:
@@ -69,7 +90,9 @@ class DuckDBEngine:
             for number, table in enumerate(catalogue.tables):
                 tell(number, len(catalogue.tables))
                 if table.name not in sources:
-                    raise ArgumentError(table.name, "has no source; say where its rows are")
+                    raise ArgumentError(
+                        table.name, "has no source; say where its rows are"
+                    )
                 self.sources[table.name] = source = source_of(sources[table.name])
                 files.extend(self._load(table, source).files)
         limited(self._connection, self._limits)
@@ -83,16 +106,22 @@ class DuckDBEngine:
         sql = stored.read(table)
         kind = "TABLE" if stored.row is None else "VIEW"
         with suppress(duckdb.Error):
-            self._connection.execute(f"CREATE {kind} {quoted(table.name)} AS {sql}").fetchall()
+            self._connection.execute(
+                f"CREATE {kind} {quoted(table.name)} AS {sql}"
+            ).fetchall()
             self._connection.unregister(frame_name(table))
             if kind == "VIEW":  # what its rows are read from has to stay
                 self._held.append(stored.held)
             return stored
-        raise ArgumentError(table.name, "its source cannot be read to the end; look whether it is whole")
+        raise ArgumentError(
+            table.name, "its source cannot be read to the end; look whether it is whole"
+        )
 
     @contextmanager
     def session(self) -> Iterator[DuckDBSession]:
-        """A connection of its own: its temporary tables are seen by nobody else and end with it."""
+        """A connection of its own: its temporary tables are seen by nobody else and end
+        with it.
+        """
         with self._lock:
             cursor = self._connection.cursor()
         session = DuckDBSession(cursor, self._limits.seconds, self.failures)
@@ -118,7 +147,9 @@ class DuckDBEngine:
 class DuckDBSession:
     """Statements on one connection."""
 
-    def __init__(self, cursor: duckdb.DuckDBPyConnection, seconds: float, failures: deque[str]) -> None:
+    def __init__(
+        self, cursor: duckdb.DuckDBPyConnection, seconds: float, failures: deque[str]
+    ) -> None:
         self._cursor = cursor
         self._running = Running("duckdb", seconds, cursor.interrupt, failures)
 

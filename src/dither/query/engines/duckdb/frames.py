@@ -1,7 +1,9 @@
-"""Data frames as sources: pandas, Polars, Arrow, and whatever else offers an Arrow stream.
+"""Data frames as sources: pandas, Polars, Arrow, and whatever else offers an Arrow
+stream.
 
-Types come from the frame's own types, which are public. A column of Python objects has none: it is read as text, record
-by record, so that no record changes how another is read (rules R1, R6).
+Types come from the frame's own types, which are public. A column of Python objects has
+none: it is read as text, record by record, so that no record changes how another is
+read (rules R1, R6).
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ def frame_of(value: Any) -> PandasFrame | ArrowFrame | None:
     if "pandas" in roots and hasattr(value, "dtypes") and hasattr(value, "columns"):
         return PandasFrame(value)
     if "polars" in roots:
-        return ArrowFrame(Stream(_polars(value.collect() if hasattr(value, "collect") else value)))
+        return ArrowFrame(
+            Stream(_polars(value.collect() if hasattr(value, "collect") else value))
+        )
     if not hasattr(value, "__arrow_c_stream__"):
         return None
     if type(value).__name__ == "DuckDBPyRelation":
@@ -63,7 +67,9 @@ def frame_of(value: Any) -> PandasFrame | ArrowFrame | None:
 
 
 def carried(column: Column) -> Column:
-    """A column of DuckDB's as it goes through Arrow, which has no integers of more than 64 bits."""
+    """A column of DuckDB's as it goes through Arrow, which has no integers of more than
+    64 bits.
+    """
     long = column.type in ("HUGEINT", "UHUGEINT", "BIGNUM")
     return Column(f"CAST({column.sql} AS VARCHAR)", "VARCHAR") if long else column
 
@@ -71,12 +77,17 @@ def carried(column: Column) -> Column:
 def _carried_whole(rows: Any) -> Any:
     """The rows of an open DuckDB query."""
     found = zip(rows.columns, map(str, rows.types), strict=True)
-    asked = [f"{carried(Column(quoted(name), stored)).sql} AS {quoted(name)}" for name, stored in found]
+    asked = [
+        f"{carried(Column(quoted(name), stored)).sql} AS {quoted(name)}"
+        for name, stored in found
+    ]
     return rows.project(", ".join(asked))
 
 
 class Stream:
-    """Something that offers an Arrow stream, and shows nothing else: DuckDB would look for pyarrow otherwise."""
+    """Something that offers an Arrow stream, and shows nothing else: DuckDB would look
+    for pyarrow otherwise.
+    """
 
     def __init__(self, source: Any) -> None:
         self.source = source
@@ -89,7 +100,9 @@ def _polars(frame: Any) -> Any:
     """A Polars frame without what DuckDB cannot take over."""
     for name, dtype in frame.schema.items():
         if getattr(dtype, "time_zone", None) is not None:
-            frame = frame.with_columns(frame[name].to_physical().cast(type(dtype)(dtype.time_unit)))
+            frame = frame.with_columns(
+                frame[name].to_physical().cast(type(dtype)(dtype.time_unit))
+            )
     names = [name for name, dtype in frame.schema.items() if str(dtype) != "Object"]
     return frame.select(_known(names, lambda some: Stream(frame.select(some).head(0))))
 
@@ -104,12 +117,16 @@ def _arrow(frame: Any) -> Any:
     if not hasattr(frame, "select"):
         return frame
     places = list(range(len(fields)))
-    known = _known(places, lambda some: pa.schema([fields[place] for place in some]).empty_table())
+    known = _known(
+        places, lambda some: pa.schema([fields[place] for place in some]).empty_table()
+    )
     return frame if known == places else frame.select(known)
 
 
 def _unzoned(type_: Any, pa: Any) -> Any:
-    """Times with a zone are counted in UTC, and stay so without it: DuckDB would convert them, and fail at the ends."""
+    """Times with a zone are counted in UTC, and stay so without it: DuckDB would
+    convert them, and fail at the ends.
+    """
     return pa.timestamp(type_.unit) if getattr(type_, "tz", None) is not None else type_
 
 
@@ -145,9 +162,13 @@ class ArrowFrame:
     def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:
         name = frame_name(table)
         columns = columns_of(self._types(connection, name))
-        return Stored(quoted(name), {one: _decoded(column) for one, column in columns.items()})
+        return Stored(
+            quoted(name), {one: _decoded(column) for one, column in columns.items()}
+        )
 
-    def _types(self, connection: duckdb.DuckDBPyConnection, name: str) -> dict[str, str]:
+    def _types(
+        self, connection: duckdb.DuckDBPyConnection, name: str
+    ) -> dict[str, str]:
         import duckdb
 
         try:
@@ -155,7 +176,9 @@ class ArrowFrame:
             return described(connection, quoted(name))
         except (duckdb.Error, TypeError):
             pass
-        raise ArgumentError("source", "the frame's columns cannot be read; give them plain types")
+        raise ArgumentError(
+            "source", "the frame's columns cannot be read; give them plain types"
+        )
 
 
 def _decoded(column: Column) -> Column:
@@ -182,30 +205,53 @@ class PandasFrame:
     def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:
         known = self.schema()
         wanted = {field.name.casefold() for field in table.fields}
-        places = {name: place for place, name in enumerate(self.names()) if name in known and name.casefold() in wanted}
+        places = {
+            name: place
+            for place, name in enumerate(self.names())
+            if name in known and name.casefold() in wanted
+        }
         name = frame_name(table)
-        # A frame without columns would have no rows either, so their number is always there.
-        arrays = {f"c{place}": _array(self.frame.iloc[:, place]) for place in places.values()}
+        # A frame without columns would have no rows either, so their number is always
+        # there.
+        arrays = {
+            f"c{place}": _array(self.frame.iloc[:, place]) for place in places.values()
+        }
         connection.register(name, {**arrays, "n": np.arange(len(self.frame))})
         types = described(connection, quoted(name))
-        columns = {one: Column(f"c{place}", types[f"c{place}"]) for one, place in places.items()}
-        others = dict.fromkeys(known, Column("NULL", "VARCHAR"))  # known by name, and never asked about
+        columns = {
+            one: Column(f"c{place}", types[f"c{place}"])
+            for one, place in places.items()
+        }
+        # Known by name, and never asked about
+        others = dict.fromkeys(known, Column("NULL", "VARCHAR"))
         return Stored(quoted(name), {**others, **columns})
 
 
 def _type(dtype: Any) -> Type | None:
-    """The type of a column's values, or of its categories; None for one that cannot be asked about."""
+    """The type of a column's values, or of its categories; None for one that cannot be
+    asked about.
+    """
     if hasattr(dtype, "categories"):
         return _type(dtype.categories.dtype)
-    return Type.DATE if str(dtype).startswith(("date32", "date64")) else KINDS.get(dtype.kind)
+    return (
+        Type.DATE
+        if str(dtype).startswith(("date32", "date64"))
+        else KINDS.get(dtype.kind)
+    )
 
 
 def _array(series: Any) -> Any:
-    """A pandas column as a numpy array, masked where values are missing; its type depends on its dtype alone."""
+    """A pandas column as a numpy array, masked where values are missing; its type
+    depends on its dtype alone.
+    """
     if hasattr(series.dtype, "categories"):
-        return _by_code(np.asarray(series.cat.codes), _array(series.cat.categories.to_series()))
+        return _by_code(
+            np.asarray(series.cat.codes), _array(series.cat.categories.to_series())
+        )
     kind = _type(series.dtype)
-    if kind in (Type.TEXT, Type.DATE) or (kind is Type.REAL and series.dtype.itemsize > WIDEST_REAL):
+    if kind in (Type.TEXT, Type.DATE) or (
+        kind is Type.REAL and series.dtype.itemsize > WIDEST_REAL
+    ):
         return np.array(texts_of(_items(series)), object)
     if kind is Type.TIMESTAMP:
         naive = series if series.dt.tz is None else series.dt.tz_convert(None)
@@ -214,12 +260,22 @@ def _array(series: Any) -> Any:
         return series.to_numpy(np.float64, na_value=np.nan)
     if isinstance(series.dtype, np.dtype):
         return series.to_numpy()
-    wanted = bool if kind is Type.BOOLEAN else np.uint64 if series.dtype.kind == "u" else np.int64
-    return np.ma.array(series.to_numpy(wanted, na_value=wanted(0)), mask=series.isna().to_numpy())
+    wanted = (
+        bool
+        if kind is Type.BOOLEAN
+        else np.uint64
+        if series.dtype.kind == "u"
+        else np.int64
+    )
+    return np.ma.array(
+        series.to_numpy(wanted, na_value=wanted(0)), mask=series.isna().to_numpy()
+    )
 
 
 def _items(series: Any) -> list[Any]:
-    """The objects of a column. Where pandas fails to make them all, those that it can make one by one."""
+    """The objects of a column. Where pandas fails to make them all, those that it can
+    make one by one.
+    """
     with suppress(Exception):
         return list(series.tolist())
     return [_item(series, place) for place in range(len(series))]

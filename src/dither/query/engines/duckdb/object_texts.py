@@ -1,8 +1,9 @@
 """Python objects as texts, each by itself (rule R1), and in one form (rule R10).
 
-Equal numbers have one text, whatever their type: 1, 1.0 and Decimal("1.00") are all "1". Different ones of a type have
-different texts: nothing is rounded. What has no plain text is missing: a NaN, bytes, lists, and a text with a lone
-surrogate, which UTF-8 cannot hold.
+Equal numbers have one text, whatever their type: 1, 1.0 and Decimal("1.00") are all
+"1". Different ones of a type have different texts: nothing is rounded. What has no
+plain text is missing: a NaN, bytes, lists, and a text with a lone surrogate, which
+UTF-8 cannot hold.
 """
 
 from __future__ import annotations
@@ -23,12 +24,16 @@ LONGEST = 1 << 128
 LONGEST_REAL = float(LONGEST)
 """Whole numbers have texts up to here, or one of them could fill the memory."""
 DIGITS = 400
-"""So many places before and behind the point a decimal may have: more than any double."""
+"""So many places before and behind the point a decimal may have: more than any double.
+"""
 
 
 def texts_of(items: Iterable[Any]) -> list[str | None]:
     """Objects as texts; most are plain texts already, and are passed on at once."""
-    return [item if type(item) is str and item.isascii() else text_of(item) for item in items]
+    return [
+        item if type(item) is str and item.isascii() else text_of(item)
+        for item in items
+    ]
 
 
 @singledispatch
@@ -74,7 +79,11 @@ def _real(item: Any) -> str | None:
 def _decimal(item: Decimal) -> str | None:
     if not item:
         return "0" if item.is_finite() else None
-    if not item.is_finite() or abs(item.adjusted()) > DIGITS or len(item.as_tuple().digits) > DIGITS:
+    if (
+        not item.is_finite()
+        or abs(item.adjusted()) > DIGITS
+        or len(item.as_tuple().digits) > DIGITS
+    ):
         return None
     plain = f"{item:f}"
     return plain.rstrip("0").rstrip(".") if "." in plain else plain
@@ -91,7 +100,9 @@ def _time(item: datetime) -> str | None:
     if type(item).__name__ == "NaTType":
         return None
     try:
-        plain = item if item.tzinfo is None else item.astimezone(UTC).replace(tzinfo=None)
+        plain = (
+            item if item.tzinfo is None else item.astimezone(UTC).replace(tzinfo=None)
+        )
     except OverflowError:
         return None
     text = plain.isoformat(sep=" ")

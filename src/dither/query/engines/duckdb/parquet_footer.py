@@ -1,11 +1,12 @@
 """Parquet files with columns in their bare form: numbers for times, bytes for texts.
 
-DuckDB stops at a file as a whole where a time does not fit its own (milliseconds beyond the year 294,247) or an id is
-not UTF-8. Read as numbers and bytes, such values can be left out one by one. The last part of a file, its footer, says
-what a column stands for; a copy of the file with another footer says that it stands for nothing.
+DuckDB stops at a file as a whole where a time does not fit its own (milliseconds beyond
+the year 294,247) or an id is not UTF-8. Read as numbers and bytes, such values can be
+left out one by one. The last part of a file, its footer, says what a column stands for;
+a copy of the file with another footer says that it stands for nothing.
 
-The footer is a struct of Thrift's compact protocol (parquet.thrift, FileMetaData). Only its list of columns is written
-anew; all else keeps its bytes.
+The footer is a struct of Thrift's compact protocol (parquet.thrift, FileMetaData). Only
+its list of columns is written anew; all else keeps its bytes.
 """
 
 from __future__ import annotations
@@ -20,14 +21,18 @@ __all__ = ["bare_copy"]
 MAGIC = b"PAR1"
 SCHEMA = 2
 NAME, CHILDREN, CONVERTED, LOGICAL = 4, 5, 6, 10
-"""Fields of a column: its name, how many columns it holds, and the two ways to say what its values stand for."""
+"""Fields of a column: its name, how many columns it holds, and the two ways to say what
+its values stand for.
+"""
 STOP, BYTE, DOUBLE, BINARY, LIST, SET, MAP, STRUCT, UUID = 0, 3, 7, 8, 9, 10, 11, 12, 13
 WIDTHS = {1: 0, 2: 0, BYTE: 1, DOUBLE: 8, UUID: 16}
 LONG_LIST = 15
 
 
 def bare_copy(source: Path, target: Path, columns: Collection[str]) -> None:
-    """A copy of a Parquet file in which some columns of the topmost level have no meaning."""
+    """A copy of a Parquet file in which some columns of the topmost level have no
+    meaning.
+    """
     shutil.copyfile(source, target)
     with target.open("r+b") as file:
         file.seek(-8, 2)
@@ -60,15 +65,22 @@ def bared(footer: bytes, columns: Collection[str]) -> bytes:
         place = (fields[-1].end if fields else place) + 1
     top = _topmost(footer, elements)
     parts = [
-        _written(footer, [one for one in fields if not (bare and one.id in (CONVERTED, LOGICAL))])
-        for fields, bare in ((fields, top.get(i) in columns) for i, fields in enumerate(elements))
+        _written(
+            footer,
+            [one for one in fields if not (bare and one.id in (CONVERTED, LOGICAL))],
+        )
+        for fields, bare in (
+            (fields, top.get(i) in columns) for i, fields in enumerate(elements)
+        )
     ]
     begin = _list(footer, schema.start)[1]
     return footer[:begin] + b"".join(parts) + footer[place:]
 
 
 def _topmost(footer: bytes, elements: list[list[Field]]) -> dict[int, str]:
-    """The columns that are parts of no other one, by their place in the list, in which parts follow their whole."""
+    """The columns that are parts of no other one, by their place in the list, in which
+    parts follow their whole.
+    """
     found, place = {}, 1
     while place < len(elements):
         name = next(field for field in elements[place] if field.id == NAME)
@@ -79,7 +91,11 @@ def _topmost(footer: bytes, elements: list[list[Field]]) -> dict[int, str]:
 
 
 def _behind(footer: bytes, elements: list[list[Field]], place: int) -> int:
-    children = [_varint(footer, field.start)[0] // 2 for field in elements[place] if field.id == CHILDREN]
+    children = [
+        _varint(footer, field.start)[0] // 2
+        for field in elements[place]
+        if field.id == CHILDREN
+    ]
     place += 1
     for _ in range(children[0] if children else 0):
         place = _behind(footer, elements, place)
@@ -144,7 +160,8 @@ def _end(data: bytes, place: int, type_: int) -> int:
 
 
 def _item_end(data: bytes, place: int, type_: int) -> int:
-    return place + 1 if type_ in (1, 2) else _end(data, place, type_)  # in a list, a truth is a byte
+    # In a list, a truth is a byte
+    return place + 1 if type_ in (1, 2) else _end(data, place, type_)
 
 
 def _map_end(data: bytes, place: int) -> int:
@@ -162,6 +179,8 @@ def _written(data: bytes, fields: list[Field]) -> bytes:
     """A struct of some fields, in rising order of their numbers."""
     parts, last = [], 0
     for field in fields:
-        parts.append(bytes([(field.id - last) << 4 | field.type]) + data[field.start : field.end])
+        parts.append(
+            bytes([(field.id - last) << 4 | field.type]) + data[field.start : field.end]
+        )
         last = field.id
     return b"".join(parts) + bytes([STOP])

@@ -1,4 +1,6 @@
-"""How DuckDB stores what sources hold: types by their names, casts that cannot fail, rows behind a FROM clause."""
+"""How DuckDB stores what sources hold: types by their names, casts that cannot fail,
+rows behind a FROM clause.
+"""
 
 from __future__ import annotations
 
@@ -43,14 +45,22 @@ __all__ = [
 ]
 
 Schema = Mapping[str, Type | None]
-"""Columns and their types; None where the source holds texts (CSV). Types that cannot be asked about are left out."""
+"""Columns and their types; None where the source holds texts (CSV). Types that cannot
+be asked about are left out.
+"""
 
 TYPES = {
-    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "BIGNUM"), Type.INTEGER),
-    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), Type.INTEGER),
+    **dict.fromkeys(
+        ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "BIGNUM"), Type.INTEGER
+    ),
+    **dict.fromkeys(
+        ("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), Type.INTEGER
+    ),
     **dict.fromkeys(("FLOAT", "DOUBLE"), Type.REAL),
     **dict.fromkeys(("VARCHAR", "UUID", "JSON", '"NULL"'), Type.TEXT),
-    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), Type.TIMESTAMP),
+    **dict.fromkeys(
+        ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), Type.TIMESTAMP
+    ),
     **dict.fromkeys(("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS"), Type.TIMESTAMP),
     "BOOLEAN": Type.BOOLEAN,
     "DATE": Type.DATE,
@@ -78,7 +88,9 @@ CONFIG = {
 
 
 def connect() -> duckdb.DuckDBPyConnection:
-    """A database in memory that fetches nothing from elsewhere, takes no Python variable for a table, and is in UTC."""
+    """A database in memory that fetches nothing from elsewhere, takes no Python
+    variable for a table, and is in UTC.
+    """
     import duckdb
 
     connection = duckdb.connect(":memory:", config=dict(CONFIG))
@@ -87,12 +99,14 @@ def connect() -> duckdb.DuckDBPyConnection:
 
 
 def limited(connection: duckdb.DuckDBPyConnection, limits: Limits) -> None:
-    """Limit the memory and the disk space of questions; what tables take that were copied into memory comes on top.
+    """Limit the memory and the disk space of questions; what tables take that were
+    copied into memory comes on top.
 
     DuckDB's own limit, most of what the machine has, stays where it is lower.
     """
     ((used, own),) = connection.execute(
-        "SELECT sum(memory_usage_bytes), current_setting('memory_limit') FROM duckdb_memory()"
+        "SELECT sum(memory_usage_bytes), current_setting('memory_limit') "
+        "FROM duckdb_memory()"
     ).fetchall()
     wanted = used + limits.memory * MEGABYTE
     if wanted < _bytes(own):
@@ -108,10 +122,14 @@ def _bytes(written: str) -> float:
 
 
 def type_of(stored: str) -> Type | None:
-    """The type in which a stored column is asked about; None for lists, structures, times of day, bytes and others."""
+    """The type in which a stored column is asked about; None for lists, structures,
+    times of day, bytes and others.
+    """
     decimal = DECIMAL.fullmatch(stored)
     if decimal:
-        return Type.INTEGER if decimal[2] == "0" and int(decimal[1]) <= 18 else Type.REAL
+        return (
+            Type.INTEGER if decimal[2] == "0" and int(decimal[1]) <= 18 else Type.REAL
+        )
     return Type.TEXT if ENUM.fullmatch(stored) else TYPES.get(stored)
 
 
@@ -123,7 +141,9 @@ def plain(found: Mapping[str, str]) -> dict[str, Type]:
 
 @dataclass(frozen=True)
 class Column:
-    """A stored column: its SQL and its type in DuckDB. `raw` is all that is stored, where the SQL leaves some out."""
+    """A stored column: its SQL and its type in DuckDB. `raw` is all that is stored,
+    where the SQL leaves some out.
+    """
 
     sql: str
     type: str
@@ -136,12 +156,19 @@ class Column:
 
 
 def columns_of(found: Mapping[str, str]) -> dict[str, Column]:
-    """The columns that can be asked about, as they are stored. One without a type holds nothing and is not read."""
-    return {name: Column("NULL" if found[name] == '"NULL"' else quoted(name), found[name]) for name in plain(found)}
+    """The columns that can be asked about, as they are stored. One without a type holds
+    nothing and is not read.
+    """
+    return {
+        name: Column("NULL" if found[name] == '"NULL"' else quoted(name), found[name])
+        for name in plain(found)
+    }
 
 
 class Folder:
-    """A folder for copies of private files, readable by this user alone, which is deleted with this object."""
+    """A folder for copies of private files, readable by this user alone, which is
+    deleted with this object.
+    """
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="dither-"))
@@ -150,9 +177,11 @@ class Folder:
 
 @dataclass(frozen=True)
 class Stored:
-    """Rows as they are stored. `row` is the SQL of a row's own id; None means that the rows have to be copied.
+    """Rows as they are stored. `row` is the SQL of a row's own id; None means that the
+    rows have to be copied.
 
-    `files` are read when questions are asked, not only once; `held` has to be kept as long as the rows are read."""
+    `files` are read when questions are asked, not only once; `held` has to be kept as
+    long as the rows are read."""
 
     relation: str
     columns: Mapping[str, Column]
@@ -162,17 +191,32 @@ class Stored:
 
     def read(self, table: Table) -> str:
         """SELECT all declared columns as their types, under their names."""
-        columns = [f"{self.field(table, field)} AS {quoted(field.name)}" for field in table.fields]
-        if self.row is not None and not find("rowid", (field.name for field in table.fields)):
+        columns = [
+            f"{self.field(table, field)} AS {quoted(field.name)}"
+            for field in table.fields
+        ]
+        if self.row is not None and not find(
+            "rowid", (field.name for field in table.fields)
+        ):
             columns.append(f"{self.row} AS rowid")
-        return f"SELECT {', '.join(columns or ['NULL AS nothing'])} FROM {self.relation}"
+        return (
+            f"SELECT {', '.join(columns or ['NULL AS nothing'])} FROM {self.relation}"
+        )
 
     def field(self, table: Table, field: Field) -> str:
-        """A declared column read as its type; refused where it is stored as something else altogether."""
+        """A declared column read as its type; refused where it is stored as something
+        else altogether.
+        """
         column = column_of(self.columns, table, field.name)
         found = type_of(column.type)
         if found is None or field.type not in READABLE[found]:
-            raise ArgumentError(table.name, f"{field.name} holds a {found}, not a {field.type}; declare what it holds")
+            raise ArgumentError(
+                table.name,
+                (
+                    f"{field.name} holds a {found}, not a {field.type}; declare what "
+                    "it holds"
+                ),
+            )
         if field.name not in ids(table):
             return as_type(column.sql, column.type, field.type)
         check_id(table, field, real=column.type in REAL)
@@ -180,21 +224,34 @@ class Stored:
 
 
 def ids(table: Table) -> set[str]:
-    """The columns by which owners are found, its own and those of rows that are linked to it."""
-    return {name for name in (table.owner, table.link and table.link.column, *table.linked) if name}
+    """The columns by which owners are found, its own and those of rows that are linked
+    to it.
+    """
+    return {
+        name
+        for name in (table.owner, table.link and table.link.column, *table.linked)
+        if name
+    }
 
 
 def check_id(table: Table, field: Field, *, real: bool) -> None:
-    """Refuses texts of reals as ids (rule R10): 1.0 would not be the 1 of another table, and NaN would be a unit."""
+    """Refuses texts of reals as ids (rule R10): 1.0 would not be the 1 of another
+    table, and NaN would be a unit.
+    """
     if real and field.type is Type.TEXT:
-        raise ArgumentError(table.name, f"{field.name} holds reals, which are no ids; declare it as INTEGER")
+        raise ArgumentError(
+            table.name,
+            f"{field.name} holds reals, which are no ids; declare it as INTEGER",
+        )
 
 
 def column_of(columns: Mapping[str, Column], table: Table, name: str) -> Column:
     """A column by its name, as it is spelled or in another case."""
     found = name if name in columns else find(name, columns)
     if found is None:
-        raise ArgumentError(table.name, f"its source has no column {name}; {nearest(name, columns)}")
+        raise ArgumentError(
+            table.name, f"its source has no column {name}; {nearest(name, columns)}"
+        )
     return columns[found]
 
 
@@ -218,7 +275,9 @@ def unique(where: str, names: list[str]) -> list[str]:
     """Column names that can be told apart."""
     double = clash(names)
     if double is not None:
-        raise ArgumentError(where, f"has two columns named {double} (case does not matter); rename one")
+        raise ArgumentError(
+            where, f"has two columns named {double} (case does not matter); rename one"
+        )
     return names
 
 

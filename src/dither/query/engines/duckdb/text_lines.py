@@ -1,15 +1,19 @@
-"""Text files line by line: each line is read by itself, whatever the others hold (rule R1).
+"""Text files line by line: each line is read by itself, whatever the others hold (rule
+R1).
 
-A line of CSV is a record if it is whole: as many fields as the header, and quotation marks only around a field (doubled
-inside). Any other line is left out. So text in quotation marks ends with its line: a mark that is never closed costs
-its own line and none of those after it. A field that is not UTF-8 is empty, which stands for NULL.
+A line of CSV is a record if it is whole: as many fields as the header, and quotation
+marks only around a field (doubled inside). Any other line is left out. So text in
+quotation marks ends with its line: a mark that is never closed costs its own line and
+none of those after it. A field that is not UTF-8 is empty, which stands for NULL.
 
-A text with a line break in it cannot be told from a stray mark by looking at one line, so its record is left out too.
-The lines it is made of are hardly ever whole, but where one is, it counts as a record of its own.
+A text with a line break in it cannot be told from a stray mark by looking at one line,
+so its record is left out too. The lines it is made of are hardly ever whole, but where
+one is, it counts as a record of its own.
 
-DuckDB gets to see only lines that it cannot misread: a file that is not plain is copied without its odd lines. (Its
-reader joins lines between quotation marks. Where its buffer ends, it may lose a last line without an end, or take one
-half of "\\r\\n" for text. Lines of JSON it keeps apart, but it stops at one that is very long.)
+DuckDB gets to see only lines that it cannot misread: a file that is not plain is copied
+without its odd lines. (Its reader joins lines between quotation marks. Where its buffer
+ends, it may lose a last line without an end, or take one half of "\\r\\n" for text.
+Lines of JSON it keeps apart, but it stops at one that is very long.)
 """
 
 from __future__ import annotations
@@ -24,7 +28,16 @@ import numpy as np
 
 from dither.query.engines.duckdb.storage import Folder
 
-__all__ = ["LONGEST", "CsvLines", "JsonLines", "PlainFile", "blocks", "body", "header_of", "opened"]
+__all__ = [
+    "LONGEST",
+    "CsvLines",
+    "JsonLines",
+    "PlainFile",
+    "blocks",
+    "body",
+    "header_of",
+    "opened",
+]
 
 BLOCK = 1 << 19
 LONGEST = 2_000_000
@@ -55,7 +68,9 @@ class JsonLines:
 
     def tidied(self, block: bytes) -> bytes:
         """The lines of a block that are kept."""
-        return b"".join(line + b"\n" for line in block.split(b"\n") if len(line) <= self.longest)
+        return b"".join(
+            line + b"\n" for line in block.split(b"\n") if len(line) <= self.longest
+        )
 
 
 class CsvLines:
@@ -67,7 +82,9 @@ class CsvLines:
         sign = separator.encode()
         field = rb'"[^"]*+(?:""[^"]*+)*+"|[^"%b]*+' % re.escape(sign)
         self._field = re.compile(rb"(?:\A|(?<=%b))(?:%b)" % (re.escape(sign), field))
-        self._whole = re.compile(rb"(?:%b)(?:%b(?:%b))*+" % (field, re.escape(sign), field))
+        self._whole = re.compile(
+            rb"(?:%b)(?:%b(?:%b))*+" % (field, re.escape(sign), field)
+        )
         self._beside = np.zeros(256, bool)
         self._beside[[QUOTE, END, ord(separator)]] = True
 
@@ -82,15 +99,26 @@ class CsvLines:
         return [_unquoted(field) for field in self._field.findall(line)]
 
     def plain(self, block: bytes) -> bool:
-        """Whether all lines are what DuckDB reads by itself: whole, in UTF-8, not empty, and with a plain end."""
-        if not block.endswith(b"\n") or b"\r" in block or b"\n\n" in block or block.startswith(b"\n"):
+        """Whether all lines are what DuckDB reads by itself: whole, in UTF-8, not
+        empty, and with a plain end.
+        """
+        if (
+            not block.endswith(b"\n")
+            or b"\r" in block
+            or b"\n\n" in block
+            or block.startswith(b"\n")
+        ):
             return False
-        return _decodes(block) and not _long(block, self.longest) and self._closed(block)
+        return (
+            _decodes(block) and not _long(block, self.longest) and self._closed(block)
+        )
 
     def _closed(self, block: bytes) -> bool:
-        """Whether quotation marks open after a separator and close before one, on the same line.
+        """Whether quotation marks open after a separator and close before one, on the
+        same line.
 
-        Of those in a block, every second one opens: if one line had an odd number, its end would lie between two.
+        Of those in a block, every second one opens: if one line had an odd number, its
+        end would lie between two.
         """
         if b'"' not in block:
             return True
@@ -101,7 +129,10 @@ class CsvLines:
         if ((ends - np.arange(len(ends))) & 1).any():
             return False
         places = marks[quotes]
-        if places[0] == 0:  # nothing stands before the first sign; what does is the end of the line before
+        if (
+            places[0] == 0
+            # nothing stands before the first sign; what does is the end of the line before
+        ):
             signs = np.concatenate(([np.uint8(END)], signs))
             places = places + 1
         before, after = signs[places[0::2] - 1], signs[places[1::2] + 1]
@@ -109,7 +140,11 @@ class CsvLines:
 
     def kept(self, line: bytes) -> bytes | None:
         """A line as DuckDB may see it; None for one that is left out."""
-        if not line or len(line) > self.longest or (b'"' in line and not self._whole.fullmatch(line)):
+        if (
+            not line
+            or len(line) > self.longest
+            or (b'"' in line and not self._whole.fullmatch(line))
+        ):
             return None
         return line if _decodes(line) else self._field.sub(_readable, line)
 
@@ -152,7 +187,9 @@ def _long(block: bytes, longest: int) -> bool:
 
 
 def header_of(path: Path) -> bytes:
-    """The first record of a file, without a byte order mark. It is public, and its names may hold line breaks."""
+    """The first record of a file, without a byte order mark. It is public, and its
+    names may hold line breaks.
+    """
     with opened(path) as file:
         return _parted(file)[0].removeprefix(MARK)
 
@@ -171,8 +208,12 @@ def _parted(file: File) -> tuple[bytes, bytes]:
     return start[:end], start[end:]
 
 
-def blocks(file: File, lines: CsvLines | JsonLines, rest: bytes = b"") -> Iterator[bytes]:
-    """A file in pieces of whole lines. Of a line that is too long there is enough to see that it is."""
+def blocks(
+    file: File, lines: CsvLines | JsonLines, rest: bytes = b""
+) -> Iterator[bytes]:
+    """A file in pieces of whole lines. Of a line that is too long there is enough to
+    see that it is.
+    """
     while data := file.read(BLOCK):
         data = rest + data
         cut = max(map(data.rfind, lines.ends)) + 1
@@ -189,7 +230,9 @@ def body(file: File, lines: CsvLines | JsonLines) -> Iterator[bytes]:
 
 
 class PlainFile:
-    """A file that DuckDB reads line by line: the one at `path`, or a copy that is deleted with this object."""
+    """A file that DuckDB reads line by line: the one at `path`, or a copy that is
+    deleted with this object.
+    """
 
     def __init__(self, source: Path, lines: CsvLines | JsonLines) -> None:
         self.path = source

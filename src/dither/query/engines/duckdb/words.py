@@ -28,7 +28,9 @@ def quoted(name: str) -> str:
 
 
 def once(sql: str, body: Callable[[str], str]) -> str:
-    """A body that needs a value more than once. A long value is named: nested guards must not multiply its text."""
+    """A body that needs a value more than once. A long value is named: nested guards
+    must not multiply its text.
+    """
     if len(sql) <= SHORT:
         return body(sql)
     return f"list_transform([{sql}], lambda it: {body('it')})[1]"

@@ -1,6 +1,8 @@
-"""The operations of the allow-list in PostgreSQL's SQL. Guards are left out where ranges show that they are not needed.
+"""The operations of the allow-list in PostgreSQL's SQL. Guards are left out where
+ranges show that they are not needed.
 
-PostgreSQL raises where others give NULL, infinity or NaN; `postgres_reals` and `postgres_casts` are the guards.
+PostgreSQL raises where others give NULL, infinity or NaN; `postgres_reals` and
+`postgres_casts` are the guards.
 """
 
 from __future__ import annotations
@@ -12,14 +14,24 @@ from dither.query.catalogue.types import Type
 from dither.query.engines.calls import STANDARD, function
 from dither.query.engines.postgres import casts, reals
 from dither.query.engines.postgres import dates as postgres_dates
-from dither.query.engines.postgres.words import BYTES, NAMES, Args, Writer, once, quoted, real
+from dither.query.engines.postgres.words import (
+    BYTES,
+    NAMES,
+    Args,
+    Writer,
+    once,
+    quoted,
+    real,
+)
 from dither.query.operations.expressions import Call, Expr
 
 __all__ = ["CALLS", "Cases"]
 
 LONGEST = 65_536
 LONG = 1 << 22
-"""Of longer texts the rest is left out, where PostgreSQL would need many times their memory and fail."""
+"""Of longer texts the rest is left out, where PostgreSQL would need many times their
+memory and fail.
+"""
 FAR = 2**31 - 1
 BIG = 1e300
 
@@ -32,7 +44,11 @@ def _sum(symbol: str) -> Writer:
     """Bounded results are finite; others may overflow."""
 
     def write(expr: Call, args: Args) -> str:
-        return f"({args[0]} {symbol} {args[1]})" if _whole(expr) or expr.range.bounded else reals.add(args, symbol)
+        return (
+            f"({args[0]} {symbol} {args[1]})"
+            if _whole(expr) or expr.range.bounded
+            else reals.add(args, symbol)
+        )
 
     return write
 
@@ -43,33 +59,50 @@ def _product(expr: Call, args: Args) -> str:
 
 def _quotient(expr: Call, args: Args) -> str:
     """Whole numbers are divided toward zero."""
-    return f"({args[0]} / nullif({args[1]}, 0))" if _whole(expr) else f"trunc({reals.divide(args)})"
+    return (
+        f"({args[0]} / nullif({args[1]}, 0))"
+        if _whole(expr)
+        else f"trunc({reals.divide(args)})"
+    )
 
 
 def _modulo(expr: Call, args: Args) -> str:
-    return f"({args[0]} % nullif({args[1]}, 0))" if _whole(expr) else reals.remainder(args)
+    return (
+        f"({args[0]} % nullif({args[1]}, 0))" if _whole(expr) else reals.remainder(args)
+    )
 
 
 def _round(expr: Call, args: Args) -> str:
     digits = expr.options[0] if expr.options else 0
     if expr.args[0].type is Type.INTEGER:
         return f"CAST(round(CAST({args[0]} AS numeric), {digits}) AS bigint)"
-    sql = reals.rounded(args[0]) if digits == 0 else once(args, lambda x: _scaled(x, digits))
+    sql = (
+        reals.rounded(args[0])
+        if digits == 0
+        else once(args, lambda x: _scaled(x, digits))
+    )
     return f"CAST({sql} AS bigint)" if _whole(expr) else sql
 
 
 def _scaled(x: str, digits: int) -> str:
-    """Rounded in another unit, and back; a number without digits to cut off stays as it is."""
+    """Rounded in another unit, and back; a number without digits to cut off stays as it
+    is.
+    """
     unit, largest = real(10.0 ** abs(digits)), real(BIG)
     if digits > 0:
-        inner, largest = f"{reals.rounded(f'({x} * {unit})')} / {unit}", real(BIG / 10.0**digits)
+        inner, largest = (
+            f"{reals.rounded(f'({x} * {unit})')} / {unit}",
+            real(BIG / 10.0**digits),
+        )
     else:
         inner = f"{reals.rounded(reals.over(x, 10.0**-digits))} * {unit}"
     return f"(CASE WHEN abs({x}) < {largest} THEN {inner} ELSE {x} END)"
 
 
 def _to_whole(name: str) -> Writer:
-    return lambda expr, args: f"CAST({name}({args[0]}) AS bigint)" if _whole(expr) else f"{name}({args[0]})"
+    return lambda expr, args: (
+        f"CAST({name}({args[0]}) AS bigint)" if _whole(expr) else f"{name}({args[0]})"
+    )
 
 
 def _concat(_: Call, args: Args) -> str:
@@ -87,13 +120,23 @@ def _trimmed(name: str) -> Writer:
 
 
 def _substring(expr: Call, args: Args) -> str:
-    """Counted from 1; a negative start counts from the end, where a length may end before the text begins."""
+    """Counted from 1; a negative start counts from the end, where a length may end
+    before the text begins.
+    """
     start, length = expr.options
     if start >= 0:
         length = "" if length is None else f", {min(length, FAR)}"
-        return f"substr({args[0]}, {start}{length})" if start <= FAR else f"left({args[0]}, 0)"
+        return (
+            f"substr({args[0]}, {start}{length})"
+            if start <= FAR
+            else f"left({args[0]}, 0)"
+        )
     tail = f"right({args[0]}, {min(-start, FAR)})"
-    return tail if length is None or start + length >= 0 else f"left({tail}, {max(start + length, -FAR)})"
+    return (
+        tail
+        if length is None or start + length >= 0
+        else f"left({tail}, {max(start + length, -FAR)})"
+    )
 
 
 def _like(expr: Call, args: Args) -> str:
@@ -116,12 +159,19 @@ def _cast(expr: Call, args: Args) -> str:
 
 @dataclass(frozen=True)
 class Cases:
-    """Lower and upper case by the rules of one of the server's collations: without one, only ASCII has cases."""
+    """Lower and upper case by the rules of one of the server's collations: without one,
+    only ASCII has cases.
+    """
 
     collation: str = "C"
 
     def calls(self) -> dict[str, Writer]:
-        return {**CALLS, "lower": self._case("lower"), "upper": self._case("upper"), "ilike": self._ilike}
+        return {
+            **CALLS,
+            "lower": self._case("lower"),
+            "upper": self._case("upper"),
+            "ilike": self._ilike,
+        }
 
     def _case(self, name: str) -> Writer:
         return lambda _, args: self._as(name, args[0])

@@ -1,7 +1,9 @@
-"""Values of one type as another in PostgreSQL: what cannot be cast is NULL, and nothing is raised.
+"""Values of one type as another in PostgreSQL: what cannot be cast is NULL, and nothing
+is raised.
 
-PostgreSQL 15 has no TRY_CAST. So a text is cast only after a regular expression has accepted it, and a number only
-where the other type can hold it. Texts are numbers, dates and times in the forms that all engines read alike.
+PostgreSQL 15 has no TRY_CAST. So a text is cast only after a regular expression has
+accepted it, and a number only where the other type can hold it. Texts are numbers,
+dates and times in the forms that all engines read alike.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ __all__ = ["as_text", "of_text", "real_of", "truth_of", "whole_of", "whole_real"
 
 LONGEST = 1_000
 NUMBER = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?\s*$"
-"""At most 10,999 digits before and behind the point: what PostgreSQL's numbers can surely hold."""
+"""At most 10,999 digits before and behind the point: what PostgreSQL's numbers can
+surely hold.
+"""
 WHOLE = r"^\s*[+-]?[0-9]+(\.0*)?\s*$"
 """Ids that are surely whole numbers, as all engines read them."""
 INFINITE = r"^\s*[+-]?inf(inity)?\s*$"
@@ -41,28 +45,43 @@ def number(x: str, form: str = NUMBER) -> str:
 
 
 def _begin(x: str) -> str:
-    """What is looked at of a text: PostgreSQL fails to search one of hundreds of megabytes."""
+    """What is looked at of a text: PostgreSQL fails to search one of hundreds of
+    megabytes.
+    """
     return f"left({x}, {LONGEST + 1})"
 
 
 def whole_of(x: str, *, exact: bool = False) -> str:
-    """A number of any size as an INTEGER: rounded, halves away from zero; or only if it is whole."""
+    """A number of any size as an INTEGER: rounded, halves away from zero; or only if it
+    is whole.
+    """
 
     def guarded(n: str) -> str:
         same = f" AND {n} = round({n})" if exact else ""
-        return f"(CASE WHEN round({n}) BETWEEN {LOW} AND {HIGH}{same} THEN CAST(round({n}) AS bigint) END)"
+        return (
+            f"(CASE WHEN round({n}) BETWEEN {LOW} AND {HIGH}{same} THEN "
+            f"CAST(round({n}) AS bigint) END)"
+        )
 
     return once([x], guarded)
 
 
 def real_of(x: str, *, infinite: bool = False) -> str:
-    """A number of any size as a REAL. One that is too large is NULL, or infinite if bounds come later."""
+    """A number of any size as a REAL. One that is too large is NULL, or infinite if
+    bounds come later.
+    """
 
     def guarded(n: str) -> str:
         ends = {">=": "", "<=": "-"}
-        beyond = [f"WHEN {n} {sign} {minus}{BEYOND} THEN {_endless(minus, infinite)}" for sign, minus in ends.items()]
+        beyond = [
+            f"WHEN {n} {sign} {minus}{BEYOND} THEN {_endless(minus, infinite)}"
+            for sign, minus in ends.items()
+        ]
         small = f"WHEN abs({n}) < {NOTHING} THEN 0"
-        return f"(CASE WHEN {n} = 'NaN' THEN NULL {' '.join(beyond)} {small} ELSE CAST({n} AS double precision) END)"
+        return (
+            f"(CASE WHEN {n} = 'NaN' THEN NULL {' '.join(beyond)} {small} "
+            f"ELSE CAST({n} AS double precision) END)"
+        )
 
     return once([x], guarded)
 
@@ -72,23 +91,34 @@ def _endless(minus: str, infinite: bool) -> str:
 
 
 def whole_real(x: str, *, exact: bool = False) -> str:
-    """A double as an INTEGER, rounded to even as all engines do; NULL where 64 bits do not hold it."""
+    """A double as an INTEGER, rounded to even as all engines do; NULL where 64 bits do
+    not hold it.
+    """
 
     def guarded(it: str) -> str:
         same = f" AND {it} = trunc({it})" if exact else ""
-        return f"(CASE WHEN {it} >= {real(LOW)} AND {it} < {real(-LOW)}{same} THEN CAST({it} AS bigint) END)"
+        return (
+            f"(CASE WHEN {it} >= {real(LOW)} AND {it} < {real(-LOW)}{same} "
+            f"THEN CAST({it} AS bigint) END)"
+        )
 
     return once([x], guarded)
 
 
 def truth_of(x: str) -> str:
     lowered = f"lower({_begin(x)})"
-    return once([lowered], lambda it: f"(CASE WHEN {it} IN {TRUE} THEN TRUE WHEN {it} IN {FALSE} THEN FALSE END)")
+    return once(
+        [lowered],
+        lambda it: (
+            f"(CASE WHEN {it} IN {TRUE} THEN TRUE WHEN {it} IN {FALSE} THEN FALSE END)"
+        ),
+    )
 
 
 def of_text(x: str, type_: Type, *, stored: bool = False, exact: bool = False) -> str:
-    """A text as another type. A stored one may be infinite, since bounds come later, and its times may have an offset
-    from UTC; a question's CAST does as if no offset were written."""
+    """A text as another type. A stored one may be infinite, since bounds come later,
+    and its times may have an offset from UTC; a question's CAST does as if no offset
+    were written."""
     match type_:
         case Type.INTEGER:
             return whole_of(number(x, WHOLE if exact else NUMBER), exact=exact)
@@ -104,7 +134,9 @@ def of_text(x: str, type_: Type, *, stored: bool = False, exact: bool = False) -
 def _real_of_text(x: str) -> str:
     def guarded(it: str) -> str:
         begin = _begin(it)
-        infinite = f"WHEN {begin} ~* '{INFINITE}' THEN CAST({begin} AS double precision)"
+        infinite = (
+            f"WHEN {begin} ~* '{INFINITE}' THEN CAST({begin} AS double precision)"
+        )
         return f"(CASE {infinite} ELSE {real_of(number(it), infinite=True)} END)"
 
     return once([x], guarded)
@@ -120,23 +152,42 @@ THAT_DAY = f"date_part('month', {DATE}) = m"
 SINCE_MIDNIGHT = "((hour * 60 + minute) * 60 + second) * 1000000.0 + micro"
 
 
-EXACT = {Type.DATE: "p[4] IS NULL", Type.TIMESTAMP: "coalesce(p[7], '') !~ '^[0-9]{6}0*[1-9]'"}
-"""What keeps two ids apart: no time where a day is read, and no more digits than there is place for."""
+EXACT = {
+    Type.DATE: "p[4] IS NULL",
+    Type.TIMESTAMP: "coalesce(p[7], '') !~ '^[0-9]{6}0*[1-9]'",
+}
+"""What keeps two ids apart: no time where a day is read, and no more digits than there
+is place for.
+"""
 
 
 def _moment(x: str, type_: Type, *, zoned: bool, exact: bool = False) -> str:
-    """A date or a time from its parts: only numbers that a date can have reach the functions that would refuse others.
+    """A date or a time from its parts: only numbers that a date can have reach the
+    functions that would refuse others.
 
-    The first of the month is always a date, and a day further on is one of the same month or none at all.
+    The first of the month is always a date, and a day further on is one of the same
+    month or none at all.
     """
-    parts = [f"CAST(coalesce(p[{place}], '0') AS integer) AS {name}" for place, name in enumerate(PARTS, 1)]
+    parts = [
+        f"CAST(coalesce(p[{place}], '0') AS integer) AS {name}"
+        for place, name in enumerate(PARTS, 1)
+    ]
     micro = "CAST(left(rpad(coalesce(p[7], '0'), 6, '0'), 6) AS integer) AS micro"
-    offset = "CAST(p[8] || '1' AS integer) * (CAST(p[9] AS integer) * 60 + CAST(coalesce(p[10], '0') AS integer))"
+    offset = (
+        "CAST(p[8] || '1' AS integer) * (CAST(p[9] AS integer) * 60 + "
+        "CAST(coalesce(p[10], '0') AS integer))"
+    )
     found = f"(SELECT regexp_match({_begin(x)}, '{MOMENT}') AS p OFFSET 0) found"
     which = f"p IS NOT NULL AND {EXACT[type_]}" if exact else "p IS NOT NULL"
-    listed = f"(SELECT {', '.join([*parts, micro])}, {offset} AS away FROM {found} WHERE {which} OFFSET 0) parts"
+    listed = (
+        f"(SELECT {', '.join([*parts, micro])}, {offset} AS away FROM "
+        f"{found} WHERE {which} OFFSET 0) parts"
+    )
     value = DATE if type_ is Type.DATE else _time(zoned)
-    return f"(SELECT CASE WHEN {WITHIN} THEN (CASE WHEN {THAT_DAY} THEN {value} END) END FROM {listed})"
+    return (
+        f"(SELECT CASE WHEN {WITHIN} THEN (CASE WHEN {THAT_DAY} THEN "
+        f"{value} END) END FROM {listed})"
+    )
 
 
 def _time(zoned: bool) -> str:
@@ -145,7 +196,9 @@ def _time(zoned: bool) -> str:
 
 
 def as_text(x: str, type_: Type) -> str:
-    """Any value as a text, compared byte by byte. A real always shows that it is one: 1.0, as all engines write it."""
+    """Any value as a text, compared byte by byte. A real always shows that it is one:
+    1.0, as all engines write it.
+    """
     if type_ is Type.TEXT:
         return x
     if type_ is not Type.REAL:
@@ -155,5 +208,10 @@ def as_text(x: str, type_: Type) -> str:
 
 def _real_text(x: str) -> str:
     plain = f"CAST(CAST(CAST({x} AS text) AS numeric) AS text)"
-    shown = f"(CASE WHEN abs({x}) >= 1e15 AND abs({x}) < 1e16 THEN {plain} ELSE CAST({x} AS text) END)"
-    return once([shown], lambda it: f"(CASE WHEN {it} ~ '[.e]' THEN {it} ELSE {it} || '.0' END)")
+    shown = (
+        f"(CASE WHEN abs({x}) >= 1e15 AND abs({x}) < 1e16 THEN {plain} "
+        f"ELSE CAST({x} AS text) END)"
+    )
+    return once(
+        [shown], lambda it: f"(CASE WHEN {it} ~ '[.e]' THEN {it} ELSE {it} || '.0' END)"
+    )

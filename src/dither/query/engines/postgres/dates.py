@@ -1,4 +1,6 @@
-"""Dates and times in PostgreSQL's SQL. Arguments lie within the years 1 to 9999, and so do the results."""
+"""Dates and times in PostgreSQL's SQL. Arguments lie within the years 1 to 9999, and so
+do the results.
+"""
 
 from __future__ import annotations
 
@@ -31,18 +33,27 @@ def number(x: str, type_: Type) -> str:
 
 def _extract(expr: Call, args: Args) -> str:
     if expr.options[0] == "epoch":
-        return f"(CAST({number(_time(args[0]), Type.TIMESTAMP)} AS double precision) / 1e6)"
+        return (
+            f"(CAST({number(_time(args[0]), Type.TIMESTAMP)} AS double "
+            "precision) / 1e6)"
+        )
     return f"CAST(trunc(extract({expr.options[0]} FROM {_time(args[0])})) AS bigint)"
 
 
 def _truncate(expr: Call, args: Args) -> str:
-    return f"CAST(date_trunc('{expr.options[0]}', {_time(args[0])}) AS {NAMES[expr.type]})"
+    return (
+        f"CAST(date_trunc('{expr.options[0]}', {_time(args[0])}) AS {NAMES[expr.type]})"
+    )
 
 
 def _difference(expr: Call, args: Args) -> str:
     start, end = (_count(expr.options[0], arg) for arg in args)
     whole = f"({end} - {start})"
-    return f"CAST({whole} / 7 AS bigint)" if expr.options[0] == "week" else f"CAST({whole} AS bigint)"
+    return (
+        f"CAST({whole} / 7 AS bigint)"
+        if expr.options[0] == "week"
+        else f"CAST({whole} AS bigint)"
+    )
 
 
 def _count(unit: str, x: str) -> str:
@@ -63,23 +74,37 @@ def _shift(unit: str) -> Writer:
         if ranges.within(limits(expr.args[0]), Range(*reach)):
             return _moved(args[0], expr, unit)
         low, high = (written(end, expr.type) for end in reach)
-        return once(args, lambda it: f"(CASE WHEN {it} BETWEEN {low} AND {high} THEN {_moved(it, expr, unit)} END)")
+        return once(
+            args,
+            lambda it: (
+                f"(CASE WHEN {it} BETWEEN {low} AND {high} THEN "
+                f"{_moved(it, expr, unit)} END)"
+            ),
+        )
 
     return write
 
 
 def _moved(sql: str, expr: Call, unit: str) -> str:
-    return f"CAST({sql} + INTERVAL '{int(expr.options[0])} {unit}' AS {NAMES[expr.type]})"
+    return (
+        f"CAST({sql} + INTERVAL '{int(expr.options[0])} {unit}' AS {NAMES[expr.type]})"
+    )
 
 
 def _reachable(type_: Type, unit: str, count: int) -> tuple[int, int]:
-    """The first and the last value that can be moved, as places. (A call that can move none is NULL already.)"""
+    """The first and the last value that can be moved, as places. (A call that can move
+    none is NULL already.)
+    """
     whole = dates.MICROSECONDS if type_ is Type.TIMESTAMP else dates.DAYS
     at = dates.moment if type_ is Type.TIMESTAMP else dates.day
     back = dates.later_days if unit == "day" else dates.later_months
     first, last = at(int(whole.low or 0)), at(int(whole.high or 0))
     end: date = back(last if count > 0 else first, -count) or first
-    return (dates.place(first), dates.place(end)) if count > 0 else (dates.place(end), dates.place(last))
+    return (
+        (dates.place(first), dates.place(end))
+        if count > 0
+        else (dates.place(end), dates.place(last))
+    )
 
 
 CALLS: dict[str, Writer] = {

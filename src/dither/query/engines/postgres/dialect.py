@@ -1,4 +1,6 @@
-"""PostgreSQL's way of writing the plan: constants, stored columns, owners, and (in `postgres_calls`) operations."""
+"""PostgreSQL's way of writing the plan: constants, stored columns, owners, and (in
+`postgres_calls`) operations.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,14 @@ from dither.query.catalogue.types import ANY, Range, Type
 from dither.query.engines.postgres.bounding import Bounding
 from dither.query.engines.postgres.calls import Cases
 from dither.query.engines.postgres.stored import StoredTable
-from dither.query.engines.postgres.words import BYTES, NAMES, once, real, storable, written
+from dither.query.engines.postgres.words import (
+    BYTES,
+    NAMES,
+    once,
+    real,
+    storable,
+    written,
+)
 from dither.query.operations.expressions import Call
 
 __all__ = ["PostgresDialect"]
@@ -23,7 +32,8 @@ INFINITE = "CAST('{}Infinity' AS double precision)"
 class PostgresDialect(Bounding):
     """SQL for PostgreSQL 14 and later, over tables whose columns and types are known.
 
-    `collation` is the one by whose rules texts have upper and lower case; they are always compared byte by byte.
+    `collation` is the one by whose rules texts have upper and lower case; they are
+    always compared byte by byte.
     """
 
     name = "postgres"
@@ -47,7 +57,9 @@ class PostgresDialect(Bounding):
 
     def read(self, table: Table, field: Field) -> str:
         column = self.tables[table.name].read(table, field)
-        if field.type in (Type.TEXT, Type.BOOLEAN) or (field.type is Type.INTEGER and field.range == ANY):
+        if field.type in (Type.TEXT, Type.BOOLEAN) or (
+            field.type is Type.INTEGER and field.range == ANY
+        ):
             return column
         return _clipped(column, field.type, field.range)
 
@@ -58,10 +70,22 @@ class PostgresDialect(Bounding):
             return stored.row_id()
         field = next((one for one in table.fields if one.name == table.owner), None)
         if field is None:
-            raise ArgumentError("unit", f"the table {table.name} has no column {table.owner}; declare it with its type")
+            raise ArgumentError(
+                "unit",
+                (
+                    f"the table {table.name} has no column {table.owner}; declare it "
+                    "with its type"
+                ),
+            )
         if field.type in (Type.REAL, Type.BOOLEAN):
             name = field.type.value.upper()
-            raise ArgumentError("unit", f"{table.owner} is {name}, which is no id; declare it as INTEGER or TEXT")
+            raise ArgumentError(
+                "unit",
+                (
+                    f"{table.owner} is {name}, which is no id; declare it as INTEGER "
+                    "or TEXT"
+                ),
+            )
         return stored.read(table, field)
 
     def relation(self, table: Table) -> str:
@@ -73,7 +97,8 @@ def _number(value: float, type_: Type) -> str:
 
 
 def _clipped(column: str, type_: Type, range_: Range) -> str:
-    """Within the declared bounds. Where there is none on a side, an infinity there is NULL; a NaN always is.
+    """Within the declared bounds. Where there is none on a side, an infinity there is
+    NULL; a NaN always is.
 
     PostgreSQL takes a NaN for larger than all numbers, infinity included.
     """
@@ -84,9 +109,16 @@ def _clipped(column: str, type_: Type, range_: Range) -> str:
         sides = [_inside(x, ">", low, type_), _inside(x, "<", high, type_)]
         cases = [f"WHEN {' AND '.join(filter(None, sides))} THEN {x}"]
         if low is not None:
-            cases.append(f"WHEN {x} < {_bound(low, type_)}{_unless(x, range_.low, type_)} THEN {_bound(low, type_)}")
+            cases.append(
+                f"WHEN {x} < {_bound(low, type_)}{_unless(x, range_.low, type_)} "
+                f"THEN {_bound(low, type_)}"
+            )
         if high is not None:
-            cases.append(f"WHEN {x} > {_bound(high, type_)}{_unless(x, range_.high, type_)} THEN {_bound(high, type_)}")
+            cases.append(
+                f"WHEN {x} > "
+                f"{_bound(high, type_)}{_unless(x, range_.high, type_)} THEN "
+                f"{_bound(high, type_)}"
+            )
         return f"(CASE {' '.join(cases)} END)"
 
     return once([column], clipped)
@@ -99,7 +131,11 @@ def _side(declared: float | None, otherwise: float | None) -> float | None:
 def _inside(x: str, sign: str, end: float | None, type_: Type) -> str:
     if end is not None:
         return f"{x} {sign}= {_bound(end, type_)}"
-    return f"{x} {sign} {INFINITE.format('-' if sign == '>' else '')}" if type_ is Type.REAL else ""
+    return (
+        f"{x} {sign} {INFINITE.format('-' if sign == '>' else '')}"
+        if type_ is Type.REAL
+        else ""
+    )
 
 
 def _unless(x: str, declared: float | None, type_: Type) -> str:

@@ -1,9 +1,11 @@
-"""PostgreSQL: private tables stay on their server, and are read by statements that can write nothing.
+"""PostgreSQL: private tables stay on their server, and are read by statements that can
+write nothing.
 
-Each question has a connection and a transaction of its own, in which all its statements see one snapshot (REPEATABLE
-READ). Its temporary tables are made empty; everything that looks at rows runs in a READ ONLY part of the transaction,
-which the server itself enforces: there, temporary tables can be filled, and nothing else can be written. At the end the
-transaction is rolled back.
+Each question has a connection and a transaction of its own, in which all its statements
+see one snapshot (REPEATABLE READ). Its temporary tables are made empty; everything that
+looks at rows runs in a READ ONLY part of the transaction, which the server itself
+enforces: there, temporary tables can be filled, and nothing else can be written. At the
+end the transaction is rolled back.
 """
 
 from __future__ import annotations
@@ -32,11 +34,17 @@ __all__ = ["PostgresEngine", "PostgresSession"]
 
 KEPT_FAILURES = 20
 WORKERS = 64
-"""A sort or a hash table gets this part of a question's memory; a statement has several, and parallel workers too."""
+"""A sort or a hash table gets this part of a question's memory; a statement has
+several, and parallel workers too.
+"""
 LARGE = 10_000
-"""Temporary tables with more rows than this are looked at by the planner before they are used."""
+"""Temporary tables with more rows than this are looked at by the planner before they
+are used.
+"""
 CASES = ("pg_c_utf8", "C.utf8", "C.UTF-8", "und-x-icu")
-"""Collations that know the upper and lower case of all letters, the one most like other engines first."""
+"""Collations that know the upper and lower case of all letters, the one most like other
+engines first.
+"""
 COLLATIONS = """
     SELECT collname FROM pg_collation WHERE collname = ANY ($1) AND collencoding IN (-1, 6)
     ORDER BY array_position($1, collname::text) LIMIT 1
@@ -45,36 +53,61 @@ Result = TypeVar("Result")
 
 
 class PostgresEngine:
-    """Private tables in one PostgreSQL database. Questions run in sessions, several at a time if need be.
+    """Private tables in one PostgreSQL database. Questions run in sessions, several at
+    a time if need be.
 
-    `failures` are the server's own words about what failed, newest last. They may hold private values: they are for
-    the curator in this process alone, and never part of an error.
+    `failures` are the server's own words about what failed, newest last. They may hold
+    private values: they are for the curator in this process alone, and never part of an
+    error.
     """
 
-    def __init__(self, catalogue: Catalogue, address: str, stored: Mapping[str, str]) -> None:
+    def __init__(
+        self, catalogue: Catalogue, address: str, stored: Mapping[str, str]
+    ) -> None:
         self._address, self._closed, self._limits = address, False, catalogue.limits
         self.failures: deque[str] = deque(maxlen=KEPT_FAILURES)
         with reading(address) as connection:
-            tables = {name: found(connection, names, place(address)) for name, names in stored.items()}
+            tables = {
+                name: found(connection, names, place(address))
+                for name, names in stored.items()
+            }
             cases = connection.execute(COLLATIONS.encode(), [list(CASES)]).fetchall()
         self.dialect = PostgresDialect(tables, cases[0][0] if cases else "default")
         _check_columns(catalogue, tables)
 
     @classmethod
     def of(cls, catalogue: Catalogue, sources: Mapping[str, Any] | None = None) -> Self:
-        """All tables of a catalogue, from the given sources or from where it says they are."""
-        named = {catalogue.table(name).name: value for name, value in (sources or {}).items()}
-        given = {name: value if isinstance(value, tuple) else (value, name) for name, value in named.items()}
-        places = {table.name: (table.source, table.stored or table.name) for table in catalogue.tables} | given
+        """All tables of a catalogue, from the given sources or from where it says they
+        are.
+        """
+        named = {
+            catalogue.table(name).name: value for name, value in (sources or {}).items()
+        }
+        given = {
+            name: value if isinstance(value, tuple) else (value, name)
+            for name, value in named.items()
+        }
+        places = {
+            table.name: (table.source, table.stored or table.name)
+            for table in catalogue.tables
+        } | given
         for table in catalogue.tables:
             if not places[table.name][0]:
                 raise ArgumentError(table.name, "has no source; say where its rows are")
         addresses = {address for address, _ in places.values()}
         if len(addresses) > 1:
             raise ArgumentError(
-                "source", "tables lie in different databases, but a question sees one; copy them to one"
+                "source",
+                (
+                    "tables lie in different databases, but a question sees one; "
+                    "copy them to one"
+                ),
             )
-        return cls(catalogue, addresses.pop(), {name: stored for name, (_, stored) in places.items()})
+        return cls(
+            catalogue,
+            addresses.pop(),
+            {name: stored for name, (_, stored) in places.items()},
+        )
 
     def raw(self, table: Table, field: Field) -> str:
         """A column as it is stored: NULL only where nothing is."""
@@ -82,7 +115,9 @@ class PostgresEngine:
 
     @contextmanager
     def session(self) -> Iterator[PostgresSession]:
-        """A connection of its own: its temporary tables are seen by nobody else and end with it."""
+        """A connection of its own: its temporary tables are seen by nobody else and end
+        with it.
+        """
         if self._closed:
             raise EngineFailed("the engine is closed; open the tables again")
         session = PostgresSession(connect(self._address), self._limits, self.failures)
@@ -116,9 +151,13 @@ def _check_columns(catalogue: Catalogue, tables: Mapping[str, StoredTable]) -> N
 
 
 class PostgresSession:
-    """The statements of one question. A failure says nothing about the data, which its own words could (rule R5)."""
+    """The statements of one question. A failure says nothing about the data, which its
+    own words could (rule R5).
+    """
 
-    def __init__(self, connection: Connection, limits: Limits, failures: deque[str]) -> None:
+    def __init__(
+        self, connection: Connection, limits: Limits, failures: deque[str]
+    ) -> None:
         self._connection, self._failures, self._guarded = connection, failures, False
         self._allowance = Allowance(limits.seconds)
         memory = f"SET LOCAL work_mem = '{max(1, limits.memory // WORKERS)}MB'"
@@ -131,12 +170,18 @@ class PostgresSession:
         return self._told(lambda: self._read(sql, list(parameters)))
 
     def _create(self, name: str, select: str, parameters: list[Any]) -> None:
-        """WITH NO DATA, the server only finds out the columns; it reads nothing and calls no function."""
+        """WITH NO DATA, the server only finds out the columns; it reads nothing and
+        calls no function.
+        """
         self._guard(reading=False)
-        self._connection.execute(f"CREATE TEMP TABLE {name} AS {select} WITH NO DATA".encode(), parameters)
+        self._connection.execute(
+            f"CREATE TEMP TABLE {name} AS {select} WITH NO DATA".encode(), parameters
+        )
         self._guard(reading=True)
         self._time()
-        filled = self._connection.execute(f"INSERT INTO pg_temp.{name} {select}".encode(), parameters)
+        filled = self._connection.execute(
+            f"INSERT INTO pg_temp.{name} {select}".encode(), parameters
+        )
         if filled.rowcount > LARGE:
             self._connection.execute(f"ANALYZE pg_temp.{name}".encode())
 
@@ -146,9 +191,13 @@ class PostgresSession:
         return self._connection.execute(sql.encode(), parameters).fetchall()
 
     def _guard(self, *, reading: bool) -> None:
-        """In or out of the part of the transaction that is READ ONLY; what is done there stays."""
+        """In or out of the part of the transaction that is READ ONLY; what is done
+        there stays.
+        """
         if reading and not self._guarded:
-            self._connection.execute(b"SAVEPOINT dither_reading; SET TRANSACTION READ ONLY")
+            self._connection.execute(
+                b"SAVEPOINT dither_reading; SET TRANSACTION READ ONLY"
+            )
         if self._guarded and not reading:
             self._connection.execute(b"RELEASE SAVEPOINT dither_reading")
         self._guarded = reading
@@ -156,7 +205,9 @@ class PostgresSession:
     def _time(self) -> None:
         """The next statement ends, on the server, when the question's time is up."""
         milliseconds = max(1, math.ceil(1000 * self._allowance.left))
-        self._connection.execute(f"SET LOCAL statement_timeout = {milliseconds}".encode())
+        self._connection.execute(
+            f"SET LOCAL statement_timeout = {milliseconds}".encode()
+        )
 
     def _told(self, work: Callable[[], Result]) -> Result:
         try:
@@ -164,10 +215,13 @@ class PostgresSession:
                 return work()
         except Exception as problem:
             self._failures.append(f"{type(problem).__name__}: {problem}")
-        # Raised here and not where the problem was caught, so that it carries no trace of it.
+        # Raised here and not where the problem was caught, so that it carries no trace
+        # of it.
         raise EngineFailed(FAILED)
 
     def close(self) -> None:
-        """The end of the transaction and of its temporary tables, even if the server is gone."""
+        """The end of the transaction and of its temporary tables, even if the server is
+        gone.
+        """
         with suppress(Exception):
             self._connection.close()

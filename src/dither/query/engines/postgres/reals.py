@@ -1,8 +1,10 @@
-"""Arithmetic of reals that cannot fail in PostgreSQL, which raises where others give infinity, NaN, or round to zero.
+"""Arithmetic of reals that cannot fail in PostgreSQL, which raises where others give
+infinity, NaN, or round to zero.
 
-Every guard is a CASE whose condition decides on the same values as what it guards: PostgreSQL computes no branch that
-is not chosen, and where the values are constants, neither does its planner. Results are those of IEEE arithmetic, NULL
-where that is not finite, and zero where it is closer to zero than the smallest normal number.
+Every guard is a CASE whose condition decides on the same values as what it guards:
+PostgreSQL computes no branch that is not chosen, and where the values are constants,
+neither does its planner. Results are those of IEEE arithmetic, NULL where that is not
+finite, and zero where it is closer to zero than the smallest normal number.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ QUARTER = 2.0**1022
 SCALE = 2.0**-512
 EXP_HIGH, EXP_LOW = 709.782712893384, -745.13
 POWER_HIGH, POWER_LOW = 709.7827, -745.1
-"""Powers are judged by their logarithm, which is known up to a few of its last bits; the limits leave room for them."""
+"""Powers are judged by their logarithm, which is known up to a few of its last bits;
+the limits leave room for them.
+"""
 LN2 = math.log(2)
 MANTISSA = (1 << 52) - 1
 HIDDEN = 1 << 52
@@ -40,12 +44,17 @@ EXPONENTS = 2047
 
 
 def add(args: Args, symbol: str) -> str:
-    """A sum or a difference. A quarter of it is computed where it could overflow: exactly, and without overflow."""
+    """A sum or a difference. A quarter of it is computed where it could overflow:
+    exactly, and without overflow.
+    """
 
     def guarded(a: str, b: str) -> str:
         near = f"abs({a} * 0.25 {symbol} {b} * 0.25) < {real(QUARTER)}"
         large = f"abs({a}) >= 1 AND abs({b}) >= 1"
-        return f"(CASE WHEN {large} THEN (CASE WHEN {near} THEN {a} {symbol} {b} END) ELSE {a} {symbol} {b} END)"
+        return (
+            f"(CASE WHEN {large} THEN (CASE WHEN {near} THEN {a} {symbol} {b} "
+            f"END) ELSE {a} {symbol} {b} END)"
+        )
 
     return once(args, guarded)
 
@@ -54,9 +63,13 @@ def multiply(args: Args) -> str:
     def guarded(a: str, b: str) -> str:
         product = f"{a} * {b}"
         fits = f"(abs({a}) * {real(SCALE)}) * (abs({b}) * {real(SCALE)}) < 1"
-        tiny = f"abs({a}) < 1 AND abs({b}) < {real(SMALLEST)} / least(abs(nullif({a}, 0)), 1)"
+        tiny = (
+            f"abs({a}) < 1 AND abs({b}) < {real(SMALLEST)} / "
+            f"least(abs(nullif({a}, 0)), 1)"
+        )
         return (
-            f"(CASE WHEN abs({a}) >= 1 AND abs({b}) >= 1 THEN (CASE WHEN {fits} THEN {product} END) "
+            f"(CASE WHEN abs({a}) >= 1 AND abs({b}) >= 1 THEN (CASE WHEN "
+            f"{fits} THEN {product} END) "
             f"WHEN {tiny} THEN 0 ELSE {product} END)"
         )
 
@@ -67,9 +80,13 @@ def divide(args: Args) -> str:
     """NULL for a divisor of zero."""
 
     def guarded(a: str, b: str) -> str:
-        tiny, fits = f"abs({a}) < {real(SMALLEST)} * abs({b})", f"abs({a}) < {real(LARGEST)} * abs({b})"
+        tiny, fits = (
+            f"abs({a}) < {real(SMALLEST)} * abs({b})",
+            f"abs({a}) < {real(LARGEST)} * abs({b})",
+        )
         return (
-            f"(CASE WHEN abs({b}) >= 1 THEN (CASE WHEN {tiny} THEN 0 ELSE {a} / {b} END) "
+            f"(CASE WHEN abs({b}) >= 1 THEN (CASE WHEN {tiny} THEN 0 ELSE {a} "
+            f"/ {b} END) "
             f"WHEN {b} <> 0 THEN (CASE WHEN {fits} THEN {a} / {b} END) END)"
         )
 
@@ -77,10 +94,18 @@ def divide(args: Args) -> str:
 
 
 def over(x: str, by: float) -> str:
-    """A bounded real in steps of a positive constant: it does not overflow, but it may be too close to zero."""
+    """A bounded real in steps of a positive constant: it does not overflow, but it may
+    be too close to zero.
+    """
     if by <= 1:
         return f"({x} / {real(by)})"
-    return once([x], lambda it: f"(CASE WHEN abs({it}) < {real(SMALLEST * by)} THEN 0 ELSE {it} / {real(by)} END)")
+    return once(
+        [x],
+        lambda it: (
+            f"(CASE WHEN abs({it}) < {real(SMALLEST * by)} THEN 0 ELSE {it} / "
+            f"{real(by)} END)"
+        ),
+    )
 
 
 def root(args: Args) -> str:
@@ -99,7 +124,10 @@ def exponential(args: Args) -> str:
 def power(args: Args) -> str:
     def guarded(a: str, b: str) -> str:
         size = f"least(greatest({b}, -1e20), 1e20) * ln(abs({a}))"
-        safe = f"(CASE WHEN {size} < {POWER_LOW} THEN 0 WHEN {size} <= {POWER_HIGH} THEN power({a}, {b}) END)"
+        safe = (
+            f"(CASE WHEN {size} < {POWER_LOW} THEN 0 WHEN {size} <= "
+            f"{POWER_HIGH} THEN power({a}, {b}) END)"
+        )
         return (
             f"(CASE WHEN {b} IS NULL THEN NULL WHEN {b} = 0 THEN {a} * 0 + 1 "
             f"WHEN {a} = 0 THEN (CASE WHEN {b} > 0 THEN {a} END) "
@@ -114,7 +142,11 @@ def rounded(x: str) -> str:
     """To the nearest whole number; halves go away from zero."""
     away = "trunc({0}) + sign({0})"
     return once(
-        [x], lambda it: f"(CASE WHEN abs({it} - trunc({it})) >= 0.5 THEN {away.format(it)} ELSE trunc({it}) END)"
+        [x],
+        lambda it: (
+            f"(CASE WHEN abs({it} - trunc({it})) >= 0.5 THEN "
+            f"{away.format(it)} ELSE trunc({it}) END)"
+        ),
     )
 
 
@@ -129,21 +161,37 @@ def _exponent(bits: str) -> str:
 
 def _whole(bits: str) -> str:
     """The mantissa as an integer: the double is it times two to the exponent."""
-    return f"(({bits} & {MANTISSA}) + (CASE WHEN ({bits} >> 52) & {EXPONENTS} > 0 THEN {HIDDEN} ELSE 0 END))"
+    return (
+        f"(({bits} & {MANTISSA}) + (CASE WHEN ({bits} >> 52) & "
+        f"{EXPONENTS} > 0 THEN {HIDDEN} ELSE 0 END))"
+    )
 
 
 def remainder(args: Args) -> str:
-    """What `fmod` gives, exactly: the mantissas are divided as whole numbers, however far apart the exponents are."""
+    """What `fmod` gives, exactly: the mantissas are divided as whole numbers, however
+    far apart the exponents are.
+    """
 
     def of_bits(a: str, b: str, x: str) -> str:
-        scaled = f"CAST({_whole(a)} AS numeric) * power(CAST(2 AS numeric), {_exponent(a)} - {_exponent(b)})"
+        scaled = (
+            f"CAST({_whole(a)} AS numeric) * power(CAST(2 AS numeric), "
+            f"{_exponent(a)} - {_exponent(b)})"
+        )
         rest = f"CAST(mod({scaled}, CAST({_whole(b)} AS numeric)) AS double precision)"
-        return f"sign({x}) * ({rest} * power({real(2)}, CAST({_exponent(b)} AS double precision)))"
+        return (
+            f"sign({x}) * ({rest} * power({real(2)}, CAST({_exponent(b)} AS "
+            "double precision)))"
+        )
 
     def guarded(a: str, b: str) -> str:
-        bits = f"(SELECT {_bits(f'abs({a})')} AS it_m, {_bits(f'abs({b})')} AS it_n OFFSET 0) bits"
+        bits = (
+            f"(SELECT {_bits(f'abs({a})')} AS it_m, {_bits(f'abs({b})')} AS "
+            "it_n OFFSET 0) bits"
+        )
         found = f"(SELECT {of_bits('it_m', 'it_n', a)} FROM {bits})"
-        return f"(CASE WHEN abs({a}) < abs({b}) THEN {a} WHEN {b} <> 0 THEN {found} END)"
+        return (
+            f"(CASE WHEN abs({a}) < abs({b}) THEN {a} WHEN {b} <> 0 THEN {found} END)"
+        )
 
     return once(args, guarded)
 
@@ -152,12 +200,21 @@ def logarithm2(args: Args) -> str:
     """The exponent plus the logarithm of a number near 1: whole for powers of two."""
 
     def guarded(x: str) -> str:
-        exponent = f"(SELECT (({_bits(x)} >> 52) & {EXPONENTS}) - 1023 AS it_e OFFSET 0) bits"
-        near = (
-            f"(SELECT it_e, {x} / power({real(2)}, CAST(it_e AS double precision)) AS it_m FROM {exponent} OFFSET 0) m"
+        exponent = (
+            f"(SELECT (({_bits(x)} >> 52) & {EXPONENTS}) - 1023 AS it_e OFFSET 0) bits"
         )
-        high, low = f"it_e + 1 + ln(it_m / 2) / {real(LN2)}", f"it_e + ln(it_m) / {real(LN2)}"
-        value = f"(SELECT CASE WHEN it_m > 1.4142135623730951 THEN {high} ELSE {low} END FROM {near})"
+        near = (
+            f"(SELECT it_e, {x} / power({real(2)}, CAST(it_e AS double "
+            f"precision)) AS it_m FROM {exponent} OFFSET 0) m"
+        )
+        high, low = (
+            f"it_e + 1 + ln(it_m / 2) / {real(LN2)}",
+            f"it_e + ln(it_m) / {real(LN2)}",
+        )
+        value = (
+            f"(SELECT CASE WHEN it_m > 1.4142135623730951 THEN {high} ELSE "
+            f"{low} END FROM {near})"
+        )
         return f"(CASE WHEN {x} > 0 THEN {value} END)"
 
     return once(args, guarded)

@@ -1,4 +1,6 @@
-"""Connections to PostgreSQL: what is wrong with one is said without its password, and no setting is left to chance."""
+"""Connections to PostgreSQL: what is wrong with one is said without its password, and
+no setting is left to chance.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +31,18 @@ SETTINGS = {
     "jit": "off",
     "lock_timeout": "60s",
 }
-"""What a database or a role may have set otherwise. Without `row_security`, a policy that hides rows is an error."""
+"""What a database or a role may have set otherwise. Without `row_security`, a policy
+that hides rows is an error.
+"""
 BEGIN = "; ".join(f"SET LOCAL {name} = '{value}'" for name, value in SETTINGS.items())
 READING = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {BEGIN}"
 WRITING = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE; {BEGIN}"
 
 
 def connect(address: str) -> Connection:
-    """A connection that starts and ends its transactions when it is told to. Statements have parameters $1, $2, …"""
+    """A connection that starts and ends its transactions when it is told to. Statements
+    have parameters $1, $2, …
+    """
     try:
         import psycopg
     except ImportError:
@@ -72,24 +78,35 @@ def _whole_loader() -> type[Loader]:
 
 
 def _problem(words: str) -> str:
-    """What the server or the way to it said, in words that hold neither its answer nor a secret."""
+    """What the server or the way to it said, in words that hold neither its answer nor
+    a secret.
+    """
     if "password" in words or "authentication" in words or "pg_hba" in words:
-        return "refuses this user or password; check both (a password is best kept in ~/.pgpass or PGPASSWORD)"
+        return (
+            "refuses this user or password; check both (a password is best "
+            "kept in ~/.pgpass or PGPASSWORD)"
+        )
     if "database" in words and "does not exist" in words:
         return "has no such database; check the last part of the address"
-    return "cannot be reached; check the address, and that the server runs and takes connections from here"
+    return (
+        "cannot be reached; check the address, and that the server runs "
+        "and takes connections from here"
+    )
 
 
 def place(address: str) -> str:
-    """An address without user, password and options, to be shown. Where a sign in a password was not written as %…, a
-    part of it is taken for host, port or database; then nothing is shown."""
+    """An address without user, password and options, to be shown. Where a sign in a
+    password was not written as %…, a part of it is taken for host, port or database;
+    then nothing is shown."""
     from psycopg import Error, conninfo
 
     try:
         parts = conninfo.conninfo_to_dict(address)
     except Error:
         return "source"
-    host, port, name = (str(parts.get(part) or "") for part in ("host", "port", "dbname"))
+    host, port, name = (
+        str(parts.get(part) or "") for part in ("host", "port", "dbname")
+    )
     if "@" in host + name or (port and not port.replace(",", "").isdecimal()):
         return "source"
     where = "" if host.startswith("/") else host + (f":{port}" if host and port else "")
@@ -99,17 +116,37 @@ def place(address: str) -> str:
 def check_server(connection: Connection, shown: str) -> None:
     """What this engine needs of a server: a version, UTF-8, and temporary tables."""
     if connection.info.server_version < OLDEST:
-        raise ArgumentError(shown, "is older than PostgreSQL 14; upgrade it, or copy the tables to Parquet files")
+        raise ArgumentError(
+            shown,
+            (
+                "is older than PostgreSQL 14; upgrade it, or copy the tables to "
+                "Parquet files"
+            ),
+        )
     sql = (
-        "SELECT pg_catalog.current_setting('server_encoding') = 'UTF8', NOT pg_catalog.pg_is_in_recovery(), "
+        "SELECT pg_catalog.current_setting('server_encoding') = 'UTF8', "
+        "NOT pg_catalog.pg_is_in_recovery(), "
         "pg_catalog.has_database_privilege(pg_catalog.current_database(), 'TEMP')"
     )
     ((utf8, primary, temporary),) = connection.execute(sql.encode()).fetchall()
     if not utf8:
-        raise ArgumentError(shown, "does not store texts in UTF-8; copy the tables to a database that does")
+        raise ArgumentError(
+            shown,
+            "does not store texts in UTF-8; copy the tables to a database that does",
+        )
     if not primary:
         raise ArgumentError(
-            shown, "is a standby, where nobody can make temporary tables; connect to a server that is not"
+            shown,
+            (
+                "is a standby, where nobody can make temporary tables; connect "
+                "to a server that is not"
+            ),
         )
     if not temporary:
-        raise ArgumentError(shown, "lets this user make no temporary tables; GRANT TEMPORARY ON DATABASE … to the user")
+        raise ArgumentError(
+            shown,
+            (
+                "lets this user make no temporary tables; GRANT TEMPORARY ON "
+                "DATABASE … to the user"
+            ),
+        )

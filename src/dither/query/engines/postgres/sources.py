@@ -1,4 +1,6 @@
-"""Tables of a PostgreSQL server as sources. What is known of them comes from the server's catalogue; no row is read."""
+"""Tables of a PostgreSQL server as sources. What is known of them comes from the
+server's catalogue; no row is read.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ DENIED = "42501"
 def reading(address: Any) -> Iterator[Connection]:
     """A transaction that can write nothing, on a server that can be used."""
     if not isinstance(address, str):
-        raise ArgumentError("source", 'must be an address, such as "postgresql://user@host/database"')
+        raise ArgumentError(
+            "source", 'must be an address, such as "postgresql://user@host/database"'
+        )
     connection = connect(address)
     from psycopg import Error
 
@@ -63,20 +67,32 @@ def reading(address: Any) -> Iterator[Connection]:
     finally:
         connection.close()
     if broken:
-        raise ArgumentError(place(address), "broke off while its tables were looked up; try again")
+        raise ArgumentError(
+            place(address), "broke off while its tables were looked up; try again"
+        )
 
 
 def found(connection: Connection, stored: str, shown: str) -> StoredTable:
-    """A table or view by its name (schema.table outside of `public`), after a look at what it is made of."""
+    """A table or view by its name (schema.table outside of `public`), after a look at
+    what it is made of.
+    """
     import psycopg
 
     tables = _tables(connection)
     wanted = stored.removeprefix("public.")
     named = (
-        next(iter(tables)) if not wanted and len(tables) == 1 else wanted if wanted in tables else find(wanted, tables)
+        next(iter(tables))
+        if not wanted and len(tables) == 1
+        else wanted
+        if wanted in tables
+        else find(wanted, tables)
     )
     if named is None:
-        what = f"has no table {stored}" if stored else "has several tables or none; say which one"
+        what = (
+            f"has no table {stored}"
+            if stored
+            else "has several tables or none; say which one"
+        )
         raise ArgumentError(shown, f"{what}; {nearest(stored, tables)}")
     schema, name, oid, kind, parts = tables[named]
     check_view(connection, oid, named)
@@ -89,7 +105,11 @@ def found(connection: Connection, stored: str, shown: str) -> StoredTable:
     except psycopg.Error as error:
         denied = error.sqlstate == DENIED
     if denied is not None or not table.columns:
-        way = "GRANT SELECT on it to the user" if denied is not False else "try SELECT * FROM it as this user"
+        way = (
+            "GRANT SELECT on it to the user"
+            if denied is not False
+            else "try SELECT * FROM it as this user"
+        )
         raise ArgumentError(named, f"cannot be read by this user; {way}")
     return table
 
@@ -109,13 +129,20 @@ def table_names(source: Any) -> list[str]:
 def _columns(connection: Connection, oid: int) -> dict[str, StoredColumn]:
     rows = connection.execute(COLUMNS.encode(), [oid]).fetchall()
     return {
-        name: StoredColumn(name, kind, shown, type_of(kind, shown, enumerated=enumerated) if known else None)
+        name: StoredColumn(
+            name,
+            kind,
+            shown,
+            type_of(kind, shown, enumerated=enumerated) if known else None,
+        )
         for name, kind, shown, enumerated, known in rows
     }
 
 
 def _row(kind: str, parts: bool) -> str | None:
-    """A row's own id: where it lies, which does not change while a transaction looks at it."""
+    """A row's own id: where it lies, which does not change while a transaction looks at
+    it.
+    """
     if kind in ("v", "f"):
         return None
     return PARTS if kind == "p" or parts else "ctid"
@@ -125,7 +152,11 @@ def schema_of(source: Any, stored: str = "") -> dict[str, Type | None]:
     """The columns that can be asked about, with their types. Others are left out."""
     with reading(source) as connection:
         columns = found(connection, stored, place(source)).columns
-    return {name: column.type for name, column in columns.items() if column.type is not None and nameable(name)}
+    return {
+        name: column.type
+        for name, column in columns.items()
+        if column.type is not None and nameable(name)
+    }
 
 
 def name_of(source: Any, stored: str = "") -> str:
@@ -145,9 +176,15 @@ def public_values(source: Any, stored: str, column: str, type_: Type) -> list[An
     table = Table("keys", (field,), public=True)
     with reading(source) as connection:
         dialect = PostgresDialect({"keys": found(connection, stored, place(source))})
-        sql = f"SELECT DISTINCT {dialect.read(table, field)} FROM {dialect.relation(table)} ORDER BY 1"
+        sql = (
+            f"SELECT DISTINCT {dialect.read(table, field)} FROM "
+            f"{dialect.relation(table)} ORDER BY 1"
+        )
         with suppress(psycopg.Error):
             values = connection.execute(sql.encode()).fetchall()
     if values is None:
-        raise ArgumentError("keys_from", f"{column} of {stored} cannot be read as {type_}; list the keys instead")
+        raise ArgumentError(
+            "keys_from",
+            f"{column} of {stored} cannot be read as {type_}; list the keys instead",
+        )
     return [value for (value,) in values if value is not None]

@@ -1,4 +1,6 @@
-"""Tables as PostgreSQL stores them: columns with their types, read as what they were declared."""
+"""Tables as PostgreSQL stores them: columns with their types, read as what they were
+declared.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +21,25 @@ __all__ = ["StoredColumn", "StoredTable", "type_of"]
 TYPES = {
     **dict.fromkeys(("int2", "int4", "int8"), Type.INTEGER),
     **dict.fromkeys(("float4", "float8", "numeric"), Type.REAL),
-    **dict.fromkeys(("text", "varchar", "bpchar", "name", "citext", "uuid", "json", "jsonb"), Type.TEXT),
+    **dict.fromkeys(
+        ("text", "varchar", "bpchar", "name", "citext", "uuid", "json", "jsonb"),
+        Type.TEXT,
+    ),
     **dict.fromkeys(("timestamp", "timestamptz"), Type.TIMESTAMP),
     "bool": Type.BOOLEAN,
     "date": Type.DATE,
 }
-"""By the names of the types in the server's catalogue. Enumerations are texts, and a domain is what it is made of."""
+"""By the names of the types in the server's catalogue. Enumerations are texts, and a
+domain is what it is made of.
+"""
 WHOLE = re.compile(r"numeric\((\d+),0\)")
 EARLIEST, LATEST = "DATE '0001-01-01'", "DATE '9999-12-31'"
 
 
 def type_of(name: str, shown: str, *, enumerated: bool = False) -> Type | None:
-    """The type in which a column is asked about; None for lists, structures, times of day, bytes and others."""
+    """The type in which a column is asked about; None for lists, structures, times of
+    day, bytes and others.
+    """
     whole = WHOLE.fullmatch(shown)
     if whole and int(whole[1]) <= 18:
         return Type.INTEGER
@@ -39,7 +48,9 @@ def type_of(name: str, shown: str, *, enumerated: bool = False) -> Type | None:
 
 @dataclass(frozen=True)
 class StoredColumn:
-    """A column: the name of its type in the server's catalogue, the type as SQL writes it, and our own."""
+    """A column: the name of its type in the server's catalogue, the type as SQL writes
+    it, and our own.
+    """
 
     name: str
     kind: str
@@ -47,13 +58,17 @@ class StoredColumn:
     type: Type | None
 
     def read(self, wanted: Type, *, id: bool) -> str:
-        """The column as a type: what cannot be read is NULL. An id is never rounded, which would make two of one."""
+        """The column as a type: what cannot be read is NULL. An id is never rounded,
+        which would make two of one.
+        """
         x = quoted(self.name)
         if self.kind == "numeric":
             return _of_number(x, wanted, id)
         match self.type:
             case Type.TEXT:
-                return casts.of_text(f"(CAST({x} AS text) {BYTES})", wanted, stored=True, exact=id)
+                return casts.of_text(
+                    f"(CAST({x} AS text) {BYTES})", wanted, stored=True, exact=id
+                )
             case Type.REAL:
                 return _of_real(f"CAST({x} AS double precision)", wanted, id)
             case Type.DATE | Type.TIMESTAMP:
@@ -63,13 +78,20 @@ class StoredColumn:
 
 
 def _of_number(x: str, wanted: Type, id: bool) -> str:
-    """A number of any size. As a text it has all its digits, or two long ids would become one, and no zeros behind
-    them: 1.0 and 1.00 are one id."""
+    """A number of any size. As a text it has all its digits, or two long ids would
+    become one, and no zeros behind them: 1.0 and 1.00 are one id."""
     if wanted is Type.TEXT:  # a number that is none would be an id
-        return casts.as_text(f"trim_scale(nullif({x}, 'NaN'))" if id else f"trim_scale({x})", Type.INTEGER)
+        return casts.as_text(
+            f"trim_scale(nullif({x}, 'NaN'))" if id else f"trim_scale({x})",
+            Type.INTEGER,
+        )
     if wanted is Type.BOOLEAN:
         return f"({x} <> 0)"
-    return casts.whole_of(x, exact=id) if wanted is Type.INTEGER else casts.real_of(x, infinite=True)
+    return (
+        casts.whole_of(x, exact=id)
+        if wanted is Type.INTEGER
+        else casts.real_of(x, infinite=True)
+    )
 
 
 def _of_whole(x: str, type_: Type, wanted: Type) -> str:
@@ -78,7 +100,11 @@ def _of_whole(x: str, type_: Type, wanted: Type) -> str:
         return casts.as_text(x, type_)
     if type_ is Type.BOOLEAN and wanted.numeric:
         return f"CAST(CAST({x} AS integer) AS {NAMES[wanted]})"
-    return f"({x} <> 0)" if wanted is not type_ and wanted is Type.BOOLEAN else f"CAST({x} AS {NAMES[wanted]})"
+    return (
+        f"({x} <> 0)"
+        if wanted is not type_ and wanted is Type.BOOLEAN
+        else f"CAST({x} AS {NAMES[wanted]})"
+    )
 
 
 def _of_real(x: str, wanted: Type, id: bool) -> str:
@@ -90,9 +116,14 @@ def _of_real(x: str, wanted: Type, id: bool) -> str:
 def _of_moment(x: str, type_: Type, wanted: Type, id: bool) -> str:
     if wanted is Type.TEXT:
         return casts.as_text(x, type_)
-    if type_ is Type.DATE and wanted is Type.TIMESTAMP:  # dates reach farther than times do
-        ends = ("NULL", "NULL") if id else ("'-infinity'", "'infinity'")  # which are one, and would make one id of many
-        far = f"CASE WHEN {x} < {EARLIEST} THEN {ends[0]} WHEN {x} > {LATEST} THEN {ends[1]}"
+    # Dates reach farther than times do
+    if type_ is Type.DATE and wanted is Type.TIMESTAMP:
+        # Which are one, and would make one id of many
+        ends = ("NULL", "NULL") if id else ("'-infinity'", "'infinity'")
+        far = (
+            f"CASE WHEN {x} < {EARLIEST} THEN {ends[0]} WHEN {x} > {LATEST} "
+            f"THEN {ends[1]}"
+        )
         return f"({far} ELSE CAST({x} AS timestamp) END)"
     if id and type_ is Type.TIMESTAMP and wanted is Type.DATE:
         return f"(CASE WHEN {x} = date_trunc('day', {x}) THEN CAST({x} AS date) END)"
@@ -101,7 +132,9 @@ def _of_moment(x: str, type_: Type, wanted: Type, id: bool) -> str:
 
 @dataclass(frozen=True)
 class StoredTable:
-    """A table or a view of the server. `row` is the SQL of a row's own id; None where its rows have none."""
+    """A table or a view of the server. `row` is the SQL of a row's own id; None where
+    its rows have none.
+    """
 
     schema: str
     name: str
@@ -116,7 +149,10 @@ class StoredTable:
         if self.row is None:
             raise ArgumentError(
                 "unit",
-                f"{self.name} is a view, whose rows have no ids of their own; name the column with the unit's id",
+                (
+                    f"{self.name} is a view, whose rows have no ids of their own; "
+                    "name the column with the unit's id"
+                ),
             )
         return self.row
 
@@ -127,20 +163,39 @@ class StoredTable:
         return column.read(field.type, id=id)
 
     def column(self, table: Table, field: Field) -> StoredColumn:
-        """The column that a declaration is about; refused where it is not there or is something else altogether."""
-        name = field.name if field.name in self.columns else find(field.name, self.columns)
+        """The column that a declaration is about; refused where it is not there or is
+        something else altogether.
+        """
+        name = (
+            field.name if field.name in self.columns else find(field.name, self.columns)
+        )
         if name is None:
             raise ArgumentError(
-                table.name, f"its source has no column {field.name}; {nearest(field.name, self.columns)}"
+                table.name,
+                (
+                    f"its source has no column {field.name}; "
+                    f"{nearest(field.name, self.columns)}"
+                ),
             )
         column = self.columns[name]
         if column.type is None:
-            way = "leave it out, or make a view that casts it to text, a number, a date or a timestamp"
+            way = (
+                "leave it out, or make a view that casts it to text, a number, a "
+                "date or a timestamp"
+            )
             raise ArgumentError(
-                table.name, f"{column.name} is of type {column.shown}, which cannot be asked about; {way}"
+                table.name,
+                (
+                    f"{column.name} is of type {column.shown}, which cannot be asked "
+                    f"about; {way}"
+                ),
             )
         if field.type not in READABLE[column.type]:
             raise ArgumentError(
-                table.name, f"{field.name} holds a {column.type}, not a {field.type}; declare what it holds"
+                table.name,
+                (
+                    f"{field.name} holds a {column.type}, not a {field.type}; declare "
+                    "what it holds"
+                ),
             )
         return column

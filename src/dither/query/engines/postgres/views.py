@@ -1,7 +1,9 @@
-"""What views are made of. One that gives other rows each time it is read, or that does something, is refused.
+"""What views are made of. One that gives other rows each time it is read, or that does
+something, is refused.
 
-The server lists what a view depends on, but leaves its own functions out (`random` among them); so the view's stored
-tree is searched for all functions, operators and tables. Labels of functions (IMMUTABLE, STABLE) are believed.
+The server lists what a view depends on, but leaves its own functions out (`random`
+among them); so the view's stored tree is searched for all functions, operators and
+tables. Labels of functions (IMMUTABLE, STABLE) are believed.
 """
 
 from __future__ import annotations
@@ -47,12 +49,22 @@ def check_view(connection: Connection, oid: int, named: str) -> None:
 
 def _below(connection: Connection, oid: int, named: str) -> list[int]:
     """The tables and views that a relation is made of."""
-    ((kind, _),) = connection.execute(KIND.encode(), [oid]).fetchall() or (("r", False),)
+    ((kind, _),) = connection.execute(KIND.encode(), [oid]).fetchall() or (
+        ("r", False),
+    )
     if kind == "f":
         way = "connect to that server, or make a materialized view"
-        raise ArgumentError(named, f"reads a foreign table, whose rows are on another server; {way}")
-    rules = [tree for (tree,) in connection.execute(RULES.encode(), [oid]).fetchall()] if kind == "v" else []
-    found = [int(part) for (part,) in connection.execute(PARTS.encode(), [oid]).fetchall()]
+        raise ArgumentError(
+            named, f"reads a foreign table, whose rows are on another server; {way}"
+        )
+    rules = (
+        [tree for (tree,) in connection.execute(RULES.encode(), [oid]).fetchall()]
+        if kind == "v"
+        else []
+    )
+    found = [
+        int(part) for (part,) in connection.execute(PARTS.encode(), [oid]).fetchall()
+    ]
     for tree in rules:
         _check_tree(connection, tree, named)
         found += [int(relation) for relation in RELATIONS.findall(tree)]
@@ -63,15 +75,27 @@ def _check_tree(connection: Connection, tree: str, named: str) -> None:
     way = "take it out of the view, or make a materialized view"
     if SAMPLED in tree:
         raise ArgumentError(named, f"is a view of a random sample (TABLESAMPLE); {way}")
-    functions, operators = (list(map(int, one.findall(tree))) for one in (FUNCTIONS, OPERATORS))
+    functions, operators = (
+        list(map(int, one.findall(tree))) for one in (FUNCTIONS, OPERATORS)
+    )
     volatile = connection.execute(VOLATILE.encode(), [functions, operators]).fetchall()
     for (name,) in volatile:
-        raise ArgumentError(named, f"is a view that calls {name}(), which is volatile: it may differ each time; {way}")
+        raise ArgumentError(
+            named,
+            (
+                f"is a view that calls {name}(), which is volatile: it may differ "
+                f"each time; {way}"
+            ),
+        )
 
 
 def check_rows(connection: Connection, oid: int, named: str) -> None:
     """Refuses a table that a policy hides rows of: which ones may depend on other rows."""
-    ((active,),) = connection.execute(b"SELECT row_security_active($1::oid)", [oid]).fetchall()
+    ((active,),) = connection.execute(
+        b"SELECT row_security_active($1::oid)", [oid]
+    ).fetchall()
     if active:
         way = "connect as a user whom it does not apply to (BYPASSRLS)"
-        raise ArgumentError(named, f"hides rows from this user by row-level security; {way}")
+        raise ArgumentError(
+            named, f"hides rows from this user by row-level security; {way}"
+        )

@@ -9,7 +9,18 @@ from dither.query.catalogue import calendar as dates
 from dither.query.catalogue.types import Type
 from dither.query.engines.calls import Args, Writer
 
-__all__ = ["BYTES", "NAMES", "Args", "Writer", "once", "quoted", "real", "storable", "text", "written"]
+__all__ = [
+    "BYTES",
+    "NAMES",
+    "Args",
+    "Writer",
+    "once",
+    "quoted",
+    "real",
+    "storable",
+    "text",
+    "written",
+]
 
 
 NAMES = {
@@ -26,7 +37,9 @@ SHORT = 100
 PLACES = "abcd"
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 NOWHERE = "\uffff\ufffe"
-"""Two characters that stand in no text, in place of what no text in PostgreSQL can hold."""
+"""Two characters that stand in no text, in place of what no text in PostgreSQL can
+hold.
+"""
 
 
 def quoted(name: str) -> str:
@@ -40,7 +53,9 @@ def text(value: str) -> str:
 
 
 def storable(value: str) -> str:
-    """A text that can be sent. One with a NUL or half a character equals no stored text, and so does this."""
+    """A text that can be sent. One with a NUL or half a character equals no stored
+    text, and so does this.
+    """
     return UNSTORABLE.sub(NOWHERE, value)
 
 
@@ -50,7 +65,8 @@ def real(value: float) -> str:
 
 
 def once(args: Args, body: Callable[..., str]) -> str:
-    """A body that needs its values more than once. Long values are named: nested guards must not multiply their text.
+    """A body that needs its values more than once. Long values are named: nested guards
+    must not multiply their text.
 
     OFFSET 0 keeps the planner from putting the values back where their names are.
     """
@@ -59,7 +75,10 @@ def once(args: Args, body: Callable[..., str]) -> str:
         return body(*args)
     names = {sql: f"it_{place}" for sql, place in zip(long, PLACES, strict=False)}
     listed = ", ".join(f"{sql} AS {name}" for sql, name in names.items())
-    return f"(SELECT {body(*(names.get(sql, sql) for sql in args))} FROM (SELECT {listed} OFFSET 0) it)"
+    return (
+        f"(SELECT {body(*(names.get(sql, sql) for sql in args))} FROM "
+        f"(SELECT {listed} OFFSET 0) it)"
+    )
 
 
 def written(place: float, type_: Type) -> str:

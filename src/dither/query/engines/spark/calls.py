@@ -1,7 +1,8 @@
 """The operations of the allow-list in Spark's SQL, in ANSI mode.
 
-There a division by zero, an overflow and a bad cast raise, and filters may be computed before or after: so every part
-is total by itself. Guards are left out where the range shows that they are not needed.
+There a division by zero, an overflow and a bad cast raise, and filters may be computed
+before or after: so every part is total by itself. Guards are left out where the range
+shows that they are not needed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ __all__ = ["CALLS"]
 
 LONGEST = 65_536
 WHOLE = "4503599627370496e0"
-"""From 2^52 on all doubles are whole numbers, and Spark's FLOOR, which gives a BIGINT, would cut them off."""
+"""From 2^52 on all doubles are whole numbers, and Spark's FLOOR, which gives a BIGINT,
+would cut them off.
+"""
 FAR = (1 << 31) - 1
 BACKSLASH = r"\\"
 """In a literal of Spark a backslash is written twice."""
@@ -34,18 +37,29 @@ def _arithmetic(symbol: str) -> Writer:
 
 
 def _divide(expr: Call, args: Args) -> str:
-    sql = f"try_divide({args[0]}, {args[1]})" if holds_zero(expr.args[1]) else f"({args[0]} / {args[1]})"
+    sql = (
+        f"try_divide({args[0]}, {args[1]})"
+        if holds_zero(expr.args[1])
+        else f"({args[0]} / {args[1]})"
+    )
     return sql if expr.range.bounded and not holds_zero(expr.args[1]) else finite(sql)
 
 
 def _whole_divide(expr: Call, args: Args) -> str:
     if expr.type is Type.INTEGER:
         return f"({args[0]} div {_nonzero(expr.args[1], args[1])})"
-    return once(_divide(expr, args), lambda it: f"(CASE WHEN {it} < 0 THEN {_up(it)} ELSE {_down(it)} END)")
+    return once(
+        _divide(expr, args),
+        lambda it: f"(CASE WHEN {it} < 0 THEN {_up(it)} ELSE {_down(it)} END)",
+    )
 
 
 def _nonzero(expr: Expr, sql: str) -> str:
-    return once(sql, lambda it: f"(CASE WHEN {it} <> 0 THEN {it} END)") if holds_zero(expr) else sql
+    return (
+        once(sql, lambda it: f"(CASE WHEN {it} <> 0 THEN {it} END)")
+        if holds_zero(expr)
+        else sql
+    )
 
 
 def _modulo(expr: Call, args: Args) -> str:
@@ -53,11 +67,16 @@ def _modulo(expr: Call, args: Args) -> str:
 
 
 def _down(it: str) -> str:
-    return f"(CASE WHEN abs({it}) < {WHOLE} THEN CAST(floor({it}) AS DOUBLE) ELSE {it} END)"
+    return (
+        f"(CASE WHEN abs({it}) < {WHOLE} THEN CAST(floor({it}) AS DOUBLE) "
+        f"ELSE {it} END)"
+    )
 
 
 def _up(it: str) -> str:
-    return f"(CASE WHEN abs({it}) < {WHOLE} THEN CAST(ceil({it}) AS DOUBLE) ELSE {it} END)"
+    return (
+        f"(CASE WHEN abs({it}) < {WHOLE} THEN CAST(ceil({it}) AS DOUBLE) ELSE {it} END)"
+    )
 
 
 def _to_whole(name: str) -> Writer:
@@ -70,12 +89,18 @@ def _to_whole(name: str) -> Writer:
 
 
 def _round(expr: Call, args: Args) -> str:
-    """Digits are cut by scaling, as other engines do; Spark's own would round the number as it is written."""
+    """Digits are cut by scaling, as other engines do; Spark's own would round the
+    number as it is written.
+    """
     digits = expr.options[0] if expr.options else 0
     if expr.args[0].type is Type.INTEGER:
         return f"round({args[0]}, {digits})"
     if digits == 0:
-        return f"CAST(round({args[0]}) AS BIGINT)" if expr.type is Type.INTEGER else f"round({args[0]})"
+        return (
+            f"CAST(round({args[0]}) AS BIGINT)"
+            if expr.type is Type.INTEGER
+            else f"round({args[0]})"
+        )
     there, back = ("*", "/") if digits > 0 else ("/", "*")
     step = f"1e{abs(digits)}"
     scaled = f"round({{0}} {there} {step}) {back} {step}"
@@ -84,7 +109,11 @@ def _round(expr: Call, args: Args) -> str:
 
 def _square_root(expr: Call, args: Args) -> str:
     low = expr.args[0].range.low
-    return f"sqrt({args[0]})" if low is not None and low >= 0 else finite(f"sqrt({args[0]})")
+    return (
+        f"sqrt({args[0]})"
+        if low is not None and low >= 0
+        else finite(f"sqrt({args[0]})")
+    )
 
 
 def _binary_logarithm(_: Call, args: Args) -> str:
@@ -92,7 +121,10 @@ def _binary_logarithm(_: Call, args: Args) -> str:
     whole = "round(log2({0}))"
     return once(
         args[0],
-        lambda it: f"(CASE WHEN power(2e0, {whole.format(it)}) = {it} THEN {whole.format(it)} ELSE log2({it}) END)",
+        lambda it: (
+            f"(CASE WHEN power(2e0, {whole.format(it)}) = {it} THEN "
+            f"{whole.format(it)} ELSE log2({it}) END)"
+        ),
     )
 
 
@@ -102,7 +134,11 @@ def _exponential(expr: Call, args: Args) -> str:
 
 def _power(expr: Call, args: Args) -> str:
     (base, exponent), sql = expr.args, f"power({args[0]}, {args[1]})"
-    whole = isinstance(exponent, Literal) and exponent.value is not None and exponent.value in (1, 2, 3, 4)
+    whole = (
+        isinstance(exponent, Literal)
+        and exponent.value is not None
+        and exponent.value in (1, 2, 3, 4)
+    )
     positive = base.range.low is not None and base.range.low > 0
     return sql if expr.range.bounded and (whole or positive) else finite(sql)
 
@@ -112,7 +148,9 @@ def _extreme(name: str) -> Writer:
 
 
 def _nullif(_: Call, args: Args) -> str:
-    return once(args[0], lambda it: f"(CASE WHEN {it} = {args[1]} THEN NULL ELSE {it} END)")
+    return once(
+        args[0], lambda it: f"(CASE WHEN {it} = {args[1]} THEN NULL ELSE {it} END)"
+    )
 
 
 def _concat(_: Call, args: Args) -> str:
@@ -134,14 +172,23 @@ def _like(word: str) -> Writer:
 
     def write(expr: Call, args: Args) -> str:
         pattern = expr.args[1].value if isinstance(expr.args[1], Literal) else ""
-        absent = next(sign for sign in map(chr, range(ord("!"), 0x10000)) if _plain(sign) and sign not in pattern)
-        return f"({args[0]} {word} {args[1]} ESCAPE '{BACKSLASH if expr.options[0] else absent}')"
+        absent = next(
+            sign
+            for sign in map(chr, range(ord("!"), 0x10000))
+            if _plain(sign) and sign not in pattern
+        )
+        return (
+            f"({args[0]} {word} {args[1]} ESCAPE "
+            f"'{BACKSLASH if expr.options[0] else absent}')"
+        )
 
     return write
 
 
 def _plain(sign: str) -> bool:
-    """Whether a sign can stand in a literal of Spark, and means nothing in a pattern or in another case."""
+    """Whether a sign can stand in a literal of Spark, and means nothing in a pattern or
+    in another case.
+    """
     return sign not in "'\\%_$" and not sign.isalpha()
 
 

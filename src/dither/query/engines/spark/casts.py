@@ -1,4 +1,6 @@
-"""Casts in Spark's SQL that cannot fail: what cannot be cast is NULL, and rounding is the same as in other engines."""
+"""Casts in Spark's SQL that cannot fail: what cannot be cast is NULL, and rounding is
+the same as in other engines.
+"""
 
 from __future__ import annotations
 
@@ -25,22 +27,34 @@ def cast(sql: str, source: Type, wanted: Type) -> str:
     if source is Type.TEXT:
         return _of_text(sql, wanted)
     if source is Type.REAL and wanted is Type.INTEGER:
-        whole = f"rint({sql})"  # a plain cast would cut, and make the largest BIGINT of what is just beyond
+        # a plain cast would cut, and make the largest BIGINT of what is just beyond
+        whole = f"rint({sql})"
         return once(
-            whole, lambda it: f"(CASE WHEN {it} >= -{BEYOND} AND {it} < {BEYOND} THEN CAST({it} AS BIGINT) END)"
+            whole,
+            lambda it: (
+                f"(CASE WHEN {it} >= -{BEYOND} AND {it} < {BEYOND} THEN CAST({it} "
+                "AS BIGINT) END)"
+            ),
         )
     return f"CAST({sql} AS {NAMES[wanted]})"
 
 
 def _of_text(sql: str, wanted: Type) -> str:
-    """Spark reads more than others do ('1d', '2024', 'epoch'), and less ('1.5' is no integer to it)."""
+    """Spark reads more than others do ('1d', '2024', 'epoch'), and less ('1.5' is no
+    integer to it).
+    """
     match wanted:
         case Type.INTEGER:
-            return f"try_cast(round(try_cast({_shaped(sql, NUMBER)} AS {EXACT})) AS BIGINT)"
+            return (
+                f"try_cast(round(try_cast({_shaped(sql, NUMBER)} AS {EXACT})) AS "
+                "BIGINT)"
+            )
         case Type.REAL:
             return finite(f"try_cast({_shaped(sql, NUMBER)} AS DOUBLE)")
         case Type.DATE | Type.TIMESTAMP:
-            moment = f"try_cast(rtrim('Z', trim({_shaped(sql, MOMENT)})) AS TIMESTAMP_NTZ)"
+            moment = (
+                f"try_cast(rtrim('Z', trim({_shaped(sql, MOMENT)})) AS TIMESTAMP_NTZ)"
+            )
             return between_years(f"CAST({moment} AS {NAMES[wanted]})", wanted)
     return f"try_cast({sql} AS {NAMES[wanted]})"
 
@@ -53,4 +67,6 @@ def between_years(sql: str, type_: Type) -> str:
     """NULL outside of the years 1 to 9999."""
     whole: Range = dates.DAYS if type_ is Type.DATE else dates.MICROSECONDS
     low, high = written(whole.low or 0, type_), written(whole.high or 0, type_)
-    return once(sql, lambda it: f"(CASE WHEN {it} BETWEEN {low} AND {high} THEN {it} END)")
+    return once(
+        sql, lambda it: f"(CASE WHEN {it} BETWEEN {low} AND {high} THEN {it} END)"
+    )

@@ -1,4 +1,6 @@
-"""Spark's way of writing the plan: constants, stored columns, owners, and (in `spark_calls`) operations."""
+"""Spark's way of writing the plan: constants, stored columns, owners, and (in
+`spark_calls`) operations.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ YEARS = {Type.DATE: dates.DAYS, Type.TIMESTAMP: dates.MICROSECONDS}
 
 
 class SparkDialect(Bounding):
-    """SQL for Spark 4 in ANSI mode, with the session's time zone set to UTC. `tables` are those of the engine."""
+    """SQL for Spark 4 in ANSI mode, with the session's time zone set to UTC. `tables`
+    are those of the engine.
+    """
 
     name = "spark"
 
@@ -39,13 +43,16 @@ class SparkDialect(Bounding):
             return "TRUE" if value else "FALSE"
         if type.numeric:
             return _number(value, type)
-        # A Python time would be taken for one in the zone of this machine, so both go as texts.
+        # A Python time would be taken for one in the zone of this machine, so both go
+        # as texts.
         parameters.append(value.isoformat() if isinstance(value, date) else value)
         return f"CAST(${len(parameters)} AS {NAMES[type]})"
 
     def read(self, table: Table, field: Field) -> str:
         sql = self._tables[table.name].columns[field.name]
-        if field.type in (Type.TEXT, Type.BOOLEAN) or (field.type is Type.INTEGER and field.range == ANY):
+        if field.type in (Type.TEXT, Type.BOOLEAN) or (
+            field.type is Type.INTEGER and field.range == ANY
+        ):
             return sql
         return _clipped(sql, field.type, field.range)
 
@@ -54,10 +61,22 @@ class SparkDialect(Bounding):
             return self._tables[table.name].row
         field = next((one for one in table.fields if one.name == table.owner), None)
         if field is None:
-            raise ArgumentError("unit", f"the table {table.name} has no column {table.owner}; declare it with its type")
+            raise ArgumentError(
+                "unit",
+                (
+                    f"the table {table.name} has no column {table.owner}; declare it "
+                    "with its type"
+                ),
+            )
         if field.type in (Type.REAL, Type.BOOLEAN):
             name = field.type.value.upper()
-            raise ArgumentError("unit", f"{table.owner} is {name}, which is no id; declare it as INTEGER or TEXT")
+            raise ArgumentError(
+                "unit",
+                (
+                    f"{table.owner} is {name}, which is no id; declare it as INTEGER "
+                    "or TEXT"
+                ),
+            )
         return self._tables[table.name].columns[field.name]
 
     def relation(self, table: Table) -> str:
@@ -65,20 +84,29 @@ class SparkDialect(Bounding):
 
 
 def _number(value: float, type_: Type) -> str:
-    """Written with an exponent, a real is read as a double at once and not as a decimal first."""
+    """Written with an exponent, a real is read as a double at once and not as a decimal
+    first.
+    """
     text = repr(float(value)) if type_ is Type.REAL else str(int(value))
-    return f"CAST({text if 'e' in text or type_ is Type.INTEGER else text + 'e0'} AS {NAMES[type_]})"
+    return (
+        f"CAST({text if 'e' in text or type_ is Type.INTEGER else text + 'e0'} "
+        f"AS {NAMES[type_]})"
+    )
 
 
 def _clipped(column: str, type_: Type, range_: Range) -> str:
-    """Within the declared bounds. Where there is none on a side, an infinity there is NULL; a NaN always is."""
+    """Within the declared bounds. Where there is none on a side, an infinity there is
+    NULL; a NaN always is.
+    """
     whole = YEARS.get(type_, ANY)
     low, high = _side(range_.low, whole.low), _side(range_.high, whole.high)
     # NaN is larger than all numbers here, and is found first.
     cases = [f"WHEN {_lost(column, range_)} THEN NULL"] if type_ is Type.REAL else []
     for sign, end in (("<", low), (">", high)):
         if end is not None:
-            cases.append(f"WHEN {column} {sign} {_bound(end, type_)} THEN {_bound(end, type_)}")
+            cases.append(
+                f"WHEN {column} {sign} {_bound(end, type_)} THEN {_bound(end, type_)}"
+            )
     return f"(CASE {' '.join(cases)} ELSE {column} END)" if cases else column
 
 

@@ -1,7 +1,9 @@
-"""Spark: tables stay where they are, sums over rows run on the cluster, and only small results come here.
+"""Spark: tables stay where they are, sums over rows run on the cluster, and only small
+results come here.
 
-Each table is checked when it is opened and given a name that our own session sees. Temporary tables are computed once
-and kept on the cluster until the question is answered.
+Each table is checked when it is opened and given a name that our own session sees.
+Temporary tables are computed once and kept on the cluster until the question is
+answered.
 """
 
 from __future__ import annotations
@@ -20,7 +22,14 @@ from dither.query.engines.running import Running
 from dither.query.engines.spark.dialect import SparkDialect
 from dither.query.engines.spark.local import hushed, own, pyspark, quiet
 from dither.query.engines.spark.plans import plain_files, unsteady
-from dither.query.engines.spark.sources import Stored, fields_of, frame_of, placed, places_of, viewed
+from dither.query.engines.spark.sources import (
+    Stored,
+    fields_of,
+    frame_of,
+    placed,
+    places_of,
+    viewed,
+)
 
 __all__ = ["SparkEngine", "SparkStatements"]
 
@@ -33,8 +42,9 @@ T = TypeVar("T")
 class SparkEngine:
     """Private tables in Spark. Questions run in sessions, several at a time if need be.
 
-    `failures` are the engine's own words about what failed, newest last. They may hold private values: they are for
-    the curator in this process alone, and never part of an error.
+    `failures` are the engine's own words about what failed, newest last. They may hold
+    private values: they are for the curator in this process alone, and never part of an
+    error.
     """
 
     def __init__(self, catalogue: Catalogue, sources: Mapping[str, Any]) -> None:
@@ -49,19 +59,29 @@ class SparkEngine:
         try:
             for table in catalogue.tables:
                 if table.name not in sources:
-                    raise ArgumentError(table.name, "has no source; say where its rows are")
+                    raise ArgumentError(
+                        table.name, "has no source; say where its rows are"
+                    )
                 with quiet():
-                    self.tables[table.name] = self._stored(table, frame_of(sources[table.name]))
+                    self.tables[table.name] = self._stored(
+                        table, frame_of(sources[table.name])
+                    )
         except BaseException:
             self.close()
             raise
 
     @classmethod
     def of(cls, catalogue: Catalogue, sources: Mapping[str, Any] | None = None) -> Self:
-        """All tables of a catalogue, from the given sources or from where it says they are."""
-        given = {catalogue.table(name).name: value for name, value in (sources or {}).items()}
+        """All tables of a catalogue, from the given sources or from where it says they
+        are.
+        """
+        given = {
+            catalogue.table(name).name: value for name, value in (sources or {}).items()
+        }
         places = {
-            table.name: (table.source, table.stored) for table in catalogue.tables if table.source or table.stored
+            table.name: (table.source, table.stored)
+            for table in catalogue.tables
+            if table.source or table.stored
         }
         return cls(catalogue, {**places, **given})
 
@@ -71,23 +91,41 @@ class SparkEngine:
         if moving is not None:
             way = "write its rows to a table, and open that"
             raise ArgumentError(
-                table.name, f"its rows may be others each time they are read, because of {moving}; {way}"
+                table.name,
+                (
+                    "its rows may be others each time they are read, because of "
+                    f"{moving}; {way}"
+                ),
             )
         columns, rows = fields_of(frame, table), placed(frame)
         if table.owner is None and table.link is None and not table.public:
             rows = self._numbered(table, frame, rows)
-        return Stored(self._open.enter_context(viewed(rows)), columns, ROW, places_of(frame, table))
+        return Stored(
+            self._open.enter_context(viewed(rows)),
+            columns,
+            ROW,
+            places_of(frame, table),
+        )
 
     def _numbered(self, table: Table, frame: Any, rows: Any) -> Any:
-        """Rows with ids of their own, which stay: their places in files, or numbers in a copy on the cluster."""
+        """Rows with ids of their own, which stay: their places in files, or numbers in
+        a copy on the cluster.
+        """
         if plain_files(frame):
             with suppress(Exception):
-                named = [f"`{name.replace('`', '``')}` AS d{place}" for place, name in enumerate(frame.columns)]
+                named = [
+                    f"`{name.replace('`', '``')}` AS d{place}"
+                    for place, name in enumerate(frame.columns)
+                ]
                 place = "concat_ws(' ', _metadata.row_index, _metadata.file_path)"
                 return frame.selectExpr(*named, f"{place} AS {ROW}")
         with suppress(Exception):
-            return self._kept(rows.selectExpr("*", f"monotonically_increasing_id() AS {ROW}"))
-        raise ArgumentError(table.name, "its source cannot be read to the end; look whether it is whole")
+            return self._kept(
+                rows.selectExpr("*", f"monotonically_increasing_id() AS {ROW}")
+            )
+        raise ArgumentError(
+            table.name, "its source cannot be read to the end; look whether it is whole"
+        )
 
     def _kept(self, frame: Any) -> Any:
         copy = frame.localCheckpoint()
@@ -100,7 +138,9 @@ class SparkEngine:
 
     @contextmanager
     def session(self) -> Iterator[SparkStatements]:
-        """Statements in a session of our own, whose temporary tables are seen by nobody else and end with it."""
+        """Statements in a session of our own, whose temporary tables are seen by nobody
+        else and end with it.
+        """
         statements = SparkStatements(self._lent, self._seconds, self.failures)
         try:
             with working("asking the cluster"):
@@ -132,7 +172,9 @@ class SparkEngine:
 class SparkStatements:
     """Statements of one question."""
 
-    def __init__(self, lend: Callable[[], Any], seconds: float, failures: deque[str]) -> None:
+    def __init__(
+        self, lend: Callable[[], Any], seconds: float, failures: deque[str]
+    ) -> None:
         self._lend = lend
         self._spark: Any = None
         self._made: dict[str, Any] = {}
@@ -140,12 +182,15 @@ class SparkStatements:
         self._running = Running("spark", seconds, self._cancel, failures)
 
     def create(self, name: str, select: str, parameters: Sequence[Any] = ()) -> None:
-        """Computed at once, and kept. Rows that are numbered would get other numbers if they were computed again, which
-        Spark does where a machine is lost: then the question fails instead."""
+        """Computed at once, and kept. Rows that are numbered would get other numbers if
+        they were computed again, which Spark does where a machine is lost: then the
+        question fails instead."""
         self._guarded(lambda: self._create(name, select, parameters))
 
     def fetch(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self._guarded(lambda: [tuple(row) for row in self._frame(sql, parameters).collect()])
+        return self._guarded(
+            lambda: [tuple(row) for row in self._frame(sql, parameters).collect()]
+        )
 
     def _frame(self, sql: str, parameters: Sequence[Any]) -> Any:
         if self._spark is None:
@@ -171,7 +216,9 @@ class SparkStatements:
             self._spark.sparkContext.cancelJobsWithTag(self._tag)
 
     def close(self) -> Any:
-        """Forget the temporary tables; the session that they were in, if it can be used again."""
+        """Forget the temporary tables; the session that they were in, if it can be used
+        again.
+        """
         problem = self._running.close(lambda: hushed(self._forget))
         return self._spark if problem is None else None
 
@@ -182,7 +229,9 @@ class SparkStatements:
 
 
 def compute(frame: Any) -> None:
-    """Compute the rows of a data frame that are to be kept, without the cost of another question about them."""
+    """Compute the rows of a data frame that are to be kept, without the cost of another
+    question about them.
+    """
     plan = frame._jdf.queryExecution().withCachedData()
     if plan.nodeName().startswith("InMemoryRelation"):
         plan.cacheBuilder().cachedColumnBuffers().count()

@@ -1,7 +1,9 @@
-"""Sessions of Spark: the one that is there, or a local one that is started quietly; and one of our own beside it.
+"""Sessions of Spark: the one that is there, or a local one that is started quietly; and
+one of our own beside it.
 
-Our own session shares the context, its cluster and its tables, but has its own settings: ANSI mode, UTC, and others on
-which the meaning of a statement depends. The curator's session is left as it is.
+Our own session shares the context, its cluster and its tables, but has its own
+settings: ANSI mode, UTC, and others on which the meaning of a statement depends. The
+curator's session is left as it is.
 """
 
 from __future__ import annotations
@@ -42,8 +44,14 @@ SETTINGS = {
 }
 USUAL_PARTITIONS = "200"
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
-FORGOTTEN = ("spark.sql.ui.retainedExecutions", "spark.ui.retainedJobs", "spark.ui.retainedStages")
-"""What Spark remembers for a web page that is not shown; after a thousand questions it would fill the memory."""
+FORGOTTEN = (
+    "spark.sql.ui.retainedExecutions",
+    "spark.ui.retainedJobs",
+    "spark.ui.retainedStages",
+)
+"""What Spark remembers for a web page that is not shown; after a thousand questions it
+would fill the memory.
+"""
 T = TypeVar("T")
 _here = threading.local()
 
@@ -65,7 +73,8 @@ def running() -> Any:
 
 
 def start(master: str | None = None, **settings: str) -> Any:
-    """A session for this process. Without a master it is the one of Spark's own configuration, else all local cores.
+    """A session for this process. Without a master it is the one of Spark's own
+    configuration, else all local cores.
 
     It writes nothing to the terminal and leaves nothing in the working directory.
     """
@@ -79,7 +88,9 @@ def start(master: str | None = None, **settings: str) -> Any:
     atexit.register(_end, folder)
     given = _quietly(folder) | ({"spark.master": master} if master else {}) | settings
     if JAVA_OPTIONS in settings:
-        given[JAVA_OPTIONS] = f"{_quietly(folder)[JAVA_OPTIONS]} {settings[JAVA_OPTIONS]}"
+        given[JAVA_OPTIONS] = (
+            f"{_quietly(folder)[JAVA_OPTIONS]} {settings[JAVA_OPTIONS]}"
+        )
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
 
@@ -87,8 +98,14 @@ def start(master: str | None = None, **settings: str) -> Any:
         warnings.simplefilter("ignore")
         conf = SparkConf(loadDefaults=False).setAll(list(given.items()))
         if SparkContext._gateway is None:
-            SparkContext._ensure_initialized(gateway=_launched(launch_gateway, conf, folder))
-        return package.SparkSession.builder.config(conf=conf).appName("dither").getOrCreate()
+            SparkContext._ensure_initialized(
+                gateway=_launched(launch_gateway, conf, folder)
+            )
+        return (
+            package.SparkSession.builder.config(conf=conf)
+            .appName("dither")
+            .getOrCreate()
+        )
 
 
 def _end(folder: Path) -> None:
@@ -121,26 +138,41 @@ def _quietly(folder: Path) -> dict[str, str]:
 
 
 def _launched(launch: Any, conf: Any, folder: Path) -> Any:
-    """The machine that Spark runs on. What it says at its start is kept from the terminal."""
+    """The machine that Spark runs on. What it says at its start is kept from the
+    terminal.
+    """
     with (folder / "start.log").open("wb") as said:
         try:
             return launch(conf, {"stderr": said, "stdout": said})
         except Exception:
-            last = (folder / "start.log").read_text(errors="replace").strip().splitlines()[-1:]
-    raise ArgumentError("spark", f"could not be started; {''.join(last)[:300] or 'it said nothing'}")
+            last = (
+                (folder / "start.log")
+                .read_text(errors="replace")
+                .strip()
+                .splitlines()[-1:]
+            )
+    raise ArgumentError(
+        "spark", f"could not be started; {''.join(last)[:300] or 'it said nothing'}"
+    )
 
 
 def _check_java() -> None:
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    wanted = f"install Java {OLDEST_JAVA} or newer, and set JAVA_HOME if it is not found"
+    wanted = (
+        f"install Java {OLDEST_JAVA} or newer, and set JAVA_HOME if it is not found"
+    )
     if java is None or not Path(java).exists():
         raise ArgumentError("java", f"is not there, and Spark runs on it; {wanted}")
-    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    said = subprocess.run(
+        [java, "-version"], capture_output=True, text=True, check=False
+    ).stderr
     found = re.search(r'version "(?:1\.)?(\d+)', said)
     if found is None or int(found[1]) < OLDEST_JAVA:
         version = f"version {found[1]}" if found else "of an unknown version"
-        raise ArgumentError("java", f"is {version}, which is too old for Spark 4; {wanted}")
+        raise ArgumentError(
+            "java", f"is {version}, which is too old for Spark 4; {wanted}"
+        )
 
 
 def own(spark: Any) -> Any:
@@ -149,7 +181,8 @@ def own(spark: Any) -> Any:
     for name, value in SETTINGS.items():
         made.conf.set(name, value)
     partitions = spark.conf.get("spark.sql.shuffle.partitions", USUAL_PARTITIONS)
-    if partitions == USUAL_PARTITIONS:  # nobody chose it: in step with the cores, and joined where they are small
+    # Nobody chose it: in step with the cores, and joined where they are small
+    if partitions == USUAL_PARTITIONS:
         partitions = str(4 * spark.sparkContext.defaultParallelism)
     made.conf.set("spark.sql.shuffle.partitions", partitions)
     return made
@@ -179,7 +212,9 @@ def quiet() -> Iterator[None]:
 
 
 def hushed(work: Callable[[], T]) -> T:
-    """The result of some work, during which PySpark logs nothing in this thread. (Warnings are not a thread's own.)"""
+    """The result of some work, during which PySpark logs nothing in this thread.
+    (Warnings are not a thread's own.)
+    """
     with _hush():
         return work()
 

@@ -1,8 +1,10 @@
-"""What a Spark data frame computes when it is read: whether it is the same rows every time.
+"""What a Spark data frame computes when it is read: whether it is the same rows every
+time.
 
-A question reads a table several times over, and bounds what a unit contributes by what it saw before. So views with
-functions that give another value each time are refused, as are functions of the curator's own, which Spark cannot look
-into, and rows that are cut off or sampled.
+A question reads a table several times over, and bounds what a unit contributes by what
+it saw before. So views with functions that give another value each time are refused, as
+are functions of the curator's own, which Spark cannot look into, and rows that are cut
+off or sampled.
 """
 
 from __future__ import annotations
@@ -15,30 +17,86 @@ __all__ = ["plain_files", "unsteady"]
 NODES = {
     **dict.fromkeys(("GlobalLimit", "LocalLimit", "Limit", "Offset", "Tail"), "LIMIT"),
     "Sample": "TABLESAMPLE",
-    **dict.fromkeys(("MapPartitions", "MapElements", "FlatMapGroupsInPandas", "MapInPandas"), "a function of your own"),
-    **dict.fromkeys(("MapInArrow", "FlatMapGroupsInArrow", "ScriptTransformation"), "a function of your own"),
-    **dict.fromkeys(("TypedFilter", "MapGroups", "CoGroup", "PythonUDTF"), "a function of your own"),
+    **dict.fromkeys(
+        ("MapPartitions", "MapElements", "FlatMapGroupsInPandas", "MapInPandas"),
+        "a function of your own",
+    ),
+    **dict.fromkeys(
+        ("MapInArrow", "FlatMapGroupsInArrow", "ScriptTransformation"),
+        "a function of your own",
+    ),
+    **dict.fromkeys(
+        ("TypedFilter", "MapGroups", "CoGroup", "PythonUDTF"), "a function of your own"
+    ),
 }
-MOMENTS = ("CurrentTimestamp", "CurrentDate", "Now", "LocalTimestamp", "CurrentTime", "CurrentBatchTimestamp")
-OWN = ("UDF", "UDAF", "UDTF", "UserDefined", "HiveGeneric", "HiveSimple", "ScalaAggregator", "CallMethodViaReflection")
-QUERIES = ("ListQuery", "ScalarSubquery", "Exists", "LateralSubquery", "FunctionTableSubqueryArgumentExpression")
-BY_ORDER = ("First", "Last", "AnyValue", "CollectList", "CollectSet", "ApproximatePercentile", "HistogramNumeric")
+MOMENTS = (
+    "CurrentTimestamp",
+    "CurrentDate",
+    "Now",
+    "LocalTimestamp",
+    "CurrentTime",
+    "CurrentBatchTimestamp",
+)
+OWN = (
+    "UDF",
+    "UDAF",
+    "UDTF",
+    "UserDefined",
+    "HiveGeneric",
+    "HiveSimple",
+    "ScalaAggregator",
+    "CallMethodViaReflection",
+)
+QUERIES = (
+    "ListQuery",
+    "ScalarSubquery",
+    "Exists",
+    "LateralSubquery",
+    "FunctionTableSubqueryArgumentExpression",
+)
+BY_ORDER = (
+    "First",
+    "Last",
+    "AnyValue",
+    "CollectList",
+    "CollectSet",
+    "ApproximatePercentile",
+    "HistogramNumeric",
+)
 """Aggregates whose value depends on the order in which rows come."""
 DEEPEST = 400
-ROW_BY_ROW = ("LogicalRelation", "Relation", "SubqueryAlias", "View", "Project", "Filter")
+ROW_BY_ROW = (
+    "LogicalRelation",
+    "Relation",
+    "SubqueryAlias",
+    "View",
+    "Project",
+    "Filter",
+)
 
 
 def unsteady(frame: Any) -> str | None:
-    """The first thing in a data frame's plan that may give other rows the next time, in words; or None."""
+    """The first thing in a data frame's plan that may give other rows the next time, in
+    words; or None.
+    """
     plan = frame._jdf.queryExecution().analyzed()
     found = next((found for node in _nodes(plan, 0) for found in _of_node(node)), None)
-    return found or (None if plan.deterministic() else "a function that gives another value each time")
+    return found or (
+        None
+        if plan.deterministic()
+        else "a function that gives another value each time"
+    )
 
 
 def plain_files(frame: Any) -> bool:
     """Whether each row of a data frame is one row of its files."""
-    nodes = [node.nodeName().split(" ")[0] for node in _nodes(frame._jdf.queryExecution().analyzed(), 0)]
-    return "_metadata" not in frame.columns and all(name in ROW_BY_ROW for name in nodes)
+    nodes = [
+        node.nodeName().split(" ")[0]
+        for node in _nodes(frame._jdf.queryExecution().analyzed(), 0)
+    ]
+    return "_metadata" not in frame.columns and all(
+        name in ROW_BY_ROW for name in nodes
+    )
 
 
 def _of_node(node: Any) -> Iterator[str]:
@@ -69,7 +127,9 @@ def _of_expression(expression: Any, depth: int) -> Iterator[str]:
 
 def _volatile(expression: Any) -> bool:
     """Whether an expression gives another value each time, though its parts do not."""
-    return not expression.deterministic() and all(child.deterministic() for child in _sequence(expression.children()))
+    return not expression.deterministic() and all(
+        child.deterministic() for child in _sequence(expression.children())
+    )
 
 
 def _nodes(plan: Any, depth: int) -> Iterator[Any]:

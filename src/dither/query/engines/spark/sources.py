@@ -1,5 +1,5 @@
-"""What Spark can open: tables and views by their names, Parquet files, data frames. Their columns are found out without
-reading a row."""
+"""What Spark can open: tables and views by their names, Parquet files, data frames.
+Their columns are found out without reading a row."""
 
 from __future__ import annotations
 
@@ -46,13 +46,15 @@ DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
 TEXTS = re.compile(r"(string collate \w+|char\(\d+\)|varchar\(\d+\)).*", re.IGNORECASE)
 CHAR = "__CHAR_VARCHAR_TYPE_STRING"
 CORRECTED = {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED"}
-"""Days as they are written: Spark would raise where a file might mean another calendar, which depends on the rows."""
+"""Days as they are written: Spark would raise where a file might mean another calendar,
+which depends on the rows.
+"""
 
 
 @dataclass(frozen=True)
 class Stored:
-    """Rows as Spark holds them: a FROM clause, its columns read as their declared types, a row's own id, and columns
-    as they are."""
+    """Rows as Spark holds them: a FROM clause, its columns read as their declared
+    types, a row's own id, and columns as they are."""
 
     relation: str
     columns: Mapping[str, str]
@@ -71,21 +73,37 @@ class Column:
 
     @property
     def type(self) -> Type | None:
-        """The type in which it is asked about; None for lists, structures, intervals, bytes and others."""
+        """The type in which it is asked about; None for lists, structures, intervals,
+        bytes and others.
+        """
         decimal = DECIMAL.fullmatch(self.stored)
         if decimal:
-            return Type.INTEGER if decimal[2] == "0" and int(decimal[1]) <= 18 else Type.REAL
+            return (
+                Type.INTEGER
+                if decimal[2] == "0" and int(decimal[1]) <= 18
+                else Type.REAL
+            )
         return Type.TEXT if TEXTS.fullmatch(self.stored) else TYPES.get(self.stored)
 
     def read(self, type_: Type) -> str:
-        """What cannot be read is NULL. Texts are compared byte by byte, and CHAR without its padding (rule R10)."""
+        """What cannot be read is NULL. Texts are compared byte by byte, and CHAR
+        without its padding (rule R10).
+        """
         sql, mine = f"d{self.place}", self.type
         assert mine is not None
         if mine is Type.TEXT:
-            sql = f"(CAST({sql} AS STRING) COLLATE UTF8_BINARY)" if self.stored != "string" else sql
+            sql = (
+                f"(CAST({sql} AS STRING) COLLATE UTF8_BINARY)"
+                if self.stored != "string"
+                else sql
+            )
             sql = f"rtrim({sql})" if self.padded else sql
         elif DECIMAL.fullmatch(self.stored) and type_ in (Type.INTEGER, Type.TEXT):
-            return f"try_cast(round({sql}) AS BIGINT)" if type_ is Type.INTEGER else self._digits()
+            return (
+                f"try_cast(round({sql}) AS BIGINT)"
+                if type_ is Type.INTEGER
+                else self._digits()
+            )
         elif self.stored.upper() not in NAMES.values():
             sql = f"CAST({sql} AS {NAMES[mine]})"
         return cast(sql, mine, type_)
@@ -93,10 +111,16 @@ class Column:
     def _digits(self) -> str:
         """A decimal as a text without zeros behind its digits: 1.50 and 1.5 are one id."""
         text, decimal = f"CAST(d{self.place} AS STRING)", DECIMAL.fullmatch(self.stored)
-        return f"rtrim('.', rtrim('0', {text}))" if decimal and int(decimal[2]) > 0 else text
+        return (
+            f"rtrim('.', rtrim('0', {text}))"
+            if decimal and int(decimal[2]) > 0
+            else text
+        )
 
     def read_id(self, type_: Type) -> str:
-        """An id: NULL unless it is exactly that, or two ids could become one owner (rule R10)."""
+        """An id: NULL unless it is exactly that, or two ids could become one owner
+        (rule R10).
+        """
         read, exact = self.read(type_), self._exactly(type_)
         return read if exact is None else f"(CASE WHEN {exact} THEN {read} END)"
 
@@ -132,7 +156,9 @@ def _column(place: int, field: Any) -> Column:
 
 
 def fields_of(frame: Any, table: Table) -> dict[str, str]:
-    """How each declared column is read; refused where it is stored as something else altogether."""
+    """How each declared column is read; refused where it is stored as something else
+    altogether.
+    """
     columns = {column.name: column for column in columns_of(frame)}
     return {field.name: _field(columns, table, field) for field in table.fields}
 
@@ -140,23 +166,41 @@ def fields_of(frame: Any, table: Table) -> dict[str, str]:
 def places_of(frame: Any, table: Table) -> dict[str, str]:
     """The declared columns as they are stored."""
     columns = {column.name: column for column in columns_of(frame)}
-    found = {one.name: one.name if one.name in columns else find(one.name, columns) for one in table.fields}
-    return {name: f"d{columns[stored].place}" for name, stored in found.items() if stored is not None}
+    found = {
+        one.name: one.name if one.name in columns else find(one.name, columns)
+        for one in table.fields
+    }
+    return {
+        name: f"d{columns[stored].place}"
+        for name, stored in found.items()
+        if stored is not None
+    }
 
 
 def _field(columns: Mapping[str, Column], table: Table, field: Field) -> str:
     found = field.name if field.name in columns else find(field.name, columns)
     if found is None:
-        raise ArgumentError(table.name, f"its source has no column {field.name}; {nearest(field.name, columns)}")
+        raise ArgumentError(
+            table.name,
+            f"its source has no column {field.name}; {nearest(field.name, columns)}",
+        )
     column = columns[found]
     if column.type is None:
         way = "cast it to one in a view, or leave it out of the catalogue"
         raise ArgumentError(
-            table.name, f"{field.name} is stored as {column.stored:.60}, which is no {field.type}; {way}"
+            table.name,
+            (
+                f"{field.name} is stored as {column.stored:.60}, which is no "
+                f"{field.type}; {way}"
+            ),
         )
     if field.type not in READABLE[column.type]:
         raise ArgumentError(
-            table.name, f"{field.name} holds a {column.type}, not a {field.type}; declare what it holds"
+            table.name,
+            (
+                f"{field.name} holds a {column.type}, not a {field.type}; declare "
+                "what it holds"
+            ),
         )
     if field.name not in ids(table):
         return column.read(field.type)
@@ -176,14 +220,23 @@ def _frame(value: Any, stored: str) -> Any:
     if type(value).__module__.startswith("pyspark.sql.connect"):
         raise ArgumentError(
             "source",
-            "is a session of Spark Connect, whose plans cannot be looked into; pass one that was made on the driver",
+            (
+                "is a session of Spark Connect, whose plans cannot be looked "
+                "into; pass one that was made on the driver"
+            ),
         )
     if hasattr(value, "newSession"):
         return _table(value, stored)
     if hasattr(value, "sparkSession"):
         return value
     if not isinstance(value, str | Path):
-        raise ArgumentError("source", f"a {type(value).__name__} cannot be opened; pass a Spark session or data frame")
+        raise ArgumentError(
+            "source",
+            (
+                f"a {type(value).__name__} cannot be opened; pass a Spark session "
+                "or data frame"
+            ),
+        )
     return _files(str(value)) if str(value) else _table(running(), stored)
 
 
@@ -195,15 +248,26 @@ def _table(spark: Any, name: str) -> Any:
     known: list[str] = []
     with suppress(Exception):
         known = [table.name for table in spark.catalog.listTables()]
-    raise ArgumentError("table", f"the session has no table {name} that can be read now; {nearest(name, known)}")
+    raise ArgumentError(
+        "table",
+        f"the session has no table {name} that can be read now; {nearest(name, known)}",
+    )
 
 
 def _files(path: str) -> Any:
     reader = running().read.options(**CORRECTED)
     with suppress(Exception):
-        return reader.format("delta").load(path) if (Path(path) / "_delta_log").is_dir() else reader.parquet(path)
+        return (
+            reader.format("delta").load(path)
+            if (Path(path) / "_delta_log").is_dir()
+            else reader.parquet(path)
+        )
     raise ArgumentError(
-        f"{path:.200}", "cannot be read as Parquet; name a file or folder of it, or a table of the session"
+        f"{path:.200}",
+        (
+            "cannot be read as Parquet; name a file or folder of it, or a "
+            "table of the session"
+        ),
     )
 
 
@@ -222,7 +286,9 @@ def name_of(value: Any, stored: str = "") -> str:
         return name_of(*value)
     written = stored or (str(value) if isinstance(value, str | Path) else "")
     path = written.rpartition("`")[0].rpartition("`")[2] or ("" if stored else written)
-    return (Path(path).name.partition(".")[0] if path else stored.rpartition(".")[2]) or "data"
+    return (
+        Path(path).name.partition(".")[0] if path else stored.rpartition(".")[2]
+    ) or "data"
 
 
 def public_values(source: Any, stored: str, column: str, type_: Type) -> list[Any]:
@@ -232,9 +298,16 @@ def public_values(source: Any, stored: str, column: str, type_: Type) -> list[An
     read = fields_of(frame, table)[column]
     found: list[Any] | None = None
     with quiet(), suppress(Exception), viewed(placed(frame)) as relation:
-        found = own(frame.sparkSession).sql(f"SELECT DISTINCT {read} AS k FROM {relation} ORDER BY k").collect()
+        found = (
+            own(frame.sparkSession)
+            .sql(f"SELECT DISTINCT {read} AS k FROM {relation} ORDER BY k")
+            .collect()
+        )
     if found is None:
-        raise ArgumentError("keys_from", f"{column} of {source} cannot be read as {type_}; list the keys instead")
+        raise ArgumentError(
+            "keys_from",
+            f"{column} of {source} cannot be read as {type_}; list the keys instead",
+        )
     return [value for (value,) in found if value is not None]
 
 

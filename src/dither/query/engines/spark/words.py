@@ -25,14 +25,18 @@ SHORT = 100
 
 
 def once(sql: str, body: Callable[[str], str]) -> str:
-    """A body that needs a value more than once. A long value is named: nested guards must not multiply its text."""
+    """A body that needs a value more than once. A long value is named: nested guards
+    must not multiply its text.
+    """
     if len(sql) <= SHORT:
         return body(sql)
     return f"transform(array({sql}), it -> {body('it')})[0]"
 
 
 def finite(sql: str) -> str:
-    """NULL for the infinities and for NaN, which Spark holds to be larger than all numbers."""
+    """NULL for the infinities and for NaN, which Spark holds to be larger than all
+    numbers.
+    """
     return once(sql, lambda it: f"(CASE WHEN abs({it}) <= {LARGEST} THEN {it} END)")
 
 
