@@ -82,7 +82,9 @@ def command(
     about them move, and how well anybody can notice that they took part. 0 is perfect
     privacy.
 
-    \b dither explain 0.5 dither explain 1 --delta 1e-6 --prior 0.01 --svg epsilon.svg
+    \b
+    dither explain 0.5
+    dither explain 1 --delta 1e-6 --prior 0.01 --svg epsilon.svg
     """
     from dither.explain import epsilon as explained
 

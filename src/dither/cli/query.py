@@ -63,8 +63,8 @@ def command(asked: Asked, confidence: float, as_json: bool, as_csv: bool) -> Non
     SOURCE is a catalogue (clinic.toml), or a data file together with what is declared
     about it: --unit, --bounds, --keys, --budget. SQL may be - for standard input.
 
-    \b dither query clinic.toml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
-    --epsilon 0.5
+    \b
+    dither query clinic.toml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --epsilon 0.5
     """
     from dither.query.asker import asking
     from dither.query.preview import Preview

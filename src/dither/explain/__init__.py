@@ -1,9 +1,8 @@
 """What ε means: odds and beliefs, tests, sums of answers, what accuracy costs, and
 which promise to take when.
 
-    explain.epsilon(0.5, delta=…, prior=…)   how far a belief can move, how well anybody
-    can notice you explain.composition(0.1, 100, delta=…)   what so many answers cost
-    together, by each rule
+    explain.epsilon(0.5, delta=…, prior=…)   how far a belief can move, how well anybody can notice you
+    explain.composition(0.1, 100, delta=…)   what so many answers cost together, by each rule
     explain.tradeoff("count", 10_000)        the error against ε
     explain.definitions()                    pure ε, (ε, δ), zCDP and GDP, local ε
 

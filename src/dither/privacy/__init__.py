@@ -14,8 +14,8 @@ form.
           │         ▲                        μ²/2            │
           │         └── PoissonSampled, Composed             │
           └──────────────────────────────────────────────────┘
-    every guarantee ── .approx(δ) ──► ApproxDP(ε(δ), δ) ApproxDP(ε, δ) goes where
-    PureDP(ε) goes and carries its δ along
+    every guarantee ── .approx(δ) ──► ApproxDP(ε(δ), δ)
+    ApproxDP(ε, δ) goes where PureDP(ε) goes and carries its δ along
     add/remove ── .for_replacement() ──► replace, never back;    one unit ── .for_group(k) ──► k units
 """
 

@@ -1,9 +1,11 @@
 """`%dither` and `%%dither` in notebooks: choose a database once, then write SQL in a
 cell.
 
-%load_ext dither %dither clinic.toml
+    %load_ext dither
+    %dither clinic.toml
 
-%%dither --epsilon 0.5 wards = SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward
+    %%dither --epsilon 0.5 wards =
+    SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward
 """
 
 from __future__ import annotations
@@ -145,9 +147,8 @@ def load_ipython_extension(ipython: Any) -> None:
 
         %dither clinic.toml                    choose a catalogue, or the name of an open database; show what is left
         %%dither --epsilon 0.5 [name =]        the cell below is SQL; --rho, --share, --error, --expect,
-                                               --confidence 0.99, --preview (cost and
-                                               error, without spending), --by NAME (who
-                                               asks; your login name if absent)
+                                               --confidence 0.99, --preview (cost and error, without spending),
+                                               --by NAME (who asks; your login name if absent)
         """
         return magic(line, cell)
 

@@ -8,7 +8,9 @@
     book = "clinic.dither.db"        # where spending is kept, relative to this file
     # engine = "spark"               # who reads the tables, if their sources do not say so
 
-    [budget] epsilon = 3.0 delta = 1e-8
+    [budget]
+    epsilon = 3.0
+    delta = 1e-8
 
     [analysts]
     alice = 0.25                     # the share of the budget that she may spend
@@ -24,17 +26,22 @@
     owner = "patient_id"             # the column with the unit's id; if absent, the column named like the unit
     rows = 40                        # a bound on the rows of one unit, if there is one
 
-    [tables.visits.columns] patient_id = "text" ward = { type = "text", keys = ["A",
-    "B"], by = "data protection officer, from the admission form" } region = { type =
-    "text", keys_from = "regions.region" } cost = { type = "integer", low = 0, high =
-    20000 } day = { type = "date", low = 2023-01-01, high = 2024-12-31 }
+    [tables.visits.columns]
+    patient_id = "text"
+    ward = { type = "text", keys = ["A", "B"], by = "data protection officer, from the admission form" }
+    region = { type = "text", keys_from = "regions.region" }
+    cost = { type = "integer", low = 0, high = 20000 }
+    day = { type = "date", low = 2023-01-01, high = 2024-12-31 }
     outcome = { type = "text", keys = ["well", "ill"], null_key = true }    # NULL is a public key as well
 
-    [tables.diagnoses] source = "clinic.duckdb"
+    [tables.diagnoses]
+    source = "clinic.duckdb"
     table = "main.diagnoses"         # its name in the database
     link = { column = "visit_id", to = "visits.visit_id" }
 
-    [tables.regions] source = "regions.csv" public = true
+    [tables.regions]
+    source = "regions.csv"
+    public = true
 
 Columns that are not declared cannot be asked about.
 """
