@@ -16,12 +16,13 @@ import numpy as np
 
 from bench.harness import Goal, Report, Row, at_least, at_most, versions
 from bench.redraw import Drawn, redrawn
+from dither.dataset import Dataset
 from dither.ledger import Ledger
 from dither.privacy import Unit, gaussian_mu
 from dither.query.catalogue.model import Catalogue, Field, Table
 from dither.query.catalogue.types import ANY, Range, Type
-from dither.query.database import Database
 from dither.query.engines.duckdb.engine import DuckDBEngine
+from dither.query.open import dataset_of
 
 DRAWS = 200
 LARGE_DRAWS = 100
@@ -216,7 +217,7 @@ def _ratio(mine: Any, other: Any) -> float:
     return float(np.mean(mine[both]) / np.mean(other[both])) if both.any() else math.nan
 
 
-def opened(shape: Shape, cap: bool) -> Iterator[Database]:
+def opened(shape: Shape, cap: bool) -> Iterator[Dataset]:
     """The shape's table under an account without an end."""
     stored = duckdb.connect()
     stored.execute(shape.make)
@@ -237,7 +238,7 @@ def opened(shape: Shape, cap: bool) -> Iterator[Database]:
     account = Ledger.open(":memory:").account(
         "shapes", epsilon=100.0, delta=DELTA, unit=declared.unit
     )
-    database = Database(
+    database = dataset_of(
         declared, DuckDBEngine.of(declared, {"t": (stored, "t")}), account
     )
     yield database
@@ -280,7 +281,7 @@ def cells(
 
 
 def cell(
-    database: Database,
+    database: Dataset,
     shape: Shape,
     aggregate: str,
     noise: str,
@@ -309,7 +310,7 @@ def cell(
     return replace(found, beside=beside)
 
 
-def _drawn(database: Database, sql: str, draws: int, stated: dict[str, float]) -> Drawn:
+def _drawn(database: Dataset, sql: str, draws: int, stated: dict[str, float]) -> Drawn:
     with redrawn(database, sql, **stated) as again:
         return again.drawn(draws)
 

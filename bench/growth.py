@@ -25,11 +25,9 @@ from bench.query import (
     SYSTEMS,
     zipf,
 )
+from dither.dataset import Dataset
 from dither.query.collect.collector import Collector
-from dither.query.cost import asked_of
-from dither.query.database import Database
 from dither.query.open import open as opened
-from dither.query.sql.parse import parse
 
 SIZES = (1_000_000, 10_000_000, 100_000_000)
 PART = 1_000_000
@@ -236,13 +234,13 @@ def integers(source: Any, sql: str) -> tuple[list[Any], float]:
         return _collected(database, sql), time.perf_counter() - began
 
 
-def _collected(database: Database, sql: str) -> list[Any]:
-    plan = database._plan(parse(sql), asked_of({"epsilon": EPSILON, "groups": 1000}))
-    with database._engine.session() as session:
+def _collected(database: Dataset, sql: str) -> list[Any]:
+    plan = database.plan(sql, epsilon=EPSILON, groups=1000)
+    with database.engine.session() as session:
         collector = Collector(
             plan,
             session,
-            database._engine.dialect,
+            database.engine.dialect,
             database.catalogue.table,
             lambda: "salt",
         )

@@ -11,13 +11,14 @@ from typing import Any
 import duckdb
 
 from bench.harness import Report, Row, at_most, cpu_seconds, versions
+from dither.dataset import Dataset
 from dither.errors import DitherError
 from dither.ledger import Ledger
 from dither.privacy import Unit
 from dither.query.catalogue.model import Catalogue, Field, Link, Table
 from dither.query.catalogue.types import ANY, Range, Type
-from dither.query.database import Database
 from dither.query.engines.duckdb.engine import DuckDBEngine
+from dither.query.open import dataset_of
 from dither.query.sql import domains
 
 MOST = 0.2
@@ -72,7 +73,7 @@ def catalogue() -> Catalogue:
     return Catalogue("nasty", tables, unit=Unit("id"))
 
 
-def opened() -> Database:
+def opened() -> Dataset:
     declared = catalogue()
     stored = duckdb.connect()
     for table in declared.tables:
@@ -83,7 +84,7 @@ def opened() -> Database:
     account = Ledger.open(":memory:").account(
         "nasty", epsilon=10.0, delta=1e-6, unit=declared.unit
     )
-    return Database(declared, DuckDBEngine.of(declared, places), account)
+    return dataset_of(declared, DuckDBEngine.of(declared, places), account)
 
 
 LONG = {
@@ -543,7 +544,7 @@ def questions() -> Iterator[tuple[str, str]]:
         )
 
 
-def preview(database: Database, sql: str, cost: dict[str, Any]) -> str:
+def preview(database: Dataset, sql: str, cost: dict[str, Any]) -> str:
     try:
         database.preview(sql, **cost)
     except DitherError as problem:
@@ -551,7 +552,7 @@ def preview(database: Database, sql: str, cost: dict[str, Any]) -> str:
     return "answered"
 
 
-def measured(database: Database, sql: str, cost: dict[str, Any]) -> float:
+def measured(database: Dataset, sql: str, cost: dict[str, Any]) -> float:
     """As if it was asked for the first time: public values of keys are otherwise kept."""
     seen = []
     for _ in range(REPEATS):

@@ -11,17 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from dither.dataset import Dataset
 from dither.noise import token
 from dither.query.answer.assemble import Answer
 from dither.query.answer.measure import Measured, Noisy
 from dither.query.collect.collector import Collector
-from dither.query.cost import asked_of
-from dither.query.database import Database
 from dither.query.operations.expressions import AggregateLeaf
 from dither.query.plan.plan import Item, Plan
 from dither.query.plan.vectors import CAP, Kind
 from dither.query.plan.weighing import radius_of
-from dither.query.sql.parse import parse
 
 __all__ = ["Drawn", "Redrawn", "redrawn"]
 
@@ -227,9 +225,9 @@ def _cell(
 
 
 @contextmanager
-def redrawn(database: Database, sql: str, **cost: Any) -> Iterator[Redrawn]:
+def redrawn(database: Dataset, sql: str, **cost: Any) -> Iterator[Redrawn]:
     """The plan of a question with public keys, while its exact integers are at hand."""
-    plan, engine = database._plan(parse(sql), asked_of(cost)), database._engine
+    plan, engine = database.plan(sql, **cost), database.engine
     with engine.session() as session:
         collector = Collector(
             plan, session, engine.dialect, database.catalogue.table, lambda: token(16)

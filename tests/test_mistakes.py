@@ -93,7 +93,7 @@ def told(tried: tuple[str, ...], folder: Path) -> str:
             else _statement(line[len(PYTHON) :], names)
         )
     for thing in names.values():
-        if isinstance(thing, dither.Database):
+        if isinstance(thing, dither.Dataset):
             thing.close()
     return said.replace(f"{folder}/", "").rstrip("\n")
 

@@ -32,10 +32,9 @@ GROUPS = {
     "Opening and asking": (
         "dither.query.open",
         "dither.query.examples",
-        "dither.query.database",
+        "dither.dataset",
         "dither.query.preview",
         "dither.query.catalogue.model",
-        "dither.dataset",
         "dither.query.magic",
     ),
     "Releases": ("dither.table", "dither.release"),

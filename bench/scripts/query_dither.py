@@ -13,13 +13,13 @@ import dither
 from bench.harness import cpu_seconds
 from bench.query import CATEGORIES
 from bench.scripts.loop import peak, serve
-from dither.query.database import Database
+from dither.dataset import Dataset
 from dither.query.plan.plan import plan_of
 from dither.query.plan.spend import Asked
 from dither.query.sql.bind import bind
 from dither.query.sql.parse import parse
 
-opened: list[tuple[Database, float]] = []
+opened: list[tuple[Dataset, float]] = []
 
 
 def begin(path: str, epsilon: float, delta: float) -> None:

@@ -69,7 +69,6 @@ if TYPE_CHECKING:
     from dither.query import count, histogram, mean, quantile, variance
     from dither.query import sum as sum
     from dither.query.catalogue.model import Catalogue
-    from dither.query.database import Database
     from dither.query.examples import example
     from dither.query.magic import load_ipython_extension
     from dither.query.open import open as open
@@ -132,7 +131,6 @@ _HOMES = {
     ),
     "dither.query": ("count", "histogram", "mean", "quantile", "sum", "variance"),
     "dither.query.catalogue.model": ("Catalogue",),
-    "dither.query.database": ("Database",),
     "dither.query.examples": ("example",),
     "dither.query.magic": ("load_ipython_extension",),
     "dither.query.open": ("open",),
@@ -162,7 +160,6 @@ __all__ = [
     "Catalogue",
     "Composed",
     "ContinualCount",
-    "Database",
     "Dataset",
     "DitherError",
     "EngineFailed",

@@ -1,5 +1,7 @@
-"""What the rooms of the work floor accept: private columns with what is public about
-them.
+"""The one front door: private data, what is public about it, and the account that pays.
+
+`dither.open` returns a `Dataset`, and every room of the work floor accepts one. Its
+verbs are typed here and done in their rooms.
 """
 
 from __future__ import annotations
@@ -8,13 +10,41 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self, Unpack, cast
 
+from dither.by_name import keywords
+from dither.cost import Stated
 from dither.errors import ArgumentError
 from dither.ledger import Receipt
 from dither.privacy import ROW, Guarantee, Unit
 
-__all__ = ["Account", "Column", "Dataset", "Kind", "kind_of"]
+if TYPE_CHECKING:
+    import numpy as np
+    from ibis.expr.types import Table as IbisTable
+    from numpy.typing import NDArray
+
+    from dither.ledger import Account as LedgerAccount
+    from dither.query.catalogue.model import Catalogue
+    from dither.query.catalogue.tables import Tables
+    from dither.query.database import Database
+    from dither.query.engines.protocol import Engine
+    from dither.query.plan.plan import Plan
+    from dither.query.preview import Preview
+    from dither.table import TableRelease
+
+__all__ = [
+    "Account",
+    "Column",
+    "Columns",
+    "Dataset",
+    "Facts",
+    "Kind",
+    "QueryCost",
+    "Rows",
+    "kind_of",
+]
+
+Bounds = tuple[float, float]
 
 
 class Account(Protocol):
@@ -32,8 +62,8 @@ class Account(Protocol):
     ) -> AbstractContextManager[Receipt]:
         """Charge, run what is inside, settle; failures inside are counted."""
 
-
-Bounds = tuple[float, float]
+    def holds(self, receipt: Receipt) -> bool:
+        """Whether a receipt is of a charge to this account."""
 
 
 class Kind(Enum):
@@ -58,83 +88,386 @@ def kind_of(column: Any) -> Kind:
     """The declared kind of a numpy, pandas, Polars or Arrow column; a plain list
     declares nothing.
     """
-    declared = str(getattr(column, "dtype", getattr(column, "type", "object"))).lower()
-    return next(
-        (kind for names, kind in _KINDS.items() if declared.startswith(names)),
-        Kind.OTHER,
-    )
+    dtype = getattr(column, "dtype", getattr(column, "type", "object"))
+    declared = str(dtype).lower()
+    found = (kind for names, kind in _KINDS.items() if declared.startswith(names))
+    return next(found, Kind.OTHER)
 
 
 @dataclass(frozen=True)
-class Dataset:
-    """Private columns, the unit they are about, and public facts: bounds, keys, and
-    where these come from.
+class Facts:
+    """What is public about one column, and who declared it from what. `table` is None
+    for columns in memory.
+    """
 
-    `source` fetches columns by name; it runs in the curator's own process, and only
-    after the charge. `owner` names the column that says which unit a row belongs to;
-    without one, every row is a unit of its own.
+    column: str
+    table: str | None = None
+    kind: Kind = Kind.ANYTHING
+    bounds: Bounds | None = None
+    keys: tuple[Any, ...] | None = None
+    provenance: str = ""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Private rows, for the curator's own process: each row's owner in one byte-exact
+    form, and the columns, clamped to their bounds. `owners` is None where every row is
+    a unit of its own.
+    """
+
+    owners: Any
+    columns: Mapping[str, Any]
+
+
+class Data(Protocol):
+    """What holds the rows: columns in memory, or an engine's tables."""
+
+    @property
+    def unit(self) -> Unit: ...
+
+    @property
+    def facts(self) -> Mapping[str, Facts]:
+        """What is public about each column, by name; "table.column" where there are
+        several tables.
+        """
+
+    @property
+    def caps(self) -> Mapping[str, int]:
+        """The most rows that one unit has in a table, where that is declared."""
+
+    @property
+    def single(self) -> bool:
+        """Whether every row is a unit of its own."""
+
+    def fetch(self, columns: Sequence[str], table: str | None) -> Rows: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns in memory. `source` fetches them by name, after the charge. `owner` names
+    the column that says which unit a row belongs to.
     """
 
     source: Callable[[Sequence[str]], Mapping[str, Any]]
-    names: tuple[str, ...]
+    facts: Mapping[str, Facts]
     unit: Unit = ROW
     owner: str | None = None
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
-    bounds: Mapping[str, Bounds] = field(default_factory=dict)
-    keys: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    provenance: Mapping[str, str] = field(default_factory=dict)
-    account: Account | None = None
+    caps: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.owner is not None and self.owner not in self.names:
+        _check_known("owner", [self.owner] if self.owner is not None else [], self)
+
+    @property
+    def single(self) -> bool:
+        return self.owner is None
+
+    def fetch(self, columns: Sequence[str], table: str | None) -> Rows:
+        if table is not None:
             raise ArgumentError(
-                "owner",
-                (
-                    f"names a column {self.owner!r} that is not there; there are "
-                    f"{self._listed()}"
-                ),
+                "table", "has no meaning here: the columns are in memory; leave it out"
             )
-        for argument, declared in (
-            ("bounds", self.bounds),
-            ("keys", self.keys),
-            ("provenance", self.provenance),
-        ):
-            for name in declared:
-                if name not in self.names:
-                    raise ArgumentError(
-                        argument,
-                        (
-                            f"names a column {name!r} that is not there; there are "
-                            f"{self._listed()}"
-                        ),
-                    )
+        owner = [self.owner] if self.owner is not None else []
+        found = self.source(list(dict.fromkeys([*owner, *columns])))
+        owners = None if self.owner is None else found[self.owner]
+        return Rows(owners, {name: found[name] for name in columns})
+
+    def close(self) -> None:
+        """Nothing was opened."""
+
+
+def _check_known(argument: str, names: Sequence[str], data: Columns) -> None:
+    for name in names:
+        if name not in data.facts:
+            words = f"names a column {name!r} that is not there"
+            raise ArgumentError(argument, f"{words}; there are {_listed(data)}")
+
+
+def _listed(data: Data) -> str:
+    return ", ".join(repr(name) for name in data.facts)
+
+
+class QueryCost(Stated, total=False):
+    """What a question may cost and how that is spent, as keywords."""
+
+    error: float | str | None
+    expect: int | None
+    shares: Mapping[str, float] | None
+    radius: float | Mapping[str, float] | None
+    groups: int | None
+    values: int | None
+    mechanism: str | None
+    by: str | None
+
+
+class Dataset:
+    """Private data under a budget. `dither.open` makes one from files, frames,
+    databases and servers; `Dataset.of` makes one from columns in memory.
+
+    Every question takes what it may cost: `epsilon` (the stand-alone guarantee of its
+    answer, at the account's δ), `rho`, a `share` of the account, or the wanted `error`
+    (with `expect`, a public number of rows, where it matters). `shares` says how to
+    split the cost over the columns of the answer, `radius` how much one unit may count
+    for in a column; `groups` and `values` cap the private keys and the different values
+    that one unit counts for. `by` is who asks.
+    """
+
+    def __init__(self, data: Data, account: Account | None = None) -> None:
+        self._data, self._account = data, account
 
     @classmethod
-    def of(cls, columns: Mapping[str, Any], **public: Any) -> Dataset:
-        """A dataset from columns in memory: `Dataset.of({"age": ages}, bounds={"age":
-        (0, 110)}, account=budget)`.
+    def of(
+        cls,
+        columns: Mapping[str, Any],
+        *,
+        unit: Unit = ROW,
+        owner: str | None = None,
+        bounds: Mapping[str, Bounds] | None = None,
+        keys: Mapping[str, Sequence[Any]] | None = None,
+        provenance: Mapping[str, str] | None = None,
+        account: Account | None = None,
+    ) -> Dataset:
+        """A dataset from columns in memory:
+        `Dataset.of({"age": ages}, bounds={"age": (0, 110)}, account=budget)`.
         """
-        kinds = {name: kind_of(column) for name, column in columns.items()}
-        return cls(
-            lambda names: {name: columns[name] for name in names},
-            tuple(columns),
-            kinds=kinds,
-            **public,
+        bounds, keys, said = bounds or {}, keys or {}, provenance or {}
+        facts = {
+            name: Facts(
+                name,
+                kind=kind_of(column),
+                bounds=bounds.get(name),
+                keys=tuple(keys[name]) if name in keys else None,
+                provenance=said.get(name, ""),
+            )
+            for name, column in columns.items()
+        }
+        held = Columns(
+            lambda names: {name: columns[name] for name in names}, facts, unit, owner
         )
+        for argument, declared in (
+            ("bounds", bounds),
+            ("keys", keys),
+            ("provenance", said),
+        ):
+            _check_known(argument, list(declared), held)
+        return cls(held, account)
 
-    def fetch(self, columns: Sequence[str]) -> Mapping[str, Any]:
-        """The private columns themselves, for the curator's own process."""
-        return self.source(columns)
+    # What is public about it
+
+    @property
+    def unit(self) -> Unit:
+        """What one individual is, and which neighbours count."""
+        return self._data.unit
+
+    @property
+    def single(self) -> bool:
+        """Whether every row is a unit of its own."""
+        return self._data.single
+
+    @property
+    def facts(self) -> Mapping[str, Facts]:
+        """What is declared about each private column, by its name ("table.column" where
+        there are several tables).
+        """
+        return self._data.facts
+
+    @property
+    def bounds(self) -> dict[str, Bounds]:
+        """The public limits of columns that have any."""
+        found = self.facts.items()
+        return {name: one.bounds for name, one in found if one.bounds is not None}
+
+    @property
+    def keys(self) -> dict[str, tuple[Any, ...]]:
+        """The public values of columns that have any."""
+        found = self.facts.items()
+        return {name: one.keys for name, one in found if one.keys is not None}
+
+    @property
+    def caps(self) -> Mapping[str, int]:
+        """The most rows that one unit has in a table, where that is declared."""
+        return self._data.caps
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        """Who declared what is public about a column, and from what."""
+        found = self.facts.items()
+        return {name: one.provenance for name, one in found if one.provenance}
+
+    @property
+    def account(self) -> LedgerAccount:
+        """The account that pays."""
+        if self._account is None:
+            raise ArgumentError(
+                "budget",
+                "this dataset has no account; pass account=Budget(epsilon=1.0)",
+            )
+        return cast("LedgerAccount", self._account)
+
+    @property
+    def payer(self) -> Account | None:
+        """The account that pays, if there is one."""
+        return self._account
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """All that the curator declared."""
+        return self._database.catalogue
+
+    @property
+    def tables(self) -> Tables:
+        """What is declared about each table, to read."""
+        return self._database.tables
+
+    @property
+    def engine(self) -> Engine:
+        """Where the tables live. It hands out private rows: it is for the curator."""
+        return self._database.engine
+
+    @property
+    def failure(self) -> Exception | None:
+        """What last went wrong after a charge. It may hold private values: it is for
+        the curator in this process.
+        """
+        return self._database.failure
+
+    @property
+    def _database(self) -> Database:
+        if isinstance(self._data, Columns):
+            raise ArgumentError(
+                "sql",
+                "this dataset is columns in memory, which have no tables; open a frame "
+                "with dither.open to ask in SQL",
+            )
+        return cast("Database", self._data)
+
+    # Questions
+
+    @keywords(QueryCost)
+    def sql(self, query: str, **cost: Unpack[QueryCost]) -> TableRelease:
+        """The answer, charged before any data is read; the same question again is
+        answered from the book, for free.
+
+        Guarantee: the plan's, for one unit of the catalogue; `preview` shows it.
+        Why: each measured vector is clipped to its radius for each unit, in integers,
+        over all groups together; exact noise for that radius; the parts of the cost add
+        up (docs/proofs/query.md).
+        Assumes: the engine computes what it is asked, and parent keys are unique. How
+        long it takes is not protected.
+        """
+        return self._database.sql(query, cost)
+
+    @keywords(QueryCost)
+    def ask(self, expression: Any, **cost: Unpack[QueryCost]) -> TableRelease:
+        """The answer to an Ibis expression over tables from `ibis`: it becomes SQL, and
+        all is as for `sql`.
+        """
+        return self._database.ask(expression, cost)
+
+    def ibis(self, table: str) -> IbisTable:
+        """A declared table as an Ibis table without data, to write expressions with."""
+        return self._database.ibis(table)
+
+    @keywords(QueryCost)
+    def preview(self, query: Any, **cost: Unpack[QueryCost]) -> Preview:
+        """What a question would cost and how far off its answer would be. Reads no
+        private data and costs nothing.
+
+        The question is SQL or an Ibis expression.
+        """
+        return self._database.preview(query, cost)
+
+    @keywords(QueryCost)
+    def plan(self, query: Any, **cost: Unpack[QueryCost]) -> Plan:
+        """What a question will do, for audits and front ends: what is measured, and
+        with how much of its cost. Nothing is read or spent.
+        """
+        return self._database.plan(query, cost)
+
+    @keywords(QueryCost)
+    def explain_plan(self, query: Any, **cost: Unpack[QueryCost]) -> str:
+        """The plan in words: relations, keys, aggregates; with a cost, also
+        sensitivities and noise.
+        """
+        return self._database.explain_plan(query, cost)
+
+    # Private rows, for other rooms
 
     def __getitem__(self, name: str) -> Column:
-        if name not in self.names:
-            raise ArgumentError(
-                "column", f"there is no column {name!r}; there are {self._listed()}"
-            )
+        if name not in self.facts:
+            words = f"there is no column {name!r}; there are {_listed(self._data)}"
+            raise ArgumentError("column", words)
         return Column(self, name)
 
-    def _listed(self) -> str:
-        return ", ".join(repr(name) for name in self.names)
+    def fetch(
+        self,
+        columns: Sequence[str],
+        *,
+        table: str | None = None,
+        receipt: Receipt | None = None,
+    ) -> Rows:
+        """Owners and clamped columns of a private table, against the receipt of a
+        charge to this dataset's account.
+
+        Nothing that is computed from them may leave the curator's process but under the
+        guarantee of that charge.
+        """
+        self._check_paid(receipt)
+        return self._data.fetch(columns, table)
+
+    def histogram(
+        self,
+        cells: Sequence[str],
+        *,
+        rows: int = 1,
+        table: str | None = None,
+        receipt: Receipt | None = None,
+    ) -> NDArray[np.int64]:
+        """Exact counts of a table's rows in public cells, counted inside the engine
+        against the receipt of a charge; one axis for each expression of `cells`.
+
+        Each expression has public values: a column with declared keys, or what bounds
+        make countable, such as `age // 10`. Of each unit at most `rows` rows count, so
+        a unit moves the counts by that much in L1.
+        """
+        self._check_paid(receipt)
+        return self._database.histogram(cells, rows, table)
+
+    def _check_paid(self, receipt: Receipt | None) -> None:
+        """Data is read after a charge only; where there is no account, nobody promised
+        anything.
+        """
+        if self._account is None:
+            return
+        if receipt is None:
+            raise ArgumentError(
+                "receipt",
+                "is missing; charge the dataset's account and pass the receipt",
+            )
+        if not self._account.holds(receipt):
+            raise ArgumentError(
+                "receipt",
+                "is of no charge to this dataset's account; charge that and pass its "
+                "receipt",
+            )
+
+    # Its life
+
+    def close(self) -> None:
+        """Let go of the engine, and of the book if it was opened with it."""
+        self._data.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if isinstance(self._data, Columns):
+            return f"<Dataset: {', '.join(self.facts)}>"
+        return repr(self._data)
 
 
 @dataclass(frozen=True)
@@ -144,17 +477,13 @@ class Column:
     dataset: Dataset
     name: str
 
-    def fetch(self) -> Any:
-        return self.dataset.fetch([self.name])[self.name]
+    def fetch(self, receipt: Receipt | None = None) -> Any:
+        """The column itself, against a receipt."""
+        name, table = self.facts.column, self.facts.table
+        found = self.dataset.fetch([name], table=table, receipt=receipt)
+        return found.columns[name]
 
     @property
-    def kind(self) -> Kind:
-        return self.dataset.kinds.get(self.name, Kind.ANYTHING)
-
-    @property
-    def bounds(self) -> Bounds | None:
-        return self.dataset.bounds.get(self.name)
-
-    @property
-    def keys(self) -> tuple[Any, ...] | None:
-        return self.dataset.keys.get(self.name)
+    def facts(self) -> Facts:
+        """What is public about it."""
+        return self.dataset.facts[self.name]

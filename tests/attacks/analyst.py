@@ -9,12 +9,13 @@ from typing import Any
 import pyarrow as pa
 
 import dither
+from dither.dataset import Dataset
 from dither.errors import DitherError
 from dither.privacy import Unit
 from dither.query.catalogue.model import Catalogue, Field, Link, Table
 from dither.query.catalogue.types import ANY, Range, Type
-from dither.query.database import Database
 from dither.query.engines.duckdb.engine import DuckDBEngine
+from dither.query.open import dataset_of
 
 __all__ = ["PUBLIC", "clinic", "log", "promised", "row", "seen", "visits"]
 
@@ -59,11 +60,11 @@ def row(patient: str | None = "p1", **values: Any) -> dict[str, Any]:
     return {"patient_id": patient} | ORDINARY | values
 
 
-def visits(rows: list[dict[str, Any]], **declared: Any) -> Database:
+def visits(rows: list[dict[str, Any]], **declared: Any) -> Dataset:
     return dither.open(pa.Table.from_pylist(rows, schema=SCHEMA), **PUBLIC | declared)
 
 
-def seen(database: Database, sql: str, **cost: Any) -> tuple[Any, ...]:
+def seen(database: Dataset, sql: str, **cost: Any) -> tuple[Any, ...]:
     """All that can be seen of a question but its noisy numbers: success, messages,
     shape, keys, order, notes, cost.
     """
@@ -101,13 +102,13 @@ def _shape(release: Any) -> tuple[Any, ...]:
     )
 
 
-def log(database: Database) -> list[tuple[str, str]]:
+def log(database: Dataset) -> list[tuple[str, str]]:
     """What each line of the account's log is about, and all that it says."""
     entries = database.account._ledger.entries(account=database.account.name)
     return [(entry.kind, repr(entry)) for entry in entries]
 
 
-def promised(database: Database, sql: str, **cost: Any) -> list[float]:
+def promised(database: Dataset, sql: str, **cost: Any) -> list[float]:
     """The sensitivities that the plan states, one for each measure."""
     plan = database.explain_plan(sql, **cost)
     return [
@@ -146,7 +147,7 @@ REGIONS = Table(
 )
 
 
-def clinic(budget: Any = None, **rows: list[tuple[Any, ...]]) -> Database:
+def clinic(budget: Any = None, **rows: list[tuple[Any, ...]]) -> Dataset:
     """Three private tables with one unit, one of them linked, whose ids are declared
     with different bounds; a public table that has many rows for each of its keys."""
     unit = Unit("id")
@@ -159,7 +160,7 @@ def clinic(budget: Any = None, **rows: list[tuple[Any, ...]]) -> Database:
         for table in catalogue.tables
     }
     account = budget or dither.Budget(1e3, 1e-6, unit=unit)
-    return Database(catalogue, DuckDBEngine.of(catalogue, places), account)
+    return dataset_of(catalogue, DuckDBEngine.of(catalogue, places), account)
 
 
 def _table(table: Table, rows: list[tuple[Any, ...]]) -> pa.Table:

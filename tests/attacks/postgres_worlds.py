@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import dither
-from dither.query.database import Database
+from dither.dataset import Dataset
 from tests.attacks.analyst import PUBLIC, SCHEMA
 from tests.conformance.postgres_asking import server
 
@@ -35,7 +35,7 @@ def filled(rows: list[dict[str, Any]]) -> str:
     return address
 
 
-def visits(rows: list[dict[str, Any]], **declared: Any) -> Database:
+def visits(rows: list[dict[str, Any]], **declared: Any) -> Dataset:
     budget = {"ledger": ":memory:"} | PUBLIC | declared
     return dither.open(filled(rows), table="visits", **budget)
 

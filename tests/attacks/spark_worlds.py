@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import dither
-from dither.query.database import Database
+from dither.dataset import Dataset
 from tests.attacks.analyst import PUBLIC, SCHEMA
 from tests.conformance.spark_asking import session
 
@@ -28,7 +28,7 @@ def frame(rows: list[dict[str, Any]]) -> Any:
     )
 
 
-def visits(rows: list[dict[str, Any]], **declared: Any) -> Database:
+def visits(rows: list[dict[str, Any]], **declared: Any) -> Dataset:
     return dither.open(frame(rows), **{"ledger": ":memory:"} | PUBLIC | declared)
 
 

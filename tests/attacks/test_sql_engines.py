@@ -87,7 +87,7 @@ def test_a_row_that_raises_is_not_seen(worlds, reference, attack):
     assert CANARY not in "".join(
         line for database in worlds for _, line in log(database)
     )
-    assert not any(getattr(database._engine, "failures", ()) for database in worlds)
+    assert not any(getattr(database.engine, "failures", ()) for database in worlds)
 
 
 @pytest.mark.parametrize("summary", ["SUM", "AVG"])
@@ -101,7 +101,7 @@ def test_a_unit_whose_sum_is_beyond_all_doubles_is_not_seen(worlds, reference, s
     first, *others = (seen(world, sql, epsilon=1.0) for world in (reference, *worlds))
     assert first[-1][-3:] == ["charge", "store", "settle"]
     assert all(other == first for other in others)
-    assert not any(getattr(database._engine, "failures", ()) for database in worlds)
+    assert not any(getattr(database.engine, "failures", ()) for database in worlds)
 
 
 def test_a_charge_is_the_same_on_every_engine(worlds, reference):
@@ -124,7 +124,7 @@ def test_an_engine_that_fails_says_nothing(worlds, monkeypatch):
     def fail(_self, _sql, _parameters=()):
         raise ValueError(CANARY)
 
-    with database._engine.session() as opened:
+    with database.engine.session() as opened:
         monkeypatch.setattr(type(opened), "fetch", fail)
     before = len(log(database))
     with pytest.raises(EngineFailed) as failed:

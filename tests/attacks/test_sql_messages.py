@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import traceback
 from datetime import date, datetime
+from functools import partial
 
 import duckdb
 import pytest
@@ -18,8 +19,9 @@ from click.testing import CliRunner
 import dither
 from dither.cli import main
 from dither.errors import AccountFrozen, EngineFailed
-from dither.query.database import Database
+from dither.query.asker import answer
 from dither.query.engines.duckdb.engine import DuckDBSession
+from dither.query.open import dataset_of
 from tests.attacks.analyst import log, row, visits
 
 CANARY = row(
@@ -222,7 +224,8 @@ def test_the_words_of_the_engine_reached_the_analyst(problem, where, monkeypatch
         if where == "in a statement":
             monkeypatch.setattr(DuckDBSession, "_execute", fail)
         else:
-            monkeypatch.setattr(database, "_engine", Broken(database._engine, problem))
+            broken = Broken(database.engine, problem)
+            monkeypatch.setattr(database._database, "engine", broken)
         with pytest.raises(EngineFailed) as failed:
             database.sql("SELECT COUNT(*) FROM visits", epsilon=0.25)
         assert str(failed.value) == FAILED
@@ -301,16 +304,16 @@ class Untouchable:
 @pytest.mark.parametrize("sql", [*GOOD, *BAD])
 def test_a_preview_looked_at_the_data(sql):
     with visits([CANARY], budget=(3.0, 1e-6)) as plain:
-        database = Database(
-            plain.catalogue, Untouchable(plain._engine.dialect), plain.account
+        database = dataset_of(
+            plain.catalogue, Untouchable(plain.engine.dialect), plain.account
         )
         for call in (database.preview, database.explain_plan):
             assert ask(call, sql, epsilon=0.25) == ask(
                 getattr(plain, call.__name__), sql, epsilon=0.25
             )
             assert "the data was touched" not in ask(call, sql, epsilon=0.25)
-        assert ask(database.sql, f"EXPLAIN {sql}", epsilon=0.25) == ask(
-            plain.sql, f"EXPLAIN {sql}", epsilon=0.25
+        assert ask(partial(answer, database), f"EXPLAIN {sql}", epsilon=0.25) == ask(
+            partial(answer, plain), f"EXPLAIN {sql}", epsilon=0.25
         )
         assert plain.account.history() == ()
 

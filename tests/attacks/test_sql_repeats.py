@@ -11,7 +11,8 @@ import pytest
 
 import dither
 from dither.errors import AccountFrozen, BudgetExceeded
-from dither.query.database import Database
+from dither.query.asker import answer
+from dither.query.open import dataset_of
 from tests.attacks.analyst import log, row, visits
 
 PEOPLE = [row(f"p{number}", cost=number) for number in range(40)]
@@ -183,8 +184,8 @@ class Recorder:
 @pytest.fixture
 def recorded():
     plain = visits(PEOPLE, budget=1.0)
-    recorder = Recorder(plain._engine, plain.account)
-    yield Database(plain.catalogue, recorder, plain.account), recorder.order
+    recorder = Recorder(plain.engine, plain.account)
+    yield dataset_of(plain.catalogue, recorder, plain.account), recorder.order
     plain.close()
 
 
@@ -204,7 +205,7 @@ def test_the_data_was_read_though_nothing_was_charged(recorded):
     database.preview("SELECT AVG(cost) FROM visits", epsilon=0.25)
     database.preview("SELECT AVG(cost) FROM visits", error=50, expect=1000, radius=1)
     database.explain_plan("SELECT AVG(cost) FROM visits", epsilon=0.25)
-    database.sql("EXPLAIN SELECT MEDIAN(cost) FROM visits", epsilon=0.25)
+    answer(database, "EXPLAIN SELECT MEDIAN(cost) FROM visits", epsilon=0.25)
     for sql, cost in [
         ("SELECT * FROM visits", 0.1),
         (COUNT, 2.0),

@@ -198,7 +198,7 @@ def test_a_question_that_runs_out_of_time_is_charged_and_says_nothing():
         )
         assert (failed.value.__cause__, failed.value.__context__) == (None, None)
         assert [kind for kind, _ in log(database)][-3:] == ["open", "charge", "fail"]
-        assert "longer than 1e-09 seconds" in database._engine.failures[-1]
+        assert "longer than 1e-09 seconds" in database.engine.failures[-1]
 
 
 def test_public_tables_are_counted_once_and_private_ones_never(statements):
@@ -217,14 +217,13 @@ def test_candidates_come_in_blocks(monkeypatch):
     monkeypatch.setattr(collect, "BLOCK", 7)
     rows = [row(f"p{unit}", points=unit % 21) for unit in range(2100)]
     with visits(rows) as database:
-        plan = database._plan(
-            *_asking("SELECT points, COUNT(*) FROM visits GROUP BY points")
-        )
-        with database._engine.session() as session:
+        sql = "SELECT points, COUNT(*) FROM visits GROUP BY points"
+        plan = database.plan(sql, epsilon=1.0)
+        with database.engine.session() as session:
             collector = collect.Collector(
                 plan,
                 session,
-                database._engine.dialect,
+                database.engine.dialect,
                 database.catalogue.table,
                 lambda: "s",
             )
@@ -232,10 +231,3 @@ def test_candidates_come_in_blocks(monkeypatch):
             assert np.array_equal(counts, np.full(21, 100))
             assert sorted(collector.found) == [(point,) for point in range(21)]
             assert collector.keyed([5, 2]) == [collector.found[5], collector.found[2]]
-
-
-def _asking(sql):
-    from dither.query.cost import asked_of
-    from dither.query.sql.parse import parse
-
-    return parse(sql), asked_of({"epsilon": 1.0})

@@ -62,7 +62,7 @@ def clinic(tmp_path):
 def totals(database, sql, unit=None):
     """The exact integers of a question, of all units or without one."""
     plan = _plans(database, database, sql, {"epsilon": 1.0, "radius": RADIUS})[0]
-    engine = database._engine
+    engine = database.engine
     with engine.session() as session:
         collector = Collector(
             plan, session, engine.dialect, database.catalogue.table, lambda: "salt"

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
+from dither.dataset import Dataset
 from dither.ledger import Account, Budget
 from dither.query.catalogue.model import Catalogue
-from dither.query.database import Database
 from dither.query.engines.duckdb.engine import DuckDBEngine
 from dither.query.engines.protocol import Engine
+from dither.query.open import dataset_of
 from tests.conformance.world import CATALOGUES, stored
 
 __all__ = ["ENGINES", "Question", "Worlds", "in_turn", "marks_of", "questions"]
@@ -136,15 +137,15 @@ class Worlds:
     def __init__(self, engine: str) -> None:
         self._make, self._engines = ENGINES[engine], dict[str, Engine]()
 
-    def under(self, world: str, account: Account, **changed: Any) -> Database:
+    def under(self, world: str, account: Account, **changed: Any) -> Dataset:
         """The tables under an account, with what is declared of them changed."""
         if world not in self._engines:
             self._engines[world] = self._make(CATALOGUES[world])
-        return Database(
+        return dataset_of(
             replace(CATALOGUES[world], **changed), self._engines[world], account
         )
 
-    def opened(self, world: str, noise: str, total: float = 1e9) -> Database:
+    def opened(self, world: str, noise: str, total: float = 1e9) -> Dataset:
         """The tables under an account that makes the planner use this noise, whatever
         is asked.
         """

@@ -11,6 +11,7 @@ import dither
 from dither.errors import ArgumentError, BudgetExceeded
 from dither.ledger import Budget
 from dither.privacy import GaussianDP, PureDP
+from dither.query.asker import answer
 from dither.query.preview import Preview
 from dither.table import TableRelease
 from tests.conformance.world import CATALOGUES
@@ -308,13 +309,15 @@ def test_an_analyst_spends_no_more_than_her_share(pure):
 
 
 def test_explain_previews_and_charges_nothing(pure):
-    preview = pure.sql(f"EXPLAIN {BOTH}", epsilon=1.0)
+    with pytest.raises(dither.QueryError, match="pass the question to preview"):
+        pure.sql(f"EXPLAIN {BOTH}", epsilon=1.0)
+    preview = answer(pure, f"EXPLAIN {BOTH}", epsilon=1.0)
     assert isinstance(preview, Preview)
     assert preview == pure.preview(BOTH, epsilon=1.0)
     assert spent(pure.account) == 0
     assert not preview.replay
     assert isinstance(pure.sql(BOTH, epsilon=1.0), TableRelease)
-    assert pure.sql(f"EXPLAIN {BOTH}", epsilon=1.0).replay
+    assert answer(pure, f"EXPLAIN {BOTH}", epsilon=1.0).replay
 
 
 def test_a_preview_says_what_does_not_fit(pure):

@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 from dither.query.collect.collector import Collector
-from dither.query.cost import asked_of
 from dither.query.plan.vectors import Kind
-from dither.query.sql.parse import parse
 from tests.conformance.asking import ENGINES, Worlds, in_turn
 
 ASKED = {
@@ -52,14 +50,14 @@ def collected(worlds, noise, sql, radius):
     """
     cost = {"epsilon": 1.0} if noise == "Laplace" else {"rho": 0.5}
     database = worlds.opened("clinic", noise)
-    plan = database._plan(parse(sql), asked_of(cost | STATED))
+    plan = database.plan(sql, **cost, **STATED)
     if plan.keys is not None:  # few doctors have many patients here
         plan = replace(plan, keys=replace(plan.keys, at_least=2))
-    with database._engine.session() as session:
+    with database.engine.session() as session:
         collector = Collector(
             plan,
             session,
-            database._engine.dialect,
+            database.engine.dialect,
             database.catalogue.table,
             lambda: "salt",
         )

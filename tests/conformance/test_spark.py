@@ -38,7 +38,7 @@ def test_rows_that_raise_count_as_null():
     listed = ", ".join(f"COUNT({value})" for value, _ in ATTACKS.values())
     with visits([*OTHERS, *HIDDEN]) as spark:
         ours = spark.sql(f"SELECT {listed} FROM visits", epsilon=500, radius=2)
-        assert not spark._engine.failures
+        assert not spark.engine.failures
     with analyst.visits([*OTHERS, *HIDDEN]) as duckdb:
         assert (
             ours.rows

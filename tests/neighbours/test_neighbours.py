@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from dither.ledger import Ledger
 from dither.mechanisms.additive import Gaussian, Laplace
-from dither.query.database import Database
+from dither.query.open import dataset_of
 from tests.conformance.asking import in_turn
 from tests.neighbours.neighbour_checks import Asking, campaign, explore
 from tests.neighbours.neighbour_engines import PLACES
@@ -192,7 +192,7 @@ def _observed(place, sql):
     account = Ledger.open(":memory:").account(
         "test", epsilon=100.0, delta=1e-6, unit=place.catalogue.unit
     )
-    release = Database(place.catalogue, place.engine, account).sql(sql, epsilon=1.0)
+    release = dataset_of(place.catalogue, place.engine, account).sql(sql, epsilon=1.0)
     private = any("keys are private" in note for note in release.notes)
     names = [release.is_key(column) for column in range(len(release.columns))]
     keys = [

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from dither.dataset import Dataset
 from dither.errors import DitherError, QueryError
-from dither.query.database import Database
 from tests.clock import quick
 
 __all__ = ["COUNT", "SOON", "refused", "told"]
@@ -19,7 +19,7 @@ COUNT = "SELECT COUNT(*) AS n FROM visits"
 
 
 def refused(
-    database: Database, sql: Any, kind: type[DitherError] = QueryError, **cost: Any
+    database: Dataset, sql: Any, kind: type[DitherError] = QueryError, **cost: Any
 ) -> str:
     """The message with which a question is refused in every way to ask it; nothing is
     charged, and it is quick.

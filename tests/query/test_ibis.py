@@ -121,14 +121,12 @@ SHAPES: dict[str, tuple[Shape, str]] = {
 
 
 @pytest.fixture(name="clinic")
-def _clinic() -> dither.Database:
+def _clinic() -> dither.Dataset:
     return dither.open(CLINIC, ledger=":memory:")
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_a_shape_costs_and_errs_like_its_sql(
-    clinic: dither.Database, name: str
-) -> None:
+def test_a_shape_costs_and_errs_like_its_sql(clinic: dither.Dataset, name: str) -> None:
     shape, sql = SHAPES[name]
     expression = shape(clinic.ibis("visits"), clinic.ibis("patients"))
     ours, theirs = (
@@ -144,7 +142,7 @@ def test_a_shape_costs_and_errs_like_its_sql(
     ]
 
 
-def test_an_answer_is_charged_and_replayed(clinic: dither.Database) -> None:
+def test_an_answer_is_charged_and_replayed(clinic: dither.Dataset) -> None:
     visits = clinic.ibis("visits")
     wards = visits.group_by("ward").agg(n=visits.count())
     first = clinic.ask(wards, epsilon=0.5)
@@ -154,13 +152,13 @@ def test_an_answer_is_charged_and_replayed(clinic: dither.Database) -> None:
     assert len(clinic.account.history()) == 1
 
 
-def test_a_table_has_the_declared_columns_only(clinic: dither.Database) -> None:
+def test_a_table_has_the_declared_columns_only(clinic: dither.Dataset) -> None:
     assert list(clinic.ibis("VISITS").columns) == [
         field.name for field in clinic.catalogue.table("visits").fields
     ]
 
 
-def test_what_no_unit_may_ask_is_refused(clinic: dither.Database) -> None:
+def test_what_no_unit_may_ask_is_refused(clinic: dither.Dataset) -> None:
     visits = clinic.ibis("visits")
     with pytest.raises(QueryError):
         clinic.ask(visits.limit(3), epsilon=1.0)
@@ -172,7 +170,7 @@ def test_what_no_unit_may_ask_is_refused(clinic: dither.Database) -> None:
 
 
 def test_what_follows_a_limit_stays_outside_and_is_refused(
-    clinic: dither.Database,
+    clinic: dither.Dataset,
 ) -> None:
     visits = clinic.ibis("visits")
     two = visits.group_by("ward").agg(n=_.count()).order_by("n").limit(2)
@@ -183,7 +181,7 @@ def test_what_follows_a_limit_stays_outside_and_is_refused(
 @pytest.mark.parametrize("kind", ["right", "outer"])
 @pytest.mark.parametrize("half", ["semi_join", "anti_join"])
 def test_rows_that_a_later_join_adds_are_not_left_out(
-    clinic: dither.Database, half: str, kind: str
+    clinic: dither.Dataset, half: str, kind: str
 ) -> None:
     """In WHERE, a condition of the half join would also be about those rows."""
     visits, patients = clinic.ibis("visits"), clinic.ibis("patients")
@@ -193,7 +191,7 @@ def test_rows_that_a_later_join_adds_are_not_left_out(
     clinic.preview(kept.join(patients, "patient_id", how="left").count(), epsilon=1.0)
 
 
-def test_a_case_that_compares_keeps_its_values(clinic: dither.Database) -> None:
+def test_a_case_that_compares_keeps_its_values(clinic: dither.Dataset) -> None:
     """CASE y WHEN x IS NULL THEN x: where y is false, x is there."""
     visits = clinic.ibis("visits")
     found = sql_of(
@@ -204,7 +202,7 @@ def test_a_case_that_compares_keeps_its_values(clinic: dither.Database) -> None:
     assert [one.args for one in ours] == [one.args for one in theirs]
 
 
-def test_a_name_stands_for_the_whole_expression(clinic: dither.Database) -> None:
+def test_a_name_stands_for_the_whole_expression(clinic: dither.Dataset) -> None:
     visits = clinic.ibis("visits")
     short = (
         visits.group_by(short=~(_.days > 5))
@@ -219,7 +217,7 @@ def test_a_name_stands_for_the_whole_expression(clinic: dither.Database) -> None
     ]
 
 
-def test_what_ibis_cannot_write(clinic: dither.Database) -> None:
+def test_what_ibis_cannot_write(clinic: dither.Dataset) -> None:
     visits = clinic.ibis("visits")
     with pytest.raises(QueryError, match="Ibis cannot write"):
         clinic.ask(visits.aggregate(c=_.cost.corr(_.days, how="sample")), epsilon=1.0)

@@ -56,7 +56,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plugins, "entry_points", lambda group: found[group])
 
 
-def database(**how: Any) -> dither.Database:
+def database(**how: Any) -> dither.Dataset:
     import pandas as pd
 
     frame = pd.DataFrame({"age": [30, 40, 50]})

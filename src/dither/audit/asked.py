@@ -10,7 +10,7 @@ import duckdb
 from dither.audit.finding import Finding
 from dither.audit.questions import query
 from dither.audit.trial import FEWEST
-from dither.query.database import Database
+from dither.dataset import Dataset
 from dither.query.open import open as open_database
 
 __all__ = ["QUESTIONS", "Asked"]
@@ -49,7 +49,7 @@ class Asked:
             )
 
 
-def _opened(rows: Rows, most: int | None) -> Database:
+def _opened(rows: Rows, most: int | None) -> Dataset:
     connection = duckdb.connect()
     connection.execute(
         "CREATE TABLE visits (id VARCHAR, ward VARCHAR, age INTEGER, code VARCHAR)"

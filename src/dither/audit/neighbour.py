@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, cast
 
+from dither.dataset import Dataset
 from dither.errors import ArgumentError
 from dither.privacy import Relation
 from dither.query.catalogue.model import Catalogue, Table
@@ -18,21 +19,20 @@ from dither.query.catalogue.types import ANY
 from dither.query.catalogue.values import keys_of
 from dither.query.collect.collector import Collector
 from dither.query.collect.rows import Writer
-from dither.query.database import Database
 from dither.query.engines.protocol import Dialect, Session
 
 __all__ = ["Without", "left_out"]
 
 
-def left_out(database: Database, unit: Any) -> Any:
+def left_out(dataset: Dataset, unit: Any) -> Any:
     """The id of the unit to leave out, as its column holds ids; refused where no row
     has it.
     """
-    owned = _owned(database.catalogue)
+    owned = _owned(dataset.catalogue)
     column = owned[0].field(owned[0].owner or "")
     (found,) = keys_of("unit", [unit], column.type)
-    with database._engine.session() as session:
-        if not any(_rows(session, database, table, found) for table in owned):
+    with dataset.engine.session() as session:
+        if not any(_rows(session, dataset, table, found) for table in owned):
             raise ArgumentError(
                 "unit",
                 f"{unit!r:.60} has no row in the data; pass the id of one that has",
@@ -60,8 +60,8 @@ def _owned(catalogue: Catalogue) -> list[Table]:
     return [table for table in catalogue.private if table.owner is not None]
 
 
-def _rows(session: Session, database: Database, table: Table, unit: Any) -> int:
-    dialect, parameters = database._engine.dialect, list[Any]()
+def _rows(session: Session, dataset: Dataset, table: Table, unit: Any) -> int:
+    dialect, parameters = dataset.engine.dialect, list[Any]()
     mine = f"{_id(dialect, table)} = {_literal(dialect, table, unit, parameters)}"
     ((count,),) = session.fetch(
         f"SELECT count(*) FROM {dialect.relation(table)} WHERE {mine}", parameters

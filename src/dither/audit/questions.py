@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from dither.audit.criteria import criterion_of
 from dither.audit.drawing import Progress
@@ -16,17 +16,16 @@ from dither.audit.finding import Finding
 from dither.audit.neighbour import Without, left_out
 from dither.audit.redraw import Redrawn
 from dither.audit.trial import mechanism
+from dither.by_name import keywords
+from dither.dataset import Dataset, QueryCost
 from dither.errors import ArgumentError
 from dither.noise import token
 from dither.privacy import Guarantee
 from dither.privacy.numbers import confidence_level, float_down
 from dither.query.catalogue.model import Catalogue
 from dither.query.collect.collector import Collector
-from dither.query.cost import asked_of
-from dither.query.database import Database
+from dither.query.open import dataset_of
 from dither.query.plan.plan import Plan
-from dither.query.plan.spend import Asked
-from dither.query.sql.parse import Parsed, parse
 
 __all__ = ["query"]
 
@@ -34,17 +33,18 @@ DRAWS = 20_000
 SALT_BYTES = 16
 
 
+@keywords(QueryCost)
 def query(
-    dataset: Database,
+    dataset: Dataset,
     sql: str,
     unit: Any = None,
     *,
-    without: Database | None = None,
+    without: Dataset | None = None,
     claimed: Guarantee | None = None,
     draws: int = DRAWS,
     confidence: float = 0.999,
     progress: Progress | None = None,
-    **cost: Any,
+    **cost: Unpack[QueryCost],
 ) -> Finding:
     """Tries to refute the guarantee of a question about a dataset and about the same
     dataset without one unit.
@@ -52,7 +52,7 @@ def query(
     `dataset` is what `dither.open` returns, and `unit` the id that is left out of all
     its private tables. Pass a neighbouring dataset as `without` instead where rows are
     units, where neighbours replace a unit, or to find out whether what is declared
-    depends on the data. What the question may cost is stated as for `Database.sql`.
+    depends on the data. What the question may cost is stated as for `Dataset.sql`.
     Nothing is charged, whatever book the dataset has, so this is for data that is made
     up.
 
@@ -86,8 +86,8 @@ def query(
         )
 
 
-def _opened(argument: str, dataset: Any) -> Database:
-    if not isinstance(dataset, Database):
+def _opened(argument: str, dataset: Any) -> Dataset:
+    if not isinstance(dataset, Dataset):
         raise ArgumentError(
             argument,
             (
@@ -98,7 +98,7 @@ def _opened(argument: str, dataset: Any) -> Database:
     return dataset
 
 
-def _neighbour(dataset: Database, unit: Any, without: Any) -> Database:
+def _neighbour(dataset: Dataset, unit: Any, without: Any) -> Dataset:
     """The dataset that the other side asks: another one, or the same with one unit left
     out.
     """
@@ -137,33 +137,29 @@ def _columns(catalogue: Catalogue) -> list[Any]:
     ]
 
 
-def _plans(
-    first: Database, second: Database, sql: str, cost: dict[str, Any]
-) -> list[Plan]:
+def _plans(first: Dataset, second: Dataset, sql: str, cost: QueryCost) -> list[Plan]:
     """The plans of both; of one alone where the other is refused or planned
     differently.
     """
-    parsed, asked = parse(sql), asked_of(dict(cost))
-    found = [_planned(one, parsed, asked) for one in (first, second)]
+    found = [_planned(one, sql, cost) for one in (first, second)]
     plans = [one for one in found if isinstance(one, Plan)]
     if not plans:
         raise next(one for one in found if isinstance(one, ArgumentError))
     alike = (
         len(plans) == 2
-        and len({_bare(one)._plan(parsed, asked).identity for one in (first, second)})
-        == 1
+        and len({_bare(one).plan(sql, **cost).identity for one in (first, second)}) == 1
     )
     return plans if alike else plans[:1]
 
 
-def _planned(database: Database, parsed: Parsed, asked: Asked) -> Plan | ArgumentError:
+def _planned(dataset: Dataset, sql: str, cost: QueryCost) -> Plan | ArgumentError:
     try:
-        return database._plan(parsed, asked)
+        return dataset.plan(sql, **cost)
     except ArgumentError as problem:
         return problem
 
 
-def _bare(database: Database) -> Database:
+def _bare(dataset: Dataset) -> Dataset:
     """The same without where its rows are and who declared what: neighbours may lie in
     different places.
     """
@@ -174,16 +170,16 @@ def _bare(database: Database) -> Database:
             stored="",
             fields=tuple(replace(field, provenance="") for field in table.fields),
         )
-        for table in database.catalogue.tables
+        for table in dataset.catalogue.tables
     )
-    return Database(
-        replace(database.catalogue, tables=tables), database._engine, database.account
+    return dataset_of(
+        replace(dataset.catalogue, tables=tables), dataset.engine, dataset.account
     )
 
 
 @contextmanager
 def _sides(
-    datasets: Sequence[Database], plans: Sequence[Plan], left: Any
+    datasets: Sequence[Dataset], plans: Sequence[Plan], left: Any
 ) -> Iterator[list[Redrawn]]:
     """Both neighbours, ready to be drawn from; the second one without the unit that is
     left out, if one is.
@@ -192,9 +188,9 @@ def _sides(
     with ExitStack() as opened:
         collectors: list[Collector] = []
         for number, (one, plan) in enumerate(zip(datasets, plans, strict=True)):
-            session = opened.enter_context(one._engine.session())
+            session = opened.enter_context(one.engine.session())
             collector = Collector(
-                plan, session, one._engine.dialect, one.catalogue.table, lambda: salt
+                plan, session, one.engine.dialect, one.catalogue.table, lambda: salt
             )
             collectors.append(
                 Without(collector, left) if number and left is not None else collector

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,7 +17,7 @@ from dither.text import percent
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from dither.query.database import Database
+    from dither.dataset import Dataset
     from dither.table import TableRelease
 
 __all__ = ["QUESTIONS", "Question", "command"]
@@ -69,7 +69,7 @@ QUESTIONS = (
 )
 
 
-def cost(database: Database, release: TableRelease, spent: float) -> str:
+def cost(database: Dataset, release: TableRelease, spent: float) -> str:
     delta = database.account.terms.total.delta
     alone = release.guarantee.epsilon_at(delta)
     return (
@@ -78,12 +78,12 @@ def cost(database: Database, release: TableRelease, spent: float) -> str:
     )
 
 
-def ask(database: Database, shown: Console, number: int, question: Question) -> None:
+def ask(database: Dataset, shown: Console, number: int, question: Question) -> None:
     """Show a question, its SQL, the answer with its intervals, and what it cost."""
     shown.print(f"{number}. {question.words}", style="bold", soft_wrap=True)
     shown.print(question.sql, style="dim", soft_wrap=True)
     before = database.account.spent
-    release = cast("TableRelease", database.sql(question.sql, share=question.share))
+    release = database.sql(question.sql, share=question.share)
     headings = [
         (name, not release.is_key(place)) for place, name in enumerate(release.columns)
     ]

@@ -66,6 +66,7 @@ def command(asked: Asked, confidence: float, as_json: bool, as_csv: bool) -> Non
     \b
     dither query clinic.toml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --epsilon 0.5
     """
+    from dither.query.asker import answer as answer_to
     from dither.query.asker import asking
     from dither.query.preview import Preview
 
@@ -73,7 +74,7 @@ def command(asked: Asked, confidence: float, as_json: bool, as_csv: bool) -> Non
         raise click.UsageError("print the answer in one shape: --json or --csv")
     with asked.open() as database:
         with asking(database.account, asked.by) as name, working("asking"):
-            answer = database.sql(asked.sql, by=name, **asked.cost)
+            answer = answer_to(database, asked.sql, by=name, **asked.cost)
         left = database.account.remaining_for(name).in_words()
     if isinstance(answer, Preview):
         if as_csv:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from dither.query.database import Database
+    from dither.dataset import Dataset
 
 __all__ = [
     "Asked",
@@ -212,10 +212,10 @@ class Asked:
     cost: dict[str, Any]
     by: str | None = None
 
-    def open(self) -> Database:
+    def open(self) -> Dataset:
         import dither
 
-        found: Database = dither.open(self.source, **self.declared)
+        found: Dataset = dither.open(self.source, **self.declared)
         return found
 
 

@@ -350,6 +350,16 @@ class Account(Curated):
         if rows != [("charge", self.name, receipt.head)]:
             raise LedgerError(f"{receipt} is not of a charge in this book")
 
+    def holds(self, receipt: Receipt) -> bool:
+        """Whether a receipt is of a charge to this account, in this book."""
+        self._check_receipt(receipt)
+        with self._ledger.store.reading() as run:
+            try:
+                self._check_known(run, receipt)
+            except LedgerError:
+                return False
+        return True
+
     def store(self, receipt: Receipt, key: str, release: str) -> None:
         """Keep a release for replay, and settle its charge. It is durable when this
         returns, so show it only then.

@@ -6,9 +6,9 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
+from dither.by_name import by_name
 from dither.errors import ArgumentError
 from dither.mechanisms.additive import Gaussian, Geometric, Laplace
-from dither.mechanisms.by_name import by_name
 from dither.mechanisms.response import RandomizedResponse
 from dither.mechanisms.selection import Exponential
 

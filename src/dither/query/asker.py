@@ -1,5 +1,5 @@
-"""Who asks, where a front end was not told: charges and failures always count for
-somebody (rule R31).
+"""What front ends share: who asks, where nobody said so (charges and failures always
+count for somebody, rule R31), and EXPLAIN.
 """
 
 from __future__ import annotations
@@ -7,15 +7,19 @@ from __future__ import annotations
 import getpass
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from dither.errors import ArgumentError, BudgetExceeded
 from dither.ledger.receipt import check_text
+from dither.query.sql.parse import explains
 
 if TYPE_CHECKING:
+    from dither.dataset import Dataset, QueryCost
     from dither.ledger import Account
+    from dither.query.preview import Preview
+    from dither.table import TableRelease
 
-__all__ = ["advice", "asker", "asking"]
+__all__ = ["advice", "answer", "asker", "asking"]
 
 UNKNOWN = "unknown user"
 
@@ -38,6 +42,14 @@ def asker(by: str | None) -> str:
         # A container may run under a number that has no name
         return UNKNOWN
     return name
+
+
+def answer(
+    dataset: Dataset, query: str, **cost: Unpack[QueryCost]
+) -> TableRelease | Preview:
+    """The answer to what was typed in, or its preview where EXPLAIN stands before it."""
+    ask = dataset.preview if explains(query) else dataset.sql
+    return ask(query, **cost)
 
 
 @contextmanager

@@ -7,9 +7,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
+from dither.dataset import Facts, Kind, QueryCost, Rows
 from dither.errors import (
     ArgumentError,
     DitherError,
@@ -21,15 +22,19 @@ from dither.ledger import Account, Ledger, Receipt
 from dither.ledger.receipt import check_text
 from dither.ledger.replay import replay_key
 from dither.noise import token
+from dither.privacy import Unit
 from dither.query.answer.assemble import Answer
 from dither.query.answer.measure import Noisy, measure
 from dither.query.answer.solve import solve
 from dither.query.answer.widths import widths
-from dither.query.catalogue.model import Catalogue
+from dither.query.catalogue.model import Catalogue, Field, Table
 from dither.query.catalogue.tables import Tables
+from dither.query.catalogue.types import Type
+from dither.query.cells import counted
 from dither.query.collect.public import PublicSizes
 from dither.query.cost import asked_of, spelled
 from dither.query.engines.protocol import Engine
+from dither.query.fetch import fetched, private_table
 from dither.query.ibis import sql_of, table_of
 from dither.query.operations.expressions import KeyLeaf
 from dither.query.plan.describe import describe
@@ -47,7 +52,9 @@ from dither.release import Source
 from dither.table import TableRelease
 
 if TYPE_CHECKING:
+    import numpy as np
     from ibis.expr.types import Table as IbisTable
+    from numpy.typing import NDArray
 
 __all__ = ["Database"]
 
@@ -58,18 +65,8 @@ STACK = 350
 
 
 class Database:
-    """Private tables with their catalogue, their engine and the account that pays.
-    `dither.open` makes one.
-
-    Every question takes what it may cost: `epsilon` (the stand-alone guarantee of its
-    answer, at the account's δ), `rho`, a `share` of the account, or the wanted `error`
-    (with `expect`, a public number of rows, where it matters). `shares` says how to
-    split the cost over the columns of the answer, `radius` how much one unit may count
-    for in a column; `groups` and `values` cap the private keys and the different values
-    that one unit counts for.
-
-    `failure` is what last went wrong after a charge. It may hold private values: it is
-    for the curator in this process.
+    """What a `Dataset` of tables is made of: its catalogue, its engine and its account.
+    It answers in the order of rule R4: plan, charge, read, release.
     """
 
     def __init__(
@@ -85,35 +82,53 @@ class Database:
                 f"{catalogue.unit}; pass an account for that unit"
             )
             raise ArgumentError("budget", words)
-        self.catalogue, self.account = catalogue, account
-        self._engine, self._book = engine, book
+        self.catalogue, self.account, self.engine = catalogue, account, engine
+        self._book = book
         self._sizes = PublicSizes(engine, catalogue.table)
         self.failure: Exception | None = None
+
+    @property
+    def unit(self) -> Unit:
+        return self.catalogue.unit
+
+    @property
+    def single(self) -> bool:
+        return self.catalogue.rows_are_units
 
     @property
     def tables(self) -> Tables:
         """What is declared about each table."""
         return Tables(self.catalogue)
 
-    def sql(
-        self, query: str, *, by: str | None = None, **cost: Any
-    ) -> TableRelease | Preview:
-        """The answer, charged before any data is read; the same question again is
-        answered from the book, for free.
+    @cached_property
+    def facts(self) -> dict[str, Facts]:
+        """What is declared about the columns of private tables."""
+        tables = self.catalogue.private
+        return {
+            one.name if len(tables) == 1 else f"{table.name}.{one.name}": _facts(
+                table, one
+            )
+            for table in tables
+            for one in table.fields
+        }
 
-        Guarantee: the plan's, for one unit of the catalogue; `preview` shows it.
-        Why: each measured vector is clipped to its radius for each unit, in integers,
-        over all groups together; exact noise for that radius; the parts of the cost add
-        up (docs/proofs/query.md).
-        Assumes: the engine computes what it is asked, and parent keys are unique. How
-        long it takes is not protected.
-        """
+    @property
+    def caps(self) -> dict[str, int]:
+        """The declared most rows of a unit, by table."""
+        tables = self.catalogue.private
+        return {table.name: table.rows for table in tables if table.rows is not None}
+
+    def sql(self, query: str, cost: QueryCost) -> TableRelease:
+        """The answer to a question in SQL: see `Dataset.sql`."""
         with self._quoting():
             parsed = parse(query)
-        by = _analyst(by)
         if parsed.explain:
-            return self._preview(parsed, asked_of(cost), by)
-        plan = self._plan(parsed, asked_of(cost), by)
+            raise QueryError(
+                "EXPLAIN asks for a preview; pass the question to preview, or leave "
+                "EXPLAIN out"
+            )
+        asked, by = _stated(cost)
+        plan = self._plan(parsed, asked, by)
         purpose = " ".join(query.split())[:PURPOSE]
         stored = self.account.stored(self._key(plan), by=by)
         if stored is not None:
@@ -125,43 +140,48 @@ class Database:
             kept = self._keep(plan, self._measured(plan), receipt)
         return self._release(plan, *kept)
 
-    def ask(
-        self, expression: Any, *, by: str | None = None, **cost: Any
-    ) -> TableRelease:
-        """The answer to an Ibis expression over tables from `ibis`: it becomes SQL, and
-        all is as for `sql`.
-        """
-        found = self.sql(sql_of(expression), by=by, **cost)
-        assert isinstance(found, TableRelease)  # Ibis writes no EXPLAIN
-        return found
+    def ask(self, expression: Any, cost: QueryCost) -> TableRelease:
+        """The answer to an Ibis expression."""
+        return self.sql(sql_of(expression), cost)
 
     def ibis(self, table: str) -> IbisTable:
         """A declared table as an Ibis table without data, to write expressions with."""
         return table_of(self.catalogue, table)
 
-    def preview(self, query: Any, *, by: str | None = None, **cost: Any) -> Preview:
-        """What a question would cost and how far off its answer would be. Reads no
-        private data and costs nothing.
+    def preview(self, query: Any, cost: QueryCost) -> Preview:
+        """The cost and the error of a question in SQL or in Ibis."""
+        return self._preview(self._parsed(query), *_stated(cost))
 
-        The question is SQL or an Ibis expression.
-        """
-        with self._quoting():
-            parsed = _parsed(query)
-        return self._preview(parsed, asked_of(cost), _analyst(by))
+    def plan(self, query: Any, cost: QueryCost) -> Plan:
+        """What a question would measure."""
+        return self._plan(self._parsed(query), *_stated(cost))
 
-    def explain_plan(self, query: Any, **cost: Any) -> str:
-        """The plan in words: relations, keys, aggregates; with a cost, also
-        sensitivities and noise.
-        """
-        with self._quoting():
-            parsed = _parsed(query)
+    def explain_plan(self, query: Any, cost: QueryCost) -> str:
+        """The plan in words; without a cost, what does not depend on it."""
+        parsed = self._parsed(query)
         with _shallow():
             text = describe(self._bound(parsed))
         if not cost:
             return text
-        plan = self._plan(parsed, asked_of(cost))
+        plan = self._plan(parsed, *_stated(cost))
         self._check_minimum(plan)
         return "\n".join([text, *described(plan)])
+
+    def fetch(self, columns: Sequence[str], table: str | None) -> Rows:
+        """Owners and clamped columns of a private table."""
+        found = private_table(self.catalogue, table)
+        return fetched(self.catalogue, self.engine, columns, found)
+
+    def histogram(
+        self, cells: Sequence[str], rows: int, table: str | None
+    ) -> NDArray[np.int64]:
+        """Exact counts of a private table's rows in public cells."""
+        found = private_table(self.catalogue, table)
+        return counted(self.catalogue, self.engine, cells, rows, found, _salt())
+
+    def _parsed(self, query: Any) -> Parsed:
+        with self._quoting():
+            return _parsed(query)
 
     def _bound(self, parsed: Parsed) -> Question:
         with self._quoting():
@@ -228,7 +248,7 @@ class Database:
         none of it is passed on.
         """
         try:
-            return measure(plan, self._engine, self.catalogue.table, _salt)
+            return measure(plan, self.engine, self.catalogue.table, _salt)
         except Exception as problem:
             self.failure = problem
         # Raised here and not where the problem was caught, so that it carries no trace
@@ -345,19 +365,13 @@ class Database:
 
     def close(self) -> None:
         """Let go of the engine, and of the book if it was opened with it."""
-        self._engine.close()
+        self.engine.close()
         if self._book is not None:
             self._book.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         return (
-            f"<Database {self.catalogue.name}: {', '.join(self.tables)}; "
+            f"<Dataset {self.catalogue.name}: {', '.join(self.tables)}; "
             f"{self.account!r}>"
         )
 
@@ -385,6 +399,13 @@ def _parsed(query: Any) -> Parsed:
     return parse(sql_of(query) if type(query).__module__.startswith("ibis.") else query)
 
 
+def _stated(cost: QueryCost) -> tuple[Asked, str | None]:
+    """What a question may cost, and who asks it."""
+    words: dict[str, Any] = {**cost}
+    by = _analyst(words.pop("by", None))
+    return asked_of(words), by
+
+
 def _analyst(by: Any) -> str | None:
     if by is None:
         return None
@@ -398,6 +419,27 @@ def _analyst(by: Any) -> str | None:
 
 def _salt() -> str:
     return token(SALT_BYTES)
+
+
+KINDS = {
+    Type.INTEGER: Kind.INTEGERS,
+    Type.REAL: Kind.REALS,
+    Type.BOOLEAN: Kind.TRUTHS,
+}
+
+
+def _facts(table: Table, field: Field) -> Facts:
+    """A declared column as other rooms see it; bounds of dates are left out there."""
+    low, high = field.range.low, field.range.high
+    numeric = field.type.numeric and low is not None and high is not None
+    return Facts(
+        field.name,
+        table.name,
+        KINDS.get(field.type, Kind.OTHER),
+        (low, high) if numeric else None,  # type: ignore[arg-type]
+        field.keys,
+        field.provenance,
+    )
 
 
 def _column(plan: Plan, output: Output) -> PreviewColumn:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from dither.errors import ArgumentError, DitherError
+from dither.query.asker import answer as answer_to
 from dither.query.asker import asking
 from dither.table import check_confidence
 
@@ -129,9 +130,10 @@ class Magic:
         by = stated.pop("by")
         asked = {name: value for name, value in stated.items() if value is not None}
         with asking(self.database.account, by) as name:
-            answer = (self.database.preview if preview else self.database.sql)(
-                cell, by=name, **asked
-            )
+            if preview:
+                answer = self.database.preview(cell, by=name, **asked)
+            else:
+                answer = answer_to(self.database, cell, by=name, **asked)
         if level is not None and hasattr(answer, "at"):
             answer = answer.at(level)
         self.shell.user_ns.update(dict.fromkeys(names, answer))

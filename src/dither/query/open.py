@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from dither.by_name import by_name
+from dither.dataset import Dataset
 from dither.errors import ArgumentError, LedgerError
 from dither.ledger import Account, Ledger, Policy
 from dither.ledger.promise import Promise, accounting_of
 from dither.ledger.terms import Terms
-from dither.mechanisms.by_name import by_name
 from dither.privacy import ApproxDP, Unit
 from dither.privacy.numbers import fraction, written
 from dither.query.catalogue.declare import declare
@@ -24,7 +25,7 @@ from dither.query.database import Database
 from dither.query.engines.choice import apart, engine_for, engine_of, maker, sources_of
 from dither.query.engines.protocol import Engine
 
-__all__ = ["open"]
+__all__ = ["dataset_of", "open"]
 
 BOOK = ".dither.db"
 MEMORY = ":memory:"
@@ -54,7 +55,7 @@ def open(
     name: str | None = None,
     version: str = "1",
     engine: str | None = None,
-) -> Database:
+) -> Dataset:
     """Private tables to ask questions of.
 
     `source` is a catalogue (.toml), which says all the rest; or one table: a CSV, JSON
@@ -146,7 +147,16 @@ def open(
     )
     made = maker(chosen)(catalogue, {catalogue.tables[0].name: (source, table)})
     with _closing_on_error(made):
-        return Database(catalogue, made, *_account(catalogue, book, BUDGET))
+        return dataset_of(catalogue, made, *_account(catalogue, book, BUDGET))
+
+
+def dataset_of(
+    catalogue: Catalogue, engine: Engine, account: Account, book: Ledger | None = None
+) -> Dataset:
+    """The dataset of a catalogue whose tables an engine holds. A book that is passed is
+    closed with it.
+    """
+    return Dataset(Database(catalogue, engine, account, book), account)
 
 
 def _open_several(
@@ -157,7 +167,7 @@ def _open_several(
     budget: Any,
     ledger: Any,
     engine: str | None,
-) -> Database:
+) -> Dataset:
     """Several tables by their names. A book has no place beside them, so files need one
     that is named (rule R18).
     """
@@ -183,7 +193,7 @@ def _open_several(
     )
     made = maker(chosen)(catalogue, places)
     with _closing_on_error(made):
-        return Database(catalogue, made, *_account(catalogue, book, BUDGET))
+        return dataset_of(catalogue, made, *_account(catalogue, book, BUDGET))
 
 
 def _places(sources: Mapping[Any, Any]) -> dict[str, tuple[Any, str]]:
@@ -226,7 +236,7 @@ def open_catalogue(
     budget: Any = None,
     ledger: str | Path | Ledger | None = None,
     engine: str | None = None,
-) -> Database:
+) -> Dataset:
     """The tables of a catalogue, and its account with the shares of its analysts."""
     if budget is not None and not isinstance(budget, Account):
         raise ArgumentError(
@@ -245,13 +255,13 @@ def open_catalogue(
     made = maker(engine if engine is not None else engine_for(catalogue))(catalogue, {})
     with _closing_on_error(made):
         account, opened = _account_of(path, catalogue, book, way_out)
-        database = Database(catalogue, made, account, opened)
-    with _closing_on_error(database):
+        dataset = dataset_of(catalogue, made, account, opened)
+    with _closing_on_error(dataset):
         known = account.shares()
         for analyst, part in catalogue.analysts.items():
             if known.get(analyst) != part:
                 account.share(analyst, part)
-    return database
+    return dataset
 
 
 def _account_of(
@@ -265,7 +275,7 @@ def _account_of(
 
 
 @contextmanager
-def _closing_on_error(opened: Engine | Database) -> Iterator[None]:
+def _closing_on_error(opened: Engine | Dataset) -> Iterator[None]:
     """The book comes after the data: what cannot be opened leaves no account behind,
     and what has none is closed.
     """

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import dither
-from dither.dataset import Kind
+from dither.dataset import Columns, Facts, Kind
 from dither.query.arrays import quantiles
 from dither.query.arrays.columns import numbers_of
 from dither.query.arrays.moments import scaled
@@ -17,6 +17,7 @@ from dither.query.arrays.steps import Steps
 
 GENERATOR = np.random.default_rng(7)  # allowed: test data, not noise
 AGES = GENERATOR.integers(0, 100, 20_000)
+AGE = Facts("age", bounds=(0, 110))
 
 QUESTIONS = {
     "count": dither.count,
@@ -118,10 +119,7 @@ def test_data_is_not_read_before_it_is_paid_for(name):
         raise AssertionError("read before the charge")
 
     dataset = dither.Dataset(
-        unreadable,
-        ("age",),
-        bounds={"age": (0, 110)},
-        account=dither.Budget(epsilon=0.1),
+        Columns(unreadable, {"age": AGE}), dither.Budget(epsilon=0.1)
     )
     with pytest.raises(dither.BudgetExceeded):
         QUESTIONS[name](dataset["age"], epsilon=0.2)
@@ -524,9 +522,7 @@ def test_chunked_arrow_columns():
 def test_a_column_is_fetched_once():
     fetched = []
     dataset = dither.Dataset(
-        lambda names: fetched.append(names) or {"age": AGES},
-        ("age",),
-        bounds={"age": (0, 110)},
+        Columns(lambda names: fetched.append(names) or {"age": AGES}, {"age": AGE})
     )
     for ask in QUESTIONS.values():
         ask(dataset["age"], epsilon=1)
@@ -552,7 +548,7 @@ def test_failures_after_reading_are_counted_and_freeze_the_account():
         raise RuntimeError("row 17 is odd")
 
     budget = dither.Budget(epsilon=10)
-    dataset = dither.Dataset(broken, ("age",), account=budget)
+    dataset = dither.Dataset(Columns(broken, {"age": AGE}), budget)
     for _ in range(3):
         with pytest.raises(RuntimeError):
             dither.count(dataset["age"], epsilon=1)

@@ -177,7 +177,7 @@ def test_no_bound_is_too_small_for_the_rows_there_are(
     worlds, compared = Worlds("duckdb"), 0
     for asked in questions():
         database = worlds.opened(asked.world, "Laplace")
-        engine, table = database._engine, database.catalogue.table
+        engine, table = database.engine, database.catalogue.table
         relation = bind(asked.sql, database.catalogue).relation
         if not any(
             isinstance(node, Join | SemiJoin | Union) for node in nodes(relation)

@@ -23,9 +23,9 @@ from bench.tpch import (
     make,
     plain,
 )
+from dither.dataset import Dataset
 from dither.mechanisms.additive import Gaussian, Laplace
 from dither.privacy import Unit
-from dither.query.database import Database
 from tools.tpch_table import PAGE, filled
 
 made = pytest.mark.skipif(
@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def database(folder: Path) -> Iterator[Database]:
+def database(folder: Path) -> Iterator[Dataset]:
     with dither.open(
         folder / CATALOGUE, budget=dither.Budget(1e9, 1e-6, unit=Unit("c_custkey"))
     ) as opened:
@@ -92,7 +92,7 @@ def test_the_wanted_questions_are_there() -> None:
     ids=lambda case: case.name,
 )
 def test_a_question_about_single_customers_is_refused(
-    database: Database, case: Case
+    database: Dataset, case: Case
 ) -> None:
     with pytest.raises(dither.QueryError, match=REFUSED[case.name]):
         database.preview(case.sql, epsilon=1.0)
@@ -106,7 +106,7 @@ def test_a_question_about_single_customers_is_refused(
 )
 @pytest.mark.usefixtures("noiseless")
 def test_an_answer_is_right_but_for_its_noise(
-    folder: Path, database: Database, case: Case
+    folder: Path, database: Dataset, case: Case
 ) -> None:
     found = database.sql(case.sql, rho=1e7, **WIDE)
     assert isinstance(found, dither.TableRelease)

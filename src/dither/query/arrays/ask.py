@@ -7,50 +7,47 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from dither.cost import Cost, Stated
 from dither.dataset import Account, Column, Kind, kind_of
 from dither.errors import ArgumentError
 from dither.mechanisms import Additive, Gaussian, Laplace
 from dither.noise.shapes import LARGEST_SCALE
 from dither.privacy import ROW, Guarantee, Relation, Unit, epsilon_for_error
-from dither.privacy.numbers import float_down, fraction, positive, written
+from dither.privacy.numbers import float_down, fraction, written
 from dither.progress import working
 from dither.query.arrays.columns import Numbers, numbers_of
 from dither.release import Release, Source, Spread
 
-__all__ = ["Ask", "Cost", "check_bounds", "check_numeric", "declared_kind"]
+__all__ = [
+    "ArrayCost",
+    "Ask",
+    "ErrorCost",
+    "Paid",
+    "check_bounds",
+    "check_numeric",
+    "declared_kind",
+]
 
 PLAIN = "pass a list or a one-dimensional array with one value for each unit"
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What a question may cost, stated in one of four ways."""
+class ArrayCost(Stated, total=False):
+    """What an answer about an array may cost, and who pays, as keywords."""
 
-    epsilon: float | None = None
-    rho: float | None = None
-    share: float | None = None
-    error: float | None = None
+    budget: Account | None
+    unit: Unit | None
 
-    def __post_init__(self) -> None:
-        stated = [
-            name
-            for name in ("epsilon", "rho", "share", "error")
-            if getattr(self, name) is not None
-        ]
-        if len(stated) != 1:
-            raise ArgumentError(
-                "epsilon",
-                (
-                    "state what this may cost in one way: epsilon, rho or share (or "
-                    "error, where a function takes it)"
-                ),
-            )
+
+class ErrorCost(ArrayCost, total=False):
+    """The same where the error does not depend on the data, so it can be asked for."""
+
+    error: float | str | None
 
 
 @dataclass(frozen=True)
@@ -64,39 +61,20 @@ class Ask:
     account: Account | None
 
     @classmethod
-    def of(
-        cls, what: str, data: Any, cost: Cost, budget: Account | None, unit: Unit | None
-    ) -> Ask:
+    def of(cls, what: str, data: Any, stated: ArrayCost | ErrorCost) -> Ask:
+        """A question from its keywords. A keyword that is unknown is a TypeError."""
+        words: dict[str, Any] = {**stated}
+        budget, unit = words.pop("budget", None), words.pop("unit", None)
+        cost = Cost(**words)
         if budget is not None and not hasattr(budget, "charge"):
+            kind = type(budget).__name__
             raise ArgumentError(
-                "budget",
-                (
-                    f"must be a budget, not {type(budget).__name__}; pass "
-                    "Budget(epsilon=1.0)"
-                ),
+                "budget", f"must be a budget, not {kind}; pass Budget(epsilon=1.0)"
             )
         if isinstance(data, Column):
-            if data.dataset.owner is not None:
-                way_out = f"make one row for each {data.dataset.unit.name} first"
-                raise ArgumentError(
-                    "x",
-                    (
-                        "the dataset may hold many rows of one "
-                        f"{data.dataset.unit.name}; "
-                        f"{way_out}"
-                    ),
-                )
-            account = data.dataset.account
-            if account is not None and budget is not None and budget is not account:
-                raise ArgumentError(
-                    "budget",
-                    (
-                        "the dataset has its own account, which pays for it; leave "
-                        "budget out"
-                    ),
-                )
-            return cls(what, data, cost, unit or data.dataset.unit, account or budget)
-        _check_type(data)
+            unit, budget = unit or data.dataset.unit, _payer(data, budget)
+        else:
+            _check_type(data)
         return cls(what, data, cost, unit or ROW, budget)
 
     @property
@@ -151,16 +129,16 @@ class Ask:
         """The same question with a wanted error turned into the ε that reaches it, for
         integers in steps.
         """
-        if self.cost.error is None:
+        wanted = self.cost.wanted
+        if wanted is None:
             return self
-        wanted = positive(
-            "error", self.cost.error, "pass the ± you can live with, such as 10"
+        epsilon = epsilon_for_error(
+            wanted.width / step, wanted.confidence, sensitivity, integer=True
         )
-        epsilon = epsilon_for_error(wanted / step, 0.95, sensitivity, integer=True)
-        return Ask(self.what, self.data, Cost(epsilon=epsilon), self.unit, self.account)
+        return replace(self, cost=Cost(epsilon=epsilon))
 
     @contextmanager
-    def paying(self, guarantee: Guarantee) -> Iterator[Source]:
+    def paying(self, guarantee: Guarantee) -> Iterator[Paid]:
         """Charge the account, if there is one, before anything inside reads data;
         settle afterwards (rule R5).
 
@@ -169,16 +147,26 @@ class Ask:
         """
         if self.account is None:
             with working(self.what):
-                yield Source(guarantee)
+                yield Paid(self, Source(guarantee))
             return
         with (
             self.account.spending(guarantee, purpose=self.what) as receipt,
             working(self.what),
         ):
-            yield Source(guarantee, receipt)
+            yield Paid(self, Source(guarantee, receipt))
+
+
+@dataclass(frozen=True)
+class Paid:
+    """A question that was paid for: only from here can its data be read."""
+
+    ask: Ask
+    source: Source
 
     def read(self) -> Any:
-        return self.data.fetch() if isinstance(self.data, Column) else self.data
+        """The column itself."""
+        data = self.ask.data
+        return data.fetch(self.source.receipt) if isinstance(data, Column) else data
 
     def numbers(self, first: int | None = None) -> Numbers:
         """The numbers that are there, and how many are not, of all records or of the
@@ -188,19 +176,36 @@ class Ask:
         if not hasattr(column, "__getitem__") or isinstance(column, Mapping | Set):
             column = list(column)
         return numbers_of(
-            column if first is None else column[:first], declared_kind(self.data)
+            column if first is None else column[:first], declared_kind(self.ask.data)
         )
 
-    def release(
-        self, value: Any, source: Source, spread: Spread, **more: Any
-    ) -> Release:
-        return Release(self.what, value, (source,), spread, **more)
+    def release(self, value: Any, spread: Spread, **more: Any) -> Release:
+        """The answer."""
+        return Release(self.ask.what, value, (self.source,), spread, **more)
 
-    def clipped(self, value: Any, source: Source, spread: Spread) -> Release:
-        """A release of values that were clipped to bounds, which says so."""
-        return self.release(
-            value, source, spread, notes=("values count within their declared bounds",)
+    def clipped(self, value: Any, spread: Spread) -> Release:
+        """The answer about values that were clipped to bounds, which it says."""
+        notes = ("values count within their declared bounds",)
+        return self.release(value, spread, notes=notes)
+
+
+def _payer(column: Column, budget: Account | None) -> Account | None:
+    """Who pays for a dataset's column: its own account, if it has one."""
+    dataset = column.dataset
+    if not dataset.single:
+        unit = dataset.unit.name
+        raise ArgumentError(
+            "x",
+            f"the dataset may hold many rows of one {unit}; make one row for each "
+            f"{unit} first",
         )
+    account = dataset.payer
+    if account is not None and budget is not None and budget is not account:
+        raise ArgumentError(
+            "budget",
+            "the dataset has its own account, which pays for it; leave budget out",
+        )
+    return account or budget
 
 
 def _check_type(data: Any) -> None:
@@ -215,7 +220,7 @@ def _check_type(data: Any) -> None:
 
 
 def declared_kind(data: Any) -> Kind:
-    return data.kind if isinstance(data, Column) else kind_of(data)
+    return data.facts.kind if isinstance(data, Column) else kind_of(data)
 
 
 def check_numeric(data: Any) -> None:
@@ -235,7 +240,7 @@ def check_bounds(data: Any, bounds: tuple[float, float] | None) -> tuple[float, 
     column if none are given.
     """
     if bounds is None and isinstance(data, Column):
-        bounds = data.bounds
+        bounds = data.facts.bounds
     if bounds is None:
         raise ArgumentError(
             "bounds",

@@ -16,7 +16,7 @@ from dither.dataset import Column
 from dither.errors import ArgumentError
 from dither.mechanisms.values import place_of
 from dither.privacy.numbers import whole
-from dither.query.arrays.ask import Ask, check_bounds, check_numeric
+from dither.query.arrays.ask import Paid, check_bounds, check_numeric
 from dither.query.arrays.columns import items_of
 
 __all__ = ["Binning", "binning"]
@@ -30,7 +30,7 @@ class Binning(Protocol):
     @property
     def names(self) -> tuple[Any, ...]: ...
 
-    def counts(self, ask: Ask) -> Counts: ...
+    def counts(self, paid: Paid) -> Counts: ...
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Keys:
 
     names: tuple[Any, ...]
 
-    def counts(self, ask: Ask) -> Counts:
+    def counts(self, paid: Paid) -> Counts:
         places = {key: i for i, key in enumerate(self.names)}
-        found = (place_of(item, places) for item in items_of(ask.read()))
+        found = (place_of(item, places) for item in items_of(paid.read()))
         return np.bincount(
             np.array([i for i in found if i >= 0], np.int64), minlength=len(self.names)
         )
@@ -61,9 +61,9 @@ class Edges:
             f"{low:.12g} to {high:.12g}" for low, high in itertools.pairwise(self.edges)
         )
 
-    def counts(self, ask: Ask) -> Counts:
+    def counts(self, paid: Paid) -> Counts:
         edges, bins = np.array(self.edges), len(self.edges) - 1
-        places = ask.numbers().each(
+        places = paid.numbers().each(
             lambda values: np.searchsorted(edges, values, side="right"),
             lambda value: bisect_right(self.edges, value),
         )
@@ -81,7 +81,7 @@ def binning(
     none were.
     """
     if keys is None and bins is None and edges is None and isinstance(x, Column):
-        keys = x.keys
+        keys = x.facts.keys
     if [keys is None, bins is None, edges is None].count(False) != 1:
         raise ArgumentError(
             "keys", "say what to count in one way: keys, bins (with bounds), or edges"

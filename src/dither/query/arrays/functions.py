@@ -15,19 +15,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from dither.dataset import Account, Kind
+from dither.by_name import by_name
+from dither.dataset import Kind
 from dither.errors import ArgumentError
-from dither.mechanisms.by_name import by_name
-from dither.privacy import Unit
 from dither.privacy.numbers import whole
 from dither.query.arrays import moments, quantiles
 from dither.query.arrays.ask import (
+    ArrayCost,
     Ask,
-    Cost,
+    ErrorCost,
+    Paid,
     check_bounds,
     check_confidence,
     check_numeric,
@@ -58,18 +59,12 @@ def _whole(x: Any, low: float, high: float) -> bool:
 
 
 def _moment(
-    what: str,
-    x: Any,
-    bounds: Bounds | None,
-    n: int | None,
-    cost: Cost,
-    budget: Account | None,
-    unit: Unit | None,
+    what: str, x: Any, bounds: Bounds | None, n: int | None, cost: ArrayCost
 ) -> tuple[Ask, float, float, int | None]:
     """What mean and variance check before anything is charged. A public n means that
     neighbours replace an element.
     """
-    ask = Ask.of(what, x, cost, budget, unit)
+    ask = Ask.of(what, x, cost)
     check_numeric(x)
     low, high = check_bounds(x, bounds)
     if high - low > WIDEST:
@@ -96,13 +91,13 @@ def _moment(
 
 
 def _part_sums(
-    ask: Ask, low: float, high: float, degree: int, n: int | None
+    paid: Paid, low: float, high: float, degree: int, n: int | None
 ) -> list[int]:
     """The exact sums of all records' parts. With a public n it is the first n records,
     missing ones in the middle.
     """
     with np.errstate(all="ignore"):
-        values = ask.numbers(n)
+        values = paid.numbers(n)
         sums = [
             moments.exact_sum(part)
             for part in moments.parts(moments.scaled(values, low, high), degree)
@@ -116,16 +111,10 @@ def _part_sums(
     ]
 
 
-@by_name("count(x, epsilon=0.5)")
+@by_name("count(x, epsilon=0.5)", ErrorCost)
 def count(
     x: Any,
-    *,
-    epsilon: float | None = None,
-    rho: float | None = None,
-    share: float | None = None,
-    error: float | None = None,
-    budget: Account | None = None,
-    unit: Unit | None = None,
+    **cost: Unpack[ErrorCost],
 ) -> Release:
     """How many elements there are. None, NaN and False do not count, so a condition
     counts where it holds.
@@ -135,28 +124,21 @@ def count(
     `Gaussian` for rho).
     Assumes: each unit has one element.
     """
-    ask = Ask.of("count", x, Cost(epsilon, rho, share, error), budget, unit).for_error(
-        1
-    )
+    ask = Ask.of("count", x, cost).for_error(1)
     mechanism = ask.additive(1)
-    with ask.paying(mechanism.guarantee) as source:
-        noisy = mechanism.release(count_present(ask.read()))
-    return ask.release(
-        noisy, source, Around(noisy, mechanism, integer=True, within=(0, math.inf))
+    with ask.paying(mechanism.guarantee) as paid:
+        noisy = mechanism.release(count_present(paid.read()))
+    return paid.release(
+        noisy, Around(noisy, mechanism, integer=True, within=(0, math.inf))
     )
 
 
-@by_name("sum(x, bounds=(0, 110), epsilon=0.5)")
+@by_name("sum(x, bounds=(0, 110), epsilon=0.5)", ErrorCost)
 def sum(
     x: Any,
     *,
     bounds: Bounds | None = None,
-    epsilon: float | None = None,
-    rho: float | None = None,
-    share: float | None = None,
-    error: float | None = None,
-    budget: Account | None = None,
-    unit: Unit | None = None,
+    **cost: Unpack[ErrorCost],
 ) -> Release:
     """The sum of values clipped to public bounds; an int for integers with whole
     bounds.
@@ -167,7 +149,7 @@ def sum(
     neighbours replace one).
     Assumes: each unit has one element.
     """
-    ask = Ask.of("sum", x, Cost(epsilon, rho, share, error), budget, unit)
+    ask = Ask.of("sum", x, cost)
     check_numeric(x)
     low, high = check_bounds(x, bounds)
     steps = Steps.between(
@@ -175,24 +157,20 @@ def sum(
     )
     ask = ask.for_error(steps.sensitivity, float(steps.size))
     mechanism = ask.additive(steps.sensitivity)
-    with ask.paying(mechanism.guarantee) as source, np.errstate(all="ignore"):
-        noisy = steps.value(mechanism.release(steps.total(ask.numbers())))
-    return ask.clipped(
-        noisy, source, Around(noisy, mechanism, integer=True, step=float(steps.size))
+    with ask.paying(mechanism.guarantee) as paid, np.errstate(all="ignore"):
+        noisy = steps.value(mechanism.release(steps.total(paid.numbers())))
+    return paid.clipped(
+        noisy, Around(noisy, mechanism, integer=True, step=float(steps.size))
     )
 
 
-@by_name("mean(x, bounds=(0, 110), epsilon=0.5)")
+@by_name("mean(x, bounds=(0, 110), epsilon=0.5)", ArrayCost)
 def mean(
     x: Any,
     *,
     bounds: Bounds | None = None,
     n: int | None = None,
-    epsilon: float | None = None,
-    rho: float | None = None,
-    share: float | None = None,
-    budget: Account | None = None,
-    unit: Unit | None = None,
+    **cost: Unpack[ArrayCost],
 ) -> Release:
     """The mean of values clipped to public bounds.
 
@@ -205,48 +183,40 @@ def mean(
     (`query/arrays/moments.py`).
     Assumes: each unit has one element.
     """
-    ask, low, high, n = _moment(
-        "mean", x, bounds, n, Cost(epsilon, rho, share), budget, unit
-    )
+    ask, low, high, n = _moment("mean", x, bounds, n, cost)
     if n is not None:
         return _mean_of_n(ask, low, high, n)
     mechanism = ask.additive(*moments.sensitivities(replacing=False))
-    with ask.paying(mechanism.guarantee) as source:
-        zeros, ones = map(mechanism.release, _part_sums(ask, low, high, 1, None))
+    with ask.paying(mechanism.guarantee) as paid:
+        zeros, ones = map(mechanism.release, _part_sums(paid, low, high, 1, None))
     value = low + (high - low) * moments.mean_of(zeros, ones)
-    return ask.clipped(
-        value, source, moments.MeanSpread((zeros, ones), mechanism, low, high)
-    )
+    return paid.clipped(value, moments.MeanSpread((zeros, ones), mechanism, low, high))
 
 
 def _mean_of_n(ask: Ask, low: float, high: float, n: int) -> Release:
     mechanism = ask.additive(moments.STEPS)
     step = (high - low) / (n * moments.STEPS)
-    with ask.paying(mechanism.guarantee) as source:
+    with ask.paying(mechanism.guarantee) as paid:
         value = min(
             high,
             max(
-                low, low + step * mechanism.release(_part_sums(ask, low, high, 1, n)[1])
+                low,
+                low + step * mechanism.release(_part_sums(paid, low, high, 1, n)[1]),
             ),
         )
-    return ask.clipped(
+    return paid.clipped(
         value,
-        source,
         Around(value, mechanism, integer=True, step=step, within=(low, high)),
     )
 
 
-@by_name("variance(x, bounds=(0, 110), epsilon=0.5)")
+@by_name("variance(x, bounds=(0, 110), epsilon=0.5)", ArrayCost)
 def variance(
     x: Any,
     *,
     bounds: Bounds | None = None,
     n: int | None = None,
-    epsilon: float | None = None,
-    rho: float | None = None,
-    share: float | None = None,
-    budget: Account | None = None,
-    unit: Unit | None = None,
+    **cost: Unpack[ArrayCost],
 ) -> Release:
     """The variance (mean squared distance from the mean) of values clipped to public
     bounds; `n` as for `mean`.
@@ -256,31 +226,26 @@ def variance(
     sum of squares (`query/arrays/moments.py`); twice that where neighbours replace one.
     Assumes: each unit has one element.
     """
-    ask, low, high, n = _moment(
-        "variance", x, bounds, n, Cost(epsilon, rho, share), budget, unit
-    )
+    ask, low, high, n = _moment("variance", x, bounds, n, cost)
     mechanism = ask.additive(*moments.sensitivities(replacing=n is not None))
-    with ask.paying(mechanism.guarantee) as source:
-        first, middle, last = map(mechanism.release, _part_sums(ask, low, high, 2, n))
+    with ask.paying(mechanism.guarantee) as paid:
+        first, middle, last = map(mechanism.release, _part_sums(paid, low, high, 2, n))
     total = None if n is None else n * moments.STEPS
     value = moments.variance_of(
         first, middle, last, first + middle + last if total is None else total
     )
     spread = moments.VarianceSpread((first, middle, last), mechanism, high - low, total)
-    return ask.clipped((high - low) ** 2 * value, source, spread)
+    return paid.clipped((high - low) ** 2 * value, spread)
 
 
+@by_name("quantile(x, 0.5, bounds=(0, 110), epsilon=0.5)", ArrayCost)
 def quantile(
     x: Any,
     q: float,
     *,
     bounds: Bounds | None = None,
     confidence: float = 0.95,
-    epsilon: float | None = None,
-    rho: float | None = None,
-    share: float | None = None,
-    budget: Account | None = None,
-    unit: Unit | None = None,
+    **cost: Unpack[ArrayCost],
 ) -> Release:
     """The value below which a part q of the elements lies (0.5 is the median), with an
     interval for one confidence.
@@ -293,25 +258,26 @@ def quantile(
     by basic composition.
     Assumes: each unit has one element.
     """
-    ask = Ask.of("quantile", x, Cost(epsilon, rho, share), budget, unit)
+    ask = Ask.of("quantile", x, cost)
     check_numeric(x)
     low, high = check_bounds(x, bounds)
     wanted = quantiles.level(q)
     confidence = check_confidence(confidence)
     grid = quantiles.Grid(low, high, _whole(x, low, high))
+    rho = ask.cost.rho
     choices = quantiles.mechanisms(ask.epsilon, rho, wanted, ask.replacing, ask.unit)
     with (
-        ask.paying(quantiles.promise(ask.epsilon, rho, ask.unit)) as source,
+        ask.paying(quantiles.promise(ask.epsilon, rho, ask.unit)) as paid,
         np.errstate(all="ignore"),
     ):
-        counts = grid.counts(ask.numbers())
+        counts = grid.counts(paid.numbers())
         value, least, most = map(
             grid.point, quantiles.choose(counts, wanted, choices, confidence)
         )
-    return ask.clipped(value, source, quantiles.QuantileSpread(least, most, confidence))
+    return paid.clipped(value, quantiles.QuantileSpread(least, most, confidence))
 
 
-@by_name('histogram(x, keys=["A", "B"], epsilon=0.5)')
+@by_name('histogram(x, keys=["A", "B"], epsilon=0.5)', ErrorCost)
 def histogram(
     x: Any,
     *,
@@ -319,12 +285,7 @@ def histogram(
     bins: int | None = None,
     bounds: Bounds | None = None,
     edges: Sequence[float] | None = None,
-    epsilon: float | None = None,
-    rho: float | None = None,
-    share: float | None = None,
-    error: float | None = None,
-    budget: Account | None = None,
-    unit: Unit | None = None,
+    **cost: Unpack[ErrorCost],
 ) -> Release:
     """How many elements have each public key, or fall into each bin: `bins` of one
     width between bounds, or `edges`.
@@ -339,11 +300,11 @@ def histogram(
     data.
     """
     sorted_by = binning(x, keys, bins, bounds, edges)
-    ask = Ask.of("count", x, Cost(epsilon, rho, share, error), budget, unit)
+    ask = Ask.of("count", x, cost)
     ask = ask.for_error(2 if ask.replacing else 1)
     l2 = math.nextafter(math.sqrt(2), 2) if ask.replacing else 1
     mechanism = ask.additive(2 if ask.replacing else 1, l2)
-    with ask.paying(mechanism.guarantee) as source, np.errstate(all="ignore"):
-        noisy = mechanism.release(sorted_by.counts(ask))
+    with ask.paying(mechanism.guarantee) as paid, np.errstate(all="ignore"):
+        noisy = mechanism.release(sorted_by.counts(paid))
     spread = Around(noisy, mechanism, integer=True, within=(0, math.inf))
-    return ask.release(noisy, source, spread, keys=sorted_by.names)
+    return paid.release(noisy, spread, keys=sorted_by.names)

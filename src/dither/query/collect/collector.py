@@ -145,13 +145,13 @@ class Collector:
         )
         joins, places, conditions = "", list[str](), list[str]()
         for i, key in self._public:
-            place, join, condition = _looked_up(i, key, self._lookups[i])
+            place, join, condition = looked_up(i, key, self._lookups[i])
             joins, places, conditions = (
                 joins + join,
                 [*places, place],
                 [*conditions, *condition],
             )
-        group = _mixed(places, [len(key.values or ()) for _, key in self._public])
+        group = mixed(places, [len(key.values or ()) for _, key in self._public])
         listed = ["r.u AS u", *(f"r.a{i} AS a{i}" for i in range(len(self._args)))]
         if self._private:
             on = " AND ".join(f"r.q{i} = d.k{n}" for n, i in enumerate(self._private))
@@ -671,7 +671,7 @@ class Collector:
         return self._filled(1, self._fetch(writer, counts))
 
 
-def _looked_up(i: int, key: Key, lookup: str) -> tuple[str, str, list[str]]:
+def looked_up(i: int, key: Key, lookup: str) -> tuple[str, str, list[str]]:
     """The place of a public key's value, the join that finds it, and what must hold for
     the row to count.
     """
@@ -691,7 +691,7 @@ def _looked_up(i: int, key: Key, lookup: str) -> tuple[str, str, list[str]]:
     )
 
 
-def _mixed(places: list[str], sizes: list[int]) -> str:
+def mixed(places: list[str], sizes: list[int]) -> str:
     """One number for the places of several keys, the last running fastest."""
     group = "0"
     for place, size in zip(places, sizes, strict=True):

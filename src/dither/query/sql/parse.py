@@ -18,7 +18,7 @@ from dither.query.catalogue.limits import DEEPEST, LETTERS, TALLEST, WORDS
 from dither.query.catalogue.names import LONGEST as LONGEST_NAME
 from dither.query.sql.text import CLOSING, OPENING, Source
 
-__all__ = ["Parsed", "parse"]
+__all__ = ["Parsed", "explains", "parse"]
 
 LONGEST_INTERVAL = 50
 NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
@@ -54,6 +54,11 @@ class Parsed:
     explain: bool
     tree: exp.Expr
     source: Source
+
+
+def explains(sql: str) -> bool:
+    """Whether EXPLAIN stands before a question: front ends then show its preview."""
+    return EXPLAIN.match(sql) is not None
 
 
 def parse(sql: str) -> Parsed:

@@ -234,7 +234,7 @@ def test_a_server_that_is_gone_in_the_middle_of_a_question(
     assert [kind for kind, _ in log(database)][-2:] == ["charge", "fail"]
     assert any(
         "AdminShutdown" in words or "terminat" in words
-        for words in database._engine.failures
+        for words in database.engine.failures
     )
     monkeypatch.setattr(PostgresSession, "create", working)
     assert (
@@ -251,12 +251,12 @@ def test_a_server_that_is_gone_before_a_question(
     database: Any, monkeypatch: Any
 ) -> None:
     monkeypatch.setattr(
-        database._engine, "_address", "postgresql://analyst:hunter2@127.0.0.1:1/nowhere"
+        database.engine, "_address", "postgresql://analyst:hunter2@127.0.0.1:1/nowhere"
     )
     with pytest.raises(EngineFailed) as failed:
         database.sql("SELECT COUNT(*) FROM visits", epsilon=1e4)
     assert str(failed.value) == FAILED
-    assert "hunter2" not in told(failed.value) + repr(database._engine) + str(
+    assert "hunter2" not in told(failed.value) + repr(database.engine) + str(
         database.failure
     )
     assert [kind for kind, _ in log(database)][-2:] == ["charge", "fail"]

@@ -301,7 +301,7 @@ def test_a_right_password_is_never_shown(guarded: str) -> None:
         )
         shown = [
             repr(database),
-            repr(database._engine),
+            repr(database.engine),
             str(database.tables),
             repr(database.account.history()),
         ]

@@ -1,0 +1,81 @@
+"""Private rows for the other rooms of the work floor: owners, and columns clamped to
+their bounds. A `Dataset` hands them out against a receipt only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dither.dataset import Rows
+from dither.errors import ArgumentError
+from dither.query.catalogue.model import Catalogue, Table
+from dither.query.catalogue.types import Type
+from dither.query.collect.rows import Writer
+from dither.query.engines.protocol import Engine
+from dither.query.sql.nodes import Scan
+
+__all__ = ["fetched", "private_table"]
+
+DTYPES = {
+    Type.INTEGER: "int64",
+    Type.REAL: "float64",
+    Type.BOOLEAN: "bool",
+    Type.DATE: "datetime64[D]",
+    Type.TIMESTAMP: "datetime64[us]",
+}
+
+
+def private_table(catalogue: Catalogue, name: str | None) -> Table:
+    """A private table by its name, or the only one."""
+    if name is None:
+        first, *others = catalogue.private
+        if others:
+            known = ", ".join(table.name for table in catalogue.private)
+            raise ArgumentError("table", f"is missing; name one of {known}")
+        return first
+    found = catalogue.table(name)
+    if found.public:
+        raise ArgumentError("table", f"{found.name} is public; name a private table")
+    return found
+
+
+def fetched(
+    catalogue: Catalogue, engine: Engine, columns: Sequence[str], table: Table
+) -> Rows:
+    """The owners and some columns of a private table, row by row. A value that is
+    missing, or cannot be read as its declared type, is masked; a missing text is None.
+    """
+    fields = [table.field(name) for name in columns]
+    writer = Writer(engine.dialect, catalogue.table)
+    rows = writer.relation(Scan((), True, None, table))
+    listed = ["u", *(f"c{table.fields.index(field)}" for field in fields)]
+    with engine.session() as session:
+        found = session.fetch(
+            f"SELECT {', '.join(listed)} FROM ({rows}) t", writer.parameters
+        )
+    owners, *values = zip(*found, strict=True) if found else [()] * len(listed)
+    arrays = {
+        field.name: _array(one, field.type)
+        for field, one in zip(fields, values, strict=True)
+    }
+    return Rows(None if catalogue.rows_are_units else _objects(owners), arrays)
+
+
+def _array(values: Sequence[Any], type_: Type) -> Any:
+    """The type depends on what is declared, never on which values are missing."""
+    if type_ is Type.TEXT:
+        return _objects(values)
+    dtype = np.dtype(DTYPES[type_])
+    missing = np.array([value is None for value in values], dtype=bool)
+    nothing = np.zeros((), dtype).item() if dtype.kind != "M" else "1970-01-01"
+    held = [nothing if value is None else value for value in values]
+    return np.ma.MaskedArray(np.array(held, dtype=dtype), missing)
+
+
+def _objects(values: Sequence[Any]) -> Any:
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found
