@@ -253,10 +253,12 @@ def _collected(database: Database, sql: str) -> list[Any]:
             )
             found += sorted(counts.items())
             collector.name([collector.found.index(key) for key in sorted(counts)])
-        for m, item in enumerate(plan.items):
-            found += collector.units(m) if item.radius is None else []
+        for m, measurement in enumerate(plan.measurements):
+            found += collector.units(m) if measurement.radius is None else []
             found += (
-                collector.totals(m, item.radius or RADIUS * item.measure.row)
+                collector.totals(
+                    m, measurement.radius or RADIUS * measurement.vector.row
+                )
                 .ravel()
                 .tolist()
             )

@@ -69,7 +69,7 @@ def totals(database, sql, unit=None):
         )
         if unit is not None:
             collector = Without(collector, left_out(database, unit))
-        radius = plan.items[0].radius  # in steps, of which RADIUS has so many
+        radius = plan.measurements[0].radius  # in steps, of which RADIUS has so many
         return [
             total * RADIUS // radius
             for total in collector.totals(0, radius).ravel().tolist()

@@ -167,7 +167,7 @@ def test_leaving_out_is_what_a_neighbour_without_is():
         ):
             collectors = [left[1].collector, true[1].collector, true[0].collector]
             totals = [
-                [one.totals(m, 50).tolist() for m in range(len(plans[0].items))]
+                [one.totals(m, 50).tolist() for m in range(len(plans[0].measurements))]
                 for one in collectors
             ]
     assert type(collectors[1]) is Collector

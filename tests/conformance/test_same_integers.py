@@ -48,7 +48,7 @@ def other(request):
 
 def collected(worlds, noise, sql, radius):
     """All integers of a question: units of each key, norms by their bins, and the sums
-    of every item.
+    of every measurement.
     """
     cost = {"epsilon": 1.0} if noise == "Laplace" else {"rho": 0.5}
     database = worlds.opened("clinic", noise)
@@ -70,12 +70,12 @@ def collected(worlds, noise, sql, radius):
             )
             found["keys"] = counts
             collector.name([collector.found.index(key) for key in sorted(counts)])
-        for m, item in enumerate(plan.items):
-            if item.radius is None:
+        for m, measurement in enumerate(plan.measurements):
+            if measurement.radius is None:
                 found["norms", m] = collector.units(m)
-            if item.measure.kind is not Kind.DISTINCT:
+            if measurement.vector.kind is not Kind.DISTINCT:
                 found["totals", m] = collector.totals(
-                    m, max(1, int(item.measure.row * radius))
+                    m, max(1, int(measurement.vector.row * radius))
                 )
     return found
 

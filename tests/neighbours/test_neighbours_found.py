@@ -48,7 +48,7 @@ def some_radii(place, plan):
     found = radii_of(plan)
     if place.engine.dialect.name != "spark":
         return found
-    rows = {m: plan.items[m].measure.row for m in found}
+    rows = {m: plan.measurements[m].vector.row for m in found}
     return {m: sorted({sizes[0], rows[m]} & set(sizes)) for m, sizes in found.items()}
 
 

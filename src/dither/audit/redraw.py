@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.query.collect.collector import Collector
-from dither.query.plan.plan import Item, Plan
+from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Kind
 from dither.query.plan.weighing import radius_of
 
@@ -39,7 +39,7 @@ class Redrawn:
     _known: dict[Any, Any] = field(default_factory=dict)
 
     def draw(self, size: int) -> Integers:
-        """One row for each draw: which keys are named, then for each item the counts
+        """One row for each draw: which keys are named, then for each measurement the counts
         its radius was chosen from, the radius, and the numbers of all groups (0 where a
         key is not named)."""
         if self.plan.keys is None:
@@ -73,26 +73,26 @@ class Redrawn:
         flags[:, places] = 1
         self._name(named)
         parts = [flags]
-        for m, item in enumerate(self.plan.items):
-            chosen, numbers = self._item(m, item, named, size)
-            each = self._width(item)
+        for m, measurement in enumerate(self.plan.measurements):
+            chosen, numbers = self._item(m, measurement, named, size)
+            each = self._width(measurement)
             wide = np.zeros((size, len(self.universe), each), np.int64)
             if named:
                 wide[:, places] = numbers.reshape(size, len(named), each)
             parts += [chosen, wide.reshape(size, -1)]
         return np.concatenate(parts, axis=1)
 
-    def _width(self, item: Item) -> int:
-        """How many numbers an item has for each private key."""
+    def _width(self, measurement: Measurement) -> int:
+        """How many numbers a measurement has for each private key."""
         publics = [
             len(key.values) for key in self.plan.question.keys if key.values is not None
         ]
         own = (
-            item.measure.leaves.tree.nodes
-            if item.measure.kind is Kind.TREE
-            else item.measure.size
+            measurement.vector.leaves.tree.nodes
+            if measurement.vector.kind is Kind.TREE
+            else measurement.vector.size
         )
-        return int(np.prod(publics, dtype=np.int64)) * (own + bool(item.hiding))
+        return int(np.prod(publics, dtype=np.int64)) * (own + bool(measurement.hiding))
 
     def _name(self, named: Named) -> None:
         """Let the collector count these keys; what it kept for others is forgotten."""
@@ -104,32 +104,34 @@ class Redrawn:
     def _numbers(self, named: Named, size: int) -> Integers:
         parts = [
             part
-            for m, item in enumerate(self.plan.items)
-            for part in self._item(m, item, named, size)
+            for m, measurement in enumerate(self.plan.measurements)
+            for part in self._item(m, measurement, named, size)
         ]
         return np.concatenate(parts, axis=1)
 
     def _item(
-        self, m: int, item: Item, named: Named, size: int
+        self, m: int, measurement: Measurement, named: Named, size: int
     ) -> tuple[Integers, Integers]:
         """What a radius was chosen from, with the radius, and the noisy numbers; a row
         for each draw.
         """
-        if item.radius is not None:
+        if measurement.radius is not None:
             return np.zeros((size, 0), np.int64), self._noisy(
-                m, item, named, item.radius, size
+                m, measurement, named, measurement.radius, size
             )
-        units = self.plan.choosing(item).release(
+        units = self.plan.choosing(measurement).release(
             np.tile(self._units(m, named), (size, 1))
         )
         radii = np.array(
             [
-                radius_of(self.plan, item, row, self.collector.groups).value
+                radius_of(self.plan, measurement, row, self.collector.groups).value
                 for row in units.tolist()
             ]
         )
         parts = {
-            int(one): self._noisy(m, item, named, int(one), int((radii == one).sum()))
+            int(one): self._noisy(
+                m, measurement, named, int(one), int((radii == one).sum())
+            )
             for one in np.unique(radii)
         }
         found = np.zeros((size, next(iter(parts.values())).shape[1]), np.int64)
@@ -144,24 +146,26 @@ class Redrawn:
         return found
 
     def _noisy(
-        self, m: int, item: Item, named: Named, radius: int, size: int
+        self, m: int, measurement: Measurement, named: Named, radius: int, size: int
     ) -> Integers:
         """For each draw the numbers of every group, and what clipping hid of it, where
         that is measured.
         """
         if (m, named, radius) not in self._known:
-            hidden = self.collector.hidden(m, radius) if item.hides(radius) else None
+            hidden = (
+                self.collector.hidden(m, radius) if measurement.hides(radius) else None
+            )
             self._known[m, named, radius] = self.collector.totals(m, radius), hidden
         exact, hidden = self._known[m, named, radius]
         totals = np.tile(exact, (size, 1, 1))
-        if item.measure.kind is Kind.TREE:
-            noisy = self.plan.tree(item, radius).noisy(totals)
+        if measurement.vector.kind is Kind.TREE:
+            noisy = self.plan.tree(measurement, radius).noisy(totals)
         else:
-            noisy = self.plan.additive(item, radius).release(totals)
-        if item.hiding:
+            noisy = self.plan.additive(measurement, radius).release(totals)
+        if measurement.hiding:
             cut = np.zeros((size, len(exact), 1), np.int64)
             if hidden is not None:
-                cut = self.plan.hidden(item, radius).release(
+                cut = self.plan.hidden(measurement, radius).release(
                     np.tile(hidden, (size, 1, 1))
                 )
             noisy = np.concatenate([noisy, cut], axis=2)

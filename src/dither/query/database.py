@@ -183,8 +183,8 @@ class Database:
         asked = spelled(asked, question.outputs)
         plugin = mechanism_named(asked.mechanism)
         with _shallow():
-            check_fan_out(question.relation, self._sizes, self.catalogue.limits.fan_out)
-            most = most_rows(question.relation, self._sizes)
+            check_fan_out(question.rows, self._sizes, self.catalogue.limits.fan_out)
+            most = most_rows(question.rows, self._sizes)
             plans = partial(plans_of, question, terms=terms, plugin=plugin, most=most)
             if asked.error is None:
                 plan = self._fitting(plans(asked), by)

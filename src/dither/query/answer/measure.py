@@ -17,18 +17,18 @@ from dither.mechanisms import KeyThreshold
 from dither.query.catalogue.model import Table
 from dither.query.collect.collector import Collector
 from dither.query.engines.protocol import Engine
-from dither.query.plan.plan import Item, Plan
+from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Kind
 from dither.query.plan.weighing import radius_of
 
-__all__ = ["Measured", "Noisy", "measure"]
+__all__ = ["Noisy", "NoisyVector", "measure"]
 
 Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Measured:
-    """The noisy numbers of one item, a row for each group, and the radius they were
+class NoisyVector:
+    """The noisy numbers of one measurement, a row for each group, and the radius they were
     clipped to.
 
     `units` are the noisy counts of units from which the radius was chosen; None where
@@ -52,11 +52,11 @@ class Measured:
         )
 
     @classmethod
-    def from_json(cls, found: dict[str, Any], item: Item) -> Measured:
+    def from_json(cls, found: dict[str, Any], measurement: Measurement) -> NoisyVector:
         units, hidden = found["units"], found.get("hidden")
         return cls(
             found["radius"],
-            _array(found["values"], item),
+            _array(found["values"], measurement),
             None if units is None else tuple(units),
             None if hidden is None else np.array(hidden, np.int64),
         )
@@ -64,15 +64,15 @@ class Measured:
 
 @dataclass(frozen=True)
 class Noisy:
-    """The private keys that were named, in order, and what was measured for each item."""
+    """The private keys that were named, in order, and what was measured for each measurement."""
 
     keys: tuple[tuple[Any, ...], ...]
-    items: tuple[Measured, ...]
+    vectors: tuple[NoisyVector, ...]
 
     def to_json(self) -> str:
         keys = [[_plain(value) for value in key] for key in self.keys]
         return json.dumps(
-            {"keys": keys, "items": [one.to_json() for one in self.items]}
+            {"keys": keys, "items": [one.to_json() for one in self.vectors]}
         )
 
     @classmethod
@@ -80,17 +80,17 @@ class Noisy:
         found = json.loads(text)
         keys = tuple(tuple(_value(value) for value in key) for key in found["keys"])
         items = (
-            Measured.from_json(one, item)
-            for one, item in zip(found["items"], plan.items, strict=True)
+            NoisyVector.from_json(one, measurement)
+            for one, measurement in zip(found["items"], plan.measurements, strict=True)
         )
         return cls(keys, tuple(items))
 
 
-def _array(values: list[list[int]], item: Item) -> Integers:
+def _array(values: list[list[int]], measurement: Measurement) -> Integers:
     width = (
-        item.measure.leaves.tree.nodes
-        if item.measure.kind is Kind.TREE
-        else item.measure.size
+        measurement.vector.leaves.tree.nodes
+        if measurement.vector.kind is Kind.TREE
+        else measurement.vector.size
     )
     return np.array(values, np.int64).reshape(len(values), width)
 
@@ -123,7 +123,8 @@ def measure(
         if plan.keys is not None:
             keys = _named(plan.keys, plan.most_named, collector)
         items = [
-            _measured(plan, m, item, collector) for m, item in enumerate(plan.items)
+            _measured(plan, m, measurement, collector)
+            for m, measurement in enumerate(plan.measurements)
         ]
     return Noisy(tuple(keys), tuple(items))
 
@@ -146,26 +147,32 @@ def _named(
     return [key for key, _ in found]
 
 
-def _measured(plan: Plan, m: int, item: Item, collector: Collector) -> Measured:
+def _measured(
+    plan: Plan, m: int, measurement: Measurement, collector: Collector
+) -> NoisyVector:
     units: tuple[int, ...] | None = None
-    radius = item.radius
+    radius = measurement.radius
     if radius is None:
         exact = np.array(collector.units(m), np.int64)
-        units = tuple(int(count) for count in plan.choosing(item).release(exact))
-        radius = radius_of(plan, item, units, collector.groups).value
+        units = tuple(int(count) for count in plan.choosing(measurement).release(exact))
+        radius = radius_of(plan, measurement, units, collector.groups).value
     hidden: Integers | None = None
-    if item.hides(radius):
-        hidden = plan.hidden(item, radius).release(collector.hidden(m, radius)[:, 0])
-    return Measured(
+    if measurement.hides(radius):
+        hidden = plan.hidden(measurement, radius).release(
+            collector.hidden(m, radius)[:, 0]
+        )
+    return NoisyVector(
         radius,
-        _released(plan, item, radius, collector.totals(m, radius)),
+        _released(plan, measurement, radius, collector.totals(m, radius)),
         units,
         hidden,
     )
 
 
-def _released(plan: Plan, item: Item, radius: int, totals: Integers) -> Integers:
-    if item.measure.kind is Kind.TREE:
-        return plan.tree(item, radius).noisy(totals)
-    noisy: Integers = plan.additive(item, radius).release(totals)
+def _released(
+    plan: Plan, measurement: Measurement, radius: int, totals: Integers
+) -> Integers:
+    if measurement.vector.kind is Kind.TREE:
+        return plan.tree(measurement, radius).noisy(totals)
+    noisy: Integers = plan.additive(measurement, radius).release(totals)
     return noisy

@@ -25,8 +25,8 @@ from dither.query.collect.sums import leaf, sums
 from dither.query.engines.protocol import Dialect, Session
 from dither.query.operations.expressions import Column, Expr, Ref
 from dither.query.operations.operators import call, literal
-from dither.query.plan.plan import Item, Plan
-from dither.query.plan.vectors import CAP, Kind, Measure
+from dither.query.plan.plan import Measurement, Plan
+from dither.query.plan.vectors import CAP, Kind, Vector
 from dither.query.sql.question import Key
 
 __all__ = ["Collector"]
@@ -63,7 +63,11 @@ class Collector:
     @cached_property
     def _args(self) -> list[Expr]:
         return list(
-            dict.fromkeys(arg for item in self.plan.items for arg in item.measure.args)
+            dict.fromkeys(
+                arg
+                for measurement in self.plan.measurements
+                for arg in measurement.vector.args
+            )
         )
 
     @cached_property
@@ -90,16 +94,16 @@ class Collector:
         return self.named * self._publics
 
     @cached_property
-    def _vectors(self) -> list[tuple[int, Item]]:
+    def _vectors(self) -> list[tuple[int, Measurement]]:
         kinds = (Kind.TOTAL, Kind.UNITS, Kind.MOMENTS)
         return [
-            (m, item)
-            for m, item in enumerate(self.plan.items)
-            if item.measure.kind in kinds
+            (m, measurement)
+            for m, measurement in enumerate(self.plan.measurements)
+            if measurement.vector.kind in kinds
         ]
 
-    def _names(self, measure: Measure) -> list[str]:
-        return [f"a{self._args.index(arg)}" for arg in measure.args]
+    def _names(self, vector: Vector) -> list[str]:
+        return [f"a{self._args.index(arg)}" for arg in vector.args]
 
     # Statements
 
@@ -141,7 +145,7 @@ class Collector:
         columns += [f"{writer.expr(arg)} AS a{i}" for i, arg in enumerate(self._args)]
         rows = (
             f"SELECT {', '.join(['u', *columns])} FROM "
-            f"({writer.relation(question.relation)}) t"
+            f"({writer.select(question.rows)}) t"
         )
         joins, places, conditions = "", list[str](), list[str]()
         for i, key in self._public:
@@ -270,8 +274,7 @@ class Collector:
         ]
         names = [f"k{n}" for n in range(len(self._private))]
         rows = (
-            f"SELECT DISTINCT {', '.join(keys)} FROM "
-            f"({writer.relation(question.relation)}) t"
+            f"SELECT DISTINCT {', '.join(keys)} FROM ({writer.select(question.rows)}) t"
         )
         there = " AND ".join(
             [*(f"{name} IS NOT NULL" for name in names), *self._short(writer)]
@@ -343,8 +346,8 @@ class Collector:
         rows = self._rows(writer, naming=False)
         parts = [
             f"{x} AS v{m}_{j}"
-            for m, item in self._vectors
-            for j, x in enumerate(self._sums(item.measure))
+            for m, measurement in self._vectors
+            for j, x in enumerate(self._sums(measurement.vector))
         ]
         grouped = [
             "u",
@@ -371,15 +374,17 @@ class Collector:
     @cached_property
     def _columns(self) -> list[str]:
         return [
-            f"v{m}_{j}" for m, item in self._vectors for j in range(item.measure.size)
+            f"v{m}_{j}"
+            for m, measurement in self._vectors
+            for j in range(measurement.vector.size)
         ]
 
-    def _sums(self, measure: Measure) -> list[str]:
+    def _sums(self, vector: Vector) -> list[str]:
         """What the rows of one unit and group add up to, held where sums of squares
         stay exact.
         """
-        found = sums(measure, self._names(measure), self.dialect)
-        if measure.kind is Kind.UNITS:
+        found = sums(vector, self._names(vector), self.dialect)
+        if vector.kind is Kind.UNITS:
             return found
         return [f"CAST({held(total, -CAP, CAP)} AS BIGINT)" for total in found]
 
@@ -395,9 +400,9 @@ class Collector:
         """
         alone = not self._grouped and not self._private
         norms = [
-            f"{self._norm(item, m, alone)} AS q{m}"
-            for m, item in self._vectors
-            if not item.measure.sure
+            f"{self._norm(measurement, m, alone)} AS q{m}"
+            for m, measurement in self._vectors
+            if not measurement.vector.sure
         ]
         if alone:  # a unit has one part, so its norm need not be kept
             return f"(SELECT {', '.join(['u', *norms])} FROM {self._partials}) n"
@@ -406,8 +411,8 @@ class Collector:
             self._writer(), f"SELECT {listed} FROM {self._partials} GROUP BY u"
         )
 
-    def _norm(self, item: Item, m: int, alone: bool) -> str:
-        parts = [f"v{m}_{j}" for j in range(item.measure.size)]
+    def _norm(self, measurement: Measurement, m: int, alone: bool) -> str:
+        parts = [f"v{m}_{j}" for j in range(measurement.vector.size)]
         if self.plan.spend.gaussian:
             norm = " + ".join(f"{self.dialect.wide(v)} * {v}" for v in parts)
         else:
@@ -416,27 +421,33 @@ class Collector:
             norm = " + ".join(f"abs({v})" for v in parts)
         return self.dialect.wide(norm) if alone else self.dialect.total(norm)
 
-    # What a question needs, item by item
+    # What a question needs, measurement by measurement
 
     def units(self, m: int) -> list[int]:
         """How many units have their norm in each bin, for the private choice of a
         radius.
         """
-        item = self.plan.items[m]
-        if item.measure.kind is Kind.TREE:
-            source, norm, power = self._row_counts(m), f"n * {item.measure.row}", 2
+        measurement = self.plan.measurements[m]
+        if measurement.vector.kind is Kind.TREE:
+            source, norm, power = (
+                self._row_counts(m),
+                f"n * {measurement.vector.row}",
+                2,
+            )
         else:
             source, norm, power = (
                 self._norms,
                 f"q{m}",
                 1 if self.plan.spend.gaussian else 2,
             )
-        place = self.dialect.doublings(norm, item.bins.first ** (2 // power), power)
+        place = self.dialect.doublings(
+            norm, measurement.bins.first ** (2 // power), power
+        )
         bins = (
-            f"SELECT {held(place, 0, item.bins.count - 1)} AS b FROM {source} "
+            f"SELECT {held(place, 0, measurement.bins.count - 1)} AS b FROM {source} "
             f"WHERE {norm} > 0"
         )
-        counts = [0] * item.bins.count
+        counts = [0] * measurement.bins.count
         for b, count in self.session.fetch(
             f"SELECT b, count(*) FROM ({bins}) t GROUP BY b"
         ):
@@ -444,28 +455,28 @@ class Collector:
         return counts
 
     def totals(self, m: int, radius: int) -> Integers:
-        """The exact sums of an item, each unit's part clipped to the radius: one row
+        """The exact sums of a measurement, each unit's part clipped to the radius: one row
         for each group.
         """
-        item = self.plan.items[m]
-        match item.measure.kind:
+        measurement = self.plan.measurements[m]
+        match measurement.vector.kind:
             case Kind.TREE:
                 return self._leaves(m, radius)
             case Kind.DISTINCT:
                 return self._distinct(m, radius)
-        if item.measure.sure and item.measure.kind is not Kind.UNITS:
+        if measurement.vector.sure and measurement.vector.kind is not Kind.UNITS:
             return self._direct(m)
-        parts = [f"v{m}_{j}" for j in range(item.measure.size)]
+        parts = [f"v{m}_{j}" for j in range(measurement.vector.size)]
         totals = ", ".join(map(self.dialect.total, parts))
         rows = self.session.fetch(
             f"SELECT g, {totals} FROM {self._counted_partials} p GROUP BY g"
         )
         clipped = (
             []
-            if item.measure.sure
+            if measurement.vector.sure
             else self.session.fetch(self._clipped(m, parts, radius))
         )
-        return self._filled(item.measure.size, [*rows, *clipped])
+        return self._filled(measurement.vector.size, [*rows, *clipped])
 
     def _clipped(self, m: int, parts: list[str], radius: int) -> str:
         """What clipping adds to each group's sums: scaled parts less whole ones, of the
@@ -490,7 +501,7 @@ class Collector:
         A unit that keeps what was declared about it is within that second radius, so
         nothing is lost a second time.
         """
-        most = self.plan.hidden_radius(self.plan.items[m], radius)
+        most = self.plan.hidden_radius(self.plan.measurements[m], radius)
         cut = self._create(*self._cut(m, radius))
         square, norm = (
             self.dialect.total(f"{self.dialect.wide('r')} * r"),
@@ -512,13 +523,13 @@ class Collector:
         """u, the group g and what clipping takes off there, r, of the units above the
         radius.
         """
-        item, writer = self.plan.items[m], self._writer()
-        if item.measure.kind is Kind.TREE:
+        measurement, writer = self.plan.measurements[m], self._writer()
+        if measurement.vector.kind is Kind.TREE:
             rows = (
                 f"({self._placed(m, writer)}) r JOIN ({self._weights(m, radius)}) "
                 "o ON r.u = o.u"
             )
-            lost = self.dialect.total(f"{item.measure.row} - w")
+            lost = self.dialect.total(f"{measurement.vector.row} - w")
             return (
                 writer,
                 (
@@ -526,7 +537,7 @@ class Collector:
                     "GROUP BY r.u, g"
                 ),
             )
-        parts = [f"v{m}_{j}" for j in range(item.measure.size)]
+        parts = [f"v{m}_{j}" for j in range(measurement.vector.size)]
         lost = " + ".join(f"{v} - {self._scaled(v, radius)}" for v in parts)
         rows = (
             f"{self._counted_partials} p JOIN ({self._over(m, radius)}) o ON p.u = o.u"
@@ -546,11 +557,13 @@ class Collector:
 
     def _direct(self, m: int) -> Integers:
         """Sums over rows, where every unit has one row at most."""
-        item, writer = self.plan.items[m], self._writer()
-        totals = ", ".join(sums(item.measure, self._names(item.measure), self.dialect))
+        measurement, writer = self.plan.measurements[m], self._writer()
+        totals = ", ".join(
+            sums(measurement.vector, self._names(measurement.vector), self.dialect)
+        )
         rows = self._rows(writer, naming=True)
         return self._filled(
-            item.measure.size,
+            measurement.vector.size,
             self._fetch(writer, f"SELECT g, {totals} FROM ({rows}) t GROUP BY g"),
         )
 
@@ -573,8 +586,8 @@ class Collector:
 
     def _placed(self, m: int, writer: Writer) -> str:
         """u, g and the leaf of each row whose value is there."""
-        measure = self.plan.items[m].measure
-        place = leaf(measure, self._names(measure)[0], self.dialect)
+        vector = self.plan.measurements[m].vector
+        place = leaf(vector, self._names(vector)[0], self.dialect)
         rows = (
             f"SELECT u, g, {place} AS leaf FROM ({self._rows(writer, naming=True)}) t"
         )
@@ -598,25 +611,25 @@ class Collector:
         """Leaf counts in steps. Each row of a unit with n rows counts ⌊C / n⌋ steps, if
         a whole one is too much.
         """
-        measure, writer = self.plan.items[m].measure, self._writer()
-        count = f"{self.dialect.wide('count(*)')} * {measure.row}"
+        vector, writer = self.plan.measurements[m].vector, self._writer()
+        count = f"{self.dialect.wide('count(*)')} * {vector.row}"
         counts = (
             f"SELECT g, leaf, {count} FROM ({self._placed(m, writer)}) t "
             "GROUP BY g, leaf"
         )
         found = self._fetch(writer, counts)
-        if measure.sure:
-            return self._leaf_counts(measure, found)
+        if vector.sure:
+            return self._leaf_counts(vector, found)
         writer = self._writer()
         rows = (
             f"({self._placed(m, writer)}) r JOIN ({self._weights(m, radius)}) "
             "o ON r.u = o.u"
         )
-        change = self.dialect.total(f"w - {measure.row}")
+        change = self.dialect.total(f"w - {vector.row}")
         less = self._fetch(
             writer, f"SELECT g, leaf, {change} FROM {rows} GROUP BY g, leaf"
         )
-        return self._leaf_counts(measure, [*found, *less])
+        return self._leaf_counts(vector, [*found, *less])
 
     def _weights(self, m: int, radius: int) -> str:
         """How many steps each row of a unit counts, w, of the units for which a whole
@@ -626,17 +639,15 @@ class Collector:
             f"SELECT u, {self.dialect.divided(str(radius), 'n')} AS w FROM "
             f"{self._row_counts(m)}"
         )
-        return f"{weights} WHERE n * {self.plan.items[m].measure.row} > {radius}"
+        return f"{weights} WHERE n * {self.plan.measurements[m].vector.row} > {radius}"
 
-    def _leaf_counts(
-        self, measure: Measure, rows: Sequence[tuple[Any, ...]]
-    ) -> Integers:
+    def _leaf_counts(self, vector: Vector, rows: Sequence[tuple[Any, ...]]) -> Integers:
         """The counts of each leaf, held within 64 bits at last: what clipping takes off
         is added before.
         """
         totals, limit = (
-            np.zeros((self.groups, measure.size), object),
-            LARGEST // measure.size,
+            np.zeros((self.groups, vector.size), object),
+            LARGEST // vector.size,
         )
         for g, t, count in rows:
             totals[g, t] += int(count)
@@ -649,14 +660,14 @@ class Collector:
         """Different values in each group, of at most so many pairs of group and value
         for each unit (rule R15).
         """
-        item, writer = self.plan.items[m], self._writer()
-        value = self._names(item.measure)[0]
+        measurement, writer = self.plan.measurements[m], self._writer()
+        value = self._names(measurement.vector)[0]
         rows = self._rows(writer, naming=True)
         pairs = (
             f"SELECT DISTINCT u, g, {value} AS x FROM ({rows}) t WHERE "
             f"{value} IS NOT NULL"
         )
-        if item.measure.sure:
+        if measurement.vector.sure:
             kept = pairs
         else:
             name, writer = self._create(writer, pairs), self._writer()

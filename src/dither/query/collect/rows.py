@@ -1,4 +1,4 @@
-"""Relations of the plan as SQL: each is a SELECT of columns c0, c1, …, and of the
+"""Nodes of the plan as SQL: each is a SELECT of columns c0, c1, …, and of the
 owner's id `u` where it is private.
 
 Owners are compared in the one form the dialect writes (rule R10). Rows without an owner
@@ -23,10 +23,10 @@ from dither.query.sql.nodes import (
     Filter,
     InPublic,
     Join,
+    Node,
     OfOwners,
     PerUnit,
     Project,
-    Relation,
     Scan,
     SemiJoin,
     Summary,
@@ -63,43 +63,40 @@ class Writer:
     ) -> str:
         return render(expr, self.dialect, self.parameters, column)
 
-    def relation(self, relation: Relation) -> str:
-        """The SELECT of a relation."""
-        return WRITERS[type(relation)](self, relation)
+    def select(self, node: Node) -> str:
+        """The SELECT of a node."""
+        return WRITERS[type(node)](self, node)
 
-    def _filter(self, relation: Filter) -> str:
+    def _filter(self, node: Filter) -> str:
         return (
-            f"SELECT * FROM ({self.relation(relation.source)}) t WHERE "
-            f"{self.expr(relation.condition)}"
+            f"SELECT * FROM ({self.select(node.source)}) t WHERE "
+            f"{self.expr(node.condition)}"
         )
 
-    def _project(self, relation: Project) -> str:
-        exprs = [f"{self.expr(expr)} AS c{i}" for i, expr in enumerate(relation.exprs)]
-        return (
-            f"SELECT {self._listed(relation, exprs)} FROM "
-            f"({self.relation(relation.source)}) t"
-        )
+    def _project(self, node: Project) -> str:
+        exprs = [f"{self.expr(expr)} AS c{i}" for i, expr in enumerate(node.exprs)]
+        return f"SELECT {self._listed(node, exprs)} FROM ({self.select(node.source)}) t"
 
-    def _distinct(self, relation: Distinct) -> str:
+    def _distinct(self, node: Distinct) -> str:
         columns = [
             f"{_zeroed(f'c{i}', column.type)} AS c{i}"
-            for i, column in enumerate(relation.columns)
+            for i, column in enumerate(node.columns)
         ]
         return (
-            f"SELECT DISTINCT {self._listed(relation, columns)} FROM "
-            f"({self.relation(relation.source)}) t"
+            f"SELECT DISTINCT {self._listed(node, columns)} FROM "
+            f"({self.select(node.source)}) t"
         )
 
-    def _union(self, relation: Union) -> str:
-        return " UNION ALL ".join(self._branch(source) for source in relation.sources)
+    def _union(self, node: Union) -> str:
+        return " UNION ALL ".join(self._branch(source) for source in node.sources)
 
-    def _listed(self, relation: Relation, exprs: list[str]) -> str:
-        return ", ".join([*(["u"] if relation.private else []), *exprs]) or "1 AS one"
+    def _listed(self, node: Node, exprs: list[str]) -> str:
+        return ", ".join([*(["u"] if node.private else []), *exprs]) or "1 AS one"
 
-    def _branch(self, source: Relation) -> str:
+    def _branch(self, source: Node) -> str:
         """One side of a union, its columns in order."""
         names = [f"c{i}" for i in range(len(source.columns))]
-        return f"SELECT {self._listed(source, names)} FROM ({self.relation(source)}) t"
+        return f"SELECT {self._listed(source, names)} FROM ({self.select(source)}) t"
 
     def _scan(self, scan: Scan) -> str:
         table, write = scan.table, self.dialect
@@ -145,7 +142,7 @@ class Writer:
 
     def _join(self, join: Join) -> str:
         split = len(join.left.columns)
-        left, right = self.relation(join.left), self.relation(join.right)
+        left, right = self.select(join.left), self.select(join.right)
         on = self._matching(join.left, join.right, join.condition)
         columns = [f"l.c{i} AS c{i}" for i in range(split)]
         columns += [f"r.c{i} AS c{split + i}" for i in range(len(join.right.columns))]
@@ -156,16 +153,16 @@ class Writer:
             f"({right}) r ON {on}"
         )
 
-    def _semi_join(self, relation: SemiJoin) -> str:
-        source, others = self.relation(relation.source), self.relation(relation.others)
-        on = self._matching(relation.source, relation.others, relation.condition)
-        which = "NOT EXISTS" if relation.negated else "EXISTS"
+    def _semi_join(self, node: SemiJoin) -> str:
+        source, others = self.select(node.source), self.select(node.others)
+        on = self._matching(node.source, node.others, node.condition)
+        which = "NOT EXISTS" if node.negated else "EXISTS"
         return (
             f"SELECT * FROM ({source}) l WHERE {which} (SELECT 1 FROM "
             f"({others}) r WHERE {on})"
         )
 
-    def _matching(self, left: Relation, right: Relation, condition: Expr | None) -> str:
+    def _matching(self, left: Node, right: Node, condition: Expr | None) -> str:
         """Which rows l and r belong together: private ones only if they have one owner,
         whatever the condition.
         """
@@ -178,33 +175,30 @@ class Writer:
         conditions += [self.expr(condition, place)] if condition is not None else []
         return " AND ".join(f"({one})" for one in conditions) or "TRUE"
 
-    def _of_owners(self, relation: OfOwners) -> str:
-        which = "NOT IN" if relation.negated else "IN"
-        others = f"SELECT u FROM ({self.relation(relation.others)}) t"
+    def _of_owners(self, node: OfOwners) -> str:
+        which = "NOT IN" if node.negated else "IN"
+        others = f"SELECT u FROM ({self.select(node.others)}) t"
         return (
-            f"SELECT * FROM ({self.relation(relation.source)}) t WHERE u "
-            f"{which} ({others})"
+            f"SELECT * FROM ({self.select(node.source)}) t WHERE u {which} ({others})"
         )
 
-    def _in_public(self, relation: InPublic) -> str:
-        which = "NOT IN" if relation.negated else "IN"
-        values = (
-            f"SELECT c0 FROM ({self.relation(relation.values)}) t WHERE c0 IS NOT NULL"
-        )
-        source = self.relation(relation.source)
+    def _in_public(self, node: InPublic) -> str:
+        which = "NOT IN" if node.negated else "IN"
+        values = f"SELECT c0 FROM ({self.select(node.values)}) t WHERE c0 IS NOT NULL"
+        source = self.select(node.source)
         return (
-            f"SELECT * FROM ({source}) t WHERE {self.expr(relation.expr)} "
+            f"SELECT * FROM ({source}) t WHERE {self.expr(node.expr)} "
             f"{which} ({values})"
         )
 
-    def _per_unit(self, relation: PerUnit) -> str:
+    def _per_unit(self, node: PerUnit) -> str:
         keys = [
             f"{_zeroed(self.expr(key), key.type)} AS k{i}"
-            for i, key in enumerate(relation.keys)
+            for i, key in enumerate(node.keys)
         ]
         exprs = [
             (i, one.expr)
-            for i, one in enumerate(relation.summaries)
+            for i, one in enumerate(node.summaries)
             if one.expr is not None
         ]
         inner = ", ".join(
@@ -219,24 +213,23 @@ class Writer:
         )
         # An owner has one id, but tables may clip it differently: it is never what
         # tells groups apart.
-        mine = [isinstance(key, Ref) and key.column.owner for key in relation.keys]
+        mine = [isinstance(key, Ref) and key.column.owner for key in node.keys]
         outer = [
             f"min(k{i}) AS c{i}" if owner else f"k{i} AS c{i}"
             for i, owner in enumerate(mine)
         ]
-        columns = relation.columns[len(keys) :]
+        columns = node.columns[len(keys) :]
         for i, (summary, column) in enumerate(
-            zip(relation.summaries, columns, strict=True)
+            zip(node.summaries, columns, strict=True)
         ):
             found = _summary(summary, f"x{i}", column, self.dialect)
             outer.append(f"{self._in_range(found, column)} AS c{len(keys) + i}")
         grouped = ", ".join(
             ["u", *(f"k{i}" for i, owner in enumerate(mine) if not owner)]
         )
-        source = f"SELECT {inner} FROM ({self.relation(relation.source)}) t"
+        source = f"SELECT {inner} FROM ({self.select(node.source)}) t"
         return (
-            f"SELECT {self._listed(relation, outer)} FROM ({source}) t GROUP "
-            f"BY {grouped}"
+            f"SELECT {self._listed(node, outer)} FROM ({source}) t GROUP BY {grouped}"
         )
 
     def _in_range(self, value: str, column: Column) -> str:
@@ -255,7 +248,7 @@ class Writer:
         return f"(CASE {cases} ELSE {value} END)"
 
 
-WRITERS: dict[type[Relation], Callable[[Writer, Any], str]] = {
+WRITERS: dict[type[Node], Callable[[Writer, Any], str]] = {
     Scan: Writer._scan,
     Filter: Writer._filter,
     Project: Writer._project,

@@ -1,4 +1,4 @@
-"""The integers that each row adds to a measure, written in SQL. Rounded, then held in
+"""The integers that each row adds to a vector, written in SQL. Rounded, then held in
 integers within public limits.
 """
 
@@ -11,7 +11,7 @@ from dither.query.catalogue.types import Type
 from dither.query.collect.rows import held, nearest, over
 from dither.query.engines.protocol import Dialect
 from dither.query.operations.expressions import Expr
-from dither.query.plan.vectors import Kind, Measure
+from dither.query.plan.vectors import Kind, Vector
 
 __all__ = ["components", "leaf", "sums"]
 
@@ -19,29 +19,29 @@ LONG = 1 << 62
 """Differences up to this fit 64 bits, and half a step more does too."""
 
 
-def sums(measure: Measure, args: Sequence[str], dialect: Dialect) -> list[str]:
+def sums(vector: Vector, args: Sequence[str], dialect: Dialect) -> list[str]:
     """The exact sum of each part over some rows, 0 where all are NULL; of an indicator
     of units, the largest.
 
     Engines count faster than they add, so what can be counted is: Σ (S − u) is S · (how
     many u there are) − Σ u. What all rows are multiplied by, their sum is.
     """
-    if measure.kind is Kind.UNITS:
-        return [f"max({part})" if args else part for part in components(measure, args)]
-    if measure.function == "count":
-        return [f"({dialect.wide(_count(args))} * {measure.row})"]
-    if measure.kind is Kind.MOMENTS and measure.moments.degrees == (1,):
-        added, times = _place(measure, 0, args[0])
+    if vector.kind is Kind.UNITS:
+        return [f"max({part})" if args else part for part in components(vector, args)]
+    if vector.function == "count":
+        return [f"({dialect.wide(_count(args))} * {vector.row})"]
+    if vector.kind is Kind.MOMENTS and vector.moments.degrees == (1,):
+        added, times = _place(vector, 0, args[0])
         upper = f"(coalesce({dialect.total(added)}, 0) * {times})"
         return [
-            f"({dialect.wide(_count(args))} * {measure.moments.total} - {upper})",
+            f"({dialect.wide(_count(args))} * {vector.moments.total} - {upper})",
             upper,
         ]
-    if measure.kind is Kind.MOMENTS:
+    if vector.kind is Kind.MOMENTS:
         return [
-            f"coalesce({dialect.total(part)}, 0)" for part in components(measure, args)
+            f"coalesce({dialect.total(part)}, 0)" for part in components(vector, args)
         ]
-    added, times = _total(measure, args[0])
+    added, times = _total(vector, args[0])
     return [f"(coalesce({dialect.total(added)}, 0) * {times})"]
 
 
@@ -49,40 +49,40 @@ def _count(args: Sequence[str]) -> str:
     return f"count({args[0]})" if args else "count(*)"
 
 
-def components(measure: Measure, args: Sequence[str]) -> list[str]:
+def components(vector: Vector, args: Sequence[str]) -> list[str]:
     """One integer expression for each part of a total, an indicator of units, or
     moments; a NULL argument adds 0.
     """
-    if measure.kind is Kind.MOMENTS:
-        return _moments(measure, args)
-    if measure.kind is Kind.UNITS or measure.function == "count":
-        one = measure.row
+    if vector.kind is Kind.MOMENTS:
+        return _moments(vector, args)
+    if vector.kind is Kind.UNITS or vector.function == "count":
+        one = vector.row
         return [
             f"(CASE WHEN {args[0]} IS NULL THEN 0 ELSE {one} END)" if args else str(one)
         ]
-    added, times = _total(measure, args[0])
+    added, times = _total(vector, args[0])
     return [f"coalesce({added} * {times}, 0)"]
 
 
-def _total(measure: Measure, x: str) -> tuple[str, int]:
+def _total(vector: Vector, x: str) -> tuple[str, int]:
     """What a row adds to a sum, and how many times: a value in steps."""
-    (arg,) = measure.args
-    if arg.type is Type.INTEGER and measure.step <= 1:
-        return held(x, *_whole(arg)), int(1 / measure.step)
+    (arg,) = vector.args
+    if arg.type is Type.INTEGER and vector.step <= 1:
+        return held(x, *_whole(arg)), int(1 / vector.step)
     low, high = (
-        round(end / measure.step) for end in (arg.range.low or 0, arg.range.high or 0)
+        round(end / vector.step) for end in (arg.range.low or 0, arg.range.high or 0)
     )
     inside = held(x, float(arg.range.low or 0), float(arg.range.high or 0))
-    return held(nearest(over(inside, float(measure.step))), low, high), 1
+    return held(nearest(over(inside, float(vector.step))), low, high), 1
 
 
 def _whole(arg: Expr) -> tuple[int, int]:
     return int(arg.range.low or 0), int(arg.range.high or 0)
 
 
-def _moments(measure: Measure, args: Sequence[str]) -> list[str]:
-    moments, there = measure.moments, " AND ".join(f"{x} IS NOT NULL" for x in args)
-    places = ["({} * {})".format(*_place(measure, of, x)) for of, x in enumerate(args)]
+def _moments(vector: Vector, args: Sequence[str]) -> list[str]:
+    moments, there = vector.moments, " AND ".join(f"{x} IS NOT NULL" for x in args)
+    places = ["({} * {})".format(*_place(vector, of, x)) for of, x in enumerate(args)]
     found = []
     for place in moments.places:
         factors = []
@@ -97,29 +97,29 @@ def _moments(measure: Measure, args: Sequence[str]) -> list[str]:
     return found
 
 
-def _place(measure: Measure, of: int, x: str) -> tuple[str, int]:
+def _place(vector: Vector, of: int, x: str) -> tuple[str, int]:
     """u = round((x − low) · S / width), held from 0 to S, as a number and how many
     times it counts.
 
     In whole numbers where S is a multiple of the width.
     """
-    (low, high), steps = measure.moments.ranges[of], measure.moments.steps[of]
+    (low, high), steps = vector.moments.ranges[of], vector.moments.steps[of]
     if not high > low:
         return "CAST(0 AS BIGINT)", 1
-    if measure.args[of].type is Type.INTEGER and steps % (int(high) - int(low)) == 0:
+    if vector.args[of].type is Type.INTEGER and steps % (int(high) - int(low)) == 0:
         return f"({held(x, int(low), int(high))} - ({int(low)}))", steps // (
             int(high) - int(low)
         )
     share = over(
         f"({held(x, float(low), float(high))} - ({float(low)!r}))",
-        measure.moments.width(of),
+        vector.moments.width(of),
     )
     return held(nearest(f"{share} * {steps}"), 0, steps), 1
 
 
-def leaf(measure: Measure, x: str, dialect: Dialect) -> str:
+def leaf(vector: Vector, x: str, dialect: Dialect) -> str:
     """The leaf of a value, from 0 to count − 1; NULL for NULL."""
-    leaves, (arg,) = measure.leaves, measure.args
+    leaves, (arg,) = vector.leaves, vector.args
     if arg.type is Type.REAL:
         above = (
             f"({held(x, float(leaves.low), float(leaves.high))} - "

@@ -665,8 +665,8 @@ def test_keys_that_lead_to_owners_are_never_rounded() -> None:
         "CREATE TABLE codes (visit numeric); INSERT INTO codes VALUES (1), (1)",
     )
     engine = PostgresEngine.of(catalogue, {"visits": address, "codes": address})
-    relation = Writer(engine.dialect, catalogue.table).relation(
-        scan(catalogue, codes).relation
+    relation = Writer(engine.dialect, catalogue.table).select(
+        scan(catalogue, codes).rows
     )
     with engine.session() as session:
         assert session.fetch(f"SELECT u FROM ({relation}) t") == [("a",), ("a",)]
