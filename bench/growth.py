@@ -25,7 +25,7 @@ from bench.query import (
     SYSTEMS,
     zipf,
 )
-from dither.query.collect.collector import Collector
+from dither.query.collect.runner import running
 from dither.query.cost import asked_of
 from dither.query.database import Database
 from dither.query.open import open as opened
@@ -238,28 +238,15 @@ def integers(source: Any, sql: str) -> tuple[list[Any], float]:
 
 def _collected(database: Database, sql: str) -> list[Any]:
     plan = database._plan(parse(sql), asked_of({"epsilon": EPSILON, "groups": 1000}))
-    with database._engine.session() as session:
-        collector = Collector(
-            plan,
-            session,
-            database._engine.dialect,
-            database.catalogue.table,
-            lambda: "salt",
-        )
+    engine, table = database._engine, database.catalogue.table
+    with running(plan, engine, table, "salt") as runner:
         found: list[Any] = []
         if plan.keys is not None:
-            counts = dict(
-                zip(collector.found, collector.candidates().tolist(), strict=True)
-            )
-            found += sorted(counts.items())
-            collector.name([collector.found.index(key) for key in sorted(counts)])
-        for m, measurement in enumerate(plan.measurements):
-            found += collector.units(m) if measurement.radius is None else []
-            found += (
-                collector.totals(
-                    m, measurement.radius or RADIUS * measurement.vector.row
-                )
-                .ravel()
-                .tolist()
-            )
+            keys = runner.every_key()
+            found += sorted(zip(keys, runner.candidates().tolist(), strict=True))
+            runner.name([keys.index(key) for key in sorted(keys)])
+        for m, one in enumerate(plan.measurements):
+            found += runner.units(m).tolist() if one.radius is None else []
+            radius = one.radius or RADIUS * one.vector.row
+            found += runner.totals(m, radius).ravel().tolist()
     return found

@@ -14,7 +14,7 @@ import numpy as np
 from dither.noise import token
 from dither.query.answer.assemble import Answer
 from dither.query.answer.measure import Noisy, NoisyVector
-from dither.query.collect.collector import Collector
+from dither.query.collect.runner import Runner, running
 from dither.query.cost import asked_of
 from dither.query.database import Database
 from dither.query.operations.expressions import AggregateLeaf
@@ -58,7 +58,7 @@ class Redrawn:
     """A plan and the exact integers it is about."""
 
     plan: Plan
-    collector: Collector
+    runner: Runner
     known: dict[Any, Any] = field(default_factory=dict)
 
     def covered(self, draws: int, confidence: float = 0.95) -> Any:
@@ -163,11 +163,11 @@ class Redrawn:
         if measurement.radius is not None:
             return measurement.radius
         if ("units", m) not in self.known:
-            exact = np.array(self.collector.units(m), np.int64)
+            exact = self.runner.units(m)
             self.known["units", m] = exact, self.plan.choosing(measurement)
         exact, mechanism = self.known["units", m]
         return radius_of(
-            self.plan, measurement, mechanism.release(exact), self.collector.groups
+            self.plan, measurement, mechanism.release(exact), self.runner.groups
         ).value
 
     def answers(
@@ -203,12 +203,12 @@ class Redrawn:
 
     def _totals(self, m: int, radius: int) -> Any:
         if (m, radius) not in self.known:
-            self.known[m, radius] = self.collector.totals(m, radius)
+            self.known[m, radius] = self.runner.totals(m, radius)
         return self.known[m, radius]
 
     def _hidden(self, m: int, radius: int) -> Any:
         if ("hidden", m, radius) not in self.known:
-            self.known["hidden", m, radius] = self.collector.hidden(m, radius)[:, 0]
+            self.known["hidden", m, radius] = self.runner.hidden(m, radius)[:, 0]
         return self.known["hidden", m, radius]
 
 
@@ -239,8 +239,5 @@ def _cell(
 def redrawn(database: Database, sql: str, **cost: Any) -> Iterator[Redrawn]:
     """The plan of a question with public keys, while its exact integers are at hand."""
     plan, engine = database._plan(parse(sql), asked_of(cost)), database._engine
-    with engine.session() as session:
-        collector = Collector(
-            plan, session, engine.dialect, database.catalogue.table, lambda: token(16)
-        )
-        yield Redrawn(plan, collector)
+    with running(plan, engine, database.catalogue.table, token(16)) as runner:
+        yield Redrawn(plan, runner)

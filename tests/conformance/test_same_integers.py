@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dither.query.collect.collector import Collector
+from dither.query.collect.runner import running
 from dither.query.cost import asked_of
 from dither.query.plan.vectors import Kind
 from dither.query.sql.parse import parse
@@ -55,27 +55,19 @@ def collected(worlds, noise, sql, radius):
     plan = database._plan(parse(sql), asked_of(cost | STATED))
     if plan.keys is not None:  # few doctors have many patients here
         plan = replace(plan, keys=replace(plan.keys, at_least=2))
-    with database._engine.session() as session:
-        collector = Collector(
-            plan,
-            session,
-            database._engine.dialect,
-            database.catalogue.table,
-            lambda: "salt",
-        )
+    engine, table = database._engine, database.catalogue.table
+    with running(plan, engine, table, "salt") as runner:
         found = {}
         if plan.keys is not None:
-            counts = dict(
-                zip(collector.found, collector.candidates().tolist(), strict=True)
-            )
-            found["keys"] = counts
-            collector.name([collector.found.index(key) for key in sorted(counts)])
-        for m, measurement in enumerate(plan.measurements):
-            if measurement.radius is None:
-                found["norms", m] = collector.units(m)
-            if measurement.vector.kind is not Kind.DISTINCT:
-                found["totals", m] = collector.totals(
-                    m, max(1, int(measurement.vector.row * radius))
+            keys = runner.every_key()
+            found["keys"] = dict(zip(keys, runner.candidates().tolist(), strict=True))
+            runner.name([keys.index(key) for key in sorted(keys)])
+        for m, one in enumerate(plan.measurements):
+            if one.radius is None:
+                found["norms", m] = runner.units(m)
+            if one.vector.kind is not Kind.DISTINCT:
+                found["totals", m] = runner.totals(
+                    m, max(1, int(one.vector.row * radius))
                 )
     return found
 

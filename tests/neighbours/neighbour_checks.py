@@ -19,7 +19,7 @@ from dither.ledger import Ledger
 from dither.ledger.terms import Terms
 from dither.mechanisms import Additive
 from dither.privacy import Unit
-from dither.query.collect.collector import Collector
+from dither.query.collect.runner import running
 from dither.query.plan.plan import Measurement, Plan, plan_of
 from dither.query.plan.spend import Asked
 from dither.query.plan.vectors import CAP, Kind
@@ -131,23 +131,20 @@ def collected(
     """All that the plan collects. `named` are the private keys that count, if the
     database has them; None: all.
     """
-    with place.engine.session() as session:
-        collector = Collector(
-            plan, session, place.engine.dialect, place.catalogue.table, lambda: "salt"
-        )
+    with running(plan, place.engine, place.catalogue.table, "salt") as runner:
         candidates: dict[Key, int] = {}
         keys: list[Key] = [()]
         if plan.keys is not None:
-            counts = collector.candidates()
-            candidates = dict(zip(collector.found, counts.tolist(), strict=True))
+            found = runner.every_key()
+            candidates = dict(zip(found, runner.candidates().tolist(), strict=True))
             keys = (
                 sorted(candidates)
                 if named is None
                 else [key for key in named if key in candidates]
             )
-            collector.name([collector.found.index(key) for key in keys])
+            runner.name([found.index(key) for key in keys])
         norms = {
-            m: collector.units(m)
+            m: runner.units(m).tolist()
             for m, measurement in enumerate(plan.measurements)
             if _chosen(measurement)
         }
@@ -155,9 +152,9 @@ def collected(
         hidden: dict[tuple[int, int], Groups] = {}
         for m, sizes in radii.items():
             for radius in sizes:
-                totals[m, radius] = _by_key(keys, collector.totals(m, radius))
+                totals[m, radius] = _by_key(keys, runner.totals(m, radius))
                 if plan.measurements[m].hides(radius):
-                    hidden[m, radius] = _by_key(keys, collector.hidden(m, radius))
+                    hidden[m, radius] = _by_key(keys, runner.hidden(m, radius))
     return Found(candidates, norms, totals, hidden)
 
 

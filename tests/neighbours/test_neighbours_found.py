@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from dither.query.collect import collector as collect
+from dither.query.collect import runner as collect
 from tests.conformance.asking import marks_of
 from tests.neighbours.neighbour_checks import check, collected, planned, radii_of
 from tests.neighbours.neighbour_engines import PLACES

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.query.collect.collector import Collector
+from dither.query.collect.runner import Runner
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Kind
 from dither.query.plan.weighing import radius_of
@@ -29,12 +29,13 @@ Named = tuple[int, ...]
 
 @dataclass
 class Redrawn:
-    """A plan, and the exact integers of one neighbour. `universe` are the private keys
-    of both neighbours, in order.
+    """A plan, and the exact integers of one neighbour. `found` are its private keys by
+    their numbers; `universe` are those of both neighbours, in order.
     """
 
     plan: Plan
-    collector: Collector
+    runner: Runner
+    found: Sequence[Any] = ()
     universe: Sequence[Any] = ()
     _known: dict[Any, Any] = field(default_factory=dict)
 
@@ -53,7 +54,7 @@ class Redrawn:
             named = tuple(
                 sorted(
                     np.flatnonzero(one).tolist(),
-                    key=lambda number: self.collector.found[number],
+                    key=lambda number: self.found[number],
                 )
             )
             rows[i] = iter(self._with_keys(named, int((which.ravel() == i).sum())))
@@ -62,13 +63,13 @@ class Redrawn:
     @property
     def _candidates(self) -> Integers:
         if "candidates" not in self._known:
-            self._known["candidates"] = self.collector.candidates()
+            self._known["candidates"] = self.runner.candidates()
         found: Integers = self._known["candidates"]
         return found
 
     def _with_keys(self, named: Named, size: int) -> Integers:
         """The numbers of the named keys at the places of these keys among all."""
-        places = [self.universe.index(self.collector.found[number]) for number in named]
+        places = [self.universe.index(self.found[number]) for number in named]
         flags = np.zeros((size, len(self.universe)), np.int64)
         flags[:, places] = 1
         self._name(named)
@@ -95,10 +96,9 @@ class Redrawn:
         return int(np.prod(publics, dtype=np.int64)) * (own + bool(measurement.hiding))
 
     def _name(self, named: Named) -> None:
-        """Let the collector count these keys; what it kept for others is forgotten."""
+        """Let these keys count."""
         if self._known.get("named") != named:
-            self.collector.name(list(named))
-            self.collector._counted.clear()
+            self.runner.name(list(named))
             self._known["named"] = named
 
     def _numbers(self, named: Named, size: int) -> Integers:
@@ -124,7 +124,7 @@ class Redrawn:
         )
         radii = np.array(
             [
-                radius_of(self.plan, measurement, row, self.collector.groups).value
+                radius_of(self.plan, measurement, row, self.runner.groups).value
                 for row in units.tolist()
             ]
         )
@@ -141,7 +141,7 @@ class Redrawn:
 
     def _units(self, m: int, named: Named) -> Integers:
         if ("units", m, named) not in self._known:
-            self._known["units", m, named] = np.array(self.collector.units(m), np.int64)
+            self._known["units", m, named] = self.runner.units(m)
         found: Integers = self._known["units", m, named]
         return found
 
@@ -153,9 +153,9 @@ class Redrawn:
         """
         if (m, named, radius) not in self._known:
             hidden = (
-                self.collector.hidden(m, radius) if measurement.hides(radius) else None
+                self.runner.hidden(m, radius) if measurement.hides(radius) else None
             )
-            self._known[m, named, radius] = self.collector.totals(m, radius), hidden
+            self._known[m, named, radius] = self.runner.totals(m, radius), hidden
         exact, hidden = self._known[m, named, radius]
         totals = np.tile(exact, (size, 1, 1))
         if measurement.vector.kind is Kind.TREE:

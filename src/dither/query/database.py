@@ -228,7 +228,7 @@ class Database:
         none of it is passed on.
         """
         try:
-            return measure(plan, self._engine, self.catalogue.table, _salt)
+            return measure(plan, self._engine, self.catalogue.table, _salt())
         except Exception as problem:
             self.failure = problem
         # Raised here and not where the problem was caught, so that it carries no trace

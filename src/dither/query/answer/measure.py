@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dither.mechanisms import KeyThreshold
 from dither.query.catalogue.model import Table
-from dither.query.collect.collector import Collector
+from dither.query.collect.runner import Runner, running
 from dither.query.engines.protocol import Engine
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Kind
@@ -112,67 +112,52 @@ def _value(value: Any) -> Any:
 
 
 def measure(
-    plan: Plan, engine: Engine, table: Callable[[str], Table], salt: Callable[[], str]
+    plan: Plan, engine: Engine, table: Callable[[str], Table], salt: str
 ) -> Noisy:
     """Read the data and add the noise that was charged: first keys, then a radius where
     one is chosen, then sums.
     """
-    with engine.session() as session:
-        collector = Collector(plan, session, engine.dialect, table, salt)
+    with running(plan, engine, table, salt) as runner:
         keys: Sequence[tuple[Any, ...]] = ()
         if plan.keys is not None:
-            keys = _named(plan.keys, plan.most_named, collector)
-        items = [
-            _measured(plan, m, measurement, collector)
-            for m, measurement in enumerate(plan.measurements)
+            keys = _named(plan.keys, plan.most_named, runner)
+        vectors = [
+            _measured(plan, m, one, runner) for m, one in enumerate(plan.measurements)
         ]
-    return Noisy(tuple(keys), tuple(items))
+    return Noisy(tuple(keys), tuple(vectors))
 
 
-def _named(
-    threshold: KeyThreshold, most: int, collector: Collector
-) -> list[tuple[Any, ...]]:
+def _named(threshold: KeyThreshold, most: int, runner: Runner) -> list[tuple[Any, ...]]:
     """The private keys that are named, in order. If they are too many, those with the
     largest noisy counts are.
 
     That looks at named keys and their noisy counts alone, so it is post-processing;
     true counts must not decide.
     """
-    released, noisy = threshold.release_counts(collector.candidates())
+    released, noisy = threshold.release_counts(runner.candidates())
     numbers = np.flatnonzero(released).tolist()
-    found = sorted(zip(collector.keyed(numbers), numbers, strict=True))
+    found = sorted(zip(runner.keys_of(numbers), numbers, strict=True))
     if len(found) > most:
         found = sorted(sorted(found, key=lambda one: -int(noisy[one[1]]))[:most])
-    collector.name([number for _, number in found])
+    runner.name([number for _, number in found])
     return [key for key, _ in found]
 
 
-def _measured(
-    plan: Plan, m: int, measurement: Measurement, collector: Collector
-) -> NoisyVector:
+def _measured(plan: Plan, m: int, one: Measurement, runner: Runner) -> NoisyVector:
     units: tuple[int, ...] | None = None
-    radius = measurement.radius
+    radius = one.radius
     if radius is None:
-        exact = np.array(collector.units(m), np.int64)
-        units = tuple(int(count) for count in plan.choosing(measurement).release(exact))
-        radius = radius_of(plan, measurement, units, collector.groups).value
+        units = tuple(map(int, plan.choosing(one).release(runner.units(m))))
+        radius = radius_of(plan, one, units, runner.groups).value
     hidden: Integers | None = None
-    if measurement.hides(radius):
-        hidden = plan.hidden(measurement, radius).release(
-            collector.hidden(m, radius)[:, 0]
-        )
-    return NoisyVector(
-        radius,
-        _released(plan, measurement, radius, collector.totals(m, radius)),
-        units,
-        hidden,
-    )
+    if one.hides(radius):
+        hidden = plan.hidden(one, radius).release(runner.hidden(m, radius)[:, 0])
+    values = _released(plan, one, radius, runner.totals(m, radius))
+    return NoisyVector(radius, values, units, hidden)
 
 
-def _released(
-    plan: Plan, measurement: Measurement, radius: int, totals: Integers
-) -> Integers:
-    if measurement.vector.kind is Kind.TREE:
-        return plan.tree(measurement, radius).noisy(totals)
-    noisy: Integers = plan.additive(measurement, radius).release(totals)
+def _released(plan: Plan, one: Measurement, radius: int, totals: Integers) -> Integers:
+    if one.vector.kind is Kind.TREE:
+        return plan.tree(one, radius).noisy(totals)
+    noisy: Integers = plan.additive(one, radius).release(totals)
     return noisy

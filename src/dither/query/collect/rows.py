@@ -7,17 +7,15 @@ are dropped at the scan; outer joins keep the owner of the side that is there.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from dither.query.catalogue.model import Field, Table
-from dither.query.catalogue.types import ANY, Range, Type
-from dither.query.collect.expressions import render
+from dither.query.catalogue.types import ANY, Type
+from dither.query.collect.integers import unit_summary
 from dither.query.engines.protocol import Dialect
-from dither.query.operations.expressions import Column, Expr, Ref
+from dither.query.operations.expressions import Call, Column, Expr, Literal, Ref
 from dither.query.sql.nodes import (
     Distinct,
     Filter,
@@ -29,26 +27,28 @@ from dither.query.sql.nodes import (
     Project,
     Scan,
     SemiJoin,
-    Summary,
     Union,
 )
 
-__all__ = ["FINEST", "MOST", "Writer", "held", "nearest", "over", "real_step"]
+__all__ = ["Writer", "render"]
 
-MOST = 1 << 62
-"""Per-unit sums of integers are held within ± this."""
-FINENESS = 1 << 32
-"""Per-unit sums of reals are counted in steps of at most this share of the largest
-value.
-"""
-COARSE = 1 << 900
-"""Up to this step, no number of rows makes a sum that a double cannot hold."""
-FINEST = Fraction(1, 1 << 1000)
-"""No step is smaller than this, so that each is a positive float and so is what it
-divides.
-"""
-NEGLIGIBLE = 2.0**-100
-"""So little of a step is none, however many parts a step is divided into."""
+
+def render(
+    expr: Expr, dialect: Dialect, parameters: list[Any], column: Callable[[Ref], str]
+) -> str:
+    """The SQL of an expression over rows. Constants go to the parameters; `column`
+    writes the columns below.
+    """
+    match expr:
+        case Ref():
+            return column(expr)
+        case Literal():
+            return dialect.literal(expr.value, expr.type, parameters)
+        case Call():
+            return dialect.call(
+                expr, [render(arg, dialect, parameters, column) for arg in expr.args]
+            )
+    raise TypeError(f"{type(expr).__name__} is not an expression over rows")
 
 
 class Writer:
@@ -222,7 +222,7 @@ class Writer:
         for i, (summary, column) in enumerate(
             zip(node.summaries, columns, strict=True)
         ):
-            found = _summary(summary, f"x{i}", column, self.dialect)
+            found = unit_summary(summary, f"x{i}", column, self.dialect)
             outer.append(f"{self._in_range(found, column)} AS c{len(keys) + i}")
         grouped = ", ".join(
             ["u", *(f"k{i}" for i, owner in enumerate(mine) if not owner)]
@@ -287,79 +287,3 @@ def _zeroed(x: str, type_: Type) -> str:
     depend on the order of the rows.
     """
     return f"({x} + 0e0)" if type_ is Type.REAL else x
-
-
-def real_step(range_: Range) -> Fraction:
-    """The steps in which reals of a range are summed exactly: a power of two, at most
-    2^-32 of the largest value.
-    """
-    largest = Fraction(range_.largest) or Fraction(1)
-    step = Fraction(1)
-    while step * FINENESS > largest and step > FINEST:
-        step /= 2
-    while step * FINENESS * 2 <= largest:
-        step *= 2
-    return step
-
-
-def _summary(summary: Summary, x: str, column: Column, dialect: Dialect) -> str:
-    """An exact aggregate of one unit's rows. Sums are of whole numbers, so they do not
-    depend on the rows' order.
-    """
-    match summary.function:
-        case "count":
-            return "count(*)" if summary.expr is None else f"count({x})"
-        case "distinct":
-            return f"count(DISTINCT {x})"
-        case "min" | "max":
-            return f"{summary.function}({x})"
-    assert summary.expr is not None
-    step = (
-        Fraction(1)
-        if summary.expr.type is Type.INTEGER
-        else real_step(summary.expr.range)
-    )
-    total = dialect.total(_in_steps(x, summary.expr, step))
-    # Divided first: a sum may be beyond the reals where the average is not
-    if summary.function == "avg":
-        return _finite(f"{dialect.real(total)} / nullif(count({x}), 0)", step)
-    if column.type is Type.REAL:
-        return _finite(dialect.real(total), step)
-    return f"CAST({held(total, -MOST, MOST)} AS BIGINT)"
-
-
-def _finite(steps: str, step: Fraction) -> str:
-    """So many steps as a real: the largest one where it would be infinite, for which
-    PostgreSQL raises.
-    """
-    most = float(Fraction(sys.float_info.max) // step) if step > COARSE else None
-    return f"{steps if most is None else held(steps, -most, most)} * {float(step)!r}"
-
-
-def _in_steps(x: str, expr: Expr, step: Fraction) -> str:
-    return x if expr.type is Type.INTEGER else nearest(over(x, float(step)))
-
-
-def over(x: str, by: float) -> str:
-    """A real in steps of a positive constant, to be rounded: zero where it is far below
-    one step.
-
-    (PostgreSQL refuses to divide where the result is too close to zero for a double.)
-    """
-    if by <= 1:
-        return f"{x} / {by!r}"
-    return f"(CASE WHEN abs({x}) < {by * NEGLIGIBLE!r} THEN 0 ELSE {x} / {by!r} END)"
-
-
-def nearest(x: str) -> str:
-    """The whole number nearest to a real; of two the larger. (Engines' own rounding
-    differs where there are two.)
-    """
-    return f"CAST(floor({x} + 0.5) AS BIGINT)"
-
-
-def held(x: str, low: float, high: float) -> str:
-    """A value kept within limits; NULL stays NULL."""
-    return (
-        f"(CASE WHEN {x} < {low} THEN {low} WHEN {x} > {high} THEN {high} ELSE {x} END)"
-    )

@@ -18,7 +18,6 @@ from functools import cached_property
 from dither.errors import ArgumentError
 from dither.query.answer.quantiles import Leaves
 from dither.query.catalogue.types import Type
-from dither.query.collect.rows import FINEST
 from dither.query.operations.expressions import Expr, Ref
 from dither.query.plan.moments import Moments
 from dither.query.sql.nodes import (
@@ -34,11 +33,15 @@ from dither.query.sql.nodes import (
 )
 from dither.query.sql.question import Aggregate, Question
 
-__all__ = ["CAP", "Kind", "Vector", "one_row_each", "vectors_of"]
+__all__ = ["CAP", "FINEST", "Kind", "Vector", "one_row_each", "vectors_of"]
 
 CAP = 1 << 45
 """A unit's part in one group is held within ± this, so that sums of squares over 2^36
 groups fit 127 bits.
+"""
+FINEST = Fraction(1, 1 << 1000)
+"""No step is smaller than this, so that each is a positive float and so is what it
+divides.
 """
 FINE_BITS = 12
 WIDEST = 1e150

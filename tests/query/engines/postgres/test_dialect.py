@@ -17,8 +17,7 @@ from dither.errors import ArgumentError
 from dither.privacy import Unit
 from dither.query.catalogue.model import Catalogue, Field, Link, Table
 from dither.query.catalogue.types import ANY, Range, Type
-from dither.query.collect.expressions import render
-from dither.query.collect.rows import Writer
+from dither.query.collect.rows import Writer, render
 from dither.query.engines.postgres.calls import CALLS
 from dither.query.engines.postgres.engine import PostgresEngine
 from dither.query.engines.postgres.words import NAMES

@@ -1,22 +1,59 @@
-"""The integers that each row adds to a vector, written in SQL. Rounded, then held in
-integers within public limits.
+"""Values as whole numbers, in SQL: what each row adds to a vector, what rows add up
+to, and exact sums of one unit's rows. Rounded first, then held in integers within public limits.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
+from fractions import Fraction
 
-from dither.query.catalogue.types import Type
-from dither.query.collect.rows import held, nearest, over
+from dither.query.catalogue.types import Range, Type
 from dither.query.engines.protocol import Dialect
-from dither.query.operations.expressions import Expr
-from dither.query.plan.vectors import Kind, Vector
+from dither.query.operations.expressions import Column, Expr
+from dither.query.plan.vectors import FINEST, Kind, Vector
+from dither.query.sql.nodes import Summary
 
-__all__ = ["components", "leaf", "sums"]
+__all__ = ["held", "leaf", "nearest", "over", "row_parts", "sums", "unit_summary"]
 
 LONG = 1 << 62
 """Differences up to this fit 64 bits, and half a step more does too."""
+NEGLIGIBLE = 2.0**-100
+"""So little of a step is none, however many parts a step is divided into."""
+MOST = 1 << 62
+"""Per-unit sums of integers are held within ± this."""
+FINENESS = 1 << 32
+"""Per-unit sums of reals are counted in steps of at most this share of the largest
+value.
+"""
+COARSE = 1 << 900
+"""Up to this step, no number of rows makes a sum that a double cannot hold."""
+
+
+def over(x: str, by: float) -> str:
+    """A real in steps of a positive constant, to be rounded: zero where it is far below
+    one step.
+
+    (PostgreSQL refuses to divide where the result is too close to zero for a double.)
+    """
+    if by <= 1:
+        return f"{x} / {by!r}"
+    return f"(CASE WHEN abs({x}) < {by * NEGLIGIBLE!r} THEN 0 ELSE {x} / {by!r} END)"
+
+
+def nearest(x: str) -> str:
+    """The whole number nearest to a real; of two the larger. (Engines' own rounding
+    differs where there are two.)
+    """
+    return f"CAST(floor({x} + 0.5) AS BIGINT)"
+
+
+def held(x: str, low: float, high: float) -> str:
+    """A value kept within limits; NULL stays NULL."""
+    return (
+        f"(CASE WHEN {x} < {low} THEN {low} WHEN {x} > {high} THEN {high} ELSE {x} END)"
+    )
 
 
 def sums(vector: Vector, args: Sequence[str], dialect: Dialect) -> list[str]:
@@ -27,7 +64,7 @@ def sums(vector: Vector, args: Sequence[str], dialect: Dialect) -> list[str]:
     many u there are) − Σ u. What all rows are multiplied by, their sum is.
     """
     if vector.kind is Kind.UNITS:
-        return [f"max({part})" if args else part for part in components(vector, args)]
+        return [f"max({part})" if args else part for part in row_parts(vector, args)]
     if vector.function == "count":
         return [f"({dialect.wide(_count(args))} * {vector.row})"]
     if vector.kind is Kind.MOMENTS and vector.moments.degrees == (1,):
@@ -39,7 +76,7 @@ def sums(vector: Vector, args: Sequence[str], dialect: Dialect) -> list[str]:
         ]
     if vector.kind is Kind.MOMENTS:
         return [
-            f"coalesce({dialect.total(part)}, 0)" for part in components(vector, args)
+            f"coalesce({dialect.total(part)}, 0)" for part in row_parts(vector, args)
         ]
     added, times = _total(vector, args[0])
     return [f"(coalesce({dialect.total(added)}, 0) * {times})"]
@@ -49,7 +86,7 @@ def _count(args: Sequence[str]) -> str:
     return f"count({args[0]})" if args else "count(*)"
 
 
-def components(vector: Vector, args: Sequence[str]) -> list[str]:
+def row_parts(vector: Vector, args: Sequence[str]) -> list[str]:
     """One integer expression for each part of a total, an indicator of units, or
     moments; a NULL argument adds 0.
     """
@@ -134,3 +171,54 @@ def leaf(vector: Vector, x: str, dialect: Dialect) -> str:
     far = int(leaves.high) - low >= LONG
     above = f"({dialect.wide(inside) if far else inside} - ({low}) + {step // 2})"
     return held(dialect.divided(above, str(step)), 0, leaves.count - 1)
+
+
+def unit_summary(summary: Summary, x: str, column: Column, dialect: Dialect) -> str:
+    """An exact aggregate of one unit's rows. Sums are of whole numbers, so they do not
+    depend on the rows' order.
+    """
+    match summary.function:
+        case "count":
+            return "count(*)" if summary.expr is None else f"count({x})"
+        case "distinct":
+            return f"count(DISTINCT {x})"
+        case "min" | "max":
+            return f"{summary.function}({x})"
+    assert summary.expr is not None
+    step = (
+        Fraction(1)
+        if summary.expr.type is Type.INTEGER
+        else real_step(summary.expr.range)
+    )
+    total = dialect.total(_in_steps(x, summary.expr, step))
+    # Divided first: a sum may be beyond the reals where the average is not
+    if summary.function == "avg":
+        return _finite(f"{dialect.real(total)} / nullif(count({x}), 0)", step)
+    if column.type is Type.REAL:
+        return _finite(dialect.real(total), step)
+    return f"CAST({held(total, -MOST, MOST)} AS BIGINT)"
+
+
+def _finite(steps: str, step: Fraction) -> str:
+    """So many steps as a real: the largest one where it would be infinite, for which
+    PostgreSQL raises.
+    """
+    most = float(Fraction(sys.float_info.max) // step) if step > COARSE else None
+    return f"{steps if most is None else held(steps, -most, most)} * {float(step)!r}"
+
+
+def _in_steps(x: str, expr: Expr, step: Fraction) -> str:
+    return x if expr.type is Type.INTEGER else nearest(over(x, float(step)))
+
+
+def real_step(range_: Range) -> Fraction:
+    """The steps in which reals of a range are summed exactly: a power of two, at most
+    2^-32 of the largest value.
+    """
+    largest = Fraction(range_.largest) or Fraction(1)
+    step = Fraction(1)
+    while step * FINENESS > largest and step > FINEST:
+        step /= 2
+    while step * FINENESS * 2 <= largest:
+        step *= 2
+    return step

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from dither.query.catalogue.types import Range, Type
-from dither.query.collect.sums import components, sums
+from dither.query.collect.integers import row_parts, sums
 from dither.query.engines.duckdb.dialect import DuckDBDialect
 from dither.query.operations.expressions import Column, Ref
 from dither.query.plan.vectors import KINDS, Vector
@@ -51,7 +51,7 @@ def fetch(select, group="u"):
 def test_sums_are_the_sums_of_the_parts(function, args, sure):
     vector = Vector(KINDS[function], tuple(args), (0,), function, sure)
     names = [f"a{arg.index}" for arg in args]
-    parts = components(vector, names)
+    parts = row_parts(vector, names)
     assert fetch(sums(vector, names, DuckDBDialect())) == fetch(
         [f"sum({part})" for part in parts]
     )
