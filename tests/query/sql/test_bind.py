@@ -39,8 +39,8 @@ from dither.query.sql.nodes import (
 from dither.query.sql.parse import parse
 from dither.query.sql.question import Question
 from tests.clock import quick
-from tests.query.sql.clinic import CLINIC, SURVEY
-from tests.query.sql.fixtures import FOLDER, outcome, read
+from tests.query.sql.clinic import CLINIC
+from tests.query.sql.fixtures import FOLDER, catalogue_of, outcome, read
 
 CASES = [case for path in sorted(FOLDER.glob("*.sql")) for case in read(path)]
 
@@ -183,7 +183,7 @@ def check_after(expr: Expr, found: Question) -> None:
 )
 def test_every_accepted_fixture_is_well_formed(case: object) -> None:
     try:
-        found = bind(case.sql, SURVEY if case.file.startswith("rows_") else CLINIC)  # type: ignore[attr-defined]
+        found = bind(case.sql, catalogue_of(case.file))  # type: ignore[attr-defined]
     except QueryError:
         return
     check_question(found)
