@@ -26,7 +26,7 @@ from bench.query import (
     zipf,
 )
 from dither.dataset import Dataset
-from dither.query.collect.collector import Collector
+from dither.query.collect.runner import running
 from dither.query.open import open as opened
 
 SIZES = (1_000_000, 10_000_000, 100_000_000)
@@ -236,26 +236,15 @@ def integers(source: Any, sql: str) -> tuple[list[Any], float]:
 
 def _collected(database: Dataset, sql: str) -> list[Any]:
     plan = database.plan(sql, epsilon=EPSILON, groups=1000)
-    with database.engine.session() as session:
-        collector = Collector(
-            plan,
-            session,
-            database.engine.dialect,
-            database.catalogue.table,
-            lambda: "salt",
-        )
+    engine, table = database.engine, database.catalogue.table
+    with running(plan, engine, table, "salt") as runner:
         found: list[Any] = []
         if plan.keys is not None:
-            counts = dict(
-                zip(collector.found, collector.candidates().tolist(), strict=True)
-            )
-            found += sorted(counts.items())
-            collector.name([collector.found.index(key) for key in sorted(counts)])
-        for m, item in enumerate(plan.items):
-            found += collector.units(m) if item.radius is None else []
-            found += (
-                collector.totals(m, item.radius or RADIUS * item.measure.row)
-                .ravel()
-                .tolist()
-            )
+            keys = runner.every_key()
+            found += sorted(zip(keys, runner.candidates().tolist(), strict=True))
+            runner.name([keys.index(key) for key in sorted(keys)])
+        for m, one in enumerate(plan.measurements):
+            found += runner.units(m).tolist() if one.radius is None else []
+            radius = one.radius or RADIUS * one.vector.row
+            found += runner.totals(m, radius).ravel().tolist()
     return found

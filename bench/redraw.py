@@ -14,10 +14,10 @@ import numpy as np
 from dither.dataset import Dataset
 from dither.noise import token
 from dither.query.answer.assemble import Answer
-from dither.query.answer.measure import Measured, Noisy
-from dither.query.collect.collector import Collector
+from dither.query.answer.measure import Noisy, NoisyVector
+from dither.query.collect.runner import Runner, running
 from dither.query.operations.expressions import AggregateLeaf
-from dither.query.plan.plan import Item, Plan
+from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import CAP, Kind
 from dither.query.plan.weighing import radius_of
 
@@ -56,7 +56,7 @@ class Redrawn:
     """A plan and the exact integers it is about."""
 
     plan: Plan
-    collector: Collector
+    runner: Runner
     known: dict[Any, Any] = field(default_factory=dict)
 
     def covered(self, draws: int, confidence: float = 0.95) -> Any:
@@ -112,7 +112,7 @@ class Redrawn:
         """The rows of the answer without noise and without clipping; extremes are those
         of all rows.
         """
-        radii = tuple(_unclipped(item) for item in self.plan.items)
+        radii = tuple(_unclipped(measurement) for measurement in self.plan.measurements)
         answer = self.answers(radii, 1, noise=False)
         rows = [list(row) for row in answer.rows]
         for place, output in enumerate(self.plan.question.outputs):
@@ -128,37 +128,44 @@ class Redrawn:
             return
         m = next(
             m
-            for m, item in enumerate(self.plan.items)
-            if index in item.measure.aggregates
+            for m, measurement in enumerate(self.plan.measurements)
+            if index in measurement.vector.aggregates
         )
         for row, counts in zip(rows, self._totals(m, radii[m]), strict=True):
             there = np.flatnonzero(counts)
             leaf = int(there[-1 if function == "max" else 0]) if there.size else 0
-            row[place] = self.plan.items[m].measure.leaves.value(leaf)
+            row[place] = self.plan.measurements[m].vector.leaves.value(leaf)
 
     def radii(self, draws: int) -> dict[tuple[int, ...], int]:
         """Which radii the items have, and in how many of the draws: always the same, if
         none is chosen privately.
         """
-        if all(item.radius is not None for item in self.plan.items):
-            return {tuple(item.radius or 0 for item in self.plan.items): draws}
+        if all(
+            measurement.radius is not None for measurement in self.plan.measurements
+        ):
+            return {
+                tuple(
+                    measurement.radius or 0 for measurement in self.plan.measurements
+                ): draws
+            }
         found: dict[tuple[int, ...], int] = {}
         for _ in range(draws):
             radii = tuple(
-                self._chosen(m, item) for m, item in enumerate(self.plan.items)
+                self._chosen(m, measurement)
+                for m, measurement in enumerate(self.plan.measurements)
             )
             found[radii] = found.get(radii, 0) + 1
         return found
 
-    def _chosen(self, m: int, item: Item) -> int:
-        if item.radius is not None:
-            return item.radius
+    def _chosen(self, m: int, measurement: Measurement) -> int:
+        if measurement.radius is not None:
+            return measurement.radius
         if ("units", m) not in self.known:
-            exact = np.array(self.collector.units(m), np.int64)
-            self.known["units", m] = exact, self.plan.choosing(item)
+            exact = self.runner.units(m)
+            self.known["units", m] = exact, self.plan.choosing(measurement)
         exact, mechanism = self.known["units", m]
         return radius_of(
-            self.plan, item, mechanism.release(exact), self.collector.groups
+            self.plan, measurement, mechanism.release(exact), self.runner.groups
         ).value
 
     def answers(
@@ -166,45 +173,47 @@ class Redrawn:
     ) -> Answer:
         """Answers with noise of their own each, every unit clipped to the same radii."""
         items = [
-            self._measured(m, item, radii[m], draws, noise)
-            for m, item in enumerate(self.plan.items)
+            self._measured(m, measurement, radii[m], draws, noise)
+            for m, measurement in enumerate(self.plan.measurements)
         ]
         return Answers(self.plan, Noisy((), tuple(items)), draws)
 
     def _measured(
-        self, m: int, item: Item, radius: int, draws: int, noise: bool
-    ) -> Measured:
+        self, m: int, measurement: Measurement, radius: int, draws: int, noise: bool
+    ) -> NoisyVector:
         totals = np.tile(self._totals(m, radius), (draws, 1))
         hidden = None
-        if noise and item.hides(radius):
-            hidden = self.plan.hidden(item, radius).release(
+        if noise and measurement.hides(radius):
+            hidden = self.plan.hidden(measurement, radius).release(
                 np.tile(self._hidden(m, radius), draws)
             )
-        if item.measure.kind is Kind.TREE:
-            tree = self.plan.tree(item, radius)
-            return Measured(
+        if measurement.vector.kind is Kind.TREE:
+            tree = self.plan.tree(measurement, radius)
+            return NoisyVector(
                 radius,
                 tree.noisy(totals) if noise else tree.tree.sums(totals),
                 hidden=hidden,
             )
-        values = self.plan.additive(item, radius).release(totals) if noise else totals
-        return Measured(radius, values, hidden=hidden)
+        values = (
+            self.plan.additive(measurement, radius).release(totals) if noise else totals
+        )
+        return NoisyVector(radius, values, hidden=hidden)
 
     def _totals(self, m: int, radius: int) -> Any:
         if (m, radius) not in self.known:
-            self.known[m, radius] = self.collector.totals(m, radius)
+            self.known[m, radius] = self.runner.totals(m, radius)
         return self.known[m, radius]
 
     def _hidden(self, m: int, radius: int) -> Any:
         if ("hidden", m, radius) not in self.known:
-            self.known["hidden", m, radius] = self.collector.hidden(m, radius)[:, 0]
+            self.known["hidden", m, radius] = self.runner.hidden(m, radius)[:, 0]
         return self.known["hidden", m, radius]
 
 
-def _unclipped(item: Item) -> int:
-    if item.measure.sure:
-        return item.measure.row
-    return MOST_VALUES if item.measure.kind is Kind.DISTINCT else CAP
+def _unclipped(measurement: Measurement) -> int:
+    if measurement.vector.sure:
+        return measurement.vector.row
+    return MOST_VALUES if measurement.vector.kind is Kind.DISTINCT else CAP
 
 
 def _cell(
@@ -228,8 +237,5 @@ def _cell(
 def redrawn(database: Dataset, sql: str, **cost: Any) -> Iterator[Redrawn]:
     """The plan of a question with public keys, while its exact integers are at hand."""
     plan, engine = database.plan(sql, **cost), database.engine
-    with engine.session() as session:
-        collector = Collector(
-            plan, session, engine.dialect, database.catalogue.table, lambda: token(16)
-        )
-        yield Redrawn(plan, collector)
+    with running(plan, engine, database.catalogue.table, token(16)) as runner:
+        yield Redrawn(plan, runner)

@@ -72,13 +72,13 @@ def users(sql: str, near: int, times: int) -> tuple[float, float]:
         Asked(epsilon=epsilon),
         database.account.terms,
     )
-    (item,) = plan.items
-    mechanism = plan.additive(item, item.radius or 1)
+    (measurement,) = plan.measurements
+    mechanism = plan.additive(measurement, measurement.radius or 1)
     exact = np.full(times, 1_000_000)
     off = np.abs(mechanism.release(exact) - exact)
-    return float(np.mean(off <= near * item.measure.row)), mechanism.error(
+    return float(np.mean(off <= near * measurement.vector.row)), mechanism.error(
         0.999, integer=True
-    ) / item.measure.row
+    ) / measurement.vector.row
 
 
 TASKS: dict[str, Callable[..., Any]] = {

@@ -212,22 +212,17 @@ def test_public_tables_are_counted_once_and_private_ones_never(statements):
 
 def test_candidates_come_in_blocks(monkeypatch):
     """However many there are, each is counted once."""
-    from dither.query.collect import collector as collect
+    from dither.query.collect import runner as collect
 
     monkeypatch.setattr(collect, "BLOCK", 7)
     rows = [row(f"p{unit}", points=unit % 21) for unit in range(2100)]
     with visits(rows) as database:
         sql = "SELECT points, COUNT(*) FROM visits GROUP BY points"
         plan = database.plan(sql, epsilon=1.0)
-        with database.engine.session() as session:
-            collector = collect.Collector(
-                plan,
-                session,
-                database.engine.dialect,
-                database.catalogue.table,
-                lambda: "s",
-            )
-            counts = collector.candidates()
+        engine, table = database.engine, database.catalogue.table
+        with collect.running(plan, engine, table, "s") as runner:
+            counts = runner.candidates()
             assert np.array_equal(counts, np.full(21, 100))
-            assert sorted(collector.found) == [(point,) for point in range(21)]
-            assert collector.keyed([5, 2]) == [collector.found[5], collector.found[2]]
+            found = runner.every_key()
+            assert sorted(found) == [(point,) for point in range(21)]
+            assert runner.keys_of([5, 2]) == [found[5], found[2]]

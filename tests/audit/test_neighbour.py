@@ -11,7 +11,8 @@ import dither
 from dither.audit.neighbour import Without, left_out
 from dither.audit.questions import _plans
 from dither.errors import ArgumentError
-from dither.query.collect.collector import Collector
+from dither.query.collect.runner import Runner
+from dither.query.collect.statements import Statements
 
 CLINIC = """
 name = "clinic"
@@ -63,16 +64,17 @@ def totals(database, sql, unit=None):
     """The exact integers of a question, of all units or without one."""
     plan = _plans(database, database, sql, {"epsilon": 1.0, "radius": RADIUS})[0]
     engine = database.engine
+    about = plan, engine.dialect, database.catalogue.table, "salt"
+    statements = Statements(*about)
+    if unit is not None:
+        statements = Without(*about, unit=left_out(database, unit))
     with engine.session() as session:
-        collector = Collector(
-            plan, session, engine.dialect, database.catalogue.table, lambda: "salt"
-        )
-        if unit is not None:
-            collector = Without(collector, left_out(database, unit))
-        radius = plan.items[0].radius  # in steps, of which RADIUS has so many
+        runner = Runner(statements, session)
+        runner.begin()
+        radius = plan.measurements[0].radius  # in steps, of which RADIUS has so many
         return [
             total * RADIUS // radius
-            for total in collector.totals(0, radius).ravel().tolist()
+            for total in runner.totals(0, radius).ravel().tolist()
         ]
 
 

@@ -97,11 +97,11 @@ def test_too_little_noise_is_found(data, sql, monkeypatch):
 
 def test_a_unit_that_counts_for_too_much_is_found(data, monkeypatch):
     """The radius is taken for larger by those who clip than by those who add noise."""
-    from dither.query.collect.collector import Collector
+    from dither.query.collect.runner import Runner
 
-    honest = Collector.totals
+    honest = Runner.totals
     monkeypatch.setattr(
-        Collector, "totals", lambda self, m, radius: honest(self, m, 6 * radius)
+        Runner, "totals", lambda self, m, radius: honest(self, m, 6 * radius)
     )
     assert ask(data, COUNT, radius=4).refuted
 
@@ -156,7 +156,7 @@ def test_leaving_out_is_what_a_neighbour_without_is():
     draws.
     """
     from dither.audit.questions import _plans, _sides
-    from dither.query.collect.collector import Collector
+    from dither.query.collect.statements import Statements
 
     sql = "SELECT ward, COUNT(*) AS n, SUM(age) AS s, COUNT(DISTINCT id) AS u FROM data GROUP BY ward"
     with opened(FRAME) as database, opened(OTHERS) as without:
@@ -165,12 +165,12 @@ def test_leaving_out_is_what_a_neighbour_without_is():
             _sides((database, database), plans, "one") as left,
             _sides((database, without), plans, None) as true,
         ):
-            collectors = [left[1].collector, true[1].collector, true[0].collector]
+            runners = [left[1].runner, true[1].runner, true[0].runner]
             totals = [
-                [one.totals(m, 50).tolist() for m in range(len(plans[0].items))]
-                for one in collectors
+                [one.totals(m, 50).tolist() for m in range(len(plans[0].measurements))]
+                for one in runners
             ]
-    assert type(collectors[1]) is Collector
+    assert type(runners[1].statements) is Statements
     assert totals[0] == totals[1] != totals[2]
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dither.query.collect.collector import Collector
+from dither.query.collect.runner import running
 from dither.query.plan.vectors import Kind
 from tests.conformance.asking import ENGINES, Worlds, in_turn
 
@@ -46,34 +46,26 @@ def other(request):
 
 def collected(worlds, noise, sql, radius):
     """All integers of a question: units of each key, norms by their bins, and the sums
-    of every item.
+    of every measurement.
     """
     cost = {"epsilon": 1.0} if noise == "Laplace" else {"rho": 0.5}
     database = worlds.opened("clinic", noise)
     plan = database.plan(sql, **cost, **STATED)
     if plan.keys is not None:  # few doctors have many patients here
         plan = replace(plan, keys=replace(plan.keys, at_least=2))
-    with database.engine.session() as session:
-        collector = Collector(
-            plan,
-            session,
-            database.engine.dialect,
-            database.catalogue.table,
-            lambda: "salt",
-        )
+    engine, table = database.engine, database.catalogue.table
+    with running(plan, engine, table, "salt") as runner:
         found = {}
         if plan.keys is not None:
-            counts = dict(
-                zip(collector.found, collector.candidates().tolist(), strict=True)
-            )
-            found["keys"] = counts
-            collector.name([collector.found.index(key) for key in sorted(counts)])
-        for m, item in enumerate(plan.items):
-            if item.radius is None:
-                found["norms", m] = collector.units(m)
-            if item.measure.kind is not Kind.DISTINCT:
-                found["totals", m] = collector.totals(
-                    m, max(1, int(item.measure.row * radius))
+            keys = runner.every_key()
+            found["keys"] = dict(zip(keys, runner.candidates().tolist(), strict=True))
+            runner.name([keys.index(key) for key in sorted(keys)])
+        for m, one in enumerate(plan.measurements):
+            if one.radius is None:
+                found["norms", m] = runner.units(m)
+            if one.vector.kind is not Kind.DISTINCT:
+                found["totals", m] = runner.totals(
+                    m, max(1, int(one.vector.row * radius))
                 )
     return found
 

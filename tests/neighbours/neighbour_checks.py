@@ -19,8 +19,8 @@ from dither.ledger import Ledger
 from dither.ledger.terms import Terms
 from dither.mechanisms import Additive
 from dither.privacy import Unit
-from dither.query.collect.collector import Collector
-from dither.query.plan.plan import Item, Plan, plan_of
+from dither.query.collect.runner import running
+from dither.query.plan.plan import Measurement, Plan, plan_of
 from dither.query.plan.spend import Asked
 from dither.query.plan.vectors import CAP, Kind
 from dither.query.sql.bind import bind
@@ -78,7 +78,12 @@ def planned(
     plan = plan_of(
         bound, Asked(**cost, **stated), _terms(unit, 1e-6 if gaussian else 0.0)
     )
-    plan = replace(plan, items=tuple(_capped(plan, item, cap) for item in plan.items))
+    plan = replace(
+        plan,
+        measurements=tuple(
+            _capped(plan, measurement, cap) for measurement in plan.measurements
+        ),
+    )
     return (
         plan
         if plan.keys is None
@@ -86,26 +91,29 @@ def planned(
     )
 
 
-def _capped(plan: Plan, item: Item, cap: int) -> Item:
-    """An item of which what clipping hides is measured too."""
+def _capped(plan: Plan, measurement: Measurement, cap: int) -> Measurement:
+    """A measurement of which what clipping hides is measured too."""
     if (
         not cap
         or not plan.spend.gaussian
-        or item.measure.sure
-        or item.measure.kind is Kind.DISTINCT
-        or item.hiding
+        or measurement.vector.sure
+        or measurement.vector.kind is Kind.DISTINCT
+        or measurement.hiding
     ):
-        return item
-    quarter = item.weight / 4
+        return measurement
+    quarter = measurement.weight / 4
     return replace(
-        item, cap=cap * item.measure.row, hiding=quarter, weight=item.weight - quarter
+        measurement,
+        cap=cap * measurement.vector.row,
+        hiding=quarter,
+        weight=measurement.weight - quarter,
     )
 
 
 @dataclass(frozen=True)
 class Found:
     """The exact integers of one database: units of each private key, norms of units,
-    and for each item and radius the integers of every group, and what clipping hid of
+    and for each measurement and radius the integers of every group, and what clipping hid of
     them. Groups of private keys are found by the key."""
 
     candidates: dict[Key, int]
@@ -123,31 +131,30 @@ def collected(
     """All that the plan collects. `named` are the private keys that count, if the
     database has them; None: all.
     """
-    with place.engine.session() as session:
-        collector = Collector(
-            plan, session, place.engine.dialect, place.catalogue.table, lambda: "salt"
-        )
+    with running(plan, place.engine, place.catalogue.table, "salt") as runner:
         candidates: dict[Key, int] = {}
         keys: list[Key] = [()]
         if plan.keys is not None:
-            counts = collector.candidates()
-            candidates = dict(zip(collector.found, counts.tolist(), strict=True))
+            found = runner.every_key()
+            candidates = dict(zip(found, runner.candidates().tolist(), strict=True))
             keys = (
                 sorted(candidates)
                 if named is None
                 else [key for key in named if key in candidates]
             )
-            collector.name([collector.found.index(key) for key in keys])
+            runner.name([found.index(key) for key in keys])
         norms = {
-            m: collector.units(m) for m, item in enumerate(plan.items) if _chosen(item)
+            m: runner.units(m).tolist()
+            for m, measurement in enumerate(plan.measurements)
+            if _chosen(measurement)
         }
         totals: dict[tuple[int, int], Groups] = {}
         hidden: dict[tuple[int, int], Groups] = {}
         for m, sizes in radii.items():
             for radius in sizes:
-                totals[m, radius] = _by_key(keys, collector.totals(m, radius))
-                if plan.items[m].hides(radius):
-                    hidden[m, radius] = _by_key(keys, collector.hidden(m, radius))
+                totals[m, radius] = _by_key(keys, runner.totals(m, radius))
+                if plan.measurements[m].hides(radius):
+                    hidden[m, radius] = _by_key(keys, runner.hidden(m, radius))
     return Found(candidates, norms, totals, hidden)
 
 
@@ -157,17 +164,17 @@ def _by_key(keys: Sequence[Key], found: Integers) -> Groups:
     )
 
 
-def _chosen(item: Item) -> bool:
-    return item.radius is None
+def _chosen(measurement: Measurement) -> bool:
+    return measurement.radius is None
 
 
 def radii_of(plan: Plan, random: Random | None = None) -> dict[int, Sequence[int]]:
-    """For each item: one step, a part of a row, a row, several, more than anyone has;
+    """For each measurement: one step, a part of a row, a row, several, more than anyone has;
     two of these if at random.
     """
     found: dict[int, Sequence[int]] = {}
-    for m, item in enumerate(plan.items):
-        row = item.measure.row
+    for m, measurement in enumerate(plan.measurements):
+        row = measurement.vector.row
         sizes = {
             1,
             row // 3 + 1,
@@ -176,12 +183,12 @@ def radii_of(plan: Plan, random: Random | None = None) -> dict[int, Sequence[int
             7 * row + 1,
             50 * row,
             CAP,
-            item.radius or row,
+            measurement.radius or row,
         }
-        if item.measure.sure:
-            sizes = {item.radius or row}
-        elif item.measure.kind is Kind.DISTINCT:
-            sizes = {1, 2, item.radius or 1}
+        if measurement.vector.sure:
+            sizes = {measurement.radius or row}
+        elif measurement.vector.kind is Kind.DISTINCT:
+            sizes = {1, 2, measurement.radius or 1}
         held = sorted({min(size, CAP) for size in sizes})
         found[m] = held if random is None else random.sample(held, min(2, len(held)))
     return found
@@ -194,19 +201,23 @@ def check(plan: Plan, one: Found, two: Found) -> None:
     for m in one.norms:
         moved = np.array(one.norms[m], object) - np.array(two.norms[m], object)
         assert _size(moved, l2=plan.spend.gaussian) <= _allowed(
-            plan.choosing(plan.items[m]), l2=plan.spend.gaussian
+            plan.choosing(plan.measurements[m]), l2=plan.spend.gaussian
         )
         assert abs(moved).sum() <= 1 + plan.replacing
     for m, radius in one.totals:
         _check_totals(
-            plan, plan.items[m], radius, one.totals[m, radius], two.totals[m, radius]
+            plan,
+            plan.measurements[m],
+            radius,
+            one.totals[m, radius],
+            two.totals[m, radius],
         )
     for m, radius in one.hidden:
         moved, noise = (
             _difference(one.hidden[m, radius], two.hidden[m, radius]),
-            plan.hidden(plan.items[m], radius),
+            plan.hidden(plan.measurements[m], radius),
         )
-        most = plan.sensitivity(plan.hidden_radius(plan.items[m], radius))
+        most = plan.sensitivity(plan.hidden_radius(plan.measurements[m], radius))
         assert _size(moved, l2=True) <= most**2
         assert _size(moved, l2=True) <= _allowed(noise, l2=True)
 
@@ -235,16 +246,16 @@ def _check_keys(plan: Plan, one: dict[Key, int], two: dict[Key, int]) -> None:
 
 
 def _check_totals(
-    plan: Plan, item: Item, radius: int, one: Groups, two: Groups
+    plan: Plan, measurement: Measurement, radius: int, one: Groups, two: Groups
 ) -> None:
     """Leaves and distinct values are bounded in L1, whatever the noise; the nodes of a
     tree as its mechanism says.
     """
-    l2, noise = plan.spend.gaussian, plan.noise(item, radius)
+    l2, noise = plan.spend.gaussian, plan.noise(measurement, radius)
     moved = _difference(one, two)
-    if item.measure.kind is Kind.TREE:
-        nodes = _difference(_nodes(item, one), _nodes(item, two))
-        levels = item.measure.leaves.tree.levels
+    if measurement.vector.kind is Kind.TREE:
+        nodes = _difference(_nodes(measurement, one), _nodes(measurement, two))
+        levels = measurement.vector.leaves.tree.levels
         assert _size(nodes, l2=l2) <= min(
             _allowed(noise, l2=l2), plan.sensitivity(radius) ** (1 + l2) * levels
         )
@@ -252,12 +263,12 @@ def _check_totals(
         assert _size(moved, l2=l2) <= min(
             _allowed(noise, l2=l2), plan.sensitivity(radius) ** (1 + l2)
         )
-    if item.measure.kind in (Kind.TREE, Kind.DISTINCT):
+    if measurement.vector.kind in (Kind.TREE, Kind.DISTINCT):
         assert _size(moved, l2=False) <= plan.sensitivity(radius)
 
 
-def _nodes(item: Item, groups: Groups) -> dict[Key, Integers]:
-    tree = item.measure.leaves.tree
+def _nodes(measurement: Measurement, groups: Groups) -> dict[Key, Integers]:
+    tree = measurement.vector.leaves.tree
     return {
         key: tree.sums(leaves.reshape(-1, tree.leaves)).ravel()
         for key, leaves in groups.items()
@@ -318,7 +329,10 @@ class Asking:
         """What this collects. Where a key's units decide whether it is a candidate, or
         distinct values are counted, all databases count for the keys of the first,
         which they all have."""
-        counted = any(item.measure.kind is Kind.DISTINCT for item in self.plan.items)
+        counted = any(
+            measurement.vector.kind is Kind.DISTINCT
+            for measurement in self.plan.measurements
+        )
         pruned = self.plan.keys is not None and (
             self.plan.keys.at_least > 1 or self.plan.keys.most < EVERY
         )

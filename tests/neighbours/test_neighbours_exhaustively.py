@@ -181,14 +181,14 @@ def _found(place, plan, rows):
     vectors |= {("norms", m): counts for m, counts in found.norms.items()}
     for (m, radius), groups in found.totals.items():
         keys = [(key,) for key in "ab"] if plan.keys is not None else [()]
-        size = plan.items[m].measure.size * (
+        size = plan.measurements[m].vector.size * (
             1 if plan.keys is not None else plan.groups
         )
         vectors[m, radius] = np.concatenate(
             [groups.get(key, np.zeros(size, np.int64)) for key in keys]
         )
         if (m, radius) in found.hidden:
-            none = np.zeros(size // plan.items[m].measure.size, np.int64)
+            none = np.zeros(size // plan.measurements[m].vector.size, np.int64)
             cut = [found.hidden[m, radius].get(key, none) for key in keys]
             vectors["hidden", (m, radius)] = np.concatenate(cut)
     return vectors
@@ -201,7 +201,7 @@ def _check(plan, what, vectors):
     kind, radius = what
     if kind == "hidden":
         m, clipped = radius
-        kind, radius = m, plan.hidden_radius(plan.items[m], clipped)
+        kind, radius = m, plan.hidden_radius(plan.measurements[m], clipped)
     twice, l2 = 1 + plan.replacing, plan.spend.gaussian
     allowed = (
         plan.keys.most * twice
@@ -212,7 +212,7 @@ def _check(plan, what, vectors):
     )
     if kind not in ("keys", "norms"):
         l2 = l2 and (
-            plan.items[kind].measure.kind is not Kind.TREE or what[0] == "hidden"
+            plan.measurements[kind].vector.kind is not Kind.TREE or what[0] == "hidden"
         )
         allowed = allowed**2 if l2 else allowed
     for axis in range(vectors.ndim - 1):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from dither.query.collect import collector as collect
+from dither.query.collect import runner as collect
 from tests.conformance.asking import marks_of
 from tests.neighbours.neighbour_checks import check, collected, planned, radii_of
 from tests.neighbours.neighbour_engines import PLACES
@@ -48,7 +48,7 @@ def some_radii(place, plan):
     found = radii_of(plan)
     if place.engine.dialect.name != "spark":
         return found
-    rows = {m: plan.items[m].measure.row for m in found}
+    rows = {m: plan.measurements[m].vector.row for m in found}
     return {m: sorted({sizes[0], rows[m]} & set(sizes)) for m, sizes in found.items()}
 
 

@@ -8,7 +8,7 @@ as its declared type, byte by byte (rule R10).
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from dither.dataset import Dataset
@@ -17,8 +17,8 @@ from dither.privacy import Relation
 from dither.query.catalogue.model import Catalogue, Table
 from dither.query.catalogue.types import ANY
 from dither.query.catalogue.values import keys_of
-from dither.query.collect.collector import Collector
 from dither.query.collect.rows import Writer
+from dither.query.collect.statements import Statements
 from dither.query.engines.protocol import Dialect, Session
 
 __all__ = ["Without", "left_out"]
@@ -97,17 +97,14 @@ class _Filtered:
         return f"(SELECT * FROM {stored} WHERE {mine} IS NULL OR {mine} <> {unit}) t"
 
 
-class Without(Collector):
+@dataclass(frozen=True)
+class Without(Statements):
     """The statements of one question, about a dataset without one unit."""
 
-    def __init__(self, whole: Collector, unit: Any) -> None:
-        super().__init__(
-            whole.plan, whole.session, whole.dialect, whole.table, whole.salt
-        )
-        self.unit = unit
+    unit: Any = None
 
-    def _writer(self) -> Writer:
-        writer = super()._writer()
+    def writer(self) -> Writer:
+        writer = super().writer()
         writer.dialect = cast(
             Dialect, _Filtered(self.dialect, self.unit, writer.parameters)
         )

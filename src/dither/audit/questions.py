@@ -23,7 +23,8 @@ from dither.noise import token
 from dither.privacy import Guarantee
 from dither.privacy.numbers import confidence_level, float_down
 from dither.query.catalogue.model import Catalogue
-from dither.query.collect.collector import Collector
+from dither.query.collect.runner import Runner
+from dither.query.collect.statements import Statements
 from dither.query.open import dataset_of
 from dither.query.plan.plan import Plan
 
@@ -186,21 +187,22 @@ def _sides(
     """
     salt = token(SALT_BYTES)
     with ExitStack() as opened:
-        collectors: list[Collector] = []
+        runners: list[Runner] = []
         for number, (one, plan) in enumerate(zip(datasets, plans, strict=True)):
             session = opened.enter_context(one.engine.session())
-            collector = Collector(
-                plan, session, one.engine.dialect, one.catalogue.table, lambda: salt
-            )
-            collectors.append(
-                Without(collector, left) if number and left is not None else collector
-            )
-        keys: set[Any] = (
-            {key for one in collectors for key in one.found}
-            if plans[0].keys is not None
-            else set()
-        )
-        yield [Redrawn(one.plan, one, sorted(keys)) for one in collectors]
+            about = plan, one.engine.dialect, one.catalogue.table, salt
+            without = number and left is not None
+            statements = Without(*about, unit=left) if without else Statements(*about)
+            runners.append(Runner(statements, session))
+            runners[-1].begin()
+        found: list[list[Any]] = [
+            one.every_key() if plans[0].keys is not None else [] for one in runners
+        ]
+        keys = sorted({key for each in found for key in each})
+        yield [
+            Redrawn(one.statements.plan, one, each, keys)
+            for one, each in zip(runners, found, strict=True)
+        ]
 
 
 def _planned_apart(claimed: Guarantee, confidence: float) -> Finding:

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.query.collect.collector import Collector
-from dither.query.plan.plan import Item, Plan
+from dither.query.collect.runner import Runner
+from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Kind
 from dither.query.plan.weighing import radius_of
 
@@ -29,17 +29,18 @@ Named = tuple[int, ...]
 
 @dataclass
 class Redrawn:
-    """A plan, and the exact integers of one neighbour. `universe` are the private keys
-    of both neighbours, in order.
+    """A plan, and the exact integers of one neighbour. `found` are its private keys by
+    their numbers; `universe` are those of both neighbours, in order.
     """
 
     plan: Plan
-    collector: Collector
+    runner: Runner
+    found: Sequence[Any] = ()
     universe: Sequence[Any] = ()
     _known: dict[Any, Any] = field(default_factory=dict)
 
     def draw(self, size: int) -> Integers:
-        """One row for each draw: which keys are named, then for each item the counts
+        """One row for each draw: which keys are named, then for each measurement the counts
         its radius was chosen from, the radius, and the numbers of all groups (0 where a
         key is not named)."""
         if self.plan.keys is None:
@@ -53,7 +54,7 @@ class Redrawn:
             named = tuple(
                 sorted(
                     np.flatnonzero(one).tolist(),
-                    key=lambda number: self.collector.found[number],
+                    key=lambda number: self.found[number],
                 )
             )
             rows[i] = iter(self._with_keys(named, int((which.ravel() == i).sum())))
@@ -62,74 +63,75 @@ class Redrawn:
     @property
     def _candidates(self) -> Integers:
         if "candidates" not in self._known:
-            self._known["candidates"] = self.collector.candidates()
+            self._known["candidates"] = self.runner.candidates()
         found: Integers = self._known["candidates"]
         return found
 
     def _with_keys(self, named: Named, size: int) -> Integers:
         """The numbers of the named keys at the places of these keys among all."""
-        places = [self.universe.index(self.collector.found[number]) for number in named]
+        places = [self.universe.index(self.found[number]) for number in named]
         flags = np.zeros((size, len(self.universe)), np.int64)
         flags[:, places] = 1
         self._name(named)
         parts = [flags]
-        for m, item in enumerate(self.plan.items):
-            chosen, numbers = self._item(m, item, named, size)
-            each = self._width(item)
+        for m, measurement in enumerate(self.plan.measurements):
+            chosen, numbers = self._item(m, measurement, named, size)
+            each = self._width(measurement)
             wide = np.zeros((size, len(self.universe), each), np.int64)
             if named:
                 wide[:, places] = numbers.reshape(size, len(named), each)
             parts += [chosen, wide.reshape(size, -1)]
         return np.concatenate(parts, axis=1)
 
-    def _width(self, item: Item) -> int:
-        """How many numbers an item has for each private key."""
+    def _width(self, measurement: Measurement) -> int:
+        """How many numbers a measurement has for each private key."""
         publics = [
             len(key.values) for key in self.plan.question.keys if key.values is not None
         ]
         own = (
-            item.measure.leaves.tree.nodes
-            if item.measure.kind is Kind.TREE
-            else item.measure.size
+            measurement.vector.leaves.tree.nodes
+            if measurement.vector.kind is Kind.TREE
+            else measurement.vector.size
         )
-        return int(np.prod(publics, dtype=np.int64)) * (own + bool(item.hiding))
+        return int(np.prod(publics, dtype=np.int64)) * (own + bool(measurement.hiding))
 
     def _name(self, named: Named) -> None:
-        """Let the collector count these keys; what it kept for others is forgotten."""
+        """Let these keys count."""
         if self._known.get("named") != named:
-            self.collector.name(list(named))
-            self.collector._counted.clear()
+            self.runner.name(list(named))
             self._known["named"] = named
 
     def _numbers(self, named: Named, size: int) -> Integers:
         parts = [
             part
-            for m, item in enumerate(self.plan.items)
-            for part in self._item(m, item, named, size)
+            for m, measurement in enumerate(self.plan.measurements)
+            for part in self._item(m, measurement, named, size)
         ]
         return np.concatenate(parts, axis=1)
 
     def _item(
-        self, m: int, item: Item, named: Named, size: int
+        self, m: int, measurement: Measurement, named: Named, size: int
     ) -> tuple[Integers, Integers]:
         """What a radius was chosen from, with the radius, and the noisy numbers; a row
         for each draw.
         """
-        if item.radius is not None:
+        if measurement.radius is not None:
             return np.zeros((size, 0), np.int64), self._noisy(
-                m, item, named, item.radius, size
+                m, measurement, named, measurement.radius, size
             )
-        units = self.plan.choosing(item).release(
+        units = self.plan.choosing(measurement).release(
             np.tile(self._units(m, named), (size, 1))
         )
         radii = np.array(
             [
-                radius_of(self.plan, item, row, self.collector.groups).value
+                radius_of(self.plan, measurement, row, self.runner.groups).value
                 for row in units.tolist()
             ]
         )
         parts = {
-            int(one): self._noisy(m, item, named, int(one), int((radii == one).sum()))
+            int(one): self._noisy(
+                m, measurement, named, int(one), int((radii == one).sum())
+            )
             for one in np.unique(radii)
         }
         found = np.zeros((size, next(iter(parts.values())).shape[1]), np.int64)
@@ -139,29 +141,31 @@ class Redrawn:
 
     def _units(self, m: int, named: Named) -> Integers:
         if ("units", m, named) not in self._known:
-            self._known["units", m, named] = np.array(self.collector.units(m), np.int64)
+            self._known["units", m, named] = self.runner.units(m)
         found: Integers = self._known["units", m, named]
         return found
 
     def _noisy(
-        self, m: int, item: Item, named: Named, radius: int, size: int
+        self, m: int, measurement: Measurement, named: Named, radius: int, size: int
     ) -> Integers:
         """For each draw the numbers of every group, and what clipping hid of it, where
         that is measured.
         """
         if (m, named, radius) not in self._known:
-            hidden = self.collector.hidden(m, radius) if item.hides(radius) else None
-            self._known[m, named, radius] = self.collector.totals(m, radius), hidden
+            hidden = (
+                self.runner.hidden(m, radius) if measurement.hides(radius) else None
+            )
+            self._known[m, named, radius] = self.runner.totals(m, radius), hidden
         exact, hidden = self._known[m, named, radius]
         totals = np.tile(exact, (size, 1, 1))
-        if item.measure.kind is Kind.TREE:
-            noisy = self.plan.tree(item, radius).noisy(totals)
+        if measurement.vector.kind is Kind.TREE:
+            noisy = self.plan.tree(measurement, radius).noisy(totals)
         else:
-            noisy = self.plan.additive(item, radius).release(totals)
-        if item.hiding:
+            noisy = self.plan.additive(measurement, radius).release(totals)
+        if measurement.hiding:
             cut = np.zeros((size, len(exact), 1), np.int64)
             if hidden is not None:
-                cut = self.plan.hidden(item, radius).release(
+                cut = self.plan.hidden(measurement, radius).release(
                     np.tile(hidden, (size, 1, 1))
                 )
             noisy = np.concatenate([noisy, cut], axis=2)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from dither.privacy.numbers import whole
 from dither.query.catalogue.limits import MOST_NUMBERS
 from dither.query.catalogue.model import Catalogue, Table
 from dither.query.catalogue.types import Type
-from dither.query.collect.collector import looked_up, mixed
+from dither.query.collect.groups import looked_up, lookup_name, mixed
 from dither.query.collect.rows import Writer
 from dither.query.engines.protocol import Engine
 from dither.query.sql.bind import bind
@@ -48,6 +49,11 @@ def counted(
     sql = _statement(writer, question, most, salt)
     counts = np.zeros(math.prod(shape), np.int64)
     with engine.session() as session:
+        for i, key in enumerate(question.keys):
+            values = [value for value in key.values or () if value is not None]
+            bound: list[Any] = []
+            listed = engine.dialect.listed([values], [key.expr.type], bound)
+            session.create(lookup_name(i), listed, bound)
         for cell, count in session.fetch(sql, writer.parameters):
             counts[int(cell)] = int(count)
     return counts.reshape(shape)
@@ -92,13 +98,10 @@ def _placed(writer: Writer, question: Question) -> str:
     out.
     """
     keys = [f"{writer.expr(key.expr)} AS q{i}" for i, key in enumerate(question.keys)]
-    source = writer.relation(question.relation)
-    rows = f"SELECT {', '.join(['u', *keys])} FROM ({source}) t"
+    rows = f"SELECT {', '.join(['u', *keys])} FROM ({writer.select(question.rows)}) t"
     joins, places, conditions = "", list[str](), list[str]()
     for i, key in enumerate(question.keys):
-        values = [value for value in key.values or () if value is not None]
-        listed = writer.dialect.listed([values], [key.expr.type], writer.parameters)
-        place, join, condition = looked_up(i, key, f"({listed})")
+        place, join, condition = looked_up(i, key)
         joins, places = joins + join, [*places, place]
         conditions += condition
     cell = mixed(places, [len(key.values or ()) for key in question.keys])

@@ -203,8 +203,8 @@ class Database:
         asked = spelled(asked, question.outputs)
         plugin = mechanism_named(asked.mechanism)
         with _shallow():
-            check_fan_out(question.relation, self._sizes, self.catalogue.limits.fan_out)
-            most = most_rows(question.relation, self._sizes)
+            check_fan_out(question.rows, self._sizes, self.catalogue.limits.fan_out)
+            most = most_rows(question.rows, self._sizes)
             plans = partial(plans_of, question, terms=terms, plugin=plugin, most=most)
             if asked.error is None:
                 plan = self._fitting(plans(asked), by)
@@ -248,7 +248,7 @@ class Database:
         none of it is passed on.
         """
         try:
-            return measure(plan, self.engine, self.catalogue.table, _salt)
+            return measure(plan, self.engine, self.catalogue.table, _salt())
         except Exception as problem:
             self.failure = problem
         # Raised here and not where the problem was caught, so that it carries no trace

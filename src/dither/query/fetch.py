@@ -50,7 +50,7 @@ def fetched(
     """
     fields = [table.field(name) for name in columns]
     writer = Writer(engine.dialect, catalogue.table)
-    rows = writer.relation(Scan((), True, None, table))
+    rows = writer.select(Scan((), True, None, table))
     listed = ["u", *(f"c{table.fields.index(field)}" for field in fields)]
     with engine.session() as session:
         found = session.fetch(

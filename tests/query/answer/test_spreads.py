@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from dither.mechanisms import Gaussian, Laplace
-from dither.query.answer.spreads import Line, Measured, Ratio, Root, cut, farthest
+from dither.query.answer.spreads import Combined, Line, Ratio, Root, cut, farthest
 
 GAUSSIAN = Gaussian(sensitivity=1000, mu=1)
 PARTS = np.array([30_000.0, 50_000.0, 20_000.0])
 
 
 def measured(parts, weights, mechanism=GAUSSIAN):
-    return Measured(
+    return Combined(
         float(np.dot(parts, weights)), tuple(map(float, weights)), mechanism
     )
 

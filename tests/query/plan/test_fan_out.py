@@ -116,18 +116,18 @@ FANS = {
 
 @pytest.mark.parametrize("sql", FANS)
 def test_rows_of_one_row(sql: str) -> None:
-    relation = bind(sql.replace("{n}", "0"), CLINIC).relation
-    assert Reach(Told(), repeats=True).of(relation).fan_out == FANS[sql]
+    node = bind(sql.replace("{n}", "0"), CLINIC).rows
+    assert Reach(Told(), repeats=True).of(node).fan_out == FANS[sql]
 
 
 def test_repeats_are_counted_only_where_sizes_do_not_suffice() -> None:
     sizes = Told()
     small = bind(
         "SELECT COUNT(*) FROM patients p JOIN regions r ON r.region = p.region", CLINIC
-    ).relation
+    ).rows
     large = bind(
         "SELECT COUNT(*) FROM patients p JOIN parts q ON q.part = p.region", CLINIC
-    ).relation
+    ).rows
     check_fan_out(small, sizes, 100)
     assert sizes.asked == []
     check_fan_out(large, sizes, 100)
@@ -139,17 +139,17 @@ def test_what_is_too_much_is_refused_with_a_way_out() -> None:
     message = "its joins can make 429,981,696 rows of one row, and 10,000 is the most; join fewer tables"
     with pytest.raises(QueryError, match=message):
         check_fan_out(
-            bind(f"SELECT COUNT(*) FROM patients {joins}", CLINIC).relation,
+            bind(f"SELECT COUNT(*) FROM patients {joins}", CLINIC).rows,
             Told(),
             10_000,
         )
     sql = "SELECT COUNT(*) FROM patients WHERE region IN (SELECT a.part FROM parts a CROSS JOIN parts b)"
-    relation = bind(sql, CLINIC).relation
+    node = bind(sql, CLINIC).rows
     with pytest.raises(
         QueryError,
         match=f"its public tables make 1,000,000,000,000 rows, and {PUBLIC_ROWS:,} is",
     ):
-        check_fan_out(relation, Told(), 10_000)
+        check_fan_out(node, Told(), 10_000)
 
 
 def test_many_joins_are_looked_at_in_little_time() -> None:
@@ -160,9 +160,7 @@ def test_many_joins_are_looked_at_in_little_time() -> None:
     )
     reach = Reach(Told(), repeats=True)
     assert (
-        reach.of(
-            bind(f"SELECT COUNT(*) FROM patients p {joins}", CLINIC).relation
-        ).fan_out
+        reach.of(bind(f"SELECT COUNT(*) FROM patients p {joins}", CLINIC).rows).fan_out
         == 1
     )
     assert len(reach.known) < 2 * fan_out.LOOKS
@@ -178,21 +176,19 @@ def test_no_bound_is_too_small_for_the_rows_there_are(
     for asked in questions():
         database = worlds.opened(asked.world, "Laplace")
         engine, table = database.engine, database.catalogue.table
-        relation = bind(asked.sql, database.catalogue).relation
-        if not any(
-            isinstance(node, Join | SemiJoin | Union) for node in nodes(relation)
-        ):
+        node = bind(asked.sql, database.catalogue).rows
+        if not any(isinstance(one, Join | SemiJoin | Union) for one in nodes(node)):
             continue
         with engine.session() as session:
 
-            def most(relation, session=session, engine=engine, table=table) -> int:
+            def most(node, session=session, engine=engine, table=table) -> int:
                 writer = Writer(engine.dialect, table)
-                rows = writer.relation(relation)
-                by = " GROUP BY u" if relation.private else ""
+                rows = writer.select(node)
+                by = " GROUP BY u" if node.private else ""
                 sql = f"SELECT max(n) FROM (SELECT count(*) AS n FROM ({rows}) t{by}) t"
                 return session.fetch(sql, writer.parameters)[0][0] or 0
 
-            parts = list(nodes(relation))
+            parts = list(nodes(node))
             scans = [part for part in parts if isinstance(part, Scan) and part.private]
             monkeypatch.setattr(fan_out, "UNDECLARED", max(map(most, scans)))
             reach = Reach(PublicSizes(engine, table), repeats=True)

@@ -38,12 +38,12 @@ def planned(figure="COUNT(*)", rows=None, keys="ABCDEF", **cost):
 
 
 def chosen(plan, norms, groups, *, noisy=False):
-    (item,) = plan.items
-    exact = counted(item.bins, norms * item.measure.row)
-    units = plan.choosing(item).release(exact) if noisy else exact
+    (measurement,) = plan.measurements
+    exact = counted(measurement.bins, norms * measurement.vector.row)
+    units = plan.choosing(measurement).release(exact) if noisy else exact
     return (
-        radius_of(plan, item, [int(count) for count in units], groups).value
-        / item.measure.row
+        radius_of(plan, measurement, [int(count) for count in units], groups).value
+        / measurement.vector.row
     )
 
 
@@ -79,12 +79,12 @@ def test_the_choice_on_exact_counts(norms, groups, low, high):
 def test_noisy_choices_are_nearly_as_good_as_the_best(units, groups, room):
     """The median over 60 draws of what is lost and added, beside the best edge's."""
     norms, plan = heavy(units), planned()
-    per_row = plan.per_radius(plan.items[0])
+    per_row = plan.per_radius(plan.measurements[0])
 
     def risk(radius):
         return np.maximum(norms - radius, 0).sum() + per_row * groups * radius
 
-    best = min(risk(edge / ROW) for edge in plan.items[0].bins.edges)
+    best = min(risk(edge / ROW) for edge in plan.measurements[0].bins.edges)
     found = [risk(chosen(plan, norms, groups, noisy=True)) for _ in range(60)]
     assert np.median(found) <= room * best
 
@@ -101,7 +101,10 @@ def test_without_signal_and_with_a_cap_nothing_is_cut_off():
 def test_a_cap_is_the_radius_where_units_are_near_it():
     plan = planned(rows=90)
     assert chosen(plan, np.full(5000, 88.0), 6) == 90
-    assert plan.items[0].part(90 * ROW) == plan.items[0].weight + plan.items[0].hiding
+    assert (
+        plan.measurements[0].part(90 * ROW)
+        == plan.measurements[0].weight + plan.measurements[0].hiding
+    )
 
 
 def test_far_below_a_cap_the_radius_follows_the_units():
@@ -112,23 +115,31 @@ def test_far_below_a_cap_the_radius_follows_the_units():
     "figure", ["COUNT(*)", "SUM(x)", "AVG(x)", "MEDIAN(x)", "VAR_POP(x)"]
 )
 def test_parts_of_the_cost_add_up(figure):
-    """Whatever radius is chosen, all parts together are the whole cost of the item."""
-    (item,) = planned(figure, rows=90).items
-    assert item.weight + item.choosing + item.hiding == 1
-    for radius in (1, item.cap - 1, item.cap):
+    """Whatever radius is chosen, all parts together are the whole cost of the measurement."""
+    (measurement,) = planned(figure, rows=90).measurements
+    assert measurement.weight + measurement.choosing + measurement.hiding == 1
+    for radius in (1, measurement.cap - 1, measurement.cap):
         spent = (
-            item.part(radius)
-            + item.choosing
-            + (item.hiding if item.hides(radius) else 0)
+            measurement.part(radius)
+            + measurement.choosing
+            + (measurement.hiding if measurement.hides(radius) else 0)
         )
         assert spent == 1
 
 
 def test_no_choice_where_units_have_few_rows():
-    (item,) = planned(rows=4).items
-    assert (item.radius, item.choosing, item.hiding) == (4 * ROW, 0, 0)
+    (measurement,) = planned(rows=4).measurements
+    assert (measurement.radius, measurement.choosing, measurement.hiding) == (
+        4 * ROW,
+        0,
+        0,
+    )
 
 
 def test_laplace_noise_takes_the_cap():
-    (item,) = planned(rows=90, epsilon=1.0).items
-    assert (item.radius, item.choosing, item.hiding) == (90 * ROW, 0, 0)
+    (measurement,) = planned(rows=90, epsilon=1.0).measurements
+    assert (measurement.radius, measurement.choosing, measurement.hiding) == (
+        90 * ROW,
+        0,
+        0,
+    )

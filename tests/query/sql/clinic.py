@@ -4,13 +4,14 @@ which each row is a unit.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
-from dither.privacy import Unit
+from dither.privacy import Relation, Unit
 from dither.query.catalogue.model import Catalogue, Field, Link, Table
 from dither.query.catalogue.types import ANY, Range, Type
 
-__all__ = ["CLINIC", "SURVEY"]
+__all__ = ["CATALOGUES", "CLINIC", "REPLACED", "SURVEY"]
 
 
 def day(year: int, month: int, number: int) -> int:
@@ -80,3 +81,10 @@ ANSWERS = Table(
     ),
 )
 SURVEY = Catalogue("survey", (ANSWERS, REGIONS))
+
+FEW = replace(VISITS, rows=40)
+CAPPED = Catalogue("capped", (PATIENTS, FEW), unit=Unit("patient_id"))
+REPLACED = Catalogue(
+    "replaced", (PATIENTS, FEW), unit=Unit("patient_id", Relation.REPLACE)
+)
+CATALOGUES = {one.name: one for one in (CLINIC, SURVEY, CAPPED, REPLACED)}

@@ -10,13 +10,14 @@ from pathlib import Path
 from dither.errors import ArgumentError
 from dither.ledger.terms import Accounting, Terms
 from dither.privacy import ApproxDP
+from dither.query.catalogue.model import Catalogue
 from dither.query.plan.describe import describe
 from dither.query.plan.plan import described, plan_of
 from dither.query.plan.spend import Asked
 from dither.query.sql.bind import bind
-from tests.query.sql.clinic import CLINIC, SURVEY
+from tests.query.sql.clinic import CLINIC, REPLACED, SURVEY
 
-__all__ = ["FOLDER", "Case", "outcome", "read", "write"]
+__all__ = ["FOLDER", "Case", "catalogue_of", "outcome", "read", "write"]
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "plan"
 BETWEEN, ANSWER = "---", "--"
@@ -25,7 +26,7 @@ BETWEEN, ANSWER = "---", "--"
 @dataclass(frozen=True)
 class Case:
     """A question and the text that is expected of it. `file` is the fixture's name;
-    rows_*.sql asks the survey.
+    rows_*.sql asks the survey, replaced_*.sql a clinic whose neighbours replace a unit.
     """
 
     file: str
@@ -36,11 +37,15 @@ class Case:
 TERMS = Terms.of(Accounting.RENYI, ApproxDP(4.0, 1e-6))
 
 
+def catalogue_of(file: str) -> Catalogue:
+    return {"rows": SURVEY, "replaced": REPLACED}.get(file.partition("_")[0], CLINIC)
+
+
 def outcome(sql: str, file: str = "") -> str:
     """The plan in words, with its sensitivities and noise at ε = 1 of (4, 1e-6), or the
     exact error.
     """
-    catalogue = SURVEY if file.startswith("rows_") else CLINIC
+    catalogue = catalogue_of(file)
     terms = replace(TERMS, total=replace(TERMS.total, unit=catalogue.unit))
     try:
         question = bind(sql, catalogue)

@@ -28,10 +28,10 @@ from dither.query.sql.nodes import (
     Filter,
     InPublic,
     Join,
+    Node,
     OfOwners,
     PerUnit,
     Project,
-    Relation,
     Scan,
     SemiJoin,
     Union,
@@ -39,8 +39,8 @@ from dither.query.sql.nodes import (
 from dither.query.sql.parse import parse
 from dither.query.sql.question import Question
 from tests.clock import quick
-from tests.query.sql.clinic import CLINIC, SURVEY
-from tests.query.sql.fixtures import FOLDER, outcome, read
+from tests.query.sql.clinic import CLINIC
+from tests.query.sql.fixtures import FOLDER, catalogue_of, outcome, read
 
 CASES = [case for path in sorted(FOLDER.glob("*.sql")) for case in read(path)]
 
@@ -62,23 +62,23 @@ def refs(expr: Expr) -> Iterator[Ref]:
         yield from refs(arg)
 
 
-def check_refs(exprs: object, below: Relation) -> None:
+def check_refs(exprs: object, below: Node) -> None:
     for expr in exprs:  # type: ignore[attr-defined]
         for ref in refs(expr):
             assert ref.column == below.columns[ref.index]
 
 
-def check(relation: Relation) -> None:
-    """What must hold of every relation, whatever was asked (rule R9)."""
-    match relation:
+def check(node: Node) -> None:
+    """What must hold of every node, whatever was asked (rule R9)."""
+    match node:
         case Scan():
-            assert relation.private != relation.table.public
+            assert node.private != node.table.public
         case Filter():
-            check_refs([relation.condition], relation.source)
-            assert relation.condition.type is Type.BOOLEAN
+            check_refs([node.condition], node.source)
+            assert node.condition.type is Type.BOOLEAN
         case Project():
-            check_refs(relation.exprs, relation.source)
-            for column, expr in zip(relation.columns, relation.exprs, strict=True):
+            check_refs(node.exprs, node.source)
+            for column, expr in zip(node.columns, node.exprs, strict=True):
                 assert (column.type, column.range) == (expr.type, expr.range)
                 assert isinstance(expr, Ref) or column.keys is None
                 assert (
@@ -87,53 +87,49 @@ def check(relation: Relation) -> None:
                     or is_coalesced(expr)
                 )
         case Join():
-            width = len(relation.left.columns)
-            assert len(relation.columns) == width + len(relation.right.columns)
-            assert relation.private == (relation.left.private or relation.right.private)
-            check_refs([relation.condition] if relation.condition else [], relation)
+            width = len(node.left.columns)
+            assert len(node.columns) == width + len(node.right.columns)
+            assert node.private == (node.left.private or node.right.private)
+            check_refs([node.condition] if node.condition else [], node)
         case OfOwners() | SemiJoin():
-            check_partners(relation)
+            check_partners(node)
         case InPublic():
-            check_refs([relation.expr], relation.source)
-            assert not relation.values.private
+            check_refs([node.expr], node.source)
+            assert not node.values.private
         case PerUnit():
-            assert relation.source.private
-            check_refs(relation.keys, relation.source)
-            assert any(isinstance(key, Ref) for key in relation.keys)
+            assert node.source.private
+            check_refs(node.keys, node.source)
+            assert any(isinstance(key, Ref) for key in node.keys)
             check_refs(
-                [one.expr for one in relation.summaries if one.expr is not None],
-                relation.source,
+                [one.expr for one in node.summaries if one.expr is not None],
+                node.source,
             )
         case Distinct():
-            assert not relation.private or any(
-                column.owner for column in relation.columns
-            )
+            assert not node.private or any(column.owner for column in node.columns)
         case Union():
-            assert all(source.private for source in relation.sources)
-            assert {len(source.columns) for source in relation.sources} == {
-                len(relation.columns)
+            assert all(source.private for source in node.sources)
+            assert {len(source.columns) for source in node.sources} == {
+                len(node.columns)
             }
-            for place, column in enumerate(relation.columns):
-                assert {source.columns[place].type for source in relation.sources} == {
+            for place, column in enumerate(node.columns):
+                assert {source.columns[place].type for source in node.sources} == {
                     column.type
                 }
-    for below in children(relation):
+    for below in children(node):
         check(below)
 
 
-def check_partners(relation: OfOwners | SemiJoin) -> None:
+def check_partners(node: OfOwners | SemiJoin) -> None:
     """Private rows decide about no row that is not their owner's."""
-    assert relation.columns == relation.source.columns
-    assert relation.private == relation.source.private
-    assert relation.private or not relation.others.private
-    if isinstance(relation, OfOwners):
-        assert relation.others.private
-        assert relation.others.columns[0].owner
+    assert node.columns == node.source.columns
+    assert node.private == node.source.private
+    assert node.private or not node.others.private
+    if isinstance(node, OfOwners):
+        assert node.others.private
+        assert node.others.columns[0].owner
         return
-    both = Relation(
-        relation.source.columns + relation.others.columns, relation.private, None
-    )
-    check_refs([relation.condition] if relation.condition else [], both)
+    both = Node(node.source.columns + node.others.columns, node.private, None)
+    check_refs([node.condition] if node.condition else [], both)
 
 
 def is_coalesced(expr: Expr) -> bool:
@@ -144,22 +140,22 @@ def is_coalesced(expr: Expr) -> bool:
     )
 
 
-def children(relation: Relation) -> list[Relation]:
+def children(node: Node) -> list[Node]:
     names = ("source", "left", "right", "others", "values")
-    return [
-        getattr(relation, name) for name in names if hasattr(relation, name)
-    ] + list(getattr(relation, "sources", ()))
+    return [getattr(node, name) for name in names if hasattr(node, name)] + list(
+        getattr(node, "sources", ())
+    )
 
 
 def check_question(found: Question) -> None:
-    check(found.relation)
-    assert found.relation.private
-    check_refs([key.expr for key in found.keys], found.relation)
+    check(found.rows)
+    assert found.rows.private
+    check_refs([key.expr for key in found.keys], found.rows)
     for key in found.keys:
         assert key.expr.type is not Type.REAL
         assert not (isinstance(key.expr, Ref) and key.expr.column.owner)
     for aggregate in found.aggregates:
-        check_refs(aggregate.args, found.relation)
+        check_refs(aggregate.args, found.rows)
         if aggregate.function not in ("count", "units", "distinct"):
             assert all(arg.range.bounded for arg in aggregate.args)
     after = [output.expr for output in found.outputs] + [
@@ -187,7 +183,7 @@ def check_after(expr: Expr, found: Question) -> None:
 )
 def test_every_accepted_fixture_is_well_formed(case: object) -> None:
     try:
-        found = bind(case.sql, SURVEY if case.file.startswith("rows_") else CLINIC)  # type: ignore[attr-defined]
+        found = bind(case.sql, catalogue_of(case.file))  # type: ignore[attr-defined]
     except QueryError:
         return
     check_question(found)
@@ -259,7 +255,7 @@ def test_private_tables_join_on_equal_ids_and_nothing_else(
                 for sql in written(*tables, condition)[
                     : None if condition is on else 1
                 ]:
-                    assert question(sql).relation.private if allowed else refused(sql)
+                    assert question(sql).rows.private if allowed else refused(sql)
             for condition in (f"{on} OR l.{one.name} IS NULL", f"NOT ({on})"):
                 assert all(refused(sql) for sql in written(*tables, condition))
 
@@ -292,7 +288,7 @@ def test_a_side_that_can_be_missing_has_no_owner_column(
         f"SELECT COUNT(*) FROM patients p {kind} JOIN visits v ON p.patient_id = v.patient_id"
     )
     width = len(CLINIC.tables[0].fields)
-    columns = found.relation.columns
+    columns = found.rows.columns
     assert any(column.owner for column in columns[:width]) is left
     assert any(column.owner for column in columns[width:]) is right
 
@@ -304,7 +300,7 @@ def test_a_side_that_can_be_missing_has_no_owner_column(
 )  # fmt: skip
 def test_only_a_column_by_itself_keeps_its_keys(item: str, keeps: bool) -> None:
     found = question(f"SELECT COUNT(*) FROM (SELECT {item} AS ward FROM visits v)")
-    assert (found.relation.columns[0].keys == ("A", "B", "C")) is keeps
+    assert (found.rows.columns[0].keys == ("A", "B", "C")) is keeps
 
 
 @pytest.mark.parametrize(
@@ -320,7 +316,7 @@ def test_an_id_that_was_computed_is_no_id(item: str) -> None:
     inner = f"SELECT {item} AS patient_id, cost FROM visits"
     assert not any(
         column.owner
-        for column in question(f"SELECT COUNT(*) FROM ({inner})").relation.columns
+        for column in question(f"SELECT COUNT(*) FROM ({inner})").rows.columns
     )
     assert refused(
         f"SELECT COUNT(*) FROM (SELECT patient_id, COUNT(*) FROM ({inner}) GROUP BY patient_id)"
@@ -335,7 +331,7 @@ def test_an_id_that_was_computed_is_no_id(item: str) -> None:
 
 def test_rows_of_one_unit_are_counted_through_the_plan() -> None:
     def most(rows: str) -> int | None:
-        return question(f"SELECT COUNT(*) FROM {rows}").relation.most
+        return question(f"SELECT COUNT(*) FROM {rows}").rows.most
 
     once = "(SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id)"
     assert (
@@ -401,7 +397,7 @@ def test_wide_questions_are_bounded() -> None:
     links = " AND ".join(
         f"v{i}.patient_id = v{j}.patient_id" for i in range(20) for j in range(0, 20, 2)
     )
-    assert question(f"SELECT COUNT(*) FROM {commas} WHERE {links}").relation.private
+    assert question(f"SELECT COUNT(*) FROM {commas} WHERE {links}").rows.private
     union = " UNION ALL ".join(["SELECT patient_id FROM visits"] * 300)
     assert "parts" in refused(f"SELECT COUNT(*) FROM ({union})")
 
@@ -410,9 +406,9 @@ def test_long_lists_and_chains_are_bound() -> None:
     values = ", ".join(f"'n{i}'" for i in range(1_200))
     assert question(
         f"SELECT COUNT(*) FROM visits WHERE note IN ({values})"
-    ).relation.private
+    ).rows.private
     anything = " OR ".join(f"cost = {i}" for i in range(600))
-    assert question(f"SELECT COUNT(*) FROM visits WHERE {anything}").relation.private
+    assert question(f"SELECT COUNT(*) FROM visits WHERE {anything}").rows.private
     assert (
         question(f"SELECT AVG({' + '.join(['cost'] * 95)}) FROM visits")
         .aggregates[0]
@@ -440,9 +436,9 @@ def test_a_text_reaches_the_question_as_a_value_only() -> None:
     found = question(
         f"SELECT COUNT(*) AS \"a'; --\" FROM visits WHERE note = '{text.replace(chr(39), chr(39) * 2)}'"
     )
-    assert isinstance(found.relation, Filter)
-    assert isinstance(found.relation.condition, Call)
-    assert found.relation.condition.args[1] == Literal(
-        Type.TEXT, found.relation.condition.args[1].range, text
+    assert isinstance(found.rows, Filter)
+    assert isinstance(found.rows.condition, Call)
+    assert found.rows.condition.args[1] == Literal(
+        Type.TEXT, found.rows.condition.args[1].range, text
     )
     assert found.outputs[0].name == "a'; --"

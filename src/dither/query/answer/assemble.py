@@ -13,14 +13,14 @@ from typing import Any
 
 from dither.mechanisms.sums import noise_variance
 from dither.query.answer.estimates import Estimate, Sums, plain
-from dither.query.answer.measure import Measured, Noisy
+from dither.query.answer.measure import Noisy, NoisyVector
 from dither.query.answer.quantiles import extreme, quantile, rank
 from dither.query.answer.spreads import NOTHING, OPEN, Hidden
 from dither.query.catalogue.calendar import day, moment
 from dither.query.catalogue.types import Type
 from dither.query.operations import evaluate
 from dither.query.operations.expressions import AggregateLeaf, Expr
-from dither.query.plan.plan import Item, Plan, different
+from dither.query.plan.plan import Measurement, Plan, different
 from dither.query.plan.vectors import Kind
 from dither.query.plan.weighing import radius_of
 from dither.query.sql.question import Aggregate
@@ -118,54 +118,64 @@ class Answer:
 
     def _estimates(self, index: int, aggregate: Aggregate) -> list[Estimate]:
         """One estimate for each group."""
-        m, item = next(
-            (m, item)
-            for m, item in enumerate(self.plan.items)
-            if index in item.measure.aggregates
+        m, measurement = next(
+            (m, measurement)
+            for m, measurement in enumerate(self.plan.measurements)
+            if index in measurement.vector.aggregates
         )
-        measured = self.noisy.items[m]
-        groups = list(zip(measured.values, self._hidden(item, measured), strict=True))
-        if item.measure.kind is Kind.TREE:
-            return self._quantiles(item, measured, aggregate)
-        mechanism = self.plan.additive(item, measured.radius)
-        if item.measure.kind is Kind.MOMENTS:
+        measured = self.noisy.vectors[m]
+        groups = list(
+            zip(measured.values, self._hidden(measurement, measured), strict=True)
+        )
+        if measurement.vector.kind is Kind.TREE:
+            return self._quantiles(measurement, measured, aggregate)
+        mechanism = self.plan.additive(measurement, measured.radius)
+        if measurement.vector.kind is Kind.MOMENTS:
             sums = [
-                Sums(item.measure.moments, [int(part) for part in row], mechanism, cut)
+                Sums(
+                    measurement.vector.moments,
+                    [int(part) for part in row],
+                    mechanism,
+                    cut,
+                )
                 for row, cut in groups
             ]
             return [MOMENTS[aggregate.function](one) for one in sums]
         whole = (
-            item.measure.function != "sum" or item.measure.args[0].type is Type.INTEGER
+            measurement.vector.function != "sum"
+            or measurement.vector.args[0].type is Type.INTEGER
         )
-        step, sign = float(item.measure.step), item.measure.sign
+        step, sign = float(measurement.vector.step), measurement.vector.sign
         found = [
             plain(int(row[0]), mechanism, step if step != 1 else 1, sign, cut)
             for row, cut in groups
         ]
-        if item.measure.kind is Kind.DISTINCT:
-            found = [_at_most(one, different(item.measure)) for one in found]
+        if measurement.vector.kind is Kind.DISTINCT:
+            found = [_at_most(one, different(measurement.vector)) for one in found]
         return [_whole(one) for one in found] if whole else found
 
-    def _hidden(self, item: Item, measured: Measured) -> list[Hidden]:
+    def _hidden(self, measurement: Measurement, measured: NoisyVector) -> list[Hidden]:
         """What clipping hid of each group."""
         if measured.hidden is not None:
             deviation = math.sqrt(
-                noise_variance(self.plan.hidden(item, measured.radius))
+                noise_variance(self.plan.hidden(measurement, measured.radius))
             )
             return [Hidden(float(steps), deviation) for steps in measured.hidden]
-        return [OPEN if item.clips(measured.radius) else NOTHING] * len(measured.values)
+        return [OPEN if measurement.clips(measured.radius) else NOTHING] * len(
+            measured.values
+        )
 
     def _quantiles(
-        self, item: Item, measured: Measured, aggregate: Aggregate
+        self, measurement: Measurement, measured: NoisyVector, aggregate: Aggregate
     ) -> list[Estimate]:
         mechanism, leaves, row = (
-            self.plan.tree(item, measured.radius),
-            item.measure.leaves,
-            item.measure.row,
+            self.plan.tree(measurement, measured.radius),
+            measurement.vector.leaves,
+            measurement.vector.row,
         )
         fitted: Any = mechanism.fit(measured.values) if len(measured.values) else []
         if aggregate.function == "quantile":
-            level, hidden = aggregate.level or 0.0, self._hidden(item, measured)
+            level, hidden = aggregate.level or 0.0, self._hidden(measurement, measured)
             groups = zip(fitted, hidden, strict=True)
             found = [
                 quantile(counts, level, leaves, mechanism, row, cut)
@@ -177,7 +187,7 @@ class Answer:
                 extreme(counts, leaves, mechanism, row, largest=largest)
                 for counts in fitted
             ]
-        return [_dated(one, item.measure.args[0].type) for one in found]
+        return [_dated(one, measurement.vector.args[0].type) for one in found]
 
     @cached_property
     def rows(self) -> tuple[tuple[Any, ...], ...]:
@@ -236,9 +246,9 @@ class Answer:
     def first(self) -> str:
         """What must be read before the numbers; empty where nothing must."""
         unseen = [
-            self._name(item)
-            for item, measured in self._items()
-            if self._unseen(item, measured)
+            self._name(measurement)
+            for measurement, measured in self._items()
+            if self._unseen(measurement, measured)
         ]
         if not unseen:
             return ""
@@ -248,10 +258,12 @@ class Answer:
             "most, so the true number may be far larger: declare rows, or spend more"
         )
 
-    def _unseen(self, item: Item, measured: Measured) -> bool:
-        if measured.units is None or item.cap is not None:
+    def _unseen(self, measurement: Measurement, measured: NoisyVector) -> bool:
+        if measured.units is None or measurement.cap is not None:
             return False
-        return not radius_of(self.plan, item, measured.units, len(measured.values)).seen
+        return not radius_of(
+            self.plan, measurement, measured.units, len(measured.values)
+        ).seen
 
     def notes(self) -> tuple[str, ...]:
         """What a reader must know beside the numbers; every figure in it is public or
@@ -259,15 +271,17 @@ class Answer:
         """
         found = [
             note
-            for item, measured in self._items()
-            for note in self._clipping(item, measured)
+            for measurement, measured in self._items()
+            for note in self._clipping(measurement, measured)
         ]
         for index, aggregate in enumerate(self.plan.question.aggregates):
             if aggregate.function in ("min", "max"):
                 found.append(self._extreme(index, aggregate))
         if any(
-            not item.measure.sure and item.measure.most is not None and item.cap
-            for item in self.plan.items
+            not measurement.vector.sure
+            and measurement.vector.most is not None
+            and measurement.cap
+            for measurement in self.plan.measurements
         ):
             found.append("intervals hold if no unit has more rows than declared")
         if self.selected_from > 1:
@@ -289,15 +303,15 @@ class Answer:
                 )
         return tuple(dict.fromkeys(found))
 
-    def _items(self) -> Sequence[tuple[Item, Measured]]:
-        return list(zip(self.plan.items, self.noisy.items, strict=True))
+    def _items(self) -> Sequence[tuple[Measurement, NoisyVector]]:
+        return list(zip(self.plan.measurements, self.noisy.vectors, strict=True))
 
-    def _name(self, item: Item) -> str:
-        """The answer's columns that clipping an item concerns; empty where it concerns
+    def _name(self, measurement: Measurement) -> str:
+        """The answer's columns that clipping a measurement concerns; empty where it concerns
         none.
         """
         return self._named(
-            [i for i in item.measure.aggregates if not self._is_extreme(i)]
+            [i for i in measurement.vector.aggregates if not self._is_extreme(i)]
         )
 
     def _named(self, aggregates: Sequence[int]) -> str:
@@ -323,53 +337,57 @@ class Answer:
         """
         return self.plan.question.aggregates[index].function in ("min", "max")
 
-    def _clipping(self, item: Item, measured: Measured) -> list[str]:
+    def _clipping(self, measurement: Measurement, measured: NoisyVector) -> list[str]:
         """One line about what was limited, to which side the number errs for it, and
         what to do.
         """
         if (
-            not item.clips(measured.radius)
-            or self._unseen(item, measured)
-            or not self._name(item)
+            not measurement.clips(measured.radius)
+            or self._unseen(measurement, measured)
+            or not self._name(measurement)
         ):
             return []
-        return [f"{self._name(item)}: {limited(item, measured)}"]
+        return [f"{self._name(measurement)}: {limited(measurement, measured)}"]
 
     def _extreme(self, index: int, aggregate: Aggregate) -> str:
-        item, measured = next(
-            (item, measured)
-            for item, measured in self._items()
-            if item.measure.kind is Kind.TREE and item.measure.args == aggregate.args
+        measurement, measured = next(
+            (measurement, measured)
+            for measurement, measured in self._items()
+            if measurement.vector.kind is Kind.TREE
+            and measurement.vector.args == aggregate.args
         )
         mechanism, largest = (
-            self.plan.tree(item, measured.radius),
+            self.plan.tree(measurement, measured.radius),
             aggregate.function == "max",
         )
-        rows = rank(mechanism, item.measure.row, largest=largest) / item.measure.row
+        rows = (
+            rank(mechanism, measurement.vector.row, largest=largest)
+            / measurement.vector.row
+        )
         side = "at or above" if largest else "at or below"
         name, which = self._named([index]), "largest" if largest else "smallest"
         about = f"{name}: the value that about {math.ceil(rows):,} rows lie {side}"
         return f"{about}; the {which} of all may lie as far out as its declared bound"
 
 
-def limited(item: Item, measured: Measured) -> str:
+def limited(measurement: Measurement, measured: NoisyVector) -> str:
     """What a radius did, in an analyst's words."""
     size, weighs = (
-        _size(item, measured.radius),
-        item.measure.kind in (Kind.MOMENTS, Kind.TREE),
+        _size(measurement, measured.radius),
+        measurement.vector.kind in (Kind.MOMENTS, Kind.TREE),
     )
     how = "found privately" if measured.units is not None else "stated"
     less = "weigh less" if weighs else "count for less"
-    if item.measure.kind is Kind.DISTINCT:
+    if measurement.vector.kind is Kind.DISTINCT:
         return (
             f"units of more than {size} count for some of them, so the true "
             "number may be larger; raise values"
         )
     words = f"units of more than {size} ({how}) {less}"
     if measured.hidden is not None:
-        about = "to first order" if item.measure.function in LINEARIZED else "too"
+        about = "to first order" if measurement.vector.function in LINEARIZED else "too"
         return f"{words}; the interval holds that {about}"
-    return f"{words}{_open_side(item)}"
+    return f"{words}{_open_side(measurement)}"
 
 
 LINEARIZED = (
@@ -383,37 +401,37 @@ LINEARIZED = (
 )
 
 
-def _open_side(item: Item) -> str:
+def _open_side(measurement: Measurement) -> str:
     """What is not known for it, and what would help."""
-    if item.measure.kind in (Kind.MOMENTS, Kind.TREE):
+    if measurement.vector.kind in (Kind.MOMENTS, Kind.TREE):
         why = (
             ", and nobody declared how many rows a unit has"
-            if item.measure.most is None
+            if measurement.vector.most is None
             else ""
         )
-        return f"{why}: no interval; {_way_out(item)}"
-    towards = {1: "larger", -1: "smaller", 0: "larger or smaller"}[item.measure.sign]
-    return (
-        f", so the true number may be {towards}; {_way_out(item)} to know by how much"
-    )
+        return f"{why}: no interval; {_way_out(measurement)}"
+    towards = {1: "larger", -1: "smaller", 0: "larger or smaller"}[
+        measurement.vector.sign
+    ]
+    return f", so the true number may be {towards}; {_way_out(measurement)} to know by how much"
 
 
-def _way_out(item: Item) -> str:
-    if item.cap is not None:
+def _way_out(measurement: Measurement) -> str:
+    if measurement.cap is not None:
         return "leave radius out"
     return (
         "declare rows"
-        if item.measure.most is None
+        if measurement.vector.most is None
         else "declare fewer rows (a unit with so many fits no grid)"
     )
 
 
-def _size(item: Item, radius: int) -> str:
-    if item.measure.kind is Kind.TOTAL and item.measure.function == "sum":
-        return f"{float(radius * item.measure.step):,.4g} in all"
-    count = f"{radius / item.measure.row:,.4g}"
+def _size(measurement: Measurement, radius: int) -> str:
+    if measurement.vector.kind is Kind.TOTAL and measurement.vector.function == "sum":
+        return f"{float(radius * measurement.vector.step):,.4g} in all"
+    count = f"{radius / measurement.vector.row:,.4g}"
     what = {Kind.UNITS: "group", Kind.DISTINCT: "different value"}.get(
-        item.measure.kind, "row"
+        measurement.vector.kind, "row"
     )
     return f"{count} {what}{'s' * (count != '1')}"
 

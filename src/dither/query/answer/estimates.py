@@ -18,11 +18,11 @@ from typing import Any
 from dither.mechanisms import Additive
 from dither.query.answer.spreads import (
     NOTHING,
+    Combined,
     Ends,
     Hidden,
     Line,
     Mean,
-    Measured,
     Mixed,
     Ratio,
     Root,
@@ -194,21 +194,21 @@ class Sums:
         turns = [x * y - correlation * (x * x + y * y) / 2 for x, y in points]
         return min(turns), max(turns)
 
-    def _along(self, weigh: Callable[[tuple[int, ...]], float]) -> Measured:
+    def _along(self, weigh: Callable[[tuple[int, ...]], float]) -> Combined:
         """The sum of the parts weighted by a function of their indices."""
         weights = tuple(weigh(place) for place in self.moments.places)
         value = sum(w * int(part) for w, part in zip(weights, self.parts, strict=True))
-        return Measured(value, weights, self.mechanism)
+        return Combined(value, weights, self.mechanism)
 
     @cached_property
-    def _rows(self) -> Measured:
+    def _rows(self) -> Combined:
         return self._along(lambda _: 1)
 
-    def _amount(self, of: int) -> Measured:
+    def _amount(self, of: int) -> Combined:
         """Σv times the degree, for v of [0, 1]."""
         return self._along(lambda place: place[of])
 
-    def _spread(self, of: int) -> Measured:
+    def _spread(self, of: int) -> Combined:
         """4 · (rows · Σv² − (Σv)²)."""
         squares, amount = (
             self._along(lambda place: int(place[of] == 2)),
@@ -217,7 +217,7 @@ class Sums:
         return 4 * self._rows * squares - amount * amount
 
     @property
-    def _joint(self) -> Measured:
+    def _joint(self) -> Combined:
         """(rows · Σvw − Σv · Σw) times both degrees."""
         return self._rows * self._along(math.prod) - self._amount(0) * self._amount(1)
 

@@ -15,20 +15,20 @@ from numpy.typing import NDArray
 
 from dither.mechanisms import KeyThreshold
 from dither.query.catalogue.model import Table
-from dither.query.collect.collector import Collector
+from dither.query.collect.runner import Runner, running
 from dither.query.engines.protocol import Engine
-from dither.query.plan.plan import Item, Plan
+from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Kind
 from dither.query.plan.weighing import radius_of
 
-__all__ = ["Measured", "Noisy", "measure"]
+__all__ = ["Noisy", "NoisyVector", "measure"]
 
 Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Measured:
-    """The noisy numbers of one item, a row for each group, and the radius they were
+class NoisyVector:
+    """The noisy numbers of one measurement, a row for each group, and the radius they were
     clipped to.
 
     `units` are the noisy counts of units from which the radius was chosen; None where
@@ -52,11 +52,11 @@ class Measured:
         )
 
     @classmethod
-    def from_json(cls, found: dict[str, Any], item: Item) -> Measured:
+    def from_json(cls, found: dict[str, Any], measurement: Measurement) -> NoisyVector:
         units, hidden = found["units"], found.get("hidden")
         return cls(
             found["radius"],
-            _array(found["values"], item),
+            _array(found["values"], measurement),
             None if units is None else tuple(units),
             None if hidden is None else np.array(hidden, np.int64),
         )
@@ -64,15 +64,15 @@ class Measured:
 
 @dataclass(frozen=True)
 class Noisy:
-    """The private keys that were named, in order, and what was measured for each item."""
+    """The private keys that were named, in order, and what was measured for each measurement."""
 
     keys: tuple[tuple[Any, ...], ...]
-    items: tuple[Measured, ...]
+    vectors: tuple[NoisyVector, ...]
 
     def to_json(self) -> str:
         keys = [[_plain(value) for value in key] for key in self.keys]
         return json.dumps(
-            {"keys": keys, "items": [one.to_json() for one in self.items]}
+            {"keys": keys, "items": [one.to_json() for one in self.vectors]}
         )
 
     @classmethod
@@ -80,17 +80,17 @@ class Noisy:
         found = json.loads(text)
         keys = tuple(tuple(_value(value) for value in key) for key in found["keys"])
         items = (
-            Measured.from_json(one, item)
-            for one, item in zip(found["items"], plan.items, strict=True)
+            NoisyVector.from_json(one, measurement)
+            for one, measurement in zip(found["items"], plan.measurements, strict=True)
         )
         return cls(keys, tuple(items))
 
 
-def _array(values: list[list[int]], item: Item) -> Integers:
+def _array(values: list[list[int]], measurement: Measurement) -> Integers:
     width = (
-        item.measure.leaves.tree.nodes
-        if item.measure.kind is Kind.TREE
-        else item.measure.size
+        measurement.vector.leaves.tree.nodes
+        if measurement.vector.kind is Kind.TREE
+        else measurement.vector.size
     )
     return np.array(values, np.int64).reshape(len(values), width)
 
@@ -112,60 +112,52 @@ def _value(value: Any) -> Any:
 
 
 def measure(
-    plan: Plan, engine: Engine, table: Callable[[str], Table], salt: Callable[[], str]
+    plan: Plan, engine: Engine, table: Callable[[str], Table], salt: str
 ) -> Noisy:
     """Read the data and add the noise that was charged: first keys, then a radius where
     one is chosen, then sums.
     """
-    with engine.session() as session:
-        collector = Collector(plan, session, engine.dialect, table, salt)
+    with running(plan, engine, table, salt) as runner:
         keys: Sequence[tuple[Any, ...]] = ()
         if plan.keys is not None:
-            keys = _named(plan.keys, plan.most_named, collector)
-        items = [
-            _measured(plan, m, item, collector) for m, item in enumerate(plan.items)
+            keys = _named(plan.keys, plan.most_named, runner)
+        vectors = [
+            _measured(plan, m, one, runner) for m, one in enumerate(plan.measurements)
         ]
-    return Noisy(tuple(keys), tuple(items))
+    return Noisy(tuple(keys), tuple(vectors))
 
 
-def _named(
-    threshold: KeyThreshold, most: int, collector: Collector
-) -> list[tuple[Any, ...]]:
+def _named(threshold: KeyThreshold, most: int, runner: Runner) -> list[tuple[Any, ...]]:
     """The private keys that are named, in order. If they are too many, those with the
     largest noisy counts are.
 
     That looks at named keys and their noisy counts alone, so it is post-processing;
     true counts must not decide.
     """
-    released, noisy = threshold.release_counts(collector.candidates())
+    released, noisy = threshold.release_counts(runner.candidates())
     numbers = np.flatnonzero(released).tolist()
-    found = sorted(zip(collector.keyed(numbers), numbers, strict=True))
+    found = sorted(zip(runner.keys_of(numbers), numbers, strict=True))
     if len(found) > most:
         found = sorted(sorted(found, key=lambda one: -int(noisy[one[1]]))[:most])
-    collector.name([number for _, number in found])
+    runner.name([number for _, number in found])
     return [key for key, _ in found]
 
 
-def _measured(plan: Plan, m: int, item: Item, collector: Collector) -> Measured:
+def _measured(plan: Plan, m: int, one: Measurement, runner: Runner) -> NoisyVector:
     units: tuple[int, ...] | None = None
-    radius = item.radius
+    radius = one.radius
     if radius is None:
-        exact = np.array(collector.units(m), np.int64)
-        units = tuple(int(count) for count in plan.choosing(item).release(exact))
-        radius = radius_of(plan, item, units, collector.groups).value
+        units = tuple(map(int, plan.choosing(one).release(runner.units(m))))
+        radius = radius_of(plan, one, units, runner.groups).value
     hidden: Integers | None = None
-    if item.hides(radius):
-        hidden = plan.hidden(item, radius).release(collector.hidden(m, radius)[:, 0])
-    return Measured(
-        radius,
-        _released(plan, item, radius, collector.totals(m, radius)),
-        units,
-        hidden,
-    )
+    if one.hides(radius):
+        hidden = plan.hidden(one, radius).release(runner.hidden(m, radius)[:, 0])
+    values = _released(plan, one, radius, runner.totals(m, radius))
+    return NoisyVector(radius, values, units, hidden)
 
 
-def _released(plan: Plan, item: Item, radius: int, totals: Integers) -> Integers:
-    if item.measure.kind is Kind.TREE:
-        return plan.tree(item, radius).noisy(totals)
-    noisy: Integers = plan.additive(item, radius).release(totals)
+def _released(plan: Plan, one: Measurement, radius: int, totals: Integers) -> Integers:
+    if one.vector.kind is Kind.TREE:
+        return plan.tree(one, radius).noisy(totals)
+    noisy: Integers = plan.additive(one, radius).release(totals)
     return noisy

@@ -10,7 +10,7 @@ from dither.ledger.terms import Terms
 from dither.query.answer.widths import widths
 from dither.query.catalogue.limits import SOLVED
 from dither.query.plan.minimum import share_of
-from dither.query.plan.plan import Item, Plan, used
+from dither.query.plan.plan import Measurement, Plan, used
 from dither.query.plan.spend import Asked, Wanted, wanted_error
 from dither.query.plan.vectors import Kind
 from dither.query.sql.question import Output, Question
@@ -118,25 +118,33 @@ def _width(plan: Plan, output: Output, wanted: Wanted) -> float:
     be promised beforehand.
     """
     found, needed = widths(plan, output, wanted.confidence), used(output.expr)
-    items = [item for item in plan.items if needed & set(item.measure.aggregates)]
-    chosen = any(item.radius is None for item in items) or (
+    items = [
+        measurement
+        for measurement in plan.measurements
+        if needed & set(measurement.vector.aggregates)
+    ]
+    chosen = any(measurement.radius is None for measurement in items) or (
         plan.question.selects and plan.groups is None
     )
     if chosen or len(found) != 1 or not isinstance(found[0][1], int | float):
         raise ArgumentError("error", f"of {output.name} {_open(plan, items, found)}")
-    cut = any(item.clips(item.radius or 0) for item in items if _known(item, plan))
+    cut = any(
+        measurement.clips(measurement.radius or 0)
+        for measurement in items
+        if _known(measurement, plan)
+    )
     return math.inf if cut else float(found[0][1])
 
 
-def _known(item: Item, plan: Plan) -> bool:
+def _known(measurement: Measurement, plan: Plan) -> bool:
     """Whether it is known what a unit has at most, so that an answer need not be open."""
-    return item.cap is not None or (
-        item.measure.kind is Kind.DISTINCT and plan.asked.values is None
+    return measurement.cap is not None or (
+        measurement.vector.kind is Kind.DISTINCT and plan.asked.values is None
     )
 
 
 def _open(
-    plan: Plan, items: Sequence[Item], found: tuple[tuple[str, object], ...]
+    plan: Plan, items: Sequence[Measurement], found: tuple[tuple[str, object], ...]
 ) -> str:
     """What is missing to know a ± beforehand."""
     if plan.question.selects and plan.groups is None:
@@ -144,7 +152,7 @@ def _open(
             "depends on how many keys are named, of which some are chosen by "
             "their numbers; state epsilon"
         )
-    if any(item.radius is None for item in items):
+    if any(measurement.radius is None for measurement in items):
         return (
             "depends on how much one unit may count for, which is chosen "
             "privately; declare rows, or state radius="

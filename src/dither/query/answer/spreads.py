@@ -20,11 +20,11 @@ from dither.mechanisms.sums import noise_variance, reach, stays_within
 from dither.release import Spread
 
 __all__ = [
+    "Combined",
     "Ends",
     "Hidden",
     "Line",
     "Mean",
-    "Measured",
     "Mixed",
     "Ratio",
     "Root",
@@ -158,7 +158,7 @@ class Total:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Combined:
     """A function of noisy parts: its value, and how it moves with each part's noise.
     Sums of parts are exact ints.
     """
@@ -167,23 +167,23 @@ class Measured:
     weights: tuple[float, ...]
     mechanism: Additive
 
-    def __add__(self, other: Measured) -> Measured:
+    def __add__(self, other: Combined) -> Combined:
         return self._with(other, self.value + other.value, 1, 1)
 
-    def __sub__(self, other: Measured) -> Measured:
+    def __sub__(self, other: Combined) -> Combined:
         return self._with(other, self.value - other.value, 1, -1)
 
-    def __mul__(self, other: Measured) -> Measured:
+    def __mul__(self, other: Combined) -> Combined:
         return self._with(other, self.value * other.value, other.value, self.value)
 
-    def __rmul__(self, factor: float) -> Measured:
+    def __rmul__(self, factor: float) -> Combined:
         return replace(
             self,
             value=factor * self.value,
             weights=tuple(factor * w for w in self.weights),
         )
 
-    def root(self) -> Measured:
+    def root(self) -> Combined:
         value = math.sqrt(max(self.value, 0))
         slope = 0.5 / value if value > 0 else 0.0
         return replace(
@@ -195,7 +195,7 @@ class Measured:
             self.mechanism, [float(w) for w in self.weights], confidence
         )
 
-    def _with(self, other: Measured, value: float, mine: float, its: float) -> Measured:
+    def _with(self, other: Combined, value: float, mine: float, its: float) -> Combined:
         weights = (
             mine * a + its * b for a, b in zip(self.weights, other.weights, strict=True)
         )
@@ -208,7 +208,7 @@ class Line:
     can lie.
     """
 
-    measured: Measured
+    measured: Combined
     scale: float = 1.0
     within: Ends = (-math.inf, math.inf)
 
@@ -235,10 +235,10 @@ class Ratio:
     within its limits.
     """
 
-    numerator: Measured
-    denominator: Measured
+    numerator: Combined
+    denominator: Combined
     within: Ends
-    positive: tuple[Measured, ...] = ()
+    positive: tuple[Combined, ...] = ()
     scale: float = 1.0
     shift: float = 0.0
 

@@ -15,7 +15,7 @@ from dither.query.answer.estimates import Estimate, Sums
 from dither.query.answer.quantiles import extreme, quantile
 from dither.query.answer.spreads import NOTHING, OPEN, Hidden, Total, one_sided
 from dither.query.operations.expressions import AggregateLeaf
-from dither.query.plan.plan import Item, Plan, used
+from dither.query.plan.plan import Measurement, Plan, used
 from dither.query.plan.vectors import Kind
 from dither.query.sql.question import Aggregate, Output
 
@@ -40,11 +40,15 @@ def widths(plan: Plan, output: Output, confidence: float = 0.95) -> Widths:
         return ()
     if not isinstance(output.expr, AggregateLeaf):
         return (("", "follows from the ± of its parts"),)
-    item = next(
-        item for item in plan.items if output.expr.index in item.measure.aggregates
+    measurement = next(
+        measurement
+        for measurement in plan.measurements
+        if output.expr.index in measurement.vector.aggregates
     )
     groups = (plan.groups or NAMED) if plan.question.selects else 1
-    found = _of_item(plan, item, output.expr.index, 1 - (1 - confidence) / groups)
+    found = _of_item(
+        plan, measurement, output.expr.index, 1 - (1 - confidence) / groups
+    )
     named = (
         f"if {NAMED} keys are named"
         if plan.question.selects and plan.groups is None
@@ -56,14 +60,14 @@ def widths(plan: Plan, output: Output, confidence: float = 0.95) -> Widths:
 
 
 def _of_item(
-    plan: Plan, item: Item, index: int, confidence: float
+    plan: Plan, measurement: Measurement, index: int, confidence: float
 ) -> Iterator[tuple[str, float]]:
-    radii = _radii(item)
-    if item.measure.kind not in (Kind.MOMENTS, Kind.TREE):
+    radii = _radii(measurement)
+    if measurement.vector.kind not in (Kind.MOMENTS, Kind.TREE):
         for when, radius in radii:
             yield (
-                _said(item, radius, when),
-                _half_of_total(plan, item, radius, confidence),
+                _said(measurement, radius, when),
+                _half_of_total(plan, measurement, radius, confidence),
             )
         return
     when, radius = radii[0] if len(radii) == 1 else radii[1]
@@ -71,51 +75,61 @@ def _of_item(
     for rows in sizes:
         about = f"for groups of {rows:,} rows" + (f", {when}" if when else "")
         yield (
-            _said(item, radius, about),
-            _half(plan, item, index, radius, rows, confidence),
+            _said(measurement, radius, about),
+            _half(plan, measurement, index, radius, rows, confidence),
         )
 
 
-def _radii(item: Item) -> list[tuple[str, int]]:
+def _radii(measurement: Measurement) -> list[tuple[str, int]]:
     """The radius, or a few that may be chosen, with the words that say so."""
-    if item.radius is not None:
-        return [("", item.radius)]
+    if measurement.radius is not None:
+        return [("", measurement.radius)]
     row, largest = (
-        item.measure.row,
-        item.largest if item.cap is None else item.cap / item.measure.row,
+        measurement.vector.row,
+        measurement.largest
+        if measurement.cap is None
+        else measurement.cap / measurement.vector.row,
     )
-    one = "group" if item.measure.kind is Kind.UNITS else "row"
+    one = "group" if measurement.vector.kind is Kind.UNITS else "row"
     sizes = [rows for rows in RADII if rows == 1 or rows <= largest]
     return [
         (f"if units of {n} {one}{'s' * (n > 1)} count in full", n * row) for n in sizes
     ]
 
 
-def _said(item: Item, radius: int, when: str) -> str:
+def _said(measurement: Measurement, radius: int, when: str) -> str:
     """The condition, and what the ± leaves open: where nobody declared what units have,
     more may be hidden.
     """
-    if not item.clips(radius) or item.hides(radius):
+    if not measurement.clips(radius) or measurement.hides(radius):
         return when
     sides = {
         1: "downwards (open upwards: declare rows)",
         -1: "upwards (open downwards: declare rows)",
     }
-    if item.measure.kind in (Kind.MOMENTS, Kind.TREE) or not item.measure.sign:
+    if (
+        measurement.vector.kind in (Kind.MOMENTS, Kind.TREE)
+        or not measurement.vector.sign
+    ):
         return f"of noise (more may be hidden: declare rows) {when}".strip()
-    return f"{sides[item.measure.sign]} {when}".strip()
+    return f"{sides[measurement.vector.sign]} {when}".strip()
 
 
-def _half_of_total(plan: Plan, item: Item, radius: int, confidence: float) -> float:
+def _half_of_total(
+    plan: Plan, measurement: Measurement, radius: int, confidence: float
+) -> float:
     """Half the interval's width where little is hidden; of an open one, how far its
     known end lies away.
     """
-    step, mechanism = float(item.measure.step), plan.additive(item, radius)
-    total = Total(0, mechanism, step, item.measure.sign, _hidden(plan, item, radius))
+    step, mechanism = float(measurement.vector.step), plan.additive(measurement, radius)
+    total = Total(
+        0, mechanism, step, measurement.vector.sign, _hidden(plan, measurement, radius)
+    )
     if total.hidden.open:
         return (
             mechanism.error(
-                one_sided(confidence) if item.measure.sign else confidence, integer=True
+                one_sided(confidence) if measurement.vector.sign else confidence,
+                integer=True,
             )
             * step
         )
@@ -123,36 +137,43 @@ def _half_of_total(plan: Plan, item: Item, radius: int, confidence: float) -> fl
     return (high - low) / 2 * step
 
 
-def _hidden(plan: Plan, item: Item, radius: int) -> Hidden:
-    if item.hides(radius):
-        return Hidden(0.0, math.sqrt(noise_variance(plan.hidden(item, radius))))
-    return OPEN if item.clips(radius) else NOTHING
+def _hidden(plan: Plan, measurement: Measurement, radius: int) -> Hidden:
+    if measurement.hides(radius):
+        return Hidden(0.0, math.sqrt(noise_variance(plan.hidden(measurement, radius))))
+    return OPEN if measurement.clips(radius) else NOTHING
 
 
 def _half(
-    plan: Plan, item: Item, index: int, radius: int, rows: int, confidence: float
+    plan: Plan,
+    measurement: Measurement,
+    index: int,
+    radius: int,
+    rows: int,
+    confidence: float,
 ) -> float:
     """Half the interval's width for rows spread evenly between the bounds; without a
     cap, that of the noise alone.
     """
-    estimate = _expected(plan, item, plan.question.aggregates[index], radius, rows)
-    low, high = estimate.ends(confidence, noise=not item.hides(radius))
+    estimate = _expected(
+        plan, measurement, plan.question.aggregates[index], radius, rows
+    )
+    low, high = estimate.ends(confidence, noise=not measurement.hides(radius))
     return float(high - low) / 2
 
 
 def _expected(
-    plan: Plan, item: Item, aggregate: Aggregate, radius: int, rows: int
+    plan: Plan, measurement: Measurement, aggregate: Aggregate, radius: int, rows: int
 ) -> Estimate:
-    measure, hidden = item.measure, _hidden(plan, item, radius)
+    measure, hidden = measurement.vector, _hidden(plan, measurement, radius)
     if measure.kind is Kind.MOMENTS:
         sums = Sums(
             measure.moments,
             measure.moments.expected(rows),
-            plan.additive(item, radius),
+            plan.additive(measurement, radius),
             hidden,
         )
         return MOMENTS[aggregate.function](sums)
-    mechanism, leaves = plan.tree(item, radius), measure.leaves
+    mechanism, leaves = plan.tree(measurement, radius), measure.leaves
     counts = np.full(leaves.count, rows * measure.row / leaves.count)
     if aggregate.function == "quantile":
         return quantile(

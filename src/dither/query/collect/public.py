@@ -38,7 +38,7 @@ class PublicSizes:
 
     def _counted(self, sql: str, table: Table) -> int:
         writer = Writer(self._engine.dialect, self._table)
-        rows = writer.relation(Scan((), False, None, table))
+        rows = writer.select(Scan((), False, None, table))
         with self._engine.session() as session:
             ((count,),) = session.fetch(sql.format(rows=rows), writer.parameters)
         return int(count or 0)

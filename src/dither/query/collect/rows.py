@@ -1,4 +1,4 @@
-"""Relations of the plan as SQL: each is a SELECT of columns c0, c1, …, and of the
+"""Nodes of the plan as SQL: each is a SELECT of columns c0, c1, …, and of the
 owner's id `u` where it is private.
 
 Owners are compared in the one form the dialect writes (rule R10). Rows without an owner
@@ -7,48 +7,48 @@ are dropped at the scan; outer joins keep the owner of the side that is there.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from dither.query.catalogue.model import Field, Table
-from dither.query.catalogue.types import ANY, Range, Type
-from dither.query.collect.expressions import render
+from dither.query.catalogue.types import ANY, Type
+from dither.query.collect.integers import unit_summary
 from dither.query.engines.protocol import Dialect
-from dither.query.operations.expressions import Column, Expr, Ref
+from dither.query.operations.expressions import Call, Column, Expr, Literal, Ref
 from dither.query.sql.nodes import (
     Distinct,
     Filter,
     InPublic,
     Join,
+    Node,
     OfOwners,
     PerUnit,
     Project,
-    Relation,
     Scan,
     SemiJoin,
-    Summary,
     Union,
 )
 
-__all__ = ["FINEST", "MOST", "Writer", "held", "nearest", "over", "real_step"]
+__all__ = ["Writer", "render"]
 
-MOST = 1 << 62
-"""Per-unit sums of integers are held within ± this."""
-FINENESS = 1 << 32
-"""Per-unit sums of reals are counted in steps of at most this share of the largest
-value.
-"""
-COARSE = 1 << 900
-"""Up to this step, no number of rows makes a sum that a double cannot hold."""
-FINEST = Fraction(1, 1 << 1000)
-"""No step is smaller than this, so that each is a positive float and so is what it
-divides.
-"""
-NEGLIGIBLE = 2.0**-100
-"""So little of a step is none, however many parts a step is divided into."""
+
+def render(
+    expr: Expr, dialect: Dialect, parameters: list[Any], column: Callable[[Ref], str]
+) -> str:
+    """The SQL of an expression over rows. Constants go to the parameters; `column`
+    writes the columns below.
+    """
+    match expr:
+        case Ref():
+            return column(expr)
+        case Literal():
+            return dialect.literal(expr.value, expr.type, parameters)
+        case Call():
+            return dialect.call(
+                expr, [render(arg, dialect, parameters, column) for arg in expr.args]
+            )
+    raise TypeError(f"{type(expr).__name__} is not an expression over rows")
 
 
 class Writer:
@@ -63,43 +63,40 @@ class Writer:
     ) -> str:
         return render(expr, self.dialect, self.parameters, column)
 
-    def relation(self, relation: Relation) -> str:
-        """The SELECT of a relation."""
-        return WRITERS[type(relation)](self, relation)
+    def select(self, node: Node) -> str:
+        """The SELECT of a node."""
+        return WRITERS[type(node)](self, node)
 
-    def _filter(self, relation: Filter) -> str:
+    def _filter(self, node: Filter) -> str:
         return (
-            f"SELECT * FROM ({self.relation(relation.source)}) t WHERE "
-            f"{self.expr(relation.condition)}"
+            f"SELECT * FROM ({self.select(node.source)}) t WHERE "
+            f"{self.expr(node.condition)}"
         )
 
-    def _project(self, relation: Project) -> str:
-        exprs = [f"{self.expr(expr)} AS c{i}" for i, expr in enumerate(relation.exprs)]
-        return (
-            f"SELECT {self._listed(relation, exprs)} FROM "
-            f"({self.relation(relation.source)}) t"
-        )
+    def _project(self, node: Project) -> str:
+        exprs = [f"{self.expr(expr)} AS c{i}" for i, expr in enumerate(node.exprs)]
+        return f"SELECT {self._listed(node, exprs)} FROM ({self.select(node.source)}) t"
 
-    def _distinct(self, relation: Distinct) -> str:
+    def _distinct(self, node: Distinct) -> str:
         columns = [
             f"{_zeroed(f'c{i}', column.type)} AS c{i}"
-            for i, column in enumerate(relation.columns)
+            for i, column in enumerate(node.columns)
         ]
         return (
-            f"SELECT DISTINCT {self._listed(relation, columns)} FROM "
-            f"({self.relation(relation.source)}) t"
+            f"SELECT DISTINCT {self._listed(node, columns)} FROM "
+            f"({self.select(node.source)}) t"
         )
 
-    def _union(self, relation: Union) -> str:
-        return " UNION ALL ".join(self._branch(source) for source in relation.sources)
+    def _union(self, node: Union) -> str:
+        return " UNION ALL ".join(self._branch(source) for source in node.sources)
 
-    def _listed(self, relation: Relation, exprs: list[str]) -> str:
-        return ", ".join([*(["u"] if relation.private else []), *exprs]) or "1 AS one"
+    def _listed(self, node: Node, exprs: list[str]) -> str:
+        return ", ".join([*(["u"] if node.private else []), *exprs]) or "1 AS one"
 
-    def _branch(self, source: Relation) -> str:
+    def _branch(self, source: Node) -> str:
         """One side of a union, its columns in order."""
         names = [f"c{i}" for i in range(len(source.columns))]
-        return f"SELECT {self._listed(source, names)} FROM ({self.relation(source)}) t"
+        return f"SELECT {self._listed(source, names)} FROM ({self.select(source)}) t"
 
     def _scan(self, scan: Scan) -> str:
         table, write = scan.table, self.dialect
@@ -145,7 +142,7 @@ class Writer:
 
     def _join(self, join: Join) -> str:
         split = len(join.left.columns)
-        left, right = self.relation(join.left), self.relation(join.right)
+        left, right = self.select(join.left), self.select(join.right)
         on = self._matching(join.left, join.right, join.condition)
         columns = [f"l.c{i} AS c{i}" for i in range(split)]
         columns += [f"r.c{i} AS c{split + i}" for i in range(len(join.right.columns))]
@@ -156,16 +153,16 @@ class Writer:
             f"({right}) r ON {on}"
         )
 
-    def _semi_join(self, relation: SemiJoin) -> str:
-        source, others = self.relation(relation.source), self.relation(relation.others)
-        on = self._matching(relation.source, relation.others, relation.condition)
-        which = "NOT EXISTS" if relation.negated else "EXISTS"
+    def _semi_join(self, node: SemiJoin) -> str:
+        source, others = self.select(node.source), self.select(node.others)
+        on = self._matching(node.source, node.others, node.condition)
+        which = "NOT EXISTS" if node.negated else "EXISTS"
         return (
             f"SELECT * FROM ({source}) l WHERE {which} (SELECT 1 FROM "
             f"({others}) r WHERE {on})"
         )
 
-    def _matching(self, left: Relation, right: Relation, condition: Expr | None) -> str:
+    def _matching(self, left: Node, right: Node, condition: Expr | None) -> str:
         """Which rows l and r belong together: private ones only if they have one owner,
         whatever the condition.
         """
@@ -178,33 +175,30 @@ class Writer:
         conditions += [self.expr(condition, place)] if condition is not None else []
         return " AND ".join(f"({one})" for one in conditions) or "TRUE"
 
-    def _of_owners(self, relation: OfOwners) -> str:
-        which = "NOT IN" if relation.negated else "IN"
-        others = f"SELECT u FROM ({self.relation(relation.others)}) t"
+    def _of_owners(self, node: OfOwners) -> str:
+        which = "NOT IN" if node.negated else "IN"
+        others = f"SELECT u FROM ({self.select(node.others)}) t"
         return (
-            f"SELECT * FROM ({self.relation(relation.source)}) t WHERE u "
-            f"{which} ({others})"
+            f"SELECT * FROM ({self.select(node.source)}) t WHERE u {which} ({others})"
         )
 
-    def _in_public(self, relation: InPublic) -> str:
-        which = "NOT IN" if relation.negated else "IN"
-        values = (
-            f"SELECT c0 FROM ({self.relation(relation.values)}) t WHERE c0 IS NOT NULL"
-        )
-        source = self.relation(relation.source)
+    def _in_public(self, node: InPublic) -> str:
+        which = "NOT IN" if node.negated else "IN"
+        values = f"SELECT c0 FROM ({self.select(node.values)}) t WHERE c0 IS NOT NULL"
+        source = self.select(node.source)
         return (
-            f"SELECT * FROM ({source}) t WHERE {self.expr(relation.expr)} "
+            f"SELECT * FROM ({source}) t WHERE {self.expr(node.expr)} "
             f"{which} ({values})"
         )
 
-    def _per_unit(self, relation: PerUnit) -> str:
+    def _per_unit(self, node: PerUnit) -> str:
         keys = [
             f"{_zeroed(self.expr(key), key.type)} AS k{i}"
-            for i, key in enumerate(relation.keys)
+            for i, key in enumerate(node.keys)
         ]
         exprs = [
             (i, one.expr)
-            for i, one in enumerate(relation.summaries)
+            for i, one in enumerate(node.summaries)
             if one.expr is not None
         ]
         inner = ", ".join(
@@ -219,24 +213,23 @@ class Writer:
         )
         # An owner has one id, but tables may clip it differently: it is never what
         # tells groups apart.
-        mine = [isinstance(key, Ref) and key.column.owner for key in relation.keys]
+        mine = [isinstance(key, Ref) and key.column.owner for key in node.keys]
         outer = [
             f"min(k{i}) AS c{i}" if owner else f"k{i} AS c{i}"
             for i, owner in enumerate(mine)
         ]
-        columns = relation.columns[len(keys) :]
+        columns = node.columns[len(keys) :]
         for i, (summary, column) in enumerate(
-            zip(relation.summaries, columns, strict=True)
+            zip(node.summaries, columns, strict=True)
         ):
-            found = _summary(summary, f"x{i}", column, self.dialect)
+            found = unit_summary(summary, f"x{i}", column, self.dialect)
             outer.append(f"{self._in_range(found, column)} AS c{len(keys) + i}")
         grouped = ", ".join(
             ["u", *(f"k{i}" for i, owner in enumerate(mine) if not owner)]
         )
-        source = f"SELECT {inner} FROM ({self.relation(relation.source)}) t"
+        source = f"SELECT {inner} FROM ({self.select(node.source)}) t"
         return (
-            f"SELECT {self._listed(relation, outer)} FROM ({source}) t GROUP "
-            f"BY {grouped}"
+            f"SELECT {self._listed(node, outer)} FROM ({source}) t GROUP BY {grouped}"
         )
 
     def _in_range(self, value: str, column: Column) -> str:
@@ -255,7 +248,7 @@ class Writer:
         return f"(CASE {cases} ELSE {value} END)"
 
 
-WRITERS: dict[type[Relation], Callable[[Writer, Any], str]] = {
+WRITERS: dict[type[Node], Callable[[Writer, Any], str]] = {
     Scan: Writer._scan,
     Filter: Writer._filter,
     Project: Writer._project,
@@ -294,79 +287,3 @@ def _zeroed(x: str, type_: Type) -> str:
     depend on the order of the rows.
     """
     return f"({x} + 0e0)" if type_ is Type.REAL else x
-
-
-def real_step(range_: Range) -> Fraction:
-    """The steps in which reals of a range are summed exactly: a power of two, at most
-    2^-32 of the largest value.
-    """
-    largest = Fraction(range_.largest) or Fraction(1)
-    step = Fraction(1)
-    while step * FINENESS > largest and step > FINEST:
-        step /= 2
-    while step * FINENESS * 2 <= largest:
-        step *= 2
-    return step
-
-
-def _summary(summary: Summary, x: str, column: Column, dialect: Dialect) -> str:
-    """An exact aggregate of one unit's rows. Sums are of whole numbers, so they do not
-    depend on the rows' order.
-    """
-    match summary.function:
-        case "count":
-            return "count(*)" if summary.expr is None else f"count({x})"
-        case "distinct":
-            return f"count(DISTINCT {x})"
-        case "min" | "max":
-            return f"{summary.function}({x})"
-    assert summary.expr is not None
-    step = (
-        Fraction(1)
-        if summary.expr.type is Type.INTEGER
-        else real_step(summary.expr.range)
-    )
-    total = dialect.total(_in_steps(x, summary.expr, step))
-    # Divided first: a sum may be beyond the reals where the average is not
-    if summary.function == "avg":
-        return _finite(f"{dialect.real(total)} / nullif(count({x}), 0)", step)
-    if column.type is Type.REAL:
-        return _finite(dialect.real(total), step)
-    return f"CAST({held(total, -MOST, MOST)} AS BIGINT)"
-
-
-def _finite(steps: str, step: Fraction) -> str:
-    """So many steps as a real: the largest one where it would be infinite, for which
-    PostgreSQL raises.
-    """
-    most = float(Fraction(sys.float_info.max) // step) if step > COARSE else None
-    return f"{steps if most is None else held(steps, -most, most)} * {float(step)!r}"
-
-
-def _in_steps(x: str, expr: Expr, step: Fraction) -> str:
-    return x if expr.type is Type.INTEGER else nearest(over(x, float(step)))
-
-
-def over(x: str, by: float) -> str:
-    """A real in steps of a positive constant, to be rounded: zero where it is far below
-    one step.
-
-    (PostgreSQL refuses to divide where the result is too close to zero for a double.)
-    """
-    if by <= 1:
-        return f"{x} / {by!r}"
-    return f"(CASE WHEN abs({x}) < {by * NEGLIGIBLE!r} THEN 0 ELSE {x} / {by!r} END)"
-
-
-def nearest(x: str) -> str:
-    """The whole number nearest to a real; of two the larger. (Engines' own rounding
-    differs where there are two.)
-    """
-    return f"CAST(floor({x} + 0.5) AS BIGINT)"
-
-
-def held(x: str, low: float, high: float) -> str:
-    """A value kept within limits; NULL stays NULL."""
-    return (
-        f"(CASE WHEN {x} < {low} THEN {low} WHEN {x} > {high} THEN {high} ELSE {x} END)"
-    )

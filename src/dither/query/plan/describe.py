@@ -1,4 +1,4 @@
-"""A question in words: one line for each relation, key, aggregate and step after them.
+"""A question in words: one line for each node, key, aggregate and step after them.
 For EXPLAIN and tests.
 """
 
@@ -23,10 +23,10 @@ from dither.query.sql.nodes import (
     Filter,
     InPublic,
     Join,
+    Node,
     OfOwners,
     PerUnit,
     Project,
-    Relation,
     Scan,
     SemiJoin,
     Summary,
@@ -50,7 +50,7 @@ def describe(question: Question) -> str:
         [key.name for key in question.keys],
         [aggregate.text for aggregate in question.aggregates],
     )
-    lines = ["rows", *(f"  {line}" for line in _relation(question.relation))]
+    lines = ["rows", *(f"  {line}" for line in _lines(question.rows))]
     lines += [f"key {_key(key)}" for key in question.keys]
     lines += [f"aggregate {_aggregate(aggregate)}" for aggregate in question.aggregates]
     lines += [
@@ -72,71 +72,65 @@ def describe(question: Question) -> str:
     return "\n".join(lines)
 
 
-def _relation(relation: Relation) -> Iterator[str]:
-    yield f"{_node(relation)}{_facts(relation)}"
-    for below in _below(relation):
-        yield from (f"  {line}" for line in _relation(below))
+def _lines(node: Node) -> Iterator[str]:
+    yield f"{_node(node)}{_facts(node)}"
+    for below in _below(node):
+        yield from (f"  {line}" for line in _lines(below))
 
 
-def _facts(relation: Relation) -> str:
-    most = "" if relation.most is None else f", at most {relation.most} a unit"
-    return f" [{'private' if relation.private else 'public'}{most}]"
+def _facts(node: Node) -> str:
+    most = "" if node.most is None else f", at most {node.most} a unit"
+    return f" [{'private' if node.private else 'public'}{most}]"
 
 
-def _node(relation: Relation) -> str:
-    return NODES[type(relation)](relation)
+def _node(node: Node) -> str:
+    return NODES[type(node)](node)
 
 
-def _project(relation: Project) -> str:
-    columns = zip(relation.exprs, relation.columns, strict=True)
+def _project(node: Project) -> str:
+    columns = zip(node.exprs, node.columns, strict=True)
     return "project " + ", ".join(
         f"{_expr(expr)} AS {_column(column)}" for expr, column in columns
     )
 
 
-def _join(relation: Join) -> str:
-    on = "" if relation.condition is None else f" on {_expr(relation.condition)}"
-    return f"{relation.kind} join{on}"
+def _join(node: Join) -> str:
+    on = "" if node.condition is None else f" on {_expr(node.condition)}"
+    return f"{node.kind} join{on}"
 
 
-def _semi_join(relation: SemiJoin) -> str:
-    on = "" if relation.condition is None else f" on {_expr(relation.condition)}"
-    return f"rows {'without' if relation.negated else 'with'} a partner{on}"
+def _semi_join(node: SemiJoin) -> str:
+    on = "" if node.condition is None else f" on {_expr(node.condition)}"
+    return f"rows {'without' if node.negated else 'with'} a partner{on}"
 
 
-def _per_unit(relation: PerUnit) -> str:
-    keys = ", ".join(map(_expr, relation.keys))
-    summaries = zip(
-        relation.summaries, relation.columns[len(relation.keys) :], strict=True
-    )
+def _per_unit(node: PerUnit) -> str:
+    keys = ", ".join(map(_expr, node.keys))
+    summaries = zip(node.summaries, node.columns[len(node.keys) :], strict=True)
     return f"per unit by {keys}: " + (
         ", ".join(f"{_summary(one)}{_limits(fact)}" for one, fact in summaries) or "-"
     )
 
 
-NODES: dict[type[Relation], Callable[[Any], str]] = {
-    Scan: lambda relation: f"scan {relation.table.name}",
-    Filter: lambda relation: f"filter {_expr(relation.condition)}",
+NODES: dict[type[Node], Callable[[Any], str]] = {
+    Scan: lambda node: f"scan {node.table.name}",
+    Filter: lambda node: f"filter {_expr(node.condition)}",
     Project: _project,
     Join: _join,
-    OfOwners: lambda relation: f"owners {'not ' if relation.negated else ''}among",
+    OfOwners: lambda node: f"owners {'not ' if node.negated else ''}among",
     SemiJoin: _semi_join,
-    InPublic: lambda relation: (
-        f"{_expr(relation.expr)} {'not ' if relation.negated else ''}in"
-    ),
+    InPublic: lambda node: f"{_expr(node.expr)} {'not ' if node.negated else ''}in",
     PerUnit: _per_unit,
-    Distinct: lambda relation: (
-        "distinct within a unit" if relation.private else "distinct"
-    ),
-    Union: lambda relation: f"union all of {', '.join(map(_column, relation.columns))}",
+    Distinct: lambda node: "distinct within a unit" if node.private else "distinct",
+    Union: lambda node: f"union all of {', '.join(map(_column, node.columns))}",
 }
 
 
-def _below(relation: Relation) -> tuple[Relation, ...]:
+def _below(node: Node) -> tuple[Node, ...]:
     names = ("source", "left", "right", "others", "values")
     return (
-        *(getattr(relation, name) for name in names if hasattr(relation, name)),
-        *getattr(relation, "sources", ()),
+        *(getattr(node, name) for name in names if hasattr(node, name)),
+        *getattr(node, "sources", ()),
     )
 
 

@@ -24,10 +24,10 @@ from dither.query.sql.nodes import (
     InPublic,
     Join,
     JoinKind,
+    Node,
     OfOwners,
     PerUnit,
     Project,
-    Relation,
     Scan,
     SemiJoin,
     Union,
@@ -37,7 +37,7 @@ from dither.query.sql.scalars import conjuncts
 __all__ = ["Sizes", "check_fan_out", "most_rows"]
 
 LOOKS = 2_000
-"""So many times relations are looked at; then only the simplest bound is computed."""
+"""So many times nodes are looked at; then only the simplest bound is computed."""
 ENDLESS = 1 << 60
 """Rows of a table of which nobody said how many one unit has; no bound that depends on
 it is below.
@@ -56,32 +56,30 @@ class Sizes(Protocol):
         """How many rows have the same value of a column, at most; NULL is no value."""
 
 
-def check_fan_out(relation: Relation, sizes: Sizes, most: int) -> None:
+def check_fan_out(root: Node, sizes: Sizes, most: int) -> None:
     """Refuse joins that could make too many rows. How often values repeat is looked up
     only if sizes do not suffice.
     """
-    if not any(
-        isinstance(node, Join | SemiJoin | InPublic) for node in nodes(relation)
-    ):
+    if not any(isinstance(node, Join | SemiJoin | InPublic) for node in nodes(root)):
         return
-    if Reach(sizes, repeats=False).of(relation).fits(most):
+    if Reach(sizes, repeats=False).of(root).fits(most):
         return
-    exact = Reach(sizes, repeats=True).of(relation)
+    exact = Reach(sizes, repeats=True).of(root)
     if not exact.fits(most):
         raise QueryError(exact.problem(most))
 
 
-def most_rows(relation: Relation, sizes: Sizes) -> int | None:
+def most_rows(root: Node, sizes: Sizes) -> int | None:
     """How many rows one owner has at most, by declared rows and the sizes of public
     tables; None if that is open.
     """
-    if not any(isinstance(node, Join) for node in nodes(relation)):
-        return relation.most
-    tables = [node.table for node in nodes(relation) if isinstance(node, Scan)]
+    if not any(isinstance(node, Join) for node in nodes(root)):
+        return root.most
+    tables = [node.table for node in nodes(root) if isinstance(node, Scan)]
     links = frozenset(
         (table.link.table, table.link.key) for table in tables if table.link is not None
     )
-    found = Reach(sizes, repeats=True, undeclared=ENDLESS, links=links).rows(relation)
+    found = Reach(sizes, repeats=True, undeclared=ENDLESS, links=links).rows(root)
     return None if found >= ENDLESS else found
 
 
@@ -125,19 +123,19 @@ class Reach:
     known: dict[tuple[int, Columns], int] = field(default_factory=dict)
     stored: dict[int, int] = field(default_factory=dict)
 
-    def of(self, relation: Relation) -> Found:
+    def of(self, root: Node) -> Found:
         """The worst of all parts. Each is compared with the stored rows that its own
         rows come from, so that a table of many rows somewhere else in the question
         allows nothing."""
         fan_out, public = [1], [0]
-        for node in nodes(relation):
+        for node in nodes(root):
             rows, stored = self._work(node)
             (fan_out if node.private else public).append(
                 -(-rows // stored) if node.private else rows
             )
         return Found(max(fan_out), max(public))
 
-    def _work(self, node: Relation) -> tuple[int, int]:
+    def _work(self, node: Node) -> tuple[int, int]:
         """The rows that an engine may have to look at for a node, and of how many
         stored rows they are made.
         """
@@ -148,47 +146,45 @@ class Reach:
         pairs = self.rows(node.source) * self.rows(node.others, partners)
         return pairs, max(self._stored(node.source), self._stored(node.others))
 
-    def _stored(self, relation: Relation) -> int:
-        """The most rows that one owner has in a stored table of which a relation's rows
+    def _stored(self, node: Node) -> int:
+        """The most rows that one owner has in a stored table of which a node's rows
         are made.
         """
-        if id(relation) not in self.stored:
-            if isinstance(relation, Scan):
-                found = self.rows(relation) if relation.private else 1
+        if id(node) not in self.stored:
+            if isinstance(node, Scan):
+                found = self.rows(node) if node.private else 1
             else:
                 made_of = (
-                    relation.below
-                    if isinstance(relation, Join | Union)
-                    else relation.below[:1]
+                    node.below if isinstance(node, Join | Union) else node.below[:1]
                 )
                 found = max(map(self._stored, made_of))
-            self.stored[id(relation)] = found
-        return self.stored[id(relation)]
+            self.stored[id(node)] = found
+        return self.stored[id(node)]
 
-    def rows(self, relation: Relation, columns: Columns = NONE) -> int:
-        """How many rows agree in some columns at most; of a private relation, how many
+    def rows(self, node: Node, columns: Columns = NONE) -> int:
+        """How many rows agree in some columns at most; of a private node, how many
         rows of one owner.
         """
-        key = id(relation), columns
+        key = id(node), columns
         if key not in self.known:
-            self.known[key] = max(1, self._rows(relation, columns))
+            self.known[key] = max(1, self._rows(node, columns))
         return self.known[key]
 
-    def _rows(self, relation: Relation, columns: Columns) -> int:
-        match relation:
+    def _rows(self, node: Node, columns: Columns) -> int:
+        match node:
             case Scan():
-                return self._scanned(relation, columns)
+                return self._scanned(node, columns)
             case Filter() | OfOwners() | SemiJoin() | InPublic() | Distinct():
-                return self.rows(relation.source, columns)
+                return self.rows(node.source, columns)
             case Project():
-                return self.rows(relation.source, _behind(relation.exprs, columns))
+                return self.rows(node.source, _behind(node.exprs, columns))
             case PerUnit():
-                return self._summarised(relation, columns)
+                return self._summarised(node, columns)
             case Union():
-                return sum(self.rows(source, columns) for source in relation.sources)
+                return sum(self.rows(source, columns) for source in node.sources)
             case Join():
-                return self._joined(relation, columns)
-        raise TypeError(f"unknown relation {type(relation).__name__}")
+                return self._joined(node, columns)
+        raise TypeError(f"unknown node {type(node).__name__}")
 
     def _scanned(self, scan: Scan, columns: Columns) -> int:
         table = scan.table
@@ -208,20 +204,18 @@ class Reach:
             return field.name in table.linked
         return (table.name, field.name) in self.links and field.range == ANY
 
-    def _summarised(self, relation: PerUnit, columns: Columns) -> int:
+    def _summarised(self, node: PerUnit, columns: Columns) -> int:
         """One row for each owner and key: where all keys agree, there is one."""
         own = {
             i
-            for i, key in enumerate(relation.keys)
+            for i, key in enumerate(node.keys)
             if isinstance(key, Ref) and key.column.owner
         }
-        if set(range(len(relation.keys))) <= own | columns:
+        if set(range(len(node.keys))) <= own | columns:
             return 1
         return self.rows(
-            relation.source,
-            _behind(
-                relation.keys, frozenset(i for i in columns if i < len(relation.keys))
-            ),
+            node.source,
+            _behind(node.keys, frozenset(i for i in columns if i < len(node.keys))),
         )
 
     def _joined(self, join: Join, columns: Columns) -> int:

@@ -35,10 +35,10 @@ from dither.query.plan.spend import (
     Spend,
     afford,
 )
-from dither.query.plan.vectors import CAP, Kind, Measure, measures_of
+from dither.query.plan.vectors import CAP, Kind, Vector, vectors_of
 from dither.query.sql.question import Question
 
-__all__ = ["Item", "Plan", "different", "plan_of", "plans_of"]
+__all__ = ["Measurement", "Plan", "different", "plan_of", "plans_of"]
 
 DEARER = 1.25
 HEAVIEST = 1 << 14
@@ -54,8 +54,8 @@ at most.
 
 
 @dataclass(frozen=True)
-class Item:
-    """A measure with its part of the cost. Without a radius, it is chosen privately for
+class Measurement:
+    """A vector with its part of the cost. Without a radius, it is chosen privately for
     another part, `choosing`.
 
     `cap` is the norm that no unit exceeds, as the curator declared; None if that is
@@ -64,7 +64,7 @@ class Item:
     in rows.
     """
 
-    measure: Measure
+    vector: Vector
     weight: Fraction
     radius: int | None
     choosing: Fraction = Fraction(0)
@@ -77,8 +77,8 @@ class Item:
         """The norms by which units are counted to choose a radius: from one row (a
         small sum: less) upwards.
         """
-        row = self.measure.row
-        first = max(1, row >> 6) if self.measure.function == "sum" else row
+        row = self.vector.row
+        first = max(1, row >> 6) if self.vector.function == "sum" else row
         return Bins(first, min(row * self.largest, CAP - 1, self.cap or CAP))
 
     @property
@@ -88,7 +88,7 @@ class Item:
 
     def clips(self, radius: int) -> bool:
         """Whether units may have more than the radius."""
-        return not self.measure.sure and (self.cap is None or radius < self.cap)
+        return not self.vector.sure and (self.cap is None or radius < self.cap)
 
     def hides(self, radius: int) -> bool:
         """Whether what clipping to this radius cuts off is measured."""
@@ -110,7 +110,7 @@ class Plan:
     question: Question
     asked: Asked
     spend: Spend
-    items: tuple[Item, ...]
+    measurements: tuple[Measurement, ...]
     keys: KeyThreshold | None
     groups: int | None
     plugin: Callable[..., Additive] | None = None
@@ -127,72 +127,73 @@ class Plan:
         """How far one unit moves a vector that is clipped to a radius."""
         return radius * (2 if self.replacing else 1)
 
-    def additive(self, item: Item, radius: int) -> Additive:
+    def additive(self, measurement: Measurement, radius: int) -> Additive:
         """The noise of a vector clipped to a radius."""
         return self.spend.additive(
-            self.sensitivity(radius), item.part(radius), self.plugin
+            self.sensitivity(radius), measurement.part(radius), self.plugin
         )
 
-    def hidden_radius(self, item: Item, radius: int) -> int:
+    def hidden_radius(self, measurement: Measurement, radius: int) -> int:
         """To what the vector that clipping cut off one unit is clipped itself.
 
         A unit with norm N of at most `cap` loses N − C, and what rounding adds: less
         than a step for each part of each of its groups (docs/proofs/intervals.md).
         """
-        assert item.cap is not None
-        rows = item.measure.most or MANY
+        assert measurement.cap is not None
+        rows = measurement.vector.most or MANY
         rounding = (
             rows
-            if item.measure.kind is Kind.TREE
-            else item.measure.size * (math.isqrt(rows) + 1)
+            if measurement.vector.kind is Kind.TREE
+            else measurement.vector.size * (math.isqrt(rows) + 1)
         )
-        return item.cap - radius + rounding + 1
+        return measurement.cap - radius + rounding + 1
 
-    def hidden(self, item: Item, radius: int) -> Additive:
+    def hidden(self, measurement: Measurement, radius: int) -> Additive:
         """The noise of what clipping cut off."""
         return self.spend.additive(
-            self.sensitivity(self.hidden_radius(item, radius)), item.hiding
+            self.sensitivity(self.hidden_radius(measurement, radius)),
+            measurement.hiding,
         )
 
-    def tree(self, item: Item, radius: int) -> TreeMechanism:
-        part, unit = self.spend.part(item.part(radius)), self.guarantee.unit
+    def tree(self, measurement: Measurement, radius: int) -> TreeMechanism:
+        part, unit = self.spend.part(measurement.part(radius)), self.guarantee.unit
         promise = {"mu": part} if self.spend.gaussian else {"epsilon": part}
         return TreeMechanism(
-            tree=item.measure.leaves.tree,
+            tree=measurement.vector.leaves.tree,
             radius=self.sensitivity(radius),
             unit=unit,
             **promise,
         )
 
-    def noise(self, item: Item, radius: int) -> Additive:
-        """What is added to each number of an item."""
+    def noise(self, measurement: Measurement, radius: int) -> Additive:
+        """What is added to each number of a measurement."""
         return (
-            self.tree(item, radius).noise
-            if item.measure.kind is Kind.TREE
-            else self.additive(item, radius)
+            self.tree(measurement, radius).noise
+            if measurement.vector.kind is Kind.TREE
+            else self.additive(measurement, radius)
         )
 
-    def choosing(self, item: Item) -> Additive:
+    def choosing(self, measurement: Measurement) -> Additive:
         """The noise of the histogram from which a radius is chosen: each unit is in one
         bin.
         """
         if not self.replacing:
-            return self.spend.additive(1, item.choosing)
+            return self.spend.additive(1, measurement.choosing)
         if self.spend.gaussian:
             from dither.mechanisms import Gaussian
 
             moved = float_up(root_up(2))
             return Gaussian(
                 sensitivity=moved,
-                mu=self.spend.part(item.choosing),
+                mu=self.spend.part(measurement.choosing),
                 unit=self.guarantee.unit,
             )
-        return self.spend.additive(2, item.choosing)
+        return self.spend.additive(2, measurement.choosing)
 
-    def per_radius(self, item: Item) -> float:
-        """The standard deviation of an item's noise for a radius of 1."""
-        twice, levels = 1 + self.replacing, item.measure.levels
-        part = self.spend.part(item.weight + item.hiding)
+    def per_radius(self, measurement: Measurement) -> float:
+        """The standard deviation of a measurement's noise for a radius of 1."""
+        twice, levels = 1 + self.replacing, measurement.vector.levels
+        part = self.spend.part(measurement.weight + measurement.hiding)
         return twice * (
             math.sqrt(levels) / part
             if self.spend.gaussian
@@ -209,7 +210,7 @@ class Plan:
     @property
     def most_named(self) -> int:
         """How many private keys an answer can have."""
-        each = sum(_numbers(item.measure) for item in self.items)
+        each = sum(_numbers(measurement.vector) for measurement in self.measurements)
         return max(1, min(MOST_GROUPS, MOST_NUMBERS // max(each, 1)) // self.publics)
 
     @cached_property
@@ -226,11 +227,11 @@ class Plan:
             (one.function, one.args, one.level) for one in self.question.aggregates
         ]
         about = (
-            self.question.relation,
+            self.question.rows,
             keys,
             aggregates,
             self.spend,
-            self.items,
+            self.measurements,
             self.keys,
             asked,
         )
@@ -263,7 +264,7 @@ def plans_of(
     """A plan for each kind of noise that the cost can be spent on; the one with the
     smallest public error first.
     """
-    measures = measures_of(question, most)
+    vectors = vectors_of(question, most)
     private = question.private_keys
     ways = [
         way
@@ -275,7 +276,7 @@ def plans_of(
             "mechanism",
             "promises a pure ε, which this question or its account has no use for",
         )
-    if not measures and not private:
+    if not vectors and not private:
         raise ArgumentError(
             "sql",
             (
@@ -283,7 +284,7 @@ def plans_of(
                 "the tables instead"
             ),
         )
-    plans = [_plan(question, asked, way, measures, private, plugin) for way in ways]
+    plans = [_plan(question, asked, way, vectors, private, plugin) for way in ways]
     _check_size(plans[0])
     fitting = [plan for plan in plans if _noise_fits(plan)]
     if not fitting:
@@ -294,7 +295,9 @@ def plans_of(
 def _check_size(plan: Plan) -> None:
     """Refuse beforehand what would not fit into memory after it was charged."""
     groups = plan.publics
-    numbers = groups * sum(_numbers(item.measure) for item in plan.items)
+    numbers = groups * sum(
+        _numbers(measurement.vector) for measurement in plan.measurements
+    )
     if numbers > MOST_NUMBERS:
         raise QueryError(
             f"its {groups:,} groups would be made of {numbers:,} numbers, and "
@@ -303,8 +306,8 @@ def _check_size(plan: Plan) -> None:
         )
 
 
-def _numbers(measure: Measure) -> int:
-    return measure.leaves.tree.nodes if measure.kind is Kind.TREE else measure.size
+def _numbers(vector: Vector) -> int:
+    return vector.leaves.tree.nodes if vector.kind is Kind.TREE else vector.size
 
 
 def _noise_fits(plan: Plan) -> bool:
@@ -314,23 +317,34 @@ def _noise_fits(plan: Plan) -> bool:
     try:
         return all(
             noise.scale <= LARGEST_SCALE
-            for item in plan.items
-            for noise in _noises(plan, item)
+            for measurement in plan.measurements
+            for noise in _noises(plan, measurement)
         )
     except ArgumentError:
         return False  # not even floats could hold it
 
 
-def _noises(plan: Plan, item: Item) -> list[Additive]:
-    """The noise of an item at its most."""
-    chosen = [plan.choosing(item)] if item.radius is None else []
-    hidden = [plan.hidden(item, item.radius or 1)] if item.hiding else []
-    if item.hiding and item.radius is None and item.cap is not None:
-        hidden.append(plan.noise(item, item.cap - 1))
+def _noises(plan: Plan, measurement: Measurement) -> list[Additive]:
+    """The noise of a measurement at its most."""
+    chosen = [plan.choosing(measurement)] if measurement.radius is None else []
+    hidden = (
+        [plan.hidden(measurement, measurement.radius or 1)]
+        if measurement.hiding
+        else []
+    )
+    if (
+        measurement.hiding
+        and measurement.radius is None
+        and measurement.cap is not None
+    ):
+        hidden.append(plan.noise(measurement, measurement.cap - 1))
     return [
         *chosen,
         *hidden,
-        plan.noise(item, item.radius or item.cap or item.bins.edges[-1]),
+        plan.noise(
+            measurement,
+            measurement.radius or measurement.cap or measurement.bins.edges[-1],
+        ),
     ]
 
 
@@ -338,18 +352,18 @@ def _plan(
     question: Question,
     asked: Asked,
     spend: Spend,
-    measures: Sequence[Measure],
+    vectors: Sequence[Vector],
     private: bool,
     plugin: Callable[..., Additive] | None,
 ) -> Plan:
-    left = Fraction(1) - (KEYS_PART if private and measures else 0)
-    weights = _weights(question, asked, spend, measures)
-    items = tuple(
-        _item(question, measure, weight * left, asked, spend)
-        for measure, weight in zip(measures, weights, strict=True)
+    left = Fraction(1) - (KEYS_PART if private and vectors else 0)
+    weights = _weights(question, asked, spend, vectors)
+    measurements = tuple(
+        _item(question, vector, weight * left, asked, spend)
+        for vector, weight in zip(vectors, weights, strict=True)
     )
     threshold = (
-        _threshold(asked, spend, KEYS_PART if measures else Fraction(1))
+        _threshold(asked, spend, KEYS_PART if vectors else Fraction(1))
         if private
         else None
     )
@@ -357,7 +371,13 @@ def _plan(
         len(key.values) for key in question.keys if key.values is not None
     )
     return Plan(
-        question, asked, spend, items, threshold, None if private else public, plugin
+        question,
+        asked,
+        spend,
+        measurements,
+        threshold,
+        None if private else public,
+        plugin,
     )
 
 
@@ -375,43 +395,43 @@ def _threshold(asked: Asked, spend: Spend, part: Fraction) -> KeyThreshold:
 
 
 def _item(
-    question: Question, measure: Measure, weight: Fraction, asked: Asked, spend: Spend
-) -> Item:
+    question: Question, vector: Vector, weight: Fraction, asked: Asked, spend: Spend
+) -> Measurement:
     """A measure's part of the cost, split over an estimate, what clipping hides, and
     the choice of a radius (R30).
     """
-    cap = _cap(question, measure, spend)
-    radius = _radius(question, measure, asked, spend, cap)
-    largest = _largest(question, measure, spend)
+    cap = _cap(question, vector, spend)
+    radius = _radius(question, vector, asked, spend, cap)
+    largest = _largest(question, vector, spend)
     measured = (
         spend.gaussian
         and cap is not None
-        and measure.kind is not Kind.DISTINCT
-        and not measure.sure
+        and vector.kind is not Kind.DISTINCT
+        and not vector.sure
     )
     if radius is not None:
         hiding = (
-            weight * _hidden_part(measure)
+            weight * _hidden_part(vector)
             if measured and radius < (cap or 0)
             else Fraction(0)
         )
-        return Item(
-            measure, weight - hiding, radius, hiding=hiding, cap=cap, largest=largest
+        return Measurement(
+            vector, weight - hiding, radius, hiding=hiding, cap=cap, largest=largest
         )
     choosing = weight * (RADIUS_PART if spend.gaussian else 2 * RADIUS_PART)
-    hiding = weight * _hidden_part(measure) if measured else Fraction(0)
-    return Item(
-        measure, weight - choosing - hiding, None, choosing, hiding, cap, largest
+    hiding = weight * _hidden_part(vector) if measured else Fraction(0)
+    return Measurement(
+        vector, weight - choosing - hiding, None, choosing, hiding, cap, largest
     )
 
 
-def _hidden_part(measure: Measure) -> Fraction:
-    return HIDDEN_PART[measure.kind] if measure.sign else SIGNED_PART
+def _hidden_part(vector: Vector) -> Fraction:
+    return HIDDEN_PART[vector.kind] if vector.sign else SIGNED_PART
 
 
-def _largest(question: Question, measure: Measure, spend: Spend) -> int:
+def _largest(question: Question, vector: Vector, spend: Spend) -> int:
     """The largest radius worth choosing, in rows; a unit is in each public group once."""
-    if measure.kind is not Kind.UNITS or any(
+    if vector.kind is not Kind.UNITS or any(
         key.values is None for key in question.keys
     ):
         return HEAVIEST
@@ -421,27 +441,27 @@ def _largest(question: Question, measure: Measure, spend: Spend) -> int:
     )
 
 
-def _cap(question: Question, measure: Measure, spend: Spend) -> int | None:
+def _cap(question: Question, vector: Vector, spend: Spend) -> int | None:
     """The most that one unit can have, in steps, by what was declared; None where
     nothing was.
     """
-    if measure.sure:
-        return measure.row
-    if measure.kind is Kind.DISTINCT:
-        return _different(question, measure)
-    rows, root = measure.most, spend.gaussian and measure.kind is Kind.UNITS
-    if measure.kind is Kind.UNITS and not question.private_keys:
+    if vector.sure:
+        return vector.row
+    if vector.kind is Kind.DISTINCT:
+        return _different(question, vector)
+    rows, root = vector.most, spend.gaussian and vector.kind is Kind.UNITS
+    if vector.kind is Kind.UNITS and not question.private_keys:
         groups = math.prod(len(key.values or ()) for key in question.keys)
         rows = groups if rows is None else min(rows, groups)
-    found = None if rows is None else (root_up(rows) if root else rows) * measure.row
-    total = measure.total
+    found = None if rows is None else (root_up(rows) if root else rows) * vector.row
+    total = vector.total
     if total is not None:
         found = total if found is None else min(found, total)
     return None if found is None or found > CAP else math.ceil(found)
 
 
 def _radius(
-    question: Question, measure: Measure, asked: Asked, spend: Spend, cap: int | None
+    question: Question, vector: Vector, asked: Asked, spend: Spend, cap: int | None
 ) -> int | None:
     """The radius that needs no choosing: sure by construction, stated, or all that
     units have; in steps.
@@ -449,59 +469,59 @@ def _radius(
     Where there are groups and Gaussian noise, a chosen one is often far smaller than
     what units have at most.
     """
-    if measure.kind is Kind.DISTINCT:
+    if vector.kind is Kind.DISTINCT:
         return min(
             n
-            for n in (asked.values or VALUES, cap, _listed(question, measure))
+            for n in (asked.values or VALUES, cap, _listed(question, vector))
             if n is not None
         )
-    if measure.sure:
-        return measure.row
-    size = _stated(question, measure, dict(asked.radius))
+    if vector.sure:
+        return vector.row
+    size = _stated(question, vector, dict(asked.radius))
     if size is not None:
         steps = (
-            int(Fraction(size) / measure.step)
-            if measure.kind is Kind.TOTAL
-            else int(size * measure.row)
+            int(Fraction(size) / vector.step)
+            if vector.kind is Kind.TOTAL
+            else int(size * vector.row)
         )
         return min(max(steps, 1), CAP if cap is None else cap)
     if cap is None:
         return None
-    alone = not spend.gaussian or not question.keys or cap <= FEW * measure.row
+    alone = not spend.gaussian or not question.keys or cap <= FEW * vector.row
     return cap if alone or asked.fixed else None
 
 
-def _different(question: Question, measure: Measure) -> int | None:
+def _different(question: Question, vector: Vector) -> int | None:
     """How many different values one unit has in all groups at most; None where that is
     open or very many.
     """
-    values = different(measure)
+    values = different(vector)
     if values is not None and not question.private_keys:
         values *= math.prod(len(key.values or ()) for key in question.keys)
     found = [
         most
-        for most in (values if not question.private_keys else None, measure.most)
+        for most in (values if not question.private_keys else None, vector.most)
         if most is not None
     ]
     return min(found) if found else None
 
 
-def _listed(question: Question, measure: Measure) -> int | None:
+def _listed(question: Question, vector: Vector) -> int | None:
     """How many different values were declared, in all groups. Others may be there too,
     but more is seldom worth it.
     """
-    (arg,) = measure.args
+    (arg,) = vector.args
     keys = arg.column.keys if isinstance(arg, Ref) else None
     if keys is None or question.private_keys:
         return None
     return len(keys) * math.prod(len(key.values or ()) for key in question.keys)
 
 
-def different(measure: Measure) -> int | None:
+def different(vector: Vector) -> int | None:
     """How many different whole numbers there are within the bounds, to which values are
     held.
     """
-    (arg,) = measure.args
+    (arg,) = vector.args
     if (
         arg.type is Type.INTEGER
         and arg.range.low is not None
@@ -512,11 +532,11 @@ def different(measure: Measure) -> int | None:
 
 
 def _stated(
-    question: Question, measure: Measure, stated: dict[str, float]
+    question: Question, vector: Vector, stated: dict[str, float]
 ) -> float | None:
-    """What was stated for an output that needs this measure, or for all ("")."""
+    """What was stated for an output that needs this vector, or for all ("")."""
     for output in question.outputs:
-        if output.name in stated and used(output.expr) & set(measure.aggregates):
+        if output.name in stated and used(output.expr) & set(vector.aggregates):
             return stated[output.name]
     return stated.get("")
 
@@ -529,14 +549,14 @@ def used(expr: Expr) -> set[int]:
 
 
 def _weights(
-    question: Question, asked: Asked, spend: Spend, measures: Sequence[Measure]
+    question: Question, asked: Asked, spend: Spend, vectors: Sequence[Vector]
 ) -> list[Fraction]:
     """Parts of the cost that make the sum of the squared errors, in rows, smallest; or
     those that were stated.
     """
     stated = dict(asked.shares)
     if stated:
-        sizes = [_stated(question, measure, stated) or 0.0 for measure in measures]
+        sizes = [_stated(question, vector, stated) or 0.0 for vector in vectors]
         if not all(size > 0 for size in sizes):
             raise ArgumentError(
                 "shares",
@@ -544,25 +564,25 @@ def _weights(
             )
     else:
         power = 1.0 if spend.gaussian else 2 / 3
-        sizes = [_factor(measure, spend, asked) ** power for measure in measures]
+        sizes = [_factor(vector, spend, asked) ** power for vector in vectors]
     whole = [max(1, round(1_000_000 * size / sum(sizes))) for size in sizes]
     return [Fraction(size, sum(whole)) for size in whole]
 
 
-def _factor(measure: Measure, spend: Spend, asked: Asked) -> float:
-    """How noisy a measure is for one row's radius, beside a count."""
-    match measure.kind:
+def _factor(vector: Vector, spend: Spend, asked: Asked) -> float:
+    """How noisy a vector is for one row's radius, beside a count."""
+    match vector.kind:
         case Kind.TREE:
-            return 2 * (math.sqrt(measure.levels) if spend.gaussian else measure.levels)
+            return 2 * (math.sqrt(vector.levels) if spend.gaussian else vector.levels)
         case Kind.MOMENTS:
             return math.sqrt(2)
         case Kind.DISTINCT:
-            return 1.0 if measure.sure else float(asked.values or VALUES)
+            return 1.0 if vector.sure else float(asked.values or VALUES)
     return 1.0
 
 
 def _badness(plan: Plan) -> float:
-    """The noise of all items, on a logarithmic scale, for the largest radius that they
+    """The noise of all measurements, on a logarithmic scale, for the largest radius that they
     may have.
 
     A unit in several groups has a larger norm in L1 than in L2; what no unit exceeds is
@@ -572,12 +592,12 @@ def _badness(plan: Plan) -> float:
     dearer = 1.0 if plan.spend.gaussian or plan.asked.share is not None else DEARER
     longer = 2.0 if plan.question.keys and not plan.spend.gaussian else 1.0
     norms = [
-        longer if item.cap is None else item.cap / item.measure.row
-        for item in plan.items
+        longer if measurement.cap is None else measurement.cap / measurement.vector.row
+        for measurement in plan.measurements
     ]
     return sum(
-        math.log(plan.per_radius(item) * dearer * norm)
-        for item, norm in zip(plan.items, norms, strict=True)
+        math.log(plan.per_radius(measurement) * dearer * norm)
+        for measurement, norm in zip(plan.measurements, norms, strict=True)
     )
 
 
@@ -593,49 +613,60 @@ def described(plan: Plan) -> list[str]:
         )
         named = f"named from {plan.keys.threshold} noisy units on{few}"
         lines.append(f"keys private: at most {plan.keys.most} for each unit, {named}")
-    for item in plan.items:
+    for measurement in plan.measurements:
         what = (
-            plan.question.aggregates[item.measure.aggregates[0]].text
-            or item.measure.function
+            plan.question.aggregates[measurement.vector.aggregates[0]].text
+            or measurement.vector.function
         )
         lines.append(
-            f"measure {what}: {_bounded(plan, item)}, {float(item.whole):.1%} "
+            f"measure {what}: {_bounded(plan, measurement)}, {float(measurement.whole):.1%} "
             "of the cost"
         )
     return lines
 
 
-def _bounded(plan: Plan, item: Item) -> str:
+def _bounded(plan: Plan, measurement: Measurement) -> str:
     norm = (
         "L1"
-        if item.measure.kind in (Kind.TREE, Kind.DISTINCT) or not plan.spend.gaussian
+        if measurement.vector.kind in (Kind.TREE, Kind.DISTINCT)
+        or not plan.spend.gaussian
         else "L2"
     )
-    size: Any = item.radius
+    size: Any = measurement.radius
     if size is None:
-        most = "" if item.cap is None else f" up to {_size_in_words(item, item.cap)}"
+        most = (
+            ""
+            if measurement.cap is None
+            else f" up to {_size_in_words(measurement, measurement.cap)}"
+        )
         cut = (
             ""
-            if not item.hiding
-            else f", what it cuts off measured ({float(item.hiding / item.whole):.0%})"
+            if not measurement.hiding
+            else f", what it cuts off measured ({float(measurement.hiding / measurement.whole):.0%})"
         )
         return (
             f"{norm} radius{most} chosen privately "
-            f"({float(item.choosing / item.whole):.0%} of its part){cut}"
+            f"({float(measurement.choosing / measurement.whole):.0%} of its part){cut}"
         )
     cut = ""
-    if item.hides(size):
-        moved = _size_in_words(item, plan.sensitivity(plan.hidden_radius(item, size)))
+    if measurement.hides(size):
+        moved = _size_in_words(
+            measurement, plan.sensitivity(plan.hidden_radius(measurement, size))
+        )
         cut = (
             f", what that cuts off {moved} "
-            f"({float(item.hiding / item.whole):.0%} of its part)"
+            f"({float(measurement.hiding / measurement.whole):.0%} of its part)"
         )
-    return f"{norm} sensitivity {_size_in_words(item, plan.sensitivity(size))}{cut}"
+    return (
+        f"{norm} sensitivity {_size_in_words(measurement, plan.sensitivity(size))}{cut}"
+    )
 
 
-def _size_in_words(item: Item, steps: int) -> str:
-    if item.measure.kind is Kind.TOTAL:
-        return f"{float(steps * item.measure.step):g}"
-    exact = steps / item.measure.row
-    what = {Kind.UNITS: "group", Kind.DISTINCT: "value"}.get(item.measure.kind, "row")
+def _size_in_words(measurement: Measurement, steps: int) -> str:
+    if measurement.vector.kind is Kind.TOTAL:
+        return f"{float(steps * measurement.vector.step):g}"
+    exact = steps / measurement.vector.row
+    what = {Kind.UNITS: "group", Kind.DISTINCT: "value"}.get(
+        measurement.vector.kind, "row"
+    )
     return f"{exact:g} {what}{'s' * (exact != 1)}"

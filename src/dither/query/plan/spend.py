@@ -27,7 +27,7 @@ HIDDEN_PART = {
     "moments": Fraction(7, 12),
     "tree": Fraction(1, 4),
 }
-"""What measuring the part that clipping cuts off gets, by the kind of measure:
+"""What measuring the part that clipping cuts off gets, by the kind of vector:
 docs/proofs/intervals.md says why.
 """
 SIGNED_PART = Fraction(5, 6)

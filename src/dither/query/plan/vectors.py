@@ -1,7 +1,7 @@
 """What is measured for each aggregate: integer vectors, with what bounds one unit's
 part in them.
 
-A measure is a vector over all groups at once. A unit's whole vector is clipped jointly
+A vector lists integers of all groups at once. A unit's whole vector is clipped jointly
 (rules R12 and R13), so groups compose in parallel. Counts and sums are one number a
 group; means, variances, covariances and correlations are part sums (`parts.Moments`);
 quantiles and extremes are leaf counts below a tree, clipped in L1 (rule R11).
@@ -18,27 +18,30 @@ from functools import cached_property
 from dither.errors import ArgumentError
 from dither.query.answer.quantiles import Leaves
 from dither.query.catalogue.types import Type
-from dither.query.collect.rows import FINEST
 from dither.query.operations.expressions import Expr, Ref
 from dither.query.plan.moments import Moments
 from dither.query.sql.nodes import (
     Distinct,
     Filter,
     InPublic,
+    Node,
     OfOwners,
     PerUnit,
     Project,
-    Relation,
     Scan,
     SemiJoin,
 )
 from dither.query.sql.question import Aggregate, Question
 
-__all__ = ["CAP", "Kind", "Measure", "measures_of", "one_row_each"]
+__all__ = ["CAP", "FINEST", "Kind", "Vector", "one_row_each", "vectors_of"]
 
 CAP = 1 << 45
 """A unit's part in one group is held within ± this, so that sums of squares over 2^36
 groups fit 127 bits.
+"""
+FINEST = Fraction(1, 1 << 1000)
+"""No step is smaller than this, so that each is a positive float and so is what it
+divides.
 """
 FINE_BITS = 12
 WIDEST = 1e150
@@ -46,7 +49,7 @@ REAL_BITS = 21
 
 
 class Kind(StrEnum):
-    """How a measure is collected."""
+    """How a vector is collected."""
 
     TOTAL = "total"
     UNITS = "units"
@@ -77,7 +80,7 @@ KINDS |= dict.fromkeys(DEGREES, Kind.MOMENTS) | dict.fromkeys(
 
 
 @dataclass(frozen=True)
-class Measure:
+class Vector:
     """One vector that is noised as a whole; it may tell several aggregates.
 
     `row` is the most that one row adds, in steps, in the norm that is clipped; `step`
@@ -182,31 +185,29 @@ class Measure:
         return self.leaves.tree.levels if self.kind is Kind.TREE else 1
 
 
-def one_row_each(relation: Relation) -> bool:
+def one_row_each(node: Node) -> bool:
     """Whether every owner has at most one row, by construction and not by declaration."""
-    match relation:
+    match node:
         case Scan():
-            return relation.table.owner is None and relation.table.link is None
+            return node.table.owner is None and node.table.link is None
         case PerUnit():
-            return all(
-                isinstance(key, Ref) and key.column.owner for key in relation.keys
-            )
+            return all(isinstance(key, Ref) and key.column.owner for key in node.keys)
         case Filter() | Project() | Distinct() | OfOwners() | InPublic() | SemiJoin():
-            return one_row_each(relation.source)
+            return one_row_each(node.source)
     return False
 
 
-def measures_of(question: Question, most: int | None = None) -> tuple[Measure, ...]:
-    """The measures of a question's aggregates; those that need the same vector share
+def vectors_of(question: Question, most: int | None = None) -> tuple[Vector, ...]:
+    """The vectors of a question's aggregates; those that need the same vector share
     one.
 
-    `most` is how many rows one unit has at most; without it, what the relation says by
+    `most` is how many rows one unit has at most; without it, what the node says by
     itself.
     """
-    most = question.relation.most if most is None else most
+    most = question.rows.most if most is None else most
     for aggregate in question.aggregates:
         _check_width(aggregate)
-    sure = one_row_each(question.relation)
+    sure = one_row_each(question.rows)
     found: dict[tuple[object, ...], list[int]] = {}
     for index, aggregate in enumerate(question.aggregates):
         found.setdefault(_signature(aggregate), []).append(index)
@@ -216,7 +217,7 @@ def measures_of(question: Question, most: int | None = None) -> tuple[Measure, .
         kind = KINDS[first.function]
         alone = sure or (kind is Kind.UNITS and not question.keys)
         result.append(
-            Measure(kind, first.args, tuple(indices), first.function, alone, most)
+            Vector(kind, first.args, tuple(indices), first.function, alone, most)
         )
     return tuple(result)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
 
-from dither.query.plan.plan import Item, Plan
+from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.radius import Units, seen
 from dither.query.plan.vectors import Kind
 
@@ -41,19 +41,22 @@ class Radius:
     seen: bool = True
 
 
-def radius_of(plan: Plan, item: Item, units: Sequence[int], groups: int) -> Radius:
+def radius_of(
+    plan: Plan, measurement: Measurement, units: Sequence[int], groups: int
+) -> Radius:
     """The radius that the noisy counts of units suggest.
 
     Where there is nothing to see, it is what units have at most, or one row where
     nobody declared that.
     """
-    found = seen(units, item.bins, plan.choosing(item))
+    found = seen(units, measurement.bins, plan.choosing(measurement))
     if found is None:
         return Radius(
-            item.cap or min(item.measure.row, item.bins.edges[-1]), seen=False
+            measurement.cap or min(measurement.vector.row, measurement.bins.edges[-1]),
+            seen=False,
         )
-    weighing = Weighing(plan, item, found, max(groups, 1))
-    return Radius(weighing.capped() if item.hiding else weighing.free())
+    weighing = Weighing(plan, measurement, found, max(groups, 1))
+    return Radius(weighing.capped() if measurement.hiding else weighing.free())
 
 
 def _at_least_none(lost: float, deviation: float) -> float:
@@ -89,13 +92,13 @@ class Weighing:
     """What a radius does to the numbers of a group, on average over the groups."""
 
     plan: Plan
-    item: Item
+    measurement: Measurement
     units: Units
     groups: int
 
     @property
     def _shape(self) -> Shape:
-        return SHAPES[self.item.measure.kind]
+        return SHAPES[self.measurement.vector.kind]
 
     def _deviation(self, part: Fraction, levels: int) -> float:
         """The noise for a radius of 1, of a vector that gets this part of the cost."""
@@ -107,16 +110,18 @@ class Weighing:
         )
 
     def _noise(self, radius: int, part: Fraction | None = None) -> float:
-        part = self.item.part(radius) if part is None else part
+        part = self.measurement.part(radius) if part is None else part
         return (
-            self._shape.noise * radius * self._deviation(part, self.item.measure.levels)
+            self._shape.noise
+            * radius
+            * self._deviation(part, self.measurement.vector.levels)
         )
 
     def _lost(self, radius: int) -> float:
         """What is cut off a group."""
         times = (
             math.sqrt(min(self.groups, SPREAD))
-            if self.item.hiding and self.item.measure.kind is not Kind.TREE
+            if self.measurement.hiding and self.measurement.vector.kind is not Kind.TREE
             else 1
         )
         return times * self.units.lost(radius) / self.groups
@@ -124,7 +129,7 @@ class Weighing:
     def _bias(self, radius: int) -> float:
         """What is cut off a group; of a mean or a quantile, how much that changes."""
         lost = self._lost(radius)
-        if self.item.measure.kind not in (Kind.MOMENTS, Kind.TREE):
+        if self.measurement.vector.kind not in (Kind.MOMENTS, Kind.TREE):
             return lost
         always, each = APART
         return lost * (always + each / math.sqrt(max(self.units.above(radius), 1.0)))
@@ -134,13 +139,13 @@ class Weighing:
 
     def _width(self, radius: int) -> float:
         """How wide an interval becomes that holds what was cut off too."""
-        if not self.item.clips(radius):
+        if not self.measurement.clips(radius):
             return 2 * NORMAL * self._noise(radius)
         lost = self._lost(radius)
-        hidden = self.plan.hidden_radius(self.item, radius) * self._deviation(
-            self.item.hiding, 1
+        hidden = self.plan.hidden_radius(self.measurement, radius) * self._deviation(
+            self.measurement.hiding, 1
         )
-        if not self.item.measure.sign:
+        if not self.measurement.vector.sign:
             return 2 * NORMAL * math.hypot(self._noise(radius), hidden)
         seen, sides = (
             _at_least_none(lost, hidden),
@@ -155,9 +160,13 @@ class Weighing:
         """The radius with the smallest error, where nobody declared what units have at
         most.
         """
-        least = 1 if self.item.measure.function == "sum" else self.item.measure.row
+        least = (
+            1
+            if self.measurement.vector.function == "sum"
+            else self.measurement.vector.row
+        )
         error: Callable[[int], float] = self._error
-        if self.item.measure.kind in (Kind.TOTAL, Kind.UNITS):
+        if self.measurement.vector.kind in (Kind.TOTAL, Kind.UNITS):
             error = self._sum
         return min((max(least, radius) for radius in self.units.radii), key=error)
 
@@ -169,13 +178,13 @@ class Weighing:
         """The radius with the smallest error, of those whose intervals are not much
         wider than without clipping.
         """
-        assert self.item.cap is not None
+        assert self.measurement.cap is not None
         cap, widest = (
-            self.item.cap,
-            WIDER[self.item.measure.kind]
+            self.measurement.cap,
+            WIDER[self.measurement.vector.kind]
             * 2
             * NORMAL
-            * self._noise(self.item.cap, self.item.whole),
+            * self._noise(self.measurement.cap, self.measurement.whole),
         )
         narrow = [
             radius

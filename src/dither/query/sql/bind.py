@@ -103,7 +103,7 @@ def _question(context: Context, node: exp.Select) -> Question:
         )
         raise context.source.problem(message, node)
     return Question(
-        scope.rows.relation,
+        scope.rows.node,
         _described(context, scope, keys, outputs),
         tuple(grouping.aggregates),
         outputs,
@@ -132,8 +132,8 @@ def _check_clauses(context: Context, node: exp.Select) -> None:
 
 
 def _check_private(context: Context, scope: Scope, node: exp.Select) -> None:
-    check_parts(context, scope.rows.relation, node)
-    if not scope.rows.relation.private:
+    check_parts(context, scope.rows.node, node)
+    if not scope.rows.node.private:
         raise context.source.problem(PUBLIC, node.args["from_"])
 
 

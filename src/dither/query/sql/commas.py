@@ -115,18 +115,18 @@ def _next(
             context, scope, parts[number].scope, [link.node for link in links[number]]
         ):
             return number, [link.id for link in links[number]]
-    private = scope.rows.relation.private
+    private = scope.rows.node.private
     free = [
         number
         for number in waiting
-        if not (private and parts[number].scope.rows.relation.private)
+        if not (private and parts[number].scope.rows.node.private)
     ]
     number = (free or waiting)[0]
     return number, [link.id for link in links[number]]
 
 
 def _suits(context: Context, left: Scope, right: Scope, nodes: list[exp.Expr]) -> bool:
-    if not (left.rows.relation.private and right.rows.relation.private) or not nodes:
+    if not (left.rows.node.private and right.rows.node.private) or not nodes:
         return bool(nodes)
     context.made(len(left.rows.facts) + len(right.rows.facts), nodes[0])
     both = beside(left, right)

@@ -146,7 +146,7 @@ def _named(context: Context, rows: Rows, node: exp.Expr, name: str) -> Scope:
         only(context.source, alias, "this", "columns")
         rows = renamed(context, rows, alias)
         name = alias.name or name
-    columns = rows.relation.columns
+    columns = rows.node.columns
     return Scope(
         rows,
         tuple(Entry(name, column.name, index) for index, column in enumerate(columns)),
@@ -154,7 +154,7 @@ def _named(context: Context, rows: Rows, node: exp.Expr, name: str) -> Scope:
 
 
 def renamed(context: Context, rows: Rows, alias: exp.TableAlias) -> Rows:
-    names, columns = alias.columns, list(rows.relation.columns)
+    names, columns = alias.columns, list(rows.node.columns)
     if len(names) > len(columns):
         message = (
             f"AS gives {len(names)} names, and there are fewer columns "
@@ -164,7 +164,7 @@ def renamed(context: Context, rows: Rows, alias: exp.TableAlias) -> Rows:
     for index, name in enumerate(names):
         columns[index] = replace(columns[index], name=name.name)
     return (
-        replace(rows, relation=replace(rows.relation, columns=tuple(columns)))
+        replace(rows, node=replace(rows.node, columns=tuple(columns)))
         if names
         else rows
     )

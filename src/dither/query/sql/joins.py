@@ -14,7 +14,7 @@ from dither.query.catalogue.names import nearest
 from dither.query.operations.expressions import Call, Column, Expr, Ref
 from dither.query.operations.operators import call
 from dither.query.sql.grouping import row_scalars
-from dither.query.sql.nodes import Join, JoinKind, Project, Relation, Scan
+from dither.query.sql.nodes import Join, JoinKind, Node, Project, Scan
 from dither.query.sql.refusals import only
 from dither.query.sql.scalars import conjuncts
 from dither.query.sql.scope import Context, Entry, Rows, Scope
@@ -37,27 +37,25 @@ KINDS = {
 }
 
 
-def nodes(relation: Relation) -> Iterator[Relation]:
-    """A relation and all that it is made of."""
-    yield relation
-    for part in relation.below:
+def nodes(root: Node) -> Iterator[Node]:
+    """A node and all that it is made of."""
+    yield root
+    for part in root.below:
         yield from nodes(part)
 
 
-def has_outer_join(relation: Relation) -> bool:
+def has_outer_join(root: Node) -> bool:
     """Whether columns may be NULL because a row had no partner."""
     return any(
         isinstance(node, Join) and node.kind is not JoinKind.INNER
-        for node in nodes(relation)
+        for node in nodes(root)
     )
 
 
-def row_tables(relation: Relation) -> set[str]:
+def row_tables(root: Node) -> set[str]:
     """The private tables in which each row is a unit of its own."""
     tables = [
-        node.table
-        for node in nodes(relation)
-        if isinstance(node, Scan) and node.private
+        node.table for node in nodes(root) if isinstance(node, Scan) and node.private
     ]
     return {
         table.name for table in tables if table.owner is None and table.link is None
@@ -68,19 +66,17 @@ def join(context: Context, left: Scope, right: Scope, node: exp.Join) -> Scope:
     """Two sides of a FROM clause as one."""
     _check_kind(context, node)
     kind = KINDS[node.side]
-    _check_sides(context, left.rows.relation, right.rows.relation, kind, node)
-    pair = _pair(left.rows.relation, right.rows.relation, kind)
+    _check_sides(context, left.rows.node, right.rows.node, kind, node)
+    pair = _pair(left.rows.node, right.rows.node, kind)
     context.made(len(pair.columns), node)
     both = _side_by_side(left, right, pair)
     shared = _using(context, left, right, node)
     condition = _condition(context, both, shared, node)
-    if left.rows.relation.private and right.rows.relation.private:
+    if left.rows.node.private and right.rows.node.private:
         _check_owners(context, both, len(left.rows.facts), condition, node)
     context.made(len(shared) * len(pair.columns), node)
     return _merged(
-        replace(
-            both, rows=replace(both.rows, relation=replace(pair, condition=condition))
-        ),
+        replace(both, rows=replace(both.rows, node=replace(pair, condition=condition))),
         shared,
         kind,
     )
@@ -97,19 +93,17 @@ def linked(
     link them join them.
     """
     word = "JOIN" if node.args.get("kind") else ""
-    _check_sides(
-        context, left.rows.relation, right.rows.relation, JoinKind.INNER, node, word
-    )
-    pair = _pair(left.rows.relation, right.rows.relation, JoinKind.INNER)
+    _check_sides(context, left.rows.node, right.rows.node, JoinKind.INNER, node, word)
+    pair = _pair(left.rows.node, right.rows.node, JoinKind.INNER)
     context.made(len(pair.columns), node)
     both = _side_by_side(left, right, pair)
     scalars = row_scalars(context.source, both, "WHERE")
     parts = [scalars.condition(one, "WHERE") for one in conditions]
     condition = parts[0] if len(parts) == 1 else call("and", *parts) if parts else None
-    if left.rows.relation.private and right.rows.relation.private:
+    if left.rows.node.private and right.rows.node.private:
         _check_owners(context, both, len(left.rows.facts), condition, node, word)
     return replace(
-        both, rows=replace(both.rows, relation=replace(pair, condition=condition))
+        both, rows=replace(both.rows, node=replace(pair, condition=condition))
     )
 
 
@@ -118,7 +112,7 @@ def beside(left: Scope, right: Scope) -> Scope:
     conditions are then added.
     """
     return _side_by_side(
-        left, right, _pair(left.rows.relation, right.rows.relation, JoinKind.INNER)
+        left, right, _pair(left.rows.node, right.rows.node, JoinKind.INNER)
     )
 
 
@@ -143,8 +137,8 @@ def _check_kind(context: Context, node: exp.Join) -> None:
 
 def _check_sides(
     context: Context,
-    left: Relation,
-    right: Relation,
+    left: Node,
+    right: Node,
     kind: JoinKind,
     node: exp.Expr,
     word: str = "JOIN",
@@ -155,7 +149,7 @@ def _check_sides(
         JoinKind.RIGHT: [right],
         JoinKind.FULL: [left, right],
     }[kind]
-    if left.private != right.private and any(not relation.private for relation in kept):
+    if left.private != right.private and any(not side.private for side in kept):
         message = (
             f"a {kind.upper()} JOIN would keep rows of the public table that "
             "belong to no unit; "
@@ -170,7 +164,7 @@ def _check_sides(
         raise context.source.problem(message, node, word)
 
 
-def _pair(left: Relation, right: Relation, kind: JoinKind) -> Join:
+def _pair(left: Node, right: Node, kind: JoinKind) -> Join:
     """Left columns, then right columns. On a side that can be missing the owner's id
     can be NULL.
 
@@ -209,7 +203,7 @@ def _nullable(columns: tuple[Column, ...], missing: bool) -> tuple[Column, ...]:
     )
 
 
-def _most(left: Relation, right: Relation, kind: JoinKind) -> int | None:
+def _most(left: Node, right: Node, kind: JoinKind) -> int | None:
     if not (left.private and right.private) or left.most is None or right.most is None:
         return None
     pairs = left.most * right.most
@@ -230,7 +224,7 @@ def _using(context: Context, left: Scope, right: Scope, node: exp.Join) -> list[
     shared = []
     for name in node.args.get("using") or []:
         one, two = (_one(context, scope, name) for scope in (left, right))
-        columns = left.rows.relation.columns[one], right.rows.relation.columns[two]
+        columns = left.rows.node.columns[one], right.rows.node.columns[two]
         owner = all(column.owner for column in columns)
         shared.append(Shared(name.name, one, two + len(left.rows.facts), owner))
     return shared
@@ -369,8 +363,8 @@ def _coalesced(rows: Rows, pair: Shared) -> Rows:
     expr = call("coalesce", left, right)
     column = replace(Column.of(pair.name, expr), owner=pair.owner)
     exprs = (*(rows.ref(index) for index in range(len(rows.facts))), expr)
-    relation = rows.relation
+    source = rows.node
     project = Project(
-        (*relation.columns, column), relation.private, relation.most, relation, exprs
+        (*source.columns, column), source.private, source.most, source, exprs
     )
     return Rows(project, (*rows.facts, rows.facts[pair.left] & rows.facts[pair.right]))

@@ -12,7 +12,7 @@ from dither.query.operations.expressions import Expr, Ref
 from dither.query.operations.operators import TypeProblem, call
 from dither.query.operations.operators_basics import unify
 from dither.query.sql.joins import row_tables
-from dither.query.sql.nodes import InPublic, OfOwners, Relation, SemiJoin
+from dither.query.sql.nodes import InPublic, Node, OfOwners, SemiJoin
 from dither.query.sql.refusals import only
 from dither.query.sql.scope import Context, Rows
 
@@ -33,19 +33,19 @@ def in_rows(
         raise context.source.problem(
             "the SELECT after IN must have one column; name one", node
         )
-    build = _of_owners if others.relation.private else _in_public
-    return replace(rows, relation=build(context, rows, expr, others, node, negated))
+    build = _of_owners if others.node.private else _in_public
+    return replace(rows, node=build(context, rows, expr, others, node, negated))
 
 
 def _of_owners(
     context: Context, rows: Rows, expr: Expr, others: Rows, node: exp.In, negated: bool
-) -> Relation:
-    """Rows of the owners that the other relation has rows of, or whose own key it has:
+) -> Node:
+    """Rows of the owners that the other node has rows of, or whose own key it has:
     only an owner's rows decide.
     """
-    source = rows.relation
+    source = rows.node
     ids = isinstance(expr, Ref) and bool(rows.facts[expr.index] & others.facts[0])
-    if not (ids and source.private) or row_tables(source) | row_tables(others.relation):
+    if not (ids and source.private) or row_tables(source) | row_tables(others.node):
         message = (
             "IN (SELECT …) over a private table can compare only the unit's "
             "id with the unit's id, or a key that leads "
@@ -53,17 +53,17 @@ def _of_owners(
         )
         raise context.source.problem(message, node)
     assert isinstance(expr, Ref)
-    if expr.column.owner and others.relation.columns[0].owner:
+    if expr.column.owner and others.node.columns[0].owner:
         return OfOwners(
             source.columns,
             source.private,
             source.most,
             source,
-            others.relation,
+            others.node,
             negated,
         )
     if negated:  # as with public values: NULL is in no list, and not outside of one
-        source = rows.filtered(call("is_not_null", expr)).relation
+        source = rows.filtered(call("is_not_null", expr)).node
     other = others.ref(0)
     equal = call("eq", expr, replace(other, index=len(rows.facts)))
     return SemiJoin(
@@ -71,7 +71,7 @@ def _of_owners(
         source.private,
         source.most,
         source,
-        others.relation,
+        others.node,
         equal,
         negated,
     )
@@ -79,13 +79,13 @@ def _of_owners(
 
 def _in_public(
     context: Context, rows: Rows, expr: Expr, others: Rows, node: exp.In, negated: bool
-) -> Relation:
-    source = rows.relation
+) -> Node:
+    source = rows.node
     try:
         mine, value = unify("IN", (expr, others.ref(0)))
     except TypeProblem as problem:
         raise context.source.problem(str(problem), node) from None
-    values = others.projected([(others.relation.columns[0].name, value)]).relation
+    values = others.projected([(others.node.columns[0].name, value)]).node
     return InPublic(
         source.columns, source.private, source.most, source, mine, values, negated
     )

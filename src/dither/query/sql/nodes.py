@@ -1,7 +1,7 @@
-"""The plan's relations: frozen nodes. Every row of a private relation has one owner
+"""The plan's nodes (scan, filter, join): frozen. Every row of a private node has one owner
 (rule R9).
 
-A relation's columns are addressed by place. A private relation also carries the owner's
+A node's columns are addressed by place. A private node also carries the owner's
 id, which no column can change: it is fixed at the scan, joined only with itself, and
 clipping happens per owner after the last join or union.
 """
@@ -21,10 +21,10 @@ __all__ = [
     "InPublic",
     "Join",
     "JoinKind",
+    "Node",
     "OfOwners",
     "PerUnit",
     "Project",
-    "Relation",
     "Scan",
     "SemiJoin",
     "Summary",
@@ -33,7 +33,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Relation:
+class Node:
     """Rows with these columns. `private` rows have owners; `most` is how many rows one
     owner has at most, if known.
     """
@@ -43,8 +43,8 @@ class Relation:
     most: int | None
 
     @property
-    def below(self) -> tuple[Relation, ...]:
-        """The relations that it is made of."""
+    def below(self) -> tuple[Node, ...]:
+        """The nodes that it is made of."""
         names = ("source", "left", "right", "others", "values")
         return tuple(
             getattr(self, name) for name in names if hasattr(self, name)
@@ -52,14 +52,14 @@ class Relation:
 
     @cached_property
     def parts(self) -> int:
-        """How many relations it is made of, itself included; a query named by WITH
+        """How many nodes it is made of, itself included; a query named by WITH
         counts wherever it is mentioned.
         """
         return 1 + sum(part.parts for part in self.below)
 
 
 @dataclass(frozen=True)
-class Scan(Relation):
+class Scan(Node):
     """A table of the catalogue: all its fields, read as declared (guarded casts,
     clipped to their bounds).
     """
@@ -68,18 +68,18 @@ class Scan(Relation):
 
 
 @dataclass(frozen=True)
-class Filter(Relation):
+class Filter(Node):
     """The rows for which the condition is true."""
 
-    source: Relation
+    source: Node
     condition: Expr
 
 
 @dataclass(frozen=True)
-class Project(Relation):
+class Project(Node):
     """Expressions over each row; the owner stays."""
 
-    source: Relation
+    source: Node
     exprs: tuple[Expr, ...]
 
 
@@ -93,7 +93,7 @@ class JoinKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Join(Relation):
+class Join(Node):
     """Left columns, then right columns. `condition` refers to them in that order; None
     is no further condition.
 
@@ -102,26 +102,26 @@ class Join(Relation):
     are dropped.
     """
 
-    left: Relation
-    right: Relation
+    left: Node
+    right: Node
     kind: JoinKind
     condition: Expr | None
 
 
 @dataclass(frozen=True)
-class OfOwners(Relation):
+class OfOwners(Node):
     """Rows whose owner has (or, negated, does not have) a row in another private
-    relation of the same unit.
+    node of the same unit.
     """
 
-    source: Relation
-    others: Relation
+    source: Node
+    others: Node
     negated: bool
 
 
 @dataclass(frozen=True)
-class SemiJoin(Relation):
-    """Rows that have (or, negated, do not have) a partner in another relation: each of
+class SemiJoin(Node):
+    """Rows that have (or, negated, do not have) a partner in another node: each of
     them once.
 
     `condition` refers to the columns of `source`, then of `others`; None is no
@@ -130,24 +130,24 @@ class SemiJoin(Relation):
     by private ones.
     """
 
-    source: Relation
-    others: Relation
+    source: Node
+    others: Node
     condition: Expr | None
     negated: bool
 
 
 @dataclass(frozen=True)
-class InPublic(Relation):
+class InPublic(Node):
     """Rows for which an expression equals (or, negated, equals none of) the values of a
-    public relation's one column.
+    public node's one column.
 
     A NULL expression is in no list and not outside of one; NULLs of the public column
     are left out.
     """
 
-    source: Relation
+    source: Node
     expr: Expr
-    values: Relation
+    values: Node
     negated: bool
 
 
@@ -162,25 +162,25 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class PerUnit(Relation):
+class PerUnit(Node):
     """One row for each owner and value of the keys: the keys, then exact aggregates
     over the owner's own rows.
     """
 
-    source: Relation
+    source: Node
     keys: tuple[Expr, ...]
     summaries: tuple[Summary, ...]
 
 
 @dataclass(frozen=True)
-class Distinct(Relation):
+class Distinct(Node):
     """Each owner's different rows."""
 
-    source: Relation
+    source: Node
 
 
 @dataclass(frozen=True)
-class Union(Relation):
-    """All rows of several private relations of one unit; a row keeps its owner."""
+class Union(Node):
+    """All rows of several private nodes of one unit; a row keeps its owner."""
 
-    sources: tuple[Relation, ...]
+    sources: tuple[Node, ...]

@@ -102,13 +102,13 @@ def partnered(
     scalars = row_scalars(context.source, both, "WHERE")
     parts = [scalars.condition(one, "WHERE") for one in across]
     condition = parts[0] if len(parts) == 1 else call("and", *parts) if parts else None
-    source, others = scope.rows.relation, inner.rows.relation
+    source, others = scope.rows.node, inner.rows.node
     if others.private:
         _check_owners(context, scope, inner, condition, node)
-    relation = SemiJoin(
+    joined = SemiJoin(
         source.columns, source.private, source.most, source, others, condition, negated
     )
-    return replace(scope.rows, relation=relation)
+    return replace(scope.rows, node=joined)
 
 
 def _check_owners(
@@ -118,7 +118,7 @@ def _check_owners(
     condition: Expr | None,
     node: exp.Exists,
 ) -> None:
-    source, others = scope.rows.relation, inner.rows.relation
+    source, others = scope.rows.node, inner.rows.node
     if not source.private:
         message = (
             "EXISTS over a private table would tell which rows of a public "

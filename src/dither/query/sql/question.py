@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dither.query.catalogue.types import Keys
 from dither.query.operations.expressions import AggregateLeaf, Call, Expr
-from dither.query.sql.nodes import Relation
+from dither.query.sql.nodes import Node
 
 __all__ = ["Aggregate", "Key", "Output", "Question"]
 
@@ -54,7 +54,7 @@ class Question:
     the releases, and free.
     """
 
-    relation: Relation
+    rows: Node
     keys: tuple[Key, ...]
     aggregates: tuple[Aggregate, ...]
     outputs: tuple[Output, ...]

@@ -14,7 +14,7 @@ from dither.query.catalogue.model import Catalogue, Field, Table
 from dither.query.catalogue.names import nearest, same
 from dither.query.catalogue.types import Keys, Range, Type
 from dither.query.operations.expressions import Column, Expr, Ref
-from dither.query.sql.nodes import Filter, Project, Relation, Scan
+from dither.query.sql.nodes import Filter, Node, Project, Scan
 from dither.query.sql.refusals import only
 from dither.query.sql.text import Source
 
@@ -26,7 +26,7 @@ Facts = frozenset[str]
 
 @dataclass(frozen=True)
 class Rows:
-    """A relation, and for each column which ids its values are.
+    """A node, and for each column which ids its values are.
 
     A column's facts are "owner" (its value, unless NULL, is the id of the row's owner)
     or names such as "visits.visit_id" (its value, unless NULL, is that key of a row
@@ -34,26 +34,24 @@ class Rows:
     have the same owner.
     """
 
-    relation: Relation
+    node: Node
     facts: tuple[Facts, ...]
 
     def ref(self, index: int) -> Ref:
-        return Ref.to(index, self.relation.columns[index])
+        return Ref.to(index, self.node.columns[index])
 
     def filtered(self, condition: Expr) -> Rows:
-        source = self.relation
+        source = self.node
         return replace(
             self,
-            relation=Filter(
-                source.columns, source.private, source.most, source, condition
-            ),
+            node=Filter(source.columns, source.private, source.most, source, condition),
         )
 
     def projected(self, named: list[tuple[str, Expr]]) -> Rows:
         """Expressions over rows. Only a column by itself keeps what is declared about
         it.
         """
-        source = self.relation
+        source = self.node
         columns = tuple(Column.of(name, expr) for name, expr in named)
         exprs = tuple(expr for _, expr in named)
         if columns == source.columns and exprs == tuple(

@@ -15,7 +15,7 @@ from dither.query.sql.aggregates import aggregates_in
 from dither.query.sql.from_clause import renamed
 from dither.query.sql.grouping import Item, items_of, row_scalars
 from dither.query.sql.joins import row_tables
-from dither.query.sql.nodes import Distinct, Relation
+from dither.query.sql.nodes import Distinct, Node
 from dither.query.sql.refusals import CLAUSES, only
 from dither.query.sql.rows import rows_from
 from dither.query.sql.scope import Context, Entry, Rows, Scope
@@ -51,12 +51,12 @@ def query(context: Context, node: exp.Expr) -> Rows:
         rows = union(context, node)
     else:
         raise context.source.problem("only a SELECT can stand here; write one", node)
-    check_parts(context, rows.relation, node)
+    check_parts(context, rows.node, node)
     return rows
 
 
-def check_parts(context: Context, relation: Relation, node: exp.Expr) -> None:
-    if relation.parts > PARTS:
+def check_parts(context: Context, rows: Node, node: exp.Expr) -> None:
+    if rows.parts > PARTS:
         raise context.source.problem(
             f"the question reads more than {PARTS} parts; ask for less at a time", node
         )
@@ -171,7 +171,7 @@ def _starred(context: Context, scope: Scope, node: exp.Expr) -> list[Entry] | No
 
 
 def _distinct(context: Context, rows: Rows, node: exp.Select) -> Rows:
-    source = rows.relation
+    source = rows.node
     if source.private and row_tables(source):
         message = (
             "each row is a unit of its own, so DISTINCT would compare rows "
@@ -186,5 +186,5 @@ def _distinct(context: Context, rows: Rows, node: exp.Select) -> Rows:
         )
         raise context.source.problem(message, node.args["distinct"], "DISTINCT")
     return replace(
-        rows, relation=Distinct(source.columns, source.private, source.most, source)
+        rows, node=Distinct(source.columns, source.private, source.most, source)
     )

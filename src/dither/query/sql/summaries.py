@@ -33,7 +33,7 @@ def summarised(
     keys = list(group_keys(context.source, scope, node, items))
     _check_owner(context, scope, keys, node)
     context.made(len(items), node)
-    width, most = len(keys), scope.rows.relation.most
+    width, most = len(keys), scope.rows.node.most
     grouping = Grouping(
         context.source,
         scope,
@@ -53,7 +53,7 @@ def summarised(
 def _check_owner(
     context: Context, scope: Scope, keys: list[Expr], node: exp.Select
 ) -> None:
-    source = scope.rows.relation
+    source = scope.rows.node
     if source.private and any(_within_a_unit(scope.rows, key) for key in keys):
         return
     place = node.args.get("group") or node
@@ -85,13 +85,13 @@ def _within_a_unit(rows: Rows, key: Expr) -> bool:
     if not isinstance(key, Ref):
         return False
     return key.column.owner or (
-        bool(rows.facts[key.index]) and not has_outer_join(rows.relation)
+        bool(rows.facts[key.index]) and not has_outer_join(rows.node)
     )
 
 
 def _owner(scope: Scope) -> str:
     """How to name the unit's id."""
-    columns = scope.rows.relation.columns
+    columns = scope.rows.node.columns
     for entry in scope.entries:
         if columns[entry.index].owner:
             return (
@@ -117,21 +117,21 @@ def _check(source: Source, rows: Rows, node: exp.Expr, aggregate: Aggregate) -> 
 
 
 def _rows(rows: Rows, keys: list[Expr], aggregates: list[Aggregate]) -> Rows:
-    source = rows.relation
+    source = rows.node
     columns = (
         *(_key_column(key) for key in keys),
         *(_column(aggregate, source.most) for aggregate in aggregates),
     )
     alone = all(isinstance(key, Ref) and key.column.owner for key in keys)
     summaries = tuple(_summary(rows, aggregate) for aggregate in aggregates)
-    relation = PerUnit(
+    summary = PerUnit(
         columns, True, 1 if alone else source.most, source, tuple(keys), summaries
     )
     facts = [
         rows.facts[key.index] if isinstance(key, Ref) else frozenset[str]()
         for key in keys
     ]
-    return Rows(relation, (*facts, *(frozenset[str]() for _ in aggregates)))
+    return Rows(summary, (*facts, *(frozenset[str]() for _ in aggregates)))
 
 
 def _key_column(key: Expr) -> Column:

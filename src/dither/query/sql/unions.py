@@ -11,7 +11,7 @@ from dither.query.operations import ranges
 from dither.query.operations.expressions import Column, Expr, Ref
 from dither.query.operations.operators_basics import TypeProblem, unify
 from dither.query.sql.joins import row_tables
-from dither.query.sql.nodes import Project, Relation, Union
+from dither.query.sql.nodes import Node, Project, Union
 from dither.query.sql.refusals import only
 from dither.query.sql.scope import Context, Rows
 
@@ -38,7 +38,7 @@ def union(context: Context, node: exp.Expr) -> Rows:
             INSTEAD[type(node)], node.args.get("expression"), node.key.upper()
         )
     found = [context.query(context, part) for part in _parts(context, node)]
-    _check_units(context, [rows.relation for rows in found], node)
+    _check_units(context, [rows.node for rows in found], node)
     if len({len(rows.facts) for rows in found}) > 1:
         message = (
             "the parts of a UNION ALL must have the same number of columns; "
@@ -46,13 +46,13 @@ def union(context: Context, node: exp.Expr) -> Rows:
         )
         raise context.source.problem(message, node.args.get("expression"), "UNION")
     context.made(len(found[0].facts) * len(found), node)
-    places = zip(*(rows.relation.columns for rows in found), strict=True)
+    places = zip(*(rows.node.columns for rows in found), strict=True)
     aligned = [
         _aligned(context, node, index, columns) for index, columns in enumerate(places)
     ]
     columns = tuple(column for column, _ in aligned)
     sources = tuple(
-        _as(rows.relation, columns, [exprs[i] for _, exprs in aligned])
+        _as(rows.node, columns, [exprs[i] for _, exprs in aligned])
         for i, rows in enumerate(found)
     )
     counts = [source.most for source in sources]
@@ -90,15 +90,15 @@ def _parts(context: Context, node: exp.Expr) -> list[exp.Expr]:
     return found
 
 
-def _check_units(context: Context, relations: list[Relation], node: exp.Expr) -> None:
+def _check_units(context: Context, sides: list[Node], node: exp.Expr) -> None:
     place = node.args.get("expression")
-    if not all(relation.private for relation in relations):
+    if not all(side.private for side in sides):
         message = (
             "UNION ALL joins rows of private tables only: public rows belong "
             "to no unit; ask about each by itself"
         )
         raise context.source.problem(message, place, "UNION")
-    tables = {frozenset(row_tables(relation)) for relation in relations}
+    tables = {frozenset(row_tables(side)) for side in sides}
     if tables != {frozenset()} and len(tables) > 1:
         message = (
             "each row is a unit of its own, so rows of different tables "
@@ -154,7 +154,7 @@ def _all_keys(lists: list[Keys | None]) -> Keys | None:
     )
 
 
-def _as(source: Relation, columns: tuple[Column, ...], exprs: list[Expr]) -> Relation:
+def _as(source: Node, columns: tuple[Column, ...], exprs: list[Expr]) -> Node:
     if all(isinstance(expr, Ref) for expr in exprs):
         return source
     typed = tuple(

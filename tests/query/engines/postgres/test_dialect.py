@@ -17,8 +17,7 @@ from dither.errors import ArgumentError
 from dither.privacy import Unit
 from dither.query.catalogue.model import Catalogue, Field, Link, Table
 from dither.query.catalogue.types import ANY, Range, Type
-from dither.query.collect.expressions import render
-from dither.query.collect.rows import Writer
+from dither.query.collect.rows import Writer, render
 from dither.query.engines.postgres.calls import CALLS
 from dither.query.engines.postgres.engine import PostgresEngine
 from dither.query.engines.postgres.words import NAMES
@@ -665,8 +664,8 @@ def test_keys_that_lead_to_owners_are_never_rounded() -> None:
         "CREATE TABLE codes (visit numeric); INSERT INTO codes VALUES (1), (1)",
     )
     engine = PostgresEngine.of(catalogue, {"visits": address, "codes": address})
-    relation = Writer(engine.dialect, catalogue.table).relation(
-        scan(catalogue, codes).relation
+    relation = Writer(engine.dialect, catalogue.table).select(
+        scan(catalogue, codes).rows
     )
     with engine.session() as session:
         assert session.fetch(f"SELECT u FROM ({relation}) t") == [("a",), ("a",)]

@@ -12,7 +12,7 @@ from datetime import date, datetime
 import pytest
 
 from dither.query.catalogue.types import ANY, Range, Type
-from dither.query.collect.expressions import render
+from dither.query.collect.rows import render
 from dither.query.engines.spark.dialect import SparkDialect
 from dither.query.engines.spark.local import own
 from dither.query.operations.evaluate_values import value

@@ -6,10 +6,10 @@ import duckdb
 import pytest
 
 from dither.query.catalogue.types import Range, Type
-from dither.query.collect.sums import components, sums
+from dither.query.collect.integers import row_parts, sums
 from dither.query.engines.duckdb.dialect import DuckDBDialect
 from dither.query.operations.expressions import Column, Ref
-from dither.query.plan.vectors import KINDS, Measure
+from dither.query.plan.vectors import KINDS, Vector
 
 ROWS = [
     (1, 3, 0.5),
@@ -49,17 +49,17 @@ def fetch(select, group="u"):
     ids=[f"{f}-{len(a)}{i}" for i, (f, a) in enumerate(ASKED)],
 )
 def test_sums_are_the_sums_of_the_parts(function, args, sure):
-    measure = Measure(KINDS[function], tuple(args), (0,), function, sure)
+    vector = Vector(KINDS[function], tuple(args), (0,), function, sure)
     names = [f"a{arg.index}" for arg in args]
-    parts = components(measure, names)
-    assert fetch(sums(measure, names, DuckDBDialect())) == fetch(
+    parts = row_parts(vector, names)
+    assert fetch(sums(vector, names, DuckDBDialect())) == fetch(
         [f"sum({part})" for part in parts]
     )
 
 
 def test_a_unit_is_there_once_however_many_rows_it_has():
-    everyone = Measure(KINDS["units"], (), (0,), "units", sure=True)
-    valued = Measure(KINDS["units"], (WHOLE,), (0,), "units", sure=True)
+    everyone = Vector(KINDS["units"], (), (0,), "units", sure=True)
+    valued = Vector(KINDS["units"], (WHOLE,), (0,), "units", sure=True)
     dialect = DuckDBDialect()
     assert fetch(sums(everyone, [], dialect)) == [(1, 1), (2, 1), (3, 1)]
     assert fetch(sums(valued, ["a0"], dialect)) == [(1, 1), (2, 0), (3, 1)]
