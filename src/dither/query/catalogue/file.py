@@ -351,7 +351,7 @@ class _Reader:
         """The different values of a public table's column, read now and fixed from then
         on.
         """
-        from dither.query.engines.choice import engine_of, sources_of
+        from dither.query.engines.choice import engine_of, lookup_of
 
         name, column = self._split("keys_from", text)
         table = self.tables.part(find(name, self.tables.content) or name, "table")
@@ -363,7 +363,7 @@ class _Reader:
         source = self._place(table.get("source", str, ""))
         engine = self.engine or engine_of(source)
         stored = table.get("table", str, "" if engine == "duckdb" else name)
-        found: list[Any] = sources_of(engine).public_values(
+        found: list[Any] = lookup_of(engine).public_values(
             source, stored, column, type_
         )
         return found

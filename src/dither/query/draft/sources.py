@@ -12,10 +12,11 @@ from urllib.parse import urlsplit, urlunsplit
 
 from dither.errors import ArgumentError
 from dither.query.engines.choice import engine_of
-from dither.query.engines.duckdb.databases import DatabaseTable
-from dither.query.engines.duckdb.files import ending
-from dither.query.engines.duckdb.sources import CSV, JSON, PARQUET, name_of, source_of
-from dither.query.engines.duckdb.storage import Schema, connect
+from dither.query.engines.columns import Schema
+from dither.query.engines.duckdb.connection import connect
+from dither.query.engines.duckdb.lookup import CSV, JSON, PARQUET, name_of, reader_of
+from dither.query.engines.duckdb.readers.databases import DatabaseTable
+from dither.query.engines.duckdb.readers.text_files import ending
 
 __all__ = ["Found", "found_tables", "without_password"]
 
@@ -49,7 +50,7 @@ def found_tables(source: str) -> Iterator[Found]:
 
 
 def _in_file(source: str) -> Iterator[Found]:
-    found = source_of(source)
+    found = reader_of(source)
     if not isinstance(found, DatabaseTable):
         yield Found(name_of(source), source, "", found.schema())
         return
@@ -57,7 +58,7 @@ def _in_file(source: str) -> Iterator[Found]:
         names = list(found.tables(connection))
     for name in names:
         yield Found(
-            name_of(source, name), source, name, source_of(source, name).schema()
+            name_of(source, name), source, name, reader_of(source, name).schema()
         )
 
 
@@ -94,7 +95,7 @@ def _is_part(path: Path) -> bool:
 
 
 def _on_server(source: str) -> Iterator[Found]:
-    from dither.query.engines.postgres.sources import schema_of, table_names
+    from dither.query.engines.postgres.lookup import schema_of, table_names
 
     address = without_password(source)
     for name in table_names(source):

@@ -99,7 +99,7 @@ class World:
 
     def _fetch(self, sql: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
         try:
-            return self.session._read(sql, parameters)
+            return self.session._execute(sql, parameters)
         except Exception as problem:
             self.session._connection.execute(b"ROLLBACK TO dither_reading")
             raise AssertionError(f"{problem}\n{sql[:2000]}") from problem

@@ -21,9 +21,9 @@ from dither.privacy import Unit
 from dither.query.catalogue.limits import Limits
 from dither.query.catalogue.model import Catalogue, Field, Table
 from dither.query.catalogue.types import Type
-from dither.query.engines import running
+from dither.query.engines import session as engine_session
 from dither.query.engines.protocol import Engine
-from dither.query.engines.spark import local as spark_local
+from dither.query.engines.spark import sessions as spark_sessions
 from dither.query.engines.spark.dialect import SparkDialect
 from dither.query.engines.spark.engine import SparkEngine
 from tests.conformance.spark_asking import session
@@ -258,7 +258,7 @@ def test_a_question_has_its_time():
 
 
 def test_ctrl_c_ends_a_long_statement(engine, monkeypatch):
-    interrupt_a_wait(monkeypatch, running, 20)
+    interrupt_a_wait(monkeypatch, engine_session, 20)
     with engine.session() as opened:
         with pytest.raises(KeyboardInterrupt):
             opened.fetch(
@@ -282,7 +282,7 @@ def test_a_session_that_is_stopped_in_the_middle(tmp_path):
         import os, dither
         os.chdir({str(tmp_path)!r})
         from dither.errors import EngineFailed
-        from dither.query.engines.spark.local import start
+        from dither.query.engines.spark.sessions import start
         spark = start("local[1]", **{{"spark.driver.memory": "600m"}})
         database = dither.open(spark.range(9), unit="id", budget=1.0, ledger=":memory:")
         database.sql("SELECT COUNT(*) FROM data", epsilon=0.25)
@@ -335,10 +335,10 @@ def test_old_java(tmp_path):
 
 
 def test_our_own_settings():
-    found = spark_local.own(session())
+    found = spark_sessions.own(session())
     assert {
-        name: found.conf.get(name) for name in spark_local.SETTINGS
-    } == spark_local.SETTINGS
+        name: found.conf.get(name) for name in spark_sessions.SETTINGS
+    } == spark_sessions.SETTINGS
     assert found.conf.get("spark.sql.shuffle.partitions") == session().conf.get(
         "spark.sql.shuffle.partitions"
     )

@@ -13,7 +13,7 @@ from dither.query.catalogue.types import Range, Type
 from dither.query.engines.dialect import Dialect
 from dither.query.engines.spark.calls import CALLS
 from dither.query.engines.spark.dates import number
-from dither.query.engines.spark.sources import Stored
+from dither.query.engines.spark.stored import StoredTable
 from dither.query.engines.spark.words import LARGEST, NAMES, WIDE
 from dither.query.operations.expressions import Call
 
@@ -38,7 +38,7 @@ class SparkDialect(Dialect):
     same_owner = "ON kept_rows.u = kept_cut.u"
     qualifier = "kept_rows."
 
-    def __init__(self, tables: Mapping[str, Stored]) -> None:
+    def __init__(self, tables: Mapping[str, StoredTable]) -> None:
         self._tables = tables
 
     def call(self, expr: Call, args: Sequence[str]) -> str:

@@ -19,18 +19,19 @@ from dither.errors import ArgumentError
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.names import find
 from dither.query.catalogue.types import Type
-from dither.query.engines.duckdb.parquet_footer import bare_copy
-from dither.query.engines.duckdb.storage import (
-    Column,
-    Folder,
-    Schema,
-    Stored,
-    columns_of,
+from dither.query.engines.columns import Schema, ids
+from dither.query.engines.duckdb.connection import (
+    PrivateFolder,
     connect,
     described,
-    ids,
-    plain,
     text,
+)
+from dither.query.engines.duckdb.readers.parquet_footer import bare_copy
+from dither.query.engines.duckdb.stored import (
+    StoredColumn,
+    StoredTable,
+    columns_of,
+    plain,
     type_of,
 )
 from dither.query.engines.duckdb.words import NAMES, quoted
@@ -97,7 +98,7 @@ class ParquetFiles:
         with connect() as connection:
             return plain(self._types(connection))
 
-    def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:
+    def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> StoredTable:
         types = self._types(connection)
         bare = self._stopping(connection, table, types)
         here, held = self._bare(bare) if bare else (self, None)
@@ -106,7 +107,7 @@ class ParquetFiles:
         }
         hidden = any(find(name, types) for name in HIDDEN)
         files = tuple(map(str, here.paths))
-        return Stored(
+        return StoredTable(
             here.relation,
             columns,
             None if hidden else ROW,
@@ -151,11 +152,11 @@ class ParquetFiles:
         )
         return {name for (name,) in connection.execute(sql).fetchall()}
 
-    def _bare(self, columns: list[str]) -> tuple[ParquetFiles, Folder]:
+    def _bare(self, columns: list[str]) -> tuple[ParquetFiles, PrivateFolder]:
         """Copies in which some columns are numbers or bytes, and the folder that they
         last as long as.
         """
-        folder = Folder()
+        folder = PrivateFolder()
         copies = tuple(
             folder.path / f"{place}.parquet" for place in range(len(self.paths))
         )
@@ -217,13 +218,13 @@ def _answers(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
     return False
 
 
-def _of_bare(sql: str, stored: str) -> Column:
+def _of_bare(sql: str, stored: str) -> StoredColumn:
     """A column of a bare copy as what it stands for; what cannot be that is NULL."""
     if type_of(stored) is Type.TEXT:
-        return Column(f"TRY(decode({sql}))", stored, sql)
+        return StoredColumn(f"TRY(decode({sql}))", stored, sql)
     first = -LATEST if stored == NAMES[Type.TIMESTAMP] else EARLIEST
     made = f"make_timestamp_ms(least(greatest({sql}, {first}), {LATEST}))"
-    return Column(
+    return StoredColumn(
         f"(CASE WHEN {sql} BETWEEN {first} AND {LATEST} THEN {made} END)",
         NAMES[Type.TIMESTAMP],
         sql,

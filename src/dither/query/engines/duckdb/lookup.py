@@ -14,13 +14,15 @@ from dither.errors import ArgumentError
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.names import COMPARED
 from dither.query.catalogue.types import Type
-from dither.query.engines.duckdb.databases import DatabaseTable, OpenTable
-from dither.query.engines.duckdb.files import CsvFile, JsonFile, ending
-from dither.query.engines.duckdb.frames import frame_of
-from dither.query.engines.duckdb.parquet_files import ParquetFiles
-from dither.query.engines.duckdb.storage import Schema, Source, connect
+from dither.query.engines.columns import Schema
+from dither.query.engines.duckdb.connection import connect
+from dither.query.engines.duckdb.readers.databases import DatabaseTable, OpenTable
+from dither.query.engines.duckdb.readers.frames import frame_of
+from dither.query.engines.duckdb.readers.parquet_files import ParquetFiles
+from dither.query.engines.duckdb.readers.text_files import CsvFile, JsonFile, ending
+from dither.query.engines.duckdb.stored import TableReader
 
-__all__ = ["name_of", "public_values", "schema_of", "source_of"]
+__all__ = ["name_of", "public_values", "reader_of", "schema_of"]
 
 CSV = (".csv", ".tsv", ".tab", ".txt")
 JSON = (".json", ".ndjson", ".jsonl")
@@ -51,12 +53,12 @@ OTHERS = {
 PACKED = (".zip", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tar", ".tgz")
 
 
-def source_of(value: Any, stored: str = "") -> Source:
+def reader_of(value: Any, stored: str = "") -> TableReader:
     """What a path, a frame or a connection gives rows from; `stored` is the table's
     name in a database.
     """
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str):
-        return source_of(*value)
+        return reader_of(*value)
     if isinstance(value, str | Path):
         return _file(str(value), stored)
     if type(value).__name__ == "DuckDBPyConnection":
@@ -66,7 +68,7 @@ def source_of(value: Any, stored: str = "") -> Source:
             )
         return OpenTable(value, stored)
     frame = frame_of(value)
-    if frame is None and isinstance(value, Source):
+    if frame is None and isinstance(value, TableReader):
         return value
     if frame is None:
         raise ArgumentError(
@@ -79,7 +81,7 @@ def source_of(value: Any, stored: str = "") -> Source:
     return frame
 
 
-def _file(written: str, stored: str) -> Source:
+def _file(written: str, stored: str) -> TableReader:
     path = Path(written)
     if not written:
         raise ArgumentError(
@@ -134,7 +136,7 @@ def _meant(path: Path) -> str:
     )
 
 
-def _single(path: Path, stored: str) -> Source:
+def _single(path: Path, stored: str) -> TableReader:
     kind = ending(path)
     if kind in CSV:
         return CsvFile(path)
@@ -182,7 +184,7 @@ def schema_of(value: Any, stored: str = "") -> Schema | None:
     """Columns with their types, None for texts; None where they have to be declared
     (JSON).
     """
-    return source_of(value, stored).schema()
+    return reader_of(value, stored).schema()
 
 
 def name_of(value: Any, stored: str = "") -> str:
@@ -210,7 +212,7 @@ def public_values(source: Any, stored: str, column: str, type_: Type) -> list[An
     table = Table("keys", (field,), public=True)
     found = None
     with connect() as connection:
-        rows = source_of(source, stored).store(connection, table)
+        rows = reader_of(source, stored).store(connection, table)
         value = rows.field(table, field)
         with suppress(duckdb.Error):
             found = connection.execute(

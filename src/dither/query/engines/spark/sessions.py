@@ -124,7 +124,7 @@ def _end(folder: Path) -> None:
 
 
 def _quietly(folder: Path) -> dict[str, str]:
-    log = Path(__file__).with_name("spark_log.properties").as_uri()
+    log = Path(__file__).with_name("log.properties").as_uri()
     return {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

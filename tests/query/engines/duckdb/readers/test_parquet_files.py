@@ -20,9 +20,8 @@ from dither.privacy import Unit
 from dither.query.catalogue.model import Catalogue, Field, Table
 from dither.query.catalogue.types import Type
 from dither.query.engines.duckdb.engine import DuckDBEngine
-from dither.query.engines.duckdb.sources import schema_of
-
-from .reading import owners_of, rows_of
+from dither.query.engines.duckdb.lookup import schema_of
+from tests.query.engines.duckdb.reading import owners_of, rows_of
 
 
 def parquet(path: Path, sql: str) -> Path:

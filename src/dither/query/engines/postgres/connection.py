@@ -4,6 +4,8 @@ no setting is left to chance.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import ArgumentError, MissingExtra
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
     Connection = psycopg.Connection[Any]
 
-__all__ = ["READING", "SETTINGS", "connect", "place"]
+__all__ = ["SETTINGS", "WRITING", "connect", "place", "reading"]
 
 OLDEST = 140_000
 SECONDS = 10
@@ -149,4 +151,30 @@ def check_server(connection: Connection, shown: str) -> None:
                 "lets this user make no temporary tables; GRANT TEMPORARY ON "
                 "DATABASE … to the user"
             ),
+        )
+
+
+@contextmanager
+def reading(address: Any) -> Iterator[Connection]:
+    """A transaction that can write nothing, on a server that can be used."""
+    if not isinstance(address, str):
+        raise ArgumentError(
+            "source", 'must be an address, such as "postgresql://user@host/database"'
+        )
+    connection = connect(address)
+    from psycopg import Error
+
+    try:
+        connection.execute(READING.encode())
+        check_server(connection, place(address))
+        yield connection
+    except Error:
+        broken = True
+    else:
+        broken = False
+    finally:
+        connection.close()
+    if broken:
+        raise ArgumentError(
+            place(address), "broke off while its tables were looked up; try again"
         )

@@ -13,17 +13,15 @@ from dither.errors import ArgumentError
 from dither.query.catalogue.model import Table
 from dither.query.catalogue.names import find, nearest
 from dither.query.catalogue.types import Type
-from dither.query.engines.duckdb.frames import Stream, carried
-from dither.query.engines.duckdb.storage import (
-    Column,
-    Schema,
-    Stored,
+from dither.query.engines.columns import Schema
+from dither.query.engines.duckdb.connection import connect, described, text
+from dither.query.engines.duckdb.readers.frames import Stream, carried
+from dither.query.engines.duckdb.stored import (
+    StoredColumn,
+    StoredTable,
     columns_of,
-    connect,
-    described,
     frame_name,
     plain,
-    text,
 )
 from dither.query.engines.duckdb.words import NAMES, quoted
 
@@ -52,14 +50,14 @@ class DatabaseTable:
             relation, _ = self._find(connection)
             return plain(described(connection, relation))
 
-    def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:  # noqa: ARG002 - part of the protocol
+    def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> StoredTable:  # noqa: ARG002 - part of the protocol
         relation, sql = self._find(connection)
         types = described(connection, relation)
         columns = columns_of(types)
         if sql is None or "COLLATE" in sql.upper():
             columns = {name: _exact(column) for name, column in columns.items()}
         copied = sql is None or find("rowid", types) is not None
-        return Stored(relation, columns, None if copied else "rowid")
+        return StoredTable(relation, columns, None if copied else "rowid")
 
     @property
     def alias(self) -> str:
@@ -125,7 +123,7 @@ class OpenTable:
     def schema(self) -> Schema:
         return plain(self._types())
 
-    def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:
+    def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> StoredTable:
         columns = {
             name: carried(_exact(column))
             for name, column in columns_of(self._types()).items()
@@ -136,9 +134,10 @@ class OpenTable:
         rows = self.connection.sql(f"SELECT {asked} FROM {self.relation}")
         connection.register(frame_name(table), Stream(rows))
         here = {
-            name: Column(quoted(name), column.type) for name, column in columns.items()
+            name: StoredColumn(quoted(name), column.type)
+            for name, column in columns.items()
         }
-        return Stored(quoted(frame_name(table)), here)
+        return StoredTable(quoted(frame_name(table)), here)
 
     def _types(self) -> dict[str, str]:
         import duckdb
@@ -156,10 +155,10 @@ class OpenTable:
         )
 
 
-def _exact(column: Column) -> Column:
+def _exact(column: StoredColumn) -> StoredColumn:
     """Texts compared byte by byte, whatever their collation (rule R10)."""
     return (
-        Column(f"decode(encode({column.sql}))", column.type)
+        StoredColumn(f"decode(encode({column.sql}))", column.type)
         if column.type == NAMES[Type.TEXT]
         else column
     )

@@ -15,8 +15,8 @@ from dither.privacy import Unit
 from dither.query.catalogue.model import Catalogue, Field, Table
 from dither.query.catalogue.types import Range, Type
 from dither.query.engines.spark.engine import SparkEngine
-from dither.query.engines.spark.local import quiet
-from dither.query.engines.spark.sources import name_of, public_values, schema_of
+from dither.query.engines.spark.lookup import name_of, public_values, schema_of
+from dither.query.engines.spark.sessions import quiet
 from tests.conformance.spark_asking import session
 
 pytestmark = pytest.mark.engine("spark")

@@ -19,18 +19,17 @@ from hypothesis import strategies as st
 from dither.errors import ArgumentError
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.types import Type
-from dither.query.engines.duckdb import files, text_lines
-from dither.query.engines.duckdb.files import CsvFile
-from dither.query.engines.duckdb.storage import connect
-from dither.query.engines.duckdb.text_lines import (
+from dither.query.engines.duckdb.connection import connect
+from dither.query.engines.duckdb.readers import text_files, text_lines
+from dither.query.engines.duckdb.readers.text_files import CsvFile
+from dither.query.engines.duckdb.readers.text_lines import (
     CsvLines,
     JsonLines,
     PlainFile,
     blocks,
     header_of,
 )
-
-from .reading import rows_of
+from tests.query.engines.duckdb.reading import rows_of
 
 LIKELY = [
     b'"',
@@ -86,7 +85,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_lines, "BLOCK", 37)
     sizes = "max_line_size = 200, buffer_size = 250"
     monkeypatch.setattr(
-        files, "CSV_OPTIONS", re.sub(r"max_line_size = \d+", sizes, files.CSV_OPTIONS)
+        text_files,
+        "CSV_OPTIONS",
+        re.sub(r"max_line_size = \d+", sizes, text_files.CSV_OPTIONS),
     )
 
 

@@ -11,13 +11,13 @@ import pytest
 
 from dither.errors import ArgumentError
 from dither.query.catalogue.types import Type
-from dither.query.engines.duckdb.files import CsvFile
-from dither.query.engines.duckdb.sources import (
+from dither.query.engines.duckdb.lookup import (
     name_of,
     public_values,
+    reader_of,
     schema_of,
-    source_of,
 )
+from dither.query.engines.duckdb.readers.text_files import CsvFile
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_file_that_is_not_read_says_how_to_convert_it(
 ) -> None:
     (tmp_path / name).write_bytes(b"PK")
     with pytest.raises(ArgumentError) as problem:
-        source_of(tmp_path / name)
+        reader_of(tmp_path / name)
     assert words in str(problem.value)
 
 
@@ -110,12 +110,12 @@ def test_what_is_no_source(value: Any) -> None:
         ArgumentError,
         match="cannot be opened; pass a path, a data frame or a DuckDB connection",
     ):
-        source_of(value)
+        reader_of(value)
 
 
 def test_sources_of_ones_own(tmp_path: Path) -> None:
     mine = CsvFile(tmp_path / "x.csv")
-    assert source_of(mine) is mine
+    assert reader_of(mine) is mine
 
 
 def test_a_frame_whose_columns_are_named_like_ours() -> None:

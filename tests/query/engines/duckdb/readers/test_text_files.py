@@ -13,9 +13,8 @@ import pytest
 
 from dither.errors import ArgumentError
 from dither.query.catalogue.types import Type
-from dither.query.engines.duckdb.sources import schema_of
-
-from .reading import owners_of, rows_of
+from dither.query.engines.duckdb.lookup import schema_of
+from tests.query.engines.duckdb.reading import owners_of, rows_of
 
 
 @pytest.fixture

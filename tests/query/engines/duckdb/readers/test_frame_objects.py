@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dither.query.engines.duckdb.object_texts import text_of, texts_of
+from dither.query.engines.duckdb.readers.frame_objects import text_of, texts_of
 
 NOON = datetime(2024, 2, 29, 12)
 EAST = timezone(timedelta(hours=14))

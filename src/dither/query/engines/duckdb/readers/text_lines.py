@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dither.query.engines.duckdb.storage import Folder
+from dither.query.engines.duckdb.connection import PrivateFolder
 
 __all__ = [
     "LONGEST",
@@ -237,7 +237,7 @@ class PlainFile:
     def __init__(self, source: Path, lines: CsvLines | JsonLines) -> None:
         self.path = source
         if not _is_plain(source, lines):
-            self._folder = Folder()
+            self._folder = PrivateFolder()
             self.path = self._folder.path / "plain"
             _copy(source, self.path, lines)
 

@@ -1,26 +1,25 @@
-"""Tables of a PostgreSQL server as sources. What is known of them comes from the
-server's catalogue; no row is read.
+"""What is known of a PostgreSQL server's tables before they are opened. It comes from
+the server's catalogue; no row is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import ArgumentError
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.names import find, nameable, nearest
 from dither.query.catalogue.types import Type
-from dither.query.engines.postgres.server import READING, check_server, connect, place
+from dither.query.engines.postgres.connection import place, reading
 from dither.query.engines.postgres.stored import StoredColumn, StoredTable, type_of
 from dither.query.engines.postgres.views import check_rows, check_view
 from dither.query.engines.postgres.words import quoted
 
 if TYPE_CHECKING:
-    from dither.query.engines.postgres.server import Connection
+    from dither.query.engines.postgres.connection import Connection
 
-__all__ = ["found", "name_of", "public_values", "reading", "schema_of", "table_names"]
+__all__ = ["found", "name_of", "public_values", "schema_of", "table_names"]
 
 TABLES = """
     SELECT n.nspname, c.relname, c.oid::bigint, c.relkind::text,
@@ -44,32 +43,6 @@ COLUMNS = """
 """
 PARTS = '(CAST(tableoid AS text) || CAST(ctid AS text)) COLLATE "C"'
 DENIED = "42501"
-
-
-@contextmanager
-def reading(address: Any) -> Iterator[Connection]:
-    """A transaction that can write nothing, on a server that can be used."""
-    if not isinstance(address, str):
-        raise ArgumentError(
-            "source", 'must be an address, such as "postgresql://user@host/database"'
-        )
-    connection = connect(address)
-    from psycopg import Error
-
-    try:
-        connection.execute(READING.encode())
-        check_server(connection, place(address))
-        yield connection
-    except Error:
-        broken = True
-    else:
-        broken = False
-    finally:
-        connection.close()
-    if broken:
-        raise ArgumentError(
-            place(address), "broke off while its tables were looked up; try again"
-        )
 
 
 def found(connection: Connection, stored: str, shown: str) -> StoredTable:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from dither.query.engines.duckdb.parquet_footer import bare_copy, bared
+from dither.query.engines.duckdb.readers.parquet_footer import bare_copy, bared
 
 
 @pytest.fixture

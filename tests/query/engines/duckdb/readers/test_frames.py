@@ -17,9 +17,8 @@ import pytest
 
 from dither.errors import ArgumentError
 from dither.query.catalogue.types import Type
-from dither.query.engines.duckdb.sources import schema_of
-
-from .reading import owners_of, rows_of
+from dither.query.engines.duckdb.lookup import schema_of
+from tests.query.engines.duckdb.reading import owners_of, rows_of
 
 NOON = datetime(2024, 2, 29, 12)
 
@@ -395,7 +394,7 @@ def test_a_relation_of_duckdb() -> None:
 
 
 def test_frames_are_copied() -> None:
-    from .reading import engine_of
+    from tests.query.engines.duckdb.reading import engine_of
 
     frame = pd.DataFrame({"x": [1, 2]})
     with engine_of(frame) as engine:
@@ -410,7 +409,7 @@ sys.modules["pyarrow"] = None
 import polars as pl
 import dither.query.engines.duckdb.engine as d
 from dither.query.catalogue.declare import declare
-from dither.query.engines.duckdb.sources import schema_of
+from dither.query.engines.duckdb.lookup import schema_of
 frame = pl.DataFrame({"x": [1, 2], "t": ["a", None]})
 data = declare("data", schema_of(frame), unit="row")
 with d.DuckDBEngine.of(data, {"data": frame}) as engine, engine.session() as session:

@@ -18,15 +18,9 @@ from typing import TYPE_CHECKING
 from dither.errors import ArgumentError
 from dither.query.catalogue.model import Table
 from dither.query.catalogue.names import nameable
-from dither.query.engines.duckdb.storage import (
-    Column,
-    Schema,
-    Stored,
-    ids,
-    text,
-    unique,
-)
-from dither.query.engines.duckdb.text_lines import (
+from dither.query.engines.columns import Schema, ids, unique
+from dither.query.engines.duckdb.connection import text
+from dither.query.engines.duckdb.readers.text_lines import (
     LONGEST,
     CsvLines,
     JsonLines,
@@ -34,6 +28,7 @@ from dither.query.engines.duckdb.text_lines import (
     header_of,
     opened,
 )
+from dither.query.engines.duckdb.stored import StoredColumn, StoredTable
 
 if TYPE_CHECKING:
     import duckdb
@@ -98,7 +93,7 @@ class CsvFile:
         names, _ = self.header()
         return dict.fromkeys(unique(self.path.name, list(filter(nameable, names))))
 
-    def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:  # noqa: ARG002 - part of the protocol
+    def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> StoredTable:  # noqa: ARG002 - part of the protocol
         names, separator = self.header()
         unique(self.path.name, list(filter(nameable, names)))
         plain_file = _plain(self.path, CsvLines(separator))
@@ -118,8 +113,8 @@ class CsvFile:
             for place, name in enumerate(names)
             if nameable(name)
         ]
-        found = {name: Column(sql, "VARCHAR") for name, sql in named}
-        return Stored(rows, found, held=plain_file)
+        found = {name: StoredColumn(sql, "VARCHAR") for name, sql in named}
+        return StoredTable(rows, found, held=plain_file)
 
 
 def _headless(path: Path) -> str:
@@ -159,7 +154,7 @@ class JsonFile:
     def schema(self) -> None:
         return None
 
-    def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:  # noqa: ARG002 - part of the protocol
+    def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> StoredTable:  # noqa: ARG002 - part of the protocol
         columns = {
             field.name: _member(field.name, id=field.name in ids(table))
             for field in table.fields
@@ -168,7 +163,7 @@ class JsonFile:
         if "newline_delimited" in options:
             plain_file = _plain(self.path, JsonLines())
         path = self.path if plain_file is None else plain_file.path
-        return Stored(
+        return StoredTable(
             f"read_json_objects({exactly(path)}, {options})", columns, held=plain_file
         )
 
@@ -203,19 +198,19 @@ def exactly(path: Path) -> str:
     return text(re.sub(r"([*?\[])", r"[\1]", str(path)))
 
 
-def _member(name: str, *, id: bool) -> Column:
+def _member(name: str, *, id: bool) -> StoredColumn:
     """A member of an object as a text. DuckDB makes doubles of numbers with a point, so
     these are no ids (rule R10).
     """
     pointer = text(_pointer(name))
     sql = f"(json ->> {pointer})"
     if not id:
-        return Column(sql, "VARCHAR")
+        return StoredColumn(sql, "VARCHAR")
     exact = (
         f"json_type(json, {pointer}) = 'VARCHAR' OR "
         f"regexp_full_match({sql}, '-?[0-9]+|true|false')"
     )
-    return Column(f"(CASE WHEN {exact} THEN {sql} END)", "VARCHAR", sql)
+    return StoredColumn(f"(CASE WHEN {exact} THEN {sql} END)", "VARCHAR", sql)
 
 
 def _pointer(name: str) -> str:

@@ -10,9 +10,8 @@ import pytest
 
 from dither.errors import ArgumentError
 from dither.query.catalogue.types import Type
-from dither.query.engines.duckdb.sources import schema_of
-
-from .reading import engine_of, owners_of, rows_of
+from dither.query.engines.duckdb.lookup import schema_of
+from tests.query.engines.duckdb.reading import engine_of, owners_of, rows_of
 
 TABLES = '''
     CREATE TABLE visits (id BIGINT, ward VARCHAR COLLATE NOCASE, cost DECIMAL(9, 2), tags VARCHAR[]);

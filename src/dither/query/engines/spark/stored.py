@@ -1,5 +1,6 @@
-"""What Spark can open: tables and views by their names, Parquet files, data frames.
-Their columns are found out without reading a row."""
+"""Data frames as Spark holds them: columns with their types, read as what they were
+declared.
+"""
 
 from __future__ import annotations
 
@@ -7,29 +8,31 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from dither.errors import ArgumentError
 from dither.noise import token
 from dither.query.catalogue.model import Field, Table
-from dither.query.catalogue.names import find, nameable, nearest
+from dither.query.catalogue.names import find
 from dither.query.catalogue.types import Type
-from dither.query.engines.duckdb.storage import READABLE, Schema, check_id, ids, unique
+from dither.query.engines.columns import (
+    check_id,
+    check_readable,
+    find_column,
+    ids,
+    unique,
+)
 from dither.query.engines.spark.casts import DAY, WHOLE, cast
-from dither.query.engines.spark.local import own, quiet, running, shared
+from dither.query.engines.spark.sessions import shared
 from dither.query.engines.spark.words import NAMES
 
 __all__ = [
-    "Column",
-    "Stored",
+    "StoredColumn",
+    "StoredTable",
+    "columns_of",
     "fields_of",
-    "frame_of",
-    "name_of",
     "placed",
     "places_of",
-    "public_values",
-    "schema_of",
     "viewed",
 ]
 
@@ -45,14 +48,10 @@ TYPES = {
 DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
 TEXTS = re.compile(r"(string collate \w+|char\(\d+\)|varchar\(\d+\)).*", re.IGNORECASE)
 CHAR = "__CHAR_VARCHAR_TYPE_STRING"
-CORRECTED = {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED"}
-"""Days as they are written: Spark would raise where a file might mean another calendar,
-which depends on the rows.
-"""
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredTable:
     """Rows as Spark holds them: a FROM clause, its columns read as their declared
     types, a row's own id, and columns as they are."""
 
@@ -63,7 +62,7 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class Column:
+class StoredColumn:
     """A column of a data frame, by its place and its type in Spark."""
 
     place: int
@@ -143,16 +142,16 @@ class Column:
         return self.stored in ("float", "double")
 
 
-def columns_of(frame: Any) -> list[Column]:
+def columns_of(frame: Any) -> list[StoredColumn]:
     """The columns of a data frame, in order."""
     fields = frame.schema.fields
     unique("table", [field.name for field in fields])
     return [_column(place, field) for place, field in enumerate(fields)]
 
 
-def _column(place: int, field: Any) -> Column:
+def _column(place: int, field: Any) -> StoredColumn:
     stored = str(field.metadata.get(CHAR, field.dataType.simpleString())).lower()
-    return Column(place, field.name, stored, stored.startswith("char("))
+    return StoredColumn(place, field.name, stored, stored.startswith("char("))
 
 
 def fields_of(frame: Any, table: Table) -> dict[str, str]:
@@ -177,14 +176,8 @@ def places_of(frame: Any, table: Table) -> dict[str, str]:
     }
 
 
-def _field(columns: Mapping[str, Column], table: Table, field: Field) -> str:
-    found = field.name if field.name in columns else find(field.name, columns)
-    if found is None:
-        raise ArgumentError(
-            table.name,
-            f"its source has no column {field.name}; {nearest(field.name, columns)}",
-        )
-    column = columns[found]
+def _field(columns: Mapping[str, StoredColumn], table: Table, field: Field) -> str:
+    column = find_column(columns, table, field.name)
     if column.type is None:
         way = "cast it to one in a view, or leave it out of the catalogue"
         raise ArgumentError(
@@ -194,121 +187,11 @@ def _field(columns: Mapping[str, Column], table: Table, field: Field) -> str:
                 f"{field.type}; {way}"
             ),
         )
-    if field.type not in READABLE[column.type]:
-        raise ArgumentError(
-            table.name,
-            (
-                f"{field.name} holds a {column.type}, not a {field.type}; declare "
-                "what it holds"
-            ),
-        )
+    check_readable(table, field, column.type)
     if field.name not in ids(table):
         return column.read(field.type)
     check_id(table, field, real=column.real)
     return column.read_id(field.type)
-
-
-def frame_of(value: Any, stored: str = "") -> Any:
-    """The data frame that a session and a name, a path, or a frame gives."""
-    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str):
-        return frame_of(*value)
-    with quiet():
-        return _frame(value, stored)
-
-
-def _frame(value: Any, stored: str) -> Any:
-    if type(value).__module__.startswith("pyspark.sql.connect"):
-        raise ArgumentError(
-            "source",
-            (
-                "is a session of Spark Connect, whose plans cannot be looked "
-                "into; pass one that was made on the driver"
-            ),
-        )
-    if hasattr(value, "newSession"):
-        return _table(value, stored)
-    if hasattr(value, "sparkSession"):
-        return value
-    if not isinstance(value, str | Path):
-        raise ArgumentError(
-            "source",
-            (
-                f"a {type(value).__name__} cannot be opened; pass a Spark session "
-                "or data frame"
-            ),
-        )
-    return _files(str(value)) if str(value) else _table(running(), stored)
-
-
-def _table(spark: Any, name: str) -> Any:
-    if not name:
-        raise ArgumentError("table", "which table of the session is not said; name it")
-    with suppress(Exception):
-        return spark.table(name)
-    known: list[str] = []
-    with suppress(Exception):
-        known = [table.name for table in spark.catalog.listTables()]
-    raise ArgumentError(
-        "table",
-        f"the session has no table {name} that can be read now; {nearest(name, known)}",
-    )
-
-
-def _files(path: str) -> Any:
-    reader = running().read.options(**CORRECTED)
-    with suppress(Exception):
-        return (
-            reader.format("delta").load(path)
-            if (Path(path) / "_delta_log").is_dir()
-            else reader.parquet(path)
-        )
-    raise ArgumentError(
-        f"{path:.200}",
-        (
-            "cannot be read as Parquet; name a file or folder of it, or a "
-            "table of the session"
-        ),
-    )
-
-
-def schema_of(value: Any, stored: str = "") -> Schema:
-    """Columns with their types. Those that cannot be asked about are left out."""
-    return {
-        column.name: column.type
-        for column in columns_of(frame_of(value, stored))
-        if column.type and nameable(column.name)
-    }
-
-
-def name_of(value: Any, stored: str = "") -> str:
-    """What a table is called if nobody says so: after its table or file, else "data"."""
-    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str):
-        return name_of(*value)
-    written = stored or (str(value) if isinstance(value, str | Path) else "")
-    path = written.rpartition("`")[0].rpartition("`")[2] or ("" if stored else written)
-    return (
-        Path(path).name.partition(".")[0] if path else stored.rpartition(".")[2]
-    ) or "data"
-
-
-def public_values(source: Any, stored: str, column: str, type_: Type) -> list[Any]:
-    """The different values of a column of a public table, in order, without NULL."""
-    table = Table("keys", (Field(column, type_),), public=True)
-    frame = frame_of(source, stored)
-    read = fields_of(frame, table)[column]
-    found: list[Any] | None = None
-    with quiet(), suppress(Exception), viewed(placed(frame)) as relation:
-        found = (
-            own(frame.sparkSession)
-            .sql(f"SELECT DISTINCT {read} AS k FROM {relation} ORDER BY k")
-            .collect()
-        )
-    if found is None:
-        raise ArgumentError(
-            "keys_from",
-            f"{column} of {source} cannot be read as {type_}; list the keys instead",
-        )
-    return [value for (value,) in found if value is not None]
 
 
 @contextmanager

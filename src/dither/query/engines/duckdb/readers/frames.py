@@ -20,17 +20,15 @@ from dither.errors import ArgumentError
 from dither.query.catalogue.model import Table
 from dither.query.catalogue.names import nameable
 from dither.query.catalogue.types import Type
-from dither.query.engines.duckdb.object_texts import texts_of
-from dither.query.engines.duckdb.storage import (
-    Column,
-    Schema,
-    Stored,
+from dither.query.engines.columns import Schema, unique
+from dither.query.engines.duckdb.connection import connect, described
+from dither.query.engines.duckdb.readers.frame_objects import texts_of
+from dither.query.engines.duckdb.stored import (
+    StoredColumn,
+    StoredTable,
     columns_of,
-    connect,
-    described,
     frame_name,
     plain,
-    unique,
 )
 from dither.query.engines.duckdb.words import quoted
 
@@ -66,19 +64,19 @@ def frame_of(value: Any) -> PandasFrame | ArrowFrame | None:
     return ArrowFrame(_arrow(value) if "pyarrow" in roots else Stream(value))
 
 
-def carried(column: Column) -> Column:
+def carried(column: StoredColumn) -> StoredColumn:
     """A column of DuckDB's as it goes through Arrow, which has no integers of more than
     64 bits.
     """
     long = column.type in ("HUGEINT", "UHUGEINT", "BIGNUM")
-    return Column(f"CAST({column.sql} AS VARCHAR)", "VARCHAR") if long else column
+    return StoredColumn(f"CAST({column.sql} AS VARCHAR)", "VARCHAR") if long else column
 
 
 def _carried_whole(rows: Any) -> Any:
     """The rows of an open DuckDB query."""
     found = zip(rows.columns, map(str, rows.types), strict=True)
     asked = [
-        f"{carried(Column(quoted(name), stored)).sql} AS {quoted(name)}"
+        f"{carried(StoredColumn(quoted(name), stored)).sql} AS {quoted(name)}"
         for name, stored in found
     ]
     return rows.project(", ".join(asked))
@@ -159,10 +157,10 @@ class ArrowFrame:
         with connect() as connection:
             return plain(self._types(connection, "frame"))
 
-    def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:
+    def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> StoredTable:
         name = frame_name(table)
         columns = columns_of(self._types(connection, name))
-        return Stored(
+        return StoredTable(
             quoted(name), {one: _decoded(column) for one, column in columns.items()}
         )
 
@@ -181,11 +179,11 @@ class ArrowFrame:
         )
 
 
-def _decoded(column: Column) -> Column:
+def _decoded(column: StoredColumn) -> StoredColumn:
     """Arrow promises that texts are UTF-8, but nobody looks; what is not is NULL."""
     if column.type != "VARCHAR":
         return column
-    return Column(f"TRY(decode(encode({column.sql})))", column.type, column.sql)
+    return StoredColumn(f"TRY(decode(encode({column.sql})))", column.type, column.sql)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +200,7 @@ class PandasFrame:
         types = {name: _type(dtype) for name, dtype in dtypes if nameable(name)}
         return {name: type_ for name, type_ in types.items() if type_ is not None}
 
-    def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:
+    def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> StoredTable:
         known = self.schema()
         wanted = {field.name.casefold() for field in table.fields}
         places = {
@@ -219,12 +217,12 @@ class PandasFrame:
         connection.register(name, {**arrays, "n": np.arange(len(self.frame))})
         types = described(connection, quoted(name))
         columns = {
-            one: Column(f"c{place}", types[f"c{place}"])
+            one: StoredColumn(f"c{place}", types[f"c{place}"])
             for one, place in places.items()
         }
         # Known by name, and never asked about
-        others = dict.fromkeys(known, Column("NULL", "VARCHAR"))
-        return Stored(quoted(name), {**others, **columns})
+        others = dict.fromkeys(known, StoredColumn("NULL", "VARCHAR"))
+        return StoredTable(quoted(name), {**others, **columns})
 
 
 def _type(dtype: Any) -> Type | None:

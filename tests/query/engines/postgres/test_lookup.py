@@ -16,10 +16,10 @@ from dither.errors import ArgumentError
 from dither.privacy import Unit
 from dither.query.catalogue.model import Catalogue, Field, Table
 from dither.query.catalogue.types import Type
-from dither.query.engines.postgres import sources as postgres_sources
+from dither.query.engines.postgres import connection as postgres_connection
+from dither.query.engines.postgres.connection import place
 from dither.query.engines.postgres.engine import PostgresEngine
-from dither.query.engines.postgres.server import place
-from dither.query.engines.postgres.sources import name_of, public_values, schema_of
+from dither.query.engines.postgres.lookup import name_of, public_values, schema_of
 from tests.attacks.test_sql_messages import told
 from tests.clock import until
 from tests.conformance.postgres_asking import server
@@ -125,7 +125,7 @@ def test_a_server_that_ends_while_tables_are_looked_up(
     def ended(connection: Any, _shown: str) -> None:
         run(address, f"SELECT pg_terminate_backend({connection.info.backend_pid})")
 
-    monkeypatch.setattr(postgres_sources, "check_server", ended)
+    monkeypatch.setattr(postgres_connection, "check_server", ended)
     with pytest.raises(
         ArgumentError, match="broke off while its tables were looked up; try again"
     ):
