@@ -45,7 +45,7 @@ def place_of(name: str) -> str:
         return name
     path = Path(name)
     if path.suffix == ".toml":
-        from dither.query.catalogue.file import load_catalogue
+        from dither.query.load import load_catalogue
 
         return load_catalogue(path).book or str(beside(path))
     return (

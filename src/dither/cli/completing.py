@@ -116,7 +116,7 @@ def known_names(source: str, stored: str) -> Names:
     if not source or "://" in source:
         return {}
     if source.endswith(".toml"):
-        from dither.query.catalogue.file import load_catalogue
+        from dither.query.load import load_catalogue
 
         return {
             table.name: [one.name for one in table.fields]

@@ -18,11 +18,11 @@ from dither.privacy import ApproxDP, Unit
 from dither.privacy.numbers import fraction, written
 from dither.query.catalogue.declare import declare
 from dither.query.catalogue.declare_several import declare_several
-from dither.query.catalogue.file import load_catalogue
 from dither.query.catalogue.model import Catalogue
 from dither.query.database import Database
 from dither.query.engines.choice import apart, engine_for, engine_of, lookup_of, maker
 from dither.query.engines.protocol import Engine
+from dither.query.load import load_catalogue
 
 __all__ = ["open"]
 

@@ -17,10 +17,11 @@ from dither.errors import ArgumentError
 from dither.ledger import Policy
 from dither.privacy import Unit
 from dither.query.catalogue import file as catalogue_file
-from dither.query.catalogue.file import dump_catalogue, load_catalogue, parse_catalogue
+from dither.query.catalogue.file import KeysFrom, dump_catalogue, read_catalogue
 from dither.query.catalogue.model import Catalogue, Field, Link, Table
 from dither.query.catalogue.types import Range, Type
 from dither.query.catalogue.values import bounds_of
+from dither.query.load import load_catalogue, parse_catalogue
 
 SMALL = """
 unit = "id"
@@ -97,22 +98,6 @@ def test_the_one_in_the_documentation(tmp_path: Path) -> None:
     )
     assert regions.public
     assert parse_catalogue(dump_catalogue(found)) == found
-
-
-def test_places_are_beside_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "c.toml").write_text(
-        'book = "postgresql://host/books"\n' + SMALL, encoding="utf-8-sig"
-    )
-    monkeypatch.chdir(tmp_path)
-    found = load_catalogue("c.toml")
-    assert found.tables[0].source == str(tmp_path / "visits.csv")
-    assert found.book == "postgresql://host/books"
-    (tmp_path / "c.toml").write_text(
-        changed("visits.csv", "/data/visits.csv"), encoding="utf-8"
-    )
-    assert load_catalogue("c.toml").tables[0].source == "/data/visits.csv"
 
 
 def test_delta_from_the_population() -> None:
@@ -231,41 +216,33 @@ def test_what_is_wrong(text: str, words: str | None) -> None:
     assert str(caught.value).startswith(words)
 
 
-def test_files_that_are_none(tmp_path: Path) -> None:
-    with pytest.raises(ArgumentError, match="cannot be read"):
-        load_catalogue(tmp_path / "gone.toml")
-    (tmp_path / "c.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(ArgumentError, match="not UTF-8"):
-        load_catalogue(tmp_path / "c.toml")
-
-
-def public(tmp_path: Path, keys_from: str, public: str = "public = true") -> Catalogue:
-    (tmp_path / "places.csv").write_text(
-        "place,size\nb,2\na,1\na,x\n,3\n", encoding="utf-8"
-    )
-    text = changed('keys = ["A", "B"]', f'keys_from = "{keys_from}"')
-    text += f'[tables.places]\nsource = "places.csv"\n{public}\n[tables.places.columns]\nid = "integer"\n'
-    return parse_catalogue(text, "c.toml", tmp_path)
-
-
-def test_keys_from_a_public_table(tmp_path: Path) -> None:
-    assert public(tmp_path, "places.place").table("visits").field("ward").keys == (
-        "a",
-        "b",
-    )
-    assert public(tmp_path, "Places.PLACE").table("visits").field("ward").keys == (
-        "a",
-        "b",
-    )
-    with pytest.raises(ArgumentError, match=r"did you mean place\?"):
-        public(tmp_path, "places.plac")
-    with pytest.raises(ArgumentError, match=r"did you mean places\?"):
-        public(tmp_path, "place.place")
-    with pytest.raises(ArgumentError, match="places is not public"):
-        public(tmp_path, "places.place", "")
+def test_keys_are_listed_or_taken_from_a_table() -> None:
     both = changed('keys = ["A", "B"]', 'keys = ["A"], keys_from = "places.place"')
     with pytest.raises(ArgumentError, match="leave one of the two out"):
         parse_catalogue(both)
+
+
+@pytest.mark.parametrize(
+    ("engine", "stored"), [(None, None), ("spark", None), (None, "main.places")]
+)
+def test_keys_of_a_public_table_are_asked_for(
+    engine: str | None, stored: str | None
+) -> None:
+    """As the file has it; whoever reads it knows the engines."""
+    asked: list[KeysFrom] = []
+
+    def keys(wanted: KeysFrom) -> list[str]:
+        asked.append(wanted)
+        return ["a", "b"]
+
+    text = changed('keys = ["A", "B"]', 'keys_from = "places.place"')
+    text = (f'engine = "{engine}"\n' if engine else "") + text
+    text += '[tables.places]\nsource = "places.csv"\npublic = true\n'
+    text += f'table = "{stored}"\n' if stored else ""
+    found = read_catalogue(text, keys, "c.toml", Path("/data"))
+    assert found.table("visits").field("ward").keys == ("a", "b")
+    place = "/data/places.csv"
+    assert asked == [KeysFrom("places", "place", Type.TEXT, place, stored, engine)]
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8).filter(
