@@ -182,6 +182,7 @@ SAID = [
 ]
 
 
+@pytest.mark.engine("postgres")
 def test_tables_on_a_server() -> None:
     address = made(
         "CREATE TABLE visits (id text, visit int, age text, ward text, day date)",

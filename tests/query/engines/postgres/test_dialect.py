@@ -40,6 +40,7 @@ from tests.query.operations.expression_cases import (
     over_keys,
 )
 
+pytestmark = pytest.mark.engine("postgres")
 EXPRESSIONS = [
     pytest.param(case, id=f"{place}-{case.name}") for place, case in enumerate(CASES)
 ]

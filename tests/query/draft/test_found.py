@@ -9,7 +9,7 @@ import pytest
 
 from dither.errors import ArgumentError
 from dither.query.catalogue.types import Type
-from dither.query.draft.sources import Found, found_tables, without_password
+from dither.query.draft.found import Found, found_tables, without_password
 from tests.query.engines.postgres.test_engine import ROWS, made
 
 
@@ -82,6 +82,7 @@ def test_a_folder_without_tables() -> None:
         found("nothing")
 
 
+@pytest.mark.engine("postgres")
 def test_a_server() -> None:
     address = made(
         ROWS,
@@ -103,6 +104,7 @@ def test_a_server() -> None:
     )
 
 
+@pytest.mark.engine("postgres")
 def test_a_view_that_cannot_be_opened_says_why() -> None:
     address = made(ROWS, "CREATE VIEW moving AS SELECT random() AS x")
     (problem,) = [one.problem for one in found_tables(address) if one.problem]
