@@ -191,7 +191,7 @@ def spark(rows: int = 10_000_000) -> Report:
     """The exact integers that DuckDB and a local Spark collect from the same files, and
     how long each takes.
     """
-    from dither.query.engines.spark.local import start
+    from dither.query.engines.spark.sessions import start
 
     session = start("local[2]", **{"spark.driver.memory": "4g"})
     found, differ = list[Row](), 0

@@ -11,12 +11,14 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 ANY_MACHINE = "any machine"
+SERVERS = ("postgres", "spark")
 settings.register_profile(
     ANY_MACHINE, settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -37,6 +39,9 @@ def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     config.hook.pytest_deselected(items=[item for item in items if not _worth(item)])
+    for item in items:
+        for server in _servers(item):
+            item.add_marker(server)
     slow = [item for item in items if _worth(item) and _engine(item) == "spark"]
     for item in slow:
         item.add_marker(pytest.mark.xdist_group("spark"))
@@ -48,6 +53,18 @@ def pytest_collection_modifyitems(
 def _engine(item: pytest.Item) -> str | None:
     mark = item.get_closest_marker("engine")
     return None if mark is None else mark.args[0]
+
+
+def _servers(item: pytest.Item) -> Iterator[str]:
+    """What a test needs beside this process, as plain markers that `-m` can leave out:
+    `pytest -m "not spark and not postgres"`.
+    """
+    engine = _engine(item)
+    if engine in SERVERS:
+        yield engine
+    # Books are kept on a server too, by tests that ask no engine
+    if "server" in getattr(item, "fixturenames", ()):
+        yield "postgres"
 
 
 def _worth(item: pytest.Item) -> bool:

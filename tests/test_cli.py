@@ -151,6 +151,7 @@ def test_doctor_looks_at_any_source(tmp_path: Path) -> None:
         assert "stays: 1 rows have no owner" in said
 
 
+@pytest.mark.engine("postgres")
 def test_doctor_looks_at_a_server(tmp_path: Path) -> None:
     from tests.query.engines.postgres.test_engine import ROWS, made
 
@@ -165,6 +166,7 @@ def test_doctor_looks_at_a_server(tmp_path: Path) -> None:
         assert "visits: 200 rows" in done.stdout
 
 
+@pytest.mark.engine("postgres")
 def test_doctor_uses_the_password_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     """A drafted catalogue leaves it out, but the look itself needs it."""
     from dither.query.engines.choice import maker

@@ -141,5 +141,5 @@ def test_steps_are_public() -> None:
     assert telling == {
         "audit/catalogue.py",
         "audit/trial.py",
-        "query/engines/duckdb.py",
+        "query/engines/duckdb/engine.py",
     }

@@ -15,7 +15,7 @@ import pytest
 from pyarrow import parquet
 
 import dither
-from dither.query.engines.duckdb.sources import schema_of
+from dither.query.engines.duckdb.lookup import schema_of
 
 LONG, FAR = (1 << 63) - 1, 1 << 62
 EDGES = [

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dither.cli import main
-from dither.query.catalogue.file import load_catalogue
 from dither.query.catalogue.types import Type
+from dither.query.load import load_catalogue
 
 
 @pytest.fixture(autouse=True)

@@ -10,11 +10,11 @@ import pytest
 from dither.cli.interview import in_words, stated
 from dither.errors import ArgumentError
 from dither.query.catalogue.types import Type
-from dither.query.draft.draft import Column
+from dither.query.draft.draft import DraftField
 
-GUESSED = Column("age", Type.INTEGER, 0, 120, "years", by="a guess", typed=False)
-TEXT = Column("ward", None, typed=False)
-NUMBER = Column("n", Type.INTEGER)
+GUESSED = DraftField("age", Type.INTEGER, 0, 120, "years", by="a guess", typed=False)
+TEXT = DraftField("ward", None, typed=False)
+NUMBER = DraftField("n", Type.INTEGER)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ NUMBER = Column("n", Type.INTEGER)
     ],
 )
 def test_types_and_bounds(
-    column: Column, answer: str, type_: Type, low: Any, high: Any, measure: str
+    column: DraftField, answer: str, type_: Type, low: Any, high: Any, measure: str
 ) -> None:
     found = stated(column, answer)
     assert (found.type, found.low, found.high, found.measure, found.keys) == (
@@ -59,7 +59,7 @@ def test_types_and_bounds(
     ],
 )
 def test_public_values(
-    column: Column, answer: str, type_: Type, keys: tuple[Any, ...]
+    column: DraftField, answer: str, type_: Type, keys: tuple[Any, ...]
 ) -> None:
     found = stated(column, answer)
     assert (found.type, found.keys, found.low) == (type_, keys, None)
@@ -78,15 +78,15 @@ def test_public_values(
         (TEXT, "= A, A", "twice"),
     ],
 )
-def test_what_is_refused(column: Column, answer: str, said: str) -> None:
+def test_what_is_refused(column: DraftField, answer: str, said: str) -> None:
     with pytest.raises(ArgumentError, match=said):
         stated(column, answer)
 
 
 @pytest.mark.parametrize(
-    "column", [GUESSED, TEXT, Column("x", Type.TEXT, keys=("A", "B"))]
+    "column", [GUESSED, TEXT, DraftField("x", Type.TEXT, keys=("A", "B"))]
 )
-def test_what_is_shown_can_be_typed(column: Column) -> None:
+def test_what_is_shown_can_be_typed(column: DraftField) -> None:
     again = stated(column, in_words(column))
     assert (again.facts, in_words(again)) == (
         column.facts | {"by": again.by} if again.by else column.facts,

@@ -18,7 +18,7 @@ from dither.errors import ArgumentError, MissingExtra
 from dither.query.catalogue.model import Catalogue
 from dither.query.engines.protocol import Engine
 from dither.query.engines.spark.engine import SparkEngine
-from dither.query.engines.spark.local import start
+from dither.query.engines.spark.sessions import start
 from tests.conformance.world import CATALOGUES, stored
 
 __all__ = ["ENGINES", "session", "spark_engine"]

@@ -22,7 +22,7 @@ def server():
     running.__exit__(None, None, None)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def place(request, tmp_path):
     """An empty place for a book."""
     if request.param == "sqlite":

@@ -15,6 +15,8 @@ from dither.privacy import PureDP
 from tests.clock import until
 from tests.ledger.server import serving
 
+pytestmark = pytest.mark.postgres
+
 
 @pytest.fixture
 def address(server):

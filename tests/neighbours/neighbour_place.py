@@ -14,8 +14,9 @@ import duckdb
 from dither.privacy import Relation, Unit
 from dither.query.catalogue.model import Catalogue, Field, Link, Table
 from dither.query.catalogue.types import ANY, Range, Type
+from dither.query.engines.columns import Schema
 from dither.query.engines.duckdb.engine import DuckDBEngine
-from dither.query.engines.duckdb.storage import Column, Schema, Stored
+from dither.query.engines.duckdb.stored import StoredColumn, StoredTable
 
 __all__ = ["FACTS", "IDS", "NUMBERED", "ROWS", "Place", "replacing"]
 
@@ -109,16 +110,16 @@ class _Base:
     def schema(self) -> Schema | None:
         return None
 
-    def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> Stored:
+    def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> StoredTable:
         connection.execute("SET threads = 1")
         types = {one.name: STORED.get(one.name, "VARCHAR") for one in table.fields}
         columns = ", ".join(f'"{name}" {type_}' for name, type_ in types.items())
         connection.execute(
             f'CREATE TABLE "base {table.name}" ({columns}, mine BOOLEAN)'
         )
-        return Stored(
+        return StoredTable(
             f'"base {table.name}"',
-            {name: Column(f'"{name}"', types[name]) for name in types},
+            {name: StoredColumn(f'"{name}"', types[name]) for name in types},
             "rowid",
         )
 

@@ -45,7 +45,7 @@ def place_of(name: str) -> str:
         return name
     path = Path(name)
     if path.suffix == ".toml":
-        from dither.query.catalogue.file import load_catalogue
+        from dither.query.load import load_catalogue
 
         return load_catalogue(path).book or str(beside(path))
     return (
@@ -68,8 +68,8 @@ def open_book(name: str) -> Ledger:
     """
     from dither.ledger import Ledger
     from dither.ledger.store import connect
-    from dither.query.engines.duckdb.files import ending
-    from dither.query.engines.duckdb.sources import CSV, JSON, PARQUET
+    from dither.query.engines.duckdb.lookup import CSV, JSON, PARQUET
+    from dither.query.engines.duckdb.readers.text_files import ending
 
     place = place_of(name)
     if "://" not in place:

@@ -116,24 +116,24 @@ def known_names(source: str, stored: str) -> Names:
     if not source or "://" in source:
         return {}
     if source.endswith(".toml"):
-        from dither.query.catalogue.file import load_catalogue
+        from dither.query.load import load_catalogue
 
         return {
             table.name: [one.name for one in table.fields]
             for table in load_catalogue(source).tables
         }
-    from dither.query.engines.duckdb.sources import name_of, schema_of
+    from dither.query.engines.duckdb.lookup import name_of, schema_of
 
     return {name_of(source, stored): list(schema_of(source, stored) or ())}
 
 
 def stored_tables(source: str) -> list[str]:
     try:
-        from dither.query.engines.duckdb.databases import DatabaseTable
-        from dither.query.engines.duckdb.sources import source_of
-        from dither.query.engines.duckdb.storage import connect
+        from dither.query.engines.duckdb.connection import connect
+        from dither.query.engines.duckdb.lookup import reader_of
+        from dither.query.engines.duckdb.readers.databases import DatabaseTable
 
-        found = source_of(source)
+        found = reader_of(source)
         if not isinstance(found, DatabaseTable):
             return []
         with connect() as connection:

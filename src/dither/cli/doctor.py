@@ -221,14 +221,14 @@ def facts(source: str) -> Iterator[str]:
     """What the curator should know about the data of a catalogue or another source;
     private, and not charged.
     """
-    from dither.query.catalogue.file import load_catalogue
+    from dither.query.load import load_catalogue
 
     if Path(source).suffix == ".toml":
         yield from looked(load_catalogue(source))
         return
-    from dither.query.catalogue.file import parse_catalogue
     from dither.query.draft.draft import drafted
     from dither.query.draft.text import text
+    from dither.query.load import parse_catalogue
 
     for one in drafted([source]).one_by_one():
         name = one.sheets[0].name

@@ -21,7 +21,7 @@ from dither.errors import ArgumentError
 
 if TYPE_CHECKING:
     from dither.query.catalogue.types import Type
-    from dither.query.draft.draft import Column, Draft, Sheet
+    from dither.query.draft.draft import Draft, DraftField, Sheet
 
 __all__ = ["interview"]
 
@@ -167,7 +167,7 @@ class Columns:
             sheet, columns=tuple(column for column in asked if column is not None)
         )
 
-    def _column(self, sheet: Sheet, column: Column) -> Column | None:
+    def _column(self, sheet: Sheet, column: DraftField) -> DraftField | None:
         from dither.query.catalogue.names import same
 
         if self.rest or any(same(column.name, id) for id in self._ids(sheet)):
@@ -190,7 +190,7 @@ class Columns:
             if end.startswith(f"{sheet.name}.")
         ]
 
-    def _read(self, column: Column, answer: str) -> Column | None:
+    def _read(self, column: DraftField, answer: str) -> DraftField | None:
         if answer == OUT:
             return None
         if answer == REST:
@@ -201,7 +201,7 @@ class Columns:
         return replace(declared, by=f"{self.who}{measured}", typed=True)
 
 
-def in_words(column: Column) -> str:
+def in_words(column: DraftField) -> str:
     """A column as it may be typed."""
     type_ = (column.type.value if column.type else "text").lower()
     if column.keys is not None:
@@ -210,7 +210,7 @@ def in_words(column: Column) -> str:
     return f"{type_}{ends} {column.measure}".rstrip() if ends else type_
 
 
-def stated(column: Column, answer: str) -> Column:
+def stated(column: DraftField, answer: str) -> DraftField:
     """What was typed about a column."""
     from dither.query.catalogue.types import Type
 
@@ -225,7 +225,7 @@ def stated(column: Column, answer: str) -> Column:
     return _with_bounds(plain, words, known)
 
 
-def _with_keys(column: Column, words: str, type_: Type | None) -> Column:
+def _with_keys(column: DraftField, words: str, type_: Type | None) -> DraftField:
     from dither.query.catalogue.types import Type
     from dither.query.catalogue.values import keys_of, type_of_keys
 
@@ -241,7 +241,7 @@ def _with_keys(column: Column, words: str, type_: Type | None) -> Column:
     return replace(column, type=wanted, keys=keys_of("keys", texts, wanted))
 
 
-def _with_bounds(column: Column, words: str, type_: Type | None) -> Column:
+def _with_bounds(column: DraftField, words: str, type_: Type | None) -> DraftField:
     from dither.query.catalogue.values import bounds_of, type_of_bounds
 
     match = RANGE.fullmatch(words)

@@ -18,7 +18,7 @@ def command(catalogue: str) -> None:
     """Show what CATALOGUE declares: tables, columns, types, bounds and public keys.
     Nothing in it is from the data.
     """
-    from dither.query.catalogue.file import load_catalogue
     from dither.query.catalogue.tables import Tables
+    from dither.query.load import load_catalogue
 
     click.echo(str(Tables(load_catalogue(catalogue))))

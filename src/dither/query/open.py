@@ -19,11 +19,11 @@ from dither.privacy import ApproxDP, Unit
 from dither.privacy.numbers import fraction, written
 from dither.query.catalogue.declare import declare
 from dither.query.catalogue.declare_several import declare_several
-from dither.query.catalogue.file import load_catalogue
 from dither.query.catalogue.model import Catalogue
 from dither.query.database import Database
-from dither.query.engines.choice import apart, engine_for, engine_of, maker, sources_of
+from dither.query.engines.choice import apart, engine_for, engine_of, lookup_of, maker
 from dither.query.engines.protocol import Engine
+from dither.query.load import load_catalogue
 
 __all__ = ["dataset_of", "open"]
 
@@ -134,7 +134,7 @@ def open(
     _only_several(public=public or None, links=links)
     chosen = engine if engine is not None else engine_of(source)
     _check_book(chosen in SERVERS, budget, ledger)
-    reading = sources_of(chosen)
+    reading = lookup_of(chosen)
     called = name or reading.name_of(source, table)
     catalogue = declare(called, reading.schema_of(source, table), **told)
     path = (
@@ -183,7 +183,7 @@ def _open_several(
             for table, (source, stored) in places.items()
         }
     schemas = {
-        table: sources_of(chosen).schema_of(*place) for table, place in places.items()
+        table: lookup_of(chosen).schema_of(*place) for table, place in places.items()
     }
     catalogue = declare_several(name, schemas, **told)
     book = (

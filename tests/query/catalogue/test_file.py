@@ -5,22 +5,20 @@ wrong with the others.
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dither.errors import ArgumentError
 from dither.ledger import Policy
 from dither.privacy import Unit
 from dither.query.catalogue import file as catalogue_file
-from dither.query.catalogue.file import dump_catalogue, load_catalogue, parse_catalogue
-from dither.query.catalogue.model import Catalogue, Field, Link, Table
+from dither.query.catalogue.file import KeysFrom, dump_catalogue, read_catalogue
+from dither.query.catalogue.model import Field, Link
 from dither.query.catalogue.types import Range, Type
 from dither.query.catalogue.values import bounds_of
+from dither.query.load import load_catalogue, parse_catalogue
 
 SMALL = """
 unit = "id"
@@ -97,22 +95,6 @@ def test_the_one_in_the_documentation(tmp_path: Path) -> None:
     )
     assert regions.public
     assert parse_catalogue(dump_catalogue(found)) == found
-
-
-def test_places_are_beside_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "c.toml").write_text(
-        'book = "postgresql://host/books"\n' + SMALL, encoding="utf-8-sig"
-    )
-    monkeypatch.chdir(tmp_path)
-    found = load_catalogue("c.toml")
-    assert found.tables[0].source == str(tmp_path / "visits.csv")
-    assert found.book == "postgresql://host/books"
-    (tmp_path / "c.toml").write_text(
-        changed("visits.csv", "/data/visits.csv"), encoding="utf-8"
-    )
-    assert load_catalogue("c.toml").tables[0].source == "/data/visits.csv"
 
 
 def test_delta_from_the_population() -> None:
@@ -231,151 +213,33 @@ def test_what_is_wrong(text: str, words: str | None) -> None:
     assert str(caught.value).startswith(words)
 
 
-def test_files_that_are_none(tmp_path: Path) -> None:
-    with pytest.raises(ArgumentError, match="cannot be read"):
-        load_catalogue(tmp_path / "gone.toml")
-    (tmp_path / "c.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(ArgumentError, match="not UTF-8"):
-        load_catalogue(tmp_path / "c.toml")
-
-
-def public(tmp_path: Path, keys_from: str, public: str = "public = true") -> Catalogue:
-    (tmp_path / "places.csv").write_text(
-        "place,size\nb,2\na,1\na,x\n,3\n", encoding="utf-8"
-    )
-    text = changed('keys = ["A", "B"]', f'keys_from = "{keys_from}"')
-    text += f'[tables.places]\nsource = "places.csv"\n{public}\n[tables.places.columns]\nid = "integer"\n'
-    return parse_catalogue(text, "c.toml", tmp_path)
-
-
-def test_keys_from_a_public_table(tmp_path: Path) -> None:
-    assert public(tmp_path, "places.place").table("visits").field("ward").keys == (
-        "a",
-        "b",
-    )
-    assert public(tmp_path, "Places.PLACE").table("visits").field("ward").keys == (
-        "a",
-        "b",
-    )
-    with pytest.raises(ArgumentError, match=r"did you mean place\?"):
-        public(tmp_path, "places.plac")
-    with pytest.raises(ArgumentError, match=r"did you mean places\?"):
-        public(tmp_path, "place.place")
-    with pytest.raises(ArgumentError, match="places is not public"):
-        public(tmp_path, "places.place", "")
+def test_keys_are_listed_or_taken_from_a_table() -> None:
     both = changed('keys = ["A", "B"]', 'keys = ["A"], keys_from = "places.place"')
     with pytest.raises(ArgumentError, match="leave one of the two out"):
         parse_catalogue(both)
 
 
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8).filter(
-    lambda text: text != "?"
+@pytest.mark.parametrize(
+    ("engine", "stored"), [(None, None), ("spark", None), (None, "main.places")]
 )
-NAMES = st.text(
-    st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8
-).filter(lambda name: name != "?")
-UNITS = st.builds(
-    Unit,
-    NAMES.filter(lambda name: name != "row"),
-    st.sampled_from(["add/remove", "replace"]),
-)
-NUMBERS = st.floats(-1e100, 1e100)
-DATES = st.dates()
-TIMES = st.datetimes()
+def test_keys_of_a_public_table_are_asked_for(
+    engine: str | None, stored: str | None
+) -> None:
+    """As the file has it; whoever reads it knows the engines."""
+    asked: list[KeysFrom] = []
 
+    def keys(wanted: KeysFrom) -> list[str]:
+        asked.append(wanted)
+        return ["a", "b"]
 
-@st.composite
-def fields(draw: st.DrawFn, name: str) -> Field:
-    type_, values = draw(
-        st.sampled_from(
-            [
-                (Type.INTEGER, st.integers(-(2**56), 2**56)),
-                (Type.REAL, NUMBERS),
-                (Type.DATE, DATES),
-                (Type.TIMESTAMP, TIMES),
-                (Type.TEXT, TEXTS),
-                (Type.BOOLEAN, st.booleans()),
-            ]
-        )
-    )
-    keys: list[Any] | None = draw(
-        st.none() | st.lists(values, min_size=1, max_size=4, unique=True)
-    )
-    range_ = Range()
-    if type_ not in (Type.TEXT, Type.BOOLEAN) and keys is None:
-        low, high = sorted([draw(values), draw(values)])
-        range_ = bounds_of(
-            "x",
-            draw(st.sampled_from([low, None])),
-            draw(st.sampled_from([high, None])),
-            type_,
-        )
-    if keys is not None and draw(st.booleans()):
-        keys = [*keys, None]
-    return Field(
-        name, type_, range_, None if keys is None else tuple(keys), draw(TEXTS)
-    )
-
-
-@st.composite
-def catalogues(draw: st.DrawFn) -> Catalogue:
-    names = draw(st.lists(NAMES, min_size=2, max_size=4, unique_by=str.casefold))
-    owner = Field("the id", draw(st.sampled_from([Type.INTEGER, Type.TEXT])))
-    columns = [name for name in names if name.casefold() != "the id"]
-    first = (owner, *(draw(fields(name)) for name in columns))
-    tables = [
-        Table(
-            names[0],
-            first,
-            owner="the id",
-            rows=draw(st.none() | st.integers(1, 99)),
-            source=draw(NAMES),
-        )
-    ]
-    if draw(st.booleans()):
-        tables.append(
-            Table(
-                names[1],
-                (owner,),
-                link=Link("the id", names[0], "the id"),
-                stored=draw(TEXTS),
-            )
-        )
-    else:
-        tables.append(Table(names[1], (), public=True))
-    return Catalogue(
-        draw(NAMES),
-        tuple(tables),
-        unit=draw(UNITS),
-        population=draw(st.none() | st.integers(1, 10**12)),
-        epsilon=draw(st.none() | st.floats(1e-3, 1e3)),
-        delta=draw(st.floats(0, 0.5)),
-        analysts=draw(st.dictionaries(NAMES, st.floats(0.01, 1), max_size=2)),
-        policy=Policy(
-            draw(st.none() | st.floats(0.1, 9)),
-            draw(st.none() | st.floats(1, 99)),
-            draw(st.integers(1, 9)),
-        ),
-        version=draw(NAMES),
-        book=draw(st.none() | NAMES),
-    )
-
-
-@given(catalogues())
-def test_written_and_read(catalogue: Catalogue) -> None:
-    assert parse_catalogue(dump_catalogue(catalogue)) == catalogue
-
-
-def test_odd_texts_are_written_so_that_they_are_read_again() -> None:
-    odd = ('"', "\\", "\x7f", "\n", "\x00", "\u2028", "'''", "é", "🙂", "")
-    field = Field("a.b 'c\"", Type.TEXT, keys=odd, provenance="\x7f\r\n")
-    times = Field(
-        "t",
-        Type.TIMESTAMP,
-        keys=(datetime(1, 1, 1), datetime(2024, 1, 1, 0, 0, 0, 5)),
-    )
-    catalogue = Catalogue("x", (Table("a.b", (field, times)),))
-    assert parse_catalogue(dump_catalogue(catalogue)) == catalogue
+    text = changed('keys = ["A", "B"]', 'keys_from = "places.place"')
+    text = (f'engine = "{engine}"\n' if engine else "") + text
+    text += '[tables.places]\nsource = "places.csv"\npublic = true\n'
+    text += f'table = "{stored}"\n' if stored else ""
+    found = read_catalogue(text, keys, "c.toml", Path("/data"))
+    assert found.table("visits").field("ward").keys == ("a", "b")
+    place = "/data/places.csv"
+    assert asked == [KeysFrom("places", "place", Type.TEXT, place, stored, engine)]
 
 
 def test_what_is_no_catalogue_is_not_shown(tmp_path: Path) -> None:

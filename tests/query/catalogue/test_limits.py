@@ -11,8 +11,9 @@ import pytest
 import dither
 from bench import preview
 from dither.errors import ArgumentError
-from dither.query.catalogue.file import dump_catalogue, parse_catalogue
+from dither.query.catalogue.file import dump_catalogue
 from dither.query.catalogue.limits import Limits
+from dither.query.load import parse_catalogue
 
 FILE = 'unit = "row"\n{limits}\n[tables.t]\n[tables.t.columns]\nx = "integer"\n'
 

@@ -12,9 +12,9 @@ import pytest
 
 import dither
 from dither.errors import ArgumentError
-from dither.query.catalogue.file import load_catalogue, parse_catalogue
 from dither.query.catalogue.types import Type
 from dither.query.draft.draft import draft, drafted, first_guess
+from dither.query.load import load_catalogue, parse_catalogue
 
 
 @pytest.fixture(autouse=True)

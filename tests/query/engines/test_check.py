@@ -13,7 +13,6 @@ from pyarrow import parquet
 
 import dither
 from dither.privacy import Unit
-from dither.query.catalogue.file import load_catalogue
 from dither.query.catalogue.model import Catalogue, Field, Link, Table
 from dither.query.catalogue.types import Range, Type
 from dither.query.catalogue.values import bounds_of
@@ -21,6 +20,7 @@ from dither.query.engines.check import check
 from dither.query.engines.duckdb.engine import DuckDBEngine
 from dither.query.engines.postgres.engine import PostgresEngine
 from dither.query.engines.spark.engine import SparkEngine
+from dither.query.load import load_catalogue
 from tests.conformance.spark_asking import session
 from tests.query.engines.postgres.test_engine import made
 
@@ -182,6 +182,7 @@ SAID = [
 ]
 
 
+@pytest.mark.engine("postgres")
 def test_tables_on_a_server() -> None:
     address = made(
         "CREATE TABLE visits (id text, visit int, age text, ward text, day date)",

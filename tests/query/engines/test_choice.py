@@ -10,11 +10,12 @@ import pytest
 
 import dither
 from dither.errors import ArgumentError
-from dither.query.catalogue.file import dump_catalogue, parse_catalogue
+from dither.query.catalogue.file import dump_catalogue
 from dither.query.catalogue.model import Catalogue, Field, Table
 from dither.query.catalogue.types import Type
 from dither.query.engines.choice import engine_for, engine_of, maker
 from dither.query.engines.duckdb.engine import DuckDBEngine
+from dither.query.load import parse_catalogue
 
 Session = type(
     "SparkSession", (SimpleNamespace,), {"__module__": "pyspark.sql.session"}

@@ -66,7 +66,7 @@ from dither.query.catalogue.text import dump_catalogue
 from dither.query.catalogue.types import ANY, Type
 from dither.query.catalogue.values import bounds_of
 
-__all__ = ["OPEN", "dump_catalogue", "load_catalogue", "parse_catalogue"]
+__all__ = ["OPEN", "KeysFrom", "PublicKeys", "dump_catalogue", "read_catalogue"]
 
 OPEN = "?"
 """What a draft holds where the curator has to decide."""
@@ -104,33 +104,42 @@ WORDS = {
 Built = TypeVar("Built")
 
 
-def load_catalogue(path: str | Path) -> Catalogue:
-    """Read a catalogue file. Other files that it names are beside it."""
-    place = Path(path)
-    try:
-        text = place.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise ArgumentError(
-            str(path), f"cannot be read ({error.strerror}); name a catalogue file"
-        ) from None
-    except UnicodeDecodeError:
-        raise ArgumentError(str(path), "is not UTF-8 text; save it as UTF-8") from None
-    return parse_catalogue(text, place.name, place.absolute().parent)
+@dataclass(frozen=True)
+class KeysFrom:
+    """A column of a public table whose values are keys. `engine` and `stored` (the
+    table's name there) are as the file has them; None where it does not say.
+    """
+
+    table: str
+    column: str
+    type: Type
+    source: str
+    stored: str | None
+    engine: str | None
 
 
-def parse_catalogue(
-    text: str, file: str = "catalogue", folder: Path | None = None
+PublicKeys = Callable[[KeysFrom], list[Any]]
+"""What reads the values of a public column, each once and in order."""
+
+
+def read_catalogue(
+    text: str,
+    public_keys: PublicKeys,
+    file: str = "catalogue",
+    folder: Path | None = None,
 ) -> Catalogue:
-    """Read the text of a catalogue file."""
+    """The catalogue that the text of a file declares. Other files that it names are in
+    the folder.
+    """
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ArgumentError(file, _no_toml(file, text, str(error))) from None
     with _at(file):
         top = _Part("top", content)
-        return _Reader(
-            folder or Path(), top.part("tables"), top.get("engine", str, "")
-        ).catalogue(top, Path(file).stem)
+        engine = top.get("engine", str, "")
+        reader = _Reader(folder or Path(), top.part("tables"), public_keys, engine)
+        return reader.catalogue(top, Path(file).stem)
 
 
 def _no_toml(file: str, text: str, why: str) -> str:
@@ -218,6 +227,7 @@ class _Reader:
 
     folder: Path
     tables: _Part
+    public_keys: PublicKeys
     engine: str = ""
 
     def catalogue(self, top: _Part, stem: str) -> Catalogue:
@@ -358,8 +368,6 @@ class _Reader:
         """The different values of a public table's column, read now and fixed from then
         on.
         """
-        from dither.query.engines.choice import engine_of, sources_of
-
         name, column = self._split("keys_from", text)
         table = self.tables.part(find(name, self.tables.content) or name, "table")
         if not table.get("public", bool, False):
@@ -367,13 +375,16 @@ class _Reader:
                 "keys_from",
                 f"{name} is not public; list the keys, or declare the table as public",
             )
-        source = self._place(table.get("source", str, ""))
-        engine = self.engine or engine_of(source)
-        stored = table.get("table", str, "" if engine == "duckdb" else name)
-        found: list[Any] = sources_of(engine).public_values(
-            source, stored, column, type_
+        return self.public_keys(
+            KeysFrom(
+                name,
+                column,
+                type_,
+                self._place(table.get("source", str, "")),
+                table.get("table", str),
+                self.engine or None,
+            )
         )
-        return found
 
 
 def _spelled_out(value: Any) -> Any:

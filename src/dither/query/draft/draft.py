@@ -16,13 +16,13 @@ from typing import Any
 from dither.errors import ArgumentError
 from dither.query.catalogue.names import find, nameable, same
 from dither.query.catalogue.types import Type
+from dither.query.draft.found import Found, found_tables
 from dither.query.draft.guesses import LIKELY, guess, likely_link, units
-from dither.query.draft.sources import Found, found_tables
 
 __all__ = [
     "GUESSED",
-    "Column",
     "Draft",
+    "DraftField",
     "Link",
     "Sheet",
     "draft",
@@ -40,7 +40,7 @@ spent.
 
 
 @dataclass(frozen=True)
-class Column:
+class DraftField:
     """A column to be declared. `type` is None where it is a text because nothing else
     is known of it; `typed` says that the source or the curator states the type."""
 
@@ -79,7 +79,7 @@ class Sheet:
     name: str
     source: str
     stored: str
-    columns: tuple[Column, ...]
+    columns: tuple[DraftField, ...]
     listed: bool = True
     link: Link | None = None
     rows: int | None = None
@@ -87,7 +87,7 @@ class Sheet:
     ownerless: bool = False
     public: bool = False
 
-    def column(self, name: str) -> Column | None:
+    def column(self, name: str) -> DraftField | None:
         return next((one for one in self.columns if same(one.name, name)), None)
 
 
@@ -247,11 +247,11 @@ def _sheet(table: Found) -> Sheet:
     )
 
 
-def _columns(schema: Mapping[str, Type | None]) -> Iterator[Column]:
+def _columns(schema: Mapping[str, Type | None]) -> Iterator[DraftField]:
     for name, type_ in schema.items():
         found = guess(name, type_)
         measured = f"{GUESSED}, in {found.measure}" if found.measure else GUESSED
-        yield Column(
+        yield DraftField(
             name,
             found.type,
             found.low,
@@ -284,9 +284,11 @@ def _with_id(sheet: Sheet, unit: str, type_: Type | None) -> Sheet:
             sheet,
             columns=tuple(one for one in sheet.columns if not same(one.name, "rowid")),
         )
-    columns = sheet.columns if sheet.listed or sheet.column(unit) else (Column(unit),)
+    columns = (
+        sheet.columns if sheet.listed or sheet.column(unit) else (DraftField(unit),)
+    )
     plain = [
-        Column(one.name, type_) if same(one.name, unit) else one for one in columns
+        DraftField(one.name, type_) if same(one.name, unit) else one for one in columns
     ]
     return replace(sheet, columns=tuple(plain))
 

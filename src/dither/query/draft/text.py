@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dither.query.catalogue.text import key, value
 from dither.query.catalogue.types import Type
-from dither.query.draft.draft import GUESSED, ROW, Column, Draft, Sheet
+from dither.query.draft.draft import GUESSED, ROW, Draft, DraftField, Sheet
 from dither.query.draft.guesses import named_like_an_id
 
 __all__ = ["CHECK", "guesses", "text"]
@@ -65,7 +65,7 @@ def guesses(draft: Draft) -> list[str]:
     return found
 
 
-def _guessed(column: Column) -> bool:
+def _guessed(column: DraftField) -> bool:
     by_name = column.by.startswith(GUESSED)
     return by_name and (
         column.low is not None or (column.type is not None and not column.typed)
@@ -185,7 +185,7 @@ def _is_text(sheet: Sheet) -> bool:
     )
 
 
-def _column(column: Column, *, id: bool) -> str:
+def _column(column: DraftField, *, id: bool) -> str:
     facts = column.facts
     written = value(facts if len(facts) > 1 else facts["type"])
     line = f"{key(column.name)} = {written}"

@@ -22,8 +22,8 @@ from dither.query.catalogue.names import same
 from dither.query.catalogue.types import ANY, Type
 from dither.query.catalogue.values import value_at
 from dither.query.engines.duckdb.check import about_source
+from dither.query.engines.duckdb.connection import connect
 from dither.query.engines.duckdb.engine import DuckDBEngine
-from dither.query.engines.duckdb.storage import connect
 from dither.query.engines.protocol import Dialect, Engine, Session
 
 __all__ = ["check"]
@@ -162,7 +162,7 @@ def _guesses(table: Table) -> Iterator[str]:
 
 def _source(engine: DuckDBEngine, table: Table) -> Iterator[str]:
     """What in a file itself is not read, or not as it was meant."""
-    source = engine.sources[table.name]
+    source = engine.readers[table.name]
     with connect() as connection:
         stored = source.store(connection, table)
         for about, number, what in about_source(connection, source, stored, table):

@@ -1,9 +1,7 @@
-"""Which engine a source belongs to. Each is loaded when it is chosen; all of them
-answer the same four questions.
+"""Which engine a source belongs to. Each is loaded when it is chosen.
 
-An engine's module holds its class, whose `of(catalogue, sources)` makes it; its
-`…sources` module says what can be known of a source before that: `schema_of`,
-`name_of`, `public_values`.
+An engine's folder holds `engine`, with the class whose `of(catalogue, sources)` makes
+it, and `lookup`, which says what can be known of a source before that.
 """
 
 from __future__ import annotations
@@ -11,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from dither.errors import ArgumentError
 from dither.query.catalogue.model import Catalogue
-from dither.query.engines.protocol import Engine
+from dither.query.engines.protocol import Engine, Lookup
 from dither.query.plugins import engine_named
 
 __all__ = [
@@ -25,15 +22,11 @@ __all__ = [
     "apart",
     "engine_for",
     "engine_of",
+    "lookup_of",
     "maker",
-    "sources_of",
 ]
 
-OWN = {
-    "duckdb": ("duckdb.engine", "DuckDBEngine", "duckdb.sources"),
-    "postgres": ("postgres.engine", "PostgresEngine", "postgres.sources"),
-    "spark": ("spark.engine", "SparkEngine", "spark.sources"),
-}
+OWN = {"duckdb": "DuckDBEngine", "postgres": "PostgresEngine", "spark": "SparkEngine"}
 ADDRESSES = ("postgresql://", "postgres://")
 
 
@@ -74,17 +67,14 @@ def maker(name: str) -> Callable[..., Engine]:
     """
     if name not in OWN:
         return engine_named(name, list(OWN))
-    module, made, _ = OWN[name]
-    found: Callable[..., Engine] = getattr(_module(module), made).of
-    return found
+    module = import_module(f"dither.query.engines.{name}.engine")
+    made: Callable[..., Engine] = getattr(module, OWN[name]).of
+    return made
 
 
-def sources_of(name: str) -> ModuleType:
+def lookup_of(name: str) -> Lookup:
     """What can be asked of an engine's sources before they are opened. Engines of other
     packages read what ours do.
     """
-    return _module(OWN[name if name in OWN else "duckdb"][2])
-
-
-def _module(name: str) -> ModuleType:
-    return import_module(f"dither.query.engines.{name}")
+    own = name if name in OWN else "duckdb"
+    return cast(Lookup, import_module(f"dither.query.engines.{own}.lookup"))

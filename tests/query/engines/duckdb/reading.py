@@ -8,7 +8,7 @@ from dither.privacy import Unit
 from dither.query.catalogue.model import Catalogue, Field, Table
 from dither.query.catalogue.types import Type
 from dither.query.engines.duckdb.engine import DuckDBEngine
-from dither.query.engines.duckdb.sources import schema_of
+from dither.query.engines.duckdb.lookup import schema_of
 
 __all__ = ["catalogue_of", "engine_of", "owners_of", "rows_of"]
 

@@ -18,9 +18,11 @@ from dither.errors import ArgumentError
 from dither.privacy import Unit
 from dither.query.catalogue.model import Catalogue, Field, Link, Table
 from dither.query.catalogue.types import Type
+from dither.query.engines.columns import READABLE
 from dither.query.engines.duckdb.casts import as_id, as_type
+from dither.query.engines.duckdb.connection import connect
 from dither.query.engines.duckdb.engine import DuckDBEngine
-from dither.query.engines.duckdb.storage import READABLE, connect, type_of
+from dither.query.engines.duckdb.stored import type_of
 
 LONG, FAR = (1 << 63) - 1, 1 << 62
 CALENDAR = 9_223_372_022_400_000_000

@@ -15,14 +15,14 @@ from pyarrow import parquet
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.types import Type
 from dither.query.engines.duckdb.check import about_source
-from dither.query.engines.duckdb.sources import source_of
-from dither.query.engines.duckdb.storage import connect
-from dither.query.engines.duckdb.text_lines import LONGEST
+from dither.query.engines.duckdb.connection import connect
+from dither.query.engines.duckdb.lookup import reader_of
+from dither.query.engines.duckdb.readers.text_lines import LONGEST
 
 
 def said(path: Path, stored: str = "", **types: Type) -> list[str]:
     table = Table("t", tuple(Field(name, type_) for name, type_ in types.items()))
-    source = source_of(path, stored)
+    source = reader_of(path, stored)
     with connect() as connection:
         found = about_source(connection, source, source.store(connection, table), table)
         return [

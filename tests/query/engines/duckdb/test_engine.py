@@ -19,7 +19,7 @@ from dither.privacy import Unit
 from dither.query.catalogue.limits import Limits
 from dither.query.catalogue.model import Catalogue, Field, Link, Table
 from dither.query.catalogue.types import Type
-from dither.query.engines import running
+from dither.query.engines import session as engine_session
 from dither.query.engines.duckdb.engine import DuckDBEngine
 from dither.query.engines.protocol import Engine
 from tests.query.engines.interrupting import interrupt_a_wait
@@ -173,7 +173,7 @@ LONG = "SELECT count(*) FROM (SELECT range % 10000019 AS a, count(*) FROM range(
 def test_ctrl_c_ends_a_long_question(
     engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interrupt_a_wait(monkeypatch, running, 6)
+    interrupt_a_wait(monkeypatch, engine_session, 6)
     with engine.session() as session:
         with pytest.raises(KeyboardInterrupt):
             session.fetch(LONG)

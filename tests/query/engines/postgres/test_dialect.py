@@ -39,6 +39,7 @@ from tests.query.operations.expression_cases import (
     over_keys,
 )
 
+pytestmark = pytest.mark.engine("postgres")
 EXPRESSIONS = [
     pytest.param(case, id=f"{place}-{case.name}") for place, case in enumerate(CASES)
 ]
@@ -98,7 +99,7 @@ class World:
 
     def _fetch(self, sql: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
         try:
-            return self.session._read(sql, parameters)
+            return self.session._execute(sql, parameters)
         except Exception as problem:
             self.session._connection.execute(b"ROLLBACK TO dither_reading")
             raise AssertionError(f"{problem}\n{sql[:2000]}") from problem

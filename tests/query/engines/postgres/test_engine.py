@@ -21,6 +21,7 @@ from tests.attacks.analyst import log
 from tests.attacks.test_sql_messages import FAILED, told
 from tests.conformance.postgres_asking import server
 
+pytestmark = pytest.mark.engine("postgres")
 ROWS = "CREATE TABLE visits (id text, ward text, cost int); "
 ROWS += "INSERT INTO visits SELECT 'p' || n % 40, chr(65 + n % 3), n % 50 FROM generate_series(1, 200) n"
 DECLARED: dict[str, Any] = {

@@ -20,7 +20,7 @@ SCRIPT = """
 import json, sys
 import numpy as np
 from dither.mechanisms.additive import Gaussian, Laplace
-from dither.query.engines.spark.local import start
+from dither.query.engines.spark.sessions import start
 
 for mechanism in (Laplace, Gaussian):
     mechanism._draw = lambda _self, _scale, size: 0 if size is None else np.zeros(size, np.int64)

@@ -14,7 +14,7 @@ import pytest
 from dither.query.catalogue.types import ANY, Range, Type
 from dither.query.collect.rows import render
 from dither.query.engines.spark.dialect import SparkDialect
-from dither.query.engines.spark.local import own
+from dither.query.engines.spark.sessions import own
 from dither.query.operations.evaluate_values import value
 from dither.query.operations.expressions import Column, KeyLeaf, Ref
 from dither.query.operations.operators import OPERATORS, call, literal

@@ -4,12 +4,6 @@ behind.
 
 from __future__ import annotations
 
-import math
-import os
-import random
-import subprocess
-import sys
-import textwrap
 import threading
 import traceback
 
@@ -21,13 +15,12 @@ from dither.privacy import Unit
 from dither.query.catalogue.limits import Limits
 from dither.query.catalogue.model import Catalogue, Field, Table
 from dither.query.catalogue.types import Type
-from dither.query.engines import running
+from dither.query.engines import session as engine_session
 from dither.query.engines.protocol import Engine
-from dither.query.engines.spark import local as spark_local
-from dither.query.engines.spark.dialect import SparkDialect
 from dither.query.engines.spark.engine import SparkEngine
 from tests.conformance.spark_asking import session
 from tests.query.engines.interrupting import interrupt_a_wait
+from tests.query.engines.spark.test_sessions import run
 
 pytestmark = pytest.mark.engine("spark")
 SECRET = "Mrs Miller"
@@ -143,73 +136,6 @@ def test_the_curator_can_look_into_failures(engine, visits):
     assert SECRET in engine.failures[-1]
 
 
-def test_wide_integers(engine):
-    """Exact at every size that bounding a unit's contribution can reach, against
-    Python's own.
-    """
-    picks = random.Random(5)
-    numbers = [
-        0,
-        1,
-        2,
-        3,
-        4,
-        *((1 << k) + d for k in range(2, 119) for d in (-1, 0, 1)),
-    ]
-    numbers += [picks.getrandbits(picks.randint(1, 118)) for _ in range(300)]
-    numbers += [picks.getrandbits(picks.randint(1, 57)) ** 2 for _ in range(300)]
-    dialect: SparkDialect = engine.dialect
-    rows = ", ".join(f"({n}BD)" for n in numbers)
-    table = f"(SELECT CAST(n AS DECIMAL(38,0)) AS n FROM VALUES {rows} AS v(n)) t"
-    halves, roots = dialect.doublings("n", 5, 2), dialect.root_above("n")
-    with engine.session() as opened:
-        found = opened.fetch(
-            f"SELECT n, {roots}, {halves}, {dialect.doublings('n', 9, 1)} FROM {table} WHERE n > 0"
-        )
-    for n, root, half, whole in [tuple(map(int, row)) for row in found]:
-        assert root == math.isqrt(n - 1) + 1
-        assert half == max(0, _doublings(n * n, 25))
-        assert whole == max(0, _doublings(n, 9))
-
-
-def _doublings(n: int, first: int) -> int:
-    """The least k with first · 2^k ≥ n."""
-    k = 0
-    while first << k < n:
-        k += 1
-    return k
-
-
-def test_sums_do_not_overflow(engine):
-    dialect = engine.dialect
-    for value in (2**62, -(2**62), 2**63 - 1, -(2**63), -1):
-        narrow, wide = dialect.total("n"), dialect.total(f"{dialect.wide('n')} * n")
-        with engine.session() as opened:
-            rows = f"(SELECT CAST({value} AS BIGINT) AS n FROM range(9)) t"
-            assert opened.fetch(f"SELECT {narrow} FROM {rows}") == [(9 * value,)]
-            if abs(value) < 2**62:
-                assert opened.fetch(f"SELECT {wide} FROM {rows}") == [(9 * value**2,)]
-
-
-def test_clipped_parts_are_cut_toward_zero(engine):
-    dialect = engine.dialect
-    cases = [
-        (v, c, n)
-        for v in (-(2**45), -7, -1, 0, 1, 7, 2**45)
-        for c in (1, 3, 2**61)
-        for n in (2**61 + 1, 2**62)
-    ]
-    rows = ", ".join(f"({v}L, {c}L, {n}BD)" for v, c, n in cases)
-    with engine.session() as opened:
-        divided = dialect.divided(f"({dialect.wide('v')} * c)", "n")
-        found = opened.fetch(
-            f"SELECT v, c, n, {divided} FROM VALUES {rows} AS t(v, c, n)"
-        )
-    assert all(
-        w == (abs(v) * c // int(n)) * (1 if v > 0 else -1) for v, c, n, w in found
-    )
-
-
 def test_a_cancelled_job_is_a_failure_that_is_charged():
     spark = session()
     rows = spark.range(30_000_000).selectExpr("id % 1000003 AS unit", "id % 77 AS x")
@@ -258,21 +184,13 @@ def test_a_question_has_its_time():
 
 
 def test_ctrl_c_ends_a_long_statement(engine, monkeypatch):
-    interrupt_a_wait(monkeypatch, running, 20)
+    interrupt_a_wait(monkeypatch, engine_session, 20)
     with engine.session() as opened:
         with pytest.raises(KeyboardInterrupt):
             opened.fetch(
                 "SELECT count(*) FROM range(3000000) a JOIN range(3000000) b ON a.id % 2 = b.id % 3"
             )
         assert opened.fetch("SELECT 1") == [(1,)]
-
-
-def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    given = {**os.environ, **environment}
-    return subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(script)],
-        capture_output=True, text=True, env=given, timeout=300, check=False,
-    )  # fmt: skip
 
 
 @pytest.mark.full
@@ -282,7 +200,7 @@ def test_a_session_that_is_stopped_in_the_middle(tmp_path):
         import os, dither
         os.chdir({str(tmp_path)!r})
         from dither.errors import EngineFailed
-        from dither.query.engines.spark.local import start
+        from dither.query.engines.spark.sessions import start
         spark = start("local[1]", **{{"spark.driver.memory": "600m"}})
         database = dither.open(spark.range(9), unit="id", budget=1.0, ledger=":memory:")
         database.sql("SELECT COUNT(*) FROM data", epsilon=0.25)
@@ -300,54 +218,3 @@ def test_a_session_that_is_stopped_in_the_middle(tmp_path):
     )
     assert done.stderr == ""
     assert done.returncode == 0
-
-
-OPEN = """
-    import dither
-    try:
-        dither.open("x.parquet", engine="spark", unit="id", budget=1.0, ledger=":memory:")
-    except dither.errors.DitherError as error:
-        print(error)
-    """
-
-
-def test_missing_java(tmp_path):
-    session()
-    done = run(OPEN, PATH=str(tmp_path), JAVA_HOME="")
-    assert done.stdout == (
-        "java: is not there, and Spark runs on it; install Java 17 or newer, and set JAVA_HOME if it is not found\n"
-    )
-    done = run(OPEN, JAVA_HOME=str(tmp_path))
-    assert "java: is not there" in done.stdout
-
-
-def test_old_java(tmp_path):
-    session()
-    java = tmp_path / "bin" / "java"
-    java.parent.mkdir()
-    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\n")
-    java.chmod(0o755)
-    done = run(OPEN, JAVA_HOME=str(tmp_path))
-    assert done.stdout == (
-        "java: is version 11, which is too old for Spark 4; "
-        "install Java 17 or newer, and set JAVA_HOME if it is not found\n"
-    )
-
-
-def test_our_own_settings():
-    found = spark_local.own(session())
-    assert {
-        name: found.conf.get(name) for name in spark_local.SETTINGS
-    } == spark_local.SETTINGS
-    assert found.conf.get("spark.sql.shuffle.partitions") == session().conf.get(
-        "spark.sql.shuffle.partitions"
-    )
-
-
-def test_spark_connect_is_refused():
-    Remote = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})
-    with pytest.raises(
-        dither.errors.ArgumentError,
-        match="Spark Connect, whose plans cannot be looked into",
-    ):
-        dither.open(Remote(), table="visits", unit="id", budget=1.0, ledger=":memory:")

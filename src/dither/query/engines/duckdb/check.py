@@ -16,10 +16,16 @@ import duckdb
 from dither.query.catalogue import calendar as dates
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.types import Type
-from dither.query.engines.duckdb.files import CsvFile, JsonFile
-from dither.query.engines.duckdb.parquet_files import ROW, ParquetFiles
-from dither.query.engines.duckdb.storage import Column, Source, Stored, column_of
-from dither.query.engines.duckdb.text_lines import LONGEST, CsvLines, body, opened
+from dither.query.engines.columns import find_column
+from dither.query.engines.duckdb.readers.parquet_files import ROW, ParquetFiles
+from dither.query.engines.duckdb.readers.text_files import CsvFile, JsonFile
+from dither.query.engines.duckdb.readers.text_lines import (
+    LONGEST,
+    CsvLines,
+    body,
+    opened,
+)
+from dither.query.engines.duckdb.stored import StoredColumn, StoredTable, TableReader
 from dither.query.engines.duckdb.words import NAMES, written
 
 __all__ = ["about_source"]
@@ -68,7 +74,10 @@ read.
 
 
 def about_source(
-    connection: duckdb.DuckDBPyConnection, source: Source, stored: Stored, table: Table
+    connection: duckdb.DuckDBPyConnection,
+    source: TableReader,
+    stored: StoredTable,
+    table: Table,
 ) -> Iterator[tuple[str, int, str]]:
     """What it is about, how many there are, and what is wrong with them."""
     if isinstance(source, CsvFile):
@@ -84,7 +93,7 @@ def about_source(
         )
     for field in table.fields:
         column, about = (
-            column_of(stored.columns, table, field.name),
+            find_column(stored.columns, table, field.name),
             f"{table.name}.{field.name}",
         )
         for number, what in _values(
@@ -124,7 +133,7 @@ def _fault(lines: CsvLines, line: bytes, width: int) -> str:
     return "" if lines.kept(line) == line else "bytes"
 
 
-def _not_objects(connection: duckdb.DuckDBPyConnection, stored: Stored) -> int:
+def _not_objects(connection: duckdb.DuckDBPyConnection, stored: StoredTable) -> int:
     sql = (
         "SELECT count(*) - count(*) FILTER (json_type(json) = 'OBJECT') "
         f"FROM {stored.relation}"
@@ -134,8 +143,8 @@ def _not_objects(connection: duckdb.DuckDBPyConnection, stored: Stored) -> int:
 
 def _values(
     connection: duckdb.DuckDBPyConnection,
-    stored: Stored,
-    column: Column,
+    stored: StoredTable,
+    column: StoredColumn,
     read: str,
     field: Field,
 ) -> Iterator[tuple[int, str]]:
@@ -180,7 +189,7 @@ def _years(read: str, type_: Type) -> tuple[str, str]:
 
 
 def _replaced(
-    connection: duckdb.DuckDBPyConnection, source: ParquetFiles, column: Column
+    connection: duckdb.DuckDBPyConnection, source: ParquetFiles, column: StoredColumn
 ) -> int:
     """How many texts are not UTF-8: they differ where such bytes are replaced and where
     they are left out.
@@ -193,7 +202,7 @@ def _replaced(
     return int(connection.execute(sql).fetchall()[0][0])
 
 
-def _copies(connection: duckdb.DuckDBPyConnection, stored: Stored) -> int:
+def _copies(connection: duckdb.DuckDBPyConnection, stored: StoredTable) -> int:
     """How many rows there are of which all stored columns, declared or not, are those
     of another row.
     """

@@ -9,13 +9,10 @@ settings are locked.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import threading
-import weakref
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Self
 
 import duckdb
@@ -23,45 +20,60 @@ import duckdb
 from dither.errors import ArgumentError
 from dither.progress import working
 from dither.query.catalogue.model import Catalogue, Table
-from dither.query.engines.duckdb.dialect import DuckDBDialect
-from dither.query.engines.duckdb.sources import source_of
-from dither.query.engines.duckdb.storage import (
-    Source,
-    Stored,
+from dither.query.engines.duckdb.connection import (
+    PrivateFolder,
     connect,
-    frame_name,
-    limited,
+    limit,
+    lock,
     text,
 )
+from dither.query.engines.duckdb.dialect import DuckDBDialect
+from dither.query.engines.duckdb.lookup import reader_of
+from dither.query.engines.duckdb.stored import StoredTable, TableReader, frame_name
 from dither.query.engines.duckdb.words import quoted
-from dither.query.engines.running import Running
+from dither.query.engines.session import (
+    EngineBase,
+    ThreadedSession,
+    given_sources,
+    source_for,
+)
 
 __all__ = ["DuckDBEngine", "DuckDBSession"]
 
-KEPT_FAILURES = 20
+
+class DuckDBSession(ThreadedSession):
+    """Statements on one connection."""
+
+    def __init__(
+        self, cursor: duckdb.DuckDBPyConnection, seconds: float, failures: deque[str]
+    ) -> None:
+        super().__init__("duckdb", seconds, failures)
+        self._cursor = cursor
+
+    def _execute(self, sql: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
+        return self._cursor.execute(sql, parameters).fetchall()
+
+    def _stop(self) -> None:
+        self._cursor.interrupt()
+
+    def close(self) -> None:
+        self._end()
+        self._cursor.close()
 
 
-class DuckDBEngine:
-    """Private tables in DuckDB. Questions run in sessions, several at a time if need
-    be.
+class DuckDBEngine(EngineBase[DuckDBSession]):
+    """Private tables in DuckDB. Each question has a connection of its own."""
 
-    `failures` are the engine's own words about what failed, newest last. They may hold
-    private values: they are for the curator in this process alone, and never part of an
-    error.
-    """
+    asking = "asking the engine"
 
     def __init__(self, catalogue: Catalogue, sources: Mapping[str, Any]) -> None:
+        super().__init__(catalogue)
         self.dialect = DuckDBDialect()
-        self.sources: dict[str, Source] = {}
-        self.failures: deque[str] = deque(maxlen=KEPT_FAILURES)
-        self._limits = catalogue.limits
+        self.readers: dict[str, TableReader] = {}
         self._lock = threading.Lock()
         self._connection = connect()
         self._held: list[object] = []
-        self._spill = tempfile.mkdtemp(prefix="dither-")
-        self._clean = weakref.finalize(
-            self, shutil.rmtree, self._spill, ignore_errors=True
-        )
+        self._spill = PrivateFolder()
         try:
             self._open(catalogue, sources)
         except BaseException:
@@ -73,36 +85,29 @@ class DuckDBEngine:
         """All tables of a catalogue, from the given sources or from where it says they
         are.
         """
-        given = {
-            catalogue.table(name).name: value for name, value in (sources or {}).items()
-        }
         places = {
             table.name: (table.source, table.stored)
             for table in catalogue.tables
             if table.source
         }
-        return cls(catalogue, {**places, **given})
+        return cls(catalogue, places | given_sources(catalogue, sources))
 
     def _open(self, catalogue: Catalogue, sources: Mapping[str, Any]) -> None:
-        self._connection.execute(f"SET temp_directory = {text(self._spill)}")
+        spill = text(str(self._spill.path))
+        self._connection.execute(f"SET temp_directory = {spill}")
         files: list[str] = []
         with working("opening the tables") as tell:
             for number, table in enumerate(catalogue.tables):
                 tell(number, len(catalogue.tables))
-                if table.name not in sources:
-                    raise ArgumentError(
-                        table.name, "has no source; say where its rows are"
-                    )
-                self.sources[table.name] = source = source_of(sources[table.name])
-                files.extend(self._load(table, source).files)
-        limited(self._connection, self._limits)
-        self._connection.execute(f"SET allowed_paths = [{', '.join(map(text, files))}]")
-        for setting in ("enable_external_access = false", "lock_configuration = true"):
-            self._connection.execute(f"SET {setting}")
+                reader = reader_of(source_for(table, sources))
+                self.readers[table.name] = reader
+                files.extend(self._load(table, reader).files)
+        limit(self._connection, self._limits)
+        lock(self._connection, files)
 
-    def _load(self, table: Table, source: Source) -> Stored:
+    def _load(self, table: Table, reader: TableReader) -> StoredTable:
         """Copy the rows, or make a view of them where they have ids of their own."""
-        stored = source.store(self._connection, table)
+        stored = reader.store(self._connection, table)
         sql = stored.read(table)
         kind = "TABLE" if stored.row is None else "VIEW"
         with suppress(duckdb.Error):
@@ -117,51 +122,12 @@ class DuckDBEngine:
             table.name, "its source cannot be read to the end; look whether it is whole"
         )
 
-    @contextmanager
-    def session(self) -> Iterator[DuckDBSession]:
-        """A connection of its own: its temporary tables are seen by nobody else and end
-        with it.
-        """
+    def _begin(self) -> DuckDBSession:
         with self._lock:
             cursor = self._connection.cursor()
-        session = DuckDBSession(cursor, self._limits.seconds, self.failures)
-        try:
-            with working("asking the engine"):
-                yield session
-        finally:
-            session.close()
+        return DuckDBSession(cursor, self._limits.seconds, self.failures)
 
     def close(self) -> None:
-        """Let go of the tables. Closing twice does nothing."""
         self._connection.close()
         self._held.clear()
-        self._clean()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class DuckDBSession:
-    """Statements on one connection."""
-
-    def __init__(
-        self, cursor: duckdb.DuckDBPyConnection, seconds: float, failures: deque[str]
-    ) -> None:
-        self._cursor = cursor
-        self._running = Running("duckdb", seconds, cursor.interrupt, failures)
-
-    def create(self, name: str, select: str, parameters: Sequence[Any] = ()) -> None:
-        self.fetch(f"CREATE TEMP TABLE {name} AS {select}", parameters)
-
-    def fetch(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self._running.run(lambda: self._execute(sql, list(parameters)))
-
-    def _execute(self, sql: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
-        return self._cursor.execute(sql, parameters).fetchall()
-
-    def close(self) -> None:
-        self._running.close()
-        self._cursor.close()
+        self._spill.delete()

@@ -1,5 +1,5 @@
-"""PostgreSQL's way of writing the plan: constants, stored columns, owners, and (in
-`postgres_calls`) operations.
+"""What PostgreSQL writes in its own way. Its wide integers are NUMERIC, without a limit
+that matters.
 """
 
 from __future__ import annotations
@@ -7,29 +7,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dither.errors import ArgumentError
-from dither.query.catalogue import calendar as dates
 from dither.query.catalogue.model import Field, Table
-from dither.query.catalogue.types import ANY, Range, Type
-from dither.query.engines.postgres.bounding import Bounding
+from dither.query.catalogue.types import Range, Type
+from dither.query.engines.dialect import CALENDAR, Dialect
+from dither.query.engines.postgres import dates as postgres_dates
 from dither.query.engines.postgres.calls import Cases
 from dither.query.engines.postgres.stored import StoredTable
-from dither.query.engines.postgres.words import (
-    BYTES,
-    NAMES,
-    once,
-    real,
-    storable,
-    written,
-)
+from dither.query.engines.postgres.words import BYTES, NAMES, once, real, storable
 from dither.query.operations.expressions import Call
 
 __all__ = ["PostgresDialect"]
 
 INFINITE = "CAST('{}Infinity' AS double precision)"
+DOUBLINGS = 256
+"""No norm of a unit doubles more often than this, not even its square."""
 
 
-class PostgresDialect(Bounding):
+class PostgresDialect(Dialect):
     """SQL for PostgreSQL 14 and later, over tables whose columns and types are known.
 
     `collation` is the one by whose rules texts have upper and lower case; they are
@@ -37,6 +31,8 @@ class PostgresDialect(Bounding):
     """
 
     name = "postgres"
+    types = NAMES
+    widest = "numeric"
 
     def __init__(self, tables: Mapping[str, StoredTable], collation: str = "C") -> None:
         self.tables, self._calls = tables, Cases(collation).calls()
@@ -44,106 +40,114 @@ class PostgresDialect(Bounding):
     def call(self, expr: Call, args: Sequence[str]) -> str:
         return self._calls[expr.op](expr, args)
 
-    def literal(self, value: Any, type: Type, parameters: list[Any]) -> str:
-        if value is None:
-            return f"CAST(NULL AS {NAMES[type]})"
-        if type is Type.BOOLEAN:
-            return "TRUE" if value else "FALSE"
-        if type.numeric:
-            return _number(value, type)
-        parameters.append(storable(value) if type is Type.TEXT else value)
-        sql = f"CAST(${len(parameters)} AS {NAMES[type]})"
+    def constant(self, value: float, type: Type) -> str:
+        return real(value) if type is Type.REAL else f"CAST({int(value)} AS bigint)"
+
+    def sent(self, value: Any, type: Type) -> Any:
+        return storable(value) if type is Type.TEXT else value
+
+    def parameter(self, place: int, type: Type) -> str:
+        sql = super().parameter(place, type)
         return f"({sql} {BYTES})" if type is Type.TEXT else sql
-
-    def read(self, table: Table, field: Field) -> str:
-        column = self.tables[table.name].read(table, field)
-        if field.type in (Type.TEXT, Type.BOOLEAN) or (
-            field.type is Type.INTEGER and field.range == ANY
-        ):
-            return column
-        return _clipped(column, field.type, field.range)
-
-    def owner(self, table: Table) -> str:
-        """An id as its declared type, texts compared byte by byte."""
-        stored = self.tables[table.name]
-        if table.owner is None:
-            return stored.row_id()
-        field = next((one for one in table.fields if one.name == table.owner), None)
-        if field is None:
-            raise ArgumentError(
-                "unit",
-                (
-                    f"the table {table.name} has no column {table.owner}; declare it "
-                    "with its type"
-                ),
-            )
-        if field.type in (Type.REAL, Type.BOOLEAN):
-            name = field.type.value.upper()
-            raise ArgumentError(
-                "unit",
-                (
-                    f"{table.owner} is {name}, which is no id; declare it as INTEGER "
-                    "or TEXT"
-                ),
-            )
-        return stored.read(table, field)
 
     def relation(self, table: Table) -> str:
         return self.tables[table.name].relation
 
+    def column(self, table: Table, field: Field) -> str:
+        return self.tables[table.name].read(table, field)
 
-def _number(value: float, type_: Type) -> str:
-    return real(value) if type_ is Type.REAL else f"CAST({int(value)} AS bigint)"
+    def row_id(self, table: Table) -> str:
+        return self.tables[table.name].row_id()
+
+    def clipped(self, x: str, type: Type, range: Range) -> str:
+        clip = super().clipped
+        return once([x], lambda named: clip(named, type, range))
+
+    def inside(
+        self, x: str, type: Type, low: float | None, high: float | None
+    ) -> list[str]:
+        """PostgreSQL takes a NaN for larger than all numbers, infinity included."""
+        if type is not Type.REAL:
+            return super().inside(x, type, low, high)
+        below = INFINITE.format("-") if low is None else self.bound(low, type)
+        above = INFINITE.format("") if high is None else self.bound(high, type)
+        return [
+            f"{x} {'>' if low is None else '>='} {below}",
+            f"{x} {'<' if high is None else '<='} {above}",
+        ]
+
+    def unless(self, x: str, sign: str, type: Type, declared: float | None) -> str:
+        if type is Type.REAL:
+            return f" AND {x} <> 'NaN'"
+        return super().unless(x, sign, type, declared)
+
+    def hashed(self, parts: Sequence[str]) -> str:
+        """The first 64 bits of SHA-256 of all values, each set apart from the next as
+        in the text of a row.
+        """
+        row = f"ROW({', '.join(map(_one_zero, parts))})"
+        digest = f"sha256(convert_to(CAST({row} AS text), 'UTF8'))"
+        bits = f"'x' || encode(substr({digest}, 1, 8), 'hex')"
+        return f"CAST(CAST({bits} AS bit(64)) AS bigint)"
+
+    def lowest(self, x: str, place: int) -> str:
+        return f"(array_agg({x} ORDER BY {x}))[{place}]"
+
+    def listed(
+        self,
+        values: Sequence[Sequence[Any]],
+        types: Sequence[Type],
+        parameters: list[Any],
+    ) -> str:
+        arrays, names = [], []
+        for i, (column, type_) in enumerate(zip(values, types, strict=True)):
+            parameters.append([_sendable(value, type_) for value in column])
+            arrays.append(f"CAST(${len(parameters)} AS {self.types[type_]}[])")
+            names.append(f"k{i} {BYTES} AS k{i}" if type_ is Type.TEXT else f"k{i}")
+        columns = ", ".join(f"k{i}" for i in range(len(values)))
+        rows = f"unnest({', '.join(arrays)}) WITH ORDINALITY"
+        listed = f"{rows} AS listed({columns}, place)"
+        return f"SELECT {', '.join(names)}, place - 1 AS i FROM {listed}"
+
+    def number(self, x: str, type: Type) -> str:
+        return postgres_dates.number(x, type) if type in CALENDAR else x
+
+    def total(self, x: str) -> str:
+        return self.wide(f"sum({x})")
+
+    def divided(self, x: str, by: str) -> str:
+        return f"div({self.wide(x)}, {by})"
+
+    def root_above(self, x: str) -> str:
+        return once(
+            [self.root_near(x), x],
+            lambda root, square: (
+                f"(CASE WHEN {root} * {root} >= {square} "
+                f"THEN {root} ELSE {root} + 1 END)"
+            ),
+        )
+
+    def root_near(self, x: str) -> str:
+        """PostgreSQL's own root, which may be off in what it leaves out."""
+        return f"trunc(sqrt({self.wide(x)}))"
+
+    def doublings(self, x: str, first: int, power: int) -> str:
+        """How often `first` has to be doubled (to this power) to reach x: counted among
+        exact limits, from 0 on.
+        """
+        limits = ", ".join(str(first**power << place) for place in range(DOUBLINGS))
+        value = once([self.wide(x)], lambda it: " * ".join([it] * power))
+        return f"width_bucket({value} - 1, CAST('{{{limits}}}' AS numeric[]))"
 
 
-def _clipped(column: str, type_: Type, range_: Range) -> str:
-    """Within the declared bounds. Where there is none on a side, an infinity there is
-    NULL; a NaN always is.
-
-    PostgreSQL takes a NaN for larger than all numbers, infinity included.
-    """
-    whole = {Type.DATE: dates.DAYS, Type.TIMESTAMP: dates.MICROSECONDS}.get(type_, ANY)
-    low, high = _side(range_.low, whole.low), _side(range_.high, whole.high)
-
-    def clipped(x: str) -> str:
-        sides = [_inside(x, ">", low, type_), _inside(x, "<", high, type_)]
-        cases = [f"WHEN {' AND '.join(filter(None, sides))} THEN {x}"]
-        if low is not None:
-            cases.append(
-                f"WHEN {x} < {_bound(low, type_)}{_unless(x, range_.low, type_)} "
-                f"THEN {_bound(low, type_)}"
-            )
-        if high is not None:
-            cases.append(
-                f"WHEN {x} > "
-                f"{_bound(high, type_)}{_unless(x, range_.high, type_)} THEN "
-                f"{_bound(high, type_)}"
-            )
-        return f"(CASE {' '.join(cases)} END)"
-
-    return once([column], clipped)
+def _one_zero(part: str) -> str:
+    """A value as a text. Both zeros of a real are one value, so they are one text."""
+    text = f"CAST({part} AS text)"
+    return f"(CASE {text} WHEN '-0' THEN '0' ELSE {text} END)"
 
 
-def _side(declared: float | None, otherwise: float | None) -> float | None:
-    return otherwise if declared is None else declared
-
-
-def _inside(x: str, sign: str, end: float | None, type_: Type) -> str:
-    if end is not None:
-        return f"{x} {sign}= {_bound(end, type_)}"
-    return (
-        f"{x} {sign} {INFINITE.format('-' if sign == '>' else '')}"
-        if type_ is Type.REAL
-        else ""
-    )
-
-
-def _unless(x: str, declared: float | None, type_: Type) -> str:
-    """A NaN is never clipped to a bound, and an infinite date to a declared one only."""
-    if type_ is Type.REAL:
-        return f" AND {x} <> 'NaN'"
-    return f" AND isfinite({x})" if declared is None else ""
-
-
-def _bound(value: float, type_: Type) -> str:
-    return _number(value, type_) if type_.numeric else written(value, type_)
+def _sendable(value: Any, type_: Type) -> Any:
+    """A value in the one Python type whose lists PostgreSQL takes for its own."""
+    if type_ is Type.TEXT:
+        return storable(value)
+    return float(value) if type_ is Type.REAL else value

@@ -12,27 +12,30 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Self
 
 from dither.errors import ArgumentError, EngineFailed
-from dither.progress import working
 from dither.query.catalogue.limits import Limits
 from dither.query.catalogue.model import Catalogue, Field, Table
+from dither.query.engines.postgres.connection import WRITING, connect, place, reading
 from dither.query.engines.postgres.dialect import PostgresDialect
-from dither.query.engines.postgres.server import WRITING, connect, place
-from dither.query.engines.postgres.sources import found, reading
+from dither.query.engines.postgres.lookup import found
 from dither.query.engines.postgres.stored import StoredTable
 from dither.query.engines.postgres.words import quoted
-from dither.query.engines.running import FAILED, Allowance
+from dither.query.engines.session import (
+    EngineBase,
+    SessionBase,
+    given_sources,
+    source_for,
+)
 
 if TYPE_CHECKING:
-    from dither.query.engines.postgres.server import Connection
+    from dither.query.engines.postgres.connection import Connection
 
 __all__ = ["PostgresEngine", "PostgresSession"]
 
-KEPT_FAILURES = 20
 WORKERS = 64
 """A sort or a hash table gets this part of a question's memory; a statement has
 several, and parallel workers too.
@@ -49,125 +52,18 @@ COLLATIONS = """
     SELECT collname FROM pg_collation WHERE collname = ANY ($1) AND collencoding IN (-1, 6)
     ORDER BY array_position($1, collname::text) LIMIT 1
 """
-Result = TypeVar("Result")
 
 
-class PostgresEngine:
-    """Private tables in one PostgreSQL database. Questions run in sessions, several at
-    a time if need be.
-
-    `failures` are the server's own words about what failed, newest last. They may hold
-    private values: they are for the curator in this process alone, and never part of an
-    error.
-    """
-
-    def __init__(
-        self, catalogue: Catalogue, address: str, stored: Mapping[str, str]
-    ) -> None:
-        self._address, self._closed, self._limits = address, False, catalogue.limits
-        self.failures: deque[str] = deque(maxlen=KEPT_FAILURES)
-        with reading(address) as connection:
-            tables = {
-                name: found(connection, names, place(address))
-                for name, names in stored.items()
-            }
-            cases = connection.execute(COLLATIONS.encode(), [list(CASES)]).fetchall()
-        self.dialect = PostgresDialect(tables, cases[0][0] if cases else "default")
-        _check_columns(catalogue, tables)
-
-    @classmethod
-    def of(cls, catalogue: Catalogue, sources: Mapping[str, Any] | None = None) -> Self:
-        """All tables of a catalogue, from the given sources or from where it says they
-        are.
-        """
-        named = {
-            catalogue.table(name).name: value for name, value in (sources or {}).items()
-        }
-        given = {
-            name: value if isinstance(value, tuple) else (value, name)
-            for name, value in named.items()
-        }
-        places = {
-            table.name: (table.source, table.stored or table.name)
-            for table in catalogue.tables
-        } | given
-        for table in catalogue.tables:
-            if not places[table.name][0]:
-                raise ArgumentError(table.name, "has no source; say where its rows are")
-        addresses = {address for address, _ in places.values()}
-        if len(addresses) > 1:
-            raise ArgumentError(
-                "source",
-                (
-                    "tables lie in different databases, but a question sees one; "
-                    "copy them to one"
-                ),
-            )
-        return cls(
-            catalogue,
-            addresses.pop(),
-            {name: stored for name, (_, stored) in places.items()},
-        )
-
-    def raw(self, table: Table, field: Field) -> str:
-        """A column as it is stored: NULL only where nothing is."""
-        return quoted(self.dialect.tables[table.name].column(table, field).name)
-
-    @contextmanager
-    def session(self) -> Iterator[PostgresSession]:
-        """A connection of its own: its temporary tables are seen by nobody else and end
-        with it.
-        """
-        if self._closed:
-            raise EngineFailed("the engine is closed; open the tables again")
-        session = PostgresSession(connect(self._address), self._limits, self.failures)
-        try:
-            with working("asking the server"):
-                yield session
-        finally:
-            session.close()
-
-    def close(self) -> None:
-        """No more questions. Closing twice does nothing."""
-        self._closed = True
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"<PostgresEngine {place(self._address)}>"
-
-
-def _check_columns(catalogue: Catalogue, tables: Mapping[str, StoredTable]) -> None:
-    """What is declared can be read; a row without an id of its own cannot be a unit."""
-    for table in catalogue.tables:
-        for field in table.fields:
-            tables[table.name].column(table, field)
-        if not table.public and table.owner is None and table.link is None:
-            tables[table.name].row_id()
-
-
-class PostgresSession:
-    """The statements of one question. A failure says nothing about the data, which its
-    own words could (rule R5).
-    """
+class PostgresSession(SessionBase):
+    """The statements of one question, in one transaction."""
 
     def __init__(
         self, connection: Connection, limits: Limits, failures: deque[str]
     ) -> None:
-        self._connection, self._failures, self._guarded = connection, failures, False
-        self._allowance = Allowance(limits.seconds)
+        super().__init__(limits.seconds, failures)
+        self._connection, self._guarded = connection, False
         memory = f"SET LOCAL work_mem = '{max(1, limits.memory // WORKERS)}MB'"
-        self._told(lambda: connection.execute(f"{WRITING}; {memory}".encode()))
-
-    def create(self, name: str, select: str, parameters: Sequence[Any] = ()) -> None:
-        self._told(lambda: self._create(name, select, list(parameters)))
-
-    def fetch(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self._told(lambda: self._read(sql, list(parameters)))
+        self.run(lambda: connection.execute(f"{WRITING}; {memory}".encode()))
 
     def _create(self, name: str, select: str, parameters: list[Any]) -> None:
         """WITH NO DATA, the server only finds out the columns; it reads nothing and
@@ -185,7 +81,7 @@ class PostgresSession:
         if filled.rowcount > LARGE:
             self._connection.execute(f"ANALYZE pg_temp.{name}".encode())
 
-    def _read(self, sql: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
+    def _execute(self, sql: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
         self._guard(reading=True)
         self._time()
         return self._connection.execute(sql.encode(), parameters).fetchall()
@@ -209,19 +105,87 @@ class PostgresSession:
             f"SET LOCAL statement_timeout = {milliseconds}".encode()
         )
 
-    def _told(self, work: Callable[[], Result]) -> Result:
-        try:
-            with self._allowance.spending():
-                return work()
-        except Exception as problem:
-            self._failures.append(f"{type(problem).__name__}: {problem}")
-        # Raised here and not where the problem was caught, so that it carries no trace
-        # of it.
-        raise EngineFailed(FAILED)
-
     def close(self) -> None:
         """The end of the transaction and of its temporary tables, even if the server is
         gone.
         """
         with suppress(Exception):
             self._connection.close()
+
+
+class PostgresEngine(EngineBase[PostgresSession]):
+    """Private tables in one PostgreSQL database. Each question has a connection of its
+    own.
+    """
+
+    asking = "asking the server"
+
+    def __init__(
+        self, catalogue: Catalogue, address: str, stored: Mapping[str, str]
+    ) -> None:
+        super().__init__(catalogue)
+        self._address, self._closed = address, False
+        with reading(address) as connection:
+            tables = {
+                name: found(connection, names, place(address))
+                for name, names in stored.items()
+            }
+            cases = connection.execute(COLLATIONS.encode(), [list(CASES)]).fetchall()
+        self.dialect = PostgresDialect(tables, cases[0][0] if cases else "default")
+        _check_columns(catalogue, tables)
+
+    @classmethod
+    def of(cls, catalogue: Catalogue, sources: Mapping[str, Any] | None = None) -> Self:
+        """All tables of a catalogue, from the given sources or from where it says they
+        are.
+        """
+        given = {
+            name: value if isinstance(value, tuple) else (value, name)
+            for name, value in given_sources(catalogue, sources).items()
+        }
+        places = {
+            table.name: (table.source, table.stored or table.name)
+            for table in catalogue.tables
+        } | given
+        known = {name: where for name, where in places.items() if where[0]}
+        for table in catalogue.tables:
+            source_for(table, known)
+        addresses = {address for address, _ in places.values()}
+        if len(addresses) > 1:
+            raise ArgumentError(
+                "source",
+                (
+                    "tables lie in different databases, but a question sees one; "
+                    "copy them to one"
+                ),
+            )
+        return cls(
+            catalogue,
+            addresses.pop(),
+            {name: stored for name, (_, stored) in places.items()},
+        )
+
+    def raw(self, table: Table, field: Field) -> str:
+        """A column as it is stored: NULL only where nothing is."""
+        return quoted(self.dialect.tables[table.name].column(table, field).name)
+
+    def _begin(self) -> PostgresSession:
+        if self._closed:
+            raise EngineFailed("the engine is closed; open the tables again")
+        return PostgresSession(connect(self._address), self._limits, self.failures)
+
+    def close(self) -> None:
+        """No more questions. Closing twice does nothing."""
+        self._closed = True
+
+    def __repr__(self) -> str:
+        return f"<PostgresEngine {place(self._address)}>"
+
+
+def _check_columns(catalogue: Catalogue, tables: Mapping[str, StoredTable]) -> None:
+    """What is declared can be read; a row without an id of its own cannot be a unit."""
+    for table in catalogue.tables:
+        for field in table.fields:
+            tables[table.name].column(table, field)
+        if not table.public and table.owner is None and table.link is None:
+            tables[table.name].row_id()

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 from dither.errors import ArgumentError
 from dither.query.catalogue.model import Field, Table
-from dither.query.catalogue.names import find, nearest
 from dither.query.catalogue.types import Type
-from dither.query.engines.duckdb.storage import READABLE, check_id, ids
+from dither.query.engines.columns import check_id, check_readable, find_column, ids
 from dither.query.engines.postgres import casts
 from dither.query.engines.postgres.words import BYTES, NAMES, quoted
 
@@ -166,18 +165,7 @@ class StoredTable:
         """The column that a declaration is about; refused where it is not there or is
         something else altogether.
         """
-        name = (
-            field.name if field.name in self.columns else find(field.name, self.columns)
-        )
-        if name is None:
-            raise ArgumentError(
-                table.name,
-                (
-                    f"its source has no column {field.name}; "
-                    f"{nearest(field.name, self.columns)}"
-                ),
-            )
-        column = self.columns[name]
+        column = find_column(self.columns, table, field.name)
         if column.type is None:
             way = (
                 "leave it out, or make a view that casts it to text, a number, a "
@@ -190,12 +178,5 @@ class StoredTable:
                     f"about; {way}"
                 ),
             )
-        if field.type not in READABLE[column.type]:
-            raise ArgumentError(
-                table.name,
-                (
-                    f"{field.name} holds a {column.type}, not a {field.type}; declare "
-                    "what it holds"
-                ),
-            )
+        check_readable(table, field, column.type)
         return column

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from dither.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from dither.query.engines.postgres.server import Connection
+    from dither.query.engines.postgres.connection import Connection
 
 __all__ = ["check_rows", "check_view"]
 

@@ -10,22 +10,26 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
 from typing import Any, Self, TypeVar
 
 from dither.errors import ArgumentError
 from dither.noise import token
-from dither.progress import working
 from dither.query.catalogue.model import Catalogue, Field, Table
-from dither.query.engines.running import Running
+from dither.query.engines.session import (
+    EngineBase,
+    ThreadedSession,
+    given_sources,
+    source_for,
+)
 from dither.query.engines.spark.dialect import SparkDialect
-from dither.query.engines.spark.local import hushed, own, pyspark, quiet
-from dither.query.engines.spark.plans import plain_files, unsteady
-from dither.query.engines.spark.sources import (
-    Stored,
+from dither.query.engines.spark.lookup import frame_of
+from dither.query.engines.spark.sessions import hushed, own, pyspark, quiet
+from dither.query.engines.spark.steady import plain_files, unsteady
+from dither.query.engines.spark.stored import (
+    StoredTable,
     fields_of,
-    frame_of,
     placed,
     places_of,
     viewed,
@@ -33,39 +37,83 @@ from dither.query.engines.spark.sources import (
 
 __all__ = ["SparkEngine", "SparkStatements"]
 
-KEPT_FAILURES = 20
 PARAMETER = re.compile(r"\$(\d+)")
 ROW = "dither_row"
 T = TypeVar("T")
 
 
-class SparkEngine:
-    """Private tables in Spark. Questions run in sessions, several at a time if need be.
+class SparkStatements(ThreadedSession):
+    """Statements of one question, in a session of Spark's that `lend` gives."""
 
-    `failures` are the engine's own words about what failed, newest last. They may hold
-    private values: they are for the curator in this process alone, and never part of an
-    error.
-    """
+    def __init__(
+        self, lend: Callable[[], Any], seconds: float, failures: deque[str]
+    ) -> None:
+        super().__init__("spark", seconds, failures)
+        self._lend = lend
+        self._spark: Any = None
+        self._made: dict[str, Any] = {}
+        self._tag = f"dither-{token(8)}"
+
+    def _execute(self, sql: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
+        return [tuple(row) for row in self._frame(sql, parameters).collect()]
+
+    def _frame(self, sql: str, parameters: list[Any]) -> Any:
+        if self._spark is None:
+            self._spark = self._lend()
+            self._spark.sparkContext.addJobTag(self._tag)
+        named = {f"p{place}": value for place, value in enumerate(parameters, 1)}
+        return self._spark.sql(PARAMETER.sub(r":p\1", sql), args=named)
+
+    def _create(self, name: str, select: str, parameters: list[Any]) -> None:
+        """Computed at once, and kept. Rows that are numbered would get other numbers if
+        they were computed again, which Spark does where a machine is lost: then the
+        question fails instead."""
+        frame = self._frame(select, parameters)
+        if "row_number()" in select:
+            self._made[name] = frame = frame.localCheckpoint()
+        else:
+            self._made[name] = frame = frame.persist()
+            compute(frame)
+        frame.createOrReplaceTempView(name)
+
+    def _finished(self, work: Callable[[], T]) -> T:
+        return super()._finished(lambda: hushed(work))
+
+    def _stop(self) -> None:
+        with suppress(Exception):
+            self._spark.sparkContext.cancelJobsWithTag(self._tag)
+
+    def close(self) -> Any:
+        """Forget the temporary tables; the session that they were in, if it can be used
+        again.
+        """
+        problem = self._end(lambda: hushed(self._forget))
+        return self._spark if problem is None else None
+
+    def _forget(self) -> None:
+        for name, frame in self._made.items():
+            self._spark.catalog.dropTempView(name)
+            forget(frame)
+
+
+class SparkEngine(EngineBase[SparkStatements]):
+    """Private tables in Spark. Each question has a session of our own on the cluster."""
+
+    asking = "asking the cluster"
 
     def __init__(self, catalogue: Catalogue, sources: Mapping[str, Any]) -> None:
         pyspark()
-        self.tables: dict[str, Stored] = {}
+        super().__init__(catalogue)
+        self.tables: dict[str, StoredTable] = {}
         self.dialect = SparkDialect(self.tables)
-        self.failures: deque[str] = deque(maxlen=KEPT_FAILURES)
-        self._seconds = catalogue.limits.seconds
         self._spark: Any = None
         self._idle: deque[Any] = deque()
         self._open = ExitStack()
         try:
             for table in catalogue.tables:
-                if table.name not in sources:
-                    raise ArgumentError(
-                        table.name, "has no source; say where its rows are"
-                    )
+                source = source_for(table, sources)
                 with quiet():
-                    self.tables[table.name] = self._stored(
-                        table, frame_of(sources[table.name])
-                    )
+                    self.tables[table.name] = self._stored(table, frame_of(source))
         except BaseException:
             self.close()
             raise
@@ -75,17 +123,14 @@ class SparkEngine:
         """All tables of a catalogue, from the given sources or from where it says they
         are.
         """
-        given = {
-            catalogue.table(name).name: value for name, value in (sources or {}).items()
-        }
         places = {
             table.name: (table.source, table.stored)
             for table in catalogue.tables
             if table.source or table.stored
         }
-        return cls(catalogue, {**places, **given})
+        return cls(catalogue, places | given_sources(catalogue, sources))
 
-    def _stored(self, table: Table, frame: Any) -> Stored:
+    def _stored(self, table: Table, frame: Any) -> StoredTable:
         self._spark = frame.sparkSession
         moving = "a stream" if frame.isStreaming else unsteady(frame)
         if moving is not None:
@@ -100,7 +145,7 @@ class SparkEngine:
         columns, rows = fields_of(frame, table), placed(frame)
         if table.owner is None and table.link is None and not table.public:
             rows = self._numbered(table, frame, rows)
-        return Stored(
+        return StoredTable(
             self._open.enter_context(viewed(rows)),
             columns,
             ROW,
@@ -136,19 +181,13 @@ class SparkEngine:
         """A column as it is stored: NULL only where nothing is."""
         return self.tables[table.name].places[field.name]
 
-    @contextmanager
-    def session(self) -> Iterator[SparkStatements]:
-        """Statements in a session of our own, whose temporary tables are seen by nobody
-        else and end with it.
-        """
-        statements = SparkStatements(self._lent, self._seconds, self.failures)
-        try:
-            with working("asking the cluster"):
-                yield statements
-        finally:
-            used = statements.close()
-            if used is not None:
-                self._idle.append(used)
+    def _begin(self) -> SparkStatements:
+        return SparkStatements(self._lent, self._limits.seconds, self.failures)
+
+    def _end(self, session: SparkStatements) -> None:
+        used = session.close()
+        if used is not None:
+            self._idle.append(used)
 
     def _lent(self) -> Any:
         try:
@@ -157,75 +196,9 @@ class SparkEngine:
             return own(self._spark)
 
     def close(self) -> None:
-        """Let go of the tables. Closing twice does nothing."""
         with quiet():
             self._open.close()
         self._idle.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class SparkStatements:
-    """Statements of one question."""
-
-    def __init__(
-        self, lend: Callable[[], Any], seconds: float, failures: deque[str]
-    ) -> None:
-        self._lend = lend
-        self._spark: Any = None
-        self._made: dict[str, Any] = {}
-        self._tag = f"dither-{token(8)}"
-        self._running = Running("spark", seconds, self._cancel, failures)
-
-    def create(self, name: str, select: str, parameters: Sequence[Any] = ()) -> None:
-        """Computed at once, and kept. Rows that are numbered would get other numbers if
-        they were computed again, which Spark does where a machine is lost: then the
-        question fails instead."""
-        self._guarded(lambda: self._create(name, select, parameters))
-
-    def fetch(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self._guarded(
-            lambda: [tuple(row) for row in self._frame(sql, parameters).collect()]
-        )
-
-    def _frame(self, sql: str, parameters: Sequence[Any]) -> Any:
-        if self._spark is None:
-            self._spark = self._lend()
-            self._spark.sparkContext.addJobTag(self._tag)
-        named = {f"p{place}": value for place, value in enumerate(parameters, 1)}
-        return self._spark.sql(PARAMETER.sub(r":p\1", sql), args=named)
-
-    def _create(self, name: str, select: str, parameters: Sequence[Any]) -> None:
-        frame = self._frame(select, parameters)
-        if "row_number()" in select:
-            self._made[name] = frame = frame.localCheckpoint()
-        else:
-            self._made[name] = frame = frame.persist()
-            compute(frame)
-        frame.createOrReplaceTempView(name)
-
-    def _guarded(self, work: Callable[[], T]) -> T:
-        return self._running.run(lambda: hushed(work))
-
-    def _cancel(self) -> None:
-        with suppress(Exception):
-            self._spark.sparkContext.cancelJobsWithTag(self._tag)
-
-    def close(self) -> Any:
-        """Forget the temporary tables; the session that they were in, if it can be used
-        again.
-        """
-        problem = self._running.close(lambda: hushed(self._forget))
-        return self._spark if problem is None else None
-
-    def _forget(self) -> None:
-        for name, frame in self._made.items():
-            self._spark.catalog.dropTempView(name)
-            forget(frame)
 
 
 def compute(frame: Any) -> None:

@@ -1,0 +1,74 @@
+"""Declared columns and the stored ones that they are read from, in any engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from dither.errors import ArgumentError
+from dither.query.catalogue.model import Field, Table
+from dither.query.catalogue.names import clash, find, nearest
+from dither.query.catalogue.types import Type
+
+__all__ = ["Schema", "check_id", "check_readable", "find_column", "ids", "unique"]
+
+Schema = Mapping[str, Type | None]
+"""Columns and their types; None where the source holds texts (CSV). Types that cannot
+be asked about are left out.
+"""
+READABLE = {
+    Type.TEXT: tuple(Type),
+    Type.INTEGER: (Type.INTEGER, Type.REAL, Type.TEXT, Type.BOOLEAN),
+    Type.REAL: (Type.REAL, Type.INTEGER, Type.TEXT),
+    Type.BOOLEAN: (Type.BOOLEAN, Type.INTEGER, Type.REAL, Type.TEXT),
+    Type.DATE: (Type.DATE, Type.TIMESTAMP, Type.TEXT),
+    Type.TIMESTAMP: (Type.TIMESTAMP, Type.DATE, Type.TEXT),
+}
+"""As what a stored column of each type may be declared."""
+Column = TypeVar("Column")
+
+
+def find_column(columns: Mapping[str, Column], table: Table, name: str) -> Column:
+    """A stored column by its name, as it is spelled or in another case."""
+    found = name if name in columns else find(name, columns)
+    if found is None:
+        raise ArgumentError(
+            table.name, f"its source has no column {name}; {nearest(name, columns)}"
+        )
+    return columns[found]
+
+
+def check_readable(table: Table, field: Field, stored: Type | None) -> None:
+    """Refuses a column that is stored as something else altogether."""
+    if stored is None or field.type not in READABLE[stored]:
+        found = f"{field.name} holds a {stored}, not a {field.type}"
+        raise ArgumentError(table.name, f"{found}; declare what it holds")
+
+
+def ids(table: Table) -> set[str]:
+    """The columns by which owners are found, its own and those of rows that are linked
+    to it.
+    """
+    link = table.link and table.link.column
+    return {name for name in (table.owner, link, *table.linked) if name}
+
+
+def check_id(table: Table, field: Field, *, real: bool) -> None:
+    """Refuses texts of reals as ids (rule R10): 1.0 would not be the 1 of another
+    table, and NaN would be a unit.
+    """
+    if real and field.type is Type.TEXT:
+        raise ArgumentError(
+            table.name,
+            f"{field.name} holds reals, which are no ids; declare it as INTEGER",
+        )
+
+
+def unique(where: str, names: list[str]) -> list[str]:
+    """Column names that can be told apart."""
+    double = clash(names)
+    if double is not None:
+        raise ArgumentError(
+            where, f"has two columns named {double} (case does not matter); rename one"
+        )
+    return names

@@ -1,0 +1,1 @@
+"""Readers of what DuckDB can open: text files, Parquet files, data frames, databases."""

@@ -1,0 +1,68 @@
+"""Declared columns and the stored ones that they are read from."""
+
+from __future__ import annotations
+
+import pytest
+
+from dither.errors import ArgumentError
+from dither.query.catalogue.model import Field, Link, Table
+from dither.query.catalogue.types import Type
+from dither.query.engines.columns import (
+    READABLE,
+    check_id,
+    check_readable,
+    find_column,
+    ids,
+    unique,
+)
+
+VISITS = Table("visits", (Field("id", Type.TEXT), Field("n", Type.REAL)), owner="id")
+
+
+def test_columns_are_found_as_they_are_spelled_or_in_another_case() -> None:
+    stored = {"ID": 1, "id": 2, "Age": 3}
+    assert find_column(stored, VISITS, "id") == 2
+    assert find_column(stored, VISITS, "age") == 3
+    with pytest.raises(ArgumentError) as missing:
+        find_column(stored, VISITS, "agee")
+    assert (
+        str(missing.value) == "visits: its source has no column agee; did you mean Age?"
+    )
+
+
+@pytest.mark.parametrize("stored", Type)
+@pytest.mark.parametrize("declared", Type)
+def test_what_a_column_may_be_declared_as(stored: Type, declared: Type) -> None:
+    field = Field("x", declared)
+    if declared in READABLE[stored]:
+        check_readable(VISITS, field, stored)
+        return
+    with pytest.raises(ArgumentError) as refused:
+        check_readable(VISITS, field, stored)
+    words = f"x holds a {stored}, not a {declared}; declare what it holds"
+    assert str(refused.value) == f"visits: {words}"
+
+
+def test_every_type_can_be_read_as_a_text_and_as_itself() -> None:
+    assert all({type_, Type.TEXT} <= set(READABLE[type_]) for type_ in Type)
+
+
+def test_ids_are_those_that_owners_are_found_by() -> None:
+    assert ids(VISITS) == {"id"}
+    field = Field("visit", Type.INTEGER)
+    linked = Table("codes", (field,), link=Link("visit", "visits", "n"))
+    assert ids(linked) == {"visit"}
+    assert ids(Table("wards", (field,), public=True)) == set()
+
+
+def test_reals_are_no_ids_as_texts() -> None:
+    check_id(VISITS, Field("id", Type.INTEGER), real=True)
+    check_id(VISITS, Field("id", Type.TEXT), real=False)
+    with pytest.raises(ArgumentError, match="holds reals, which are no ids"):
+        check_id(VISITS, Field("id", Type.TEXT), real=True)
+
+
+def test_names_can_be_told_apart() -> None:
+    assert unique("file", ["a", "b"]) == ["a", "b"]
+    with pytest.raises(ArgumentError, match="has two columns named A"):
+        unique("file", ["a", "A"])
