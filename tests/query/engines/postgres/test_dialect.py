@@ -666,7 +666,7 @@ def test_keys_that_lead_to_owners_are_never_rounded() -> None:
     )
     engine = PostgresEngine.of(catalogue, {"visits": address, "codes": address})
     relation = Writer(engine.dialect, catalogue.table).select(
-        scan(catalogue, codes).rows
+        scan(catalogue, codes).node
     )
     with engine.session() as session:
         assert session.fetch(f"SELECT u FROM ({relation}) t") == [("a",), ("a",)]
