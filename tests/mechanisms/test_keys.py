@@ -27,7 +27,7 @@ def test_the_normal_deviate_is_rounded_up_and_sharp(delta, most):
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-10])
 @pytest.mark.parametrize("most", [1, 3, 40])
 def test_the_promise_in_numbers(unit, mu, delta, most):
-    mechanism = KeyThreshold(most=most, mu=mu, delta=delta, unit=unit)
+    mechanism = KeyThreshold(groups=most, mu=mu, delta=delta, unit=unit)
     changes = 2 * most if unit == dither.ROW.replacing() else most
     assert changes <= (mu * mechanism.scale) ** 2 * (1 + 1e-15)
     assert mechanism.scale == pytest.approx(math.sqrt(changes) / mu)
@@ -41,8 +41,8 @@ def test_the_promise_in_numbers(unit, mu, delta, most):
 
 @pytest.mark.parametrize("at_least", [2, 7, 1000])
 def test_a_key_needs_a_number_of_units_and_the_threshold_rises_by_as_much(at_least):
-    lowest = KeyThreshold(most=4, mu=1.0, delta=1e-2)
-    mechanism = KeyThreshold(most=4, mu=1.0, delta=1e-2, at_least=at_least)
+    lowest = KeyThreshold(groups=4, mu=1.0, delta=1e-2)
+    mechanism = KeyThreshold(groups=4, mu=1.0, delta=1e-2, at_least=at_least)
     assert mechanism.threshold == lowest.threshold + at_least - 1
     assert mechanism.found(at_least - 1) == 0
     assert mechanism.found(at_least) == lowest.found(1)
@@ -51,7 +51,7 @@ def test_a_key_needs_a_number_of_units_and_the_threshold_rises_by_as_much(at_lea
 
 
 def test_noisy_counts_come_with_the_names():
-    mechanism = KeyThreshold(most=4, mu=1.0, delta=1e-2, at_least=3)
+    mechanism = KeyThreshold(groups=4, mu=1.0, delta=1e-2, at_least=3)
     named, noisy = mechanism.release_counts(np.repeat([2, 8, 30], 1000))
     assert np.array_equal(
         named, (noisy >= mechanism.threshold) & (np.repeat([2, 8, 30], 1000) >= 3)
@@ -64,7 +64,7 @@ def test_found_is_how_often_a_key_is_named():
     """Frequencies within 5.5 standard deviations: a false alarm in ten million for
     each.
     """
-    mechanism, draws = KeyThreshold(most=4, mu=1.0, delta=1e-2), 40_000
+    mechanism, draws = KeyThreshold(groups=4, mu=1.0, delta=1e-2), 40_000
     for count in (1, 3, 6, 8, 12):
         chance = mechanism.found(count)
         named = mechanism.release(np.full(draws, count)).mean()
@@ -76,7 +76,7 @@ def test_found_is_how_often_a_key_is_named():
 
 
 def test_a_key_that_no_unit_has_is_never_named():
-    mechanism = KeyThreshold(most=1, mu=0.01, delta=0.4)
+    mechanism = KeyThreshold(groups=1, mu=0.01, delta=0.4)
     assert not mechanism.release(np.zeros(10_000, np.int64)).any()
     assert not mechanism.release(np.full(100, -5)).any()
     assert mechanism.found(0) == 0
@@ -86,16 +86,16 @@ def test_a_key_that_no_unit_has_is_never_named():
 
 def test_one_unit_alone_is_hardly_ever_named():
     assert (
-        not KeyThreshold(most=10, mu=0.5, delta=1e-9)
+        not KeyThreshold(groups=10, mu=0.5, delta=1e-9)
         .release(np.ones(100_000, np.int64))
         .any()
     )
 
 
 def test_bad_questions():
-    good = {"most": 3, "mu": 1.0, "delta": 1e-6}
+    good = {"groups": 3, "mu": 1.0, "delta": 1e-6}
     for name, value in (
-        ("most", 0),
+        ("groups", 0),
         ("at_least", 0),
         ("mu", 0),
         ("mu", math.nan),
@@ -106,7 +106,7 @@ def test_bad_questions():
         with pytest.raises(dither.ArgumentError, match=name):
             KeyThreshold(**good | {name: value})
     with pytest.raises(dither.ArgumentError, match=r"2\*\*56"):
-        KeyThreshold(most=1, mu=1e-18, delta=1e-6)
+        KeyThreshold(groups=1, mu=1e-18, delta=1e-6)
     for counts in (5, [1.5]):
         with pytest.raises(dither.ArgumentError, match="counts"):
             KeyThreshold(**good).release(counts)

@@ -56,7 +56,7 @@ def rung(output, center, widths):
 def law(mechanism, center, widths):
     weights = [
         mechanism.weights[rung(o, center, widths)]
-        for o in range(mechanism.low, mechanism.high + 1)
+        for o in range(mechanism.bounds[0], mechanism.bounds[1] + 1)
     ]
     return [Fraction(weight, sum(weights)) for weight in weights]
 
@@ -72,8 +72,7 @@ def test_triangles_of_every_graph_keep_the_promise(nodes, epsilon):
     """LS_t = min(LS_0 + t, n − 2): one edge changes common neighbours by at most one."""
     mechanism = Ladder(
         epsilon=epsilon,
-        low=0,
-        high=math.comb(nodes, 3),
+        bounds=(0, math.comb(nodes, 3)),
         global_sensitivity=nodes - 2,
         growth=1,
     )
@@ -104,7 +103,7 @@ def test_triangles_of_every_graph_keep_the_promise(nodes, epsilon):
 
 def test_a_ladder_of_local_sensitivity_alone_breaks_the_promise():
     """The enumeration above can fail: rungs that do not grow."""
-    mechanism = Ladder(epsilon=3.0, low=0, high=4, global_sensitivity=2)
+    mechanism = Ladder(epsilon=3.0, bounds=(0, 4), global_sensitivity=2)
     facts = {graph: (triangles(graph, 4), common(graph, 4)) for graph in graphs(4)}
     worst = Fraction(0)
     for graph, here in facts.items():
@@ -122,7 +121,7 @@ def test_a_ladder_of_local_sensitivity_alone_breaks_the_promise():
 def test_releases_follow_the_law(center, first):
     """A false alarm in a million for each."""
     mechanism, draws = (
-        Ladder(epsilon=1.0, low=0, high=10, global_sensitivity=3, growth=1),
+        Ladder(epsilon=1.0, bounds=(0, 10), global_sensitivity=3, growth=1),
         8_000,
     )
     expected = law(mechanism, center, widths_of(mechanism, first))
@@ -138,7 +137,7 @@ def test_releases_follow_the_law(center, first):
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 7.0, 300.0])
 def test_weights_fall_by_no_more_than_allowed(epsilon):
     mechanism = Ladder(
-        epsilon=epsilon, low=-(10**9), high=10**9, global_sensitivity=100
+        epsilon=epsilon, bounds=(-(10**9), 10**9), global_sensitivity=100
     )
     with mp.workdps(80):
         limit = mp.e ** (mpf(repr(epsilon)) / 2)
@@ -165,7 +164,7 @@ def test_what_is_public_does_not_depend_on_the_data(monkeypatch):
 
         return at
 
-    mechanism = Ladder(epsilon=1.0, low=0, high=10**6, global_sensitivity=500)
+    mechanism = Ladder(epsilon=1.0, bounds=(0, 10**6), global_sensitivity=500)
     for width in (0, 1, 3.5, 1e300, math.nan, math.inf, -5, "many", None):
         for value in (0, 10**30, -(10**30), 77, None, math.nan):
             calls.append(0)
@@ -174,12 +173,12 @@ def test_what_is_public_does_not_depend_on_the_data(monkeypatch):
     assert len(set(sizes)) == 1
     assert (
         mechanism.error()
-        == Ladder(epsilon=1.0, low=0, high=10**6, global_sensitivity=500).error()
+        == Ladder(epsilon=1.0, bounds=(0, 10**6), global_sensitivity=500).error()
     )
 
 
 def test_the_worst_case_error_covers():
-    mechanism = Ladder(epsilon=0.5, low=0, high=10**6, global_sensitivity=7, growth=0)
+    mechanism = Ladder(epsilon=0.5, bounds=(0, 10**6), global_sensitivity=7, growth=0)
     bound = mechanism.error(0.9)
     for width in (7, 1, lambda t: 7 if t > 5 else 0):
         off = [
@@ -193,21 +192,22 @@ def test_the_worst_case_error_covers():
 
 def test_narrow_rungs_are_sharp():
     mechanism = Ladder(
-        epsilon=1.0, low=0, high=10**9, global_sensitivity=10**4, growth=1
+        epsilon=1.0, bounds=(0, 10**9), global_sensitivity=10**4, growth=1
     )
     off = [abs(mechanism.release(10**6, 5) - 10**6) for _ in range(500)]
     assert np.median(off) < 60
 
 
 def test_bad_questions():
-    good = {"epsilon": 1.0, "low": 0, "high": 10, "global_sensitivity": 2}
+    good = {"epsilon": 1.0, "bounds": (0, 10), "global_sensitivity": 2}
     bad = [
         ("epsilon", 0),
         ("epsilon", 5e-324),
         ("epsilon", 1e-6),
         ("epsilon", 1e4),
-        ("high", 0),
-        ("high", 1.5),
+        ("bounds", (0, 0)),
+        ("bounds", (0, 1.5)),
+        ("bounds", 10),
         ("global_sensitivity", 0),
     ]
     for name, value in [*bad, ("growth", -1), ("global_sensitivity", 1.5)]:

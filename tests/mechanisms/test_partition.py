@@ -36,7 +36,7 @@ def test_the_odds_are_the_largest_that_keep_the_promise(epsilon, delta, most):
     """Both inequalities hold for every n, and one of them is tight (to a share 1e-15 of
     δ).
     """
-    mechanism = PartitionSelection(epsilon=epsilon, delta=delta, most=most)
+    mechanism = PartitionSelection(epsilon=epsilon, delta=delta, groups=most)
     with mp.workdps(700):
         growth = mp.e ** exactly(Fraction(repr(epsilon)) / most)
         slack = exactly(Fraction(repr(delta)) / most)
@@ -77,7 +77,7 @@ def test_it_beats_every_threshold(epsilon, delta):
     assert all(mechanism.found(n) >= reaches(threshold - n) - 1e-15 for n in counts)
     for part in (0.1, 0.5, 0.9):
         mu = dither.privacy.gaussian_mu(epsilon, delta * (1 - part))
-        gaussian = KeyThreshold(most=1, mu=mu, delta=delta * part)
+        gaussian = KeyThreshold(groups=1, mu=mu, delta=delta * part)
         assert all(mechanism.found(n) >= gaussian.found(n) - 1e-15 for n in counts)
     assert mechanism.found(threshold) > reaches(0)
 
@@ -99,7 +99,7 @@ def test_named_as_often_as_the_odds_say():
 def test_shares_and_promises():
     unit = dither.ROW.replacing()
     one, two = (
-        PartitionSelection(epsilon=1.0, delta=1e-6, most=most, unit=dither.ROW)
+        PartitionSelection(epsilon=1.0, delta=1e-6, groups=most, unit=dither.ROW)
         for most in (1, 2)
     )
     replaced = PartitionSelection(epsilon=1.0, delta=1e-6, unit=unit)
@@ -145,13 +145,13 @@ def test_bad_questions():
         ("epsilon", 1e-13),
         ("delta", 0),
         ("delta", 1e-300),
-        ("most", 0),
+        ("groups", 0),
         ("delta", 5e-324),
     ):
         with pytest.raises(dither.ArgumentError, match=name):
             PartitionSelection(**good | {name: value})
     with pytest.raises(dither.ArgumentError, match="delta"):
-        PartitionSelection(**good, most=10**400)
+        PartitionSelection(**good, groups=10**400)
     for counts in (5, [1.5]):
         with pytest.raises(dither.ArgumentError, match="counts"):
             PartitionSelection(**good).release(counts)

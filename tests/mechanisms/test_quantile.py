@@ -18,7 +18,7 @@ LEVELS = [0.0, 0.1, 0.5, 0.75, 1 / 3, 1.0]
 @pytest.mark.parametrize("level", LEVELS)
 def test_penalties_move_by_no_more_than_the_choice_assumes(level):
     added, replaced = (
-        QuantileExponential(level=level, low=0, high=3, epsilon=1, points=4, unit=unit)
+        QuantileExponential(q=level, bounds=(0, 3), epsilon=1, points=4, unit=unit)
         for unit in (dither.ROW, dither.ROW.replacing())
     )
     most = [0, 0]
@@ -40,7 +40,7 @@ def test_penalties_move_by_no_more_than_the_choice_assumes(level):
 
 
 def test_a_point_that_is_the_quantile_has_no_penalty():
-    mechanism = QuantileExponential(level=0.5, low=0, high=4, epsilon=1, points=5)
+    mechanism = QuantileExponential(q=0.5, bounds=(0, 4), epsilon=1, points=5)
     assert mechanism.penalties(np.array([1, 1, 1, 1, 1])).tolist() == [3, 1, 0, 1, 3]
     assert mechanism.penalties(np.array([0, 0, 0, 0, 0])).tolist() == [0] * 5
     assert mechanism.penalties(np.array([2, 0, 0, 0, 2])).tolist() == [0] * 5
@@ -49,7 +49,7 @@ def test_a_point_that_is_the_quantile_has_no_penalty():
 def test_releases_follow_the_law():
     """A false alarm in a million."""
     mechanism, draws = (
-        QuantileExponential(level=0.5, low=0, high=4, epsilon=1.0, points=5),
+        QuantileExponential(q=0.5, bounds=(0, 4), epsilon=1.0, points=5),
         8_000,
     )
     odds = np.exp(-mechanism.choice.weight * np.array([3, 1, 0, 1, 3]))
@@ -63,9 +63,7 @@ def test_releases_follow_the_law():
 @pytest.mark.parametrize("level", [0.1, 0.5, 0.9])
 def test_the_error_in_rank_covers(level):
     values = np.arange(10_001) / 100
-    mechanism = QuantileExponential(
-        level=level, low=0, high=200, epsilon=0.5, points=2001
-    )
+    mechanism = QuantileExponential(q=level, bounds=(0, 200), epsilon=0.5, points=2001)
     bound = mechanism.error(0.9)
     ranks = np.array([mechanism.release(values) * 100 for _ in range(300)])
     assert np.mean(np.abs(ranks - level * 10_001) <= bound + 20) > 0.8
@@ -74,13 +72,13 @@ def test_the_error_in_rank_covers(level):
 
 def test_promises():
     unit = dither.ROW.replacing()
-    mechanism = QuantileExponential(level=0.5, low=0, high=1, epsilon=0.3, unit=unit)
+    mechanism = QuantileExponential(q=0.5, bounds=(0, 1), epsilon=0.3, unit=unit)
     assert mechanism.guarantee == dither.BoundedRange(0.3, unit=unit)
     assert mechanism.grid[[0, -1]].tolist() == [0, 1]
 
 
 def test_odd_values_get_an_answer():
-    mechanism = QuantileExponential(level=0.5, low=-1, high=1, epsilon=1)
+    mechanism = QuantileExponential(q=0.5, bounds=(-1, 1), epsilon=1)
     for values in (
         [],
         [math.nan, math.inf, -math.inf],
@@ -92,29 +90,30 @@ def test_odd_values_get_an_answer():
 
 
 def test_the_callers_numpy_settings_do_not_show_the_values():
-    mechanism = QuantileExponential(level=0.5, low=0, high=1e300, epsilon=1)
+    mechanism = QuantileExponential(q=0.5, bounds=(0, 1e300), epsilon=1)
     with np.errstate(all="raise"):
         mechanism.release([5e-324, 1e300])
 
 
 def test_bad_questions():
-    good = {"level": 0.5, "low": 0, "high": 1, "epsilon": 1.0}
+    good = {"q": 0.5, "bounds": (0, 1), "epsilon": 1.0}
     bad = [
-        ("level", -0.1),
-        ("level", 2),
-        ("high", 0),
-        ("high", math.inf),
-        ("low", math.nan),
+        ("q", -0.1),
+        ("q", 2),
+        ("bounds", (0, 0)),
+        ("bounds", (0, math.inf)),
+        ("bounds", (math.nan, 1)),
+        ("bounds", 1),
         ("epsilon", 0),
     ]
     for name, value in [*bad, ("points", 1), ("points", 1 << 25)]:
         with pytest.raises(dither.ArgumentError, match=name):
             QuantileExponential(**good | {name: value})
-    with pytest.raises(dither.ArgumentError, match="high"):
-        QuantileExponential(**good | {"low": -1e308, "high": 1e308})
+    with pytest.raises(dither.ArgumentError, match="bounds"):
+        QuantileExponential(**good | {"bounds": (-1e308, 1e308)})
     for low, high in ((0, 10**400), (2**53, 2**53 + 1)):
-        with pytest.raises(dither.ArgumentError, match="high"):
-            QuantileExponential(**good | {"low": low, "high": high})
+        with pytest.raises(dither.ArgumentError, match="bounds"):
+            QuantileExponential(**good | {"bounds": (low, high)})
     for values in (5, [[1, 2]]):
         with pytest.raises(dither.ArgumentError, match="values"):
             QuantileExponential(**good).release(values)

@@ -234,7 +234,7 @@ def _check_keys(plan: Plan, one: dict[Key, int], two: dict[Key, int]) -> None:
         for key in one.keys() | two.keys()
     }
     assert max(moved.values(), default=0) <= 1
-    assert sum(moved.values()) <= plan.keys.most * twice
+    assert sum(moved.values()) <= plan.keys.groups * twice
     assert (
         sum(size**2 for size in moved.values())
         <= Fraction(plan.keys.noise.sensitivity) ** 2
@@ -242,7 +242,7 @@ def _check_keys(plan: Plan, one: dict[Key, int], two: dict[Key, int]) -> None:
     for mine, others in ((one, two), (two, one)):
         alone = [count for key, count in mine.items() if key not in others]
         assert set(alone) <= {least}
-        assert len(alone) <= plan.keys.most
+        assert len(alone) <= plan.keys.groups
 
 
 def _check_totals(
@@ -334,7 +334,7 @@ class Asking:
             for measurement in self.plan.measurements
         )
         pruned = self.plan.keys is not None and (
-            self.plan.keys.at_least > 1 or self.plan.keys.most < EVERY
+            self.plan.keys.at_least > 1 or self.plan.keys.groups < EVERY
         )
         named = (
             sorted(first.candidates)

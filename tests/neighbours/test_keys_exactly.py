@@ -72,7 +72,7 @@ def worst(mechanism, candidates_of, unit, people=3):
     excess = -math.inf
     promised = {epsilon: mechanism.guarantee.delta_at(epsilon) for epsilon in EPSILONS}
     for pair in neighbours(unit, people):
-        counts = [kept(side, mechanism.most) for side in pair]
+        counts = [kept(side, mechanism.groups) for side in pair]
         laws = [
             law(mechanism, candidates_of(side, count), count)
             for side, count in zip(pair, counts, strict=True)
@@ -99,7 +99,7 @@ def enough(at_least):
 @pytest.mark.parametrize("at_least", [1, 2, 3])
 def test_keys_left_out_by_what_units_keep_hold_the_promise(unit, most, at_least):
     mechanism = KeyThreshold(
-        most=most, mu=1.5, delta=0.05, unit=unit, at_least=at_least
+        groups=most, mu=1.5, delta=0.05, unit=unit, at_least=at_least
     )
     assert worst(mechanism, enough(at_least), unit) <= 1e-12
 
@@ -126,5 +126,5 @@ def test_other_ways_to_leave_keys_out_break_it(name):
     its own keys, or too visibly.
     """
     at_least, candidates_of = WRONG[name]
-    mechanism = KeyThreshold(most=1, mu=1.1, delta=0.05, at_least=at_least)
+    mechanism = KeyThreshold(groups=1, mu=1.1, delta=0.05, at_least=at_least)
     assert worst(mechanism, candidates_of, dither.ROW) > 0.001

@@ -332,7 +332,7 @@ def test_named_keys_do_not_refute_the_promise(unit):
     """A unit with two keys, one of which nobody else has; where neighbours replace it,
     the other has two of its own.
     """
-    mechanism = KeyThreshold(most=2, mu=1.0, delta=0.02, unit=unit)
+    mechanism = KeyThreshold(groups=2, mu=1.0, delta=0.02, unit=unit)
     replaced = unit == dither.ROW.replacing()
     here = {"a": 5, "b": 4, "alone": 1}
     there = {"a": 4, "b": 5, "another": 1} if replaced else {"a": 4, "b": 4}
@@ -359,7 +359,7 @@ def test_keys_that_reach_what_a_candidate_needs_do_not_refute_the_promise(unit):
     """A unit lifts two keys from 3 units to 4, which is what a candidate needs; a
     replaced one lets two others fall.
     """
-    mechanism = KeyThreshold(most=2, mu=1.0, delta=0.02, unit=unit, at_least=4)
+    mechanism = KeyThreshold(groups=2, mu=1.0, delta=0.02, unit=unit, at_least=4)
     replaced = unit == dither.ROW.replacing()
     here = {"a": 8, "risen": 4, "too": 4, "fallen": 3, "as well": 3}
     there = {
@@ -383,7 +383,7 @@ def test_keys_that_reach_what_a_candidate_needs_do_not_refute_the_promise(unit):
             draws(here), draws(there), delta
         ) <= mechanism.guarantee.epsilon_at(delta)
     # The threshold that was not raised, on pruned counts
-    low = KeyThreshold(most=2, mu=1.0, delta=0.02, unit=unit)
+    low = KeyThreshold(groups=2, mu=1.0, delta=0.02, unit=unit)
     pruned = [
         {key: count if count >= 4 else 0 for key, count in side.items()}
         for side in (here, there)
@@ -397,9 +397,9 @@ def ask_all(values):
     return tuple(stream.ask(value) for value in values if not stream.halted)
 
 
-MEDIAN = QuantileExponential(level=0.5, low=0, high=4, epsilon=0.8, points=5)
+MEDIAN = QuantileExponential(q=0.5, bounds=(0, 4), epsilon=0.8, points=5)
 SMOOTH = SmoothSensitivity(epsilon=0.8, global_sensitivity=4, growth=1, integer=True)
-LADDER = Ladder(epsilon=0.8, low=0, high=20, global_sensitivity=4, growth=1)
+LADDER = Ladder(epsilon=0.8, bounds=(0, 20), global_sensitivity=4, growth=1)
 TWO = TopK(k=2, sensitivity=1, epsilon=0.8)
 ODDS = PartitionSelection(epsilon=0.8, delta=0.02)
 RUNNING = ContinualCount(horizon=3, participations=2, mu=0.4)

@@ -204,7 +204,7 @@ def _check(plan, what, vectors):
         kind, radius = m, plan.hidden_radius(plan.measurements[m], clipped)
     twice, l2 = 1 + plan.replacing, plan.spend.gaussian
     allowed = (
-        plan.keys.most * twice
+        plan.keys.groups * twice
         if kind == "keys"
         else twice
         if kind == "norms"

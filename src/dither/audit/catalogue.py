@@ -146,7 +146,7 @@ def _choices() -> Iterator[Case]:
         )
     top = TopK(k=2, sensitivity=1, epsilon=1)
     yield Case("TopK", top.release, [1, 0, 0], [0, 1, 1], PureDP(1.0), slow=True)
-    median = QuantileExponential(level=0.5, low=0, high=4, epsilon=1, points=5)
+    median = QuantileExponential(q=0.5, bounds=(0, 4), epsilon=1, points=5)
     yield _each("QuantileExponential", median, [0, 0], [0, 0, 4])
     yield _many("RandomizedResponse, 2 answers", RandomizedResponse(epsilon=1), 0, 1)
     yield _many(
@@ -187,7 +187,7 @@ def _others() -> Iterator[Case]:
         above.guarantee,
         slow=True,
     )
-    threshold = KeyThreshold(most=2, mu=1.0, delta=0.01)
+    threshold = KeyThreshold(groups=2, mu=1.0, delta=0.01)
     yield Case(
         "KeyThreshold",
         partial(_keys, threshold),
@@ -195,7 +195,7 @@ def _others() -> Iterator[Case]:
         [4, 4, 0],
         threshold.guarantee,
     )
-    selection = PartitionSelection(most=1, epsilon=1, delta=0.01)
+    selection = PartitionSelection(groups=1, epsilon=1, delta=0.01)
     yield Case(
         "PartitionSelection, a key of one",
         partial(_keys, selection),
@@ -217,7 +217,7 @@ def _others() -> Iterator[Case]:
         ),
         (
             "Ladder",
-            Ladder(epsilon=1, low=-50, high=50, global_sensitivity=50, growth=1),
+            Ladder(epsilon=1, bounds=(-50, 50), global_sensitivity=50, growth=1),
         ),
     ):
         yield Case(

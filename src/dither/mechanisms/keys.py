@@ -37,22 +37,22 @@ class KeyThreshold:
     """Names a key if the number of units that have it, plus Gaussian noise, reaches a
     threshold.
 
-    `most` is how many keys one unit may have. A key of fewer than `at_least` units is
+    `groups` is how many keys one unit may have. A key of fewer than `at_least` units is
     never named, so whoever counts the units may leave it out; the threshold is higher
     by as much.
 
     Guarantee: mu-Gaussian differential privacy, except for events of probability delta.
     Why: on keys that have `at_least` units in both neighbours this is a Gaussian
-    release that one unit moves by √most in L2 (√(2·most) where neighbours replace a
+    release that one unit moves by √groups in L2 (√(2·groups) where neighbours replace a
     unit); a key that reaches `at_least` by one unit is named so rarely that with
-    probability 1 − delta none of the at most `most` such keys is (Wilson et al. 2020
+    probability 1 − delta none of the at most `groups` such keys is (Wilson et al. 2020
     for `at_least` = 1; docs/proofs/mechanisms.md).
-    Assumes: each unit counts once for each of its keys, and for no more than `most` of
+    Assumes: each unit counts once for each of its keys, and for no more than `groups` of
     them; which ones depends on that unit alone. Keys are left out by these very counts,
-    never by what they were before `most` was applied.
+    never by what they were before `groups` was applied.
     """
 
-    most: int
+    groups: int
     mu: float
     delta: float
     unit: Unit = ROW
@@ -61,8 +61,8 @@ class KeyThreshold:
     def __post_init__(self) -> None:
         object.__setattr__(
             self,
-            "most",
-            whole("most", self.most, "pass how many keys one unit may have"),
+            "groups",
+            whole("groups", self.groups, "pass how many keys one unit may have"),
         )
         object.__setattr__(
             self,
@@ -90,7 +90,7 @@ class KeyThreshold:
     @cached_property
     def noise(self) -> Gaussian:
         """What is added to the number of units that have a key."""
-        changes = self.most * (2 if self.unit.relation is Relation.REPLACE else 1)
+        changes = self.groups * (2 if self.unit.relation is Relation.REPLACE else 1)
         return Gaussian(
             sensitivity=float_up(root_up(changes)), mu=self.mu, unit=self.unit
         )
@@ -106,7 +106,7 @@ class KeyThreshold:
         by at most a half.
         """
         return self.at_least + math.ceil(
-            up(0.5 + up(self.scale * _deviate(self.delta, self.most)))
+            up(0.5 + up(self.scale * _deviate(self.delta, self.groups)))
         )
 
     def release(self, counts: Any) -> NDArray[np.bool_]:

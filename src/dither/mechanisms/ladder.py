@@ -22,7 +22,7 @@ from dither.mechanisms.values import numbers, present
 from dither.noise import secret_bytes
 from dither.noise.exact import context, decimal_of
 from dither.privacy import ROW, BoundedRange, Unit
-from dither.privacy.numbers import at_most, confidence_level, not_negative, whole
+from dither.privacy.numbers import at_most, confidence_level, not_negative, pair, whole
 
 __all__ = ["Ladder"]
 
@@ -53,8 +53,7 @@ class Ladder:
     """
 
     epsilon: float
-    low: int
-    high: int
+    bounds: tuple[int, int]
     global_sensitivity: int
     growth: float | None = None
     unit: Unit = ROW
@@ -67,20 +66,19 @@ class Ladder:
             "global_sensitivity",
             whole("global_sensitivity", self.global_sensitivity, way_out),
         )
-        for end in ("low", "high"):
-            if not isinstance(numbers(getattr(self, end), end), int):
-                raise ArgumentError(
-                    end,
-                    "must be a whole number: the public end of what the value can be",
-                )
-            object.__setattr__(self, end, int(getattr(self, end)))
-        if self.high <= self.low or self.global_sensitivity > WIDEST:
+        ends = pair("bounds", self.bounds)
+        if not all(isinstance(numbers(end, "bounds"), int) for end in ends):
             raise ArgumentError(
-                "high",
-                (
-                    "must lie above low; count in larger steps if one unit moves "
-                    "more than 2**52"
-                ),
+                "bounds",
+                "must be whole numbers: the public ends of what the value can be",
+            )
+        low, high = map(int, ends)
+        object.__setattr__(self, "bounds", (low, high))
+        if high <= low or self.global_sensitivity > WIDEST:
+            raise ArgumentError(
+                "bounds",
+                "must be low before high; count in larger steps if one unit moves more "
+                "than 2**52",
             )
         if self.growth is not None:
             object.__setattr__(
@@ -103,14 +101,17 @@ class Ladder:
         return BoundedRange(self.epsilon, unit=self.unit)
 
     @property
+    def width(self) -> int:
+        """How far the bounds lie apart."""
+        low, high = self.bounds
+        return high - low
+
+    @property
     def rungs(self) -> int:
         """How many there are; the last one holds all numbers that are left. Public:
         from the bounds and epsilon.
         """
-        return (
-            math.ceil(2 * (math.log(self.high - self.low + 1) + FAINT) / self.epsilon)
-            + 1
-        )
+        return math.ceil(2 * (math.log(self.width + 1) + FAINT) / self.epsilon) + 1
 
     @cached_property
     def weights(self) -> list[int]:
@@ -141,17 +142,18 @@ class Ladder:
             raise ArgumentError(
                 "value", "must be one whole number; count reals in public steps"
             )
-        center = max(self.low, min(self.high, clean))
+        low, high = self.bounds
+        center = max(low, min(high, clean))
         widths = local_sensitivities(
             local, self.growth, self.global_sensitivity, self.rungs - 1
         )
         ends = [
             0,
             *accumulate(map(int, np.ceil(widths).tolist())),
-            self.high - self.low,
+            self.width,
         ]
         return self._choose(
-            center, _sizes(ends, center - self.low), _sizes(ends, self.high - center)
+            center, _sizes(ends, center - low), _sizes(ends, high - center)
         )
 
     def _choose(self, center: int, left: list[int], right: list[int]) -> int:
@@ -175,7 +177,7 @@ class Ladder:
         """A uniform whole number below a total. How many bytes are drawn is public; one
         draw in 2^128 is repeated.
         """
-        size = (self.weights[0] * (self.high - self.low + 1)).bit_length() // 8 + 17
+        size = (self.weights[0] * (self.width + 1)).bit_length() // 8 + 17
         limit = (1 << 8 * size) // total * total
         while (drawn := int.from_bytes(secret_bytes(size))) >= limit:
             pass
@@ -189,9 +191,9 @@ class Ladder:
             1 - float(confidence_level("confidence", confidence)) - math.exp(-FAINT)
         )
         if missed <= 0:
-            return self.high - self.low
+            return self.width
         rungs = math.ceil(-2 * math.log(missed) / self.epsilon * (1 + 1e-9))
-        return min(self.high - self.low, self.global_sensitivity * rungs)
+        return min(self.width, self.global_sensitivity * rungs)
 
 
 def _sizes(ends: list[int], room: int) -> list[int]:

@@ -46,7 +46,7 @@ class PartitionSelection:
     """Names each key with the largest probability that any mechanism of this kind may
     name it with.
 
-    `most` is how many keys one unit may have.
+    `groups` is how many keys one unit may have.
 
     Guarantee: (epsilon, delta)-differential privacy.
     Why: with one key for each unit the odds π(n) of a key with n units are the largest
@@ -54,12 +54,12 @@ class PartitionSelection:
     Voss, Gipson & Mandayam 2022); with more keys each one gets an equal share of ε and
     δ (basic composition, which is no longer best); docs/proofs/more_mechanisms.md.
     Assumes: each key is counted once for each unit, and no unit counts for more than
-    `most` of them.
+    `groups` of them.
     """
 
     epsilon: float
     delta: float
-    most: int = 1
+    groups: int = 1
     unit: Unit = ROW
 
     def __post_init__(self) -> None:
@@ -71,8 +71,8 @@ class PartitionSelection:
         )
         object.__setattr__(
             self,
-            "most",
-            whole("most", self.most, "pass how many keys one unit may have"),
+            "groups",
+            whole("groups", self.groups, "pass how many keys one unit may have"),
         )
         epsilon, delta = self.share
         if self.delta < 1e-250 or delta < 1e-300:
@@ -94,7 +94,7 @@ class PartitionSelection:
     @property
     def share(self) -> tuple[Fraction, Fraction]:
         """The ε and δ of one key. Replacing a unit changes twice as many keys."""
-        keys = self.most * (2 if self.unit.relation is Relation.REPLACE else 1)
+        keys = self.groups * (2 if self.unit.relation is Relation.REPLACE else 1)
         return at_most(self.epsilon) / keys, at_most(self.delta) / keys
 
     @cached_property

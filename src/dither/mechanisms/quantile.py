@@ -14,57 +14,49 @@ from dither.errors import ArgumentError
 from dither.mechanisms.selection import Exponential
 from dither.mechanisms.values import Integers, numbers
 from dither.privacy import ROW, BoundedRange, Relation, Unit
-from dither.privacy.numbers import fraction, whole
+from dither.privacy.numbers import fraction, pair, whole
 
 __all__ = ["QuantileExponential"]
 
 POINTS = 1 << 14
 MAX = Fraction(np.finfo(np.float64).max.item())
 FINEST = 10_000
-"""Levels are fractions with a denominator up to this, so that ranks are whole numbers.
+"""A q is a fraction with a denominator up to this, so that ranks are whole numbers.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuantileExponential:
     """The point that is nearest to a quantile in rank, by a private choice among
-    `points` from low to high.
+    `points` between the bounds.
 
-    A level of 0.5 is the median. Each value counts at its nearest point, those outside
+    A q of 0.5 is the median. Each value counts at its nearest point, those outside
     at the ends. `dither.quantile` gives the same with an interval; for many quantiles
     of the same data use `TreeMechanism`.
 
     Guarantee: epsilon-bounded range, hence epsilon-differential privacy, and zCDP with
     rho = ε² / 8.
     Why: the penalty of a point is how far the ranks it covers are from the wanted one;
-    a value that comes in or goes moves it by at most max(level, 1 − level), one that is
+    a value that comes in or goes moves it by at most max(q, 1 − q), one that is
     replaced by 1 (Smith 2011; docs/proofs/mechanisms.md).
     Assumes: one value for each unit.
     """
 
-    level: float
-    low: float
-    high: float
+    q: float
+    bounds: tuple[float, float]
     epsilon: float
     points: int = POINTS
     unit: Unit = ROW
 
     def __post_init__(self) -> None:
-        if not 0 <= fraction("level", self.level) <= 1:
-            raise ArgumentError(
-                "level", "must lie from 0 to 1, such as 0.5 for the median"
-            )
-        low, high = (
-            fraction(name, value)
-            for name, value in (("low", self.low), ("high", self.high))
-        )
+        if not 0 <= fraction("q", self.q) <= 1:
+            raise ArgumentError("q", "must lie from 0 to 1, such as 0.5 for the median")
+        low, high = (fraction("bounds", end) for end in pair("bounds", self.bounds))
         if max(abs(low), abs(high), high - low) > MAX or not float(low) < float(high):
             raise ArgumentError(
-                "high",
-                (
-                    "must lie above low as a float, and not beyond the range of "
-                    "floats from it"
-                ),
+                "bounds",
+                "must be two floats, low before high, that lie no farther apart than "
+                "floats reach",
             )
         object.__setattr__(
             self,
@@ -79,12 +71,18 @@ class QuantileExponential:
 
     @cached_property
     def rank(self) -> Fraction:
-        """The level as a fraction with a small denominator."""
-        return Fraction(str(float(self.level))).limit_denominator(FINEST)
+        """q as a fraction with a small denominator."""
+        return Fraction(str(float(self.q))).limit_denominator(FINEST)
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """The bounds as floats."""
+        low, high = self.bounds
+        return float(low), float(high)
 
     @cached_property
     def choice(self) -> Exponential:
-        """The private choice. Penalties are in units of 1 / denominator of the level."""
+        """The private choice. Penalties are in units of 1 / denominator of q."""
         top, bottom = self.rank.numerator, self.rank.denominator
         moved = (
             bottom if self.unit.relation is Relation.REPLACE else max(top, bottom - top)
@@ -99,11 +97,11 @@ class QuantileExponential:
     @cached_property
     def grid(self) -> NDArray[np.float64]:
         """The points to choose among."""
-        return np.linspace(float(self.low), float(self.high), self.points)
+        return np.linspace(*self.ends, self.points)
 
     def release(self, values: Any) -> float:
         """One of the points. NaN, and what is no number, counts as the low end."""
-        clean = numbers(values, "values", missing=float(self.low))
+        clean = numbers(values, "values", missing=self.ends[0])
         if not isinstance(clean, np.ndarray) or clean.ndim != 1:
             raise ArgumentError(
                 "values", "must be a list with one number for each unit"
@@ -113,7 +111,7 @@ class QuantileExponential:
         )
 
     def _counts(self, values: NDArray[Any]) -> Integers:
-        low, high = float(self.low), float(self.high)
+        low, high = self.ends
         inside = np.clip(np.nan_to_num(values.astype(np.float64), nan=low), low, high)
         # A value that underflows must not raise where the caller asked for that
         with np.errstate(all="ignore"):

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import SupportsFloat, SupportsIndex
+from typing import Any, SupportsFloat, SupportsIndex
 
 from dither.errors import ArgumentError
 
@@ -210,6 +210,17 @@ def whole(argument: str, value: SupportsIndex, way_out: str) -> int:
     if count < 1:
         raise ArgumentError(argument, f"must be at least 1, not {count}; {way_out}")
     return count
+
+
+def pair(argument: str, value: Any) -> tuple[Any, Any]:
+    """Two ends, low before high."""
+    try:
+        low, high = value
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            argument, "must be two numbers, low before high, such as (0, 110)"
+        ) from None
+    return low, high
 
 
 def renyi_order(value: Number, rounding: Rounding = float_up) -> float:

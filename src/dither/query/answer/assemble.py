@@ -293,7 +293,7 @@ class Answer:
             found.append(
                 "keys are private: one is named if about "
                 f"{self.plan.keys.threshold} units or more have it; "
-                f"a unit counts for at most {self.plan.keys.most} of them"
+                f"a unit counts for at most {self.plan.keys.groups} of them"
             )
             if len(self.noisy.keys) == self.plan.most_named:
                 found.append(

@@ -234,7 +234,7 @@ class Groups:
         what units *keep* decides which keys are left out (rule R31).
         """
         assert self.plan.keys is not None
-        most, (pairs, owned) = self.plan.keys.most, self._pairs
+        most, (pairs, owned) = self.plan.keys.groups, self._pairs
         hashed = f"{pairs} p JOIN {KEYS} d ON p.d = d.i"
         place = self.dialect.hashed(["p.u", "d.h"])
         over = f"SELECT u FROM {owned} WHERE keys > {most}"

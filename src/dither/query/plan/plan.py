@@ -386,7 +386,7 @@ def _threshold(asked: Asked, spend: Spend, part: Fraction) -> KeyThreshold:
     for a slightly higher threshold: there can be millions of them, and hardly one would
     ever be named (docs/proofs/mechanisms.md)."""
     lowest = KeyThreshold(
-        most=asked.groups,
+        groups=asked.groups,
         mu=spend.part(part),
         delta=spend.delta,
         unit=spend.guarantee.unit,
@@ -612,7 +612,7 @@ def described(plan: Plan) -> list[str]:
             else ""
         )
         named = f"named from {plan.keys.threshold} noisy units on{few}"
-        lines.append(f"keys private: at most {plan.keys.most} for each unit, {named}")
+        lines.append(f"keys private: at most {plan.keys.groups} for each unit, {named}")
     for measurement in plan.measurements:
         what = (
             plan.question.aggregates[measurement.vector.aggregates[0]].text
