@@ -35,7 +35,8 @@ from dither.query.arrays.ask import (
 )
 from dither.query.arrays.bins import binning
 from dither.query.arrays.columns import count_present
-from dither.query.arrays.steps import Steps
+from dither.query.arrays.sums import SumGrid
+from dither.query.statistics.estimates import Sums
 from dither.release import Around, Release
 
 __all__ = ["count", "histogram", "mean", "quantile", "sum", "variance"]
@@ -170,15 +171,15 @@ def sum(
     ask = Ask.of("sum", x, Cost(epsilon, rho, share, error), budget, unit)
     check_numeric(x)
     low, high = check_bounds(x, bounds)
-    steps = Steps.between(
+    grid = SumGrid.between(
         low, high, integer=_whole(x, low, high), replacing=ask.replacing
     )
-    ask = ask.for_error(steps.sensitivity, float(steps.size))
-    mechanism = ask.additive(steps.sensitivity)
+    ask = ask.for_error(grid.sensitivity, float(grid.size))
+    mechanism = ask.additive(grid.sensitivity)
     with ask.paying(mechanism.guarantee) as source, np.errstate(all="ignore"):
-        noisy = steps.value(mechanism.release(steps.total(ask.numbers())))
+        noisy = grid.value(mechanism.release(grid.total(ask.numbers())))
     return ask.clipped(
-        noisy, source, Around(noisy, mechanism, integer=True, step=float(steps.size))
+        noisy, source, Around(noisy, mechanism, integer=True, step=float(grid.size))
     )
 
 
@@ -212,11 +213,9 @@ def mean(
         return _mean_of_n(ask, low, high, n)
     mechanism = ask.additive(*moments.sensitivities(replacing=False))
     with ask.paying(mechanism.guarantee) as source:
-        zeros, ones = map(mechanism.release, _part_sums(ask, low, high, 1, None))
-    value = low + (high - low) * moments.mean_of(zeros, ones)
-    return ask.clipped(
-        value, source, moments.MeanSpread((zeros, ones), mechanism, low, high)
-    )
+        noisy = [mechanism.release(one) for one in _part_sums(ask, low, high, 1, None)]
+    found = Sums(moments.described(low, high, 1), noisy, mechanism).mean()
+    return ask.clipped(found.value, source, found.spread)
 
 
 def _mean_of_n(ask: Ask, low: float, high: float, n: int) -> Release:
@@ -261,13 +260,10 @@ def variance(
     )
     mechanism = ask.additive(*moments.sensitivities(replacing=n is not None))
     with ask.paying(mechanism.guarantee) as source:
-        first, middle, last = map(mechanism.release, _part_sums(ask, low, high, 2, n))
-    total = None if n is None else n * moments.STEPS
-    value = moments.variance_of(
-        first, middle, last, first + middle + last if total is None else total
-    )
-    spread = moments.VarianceSpread((first, middle, last), mechanism, high - low, total)
-    return ask.clipped((high - low) ** 2 * value, source, spread)
+        noisy = [mechanism.release(one) for one in _part_sums(ask, low, high, 2, n)]
+    sums = Sums(moments.described(low, high, 2), noisy, mechanism)
+    found = sums.variance() if n is None else sums.variance_of(n)
+    return ask.clipped(found.value, source, found.spread)
 
 
 def quantile(
