@@ -14,7 +14,7 @@ from bench.harness import cpu_seconds
 from bench.query import CATEGORIES
 from bench.scripts.loop import peak, serve
 from dither.dataset import Dataset
-from dither.query.plan.plan import plan_of
+from dither.query.plan.choose import plan_of
 from dither.query.plan.spend import Asked
 from dither.query.sql.bind import bind
 from dither.query.sql.parse import parse

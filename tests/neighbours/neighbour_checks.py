@@ -20,7 +20,8 @@ from dither.ledger.terms import Terms
 from dither.mechanisms import Additive
 from dither.privacy import Unit
 from dither.query.collect.runner import running
-from dither.query.plan.plan import Measurement, Plan, plan_of
+from dither.query.plan.choose import plan_of
+from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.spend import Asked
 from dither.query.plan.vectors import CAP, Kind
 from dither.query.sql.bind import bind

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from dither.errors import ArgumentError
+from dither.query.plan.choose import plan_of
 from dither.query.plan.describe import describe
-from dither.query.plan.plan import plan_of
 from dither.query.plan.spend import Asked
 from dither.query.sql.bind import bind
 from dither.query.sql.parse import parse

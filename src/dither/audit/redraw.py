@@ -88,11 +88,7 @@ class Redrawn:
         publics = [
             len(key.values) for key in self.plan.question.keys if key.values is not None
         ]
-        own = (
-            measurement.vector.leaves.tree.nodes
-            if measurement.vector.kind is Kind.TREE
-            else measurement.vector.size
-        )
+        own = measurement.vector.noisy_size
         return int(np.prod(publics, dtype=np.int64)) * (own + bool(measurement.hiding))
 
     def _name(self, named: Named) -> None:

@@ -37,10 +37,11 @@ from dither.query.engines.protocol import Engine
 from dither.query.fetch import fetched, private_table
 from dither.query.ibis import sql_of, table_of
 from dither.query.operations.expressions import KeyLeaf
-from dither.query.plan.describe import describe
+from dither.query.plan.choose import plans_of
+from dither.query.plan.describe import describe, described
 from dither.query.plan.fan_out import check_fan_out, most_rows
 from dither.query.plan.minimum import check_minimum, least_epsilon, share_of
-from dither.query.plan.plan import Plan, described, plans_of, used
+from dither.query.plan.plan import Plan
 from dither.query.plan.spend import Asked
 from dither.query.plugins import mechanism_named
 from dither.query.preview import Preview, PreviewColumn
@@ -444,7 +445,5 @@ def _facts(table: Table, field: Field) -> Facts:
 
 def _column(plan: Plan, output: Output) -> PreviewColumn:
     found = widths(plan, output)
-    texts = [
-        plan.question.aggregates[index].text for index in sorted(used(output.expr))
-    ]
+    texts = [plan.question.aggregates[index].text for index in sorted(output.needs)]
     return PreviewColumn(output.name, ", ".join(texts) or "key", found)

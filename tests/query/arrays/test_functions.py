@@ -13,7 +13,7 @@ from dither.dataset import Columns, Facts, Kind
 from dither.query.arrays import quantiles
 from dither.query.arrays.columns import numbers_of
 from dither.query.arrays.moments import scaled
-from dither.query.arrays.steps import Steps
+from dither.query.arrays.sums import SumGrid
 
 GENERATOR = np.random.default_rng(7)  # allowed: test data, not noise
 AGES = GENERATOR.integers(0, 100, 20_000)
@@ -589,7 +589,7 @@ def test_the_type_of_one_record_does_not_change_how_others_are_read():
     roundings add up.
     """
     values = [0.1 + i / 7 for i in range(1000)]
-    steps = Steps.between(-1e6, 0.3, integer=False, replacing=False)
+    steps = SumGrid.between(-1e6, 0.3, integer=False, replacing=False)
     alone = steps.total(numbers_of(values, Kind.ANYTHING))
     for item in (Decimal("0.3"), Fraction(1, 3), 2**80, None):
         among = steps.total(numbers_of([*values, item], Kind.ANYTHING))
@@ -605,7 +605,7 @@ def test_the_type_of_one_record_does_not_change_how_others_are_read():
 
 
 def test_sums_round_each_value_once():
-    steps = Steps.between(0, 3, integer=False, replacing=False)
+    steps = SumGrid.between(0, 3, integer=False, replacing=False)
     values = np.random.default_rng(5).uniform(
         -1, 4, 200
     )  # allowed: test inputs, not noise
@@ -615,7 +615,7 @@ def test_sums_round_each_value_once():
             assert steps.total(numbers_of(np.array([value]), Kind.REALS)) == round(
                 held / steps.size
             )
-    narrow = Steps.between(2.0**60, 2.0**60 + 512, integer=False, replacing=True)
+    narrow = SumGrid.between(2.0**60, 2.0**60 + 512, integer=False, replacing=True)
     assert (
         narrow.total(numbers_of([2.0**60 + 256], Kind.REALS))
         == (2**60 + 256) / narrow.size

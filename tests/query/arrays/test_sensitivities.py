@@ -13,7 +13,7 @@ import pytest
 from dither.dataset import Kind
 from dither.query.arrays import moments, quantiles
 from dither.query.arrays.columns import Numbers, numbers_of
-from dither.query.arrays.steps import Steps
+from dither.query.arrays.sums import SumGrid
 
 VALUES = [-math.inf, -1.5, 0.0, 0.3, 1.0, 2.0, 1e300, math.nan]
 RECORDS = [
@@ -92,7 +92,7 @@ COLUMNS = [
 )
 def test_sum(values, kind, make, replacing, bounds):
     integer = kind is Kind.INTEGERS and float(bounds[0]).is_integer()
-    steps = Steps.between(*bounds, integer=integer, replacing=replacing)
+    steps = SumGrid.between(*bounds, integer=integer, replacing=replacing)
 
     def total(data):
         with np.errstate(all="ignore"):
@@ -107,7 +107,7 @@ def test_sum(values, kind, make, replacing, bounds):
 @pytest.mark.parametrize("bounds", [(0, 1), (-1, 2), (-3, -1)])
 def test_the_sensitivity_of_a_sum_is_reached(bounds):
     for replacing in (False, True):
-        steps = Steps.between(*bounds, integer=False, replacing=replacing)
+        steps = SumGrid.between(*bounds, integer=False, replacing=replacing)
         totals = [steps.total(Numbers(np.array([value]))) for value in bounds] + [0] * (
             not replacing
         )

@@ -12,7 +12,7 @@ from dither.ledger.terms import Accounting, Terms
 from dither.privacy import ApproxDP
 from dither.query.collect.statements import Statement, Statements
 from dither.query.engines.duckdb.dialect import DuckDBDialect
-from dither.query.plan.plan import plans_of
+from dither.query.plan.choose import plans_of
 from dither.query.plan.spend import Asked
 from dither.query.sql.bind import bind
 from tests.query.sql.clinic import CATALOGUES

@@ -9,7 +9,7 @@ from dither.ledger.terms import Accounting, Terms
 from dither.privacy import ApproxDP, Unit, gaussian_mu
 from dither.query.catalogue.model import Catalogue, Field, Table
 from dither.query.catalogue.types import ANY, Range, Type
-from dither.query.plan.plan import plan_of
+from dither.query.plan.choose import plan_of
 from dither.query.plan.spend import Asked
 from dither.query.plan.weighing import radius_of
 from dither.query.sql.bind import bind

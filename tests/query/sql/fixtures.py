@@ -11,8 +11,8 @@ from dither.errors import ArgumentError
 from dither.ledger.terms import Accounting, Terms
 from dither.privacy import ApproxDP
 from dither.query.catalogue.model import Catalogue
-from dither.query.plan.describe import describe
-from dither.query.plan.plan import described, plan_of
+from dither.query.plan.choose import plan_of
+from dither.query.plan.describe import describe, described
 from dither.query.plan.spend import Asked
 from dither.query.sql.bind import bind
 from tests.query.sql.clinic import CLINIC, REPLACED, SURVEY

@@ -12,18 +12,18 @@ from functools import cached_property
 from typing import Any
 
 from dither.mechanisms.sums import noise_variance
-from dither.query.answer.estimates import Estimate, Sums, plain
 from dither.query.answer.measure import Noisy, NoisyVector
-from dither.query.answer.quantiles import extreme, quantile, rank
-from dither.query.answer.spreads import NOTHING, OPEN, Hidden
 from dither.query.catalogue.calendar import day, moment
 from dither.query.catalogue.types import Type
 from dither.query.operations import evaluate
 from dither.query.operations.expressions import AggregateLeaf, Expr
-from dither.query.plan.plan import Measurement, Plan, different
+from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Kind
 from dither.query.plan.weighing import radius_of
 from dither.query.sql.question import Aggregate
+from dither.query.statistics.estimates import Estimate, Sums, plain
+from dither.query.statistics.intervals import NOTHING, OPEN, Hidden
+from dither.query.statistics.quantiles import extreme, quantile, rank
 from dither.release import Spread
 
 __all__ = ["Answer"]
@@ -151,7 +151,7 @@ class Answer:
             for row, cut in groups
         ]
         if measurement.vector.kind is Kind.DISTINCT:
-            found = [_at_most(one, different(measurement.vector)) for one in found]
+            found = [_at_most(one, measurement.vector.different) for one in found]
         return [_whole(one) for one in found] if whole else found
 
     def _hidden(self, measurement: Measurement, measured: NoisyVector) -> list[Hidden]:

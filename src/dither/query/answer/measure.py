@@ -87,12 +87,9 @@ class Noisy:
 
 
 def _array(values: list[list[int]], measurement: Measurement) -> Integers:
-    width = (
-        measurement.vector.leaves.tree.nodes
-        if measurement.vector.kind is Kind.TREE
-        else measurement.vector.size
+    return np.array(values, np.int64).reshape(
+        len(values), measurement.vector.noisy_size
     )
-    return np.array(values, np.int64).reshape(len(values), width)
 
 
 def _plain(value: Any) -> Any:

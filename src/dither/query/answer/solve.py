@@ -10,7 +10,7 @@ from dither.ledger.terms import Terms
 from dither.query.answer.widths import widths
 from dither.query.catalogue.limits import SOLVED
 from dither.query.plan.minimum import share_of
-from dither.query.plan.plan import Measurement, Plan, used
+from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.spend import Asked, Wanted, wanted_error
 from dither.query.plan.vectors import Kind
 from dither.query.sql.question import Output, Question
@@ -86,7 +86,7 @@ def _possible(plans: Callable[[Asked], Sequence[Plan]], asked: Asked) -> Sequenc
 
 
 def _wanted(question: Question, asked: Asked) -> Wishes:
-    measured = [output for output in question.outputs if used(output.expr)]
+    measured = [output for output in question.outputs if output.needs]
     # All is planned anew for each ε that is tried
     if max(len(measured), len(question.aggregates)) > SOLVED:
         raise ArgumentError(
@@ -117,7 +117,7 @@ def _width(plan: Plan, output: Output, wanted: Wanted) -> float:
     """The ± of a column. Where a radius cuts off what is known to be bounded, none can
     be promised beforehand.
     """
-    found, needed = widths(plan, output, wanted.confidence), used(output.expr)
+    found, needed = widths(plan, output, wanted.confidence), output.needs
     items = [
         measurement
         for measurement in plan.measurements

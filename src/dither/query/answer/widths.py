@@ -11,13 +11,13 @@ import numpy as np
 
 from dither.mechanisms.sums import noise_variance
 from dither.query.answer.assemble import MOMENTS
-from dither.query.answer.estimates import Estimate, Sums
-from dither.query.answer.quantiles import extreme, quantile
-from dither.query.answer.spreads import NOTHING, OPEN, Hidden, Total, one_sided
 from dither.query.operations.expressions import AggregateLeaf
-from dither.query.plan.plan import Measurement, Plan, used
+from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Kind
 from dither.query.sql.question import Aggregate, Output
+from dither.query.statistics.estimates import Estimate, Sums
+from dither.query.statistics.intervals import NOTHING, OPEN, Hidden, Total, one_sided
+from dither.query.statistics.quantiles import extreme, quantile
 
 __all__ = ["widths"]
 
@@ -35,7 +35,7 @@ def widths(plan: Plan, output: Output, confidence: float = 0.95) -> Widths:
     """The ± of a column of the answer, each with the condition under which it holds;
     empty for keys.
     """
-    needed = used(output.expr)
+    needed = output.needs
     if not needed:
         return ()
     if not isinstance(output.expr, AggregateLeaf):

@@ -36,7 +36,8 @@ from dither.query.arrays.ask import (
 )
 from dither.query.arrays.bins import binning
 from dither.query.arrays.columns import count_present
-from dither.query.arrays.steps import Steps
+from dither.query.arrays.sums import SumGrid
+from dither.query.statistics.estimates import Sums
 from dither.release import Around, Release
 
 __all__ = ["count", "histogram", "mean", "quantile", "sum", "variance"]
@@ -152,15 +153,15 @@ def sum(
     ask = Ask.of("sum", x, cost)
     check_numeric(x)
     low, high = check_bounds(x, bounds)
-    steps = Steps.between(
+    grid = SumGrid.between(
         low, high, integer=_whole(x, low, high), replacing=ask.replacing
     )
-    ask = ask.for_error(steps.sensitivity, float(steps.size))
-    mechanism = ask.additive(steps.sensitivity)
+    ask = ask.for_error(grid.sensitivity, float(grid.size))
+    mechanism = ask.additive(grid.sensitivity)
     with ask.paying(mechanism.guarantee) as paid, np.errstate(all="ignore"):
-        noisy = steps.value(mechanism.release(steps.total(paid.numbers())))
+        noisy = grid.value(mechanism.release(grid.total(paid.numbers())))
     return paid.clipped(
-        noisy, Around(noisy, mechanism, integer=True, step=float(steps.size))
+        noisy, Around(noisy, mechanism, integer=True, step=float(grid.size))
     )
 
 
@@ -188,9 +189,9 @@ def mean(
         return _mean_of_n(ask, low, high, n)
     mechanism = ask.additive(*moments.sensitivities(replacing=False))
     with ask.paying(mechanism.guarantee) as paid:
-        zeros, ones = map(mechanism.release, _part_sums(paid, low, high, 1, None))
-    value = low + (high - low) * moments.mean_of(zeros, ones)
-    return paid.clipped(value, moments.MeanSpread((zeros, ones), mechanism, low, high))
+        noisy = [mechanism.release(one) for one in _part_sums(paid, low, high, 1, None)]
+    found = Sums(moments.described(low, high, 1), noisy, mechanism).mean()
+    return paid.clipped(found.value, found.spread)
 
 
 def _mean_of_n(ask: Ask, low: float, high: float, n: int) -> Release:
@@ -229,13 +230,10 @@ def variance(
     ask, low, high, n = _moment("variance", x, bounds, n, cost)
     mechanism = ask.additive(*moments.sensitivities(replacing=n is not None))
     with ask.paying(mechanism.guarantee) as paid:
-        first, middle, last = map(mechanism.release, _part_sums(paid, low, high, 2, n))
-    total = None if n is None else n * moments.STEPS
-    value = moments.variance_of(
-        first, middle, last, first + middle + last if total is None else total
-    )
-    spread = moments.VarianceSpread((first, middle, last), mechanism, high - low, total)
-    return paid.clipped((high - low) ** 2 * value, spread)
+        noisy = [mechanism.release(one) for one in _part_sums(paid, low, high, 2, n)]
+    sums = Sums(moments.described(low, high, 2), noisy, mechanism)
+    found = sums.variance() if n is None else sums.variance_of(n)
+    return paid.clipped(found.value, found.spread)
 
 
 @by_name("quantile(x, 0.5, bounds=(0, 110), epsilon=0.5)", ArrayCost)

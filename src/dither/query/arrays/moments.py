@@ -11,28 +11,16 @@ sum and half on a count gives twice the variance.
 
 from __future__ import annotations
 
-import itertools
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.mechanisms import Additive
 from dither.query.arrays.columns import Numbers, are_floats
+from dither.query.statistics.moments import Moments
 
-__all__ = [
-    "STEPS",
-    "MeanSpread",
-    "VarianceSpread",
-    "exact_sum",
-    "mean_of",
-    "parts",
-    "scaled",
-    "sensitivities",
-    "variance_of",
-]
+__all__ = ["STEPS", "described", "exact_sum", "parts", "scaled", "sensitivities"]
 
 STEPS = 1 << 32
 CHUNK = 1 << 20  # records summed at once
@@ -88,86 +76,8 @@ def sensitivities(replacing: bool) -> tuple[float, float]:
     )
 
 
-def mean_of(zeros: float, ones: float) -> float:
-    """The mean of values of [0, 1], from noisy sums; one half where noise drowned
-    everything.
+def described(low: float, high: float, degree: int) -> Moments:
+    """What these part sums are to the statistics that SQL has as well: the parts of a
+    record add up to STEPS, whatever their degree.
     """
-    total = zeros + ones
-    return min(1.0, max(0.0, ones / total)) if total > 0 else 0.5
-
-
-def variance_of(first: float, middle: float, last: float, total: float) -> float:
-    """The variance of values of [0, 1] from noisy part sums: p₀·p₂ − p₁²/4, between 0
-    and 1/4.
-    """
-    if total <= 0:
-        return 0.0
-    return min(0.25, max(0.0, (first * last - middle * middle / 4) / total**2))
-
-
-@dataclass(frozen=True)
-class MeanSpread:
-    """Both sums hold their ± together (union bound); the mean rises with one and falls
-    with the other.
-    """
-
-    sums: tuple[int, int]
-    mechanism: Additive
-    low: float
-    high: float
-
-    def ends(self, confidence: float) -> tuple[float, float]:
-        width = self.mechanism.error((1 + confidence) / 2, integer=True)
-        zeros, ones = self.sums
-        least = mean_of(zeros + width, max(ones - width, 0))
-        most = mean_of(max(zeros - width, 0), ones + width)
-        return self.low + (self.high - self.low) * least, self.low + (
-            self.high - self.low
-        ) * most
-
-
-@dataclass(frozen=True)
-class VarianceSpread:
-    """All part sums hold their ± together (union bound); the ends are the extremes over
-    that box.
-
-    The variance falls with the middle sum. In the first and the last it rises and then
-    falls, so its least value is at a corner, and its largest at a corner or where one
-    of the two is at its own best for the other's end.
-    """
-
-    sums: tuple[int, int, int]
-    mechanism: Additive
-    range: float
-    total: int | None
-
-    def ends(self, confidence: float) -> tuple[float, float]:
-        width = self.mechanism.error(1 - (1 - confidence) / 3, integer=True)
-        first, middle, last = (
-            (max(s - width, 0.0), max(s + width, 0.0)) for s in self.sums
-        )
-        least = min(
-            self._at(a, middle[1], c) for a, c in itertools.product(first, last)
-        )
-        corners = list(itertools.product(first, last))
-        corners += [(_best(c, middle[0], first), c) for c in last] + [
-            (a, _best(a, middle[0], last)) for a in first
-        ]
-        most = max(self._at(a, middle[0], c) for a, c in corners)
-        return least * self.range**2, most * self.range**2
-
-    def _at(self, first: float, middle: float, last: float) -> float:
-        return variance_of(
-            first,
-            middle,
-            last,
-            self.total if self.total is not None else first + middle + last,
-        )
-
-
-def _best(other: float, middle: float, ends: tuple[float, float]) -> float:
-    """The first sum at which the variance is largest, for a given last one (or the
-    other way round).
-    """
-    best = other + middle + middle * middle / (2 * other) if other > 0 else ends[1]
-    return min(max(best, ends[0]), ends[1])
+    return Moments((degree,), ((low, high),), (round(STEPS ** (1 / degree)),))

@@ -1,4 +1,4 @@
-"""A question in words: one line for each node, key, aggregate and step after them.
+"""A question and its plan in words: one line for each node, key, aggregate and step after them.
 For EXPLAIN and tests.
 """
 
@@ -18,6 +18,8 @@ from dither.query.operations.expressions import (
     Literal,
     Ref,
 )
+from dither.query.plan.plan import Measurement, Plan
+from dither.query.plan.vectors import Kind
 from dither.query.sql.nodes import (
     Distinct,
     Filter,
@@ -34,7 +36,7 @@ from dither.query.sql.nodes import (
 )
 from dither.query.sql.question import Aggregate, Key, Question
 
-__all__ = ["describe"]
+__all__ = ["describe", "described"]
 
 SIGNS = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "intdiv": "//", "mod": "%", "eq": "=", "ne": "<>", "lt": "<",
@@ -203,3 +205,74 @@ def _call(expr: Call, names: tuple[list[str], list[str]]) -> str:
     if expr.op in SIGNS and len(args) > 1:
         return "(" + f" {SIGNS[expr.op]} ".join(args) + ")"
     return f"{expr.op}({', '.join([*args, *(str(option) for option in expr.options if option is not None)])})"
+
+
+def described(plan: Plan) -> list[str]:
+    """What the plan does about privacy, line by line: sensitivities, noise, cost."""
+    kind = "Gaussian" if plan.spend.gaussian else "Laplace"
+    lines = [f"noise {kind}, {plan.guarantee}"]
+    if plan.keys is not None:
+        few = (
+            f"; keys of fewer than {plan.keys.at_least} units never are"
+            if plan.keys.at_least > 1
+            else ""
+        )
+        named = f"named from {plan.keys.threshold} noisy units on{few}"
+        lines.append(f"keys private: at most {plan.keys.groups} for each unit, {named}")
+    for measurement in plan.measurements:
+        what = (
+            plan.question.aggregates[measurement.vector.aggregates[0]].text
+            or measurement.vector.function
+        )
+        lines.append(
+            f"measure {what}: {_bounded(plan, measurement)}, {float(measurement.whole):.1%} "
+            "of the cost"
+        )
+    return lines
+
+
+def _bounded(plan: Plan, measurement: Measurement) -> str:
+    norm = (
+        "L1"
+        if measurement.vector.kind in (Kind.TREE, Kind.DISTINCT)
+        or not plan.spend.gaussian
+        else "L2"
+    )
+    size: Any = measurement.radius
+    if size is None:
+        most = (
+            ""
+            if measurement.cap is None
+            else f" up to {_size_in_words(measurement, measurement.cap)}"
+        )
+        cut = (
+            ""
+            if not measurement.hiding
+            else f", what it cuts off measured ({float(measurement.hiding / measurement.whole):.0%})"
+        )
+        return (
+            f"{norm} radius{most} chosen privately "
+            f"({float(measurement.choosing / measurement.whole):.0%} of its part){cut}"
+        )
+    cut = ""
+    if measurement.hides(size):
+        moved = _size_in_words(
+            measurement, plan.sensitivity(plan.hidden_radius(measurement, size))
+        )
+        cut = (
+            f", what that cuts off {moved} "
+            f"({float(measurement.hiding / measurement.whole):.0%} of its part)"
+        )
+    return (
+        f"{norm} sensitivity {_size_in_words(measurement, plan.sensitivity(size))}{cut}"
+    )
+
+
+def _size_in_words(measurement: Measurement, steps: int) -> str:
+    if measurement.vector.kind is Kind.TOTAL:
+        return f"{float(steps * measurement.vector.step):g}"
+    exact = steps / measurement.vector.row
+    what = {Kind.UNITS: "group", Kind.DISTINCT: "value"}.get(
+        measurement.vector.kind, "row"
+    )
+    return f"{exact:g} {what}{'s' * (exact != 1)}"

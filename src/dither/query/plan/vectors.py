@@ -16,10 +16,8 @@ from fractions import Fraction
 from functools import cached_property
 
 from dither.errors import ArgumentError
-from dither.query.answer.quantiles import Leaves
 from dither.query.catalogue.types import Type
 from dither.query.operations.expressions import Expr, Ref
-from dither.query.plan.moments import Moments
 from dither.query.sql.nodes import (
     Distinct,
     Filter,
@@ -32,6 +30,8 @@ from dither.query.sql.nodes import (
     SemiJoin,
 )
 from dither.query.sql.question import Aggregate, Question
+from dither.query.statistics.moments import Moments
+from dither.query.statistics.quantiles import Leaves
 
 __all__ = ["CAP", "FINEST", "Kind", "Vector", "one_row_each", "vectors_of"]
 
@@ -179,6 +179,25 @@ class Vector:
             case Kind.TREE:
                 return self.leaves.count
         return 1
+
+    @property
+    def noisy_size(self) -> int:
+        """How many numbers a group has with noise: of a tree, all its nodes."""
+        return self.leaves.tree.nodes if self.kind is Kind.TREE else self.size
+
+    @property
+    def different(self) -> int | None:
+        """How many different whole numbers there are within the bounds, to which values
+        are held; None where they are no whole numbers.
+        """
+        (arg,) = self.args
+        if (
+            arg.type is not Type.INTEGER
+            or arg.range.low is None
+            or arg.range.high is None
+        ):
+            return None
+        return int(arg.range.high) - int(arg.range.low) + 1
 
     @property
     def levels(self) -> int:

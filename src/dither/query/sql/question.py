@@ -47,6 +47,11 @@ class Output:
     name: str
     expr: Expr
 
+    @property
+    def needs(self) -> set[int]:
+        """The numbers of the aggregates that it is made of."""
+        return _aggregates(self.expr)
+
 
 @dataclass(frozen=True)
 class Question:
@@ -68,10 +73,9 @@ class Question:
         """Whether groups are shown or not by their own numbers: those that are shown
         are then a choice (rule R30).
         """
-        ranked = self.limit is not None and any(
-            _measures(expr) for expr, _ in self.order
-        )
-        return ranked or (self.having is not None and _measures(self.having))
+        ordered = any(_aggregates(expr) for expr, _ in self.order)
+        ranked = self.limit is not None and ordered
+        return ranked or (self.having is not None and bool(_aggregates(self.having)))
 
     @property
     def private_keys(self) -> bool:
@@ -79,8 +83,9 @@ class Question:
         return any(key.values is None for key in self.keys)
 
 
-def _measures(expr: Expr) -> bool:
-    """Whether an expression over releases has an aggregate in it."""
-    return isinstance(expr, AggregateLeaf) or (
-        isinstance(expr, Call) and any(map(_measures, expr.args))
-    )
+def _aggregates(expr: Expr) -> set[int]:
+    if isinstance(expr, AggregateLeaf):
+        return {expr.index}
+    if not isinstance(expr, Call):
+        return set()
+    return set().union(*map(_aggregates, expr.args))

@@ -16,7 +16,7 @@ from dither.noise import Grid
 from dither.query.arrays.columns import Numbers
 from dither.query.arrays.moments import exact_sum
 
-__all__ = ["Steps"]
+__all__ = ["SumGrid"]
 
 # on top of the grid's own 2^20: even a billion roundings of half a step stay below the
 # noise
@@ -27,7 +27,7 @@ FARTHEST = 1 << 52
 
 
 @dataclass(frozen=True)
-class Steps:
+class SumGrid:
     """Values from `low` to `low + width`, both counted in steps of `size`."""
 
     low: int
@@ -39,7 +39,7 @@ class Steps:
     @classmethod
     def between(
         cls, low: float, high: float, *, integer: bool, replacing: bool
-    ) -> Steps:
+    ) -> SumGrid:
         """Steps of 1 for integers; otherwise at most 2^-32 of what one value can move
         the sum by.
         """

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.mechanisms.tree import Tree, TreeMechanism
-from dither.query.answer.estimates import Estimate
-from dither.query.answer.spreads import (
+from dither.query.statistics.estimates import Estimate
+from dither.query.statistics.intervals import (
     ANYWHERE,
     NOTHING,
     Ends,

@@ -2,13 +2,22 @@
 follow.
 """
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 
 from dither.mechanisms import Gaussian, Laplace
-from dither.query.answer.spreads import Combined, Line, Ratio, Root, cut, farthest
+from dither.query.statistics.intervals import (
+    Combined,
+    Line,
+    Ratio,
+    Root,
+    VarianceBox,
+    cut,
+    farthest,
+)
 
 GAUSSIAN = Gaussian(sensitivity=1000, mu=1)
 PARTS = np.array([30_000.0, 50_000.0, 20_000.0])
@@ -94,3 +103,19 @@ def test_small_helpers():
     assert Root(line).ends(0.95) == pytest.approx(
         [math.sqrt(end) for end in line.ends(0.95)]
     )
+
+
+def test_the_variance_of_a_public_number_of_rows_is_least_and_largest_in_corners():
+    """By brute force over all sums within their ±."""
+    mechanism = Laplace(sensitivity=4, epsilon=1.0)
+    for parts in ((40, 9, 30), (3, 50, 2), (0, 0, 60), (-5, 30, 11)):
+        box = VarianceBox(parts, mechanism, 80, 2.0)
+        low, high = box.ends(0.9)
+        width = mechanism.error(1 - 0.1 / 3, integer=True)
+        sides = [
+            np.linspace(max(part - width, 0), max(part + width, 0), 9) for part in parts
+        ]
+        found = [box._at(*point) for point in itertools.product(*sides)]
+        assert low == pytest.approx(min(found))
+        assert high == pytest.approx(max(found))
+        assert 0 <= low <= high <= 0.5

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from dither.mechanisms import Additive
-from dither.query.answer.spreads import (
+from dither.query.statistics.intervals import (
     NOTHING,
     Combined,
     Ends,
@@ -28,9 +28,10 @@ from dither.query.answer.spreads import (
     Root,
     Sample,
     Total,
+    VarianceBox,
     cut,
 )
-from dither.query.plan.moments import Moments
+from dither.query.statistics.moments import Moments
 from dither.release import Around, Spread
 
 __all__ = ["Estimate", "Moments", "Sums", "plain"]
@@ -128,6 +129,13 @@ class Sums:
         found = self._mixed(ratio, swing, ratio.value if self._rows.value > 0 else 0.0)
         return self._sampled(found) if sample else found
 
+    def variance_of(self, rows: int) -> Estimate:
+        """The variance of one value where the number of rows is public."""
+        first, middle, last = map(int, self.parts)
+        total, scale = rows * self.moments.total, self.moments.width() ** 2
+        box = VarianceBox((first, middle, last), self.mechanism, total, scale)
+        return Estimate(box.value, box)
+
     def deviation(self, *, sample: bool = False, of: int = 0) -> Estimate:
         """The standard deviation: the root of the variance."""
         squared = self.variance(sample=sample, of=of)
@@ -209,12 +217,12 @@ class Sums:
         return self._along(lambda place: place[of])
 
     def _spread(self, of: int) -> Combined:
-        """4 · (rows · Σv² − (Σv)²)."""
-        squares, amount = (
-            self._along(lambda place: int(place[of] == 2)),
-            self._amount(of),
+        """4 · (rows · Σv² − (Σv)²), from the three parts of a value of degree 2."""
+        first, middle, last = (
+            self._along(lambda place, i=i: int(place[of] == i))  # type: ignore[misc]
+            for i in range(3)
         )
-        return 4 * self._rows * squares - amount * amount
+        return 4 * first * last - middle * middle
 
     @property
     def _joint(self) -> Combined:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dither.mechanisms import Gaussian, Laplace
-from dither.query.answer.estimates import Moments, Sums, plain
+from dither.query.statistics.estimates import Moments, Sums, plain
 
 RANDOM = np.random.default_rng(5)  # allowed: test inputs, not noise
 BOUNDS = (0.0, 100.0)

@@ -10,7 +10,7 @@ import pytest
 
 import dither
 from dither.mechanisms import TreeMechanism
-from dither.query.answer.quantiles import Leaves, cdf, extreme, quantile, rank
+from dither.query.statistics.quantiles import Leaves, cdf, extreme, quantile, rank
 
 RANDOM = np.random.default_rng(6)  # allowed: test inputs, not noise
 LEVELS = [0.01, 0.1, 0.25, 0.29, 0.5, 0.7, 0.75, 0.9, 0.99]

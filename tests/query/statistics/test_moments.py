@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dither.query.plan.moments import Moments
+from dither.query.statistics.moments import Moments
 
 SHAPES = [(1,), (2,), (1, 1), (2, 2), (2, 1)]
 

@@ -1,0 +1,1 @@
+"""Statistics of noisy sums: counts, means, variances and quantiles, with intervals."""
