@@ -13,6 +13,7 @@ from dither.query.engines.columns import (
     check_readable,
     find_column,
     ids,
+    public_keys,
     unique,
 )
 
@@ -66,3 +67,11 @@ def test_names_can_be_told_apart() -> None:
     assert unique("file", ["a", "b"]) == ["a", "b"]
     with pytest.raises(ArgumentError, match="has two columns named A"):
         unique("file", ["a", "A"])
+
+
+def test_public_keys_are_not_null() -> None:
+    assert public_keys([("a",), (None,)], "ward", "wards.csv", Type.TEXT) == ["a"]
+    with pytest.raises(ArgumentError) as unread:
+        public_keys(None, "ward", "wards.csv", Type.DATE)
+    words = "ward of wards.csv cannot be read as date; list the keys instead"
+    assert str(unread.value) == f"keys_from: {words}"

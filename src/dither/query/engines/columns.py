@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 from dither.errors import ArgumentError
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.names import clash, find, nearest
 from dither.query.catalogue.types import Type
 
-__all__ = ["Schema", "check_id", "check_readable", "find_column", "ids", "unique"]
+__all__ = [
+    "Schema",
+    "check_id",
+    "check_readable",
+    "find_column",
+    "ids",
+    "public_keys",
+    "unique",
+]
 
 Schema = Mapping[str, Type | None]
 """Columns and their types; None where the source holds texts (CSV). Types that cannot
@@ -72,3 +80,17 @@ def unique(where: str, names: list[str]) -> list[str]:
             where, f"has two columns named {double} (case does not matter); rename one"
         )
     return names
+
+
+def public_keys(
+    rows: Iterable[tuple[Any]] | None, column: str, place: object, type_: Type
+) -> list[Any]:
+    """The values of a public column without NULL, from rows of one value each; `rows`
+    is None where the engine could not read them.
+    """
+    if rows is None:
+        raise ArgumentError(
+            "keys_from",
+            f"{column} of {place} cannot be read as {type_}; list the keys instead",
+        )
+    return [value for (value,) in rows if value is not None]

@@ -21,7 +21,7 @@ from dither.query.catalogue.limits import Limits
 from dither.query.catalogue.model import Catalogue, Field, Table
 from dither.query.engines.postgres.connection import WRITING, connect, place, reading
 from dither.query.engines.postgres.dialect import PostgresDialect
-from dither.query.engines.postgres.lookup import found
+from dither.query.engines.postgres.lookup import find_table
 from dither.query.engines.postgres.stored import StoredTable
 from dither.query.engines.postgres.words import quoted
 from dither.query.engines.session import (
@@ -127,7 +127,7 @@ class PostgresEngine(EngineBase[PostgresSession]):
         self._address, self._closed = address, False
         with reading(address) as connection:
             tables = {
-                name: found(connection, names, place(address))
+                name: find_table(connection, names, place(address))
                 for name, names in stored.items()
             }
             cases = connection.execute(COLLATIONS.encode(), [list(CASES)]).fetchall()
