@@ -69,6 +69,8 @@ class PostgresSession(SessionBase):
         """WITH NO DATA, the server only finds out the columns; it reads nothing and
         calls no function.
         """
+        # A table can only be made outside of the READ ONLY part; whatever looks at rows
+        # runs inside of it.
         self._guard(reading=False)
         self._connection.execute(
             f"CREATE TEMP TABLE {name} AS {select} WITH NO DATA".encode(), parameters
@@ -78,6 +80,7 @@ class PostgresSession(SessionBase):
         filled = self._connection.execute(
             f"INSERT INTO pg_temp.{name} {select}".encode(), parameters
         )
+        # Nobody has looked at a temporary table yet, so the planner would guess its size.
         if filled.rowcount > LARGE:
             self._connection.execute(f"ANALYZE pg_temp.{name}".encode())
 
@@ -174,6 +177,7 @@ class PostgresEngine(EngineBase[PostgresSession]):
             raise EngineFailed("the engine is closed; open the tables again")
         return PostgresSession(connect(self._address), self._limits, self.failures)
 
+    # Nothing is held between questions, so there is nothing to let go of.
     def close(self) -> None:
         """No more questions. Closing twice does nothing."""
         self._closed = True
