@@ -11,6 +11,7 @@ from dither.query.engines.columns import (
     READABLE,
     check_id,
     check_readable,
+    decimal_type,
     find_column,
     ids,
     public_keys,
@@ -75,3 +76,9 @@ def test_public_keys_are_not_null() -> None:
         public_keys(None, "ward", "wards.csv", Type.DATE)
     words = "ward of wards.csv cannot be read as date; list the keys instead"
     assert str(unread.value) == f"keys_from: {words}"
+
+
+def test_decimals_that_fit_64_bits_are_integers() -> None:
+    assert (decimal_type(18, 0), 10**18 < 2**63) == (Type.INTEGER, True)
+    assert (decimal_type(19, 0), 10**19 > 2**63) == (Type.REAL, True)
+    assert decimal_type(4, 2) is Type.REAL

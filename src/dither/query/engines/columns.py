@@ -14,6 +14,7 @@ __all__ = [
     "Schema",
     "check_id",
     "check_readable",
+    "decimal_type",
     "find_column",
     "ids",
     "public_keys",
@@ -33,7 +34,14 @@ READABLE = {
     Type.TIMESTAMP: (Type.TIMESTAMP, Type.DATE, Type.TEXT),
 }
 """As what a stored column of each type may be declared."""
+WHOLE_DIGITS = 18
+"""Whole numbers of so many digits fit 64 bits, whatever the digits are."""
 Column = TypeVar("Column")
+
+
+def decimal_type(digits: int, behind: int) -> Type:
+    """The type of decimals with so many digits in all and behind the point."""
+    return Type.INTEGER if behind == 0 and digits <= WHOLE_DIGITS else Type.REAL
 
 
 def find_column(columns: Mapping[str, Column], table: Table, name: str) -> Column:
