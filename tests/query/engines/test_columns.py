@@ -11,8 +11,10 @@ from dither.query.engines.columns import (
     READABLE,
     check_id,
     check_readable,
+    decimal_type,
     find_column,
     ids,
+    public_keys,
     unique,
 )
 
@@ -66,3 +68,17 @@ def test_names_can_be_told_apart() -> None:
     assert unique("file", ["a", "b"]) == ["a", "b"]
     with pytest.raises(ArgumentError, match="has two columns named A"):
         unique("file", ["a", "A"])
+
+
+def test_public_keys_are_not_null() -> None:
+    assert public_keys([("a",), (None,)], "ward", "wards.csv", Type.TEXT) == ["a"]
+    with pytest.raises(ArgumentError) as unread:
+        public_keys(None, "ward", "wards.csv", Type.DATE)
+    words = "ward of wards.csv cannot be read as date; list the keys instead"
+    assert str(unread.value) == f"keys_from: {words}"
+
+
+def test_decimals_that_fit_64_bits_are_integers() -> None:
+    assert (decimal_type(18, 0), 10**18 < 2**63) == (Type.INTEGER, True)
+    assert (decimal_type(19, 0), 10**19 > 2**63) == (Type.REAL, True)
+    assert decimal_type(4, 2) is Type.REAL

@@ -162,10 +162,10 @@ def _guesses(table: Table) -> Iterator[str]:
 
 def _source(engine: DuckDBEngine, table: Table) -> Iterator[str]:
     """What in a file itself is not read, or not as it was meant."""
-    source = engine.readers[table.name]
+    reader = engine.readers[table.name]
     with connect() as connection:
-        stored = source.store(connection, table)
-        for about, number, what in about_source(connection, source, stored, table):
+        stored = reader.store(connection, table)
+        for about, number, what in about_source(connection, reader, stored, table):
             yield from _said(number, f"{about}: {what}")
 
 
@@ -187,7 +187,7 @@ def _copies(look: _Look) -> Iterator[str]:
 
 
 def _unread(look: _Look) -> Iterator[Counted]:
-    """Values that are there and cannot be read as declared; of files, `check_sources`
+    """Values that are there and cannot be read as declared; of files, `about_source`
     says more.
     """
     for place, one in enumerate(look.table.fields if look.raw is not None else ()):

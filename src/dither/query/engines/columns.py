@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 from dither.errors import ArgumentError
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.names import clash, find, nearest
 from dither.query.catalogue.types import Type
 
-__all__ = ["Schema", "check_id", "check_readable", "find_column", "ids", "unique"]
+__all__ = [
+    "Schema",
+    "check_id",
+    "check_readable",
+    "decimal_type",
+    "find_column",
+    "ids",
+    "public_keys",
+    "unique",
+]
 
 Schema = Mapping[str, Type | None]
 """Columns and their types; None where the source holds texts (CSV). Types that cannot
@@ -25,7 +34,14 @@ READABLE = {
     Type.TIMESTAMP: (Type.TIMESTAMP, Type.DATE, Type.TEXT),
 }
 """As what a stored column of each type may be declared."""
+WHOLE_DIGITS = 18
+"""Whole numbers of so many digits fit 64 bits, whatever the digits are."""
 Column = TypeVar("Column")
+
+
+def decimal_type(digits: int, behind: int) -> Type:
+    """The type of decimals with so many digits in all and behind the point."""
+    return Type.INTEGER if behind == 0 and digits <= WHOLE_DIGITS else Type.REAL
 
 
 def find_column(columns: Mapping[str, Column], table: Table, name: str) -> Column:
@@ -72,3 +88,17 @@ def unique(where: str, names: list[str]) -> list[str]:
             where, f"has two columns named {double} (case does not matter); rename one"
         )
     return names
+
+
+def public_keys(
+    rows: Iterable[tuple[Any]] | None, column: str, place: object, type_: Type
+) -> list[Any]:
+    """The values of a public column without NULL, from rows of one value each; `rows`
+    is None where the engine could not read them.
+    """
+    if rows is None:
+        raise ArgumentError(
+            "keys_from",
+            f"{column} of {place} cannot be read as {type_}; list the keys instead",
+        )
+    return [value for (value,) in rows if value is not None]

@@ -14,6 +14,8 @@ from dither.query.operations.expressions import Call
 
 __all__ = ["CALENDAR", "Dialect"]
 
+NUMBERS = (Type.INTEGER, Type.REAL)
+"""Written into the SQL; other constants are parameters."""
 CALENDAR = {Type.DATE: dates.DAYS, Type.TIMESTAMP: dates.MICROSECONDS}
 """Dates and times have bounds even where none is declared: the years 1 to 9999."""
 
@@ -51,7 +53,7 @@ class Dialect(ABC):
             return f"CAST(NULL AS {self.types[type]})"
         if type is Type.BOOLEAN:
             return "TRUE" if value else "FALSE"
-        if type.numeric:
+        if type in NUMBERS:
             return self.constant(value, type)
         parameters.append(self.sent(value, type))
         return self.parameter(len(parameters), type)
@@ -114,6 +116,7 @@ class Dialect(ABC):
         infinity there is NULL; a NaN always is.
         """
         low, high = self.ends(type, range)
+        # The usual case comes first: most values are within their bounds.
         inside = " AND ".join(self.inside(x, type, low, high))
         cases = [f"WHEN {inside} THEN {x}"]
         for sign, end, declared in (("<", low, range.low), (">", high, range.high)):
@@ -149,7 +152,7 @@ class Dialect(ABC):
 
     def bound(self, value: float, type: Type) -> str:
         """A bound as a constant; dates and times are given by their places in a range."""
-        if type.numeric:
+        if type in NUMBERS:
             return self.constant(value, type)
         word = self.types[type].upper()
         if type is Type.DATE:
@@ -177,6 +180,8 @@ class Dialect(ABC):
         secret = f"CAST(${len(parameters)} AS {self.types[Type.TEXT]})"
         owned = ["u", *columns]
         top = self.lowest(self.keyed(owned, secret), most + 1)
+        # Only owners with too many rows are looked at: far cheaper than a window over
+        # all of them.
         over = f"SELECT u FROM kept_rows GROUP BY u HAVING count(*) > {most}"
         cut = f"SELECT u, {top} AS top FROM kept_rows WHERE u IN ({over}) GROUP BY u"
         joined = f"kept_rows LEFT JOIN ({cut}) kept_cut {self.same_owner}"

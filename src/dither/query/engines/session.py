@@ -31,7 +31,7 @@ __all__ = [
 
 FAILED = "the engine could not finish this question; its curator can look into it"
 KEPT_FAILURES = 20
-TICK = 0.05
+TICK = 0.05  # seconds between two looks at the clock while a statement runs
 T = TypeVar("T")
 
 

@@ -75,17 +75,17 @@ read.
 
 def about_source(
     connection: duckdb.DuckDBPyConnection,
-    source: TableReader,
+    reader: TableReader,
     stored: StoredTable,
     table: Table,
 ) -> Iterator[tuple[str, int, str]]:
     """What it is about, how many there are, and what is wrong with them."""
-    if isinstance(source, CsvFile):
+    if isinstance(reader, CsvFile):
         yield from (
             (table.name, number, FAULTS[fault])
-            for fault, number in _faults(source).items()
+            for fault, number in _faults(reader).items()
         )
-    if isinstance(source, JsonFile):
+    if isinstance(reader, JsonFile):
         yield (
             table.name,
             _not_objects(connection, stored),
@@ -101,20 +101,20 @@ def about_source(
         ):
             yield about, number, what
         if (
-            isinstance(source, ParquetFiles)
+            isinstance(reader, ParquetFiles)
             and stored.row
             and column.type == NAMES[Type.TEXT]
             and not column.raw
         ):
-            yield about, _replaced(connection, source, column), REPLACED
+            yield about, _replaced(connection, reader, column), REPLACED
     yield table.name, _copies(connection, stored), COPIES
 
 
-def _faults(source: CsvFile) -> dict[str, int]:
+def _faults(reader: CsvFile) -> dict[str, int]:
     """How many lines of a CSV file are not read, or not fully, by reasons."""
-    names, separator = source.header()
+    names, separator = reader.header()
     lines, found = CsvLines(separator), Counter[str]()
-    with opened(source.path) as file:
+    with opened(reader.path) as file:
         for block in body(file, lines):
             found.update(
                 _fault(lines, line, len(names)) for line in block.splitlines() if line
@@ -189,14 +189,14 @@ def _years(read: str, type_: Type) -> tuple[str, str]:
 
 
 def _replaced(
-    connection: duckdb.DuckDBPyConnection, source: ParquetFiles, column: StoredColumn
+    connection: duckdb.DuckDBPyConnection, reader: ParquetFiles, column: StoredColumn
 ) -> int:
     """How many texts are not UTF-8: they differ where such bytes are replaced and where
     they are left out.
     """
     one, other = (
         f"(SELECT {ROW} AS row, {column.sql} AS x FROM {way})"
-        for way in (source.relation, source.shortened)
+        for way in (reader.relation, reader.shortened)
     )
     sql = f"SELECT count(*) FROM {one} a JOIN {other} b USING (row) WHERE a.x <> b.x"
     return int(connection.execute(sql).fetchall()[0][0])

@@ -19,10 +19,13 @@ __all__ = ["PrivateFolder", "connect", "described", "limit", "lock", "text"]
 
 MEGABYTE = 1_000_000
 CONFIG = {
+    # Nothing is fetched from elsewhere, also not an extension that a file asks for.
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "allow_community_extensions": "false",
+    # A table that is not there must not turn into a Python variable of that name.
     "python_enable_replacements": "false",
+    # No answer depends on the order of rows, and without it DuckDB needs less memory.
     "preserve_insertion_order": "false",
 }
 

@@ -102,6 +102,7 @@ class DuckDBEngine(EngineBase[DuckDBSession]):
                 reader = reader_of(source_for(table, sources))
                 self.readers[table.name] = reader
                 files.extend(self._load(table, reader).files)
+        # After the tables are loaded, so that what they take does not count
         limit(self._connection, self._limits)
         lock(self._connection, files)
 
@@ -123,7 +124,7 @@ class DuckDBEngine(EngineBase[DuckDBSession]):
         )
 
     def _begin(self) -> DuckDBSession:
-        with self._lock:
+        with self._lock:  # a connection must not be used by two threads at once
             cursor = self._connection.cursor()
         return DuckDBSession(cursor, self._limits.seconds, self.failures)
 

@@ -14,7 +14,7 @@ from dither.errors import ArgumentError
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.names import COMPARED
 from dither.query.catalogue.types import Type
-from dither.query.engines.columns import Schema
+from dither.query.engines.columns import Schema, public_keys
 from dither.query.engines.duckdb.connection import connect
 from dither.query.engines.duckdb.readers.databases import DatabaseTable, OpenTable
 from dither.query.engines.duckdb.readers.frames import frame_of
@@ -218,9 +218,4 @@ def public_values(source: Any, stored: str, column: str, type_: Type) -> list[An
             found = connection.execute(
                 f"SELECT DISTINCT {value} FROM {rows.relation} ORDER BY ALL"
             ).fetchall()
-    if found is None:
-        raise ArgumentError(
-            "keys_from",
-            f"{column} of {source} cannot be read as {type_}; list the keys instead",
-        )
-    return [value for (value,) in found if value is not None]
+    return public_keys(found, column, source, type_)

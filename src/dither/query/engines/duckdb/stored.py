@@ -16,6 +16,7 @@ from dither.query.engines.columns import (
     Schema,
     check_id,
     check_readable,
+    decimal_type,
     find_column,
     ids,
 )
@@ -60,9 +61,7 @@ def type_of(stored: str) -> Type | None:
     """
     decimal = DECIMAL.fullmatch(stored)
     if decimal:
-        return (
-            Type.INTEGER if decimal[2] == "0" and int(decimal[1]) <= 18 else Type.REAL
-        )
+        return decimal_type(int(decimal[1]), int(decimal[2]))
     return Type.TEXT if ENUM.fullmatch(stored) else TYPES.get(stored)
 
 

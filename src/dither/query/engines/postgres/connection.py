@@ -21,8 +21,10 @@ __all__ = ["SETTINGS", "WRITING", "connect", "place", "reading"]
 OLDEST = 140_000
 SECONDS = 10
 SETTINGS = {
+    # Functions and operators of other schemas might be taken for the server's own.
     "search_path": "pg_catalog",
     "row_security": "off",
+    # How values are written as texts, and read from them
     "TimeZone": "UTC",
     "DateStyle": "ISO, YMD",
     "IntervalStyle": "postgres",
@@ -30,6 +32,7 @@ SETTINGS = {
     "extra_float_digits": "1",
     "standard_conforming_strings": "on",
     "transform_null_equals": "off",
+    # Statements are long and run once, so compiling them takes longer than they do.
     "jit": "off",
     "lock_timeout": "60s",
 }

@@ -21,7 +21,7 @@ from dither.query.catalogue.limits import Limits
 from dither.query.catalogue.model import Catalogue, Field, Table
 from dither.query.engines.postgres.connection import WRITING, connect, place, reading
 from dither.query.engines.postgres.dialect import PostgresDialect
-from dither.query.engines.postgres.lookup import found
+from dither.query.engines.postgres.lookup import find_table
 from dither.query.engines.postgres.stored import StoredTable
 from dither.query.engines.postgres.words import quoted
 from dither.query.engines.session import (
@@ -69,6 +69,8 @@ class PostgresSession(SessionBase):
         """WITH NO DATA, the server only finds out the columns; it reads nothing and
         calls no function.
         """
+        # A table can only be made outside of the READ ONLY part; whatever looks at rows
+        # runs inside of it.
         self._guard(reading=False)
         self._connection.execute(
             f"CREATE TEMP TABLE {name} AS {select} WITH NO DATA".encode(), parameters
@@ -78,6 +80,7 @@ class PostgresSession(SessionBase):
         filled = self._connection.execute(
             f"INSERT INTO pg_temp.{name} {select}".encode(), parameters
         )
+        # Nobody has looked at a temporary table yet, so the planner would guess its size.
         if filled.rowcount > LARGE:
             self._connection.execute(f"ANALYZE pg_temp.{name}".encode())
 
@@ -127,7 +130,7 @@ class PostgresEngine(EngineBase[PostgresSession]):
         self._address, self._closed = address, False
         with reading(address) as connection:
             tables = {
-                name: found(connection, names, place(address))
+                name: find_table(connection, names, place(address))
                 for name, names in stored.items()
             }
             cases = connection.execute(COLLATIONS.encode(), [list(CASES)]).fetchall()
@@ -174,6 +177,7 @@ class PostgresEngine(EngineBase[PostgresSession]):
             raise EngineFailed("the engine is closed; open the tables again")
         return PostgresSession(connect(self._address), self._limits, self.failures)
 
+    # Nothing is held between questions, so there is nothing to let go of.
     def close(self) -> None:
         """No more questions. Closing twice does nothing."""
         self._closed = True

@@ -11,7 +11,9 @@ from dither.errors import ArgumentError
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.names import find, nameable, nearest
 from dither.query.catalogue.types import Type
+from dither.query.engines.columns import public_keys
 from dither.query.engines.postgres.connection import place, reading
+from dither.query.engines.postgres.dialect import PostgresDialect
 from dither.query.engines.postgres.stored import StoredColumn, StoredTable, type_of
 from dither.query.engines.postgres.views import check_rows, check_view
 from dither.query.engines.postgres.words import quoted
@@ -19,7 +21,7 @@ from dither.query.engines.postgres.words import quoted
 if TYPE_CHECKING:
     from dither.query.engines.postgres.connection import Connection
 
-__all__ = ["found", "name_of", "public_values", "schema_of", "table_names"]
+__all__ = ["find_table", "name_of", "public_values", "schema_of", "table_names"]
 
 TABLES = """
     SELECT n.nspname, c.relname, c.oid::bigint, c.relkind::text,
@@ -45,7 +47,7 @@ PARTS = '(CAST(tableoid AS text) || CAST(ctid AS text)) COLLATE "C"'
 DENIED = "42501"
 
 
-def found(connection: Connection, stored: str, shown: str) -> StoredTable:
+def find_table(connection: Connection, stored: str, shown: str) -> StoredTable:
     """A table or view by its name (schema.table outside of `public`), after a look at
     what it is made of.
     """
@@ -124,7 +126,7 @@ def _row(kind: str, parts: bool) -> str | None:
 def schema_of(source: Any, stored: str = "") -> dict[str, Type | None]:
     """The columns that can be asked about, with their types. Others are left out."""
     with reading(source) as connection:
-        columns = found(connection, stored, place(source)).columns
+        columns = find_table(connection, stored, place(source)).columns
     return {
         name: column.type
         for name, column in columns.items()
@@ -143,21 +145,16 @@ def public_values(source: Any, stored: str, column: str, type_: Type) -> list[An
     """The different values of a column of a public table, in order, without NULL."""
     import psycopg
 
-    from dither.query.engines.postgres.dialect import PostgresDialect
-
     field, values = Field(column, type_), None
     table = Table("keys", (field,), public=True)
     with reading(source) as connection:
-        dialect = PostgresDialect({"keys": found(connection, stored, place(source))})
+        dialect = PostgresDialect(
+            {"keys": find_table(connection, stored, place(source))}
+        )
         sql = (
             f"SELECT DISTINCT {dialect.read(table, field)} FROM "
             f"{dialect.relation(table)} ORDER BY 1"
         )
         with suppress(psycopg.Error):
             values = connection.execute(sql.encode()).fetchall()
-    if values is None:
-        raise ArgumentError(
-            "keys_from",
-            f"{column} of {stored} cannot be read as {type_}; list the keys instead",
-        )
-    return [value for (value,) in values if value is not None]
+    return public_keys(values, column, stored, type_)

@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from dither.errors import ArgumentError
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.types import Type
-from dither.query.engines.columns import check_id, check_readable, find_column, ids
+from dither.query.engines.columns import (
+    check_id,
+    check_readable,
+    decimal_type,
+    find_column,
+    ids,
+)
 from dither.query.engines.postgres import casts
 from dither.query.engines.postgres.words import BYTES, NAMES, quoted
 
@@ -40,8 +46,8 @@ def type_of(name: str, shown: str, *, enumerated: bool = False) -> Type | None:
     day, bytes and others.
     """
     whole = WHOLE.fullmatch(shown)
-    if whole and int(whole[1]) <= 18:
-        return Type.INTEGER
+    if whole:
+        return decimal_type(int(whole[1]), 0)
     return Type.TEXT if enumerated else TYPES.get(name)
 
 

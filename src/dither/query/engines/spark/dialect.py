@@ -35,6 +35,7 @@ class SparkDialect(Dialect):
     name = "spark"
     types = NAMES
     widest = WIDE
+    # After ON, both sides have a column u, so the columns of one are named in full.
     same_owner = "ON kept_rows.u = kept_cut.u"
     qualifier = "kept_rows."
 

@@ -69,6 +69,7 @@ class SparkStatements(ThreadedSession):
         they were computed again, which Spark does where a machine is lost: then the
         question fails instead."""
         frame = self._frame(select, parameters)
+        # A checkpoint forgets how its rows were computed, so they never are again.
         if "row_number()" in select:
             self._made[name] = frame = frame.localCheckpoint()
         else:
@@ -190,6 +191,7 @@ class SparkEngine(EngineBase[SparkStatements]):
             self._idle.append(used)
 
     def _lent(self) -> Any:
+        # A session with our settings is made once and used again.
         try:
             return self._idle.pop()
         except IndexError:

@@ -11,7 +11,7 @@ from dither.errors import ArgumentError
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.names import nameable, nearest
 from dither.query.catalogue.types import Type
-from dither.query.engines.columns import Schema
+from dither.query.engines.columns import Schema, public_keys
 from dither.query.engines.spark.sessions import own, quiet, running
 from dither.query.engines.spark.stored import columns_of, fields_of, placed, viewed
 
@@ -118,9 +118,4 @@ def public_values(source: Any, stored: str, column: str, type_: Type) -> list[An
             .sql(f"SELECT DISTINCT {read} AS k FROM {relation} ORDER BY k")
             .collect()
         )
-    if found is None:
-        raise ArgumentError(
-            "keys_from",
-            f"{column} of {source} cannot be read as {type_}; list the keys instead",
-        )
-    return [value for (value,) in found if value is not None]
+    return public_keys(found, column, source, type_)

@@ -29,9 +29,11 @@ __all__ = ["hushed", "own", "quiet", "running", "shared", "start"]
 
 OLDEST_JAVA = 17
 SETTINGS = {
+    # Without ANSI mode, integers that overflow wrap around instead of raising.
     "spark.sql.ansi.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "true",
+    # A text in a statement means itself: no ${variables}, and escapes as they are usual.
     "spark.sql.variable.substitute": "false",
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.ansi.doubleQuotedIdentifiers": "false",

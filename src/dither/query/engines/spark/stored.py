@@ -13,11 +13,11 @@ from typing import Any
 from dither.errors import ArgumentError
 from dither.noise import token
 from dither.query.catalogue.model import Field, Table
-from dither.query.catalogue.names import find
 from dither.query.catalogue.types import Type
 from dither.query.engines.columns import (
     check_id,
     check_readable,
+    decimal_type,
     find_column,
     ids,
     unique,
@@ -77,11 +77,7 @@ class StoredColumn:
         """
         decimal = DECIMAL.fullmatch(self.stored)
         if decimal:
-            return (
-                Type.INTEGER
-                if decimal[2] == "0" and int(decimal[1]) <= 18
-                else Type.REAL
-            )
+            return decimal_type(int(decimal[1]), int(decimal[2]))
         return Type.TEXT if TEXTS.fullmatch(self.stored) else TYPES.get(self.stored)
 
     def read(self, type_: Type) -> str:
@@ -165,15 +161,8 @@ def fields_of(frame: Any, table: Table) -> dict[str, str]:
 def places_of(frame: Any, table: Table) -> dict[str, str]:
     """The declared columns as they are stored."""
     columns = {column.name: column for column in columns_of(frame)}
-    found = {
-        one.name: one.name if one.name in columns else find(one.name, columns)
-        for one in table.fields
-    }
-    return {
-        name: f"d{columns[stored].place}"
-        for name, stored in found.items()
-        if stored is not None
-    }
+    found = {one.name: find_column(columns, table, one.name) for one in table.fields}
+    return {name: f"d{column.place}" for name, column in found.items()}
 
 
 def _field(columns: Mapping[str, StoredColumn], table: Table, field: Field) -> str:

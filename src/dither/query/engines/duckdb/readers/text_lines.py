@@ -129,10 +129,8 @@ class CsvLines:
         if ((ends - np.arange(len(ends))) & 1).any():
             return False
         places = marks[quotes]
-        if (
-            places[0] == 0
-            # nothing stands before the first sign; what does is the end of the line before
-        ):
+        # Nothing stands before the first sign but the end of the line before.
+        if places[0] == 0:
             signs = np.concatenate(([np.uint8(END)], signs))
             places = places + 1
         before, after = signs[places[0::2] - 1], signs[places[1::2] + 1]
