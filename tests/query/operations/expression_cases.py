@@ -17,8 +17,8 @@ from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.types import Range, Type
 from dither.query.collect.expressions import render
 from dither.query.engines.duckdb.dialect import DuckDBDialect
+from dither.query.operations.calls import call, literal
 from dither.query.operations.expressions import Call, Column, Expr, KeyLeaf, Ref
-from dither.query.operations.operators import call, literal
 
 FIELDS = (
     Field("i", Type.INTEGER),

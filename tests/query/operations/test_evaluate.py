@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dither.query.catalogue.types import ANY, Type
+from dither.query.operations.calls import call, literal
 from dither.query.operations.evaluate import ends, leaves, value
 from dither.query.operations.expressions import (
     AggregateLeaf,
@@ -17,7 +18,6 @@ from dither.query.operations.expressions import (
     KeyLeaf,
     Ref,
 )
-from dither.query.operations.operators import call, literal
 
 TOTAL = AggregateLeaf(Type.REAL, ANY, 0)
 COUNT = AggregateLeaf(Type.REAL, ANY, 1)

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from dither.query.catalogue.types import ANY, Range, Type
+from dither.query.operations.calls import TypeProblem, call, literal
 from dither.query.operations.expressions import Call, Column, Expr, Literal, Ref
-from dither.query.operations.operators import TypeProblem, call, literal
 
 
 def column(name: str, type_: Type, range_: Range = ANY) -> Ref:

@@ -23,8 +23,8 @@ from dither.query.catalogue.types import Type
 from dither.query.collect.rows import Writer, held
 from dither.query.collect.sums import leaf, sums
 from dither.query.engines.protocol import Dialect, Session
+from dither.query.operations.calls import call, literal
 from dither.query.operations.expressions import Column, Expr, Ref
-from dither.query.operations.operators import call, literal
 from dither.query.plan.plan import Item, Plan
 from dither.query.plan.vectors import CAP, Kind, Measure
 from dither.query.sql.question import Key

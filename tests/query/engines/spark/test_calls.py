@@ -15,9 +15,10 @@ from dither.query.catalogue.types import ANY, Range, Type
 from dither.query.collect.expressions import render
 from dither.query.engines.spark.dialect import SparkDialect
 from dither.query.engines.spark.local import own
-from dither.query.operations.evaluate_values import value
+from dither.query.operations.calls import call, literal
+from dither.query.operations.evaluate import value
 from dither.query.operations.expressions import Column, KeyLeaf, Ref
-from dither.query.operations.operators import OPERATORS, call, literal
+from dither.query.operations.record import OPERATIONS
 from tests.conformance.spark_asking import session
 
 pytestmark = pytest.mark.engine("spark")
@@ -302,4 +303,4 @@ def test_logarithms_of_powers_of_two_are_whole(rows):
 
 
 def test_every_operation_is_asked_about():
-    assert {op for op, _, _ in CASES} | {"upper"} == set(OPERATORS)
+    assert {op for op, _, _ in CASES} | {"upper"} == set(OPERATIONS)

@@ -1,5 +1,6 @@
-"""DuckDB's way of writing the plan: constants, stored columns, owners, and (in
-`duckdb_calls`) operations.
+"""DuckDB's way of writing the plan: constants, stored columns and owners.
+
+The operations' SQL is in their records.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from dither.query.catalogue import calendar as dates
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.types import ANY, Range, Type
 from dither.query.engines.duckdb.bounding import Bounding
-from dither.query.engines.duckdb.calls import CALLS
 from dither.query.engines.duckdb.words import NAMES, quoted, written
+from dither.query.operations.calls import write
 from dither.query.operations.expressions import Call
+from dither.query.operations.writing import DUCKDB
 
 __all__ = ["DuckDBDialect", "quoted"]
 
@@ -29,7 +31,7 @@ class DuckDBDialect(Bounding):
     name = "duckdb"
 
     def call(self, expr: Call, args: Sequence[str]) -> str:
-        return CALLS[expr.op](expr, args)
+        return write(expr, args, DUCKDB)
 
     def literal(self, value: Any, type: Type, parameters: list[Any]) -> str:
         if value is None:

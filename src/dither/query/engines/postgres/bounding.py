@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dither.query.catalogue.types import Type
-from dither.query.engines.postgres import dates as postgres_dates
 from dither.query.engines.postgres.words import BYTES, NAMES, once, storable
+from dither.query.operations.dates import postgres_number
 
 __all__ = ["Bounding"]
 
@@ -87,9 +87,7 @@ class Bounding:
         return f"SELECT {', '.join(names)}, place - 1 AS i FROM {listed}"
 
     def number(self, x: str, type: Type) -> str:
-        return (
-            postgres_dates.number(x, type) if type in (Type.DATE, Type.TIMESTAMP) else x
-        )
+        return postgres_number(x, type) if type in (Type.DATE, Type.TIMESTAMP) else x
 
     def numbered(self) -> str:
         return "row_number() OVER () - 1"

@@ -1,10 +1,12 @@
-"""PostgreSQL's way of writing the plan: constants, stored columns, owners, and (in
-`postgres_calls`) operations.
+"""PostgreSQL's way of writing the plan: constants, stored columns and owners.
+
+The operations' SQL is in their records.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dither.errors import ArgumentError
@@ -12,7 +14,6 @@ from dither.query.catalogue import calendar as dates
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.types import ANY, Range, Type
 from dither.query.engines.postgres.bounding import Bounding
-from dither.query.engines.postgres.calls import Cases
 from dither.query.engines.postgres.stored import StoredTable
 from dither.query.engines.postgres.words import (
     BYTES,
@@ -22,7 +23,9 @@ from dither.query.engines.postgres.words import (
     storable,
     written,
 )
+from dither.query.operations.calls import write
 from dither.query.operations.expressions import Call
+from dither.query.operations.writing import POSTGRES
 
 __all__ = ["PostgresDialect"]
 
@@ -39,10 +42,11 @@ class PostgresDialect(Bounding):
     name = "postgres"
 
     def __init__(self, tables: Mapping[str, StoredTable], collation: str = "C") -> None:
-        self.tables, self._calls = tables, Cases(collation).calls()
+        self.tables = tables
+        self._spelling = replace(POSTGRES, collation=collation)
 
     def call(self, expr: Call, args: Sequence[str]) -> str:
-        return self._calls[expr.op](expr, args)
+        return write(expr, args, self._spelling)
 
     def literal(self, value: Any, type: Type, parameters: list[Any]) -> str:
         if value is None:

@@ -13,8 +13,8 @@ from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.names import find, nearest
 from dither.query.catalogue.types import Type
 from dither.query.engines.duckdb.storage import READABLE, check_id, ids
-from dither.query.engines.postgres import casts
 from dither.query.engines.postgres.words import BYTES, NAMES, quoted
+from dither.query.operations import postgres_casts as casts
 
 __all__ = ["StoredColumn", "StoredTable", "type_of"]
 

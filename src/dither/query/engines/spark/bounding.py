@@ -11,8 +11,8 @@ from datetime import date
 from typing import Any
 
 from dither.query.catalogue.types import Type
-from dither.query.engines.spark.dates import number
 from dither.query.engines.spark.words import NAMES, WIDE
+from dither.query.operations.dates import spark_number
 
 __all__ = ["Bounding"]
 
@@ -89,7 +89,7 @@ class Bounding:
         return f"SELECT {keys}, CAST(pos AS BIGINT) AS i FROM (SELECT {rows}) t"
 
     def number(self, x: str, type: Type) -> str:
-        return number(x, type)
+        return spark_number(x, type)
 
     def numbered(self) -> str:
         return "row_number() OVER (ORDER BY NULL) - 1"

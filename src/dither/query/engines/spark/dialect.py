@@ -1,5 +1,6 @@
-"""Spark's way of writing the plan: constants, stored columns, owners, and (in
-`spark_calls`) operations.
+"""Spark's way of writing the plan: constants, stored columns and owners.
+
+The operations' SQL is in their records.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from dither.query.catalogue import calendar as dates
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.types import ANY, Range, Type
 from dither.query.engines.spark.bounding import Bounding
-from dither.query.engines.spark.calls import CALLS
 from dither.query.engines.spark.sources import Stored
 from dither.query.engines.spark.words import LARGEST, NAMES, written
+from dither.query.operations.calls import write
 from dither.query.operations.expressions import Call
+from dither.query.operations.writing import SPARK
 
 __all__ = ["SparkDialect"]
 
@@ -34,7 +36,7 @@ class SparkDialect(Bounding):
         self._tables = tables
 
     def call(self, expr: Call, args: Sequence[str]) -> str:
-        return CALLS[expr.op](expr, args)
+        return write(expr, args, SPARK)
 
     def literal(self, value: Any, type: Type, parameters: list[Any]) -> str:
         if value is None:

@@ -16,9 +16,9 @@ from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.names import find, nameable, nearest
 from dither.query.catalogue.types import Type
 from dither.query.engines.duckdb.storage import READABLE, Schema, check_id, ids, unique
-from dither.query.engines.spark.casts import DAY, WHOLE, cast
 from dither.query.engines.spark.local import own, quiet, running, shared
 from dither.query.engines.spark.words import NAMES
+from dither.query.operations.casts import SPARK_DAY, SPARK_WHOLE, spark_cast
 
 __all__ = [
     "Column",
@@ -106,7 +106,7 @@ class Column:
             )
         elif self.stored.upper() not in NAMES.values():
             sql = f"CAST({sql} AS {NAMES[mine]})"
-        return cast(sql, mine, type_)
+        return spark_cast(sql, mine, type_)
 
     def _digits(self) -> str:
         """A decimal as a text without zeros behind its digits: 1.50 and 1.5 are one id."""
@@ -130,9 +130,9 @@ class Column:
         if type_ is Type.INTEGER and self.real:
             return f"{sql} = rint({sql})"
         if type_ is Type.INTEGER and self.type in (Type.TEXT, Type.REAL):
-            return f"CAST({sql} AS STRING) RLIKE '{WHOLE}'"
+            return f"CAST({sql} AS STRING) RLIKE '{SPARK_WHOLE}'"
         if type_ is Type.DATE and self.type is Type.TEXT:
-            return f"CAST({sql} AS STRING) RLIKE '{DAY}'"
+            return f"CAST({sql} AS STRING) RLIKE '{SPARK_DAY}'"
         if type_ is Type.DATE and self.type is Type.TIMESTAMP:
             moment = self.read(Type.TIMESTAMP)
             return f"{moment} = CAST(CAST({moment} AS DATE) AS TIMESTAMP_NTZ)"
