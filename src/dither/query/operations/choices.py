@@ -128,6 +128,10 @@ def _extreme(op: str, rule: Hull) -> Builder:
     return build
 
 
+def _any(args: Sequence[Expr]) -> Sequence[Expr]:
+    return args
+
+
 # Python
 
 
@@ -214,6 +218,7 @@ register(
         ),
         functions=("IF",),
         build=_case,
+        chooses=lambda args: [*args[1::2], args[-1]],
         python=_python_case,
         strict=False,
         ends=_case_ends,
@@ -228,6 +233,7 @@ register(
         ),
         functions=("COALESCE", "IFNULL"),
         build=_coalesce,
+        chooses=_any,
         python=_python_coalesce,
         strict=False,
         skips_null=True,
@@ -239,6 +245,7 @@ register(
         reads=(Reading(exp.Nullif, BINARY),),
         functions=("NULLIF",),
         build=_nullif,
+        chooses=lambda args: args[:1],
         python=lambda a, b: None if a is not None and a == b else a,
         strict=False,
         sql=_write_nullif,
@@ -251,6 +258,7 @@ register(
         ),
         functions=("LEAST",),
         build=_extreme("least", ranges.least),
+        chooses=_any,
         python=_python_extreme(min),
         strict=False,
         skips_null=True,
@@ -267,6 +275,7 @@ register(
         ),
         functions=("GREATEST",),
         build=_extreme("greatest", ranges.greatest),
+        chooses=_any,
         python=_python_extreme(max),
         strict=False,
         skips_null=True,

@@ -7,7 +7,7 @@ Values and intervals are computed for all groups of an answer at once.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,7 +96,7 @@ def ends(expr: Expr, keys: Row, aggregates: Sequence[Ends | None]) -> Ends | Non
 
 
 def intervals(
-    expr: Expr, keys: Sequence[Row], aggregates: Sequence[Sequence[Ends | None]]
+    expr: Expr, keys: Iterable[Row], aggregates: Iterable[Sequence[Ends | None]]
 ) -> list[Ends | None]:
     """An interval of the expression for each group, given intervals for the aggregates
     of each; None where there is none to give.

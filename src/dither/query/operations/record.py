@@ -6,7 +6,7 @@ To add an operation, add its record to one of the files of records (`arithmetic`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -34,6 +34,7 @@ __all__ = [
 Options = tuple[Any, ...]
 Builder = Callable[[tuple[Expr, ...], Options], Expr]
 EndsRule = Callable[["Group", Call], "Known"]
+Chosen = Callable[[Sequence[Expr]], Sequence[Expr]]
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Operation:
     between its arguments where a plan is shown.
 
     `build` checks the arguments, and says which type the result has and in which range
-    it lies. `largest` limits its size.
+    it lies. `largest` limits its size. `chooses` picks the arguments of which its value
+    is always one, or NULL.
 
     `python` computes it from Python values, then from the options. Where `strict`, it
     is NULL as soon as an argument is, and `python` never sees one. `skips_null` says
@@ -69,6 +71,7 @@ class Operation:
     functions: tuple[str, ...] = ()
     sign: str = ""
     largest: int = LARGEST
+    chooses: Chosen | None = None
 
     def __post_init__(self) -> None:
         if not self.reads:
