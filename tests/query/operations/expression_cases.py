@@ -434,6 +434,9 @@ CASES = [
         _case(f"{op}(s)", op, "$s")
         for op in ("lower", "upper", "length", "trim", "ltrim", "rtrim")
     ),
+    _case("reverse(s)", "reverse", "$s"),
+    _case("reverse(s || '🎉é')", "reverse", call("concat", C["s"], literal("🎉é"))),
+    _case(None, "reverse", call("concat", C["s"], literal("e\u0301"))),
     _case("s || '-' || t", "concat", "$s", "-", "$t"),
     *(
         _case(f"substring(s, {a}, {b})", "substring", "$s", options=(a, b))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 import sqlglot
@@ -13,7 +15,7 @@ import dither.query
 from dither.errors import QueryError
 from dither.query.catalogue.types import ANY, Range, Type
 from dither.query.operations import ranges
-from dither.query.operations.calls import call, literal
+from dither.query.operations.calls import FUNCTIONS, call, literal
 from dither.query.operations.evaluate import ends
 from dither.query.operations.expressions import AggregateLeaf, Call, Expr
 from dither.query.operations.reading import Reading
@@ -98,6 +100,23 @@ def test_nothing_is_written_about_an_operation_elsewhere() -> None:
 
 def _keys(node: ast.Dict) -> set[object]:
     return {key.value for key in node.keys if isinstance(key, ast.Constant)}
+
+
+def test_the_worked_example_is_the_source() -> None:
+    """CONTRIBUTING.md shows how REVERSE was added: the very text."""
+    section = _read("CONTRIBUTING.md").partition("## Add an operation")[2]
+    record, cases = re.findall(r"```py\n(.*?)```", section, re.DOTALL)[:2]
+    assert indent(record, "    ") in _read("src/dither/query/operations/texts.py")
+    assert indent(cases, "    ") in _read("tests/query/operations/expression_cases.py")
+
+
+def test_analysts_find_every_function() -> None:
+    page = _read("docs/sql.md")
+    assert [name for name in sorted(FUNCTIONS) if f"`{name}`" not in page] == []
+
+
+def _read(name: str) -> str:
+    return (Path(__file__).parents[3] / name).read_text(encoding="utf-8")
 
 
 def test_a_record_without_a_form_or_a_reading_cannot_exist() -> None:

@@ -437,6 +437,21 @@ register(
         postgres=_postgres_trim("btrim"),
     ),
     Operation(
+        "reverse",
+        reads=(Reading(exp.Reverse),),
+        functions=("REVERSE",),
+        build=_typed("reverse", Type.TEXT),
+        python=lambda text: text[:LONGEST][::-1],
+        sql=lambda _, args, __: f"reverse({_cut(args[0], LONGEST)})",
+        # DuckDB's own REVERSE keeps an accent after its letter. The others, and
+        # Python, turn every character round, so DuckDB is told to do the same. Its list
+        # takes many times the memory of the text, which is why the text is cut.
+        duckdb=lambda _, args, __: (
+            "array_to_string(list_reverse(string_split("
+            f"{_cut(args[0], LONGEST)}, '')), '')"
+        ),
+    ),
+    Operation(
         "concat",
         reads=(
             Reading(exp.DPipe, BINARY, ("safe",)),
