@@ -204,14 +204,14 @@ class Answer:
         if not used:
             return [None] * len(self.groups)
         each = 1 - missed / len(used)
-        known = (
+        known = [
             [
                 one.ends(each, noise=noise) if i in used else None
                 for i, one in enumerate(group.estimates)
             ]
             for group in self.groups
-        )
-        keys = (group.keys for group in self.groups)
+        ]
+        keys = [group.keys for group in self.groups]
         return evaluate.intervals(expr, keys, known)
 
     @cached_property

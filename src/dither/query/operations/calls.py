@@ -21,7 +21,15 @@ from dither.query.operations.reading import Reading
 from dither.query.operations.record import OPERATIONS, Operation
 from dither.query.operations.writing import Args, Spelling
 
-__all__ = ["FUNCTIONS", "TypeProblem", "call", "literal", "readings", "write"]
+__all__ = [
+    "FUNCTIONS",
+    "Readings",
+    "TypeProblem",
+    "call",
+    "literal",
+    "readings",
+    "write",
+]
 
 
 def call(op: str, *args: Expr, options: tuple[Any, ...] = ()) -> Expr:

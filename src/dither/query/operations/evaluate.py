@@ -7,12 +7,11 @@ Values and intervals are computed for all groups of an answer at once.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dither.query.catalogue.types import Range, Type
-from dither.query.operations import ranges
 from dither.query.operations.expressions import (
     AggregateLeaf,
     Call,
@@ -96,7 +95,7 @@ def ends(expr: Expr, keys: Row, aggregates: Sequence[Ends | None]) -> Ends | Non
 
 
 def intervals(
-    expr: Expr, keys: Iterable[Row], aggregates: Iterable[Sequence[Ends | None]]
+    expr: Expr, keys: Sequence[Row], aggregates: Sequence[Sequence[Ends | None]]
 ) -> list[Ends | None]:
     """An interval of the expression for each group, given intervals for the aggregates
     of each; None where there is none to give.
@@ -105,28 +104,28 @@ def intervals(
     """
     if isinstance(expr, AggregateLeaf):
         found = [row[expr.index] for row in aggregates]
-        # dates stay as they are
-        return [_finite(one) for one in found] if expr.type.numeric else found
+        if not expr.type.numeric:
+            return found  # dates stay as they are
+        return [None if one is None else _sides(_range(one)) for one in found]
     groups = map(_Group, keys, aggregates)
     return [_sides(group.known(expr).range) for group in groups]
 
 
-def _finite(found: Ends | None) -> Ends | None:
+def _range(found: Ends) -> Range:
     """What is not finite is an open side."""
-    if found is None:
-        return None
     low, high = map(float, found)
-    return (
-        low if math.isfinite(low) else -math.inf,
-        high if math.isfinite(high) else math.inf,
+    return Range(
+        low if math.isfinite(low) else None, high if math.isfinite(high) else None
     )
 
 
 def _sides(range_: Range | None) -> Ends | None:
     if range_ is None:
         return None
-    low, high = ranges.sides(range_)
-    return float(low), float(high)
+    return (
+        -math.inf if range_.low is None else float(range_.low),
+        math.inf if range_.high is None else float(range_.high),
+    )
 
 
 @dataclass(frozen=True)
@@ -140,8 +139,7 @@ class _Group:
         """Where an expression lies in this group."""
         if isinstance(expr, AggregateLeaf):
             found = self.aggregates[expr.index] if expr.type.numeric else None
-            range_ = None if found is None else ranges.of(*map(float, found))
-            return Known(range_, sure=True)
+            return Known(None if found is None else _range(found), sure=True)
         if self.fixed(expr):
             return _point(self.value(expr))
         if not isinstance(expr, Call) or not expr.type.numeric:

@@ -107,6 +107,11 @@ class Reading:
         """What a node is looked up by."""
         return self.form if self.count is None else (self.form, self.count)
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """All parts of the node that are read."""
+        return (*self.args, *self.also)
+
     def read(self, op: str, written: Written) -> Expr | None:
         """The node as this operation, or None where it is another one."""
         if self.bind is not None:

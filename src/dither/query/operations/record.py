@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, Protocol
 
 from dither.query.catalogue.limits import LARGEST
 from dither.query.catalogue.types import Range
-from dither.query.operations import ranges
 from dither.query.operations.expressions import Call, Expr
 from dither.query.operations.reading import Reading
 from dither.query.operations.writing import ENGINES, Writer
@@ -160,9 +159,10 @@ def rising(function: Callable[..., Any]) -> EndsRule:
     are those of the argument, computed.
     """
 
+    def end(value: float | None, options: Options) -> float | None:
+        return None if value is None else float(function(float(value), *options))
+
     def rule(expr: Call, found: Range) -> Range:
-        return ranges.increasing(
-            lambda end: float(function(float(end), *expr.options)), found
-        )
+        return Range(end(found.low, expr.options), end(found.high, expr.options))
 
     return by_call(rule)

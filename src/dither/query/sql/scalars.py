@@ -12,7 +12,13 @@ from sqlglot import exp
 
 from dither.errors import QueryError
 from dither.query.catalogue.types import Type
-from dither.query.operations.calls import TypeProblem, call, literal, readings
+from dither.query.operations.calls import (
+    Readings,
+    TypeProblem,
+    call,
+    literal,
+    readings,
+)
 from dither.query.operations.expressions import Call, Expr, Literal
 from dither.query.operations.reading import Written, constant
 from dither.query.sql.refusals import CLOCK, only, refuse
@@ -46,23 +52,25 @@ class Scalars:
             parts, bind = PLAIN[type(node)]
             self.only(node, *parts)
             return bind(self, node)
-        self._check(node)
         written = Written(node, self)
-        for record, reading in readings(node):
+        for record, reading in self._asked(node):
             found = reading.read(record.name, written)
             if found is not None:
                 return found
         raise refuse(self.source, node)
 
-    def _check(self, node: exp.Expr) -> None:
-        """Refuse a node with parts that none of its operations reads."""
+    def _asked(self, node: exp.Expr) -> Readings:
+        """The operations that a node may mean. Parts that none of them reads are
+        refused.
+        """
+        asked = readings(node)
         if isinstance(node, exp.Anonymous):
             self.only(node, "this", "expressions")
             if str(node.this).upper() in CLOCKS:
                 raise self.problem(CLOCK, node)
-        elif found := readings(node):
-            read = {part for _, one in found for part in (*one.args, *one.also)}
-            self.only(node, *read)
+        elif asked:
+            self.only(node, *{part for _, reading in asked for part in reading.parts})
+        return asked
 
     def only(self, node: exp.Expr, *parts: str) -> None:
         """Refuse a node that has any other part."""
