@@ -49,6 +49,9 @@ SELECT COUNT(*) FILTER (WHERE urgent = TRUE) AS a, COUNT(*) FILTER (WHERE urgent
 -- casts to text
 SELECT COUNT(*) FILTER (WHERE CAST(urgent AS VARCHAR) = 'true') AS a, COUNT(*) FILTER (WHERE CAST(day AS VARCHAR) LIKE '2022-0%') AS b, COUNT(*) FILTER (WHERE CAST(paid AS VARCHAR) LIKE '%.5') AS c FROM visits;
 
+-- texts backwards
+SELECT COUNT(*) FILTER (WHERE STARTS_WITH(REVERSE(note), 'pu')) AS a, COUNT(*) FILTER (WHERE REVERSE(note || '🎉é') LIKE 'é🎉u%') AS b FROM visits;
+
 -- parts of texts
 SELECT COUNT(*) FILTER (WHERE SUBSTRING(note, 2, 2) = 'lu') AS a, COUNT(*) FILTER (WHERE SUBSTRING(note, -2, 2) = 'up') AS b FROM visits;
 

@@ -17,8 +17,8 @@ from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.types import Range, Type
 from dither.query.collect.rows import render
 from dither.query.engines.duckdb.dialect import DuckDBDialect
+from dither.query.operations.calls import call, literal
 from dither.query.operations.expressions import Call, Column, Expr, KeyLeaf, Ref
-from dither.query.operations.operators import call, literal
 
 FIELDS = (
     Field("i", Type.INTEGER),
@@ -434,6 +434,9 @@ CASES = [
         _case(f"{op}(s)", op, "$s")
         for op in ("lower", "upper", "length", "trim", "ltrim", "rtrim")
     ),
+    _case("reverse(s)", "reverse", "$s"),
+    _case("reverse(s || '🎉é')", "reverse", call("concat", C["s"], literal("🎉é"))),
+    _case(None, "reverse", call("concat", C["s"], literal("e\u0301"))),
     _case("s || '-' || t", "concat", "$s", "-", "$t"),
     *(
         _case(f"substring(s, {a}, {b})", "substring", "$s", options=(a, b))

@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dither.query.catalogue.types import ANY, Type
-from dither.query.operations.evaluate import ends, leaves, value
+from dither.query.operations.calls import call, literal
+from dither.query.operations.evaluate import (
+    ends,
+    intervals,
+    leaves,
+    value,
+    values,
+)
 from dither.query.operations.expressions import (
     AggregateLeaf,
     Column,
@@ -17,7 +24,6 @@ from dither.query.operations.expressions import (
     KeyLeaf,
     Ref,
 )
-from dither.query.operations.operators import call, literal
 
 TOTAL = AggregateLeaf(Type.REAL, ANY, 0)
 COUNT = AggregateLeaf(Type.REAL, ANY, 1)
@@ -45,6 +51,21 @@ KEYS = ("A", 40)
 )
 def test_values(expr: Expr, expected: Any) -> None:
     assert value(expr, KEYS, (10, 4)) == expected
+
+
+def test_whole_columns() -> None:
+    keys, numbers = [("A", 40), ("B", None)], [(10, 4), (1, 0)]
+    assert values(call("div", TOTAL, COUNT), keys, numbers) == [2.5, None]
+    assert values(call("add", AGE, literal(1)), keys, numbers) == [41, None]
+    assert values(literal(5), keys, numbers) == [5, 5]
+    assert values(TOTAL, [], []) == []
+
+
+def test_intervals_of_whole_columns() -> None:
+    known = [[(8.0, 12.0), (3.0, 5.0)], [(0.0, math.inf), None]]
+    found = intervals(call("add", TOTAL, COUNT), [KEYS, KEYS], known)
+    assert found == [(11.0, 17.0), None]
+    assert intervals(TOTAL, [KEYS, KEYS], known) == [(8.0, 12.0), (0.0, math.inf)]
 
 
 def test_what_is_not_finite_is_null() -> None:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from dither.query.catalogue.types import ANY, Range
 from dither.query.operations import ranges
-from dither.query.operations.evaluate_functions import STRICT, round_half_away
+from dither.query.operations.numbers import round_half_away
+from dither.query.operations.record import OPERATIONS
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 WHOLES = st.integers(-(2**63), 2**63 - 1) | st.integers(-5, 5)
@@ -73,7 +74,7 @@ ONE_RULES = {
 @pytest.mark.parametrize("op", REAL_RULES)
 @given(a=inside(FLOATS), b=inside(FLOATS))
 def test_reals(op: str, a: tuple[Range, float], b: tuple[Range, float]) -> None:
-    found = computed(STRICT[op], a[1], b[1])
+    found = computed(OPERATIONS[op].python, a[1], b[1])
     assert found is None or holds(REAL_RULES[op](a[0], b[0]), found)
 
 
@@ -90,21 +91,21 @@ def test_reals_on_a_grid(op: str) -> None:
     for one, xs in pieces:
         for other, ys in pieces:
             range_ = REAL_RULES[op](one, other)
-            found = [computed(STRICT[op], x, y) for x in xs for y in ys]
+            found = [computed(OPERATIONS[op].python, x, y) for x in xs for y in ys]
             assert all(value is None or holds(range_, value) for value in found)
 
 
 @pytest.mark.parametrize("op", WHOLE_RULES)
 @given(a=inside(WHOLES), b=inside(WHOLES))
 def test_wholes(op: str, a: tuple[Range, float], b: tuple[Range, float]) -> None:
-    found = computed(STRICT[op], a[1], b[1])
+    found = computed(OPERATIONS[op].python, a[1], b[1])
     assert found is None or holds(WHOLE_RULES[op](a[0], b[0]), found)
 
 
 @pytest.mark.parametrize("op", ONE_RULES)
 @given(a=inside(FLOATS))
 def test_functions_of_one_number(op: str, a: tuple[Range, float]) -> None:
-    found = computed(STRICT[op], a[1])
+    found = computed(OPERATIONS[op].python, a[1])
     assert found is None or holds(ONE_RULES[op](a[0]), found)
 
 

@@ -58,13 +58,10 @@ class Answer:
         question = self.plan.question
         found = list(self._found)
         if question.having is not None:
-            found = [
-                group
-                for group in found
-                if evaluate.value(question.having, group.keys, group.values)
-            ]
+            kept = _column(question.having, found)
+            found = [group for group, keep in zip(found, kept, strict=True) if keep]
         for expr, descending in reversed(question.order):
-            found.sort(key=_sorting(expr, descending))
+            found = _sorted(found, expr, descending)
         last = None if question.limit is None else question.offset + question.limit
         return found[question.offset : last]
 
@@ -192,13 +189,8 @@ class Answer:
     @cached_property
     def rows(self) -> tuple[tuple[Any, ...], ...]:
         outputs = self.plan.question.outputs
-        return tuple(
-            tuple(
-                evaluate.value(output.expr, group.keys, group.values)
-                for output in outputs
-            )
-            for group in self.groups
-        )
+        columns = [_column(output.expr, self.groups) for output in outputs]
+        return tuple(zip(*columns, strict=True))
 
     def spread(self, confidence: float) -> list[list[Ends | None]]:
         """The interval of each cell. Where several aggregates make a number, all hold
@@ -211,27 +203,26 @@ class Answer:
         return self._cells(confidence, noise=True)
 
     def _cells(self, confidence: float, *, noise: bool) -> list[list[Ends | None]]:
-        outputs, missed = (
-            self.plan.question.outputs,
-            (1 - confidence) / self.selected_from,
-        )
-        return [
-            [self._ends(output.expr, group, missed, noise) for output in outputs]
-            for group in self.groups
-        ]
+        outputs = self.plan.question.outputs
+        missed = (1 - confidence) / self.selected_from
+        columns = [self._ends(output.expr, missed, noise) for output in outputs]
+        return [list(row) for row in zip(*columns, strict=True)]
 
-    def _ends(
-        self, expr: Expr, group: Group, missed: float, noise: bool
-    ) -> Ends | None:
+    def _ends(self, expr: Expr, missed: float, noise: bool) -> list[Ends | None]:
+        """The intervals of one column."""
         used = evaluate.leaves(expr)
         if not used:
-            return None
+            return [None] * len(self.groups)
         each = 1 - missed / len(used)
         known = [
-            one.ends(each, noise=noise) if i in used else None
-            for i, one in enumerate(group.estimates)
+            [
+                one.ends(each, noise=noise) if i in used else None
+                for i, one in enumerate(group.estimates)
+            ]
+            for group in self.groups
         ]
-        return evaluate.ends(expr, group.keys, known)
+        keys = [group.keys for group in self.groups]
+        return evaluate.intervals(expr, keys, known)
 
     @cached_property
     def selected_from(self) -> int:
@@ -440,14 +431,20 @@ def _ranks(values: Iterable[Any]) -> dict[Any, int]:
     return {value: place for place, value in enumerate(sorted(set(values)))}
 
 
-def _sorting(expr: Expr, descending: bool) -> Callable[[Group], Any]:
-    """NULLs last, either way."""
+def _column(expr: Expr, groups: Sequence[Group]) -> list[Any]:
+    """An expression for each of the groups."""
+    keys = [group.keys for group in groups]
+    return evaluate.values(expr, keys, [group.values for group in groups])
 
-    def place(group: Group) -> Any:
-        value = evaluate.value(expr, group.keys, group.values)
-        return value is None, _Reversed(value) if descending else _Plain(value)
 
-    return place
+def _sorted(groups: list[Group], expr: Expr, descending: bool) -> list[Group]:
+    """NULLs last, either way; where values are equal, the order stays."""
+    side = _Reversed if descending else _Plain
+    values = _column(expr, groups)
+    places = sorted(
+        range(len(groups)), key=lambda at: (values[at] is None, side(values[at]))
+    )
+    return [groups[at] for at in places]
 
 
 @dataclass(frozen=True)

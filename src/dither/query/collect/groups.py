@@ -14,8 +14,8 @@ from dither.query.catalogue.model import Table
 from dither.query.catalogue.types import Type
 from dither.query.collect.rows import Writer
 from dither.query.engines.protocol import Dialect
+from dither.query.operations.calls import call, literal
 from dither.query.operations.expressions import Column, Expr, Ref
-from dither.query.operations.operators import call, literal
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Kind
 from dither.query.sql.question import Key

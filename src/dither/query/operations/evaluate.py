@@ -1,10 +1,163 @@
 """Expressions over released keys and aggregates, in Python: post-processing, which
 costs nothing.
+
+Values and intervals are computed for all groups of an answer at once.
 """
 
 from __future__ import annotations
 
-from dither.query.operations.evaluate_ends import Ends, ends
-from dither.query.operations.evaluate_values import leaves, value
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["Ends", "ends", "leaves", "value"]
+from dither.query.catalogue.types import Range, Type
+from dither.query.operations.expressions import (
+    AggregateLeaf,
+    Call,
+    Expr,
+    KeyLeaf,
+    Literal,
+)
+from dither.query.operations.record import OPERATIONS, UNKNOWN, Known
+
+__all__ = ["Ends", "ends", "intervals", "leaves", "value", "values"]
+
+Ends = tuple[float, float]
+Row = Sequence[Any]
+
+
+def leaves(expr: Expr) -> set[int]:
+    """The places of the aggregates that the expression uses."""
+    if isinstance(expr, AggregateLeaf):
+        return {expr.index}
+    return set().union(*map(leaves, expr.args)) if isinstance(expr, Call) else set()
+
+
+def value(expr: Expr, keys: Row, aggregates: Row) -> Any:
+    """What the expression is for one group; None is NULL."""
+    return values(expr, [keys], [aggregates])[0]
+
+
+def values(expr: Expr, keys: Sequence[Row], aggregates: Sequence[Row]) -> list[Any]:
+    """What the expression is for each group, given the keys and the aggregates of
+    each.
+    """
+    match expr:
+        case Literal():
+            return [expr.value] * len(keys)
+        case KeyLeaf():
+            return [_tidy(row[expr.index], expr.type) for row in keys]
+        case AggregateLeaf():
+            return [_tidy(row[expr.index], expr.type) for row in aggregates]
+        case Call():
+            return _called(expr, keys, aggregates)
+    raise TypeError(
+        f"{type(expr).__name__} is not an expression over keys and aggregates"
+    )
+
+
+def _called(expr: Call, keys: Sequence[Row], aggregates: Sequence[Row]) -> list[Any]:
+    columns = [values(arg, keys, aggregates) for arg in expr.args]
+    record = OPERATIONS[expr.op]
+    rows = zip(*columns, strict=True) if columns else [()] * len(keys)
+    found: list[Any] = []
+    for args in rows:
+        if record.strict and None in args:
+            found.append(None)
+            continue
+        try:
+            one = record.python(*args, *expr.options)
+        except (ArithmeticError, ValueError):
+            one = None  # a division by zero, a logarithm of a negative number
+        found.append(_tidy(one, expr.type))
+    return found
+
+
+def _tidy(found: Any, type_: Type) -> Any:
+    """The value in its type's Python form; None where it has none."""
+    if found is None or type_ not in (Type.INTEGER, Type.REAL, Type.BOOLEAN):
+        return found
+    if type_ is Type.BOOLEAN:
+        return bool(found)
+    try:
+        number = float(found)
+    except OverflowError:
+        return None
+    if not math.isfinite(number):
+        return None
+    return int(found) if type_ is Type.INTEGER else number
+
+
+def ends(expr: Expr, keys: Row, aggregates: Sequence[Ends | None]) -> Ends | None:
+    """The interval of the expression for one group."""
+    return intervals(expr, [keys], [aggregates])[0]
+
+
+def intervals(
+    expr: Expr, keys: Sequence[Row], aggregates: Sequence[Sequence[Ends | None]]
+) -> list[Ends | None]:
+    """An interval of the expression for each group, given intervals for the aggregates
+    of each; None where there is none to give.
+
+    If every aggregate lies in its interval, then so does the expression, or it is NULL.
+    """
+    if isinstance(expr, AggregateLeaf):
+        found = [row[expr.index] for row in aggregates]
+        if not expr.type.numeric:
+            return found  # dates stay as they are
+        return [None if one is None else _sides(_range(one)) for one in found]
+    groups = map(_Group, keys, aggregates)
+    return [_sides(group.known(expr).range) for group in groups]
+
+
+def _range(found: Ends) -> Range:
+    """What is not finite is an open side."""
+    low, high = map(float, found)
+    return Range(
+        low if math.isfinite(low) else None, high if math.isfinite(high) else None
+    )
+
+
+def _sides(range_: Range | None) -> Ends | None:
+    if range_ is None:
+        return None
+    return (
+        -math.inf if range_.low is None else float(range_.low),
+        math.inf if range_.high is None else float(range_.high),
+    )
+
+
+@dataclass(frozen=True)
+class _Group:
+    """One group's keys, and its aggregates' intervals."""
+
+    keys: Row
+    aggregates: Sequence[Ends | None]
+
+    def known(self, expr: Expr) -> Known:
+        """Where an expression lies in this group."""
+        if isinstance(expr, AggregateLeaf):
+            found = self.aggregates[expr.index] if expr.type.numeric else None
+            return Known(None if found is None else _range(found), sure=True)
+        if self.fixed(expr):
+            return _point(self.value(expr))
+        if not isinstance(expr, Call) or not expr.type.numeric:
+            return UNKNOWN
+        rule = OPERATIONS[expr.op].ends
+        return UNKNOWN if rule is None else rule(self, expr)
+
+    def fixed(self, expr: Expr) -> bool:
+        """Whether the group's keys alone decide about an expression."""
+        return not leaves(expr)
+
+    def value(self, expr: Expr) -> Any:
+        """The value of an expression that is fixed."""
+        return value(expr, self.keys, ())
+
+
+def _point(found: Any) -> Known:
+    if found is None:
+        return Known(None, sure=False, null=True)
+    number = isinstance(found, int | float) and not isinstance(found, bool)
+    return Known(Range(float(found), float(found)) if number else None, sure=True)

@@ -18,6 +18,7 @@ from dither.query.operations.expressions import (
     Literal,
     Ref,
 )
+from dither.query.operations.record import OPERATIONS
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Kind
 from dither.query.sql.nodes import (
@@ -38,11 +39,6 @@ from dither.query.sql.question import Aggregate, Key, Question
 
 __all__ = ["describe", "described"]
 
-SIGNS = {
-    "add": "+", "sub": "-", "mul": "*", "div": "/", "intdiv": "//", "mod": "%", "eq": "=", "ne": "<>", "lt": "<",
-    "le": "<=", "gt": ">", "ge": ">=", "and": "AND", "or": "OR", "concat": "||", "is_distinct": "IS DISTINCT FROM",
-    "is_not_distinct": "IS NOT DISTINCT FROM",
-}  # fmt: skip
 SHOWN = 6
 
 
@@ -202,8 +198,9 @@ def _expr(expr: Expr, names: tuple[list[str], list[str]] = ([], [])) -> str:
 
 def _call(expr: Call, names: tuple[list[str], list[str]]) -> str:
     args = [_expr(arg, names) for arg in expr.args]
-    if expr.op in SIGNS and len(args) > 1:
-        return "(" + f" {SIGNS[expr.op]} ".join(args) + ")"
+    sign = OPERATIONS[expr.op].sign
+    if sign and len(args) > 1:
+        return "(" + f" {sign} ".join(args) + ")"
     return f"{expr.op}({', '.join([*args, *(str(option) for option in expr.options if option is not None)])})"
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from sqlglot import exp
 
 from dither.query.catalogue.types import ANY, Range, Type
+from dither.query.operations.calls import literal
 from dither.query.operations.expressions import Expr, Ref
-from dither.query.operations.operators import literal
-from dither.query.sql.constants import constant
+from dither.query.operations.reading import constant
 from dither.query.sql.question import Aggregate
 from dither.query.sql.refusals import only, refuse
 from dither.query.sql.scalars import Scalars

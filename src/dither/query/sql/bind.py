@@ -17,9 +17,9 @@ from dither.query.catalogue.model import Catalogue
 from dither.query.catalogue.names import find, same
 from dither.query.catalogue.types import Type
 from dither.query.operations.expressions import AggregateLeaf, Expr, KeyLeaf, Ref
+from dither.query.operations.reading import constant, plain
 from dither.query.sql.aggregates import aggregates_in, released
 from dither.query.sql.bounds import check
-from dither.query.sql.constants import constant, plain
 from dither.query.sql.domains import public_values, steps_to
 from dither.query.sql.grouping import (
     Grouping,

@@ -18,8 +18,9 @@ from typing import Any
 from dither.query.catalogue.calendar import day, moment
 from dither.query.catalogue.limits import ALL_EFFORT, EFFORT
 from dither.query.catalogue.types import Keys, Range, Type
-from dither.query.operations.evaluate import value
+from dither.query.operations.evaluate import values
 from dither.query.operations.expressions import Call, Expr, KeyLeaf, Literal, Ref
+from dither.query.operations.record import OPERATIONS
 
 __all__ = ["public_values", "steps_to"]
 
@@ -42,13 +43,6 @@ STEPS = {
 YEARS = 400
 """Of dates without bounds, more values than these are no list that anybody meant."""
 Values = frozenset[Any]
-CHOICES: dict[str, Callable[[Sequence[Expr]], Sequence[Expr]]] = {
-    "case": lambda args: [*args[1::2], args[-1]],
-    "coalesce": lambda args: args,
-    "least": lambda args: args,
-    "greatest": lambda args: args,
-    "nullif": lambda args: args[:1],
-}
 
 
 def public_values(expr: Expr) -> Keys | None:
@@ -153,11 +147,10 @@ class Domains:
 
     def _wider(self, expr: Call) -> Values | None:
         """A list that holds all values without trying every combination below."""
-        if expr.op in CHOICES:
-            return _first(
-                partial(self._together, CHOICES[expr.op](expr.args)),
-                partial(_range, expr),
-            )
+        chooses = OPERATIONS[expr.op].chooses
+        if chooses is not None:
+            together = partial(self._together, chooses(expr.args))
+            return _first(together, partial(_range, expr))
         if expr.op == "date_trunc":
             return self._truncated(expr)
         if expr.type is Type.BOOLEAN:
@@ -258,11 +251,8 @@ def _nodes(expr: Expr) -> int:
     return 1 + sum(map(_nodes, expr.args)) if isinstance(expr, Call) else 1
 
 
-def _values(expr: Expr, rows: Iterable[tuple[Any, ...]]) -> Values | None:
-    try:
-        return frozenset(value(expr, row, ()) for row in rows)
-    except KeyError:
-        return None  # an operation that only the engine can do
+def _values(expr: Expr, rows: Iterable[tuple[Any, ...]]) -> Values:
+    return frozenset(values(expr, list(rows), ()))
 
 
 def _replaced(expr: Expr, places: dict[Expr, KeyLeaf]) -> Expr:

@@ -11,9 +11,8 @@ from dither.errors import QueryError
 from dither.query.catalogue.limits import AGGREGATES, KEYS
 from dither.query.catalogue.names import same
 from dither.query.operations.expressions import Expr, Literal
+from dither.query.operations.reading import constant, plain
 from dither.query.sql.aggregates import Reader, aggregates_in, is_aggregate
-from dither.query.sql.constants import constant, plain
-from dither.query.sql.functions import HANDLERS
 from dither.query.sql.question import Aggregate
 from dither.query.sql.refusals import only
 from dither.query.sql.scalars import Scalars
@@ -72,7 +71,7 @@ def row_scalars(source: Source, scope: Scope, place: str) -> Scalars:
             raise source.problem(_misplaced(place), node)
         return None
 
-    return Scalars(source, HANDLERS, leaf)
+    return Scalars(source, leaf)
 
 
 def _misplaced(place: str) -> str:
@@ -163,10 +162,10 @@ class Grouping:
     aggregates: list[Aggregate] = field(default_factory=list)
 
     def bind(self, node: exp.Expr) -> Expr:
-        return Scalars(self.source, HANDLERS, self._leaf).bind(node)
+        return Scalars(self.source, self._leaf).bind(node)
 
     def condition(self, node: exp.Expr) -> Expr:
-        return Scalars(self.source, HANDLERS, self._leaf).condition(node, "HAVING")
+        return Scalars(self.source, self._leaf).condition(node, "HAVING")
 
     def _leaf(self, node: exp.Expr) -> Expr | None:
         if is_aggregate(node):

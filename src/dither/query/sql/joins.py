@@ -11,8 +11,8 @@ from itertools import product
 from sqlglot import exp
 
 from dither.query.catalogue.names import nearest
+from dither.query.operations.calls import call
 from dither.query.operations.expressions import Call, Column, Expr, Ref
-from dither.query.operations.operators import call
 from dither.query.sql.grouping import row_scalars
 from dither.query.sql.nodes import Join, JoinKind, Node, Project, Scan
 from dither.query.sql.refusals import only

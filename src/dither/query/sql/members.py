@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from dither.query.operations.arguments import unify
+from dither.query.operations.calls import TypeProblem, call
 from dither.query.operations.expressions import Expr, Ref
-from dither.query.operations.operators import TypeProblem, call
-from dither.query.operations.operators_basics import unify
 from dither.query.sql.joins import row_tables
 from dither.query.sql.nodes import InPublic, Node, OfOwners, SemiJoin
 from dither.query.sql.refusals import only

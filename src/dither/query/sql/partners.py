@@ -9,8 +9,8 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dither.query.catalogue.names import clash
+from dither.query.operations.calls import call
 from dither.query.operations.expressions import Expr
-from dither.query.operations.operators import call
 from dither.query.sql.aggregates import aggregates_in
 from dither.query.sql.commas import refs
 from dither.query.sql.from_clause import Part

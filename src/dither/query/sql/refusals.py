@@ -9,6 +9,7 @@ import difflib
 from sqlglot import exp
 
 from dither.errors import QueryError
+from dither.query.operations.calls import FUNCTIONS as OPERATIONS
 from dither.query.sql.text import Source
 
 __all__ = ["CLAUSES", "only", "refuse", "unknown"]
@@ -79,16 +80,11 @@ INSTEAD: dict[type[exp.Expr], str] = {
     exp.Xor: "XOR cannot be asked; write (a OR b) AND NOT (a AND b)",
 }
 
-FUNCTIONS = (
-    "ABS FLOOR CEIL SIGN SQRT LN EXP LOG2 LOG10 LOG POWER ROUND MOD "
-    "LEAST GREATEST COALESCE NULLIF IFNULL IF CAST "
-    "TRY_CAST LOWER UPPER LENGTH TRIM LTRIM RTRIM CONCAT SUBSTRING "
-    "LEFT STARTS_WITH CONTAINS EXTRACT DATE_PART "
-    "DATE_TRUNC DATE_DIFF YEAR QUARTER MONTH WEEK DAY DAYOFWEEK "
-    "ISODOW DAYOFYEAR HOUR MINUTE SECOND COUNT COUNT_IF SUM "
-    "AVG MIN MAX MEDIAN QUANTILE_CONT QUANTILE_DISC VAR_SAMP VAR_POP "
+AGGREGATES = (
+    "COUNT COUNT_IF SUM AVG MIN MAX MEDIAN QUANTILE_CONT QUANTILE_DISC VAR_SAMP VAR_POP "
     "STDDEV_SAMP STDDEV_POP COVAR_SAMP COVAR_POP CORR"
 )
+FUNCTIONS = OPERATIONS | set(AGGREGATES.split())
 CLAUSES = {
     "limit": "LIMIT",
     "offset": "OFFSET",
@@ -155,7 +151,7 @@ def refuse(source: Source, node: exp.Expr) -> QueryError:
 
 
 def _close(name: str) -> list[str]:
-    return difflib.get_close_matches(name, FUNCTIONS.split(), n=1, cutoff=0.75)
+    return difflib.get_close_matches(name, FUNCTIONS, n=1, cutoff=0.75)
 
 
 def _known(name: str) -> str:
@@ -174,7 +170,7 @@ def unknown(node: exp.Expr) -> exp.Expr | None:
         (
             call
             for call in node.find_all(exp.Anonymous)
-            if call.name.upper() not in FUNCTIONS.split()
+            if call.name.upper() not in FUNCTIONS
         ),
         None,
     )

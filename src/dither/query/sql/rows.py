@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dither.query.catalogue.limits import QUERIES
+from dither.query.operations.calls import call
 from dither.query.operations.expressions import Expr
-from dither.query.operations.operators import call
+from dither.query.operations.reading import plain
 from dither.query.sql.commas import connected
-from dither.query.sql.constants import plain
 from dither.query.sql.from_clause import parts_of
 from dither.query.sql.grouping import row_scalars
 from dither.query.sql.members import in_rows

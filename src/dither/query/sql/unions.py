@@ -8,8 +8,8 @@ from sqlglot import exp
 
 from dither.query.catalogue.types import Keys
 from dither.query.operations import ranges
+from dither.query.operations.arguments import TypeProblem, unify
 from dither.query.operations.expressions import Column, Expr, Ref
-from dither.query.operations.operators_basics import TypeProblem, unify
 from dither.query.sql.joins import row_tables
 from dither.query.sql.nodes import Node, Project, Union
 from dither.query.sql.refusals import only

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 import re
 from datetime import date, datetime
 
@@ -15,10 +16,14 @@ from dither.query.catalogue.types import ANY, Range, Type
 from dither.query.collect.rows import render
 from dither.query.engines.spark.dialect import SparkDialect
 from dither.query.engines.spark.sessions import own
-from dither.query.operations.evaluate_values import value
-from dither.query.operations.expressions import Column, KeyLeaf, Ref
-from dither.query.operations.operators import OPERATORS, call, literal
+from dither.query.operations.calls import call, literal
+from dither.query.operations.evaluate import value
+from dither.query.operations.expressions import Call, Column, KeyLeaf, Ref
+from dither.query.operations.record import OPERATIONS
+from dither.query.operations.writing import SPARK
 from tests.conformance.spark_asking import session
+from tests.query.operations.expression_cases import CASES as SHARED
+from tests.query.operations.expression_cases import FIELDS, ordinary_row, over_keys
 
 pytestmark = pytest.mark.engine("spark")
 BIG = 2**63 - 1
@@ -198,6 +203,13 @@ CASES = [
     ("least", ("s", "b b"), ()),
     ("greatest", ("i",), ()),
 ]  # fmt: skip
+OTHERS = [
+    expr
+    for case in SHARED
+    if isinstance(expr := case.build(), Call)
+    and expr.op not in {op for op, _, _ in CASES}
+]
+"""Operations without cases of their own here: the cases that all engines share."""
 NEARLY = ("ln", "log10", "log2", "exp", "power", "sqrt")
 """Where the last bit may differ from machine to machine."""
 
@@ -225,21 +237,18 @@ def leaf(name):
 def rows():
     """The values in Spark, under the names c0, c1, …"""
     spark = own(session())
-    types = {
-        Type.INTEGER: "bigint",
-        Type.REAL: "double",
-        Type.TEXT: "string",
-        Type.BOOLEAN: "boolean",
-    }
-    types |= {Type.DATE: "date", Type.TIMESTAMP: "timestamp_ntz"}
-    schema = ", ".join(
-        f"c{place} {types[VALUES[name][0]]}" for place, name in enumerate(NAMES)
-    )
-    spark.createDataFrame(
-        [(*row, place) for place, row in enumerate(ROWS)], f"{schema}, n int"
-    ).coalesce(1).createOrReplaceTempView("r")
+    view(spark, "r", [type_ for type_, _, _ in VALUES.values()], ROWS)
     yield spark
-    spark.catalog.dropTempView("r")
+    for name in ("r", "ordinary"):
+        spark.catalog.dropTempView(name)
+
+
+def view(spark, name, types, rows):
+    columns = [f"c{place} {SPARK.types[one]}" for place, one in enumerate(types)]
+    schema = ", ".join([*columns, "n int"])
+    numbered = [(*row, place) for place, row in enumerate(rows)]
+    frame = spark.createDataFrame(numbered, schema)
+    frame.coalesce(1).createOrReplaceTempView(name)
 
 
 @pytest.mark.parametrize(
@@ -258,20 +267,29 @@ def test_operations_mean_what_they_mean(rows, ops):
     assert not wrong, f"{len(wrong)}: {wrong[:8]}"
 
 
+def test_shared_cases_mean_what_they_mean(rows):
+    source = random.Random(2)  # allowed: it chooses test data
+    ordinary = [ordinary_row(source) for _ in range(60)]
+    view(rows, "ordinary", [field.type for field in FIELDS], ordinary)
+    found = computed(rows, OTHERS, "ordinary")
+    for expr, results in zip(OTHERS, found, strict=True):
+        meant = [value(over_keys(expr), row, ()) for row in ordinary]
+        assert list(results) == meant, expr
+
+
 def asked(spark, cases):
+    return computed(spark, [built(case, column) for case in cases], "r")
+
+
+def computed(spark, exprs, name):
     parameters = []
     selected = [
-        render(
-            built(case, column),
-            SparkDialect({}),
-            parameters,
-            lambda ref: f"c{ref.index}",
-        )
-        for case in cases
+        render(expr, SparkDialect({}), parameters, lambda ref: f"c{ref.index}")
+        for expr in exprs
     ]
     listed = ", ".join(f"{sql} AS e{n}" for n, sql in enumerate(selected))
     named = {f"p{place}": value for place, value in enumerate(parameters, 1)}
-    sql = re.sub(r"\$(\d+)", r":p\1", f"SELECT {listed} FROM r ORDER BY n")
+    sql = re.sub(r"\$(\d+)", r":p\1", f"SELECT {listed} FROM {name} ORDER BY n")
     return list(zip(*spark.sql(sql, args=named).collect(), strict=True))
 
 
@@ -302,4 +320,5 @@ def test_logarithms_of_powers_of_two_are_whole(rows):
 
 
 def test_every_operation_is_asked_about():
-    assert {op for op, _, _ in CASES} | {"upper"} == set(OPERATORS)
+    asked_here = {op for op, _, _ in CASES}
+    assert asked_here | {expr.op for expr in OTHERS} == set(OPERATIONS)

@@ -9,9 +9,10 @@ from dither.errors import ArgumentError
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.types import Type
 from dither.query.engines.dialect import Dialect
-from dither.query.engines.duckdb.calls import CALLS
 from dither.query.engines.duckdb.words import NAMES, quoted
+from dither.query.operations.calls import write
 from dither.query.operations.expressions import Call
+from dither.query.operations.writing import DUCKDB
 
 __all__ = ["DuckDBDialect"]
 
@@ -30,7 +31,7 @@ class DuckDBDialect(Dialect):
     widest = "HUGEINT"
 
     def call(self, expr: Call, args: Sequence[str]) -> str:
-        return CALLS[expr.op](expr, args)
+        return write(expr, args, DUCKDB)
 
     def relation(self, table: Table) -> str:
         # not a temporary table of the same name

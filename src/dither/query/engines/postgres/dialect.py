@@ -5,16 +5,18 @@ that matters.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.types import Range, Type
 from dither.query.engines.dialect import CALENDAR, Dialect
-from dither.query.engines.postgres import dates as postgres_dates
-from dither.query.engines.postgres.calls import Cases
 from dither.query.engines.postgres.stored import StoredTable
 from dither.query.engines.postgres.words import BYTES, NAMES, once, real, storable
+from dither.query.operations.calls import write
+from dither.query.operations.dates import postgres_number
 from dither.query.operations.expressions import Call
+from dither.query.operations.writing import POSTGRES
 
 __all__ = ["PostgresDialect"]
 
@@ -35,10 +37,11 @@ class PostgresDialect(Dialect):
     widest = "numeric"
 
     def __init__(self, tables: Mapping[str, StoredTable], collation: str = "C") -> None:
-        self.tables, self._calls = tables, Cases(collation).calls()
+        self.tables = tables
+        self._spelling = replace(POSTGRES, collation=collation)
 
     def call(self, expr: Call, args: Sequence[str]) -> str:
-        return self._calls[expr.op](expr, args)
+        return write(expr, args, self._spelling)
 
     def constant(self, value: float, type: Type) -> str:
         return real(value) if type is Type.REAL else f"CAST({int(value)} AS bigint)"
@@ -110,7 +113,7 @@ class PostgresDialect(Dialect):
         return f"SELECT {', '.join(names)}, place - 1 AS i FROM {listed}"
 
     def number(self, x: str, type: Type) -> str:
-        return postgres_dates.number(x, type) if type in CALENDAR else x
+        return postgres_number(x, type) if type in CALENDAR else x
 
     def total(self, x: str) -> str:
         return self.wide(f"sum({x})")

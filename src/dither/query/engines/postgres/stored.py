@@ -18,8 +18,8 @@ from dither.query.engines.columns import (
     find_column,
     ids,
 )
-from dither.query.engines.postgres import casts
 from dither.query.engines.postgres.words import BYTES, NAMES, quoted
+from dither.query.operations import postgres_casts as casts
 
 __all__ = ["StoredColumn", "StoredTable", "type_of"]
 

@@ -11,11 +11,12 @@ from typing import Any
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.types import Range, Type
 from dither.query.engines.dialect import Dialect
-from dither.query.engines.spark.calls import CALLS
-from dither.query.engines.spark.dates import number
 from dither.query.engines.spark.stored import StoredTable
 from dither.query.engines.spark.words import LARGEST, NAMES, WIDE
+from dither.query.operations.calls import write
+from dither.query.operations.dates import spark_number
 from dither.query.operations.expressions import Call
+from dither.query.operations.writing import SPARK
 
 __all__ = ["SparkDialect"]
 
@@ -43,7 +44,7 @@ class SparkDialect(Dialect):
         self._tables = tables
 
     def call(self, expr: Call, args: Sequence[str]) -> str:
-        return CALLS[expr.op](expr, args)
+        return write(expr, args, SPARK)
 
     def sent(self, value: Any, type: Type) -> Any:  # noqa: ARG002 - other engines ask for it
         # A Python time would be taken for one in the zone of this machine, so both go
@@ -95,7 +96,7 @@ class SparkDialect(Dialect):
         return f"SELECT {keys}, CAST(pos AS BIGINT) AS i FROM (SELECT {rows}) t"
 
     def number(self, x: str, type: Type) -> str:
-        return number(x, type)
+        return spark_number(x, type)
 
     def numbered(self) -> str:
         return "row_number() OVER (ORDER BY NULL) - 1"

@@ -22,9 +22,9 @@ from dither.query.engines.columns import (
     ids,
     unique,
 )
-from dither.query.engines.spark.casts import DAY, WHOLE, cast
 from dither.query.engines.spark.sessions import shared
 from dither.query.engines.spark.words import NAMES
+from dither.query.operations.casts import SPARK_DAY, SPARK_WHOLE, spark_cast
 
 __all__ = [
     "StoredColumn",
@@ -101,7 +101,7 @@ class StoredColumn:
             )
         elif self.stored.upper() not in NAMES.values():
             sql = f"CAST({sql} AS {NAMES[mine]})"
-        return cast(sql, mine, type_)
+        return spark_cast(sql, mine, type_)
 
     def _digits(self) -> str:
         """A decimal as a text without zeros behind its digits: 1.50 and 1.5 are one id."""
@@ -125,9 +125,9 @@ class StoredColumn:
         if type_ is Type.INTEGER and self.real:
             return f"{sql} = rint({sql})"
         if type_ is Type.INTEGER and self.type in (Type.TEXT, Type.REAL):
-            return f"CAST({sql} AS STRING) RLIKE '{WHOLE}'"
+            return f"CAST({sql} AS STRING) RLIKE '{SPARK_WHOLE}'"
         if type_ is Type.DATE and self.type is Type.TEXT:
-            return f"CAST({sql} AS STRING) RLIKE '{DAY}'"
+            return f"CAST({sql} AS STRING) RLIKE '{SPARK_DAY}'"
         if type_ is Type.DATE and self.type is Type.TIMESTAMP:
             moment = self.read(Type.TIMESTAMP)
             return f"{moment} = CAST(CAST({moment} AS DATE) AS TIMESTAMP_NTZ)"

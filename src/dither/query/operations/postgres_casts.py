@@ -9,7 +9,7 @@ dates and times in the forms that all engines read alike.
 from __future__ import annotations
 
 from dither.query.catalogue.types import Type
-from dither.query.engines.postgres.words import BYTES, once, real
+from dither.query.operations.writing import BYTES, named, real
 
 __all__ = ["as_text", "of_text", "real_of", "truth_of", "whole_of", "whole_real"]
 
@@ -41,7 +41,7 @@ def number(x: str, form: str = NUMBER) -> str:
         fits = f"{_begin(it)} ~ '{form}' AND length({it}) <= {LONGEST}"
         return f"(CASE WHEN {fits} THEN CAST({it} AS numeric) END)"
 
-    return once([x], guarded)
+    return named([x], guarded)
 
 
 def _begin(x: str) -> str:
@@ -63,7 +63,7 @@ def whole_of(x: str, *, exact: bool = False) -> str:
             f"CAST(round({n}) AS bigint) END)"
         )
 
-    return once([x], guarded)
+    return named([x], guarded)
 
 
 def real_of(x: str, *, infinite: bool = False) -> str:
@@ -83,7 +83,7 @@ def real_of(x: str, *, infinite: bool = False) -> str:
             f"ELSE CAST({n} AS double precision) END)"
         )
 
-    return once([x], guarded)
+    return named([x], guarded)
 
 
 def _endless(minus: str, infinite: bool) -> str:
@@ -102,12 +102,12 @@ def whole_real(x: str, *, exact: bool = False) -> str:
             f"THEN CAST({it} AS bigint) END)"
         )
 
-    return once([x], guarded)
+    return named([x], guarded)
 
 
 def truth_of(x: str) -> str:
     lowered = f"lower({_begin(x)})"
-    return once(
+    return named(
         [lowered],
         lambda it: (
             f"(CASE WHEN {it} IN {TRUE} THEN TRUE WHEN {it} IN {FALSE} THEN FALSE END)"
@@ -139,7 +139,7 @@ def _real_of_text(x: str) -> str:
         )
         return f"(CASE {infinite} ELSE {real_of(number(it), infinite=True)} END)"
 
-    return once([x], guarded)
+    return named([x], guarded)
 
 
 PARTS = ("y", "m", "d", "hour", "minute", "second")
@@ -203,7 +203,7 @@ def as_text(x: str, type_: Type) -> str:
         return x
     if type_ is not Type.REAL:
         return f"(CAST({x} AS text) {BYTES})"
-    return f"({once([x], _real_text)} {BYTES})"
+    return f"({named([x], _real_text)} {BYTES})"
 
 
 def _real_text(x: str) -> str:
@@ -212,6 +212,6 @@ def _real_text(x: str) -> str:
         f"(CASE WHEN abs({x}) >= 1e15 AND abs({x}) < 1e16 THEN {plain} "
         f"ELSE CAST({x} AS text) END)"
     )
-    return once(
+    return named(
         [shown], lambda it: f"(CASE WHEN {it} ~ '[.e]' THEN {it} ELSE {it} || '.0' END)"
     )

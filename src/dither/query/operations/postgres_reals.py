@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import sys
 
-from dither.query.engines.postgres.words import Args, once, real
+from dither.query.operations.writing import Args, named, real
 
 __all__ = [
     "add",
@@ -56,7 +56,7 @@ def add(args: Args, symbol: str) -> str:
             f"END) ELSE {a} {symbol} {b} END)"
         )
 
-    return once(args, guarded)
+    return named(args, guarded)
 
 
 def multiply(args: Args) -> str:
@@ -73,7 +73,7 @@ def multiply(args: Args) -> str:
             f"WHEN {tiny} THEN 0 ELSE {product} END)"
         )
 
-    return once(args, guarded)
+    return named(args, guarded)
 
 
 def divide(args: Args) -> str:
@@ -90,7 +90,7 @@ def divide(args: Args) -> str:
             f"WHEN {b} <> 0 THEN (CASE WHEN {fits} THEN {a} / {b} END) END)"
         )
 
-    return once(args, guarded)
+    return named(args, guarded)
 
 
 def over(x: str, by: float) -> str:
@@ -99,7 +99,7 @@ def over(x: str, by: float) -> str:
     """
     if by <= 1:
         return f"({x} / {real(by)})"
-    return once(
+    return named(
         [x],
         lambda it: (
             f"(CASE WHEN abs({it}) < {real(SMALLEST * by)} THEN 0 ELSE {it} / "
@@ -109,16 +109,16 @@ def over(x: str, by: float) -> str:
 
 
 def root(args: Args) -> str:
-    return once(args, lambda x: f"(CASE WHEN {x} >= 0 THEN sqrt({x}) END)")
+    return named(args, lambda x: f"(CASE WHEN {x} >= 0 THEN sqrt({x}) END)")
 
 
 def logarithm(args: Args, name: str) -> str:
-    return once(args, lambda x: f"(CASE WHEN {x} > 0 THEN {name}({x}) END)")
+    return named(args, lambda x: f"(CASE WHEN {x} > 0 THEN {name}({x}) END)")
 
 
 def exponential(args: Args) -> str:
     low, high = f"< {real(EXP_LOW)} THEN 0", f"<= {real(EXP_HIGH)} THEN"
-    return once(args, lambda x: f"(CASE WHEN {x} {low} WHEN {x} {high} exp({x}) END)")
+    return named(args, lambda x: f"(CASE WHEN {x} {low} WHEN {x} {high} exp({x}) END)")
 
 
 def power(args: Args) -> str:
@@ -135,13 +135,13 @@ def power(args: Args) -> str:
             f"WHEN {a} > 0 OR {b} = trunc({b}) THEN {safe} END)"
         )
 
-    return once(args, guarded)
+    return named(args, guarded)
 
 
 def rounded(x: str) -> str:
     """To the nearest whole number; halves go away from zero."""
     away = "trunc({0}) + sign({0})"
-    return once(
+    return named(
         [x],
         lambda it: (
             f"(CASE WHEN abs({it} - trunc({it})) >= 0.5 THEN "
@@ -193,7 +193,7 @@ def remainder(args: Args) -> str:
             f"(CASE WHEN abs({a}) < abs({b}) THEN {a} WHEN {b} <> 0 THEN {found} END)"
         )
 
-    return once(args, guarded)
+    return named(args, guarded)
 
 
 def logarithm2(args: Args) -> str:
@@ -217,4 +217,4 @@ def logarithm2(args: Args) -> str:
         )
         return f"(CASE WHEN {x} > 0 THEN {value} END)"
 
-    return once(args, guarded)
+    return named(args, guarded)

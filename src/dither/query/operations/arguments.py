@@ -1,11 +1,11 @@
-"""What all operators share: constants, conversions between types, and how a wrong use
-is reported.
+"""What the type rules of all operations share: constants, conversions between types,
+and how a wrong use is reported.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -13,10 +13,10 @@ from dither.query.catalogue import calendar as dates
 from dither.query.catalogue.types import ANY, Range, Type
 from dither.query.operations import ranges
 from dither.query.operations.expressions import Call, Expr, Literal, Ref
+from dither.query.operations.record import OPERATIONS
 
 __all__ = [
-    "Builder",
-    "Options",
+    "TRUTH",
     "TypeProblem",
     "certain",
     "convert",
@@ -25,20 +25,19 @@ __all__ = [
     "is_null",
     "limits",
     "literal",
+    "midnights",
     "null",
     "of_type",
     "typed",
     "unify",
 ]
 
-Options = tuple[Any, ...]
-Builder = Callable[[tuple[Expr, ...], Options], Expr]
-
+TRUTH = Range(0, 1)
 CLOSED = {
     Type.INTEGER: ranges.INT64,
     Type.DATE: dates.DAYS,
     Type.TIMESTAMP: dates.MICROSECONDS,
-    Type.BOOLEAN: Range(0, 1),
+    Type.BOOLEAN: TRUTH,
 }
 
 
@@ -145,10 +144,10 @@ def limits(expr: Expr) -> Range:
 
 
 def certain(expr: Expr) -> bool:
-    """Whether the value is surely not NULL: a constant, or a function that leaves NULLs
-    out and has one.
+    """Whether the value is surely not NULL: a constant, or an operation that leaves
+    NULLs out and has one.
     """
-    if isinstance(expr, Call) and expr.op in ("least", "greatest", "coalesce"):
+    if isinstance(expr, Call) and OPERATIONS[expr.op].skips_null:
         return any(certain(arg) for arg in expr.args)
     return isinstance(expr, Literal) and expr.value is not None
 

@@ -1,0 +1,91 @@
+"""Calls of operations: checked and typed, read from SQL, and written as an engine's SQL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+from dither.query.catalogue.limits import HIGHEST
+from dither.query.catalogue.types import Type
+from dither.query.operations.arguments import (
+    TypeProblem,
+    is_null,
+    literal,
+    null,
+    typed,
+)
+from dither.query.operations.evaluate import value
+from dither.query.operations.expressions import Call, Expr, Literal
+from dither.query.operations.reading import Reading
+from dither.query.operations.record import OPERATIONS, Operation
+from dither.query.operations.writing import Args, Spelling
+
+__all__ = [
+    "FUNCTIONS",
+    "Readings",
+    "TypeProblem",
+    "call",
+    "literal",
+    "readings",
+    "write",
+]
+
+
+def call(op: str, *args: Expr, options: tuple[Any, ...] = ()) -> Expr:
+    """An operation applied to expressions, or TypeProblem where it cannot be. Of
+    constants it is a constant.
+    """
+    expr = OPERATIONS[op].build(args, options)
+    if not isinstance(expr, Call):
+        return expr
+    record = OPERATIONS[expr.op]
+    if expr.size > record.largest or expr.depth > HIGHEST:
+        raise TypeProblem(
+            "this expression is too large or too deeply nested, all that it "
+            "mentions written out; ask for less of it"
+        )
+    if record.strict and any(map(is_null, expr.args)):
+        return null(expr.type)
+    if all(isinstance(arg, Literal) for arg in expr.args) and not _of_texts(expr):
+        return typed(value(expr, (), ()), expr.type)
+    return expr
+
+
+def _of_texts(expr: Call) -> bool:
+    """Whether the engine's own rules for texts decide, such as for upper case."""
+    return any(part.type is Type.TEXT for part in (expr, *expr.args))
+
+
+def write(expr: Call, args: Args, spelling: Spelling) -> str:
+    """The SQL of a call, from the SQL of its arguments."""
+    return OPERATIONS[expr.op].writer(spelling.engine)(expr, args, spelling)
+
+
+Readings = tuple[tuple[Operation, Reading], ...]
+
+
+def _by_key() -> dict[object, Readings]:
+    found: dict[object, Readings] = {}
+    for record in OPERATIONS.values():
+        for reading in record.reads:
+            found[reading.key] = (*found.get(reading.key, ()), (record, reading))
+    return {key: tuple(sorted(one, key=_turn)) for key, one in found.items()}
+
+
+def _turn(one: tuple[Operation, Reading]) -> bool:
+    return one[1].last
+
+
+READINGS = _by_key()
+FUNCTIONS = frozenset(
+    name for record in OPERATIONS.values() for name in record.functions
+)
+"""The names of functions that a question may use for operations."""
+
+
+def readings(node: exp.Expr) -> Readings:
+    """The operations that a node may mean, in the order in which they are asked."""
+    if isinstance(node, exp.Anonymous):
+        return READINGS.get((str(node.this).upper(), len(node.expressions)), ())
+    return READINGS.get(type(node), ())

@@ -1,0 +1,168 @@
+"""An operation of the allow-list as one record: all there is to say about it.
+
+To add an operation, add its record to one of the files of records (`arithmetic`,
+`numbers`, `choices`, `logic`, `texts`, `dates`, `casts`). Nothing else has to know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from dither.query.catalogue.limits import LARGEST
+from dither.query.catalogue.types import Range
+from dither.query.operations.expressions import Call, Expr
+from dither.query.operations.reading import Reading
+from dither.query.operations.writing import ENGINES, Writer
+
+__all__ = [
+    "OPERATIONS",
+    "UNKNOWN",
+    "Builder",
+    "Group",
+    "Known",
+    "Operation",
+    "Options",
+    "by_call",
+    "by_range",
+    "register",
+    "rising",
+]
+
+Options = tuple[Any, ...]
+Builder = Callable[[tuple[Expr, ...], Options], Expr]
+EndsRule = Callable[["Group", Call], "Known"]
+Chosen = Callable[[Sequence[Expr]], Sequence[Expr]]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation.
+
+    `reads` says how a question writes it, and `functions` which names a question may
+    use for it: a misspelled name is compared with those. `sign` is the sign that stands
+    between its arguments where a plan is shown.
+
+    `build` checks the arguments, and says which type the result has and in which range
+    it lies. `largest` limits its size. `chooses` picks the arguments of which its value
+    is always one, or NULL.
+
+    `python` computes it from Python values, then from the options. Where `strict`, it
+    is NULL as soon as an argument is, and `python` never sees one. `skips_null` says
+    that it is NULL only if all its arguments are. `ends` makes an interval of it from
+    intervals of its arguments; without a rule there is none.
+
+    `sql` is how engines write it; `duckdb`, `postgres` and `spark` are the differences.
+    """
+
+    name: str
+    reads: tuple[Reading, ...]
+    build: Builder
+    python: Callable[..., Any]
+    sql: Writer | None = None
+    duckdb: Writer | None = None
+    postgres: Writer | None = None
+    spark: Writer | None = None
+    ends: EndsRule | None = None
+    strict: bool = True
+    skips_null: bool = False
+    functions: tuple[str, ...] = ()
+    sign: str = ""
+    largest: int = LARGEST
+    chooses: Chosen | None = None
+
+    def __post_init__(self) -> None:
+        if not self.reads:
+            raise ValueError(f"{self.name} has no way to be asked for in SQL")
+        for engine in ENGINES:
+            self.writer(engine)
+
+    def writer(self, engine: str) -> Writer:
+        """How an engine writes it."""
+        own: Writer | None = getattr(self, engine)
+        found = own or self.sql
+        if found is None:
+            raise ValueError(f"{self.name} has no form for {engine}")
+        return found
+
+
+OPERATIONS: dict[str, Operation] = {}
+"""All records by name. `dither.query.operations` imports every file of records, so that
+whoever imports anything of it finds them all here.
+"""
+
+
+def register(*records: Operation) -> None:
+    for record in records:
+        if record.name in OPERATIONS:
+            raise ValueError(f"there are two records of {record.name}")
+        OPERATIONS[record.name] = record
+
+
+class Known(NamedTuple):
+    """Where a value lies, None if that is not known; whether it is surely not NULL;
+    whether it surely is.
+    """
+
+    range: Range | None
+    sure: bool
+    null: bool = False
+
+
+UNKNOWN = Known(None, sure=False)
+
+
+class Group(Protocol):
+    """One group of an answer, as a rule for intervals sees it."""
+
+    def known(self, expr: Expr) -> Known:
+        """Where an expression lies in this group."""
+
+    def fixed(self, expr: Expr) -> bool:
+        """Whether the group's keys alone decide about an expression."""
+
+    def value(self, expr: Expr) -> Any:
+        """The value of an expression that is fixed."""
+
+
+def by_call(
+    rule: Callable[..., Range | None], total: Callable[..., bool] | None = None
+) -> EndsRule:
+    """An interval from a rule that takes the call, then the ranges of its arguments.
+
+    `total` takes the ranges, and says whether there is a result wherever the arguments
+    lie in them; without it there always is.
+    """
+
+    def ends(group: Group, expr: Call) -> Known:
+        args = [group.known(arg) for arg in expr.args]
+        found = [arg.range for arg in args if arg.range is not None]
+        range_ = rule(expr, *found) if len(found) == len(args) else None
+        if range_ is None:
+            return UNKNOWN
+        sure = all(arg.sure for arg in args)
+        return Known(range_, sure and (total is None or total(*found)))
+
+    return ends
+
+
+def by_range(
+    rule: Callable[..., Range | None], total: Callable[..., bool] | None = None
+) -> EndsRule:
+    """The same from a rule that needs the ranges alone."""
+    return by_call(lambda _, *found: rule(*found), total)
+
+
+def rising(function: Callable[..., Any]) -> EndsRule:
+    """An interval for a function of a number and the options that never falls: its ends
+    are those of the argument, computed.
+    """
+
+    def end(value: float | None, options: Options) -> float | None:
+        return None if value is None else float(function(float(value), *options))
+
+    def rule(expr: Call, found: Range) -> Range:
+        return Range(end(found.low, expr.options), end(found.high, expr.options))
+
+    return by_call(rule)
