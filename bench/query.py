@@ -321,6 +321,6 @@ def run(
 
 def peers() -> Report:
     """The same questions asked of other systems: `python -m bench query --peers`."""
-    from bench.race import race
+    from bench.race.run import race
 
     return race()

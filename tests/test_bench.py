@@ -9,12 +9,13 @@ from xml.etree import ElementTree
 import pytest
 
 from bench import __main__ as command
-from bench import harness, query, race
+from bench import harness, query
 from bench.harness import Report, Row, at_least, at_most
-from bench.racing import goals as placing
-from bench.racing import heat
-from bench.racing.tables import Table
-from bench.scripts import race as scripts
+from bench.race import goals as placing
+from bench.race import heat
+from bench.race import run as race
+from bench.race.tables import Table
+from bench.scripts import entrant as scripts
 
 
 @pytest.mark.parametrize(
@@ -246,8 +247,8 @@ def test_a_failure_is_one_line() -> None:
 
 
 def test_the_picture_of_the_race_is_the_measured_one() -> None:
+    from bench.race.page import svg
     from tools.figures import PICTURE
-    from tools.race import svg
 
     assert PICTURE.read_text(encoding="utf-8") == svg(), "run python tools/figures.py"
     ElementTree.fromstring(svg())

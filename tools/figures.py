@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # as a script this file knows only its own folder
 
-from tools import race  # noqa: E402
+from bench.race import page as race  # noqa: E402
 
 SIZES = ("1 M rows", "10 M rows", "100 M rows")
 PAGES = ("README.md", "docs/benchmarks.md", "docs/race.md")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from bench.scripts.race import AMOUNTS, CATEGORIES, GROUPS, PER_GROUP, ROWS, race
+from bench.scripts.entrant import AMOUNTS, CATEGORIES, GROUPS, PER_GROUP, ROWS, race
 
 dp: Any = import_module("opendp.prelude")
 pl: Any = import_module("polars")

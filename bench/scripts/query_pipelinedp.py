@@ -11,7 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from bench.scripts.race import AMOUNTS, CATEGORIES, GROUPS, PER_GROUP, ROWS, race
+from bench.scripts.entrant import AMOUNTS, CATEGORIES, GROUPS, PER_GROUP, ROWS, race
 
 dp: Any = import_module("pipeline_dp")
 Metrics: Any = dp.Metrics

@@ -9,7 +9,7 @@ from typing import Any
 
 import psycopg
 
-from bench.scripts.race import AMOUNTS, race
+from bench.scripts.entrant import AMOUNTS, race
 
 
 def begin(address: str, **_: Any) -> dict[str, Callable[[], list[list[Any]]]]:

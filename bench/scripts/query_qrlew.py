@@ -9,7 +9,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from bench.scripts.race import AMOUNTS, CATEGORIES, GROUPS, ROWS, race
+from bench.scripts.entrant import AMOUNTS, CATEGORIES, GROUPS, ROWS, race
 
 os.environ["RUST_BACKTRACE"] = "0"  # a panic is reported in one line
 qrlew: Any = import_module("pyqrlew")

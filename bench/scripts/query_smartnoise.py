@@ -8,7 +8,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from bench.scripts.race import AMOUNTS, ROWS, CannotAsk, race
+from bench.scripts.entrant import AMOUNTS, ROWS, CannotAsk, race
 
 snsql: Any = import_module("snsql")
 

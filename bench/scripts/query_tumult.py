@@ -11,7 +11,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from bench.scripts.race import AMOUNTS, CATEGORIES, GROUPS, PER_GROUP, ROWS, race
+from bench.scripts.entrant import AMOUNTS, CATEGORIES, GROUPS, PER_GROUP, ROWS, race
 
 os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 tmlt: Any = import_module("tmlt.analytics")

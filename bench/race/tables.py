@@ -13,7 +13,7 @@ import duckdb
 import psycopg
 
 from bench import query
-from bench.racing.entrants import Entrant
+from bench.race.entrants import Entrant
 from tests.ledger.server import Server, serving
 
 __all__ = ["Table", "tables"]

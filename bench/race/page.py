@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-RESULTS = Path(__file__).resolve().parents[1] / "bench" / "results" / "query_peers.json"
+RESULTS = Path(__file__).resolve().parents[1] / "results" / "query_peers.json"
 QUESTIONS = (
     "count",
     "distinct users",

@@ -11,8 +11,8 @@ from typing import Any
 from bench import query
 from bench.harness import Row
 from bench.peers import InstallError, Worker
-from bench.racing.entrants import BY_HAND, CASES, ENTRANTS, LIMIT_SECONDS, Entrant
-from bench.racing.tables import Table
+from bench.race.entrants import BY_HAND, CASES, ENTRANTS, LIMIT_SECONDS, Entrant
+from bench.race.tables import Table
 
 __all__ = ["Heat"]
 

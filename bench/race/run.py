@@ -1,21 +1,17 @@
 """The questions of `query` asked of every system one could take instead, each in an
-environment of its own.
-
-`python -m bench query --peers` runs it. `python -m bench.race Tumult` measures some
-systems again and keeps the rest.
+environment of its own. `python -m bench query --peers` runs it.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 from bench.harness import RESULTS, Report, load, save, versions
 from bench.peers import PEERS
-from bench.racing.entrants import ENTRANTS, HEATS, NOTES
-from bench.racing.goals import goals
-from bench.racing.heat import Heat
-from bench.racing.tables import tables
+from bench.race.entrants import ENTRANTS, HEATS, NOTES
+from bench.race.goals import goals
+from bench.race.heat import Heat
+from bench.race.tables import tables
 
 NAME = "query_peers"
 
@@ -74,7 +70,3 @@ def main(wanted: Sequence[str]) -> None:
         if not wanted or set(wanted) & {*names, label(rows)}
     ]
     race(heats, load(path) if path.exists() else None)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
