@@ -8,6 +8,7 @@ with, from which the cost follows.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -67,7 +68,7 @@ class Cost:
     epsilon: float | None = None
     rho: float | None = None
     share: float | None = None
-    error: float | str | None = None
+    error: float | str | Mapping[str, float | str] | None = None
 
     def __post_init__(self) -> None:
         ways = (self.epsilon, self.rho, self.share, self.error)
@@ -81,4 +82,6 @@ class Cost:
     @property
     def wanted(self) -> Wanted | None:
         """The error that one can live with, where the cost is stated so."""
+        if isinstance(self.error, Mapping):
+            raise ArgumentError("error", f"must be one number here; {WAY_OUT}")
         return None if self.error is None else Wanted.of(self.error)

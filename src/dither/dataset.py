@@ -191,7 +191,7 @@ def _listed(data: Data) -> str:
 class QueryCost(Stated, total=False):
     """What a question may cost and how that is spent, as keywords."""
 
-    error: float | str | None
+    error: float | str | Mapping[str, float | str] | None
     expect: int | None
     shares: Mapping[str, float] | None
     radius: float | Mapping[str, float] | None
