@@ -101,6 +101,7 @@ def _on(value: date) -> Literal:
 
 
 def _finite(value: float) -> float:
+    # float() itself would raise for an integer beyond all doubles
     number = float(value) if abs(value) <= ranges.LARGEST else math.inf
     if math.isfinite(number):
         return number
@@ -180,6 +181,7 @@ def unify(what: str, args: Iterable[Expr]) -> tuple[Expr, ...]:
     as one.
     """
     args = tuple(args)
+    # a text is read as a date before the types are compared, or it would not fit
     args = (
         tuple(map(_as_moment, args)) if any(_is_moment(arg) for arg in args) else args
     )

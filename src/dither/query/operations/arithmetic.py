@@ -50,7 +50,7 @@ from dither.query.operations.writing import (
 __all__ = ["SAFE", "numbers", "real_call", "reals"]
 
 SAFE = Range(-(2**62), 2**62)
-"""Where a sum of two results does not overflow either."""
+"""A result that may leave this is computed in reals, long before 64 bits overflow."""
 ZERO = Range(0, 0)
 
 

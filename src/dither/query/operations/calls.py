@@ -45,6 +45,7 @@ def call(op: str, *args: Expr, options: tuple[Any, ...] = ()) -> Expr:
             "this expression is too large or too deeply nested, all that it "
             "mentions written out; ask for less of it"
         )
+    # what is NULL whatever the rows hold needs no SQL
     if record.strict and any(map(is_null, expr.args)):
         return null(expr.type)
     if all(isinstance(arg, Literal) for arg in expr.args) and not _of_texts(expr):

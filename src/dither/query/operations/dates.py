@@ -206,7 +206,7 @@ def _parsed(text: str) -> Literal:
 def _word(what: str, options: Options, known: tuple[str, ...]) -> str:
     written = str(options[0]).lower() if options else ""
     word = NAMES.get(written, written)
-    word = word.removesuffix("s") if word not in known else word
+    word = word.removesuffix("s") if word not in known else word  # MONTHS is MONTH
     if word not in known:
         raise TypeProblem(
             f"{what} does not know the part {written!r:.40}; use one of "
@@ -244,6 +244,7 @@ def _extract(args: tuple[Expr, ...], options: Options) -> Expr:
 def _truncate(args: tuple[Expr, ...], options: Options) -> Expr:
     args = _moments("DATE_TRUNC", args, 1)
     unit = _word("DATE_TRUNC", options, dates.UNITS)
+    # a date has no hours to keep, but the result is asked for as a time
     if args[0].type is Type.DATE and unit in ("hour", "minute", "second"):
         args = (convert(args[0], Type.TIMESTAMP),)
     first, last = (dates.truncate(end, unit) for end in _ends(args[0]))

@@ -92,7 +92,7 @@ def _round(args: tuple[Expr, ...], options: Options) -> Expr:
     whole = args[0].type is Type.INTEGER
     if whole and digits >= 0:
         return args[0]
-    if digits == 0:
+    if digits == 0:  # whole, and no longer a real where that is sure to fit
         return _to_whole("round", round_half_away, args)
     if whole and ranges.within(_coarse(limits(args[0]), -digits), SAFE):
         range_ = _coarse(args[0].range, -digits)

@@ -106,6 +106,7 @@ def whole_real(x: str, *, exact: bool = False) -> str:
 
 
 def truth_of(x: str) -> str:
+    """A text as a truth; a plain cast would raise at any other word."""
     lowered = f"lower({_begin(x)})"
     return named(
         [lowered],
@@ -207,6 +208,7 @@ def as_text(x: str, type_: Type) -> str:
 
 
 def _real_text(x: str) -> str:
+    # PostgreSQL writes 1e+15 where the others still write all digits
     plain = f"CAST(CAST(CAST({x} AS text) AS numeric) AS text)"
     shown = (
         f"(CASE WHEN abs({x}) >= 1e15 AND abs({x}) < 1e16 THEN {plain} "

@@ -30,8 +30,9 @@ __all__ = [
 
 LARGEST = sys.float_info.max
 SMALLEST = sys.float_info.min
-QUARTER = 2.0**1022
-SCALE = 2.0**-512
+QUARTER = 2.0**1022  # of 2^1024, where doubles end
+SCALE = 2.0**-512  # twice, it brings the largest product below 1
+# Outside of these EXP raises, for an overflow or for a result too close to zero.
 EXP_HIGH, EXP_LOW = 709.782712893384, -745.13
 POWER_HIGH, POWER_LOW = 709.7827, -745.1
 """Powers are judged by their logarithm, which is known up to a few of its last bits;
@@ -60,6 +61,10 @@ def add(args: Args, symbol: str) -> str:
 
 
 def multiply(args: Args) -> str:
+    """A product. Only two factors above 1 can overflow, and only a factor below 1 can
+    make it too small; both are asked before PostgreSQL multiplies, and raises.
+    """
+
     def guarded(a: str, b: str) -> str:
         product = f"{a} * {b}"
         fits = f"(abs({a}) * {real(SCALE)}) * (abs({b}) * {real(SCALE)}) < 1"
@@ -123,6 +128,7 @@ def exponential(args: Args) -> str:
 
 def power(args: Args) -> str:
     def guarded(a: str, b: str) -> str:
+        # the exponent is cut, or its product with the logarithm could overflow itself
         size = f"least(greatest({b}, -1e20), 1e20) * ln(abs({a}))"
         safe = (
             f"(CASE WHEN {size} < {POWER_LOW} THEN 0 WHEN {size} <= "
@@ -200,6 +206,7 @@ def logarithm2(args: Args) -> str:
     """The exponent plus the logarithm of a number near 1: whole for powers of two."""
 
     def guarded(x: str) -> str:
+        # ln(x) / ln(2) would miss some powers of two by a last bit
         exponent = (
             f"(SELECT (({_bits(x)} >> 52) & {EXPONENTS}) - 1023 AS it_e OFFSET 0) bits"
         )

@@ -57,7 +57,8 @@ class Binder(Protocol):
 @dataclass(frozen=True)
 class Written:
     """A node of a question. Each of its parts is bound once, however many operations
-    look at it before one takes it: chains of + would take twice the time for each link.
+    look at it before one takes it; otherwise every link of a chain of + would double
+    the work.
     """
 
     node: Any

@@ -73,6 +73,7 @@ class Operation:
     chooses: Chosen | None = None
 
     def __post_init__(self) -> None:
+        # a record that lacks a part is found when it is loaded, not when it is asked for
         if not self.reads:
             raise ValueError(f"{self.name} has no way to be asked for in SQL")
         for engine in ENGINES:

@@ -52,16 +52,16 @@ hold.
 class Spelling:
     """The words of one engine.
 
-    `types` are the names of types, `time` begins a constant time, `finite_` asks whether
-    a real is finite. `collation` decides about upper and lower case in PostgreSQL, where
+    `types` are the names of types, `time` begins a constant time, `is_finite` asks about
+    a real, and `naming` gives a long value a name. `collation` decides about upper and lower case in PostgreSQL, where
     without one only ASCII has cases.
     """
 
     engine: str
     types: Mapping[Type, str]
     time: str
-    finite_: str
-    once_: Callable[[str, Body], str]
+    is_finite: str
+    naming: Callable[[str, Body], str]
     collation: str = "C"
 
     def cast(self, sql: str, type_: Type) -> str:
@@ -71,12 +71,12 @@ class Spelling:
         """A body that needs a value more than once. A long value is named: nested
         guards must not multiply its text.
         """
-        return body(sql) if len(sql) <= SHORT else self.once_(sql, body)
+        return body(sql) if len(sql) <= SHORT else self.naming(sql, body)
 
     def finite(self, sql: str) -> str:
         """NULL for the infinities and for NaN."""
         return self.once(
-            sql, lambda it: f"(CASE WHEN {self.finite_.format(it)} THEN {it} END)"
+            sql, lambda it: f"(CASE WHEN {self.is_finite.format(it)} THEN {it} END)"
         )
 
     def written(self, place: float, type_: Type) -> str:
@@ -121,8 +121,8 @@ DUCKDB = Spelling(
         Type.TIMESTAMP: "TIMESTAMP",
     },
     time="TIMESTAMP",
-    finite_="isfinite({0})",
-    once_=lambda sql, body: f"list_transform([{sql}], lambda it: {body('it')})[1]",
+    is_finite="isfinite({0})",
+    naming=lambda sql, body: f"list_transform([{sql}], lambda it: {body('it')})[1]",
 )
 # PostgreSQL raises where a result would not be finite, so its operations ask before they
 # compute (`postgres_reals`); NaN is larger than all numbers there, as in Spark.
@@ -137,8 +137,8 @@ POSTGRES = Spelling(
         Type.TIMESTAMP: "timestamp",
     },
     time="TIMESTAMP",
-    finite_=f"abs({{0}}) <= {real(float(LARGEST))}",
-    once_=lambda sql, body: named([sql], body),
+    is_finite=f"abs({{0}}) <= {real(float(LARGEST))}",
+    naming=lambda sql, body: named([sql], body),
 )
 SPARK = Spelling(
     "spark",
@@ -152,8 +152,8 @@ SPARK = Spelling(
         Type.TIMESTAMP: "TIMESTAMP_NTZ",
     },
     time="TIMESTAMP_NTZ",
-    finite_=f"abs({{0}}) <= {LARGEST}",
-    once_=lambda sql, body: f"transform(array({sql}), it -> {body('it')})[0]",
+    is_finite=f"abs({{0}}) <= {LARGEST}",
+    naming=lambda sql, body: f"transform(array({sql}), it -> {body('it')})[0]",
 )
 ENGINES = ("duckdb", "postgres", "spark")
 
