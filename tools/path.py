@@ -1,0 +1,110 @@
+"""Follows one grouped question through the query room: `python tools/path.py`.
+
+It prints how many functions and files the question passes, and how often it crosses
+from one file, or from one folder, into another. docs/architecture.md shows the path,
+and a test compares the two.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import dither
+
+ROOM = Path(dither.__file__).parent / "query"
+RESULT = Path(__file__).resolve().parents[1] / "bench" / "results" / "path.json"
+QUESTION = (
+    "SELECT ward, COUNT(*) AS n, ROUND(AVG(age), 1) AS age FROM visits "
+    "WHERE age >= 18 GROUP BY ward HAVING COUNT(*) > 10 ORDER BY n DESC"
+)
+
+
+@dataclass
+class Trail:
+    """What a question passed: files in the order in which it first came to them."""
+
+    functions: set[tuple[str, str]] = field(default_factory=set)
+    files: list[str] = field(default_factory=list)
+    crossings: Counter[tuple[str, str]] = field(default_factory=Counter)
+    stack: list[str] = field(default_factory=list)
+
+    def __call__(self, frame: FrameType, event: str, _: Any) -> None:
+        place = Path(frame.f_code.co_filename)
+        if ROOM not in place.parents:
+            return
+        if event == "return":
+            if self.stack:
+                self.stack.pop()
+        elif event == "call":
+            self._enter(str(place.relative_to(ROOM)), frame.f_code.co_qualname)
+
+    def _enter(self, file: str, function: str) -> None:
+        self.functions.add((file, function))
+        if file not in self.files:
+            self.files.append(file)
+        if self.stack and self.stack[-1] != file:
+            self.crossings[self.stack[-1], file] += 1
+        self.stack.append(file)
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """Calls and returns both cross, so crossings count twice."""
+        folders = sum(
+            count
+            for (start, end), count in self.crossings.items()
+            if Path(start).parent != Path(end).parent
+        )
+        return {
+            "functions": len(self.functions),
+            "files": len(self.files),
+            "jumps between files": 2 * self.crossings.total(),
+            "jumps between folders": 2 * folders,
+        }
+
+
+def followed(ask: Callable[[], Any]) -> Trail:
+    """The path of what a call does."""
+    path = Trail()
+    sys.setprofile(path)
+    try:
+        ask()
+    finally:
+        sys.setprofile(None)
+    return path
+
+
+def question() -> Trail:
+    """The path of the question, asked of a small table, and of printing its answer."""
+    import duckdb
+
+    rows = "SELECT i % 80 AS id, ['A', 'B', 'C'][i % 3 + 1] AS ward, i % 110 AS age"
+    table = duckdb.sql(f"{rows} FROM range(500) AS t(i)").arrow()
+    about: dict[str, Any] = {
+        "unit": "id",
+        "bounds": {"age": (0, 110)},
+        "keys": {"ward": ["A", "B", "C"]},
+        "rows": 50,
+        "budget": (30.0, 1e-6),
+        "name": "visits",
+    }
+    with dither.open(table, **about) as visits:
+        # The first question loads what all later ones find there.
+        str(visits.sql(QUESTION.replace("18", "17"), epsilon=0.5))
+        return followed(lambda: str(visits.sql(QUESTION, epsilon=0.5)))
+
+
+def main() -> None:
+    path = question()
+    print(json.dumps(path.summary, indent=2))
+    print("\n".join(path.files))
+
+
+if __name__ == "__main__":
+    main()
