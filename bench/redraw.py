@@ -13,7 +13,7 @@ import numpy as np
 
 from dither.noise import token
 from dither.query.answer.assemble import Answer
-from dither.query.answer.measure import Noisy, NoisyVector
+from dither.query.answer.noisy import Noisy, NoisyVector
 from dither.query.collect.runner import Runner, running
 from dither.query.cost import asked_of
 from dither.query.database import Database
