@@ -14,7 +14,7 @@ import numpy as np
 from dither.dataset import Dataset
 from dither.noise import token
 from dither.query.answer.assemble import Answer
-from dither.query.answer.measure import Noisy, NoisyVector
+from dither.query.answer.noisy import Noisy, NoisyVector
 from dither.query.collect.runner import Runner, running
 from dither.query.operations.expressions import AggregateLeaf
 from dither.query.plan.plan import Measurement, Plan

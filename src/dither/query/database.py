@@ -24,7 +24,8 @@ from dither.ledger.replay import replay_key
 from dither.noise import token
 from dither.privacy import Unit
 from dither.query.answer.assemble import Answer
-from dither.query.answer.measure import Noisy, measure
+from dither.query.answer.noisy import Noisy, measure
+from dither.query.answer.notes import Notes
 from dither.query.answer.solve import solve
 from dither.query.answer.widths import widths
 from dither.query.catalogue.model import Catalogue, Field, Table
@@ -349,16 +350,17 @@ class Database:
         self, plan: Plan, noisy: Noisy, receipt: Receipt, *, replayed: bool = False
     ) -> TableRelease:
         answer = Answer(plan, noisy)
+        notes = Notes(plan, noisy, answer.selected_from)
         outputs = plan.question.outputs
         return TableRelease(
             columns=tuple(output.name for output in outputs),
             rows=answer.rows,
             sources=(Source(plan.guarantee, receipt),),
             spread=answer.spread,
-            notes=answer.notes(),
+            notes=notes.all(),
             replayed=replayed,
             noise=answer.noise,
-            first=answer.first(),
+            first=notes.first(),
             keys=tuple(
                 output.name for output in outputs if isinstance(output.expr, KeyLeaf)
             ),

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from dither.mechanisms import Gaussian, Laplace
-from dither.query.statistics.estimates import Moments, Sums, plain
+from dither.query.statistics.estimates import Sums
+from dither.query.statistics.moments import Moments
+from dither.query.statistics.totals import NOTHING, totals
 
 RANDOM = np.random.default_rng(5)  # allowed: test inputs, not noise
 BOUNDS = (0.0, 100.0)
@@ -215,10 +217,10 @@ def test_sums_beyond_64_bits():
 
 def test_plain_counts_and_sums():
     mechanism = Laplace(sensitivity=4, epsilon=1)
-    count = plain(500, mechanism)
+    count = totals([500], mechanism, 1, 1, [NOTHING])[0]
     assert count.value == 500
     width = mechanism.error(0.95, integer=True)
     assert count.ends(0.95) == (500 - width, 500 + width)
-    half = plain(500, mechanism, step=0.5)
+    half = totals([500], mechanism, 0.5, 1, [NOTHING])[0]
     assert half.value == 250
     assert half.ends(0.95) == (250 - width / 2, 250 + width / 2)

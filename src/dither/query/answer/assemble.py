@@ -6,29 +6,36 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from dither.mechanisms.sums import noise_variance
-from dither.query.answer.measure import Noisy, NoisyVector
+from dither.query.answer.noisy import Noisy, NoisyVector
 from dither.query.catalogue.calendar import day, moment
 from dither.query.catalogue.types import Type
 from dither.query.operations import evaluate
-from dither.query.operations.expressions import AggregateLeaf, Expr
+from dither.query.operations.expressions import Expr
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Kind
-from dither.query.plan.weighing import radius_of
 from dither.query.sql.question import Aggregate
-from dither.query.statistics.estimates import Estimate, Sums, plain
-from dither.query.statistics.intervals import NOTHING, OPEN, Hidden
-from dither.query.statistics.quantiles import extreme, quantile, rank
-from dither.release import Spread
+from dither.query.statistics.estimates import MOMENTS, Sums
+from dither.query.statistics.quantiles import extreme, quantile
+from dither.query.statistics.totals import (
+    NOTHING,
+    OPEN,
+    Ends,
+    Estimate,
+    Hidden,
+    at_most,
+    changed,
+    ends_of,
+    totals,
+    whole,
+)
 
 __all__ = ["Answer"]
-
-Ends = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -37,10 +44,6 @@ class Group:
 
     keys: tuple[Any, ...]
     estimates: tuple[Estimate, ...]
-
-    @cached_property
-    def values(self) -> tuple[Any, ...]:
-        return tuple(estimate.value for estimate in self.estimates)
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,7 @@ class Answer:
         """The groups that HAVING keeps, in the order of their keys or of ORDER BY, cut
         by LIMIT.
         """
-        question = self.plan.question
-        found = list(self._found)
+        question, found = self.plan.question, self._found
         if question.having is not None:
             kept = _column(question.having, found)
             found = [group for group, keep in zip(found, kept, strict=True) if keep]
@@ -67,12 +69,12 @@ class Answer:
 
     @cached_property
     def _found(self) -> list[Group]:
-        """All groups that were measured."""
+        """All groups that were measured, in the order of their keys."""
         columns = [
             self._estimates(i, aggregate)
             for i, aggregate in enumerate(self.plan.question.aggregates)
         ]
-        keys = list(self._keys())
+        keys = self._keys()
         order = sorted(range(len(keys)), key=lambda g: keys[g][0])
         return [
             Group(keys[g][1], tuple(column[g] for column in columns)) for g in order
@@ -114,77 +116,80 @@ class Answer:
         return found
 
     def _estimates(self, index: int, aggregate: Aggregate) -> list[Estimate]:
-        """One estimate for each group."""
-        m, measurement = next(
-            (m, measurement)
-            for m, measurement in enumerate(self.plan.measurements)
-            if index in measurement.vector.aggregates
-        )
-        measured = self.noisy.vectors[m]
-        groups = list(
-            zip(measured.values, self._hidden(measurement, measured), strict=True)
-        )
-        if measurement.vector.kind is Kind.TREE:
-            return self._quantiles(measurement, measured, aggregate)
-        mechanism = self.plan.additive(measurement, measured.radius)
-        if measurement.vector.kind is Kind.MOMENTS:
-            sums = [
-                Sums(
-                    measurement.vector.moments,
-                    [int(part) for part in row],
-                    mechanism,
-                    cut,
-                )
-                for row, cut in groups
-            ]
-            return [MOMENTS[aggregate.function](one) for one in sums]
-        whole = (
-            measurement.vector.function != "sum"
-            or measurement.vector.args[0].type is Type.INTEGER
-        )
-        step, sign = float(measurement.vector.step), measurement.vector.sign
-        found = [
-            plain(int(row[0]), mechanism, step if step != 1 else 1, sign, cut)
-            for row, cut in groups
-        ]
-        if measurement.vector.kind is Kind.DISTINCT:
-            found = [_at_most(one, measurement.vector.different) for one in found]
-        return [_whole(one) for one in found] if whole else found
-
-    def _hidden(self, measurement: Measurement, measured: NoisyVector) -> list[Hidden]:
-        """What clipping hid of each group."""
-        if measured.hidden is not None:
-            deviation = math.sqrt(
-                noise_variance(self.plan.hidden(measurement, measured.radius))
+        """An aggregate's column: one estimate for each group."""
+        measurement, noisy = next(
+            (one, noisy)
+            for one, noisy in zip(
+                self.plan.measurements, self.noisy.vectors, strict=True
             )
-            return [Hidden(float(steps), deviation) for steps in measured.hidden]
-        return [OPEN if measurement.clips(measured.radius) else NOTHING] * len(
-            measured.values
+            if index in one.vector.aggregates
         )
+        hidden = self._hidden(measurement, noisy)
+        match measurement.vector.kind:
+            case Kind.TREE:
+                return self._quantiles(measurement, noisy, hidden, aggregate)
+            case Kind.MOMENTS:
+                return self._moments(measurement, noisy, hidden, aggregate)
+        return self._totals(measurement, noisy, hidden)
+
+    def _hidden(self, measurement: Measurement, noisy: NoisyVector) -> list[Hidden]:
+        """What clipping hid of each group."""
+        if noisy.hidden is None:
+            known = OPEN if measurement.clips(noisy.radius) else NOTHING
+            return [known] * len(noisy.values)
+        mechanism = self.plan.hidden(measurement, noisy.radius)
+        deviation = math.sqrt(noise_variance(mechanism))
+        return [Hidden(float(steps), deviation) for steps in noisy.hidden]
+
+    def _totals(
+        self, measurement: Measurement, noisy: NoisyVector, hidden: list[Hidden]
+    ) -> list[Estimate]:
+        vector = measurement.vector
+        mechanism = self.plan.additive(measurement, noisy.radius)
+        numbers = [int(number) for (number,) in noisy.values]
+        found = totals(numbers, mechanism, float(vector.step), vector.sign, hidden)
+        if vector.kind is Kind.DISTINCT:
+            found = at_most(found, vector.different)
+        real = vector.function == "sum" and vector.args[0].type is not Type.INTEGER
+        return found if real else whole(found)
+
+    def _moments(
+        self,
+        measurement: Measurement,
+        noisy: NoisyVector,
+        hidden: list[Hidden],
+        aggregate: Aggregate,
+    ) -> list[Estimate]:
+        mechanism = self.plan.additive(measurement, noisy.radius)
+        moments, figure = measurement.vector.moments, MOMENTS[aggregate.function]
+        parts = (list(map(int, row)) for row in noisy.values)
+        groups = zip(parts, hidden, strict=True)
+        return [figure(Sums(moments, row, mechanism, cut)) for row, cut in groups]
 
     def _quantiles(
-        self, measurement: Measurement, measured: NoisyVector, aggregate: Aggregate
+        self,
+        measurement: Measurement,
+        noisy: NoisyVector,
+        hidden: list[Hidden],
+        aggregate: Aggregate,
     ) -> list[Estimate]:
-        mechanism, leaves, row = (
-            self.plan.tree(measurement, measured.radius),
-            measurement.vector.leaves,
-            measurement.vector.row,
-        )
-        fitted: Any = mechanism.fit(measured.values) if len(measured.values) else []
+        vector = measurement.vector
+        mechanism, leaves = self.plan.tree(measurement, noisy.radius), vector.leaves
+        fitted: Any = mechanism.fit(noisy.values) if len(noisy.values) else []
         if aggregate.function == "quantile":
-            level, hidden = aggregate.level or 0.0, self._hidden(measurement, measured)
-            groups = zip(fitted, hidden, strict=True)
+            level = aggregate.level or 0.0
             found = [
-                quantile(counts, level, leaves, mechanism, row, cut)
-                for counts, cut in groups
+                quantile(counts, level, leaves, mechanism, vector.row, cut)
+                for counts, cut in zip(fitted, hidden, strict=True)
             ]
         else:
             largest = aggregate.function == "max"
             found = [
-                extreme(counts, leaves, mechanism, row, largest=largest)
+                extreme(counts, leaves, mechanism, vector.row, largest=largest)
                 for counts in fitted
             ]
-        return [_dated(one, measurement.vector.args[0].type) for one in found]
+        shown = {Type.DATE: day, Type.TIMESTAMP: moment}.get(vector.args[0].type)
+        return found if shown is None else changed(found, shown)
 
     @cached_property
     def rows(self) -> tuple[tuple[Any, ...], ...]:
@@ -196,15 +201,15 @@ class Answer:
         """The interval of each cell. Where several aggregates make a number, all hold
         together (union bound).
         """
-        return self._cells(confidence, noise=False)
+        return self._intervals(confidence, noise=False)
 
     def noise(self, confidence: float) -> list[list[Ends | None]]:
         """The same for the noise alone, as if nothing had been hidden."""
-        return self._cells(confidence, noise=True)
+        return self._intervals(confidence, noise=True)
 
-    def _cells(self, confidence: float, *, noise: bool) -> list[list[Ends | None]]:
-        outputs = self.plan.question.outputs
+    def _intervals(self, confidence: float, *, noise: bool) -> list[list[Ends | None]]:
         missed = (1 - confidence) / self.selected_from
+        outputs = self.plan.question.outputs
         columns = [self._ends(output.expr, missed, noise) for output in outputs]
         return [list(row) for row in zip(*columns, strict=True)]
 
@@ -214,15 +219,14 @@ class Answer:
         if not used:
             return [None] * len(self.groups)
         each = 1 - missed / len(used)
-        known = [
-            [
-                one.ends(each, noise=noise) if i in used else None
-                for i, one in enumerate(group.estimates)
-            ]
-            for group in self.groups
+        known: list[Sequence[Ends | None]] = [
+            ends_of([group.estimates[i] for group in self.groups], each, noise=noise)
+            if i in used
+            else [None] * len(self.groups)
+            for i in range(len(self.plan.question.aggregates))
         ]
         keys = [group.keys for group in self.groups]
-        return evaluate.intervals(expr, keys, known)
+        return evaluate.intervals(expr, keys, list(zip(*known, strict=True)))
 
     @cached_property
     def selected_from(self) -> int:
@@ -234,207 +238,12 @@ class Answer:
         """
         return max(len(self._found), 1) if self.plan.question.selects else 1
 
-    def first(self) -> str:
-        """What must be read before the numbers; empty where nothing must."""
-        unseen = [
-            self._name(measurement)
-            for measurement, measured in self._items()
-            if self._unseen(measurement, measured)
-        ]
-        if not unseen:
-            return ""
-        return (
-            f"{', '.join(unseen)}: too few units to see how much they have, "
-            "at this cost; each counts for one row at "
-            "most, so the true number may be far larger: declare rows, or spend more"
-        )
-
-    def _unseen(self, measurement: Measurement, measured: NoisyVector) -> bool:
-        if measured.units is None or measurement.cap is not None:
-            return False
-        return not radius_of(
-            self.plan, measurement, measured.units, len(measured.values)
-        ).seen
-
-    def notes(self) -> tuple[str, ...]:
-        """What a reader must know beside the numbers; every figure in it is public or
-        was charged (rule R2).
-        """
-        found = [
-            note
-            for measurement, measured in self._items()
-            for note in self._clipping(measurement, measured)
-        ]
-        for index, aggregate in enumerate(self.plan.question.aggregates):
-            if aggregate.function in ("min", "max"):
-                found.append(self._extreme(index, aggregate))
-        if any(
-            not measurement.vector.sure
-            and measurement.vector.most is not None
-            and measurement.cap
-            for measurement in self.plan.measurements
-        ):
-            found.append("intervals hold if no unit has more rows than declared")
-        if self.selected_from > 1:
-            found.append(
-                f"rows were chosen out of {self.selected_from:,} by their "
-                "numbers: intervals hold all at once"
-            )
-        if self.plan.keys is not None:
-            found.append(
-                "keys are private: one is named if about "
-                f"{self.plan.keys.threshold} units or more have it; "
-                f"a unit counts for at most {self.plan.keys.groups} of them"
-            )
-            if len(self.noisy.keys) == self.plan.most_named:
-                found.append(
-                    f"no more than {self.plan.most_named:,} keys are named at a "
-                    "time: "
-                    "those of the most units"
-                )
-        return tuple(dict.fromkeys(found))
-
-    def _items(self) -> Sequence[tuple[Measurement, NoisyVector]]:
-        return list(zip(self.plan.measurements, self.noisy.vectors, strict=True))
-
-    def _name(self, measurement: Measurement) -> str:
-        """The answer's columns that clipping a measurement concerns; empty where it concerns
-        none.
-        """
-        return self._named(
-            [i for i in measurement.vector.aggregates if not self._is_extreme(i)]
-        )
-
-    def _named(self, aggregates: Sequence[int]) -> str:
-        """The columns that some aggregates are; the aggregates themselves, where they
-        are none by themselves.
-        """
-        question = self.plan.question
-        leaves = [
-            output
-            for output in question.outputs
-            if isinstance(output.expr, AggregateLeaf)
-        ]
-        names = [
-            output.name
-            for output in leaves
-            if evaluate.leaves(output.expr) & set(aggregates)
-        ]
-        return ", ".join(names or [question.aggregates[i].text for i in aggregates[:1]])
-
-    def _is_extreme(self, index: int) -> bool:
-        """Whether an aggregate is an extreme: rows that are seen are there, whatever
-        clipping hides.
-        """
-        return self.plan.question.aggregates[index].function in ("min", "max")
-
-    def _clipping(self, measurement: Measurement, measured: NoisyVector) -> list[str]:
-        """One line about what was limited, to which side the number errs for it, and
-        what to do.
-        """
-        if (
-            not measurement.clips(measured.radius)
-            or self._unseen(measurement, measured)
-            or not self._name(measurement)
-        ):
-            return []
-        return [f"{self._name(measurement)}: {limited(measurement, measured)}"]
-
-    def _extreme(self, index: int, aggregate: Aggregate) -> str:
-        measurement, measured = next(
-            (measurement, measured)
-            for measurement, measured in self._items()
-            if measurement.vector.kind is Kind.TREE
-            and measurement.vector.args == aggregate.args
-        )
-        mechanism, largest = (
-            self.plan.tree(measurement, measured.radius),
-            aggregate.function == "max",
-        )
-        rows = (
-            rank(mechanism, measurement.vector.row, largest=largest)
-            / measurement.vector.row
-        )
-        side = "at or above" if largest else "at or below"
-        name, which = self._named([index]), "largest" if largest else "smallest"
-        about = f"{name}: the value that about {math.ceil(rows):,} rows lie {side}"
-        return f"{about}; the {which} of all may lie as far out as its declared bound"
-
-
-def limited(measurement: Measurement, measured: NoisyVector) -> str:
-    """What a radius did, in an analyst's words."""
-    size, weighs = (
-        _size(measurement, measured.radius),
-        measurement.vector.kind in (Kind.MOMENTS, Kind.TREE),
-    )
-    how = "found privately" if measured.units is not None else "stated"
-    less = "weigh less" if weighs else "count for less"
-    if measurement.vector.kind is Kind.DISTINCT:
-        return (
-            f"units of more than {size} count for some of them, so the true "
-            "number may be larger; raise values"
-        )
-    words = f"units of more than {size} ({how}) {less}"
-    if measured.hidden is not None:
-        about = "to first order" if measurement.vector.function in LINEARIZED else "too"
-        return f"{words}; the interval holds that {about}"
-    return f"{words}{_open_side(measurement)}"
-
-
-LINEARIZED = (
-    "var_samp",
-    "var_pop",
-    "stddev_samp",
-    "stddev_pop",
-    "covar_samp",
-    "covar_pop",
-    "corr",
-)
-
-
-def _open_side(measurement: Measurement) -> str:
-    """What is not known for it, and what would help."""
-    if measurement.vector.kind in (Kind.MOMENTS, Kind.TREE):
-        why = (
-            ", and nobody declared how many rows a unit has"
-            if measurement.vector.most is None
-            else ""
-        )
-        return f"{why}: no interval; {_way_out(measurement)}"
-    towards = {1: "larger", -1: "smaller", 0: "larger or smaller"}[
-        measurement.vector.sign
-    ]
-    return f", so the true number may be {towards}; {_way_out(measurement)} to know by how much"
-
-
-def _way_out(measurement: Measurement) -> str:
-    if measurement.cap is not None:
-        return "leave radius out"
-    return (
-        "declare rows"
-        if measurement.vector.most is None
-        else "declare fewer rows (a unit with so many fits no grid)"
-    )
-
-
-def _size(measurement: Measurement, radius: int) -> str:
-    if measurement.vector.kind is Kind.TOTAL and measurement.vector.function == "sum":
-        return f"{float(radius * measurement.vector.step):,.4g} in all"
-    count = f"{radius / measurement.vector.row:,.4g}"
-    what = {Kind.UNITS: "group", Kind.DISTINCT: "different value"}.get(
-        measurement.vector.kind, "row"
-    )
-    return f"{count} {what}{'s' * (count != '1')}"
-
-
-def _ranks(values: Iterable[Any]) -> dict[Any, int]:
-    return {value: place for place, value in enumerate(sorted(set(values)))}
-
 
 def _column(expr: Expr, groups: Sequence[Group]) -> list[Any]:
     """An expression for each of the groups."""
     keys = [group.keys for group in groups]
-    return evaluate.values(expr, keys, [group.values for group in groups])
+    values = [[one.value for one in group.estimates] for group in groups]
+    return evaluate.values(expr, keys, values)
 
 
 def _sorted(groups: list[Group], expr: Expr, descending: bool) -> list[Group]:
@@ -445,6 +254,10 @@ def _sorted(groups: list[Group], expr: Expr, descending: bool) -> list[Group]:
         range(len(groups)), key=lambda at: (values[at] is None, side(values[at]))
     )
     return [groups[at] for at in places]
+
+
+def _ranks(values: Iterable[Any]) -> dict[Any, int]:
+    return {value: place for place, value in enumerate(sorted(set(values)))}
 
 
 @dataclass(frozen=True)
@@ -469,79 +282,3 @@ class _Reversed:
             and other.value is not None
             and bool(other.value < self.value)
         )
-
-
-@dataclass(frozen=True)
-class Whole:
-    """The ends of a number that is known to be whole."""
-
-    inner: Spread
-
-    def ends(self, confidence: float) -> Ends:
-        low, high = self.inner.ends(confidence)
-        return _inwards(low, math.ceil, -1e-9), _inwards(high, math.floor, 1e-9)
-
-
-def _inwards(end: float, to: Callable[[float], int], least: float) -> float:
-    return end if math.isinf(end) else to(end + least)
-
-
-def _whole(estimate: Estimate) -> Estimate:
-    return estimate.seen(Whole, round(estimate.value))
-
-
-@dataclass(frozen=True)
-class AtMost:
-    """The ends of a number that cannot be larger than a public one."""
-
-    inner: Spread
-    most: float
-
-    def ends(self, confidence: float) -> Ends:
-        low, high = self.inner.ends(confidence)
-        return min(low, self.most), min(high, self.most)
-
-
-def _at_most(estimate: Estimate, most: int | None) -> Estimate:
-    """A number of different values, of which there are so many at most."""
-    if most is None:
-        return estimate
-    return estimate.seen(lambda spread: AtMost(spread, most), min(estimate.value, most))
-
-
-@dataclass(frozen=True)
-class Dated:
-    """The ends of a date or a timestamp that was measured as a number; None where there
-    is no bound.
-    """
-
-    inner: Spread
-    convert: Callable[[int], Any]
-
-    def ends(self, confidence: float) -> Ends:
-        ends = self.inner.ends(confidence)
-        low, high = (
-            None if math.isinf(end) else self.convert(int(end)) for end in ends
-        )
-        return low, high
-
-
-def _dated(estimate: Estimate, type_: Type) -> Estimate:
-    if type_ not in (Type.DATE, Type.TIMESTAMP):
-        return estimate
-    convert = day if type_ is Type.DATE else moment
-    return estimate.seen(
-        lambda spread: Dated(spread, convert), convert(int(estimate.value))
-    )
-
-
-MOMENTS: dict[str, Callable[[Sums], Estimate]] = {
-    "avg": lambda sums: sums.mean(),
-    "var_samp": lambda sums: sums.variance(sample=True),
-    "var_pop": lambda sums: sums.variance(),
-    "stddev_samp": lambda sums: sums.deviation(sample=True),
-    "stddev_pop": lambda sums: sums.deviation(),
-    "covar_samp": lambda sums: sums.covariance(sample=True),
-    "covar_pop": lambda sums: sums.covariance(),
-    "corr": lambda sums: sums.correlation(),
-}

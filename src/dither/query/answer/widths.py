@@ -10,14 +10,20 @@ from collections.abc import Iterator
 import numpy as np
 
 from dither.mechanisms.sums import noise_variance
-from dither.query.answer.assemble import MOMENTS
 from dither.query.operations.expressions import AggregateLeaf
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Kind
 from dither.query.sql.question import Aggregate, Output
-from dither.query.statistics.estimates import Estimate, Sums
-from dither.query.statistics.intervals import NOTHING, OPEN, Hidden, Total, one_sided
+from dither.query.statistics.estimates import MOMENTS, Sums
 from dither.query.statistics.quantiles import extreme, quantile
+from dither.query.statistics.totals import (
+    NOTHING,
+    OPEN,
+    Estimate,
+    Hidden,
+    Total,
+    one_sided,
+)
 
 __all__ = ["widths"]
 
@@ -134,7 +140,7 @@ def _half_of_total(
             * step
         )
     low, high = total.sides(confidence)
-    return (high - low) / 2 * step
+    return float(high - low) / 2 * step
 
 
 def _hidden(plan: Plan, measurement: Measurement, radius: int) -> Hidden:

@@ -13,69 +13,22 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from dither.mechanisms import Additive
 from dither.query.statistics.intervals import (
-    NOTHING,
     Combined,
-    Ends,
-    Hidden,
     Line,
     Mean,
     Mixed,
     Ratio,
     Root,
     Sample,
-    Total,
     VarianceBox,
-    cut,
 )
 from dither.query.statistics.moments import Moments
-from dither.release import Around, Spread
+from dither.query.statistics.totals import NOTHING, Ends, Estimate, Hidden, cut
 
-__all__ = ["Estimate", "Moments", "Sums", "plain"]
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A value, and where the true one lies; `noise` is where it would lie if nothing
-    had been hidden.
-    """
-
-    value: Any
-    spread: Spread
-    noise: Spread | None = None
-
-    def ends(self, confidence: float, *, noise: bool = False) -> Ends:
-        spread = self.noise if noise and self.noise is not None else self.spread
-        low, high = spread.ends(confidence)
-        return low, high
-
-    def seen(self, change: Callable[[Spread], Spread], value: Any) -> Estimate:
-        """The same, seen through a change of its spreads."""
-        return Estimate(
-            value,
-            change(self.spread),
-            None if self.noise is None else change(self.noise),
-        )
-
-
-def plain(
-    noisy: int,
-    mechanism: Additive,
-    step: float = 1,
-    sign: int = 1,
-    hidden: Hidden = NOTHING,
-) -> Estimate:
-    """A count or a sum in whole steps of this size. `sign` says to which side hidden
-    rows can move it.
-    """
-    total = Total(int(noisy), mechanism, float(step), sign, hidden)
-    value = int(noisy) if step == 1 and not hidden.sure else total.value
-    return Estimate(
-        value, total, Around(value, mechanism, integer=True, step=float(step))
-    )
+__all__ = ["MOMENTS", "Sums"]
 
 
 @dataclass(frozen=True)
@@ -236,3 +189,15 @@ class Sums:
         return found.seen(
             lambda spread: Sample(spread, rows), found.value * n / (n - 1)
         )
+
+
+MOMENTS: dict[str, Callable[[Sums], Estimate]] = {
+    "avg": lambda sums: sums.mean(),
+    "var_samp": lambda sums: sums.variance(sample=True),
+    "var_pop": lambda sums: sums.variance(),
+    "stddev_samp": lambda sums: sums.deviation(sample=True),
+    "stddev_pop": lambda sums: sums.deviation(),
+    "covar_samp": lambda sums: sums.covariance(sample=True),
+    "covar_pop": lambda sums: sums.covariance(),
+    "corr": lambda sums: sums.correlation(),
+}

@@ -13,149 +13,34 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from statistics import NormalDist
 
 from dither.mechanisms import Additive
 from dither.mechanisms.sums import noise_variance, reach, stays_within
+from dither.query.statistics.totals import (
+    ANYWHERE,
+    Ends,
+    Hidden,
+    cut,
+    normal,
+    one_sided,
+)
 from dither.release import Spread
 
 __all__ = [
     "Combined",
-    "Ends",
-    "Hidden",
     "Line",
     "Mean",
     "Mixed",
     "Ratio",
     "Root",
     "Sample",
-    "Total",
     "VarianceBox",
-    "cut",
     "farthest",
-    "normal",
-    "one_sided",
 ]
 
-Ends = tuple[float, float]
-ANYWHERE: Ends = (-math.inf, math.inf)
 HALVINGS = 45
-SURE = 4.0
-"""In standard deviations: from where on what was cut off is surely more than noise, and
-is added to the estimate.
-"""
-LEAST = 1e-9
 ROWS_PART = 0.1
 """Of what an interval may miss, the part that goes to the number of rows."""
-
-
-@dataclass(frozen=True)
-class Hidden:
-    """What clipping cut off a group: so many steps, with noise of this deviation. 0:
-    nothing can be; ∞: anything.
-    """
-
-    steps: float = 0.0
-    deviation: float = 0.0
-
-    @property
-    def nothing(self) -> bool:
-        return self.deviation == 0
-
-    @property
-    def open(self) -> bool:
-        return math.isinf(self.deviation)
-
-    @property
-    def least(self) -> float:
-        """As much as there may be: rows that are hidden are never fewer than none."""
-        return max(self.steps, 0.0)
-
-    @property
-    def sure(self) -> float:
-        """What is surely more than noise."""
-        known = not self.open and abs(self.steps) > SURE * self.deviation
-        return self.steps if known else 0.0
-
-
-NOTHING = Hidden()
-OPEN = Hidden(0.0, math.inf)
-
-
-def one_sided(confidence: float) -> float:
-    """The confidence of a symmetric interval of which one end holds with this
-    probability.
-    """
-    return max(2 * confidence - 1, LEAST)
-
-
-def normal(confidence: float) -> float:
-    return NormalDist().inv_cdf((1 + confidence) / 2)
-
-
-@dataclass(frozen=True)
-class Total:
-    """A sum in steps, with what clipping hid of it. `sign` says to which side hidden
-    rows can move it; 0: to both.
-    """
-
-    noisy: int
-    mechanism: Additive
-    step: float
-    sign: int
-    hidden: Hidden = NOTHING
-
-    @property
-    def value(self) -> float:
-        """With what was surely hidden; where that can lie on one side only, what seems
-        to lie on the other is noise.
-        """
-        hidden = self.hidden.sure if self.hidden.sure * self.sign >= 0 else 0.0
-        return (self.noisy + hidden) * self.step
-
-    def ends(self, confidence: float) -> Ends:
-        low, high = (
-            self._open(confidence) if self.hidden.open else self.sides(confidence)
-        )
-        low, high = min(low * self.step, self.value), max(high * self.step, self.value)
-        within = {1: (0.0, math.inf), -1: (-math.inf, 0.0), 0: ANYWHERE}[self.sign]
-        return cut(low, within), cut(high, within)
-
-    def _open(self, confidence: float) -> Ends:
-        width = self.mechanism.error(one_sided(confidence), integer=True)
-        if not self.sign:
-            return ANYWHERE
-        return (
-            (self.noisy - width, math.inf)
-            if self.sign > 0
-            else (-math.inf, self.noisy + width)
-        )
-
-    def sides(self, confidence: float) -> Ends:
-        """The ends in steps, before they are cut to where the truth is known to lie.
-
-        Each fails with half of what the interval may. The lower one (of what is never
-        negative) needs not know what was hidden.
-        """
-        near = self.mechanism.error(confidence, integer=True)
-        if self.hidden.nothing:
-            return self.noisy - near, self.noisy + near
-        hidden, far = self.hidden.steps, self._both(confidence)
-        low = (
-            self.noisy - near
-            if self.sign > 0
-            else self.noisy + min(hidden, 0 if self.sign else hidden) - far
-        )
-        high = (
-            self.noisy + near
-            if self.sign < 0
-            else self.noisy + max(hidden, 0 if self.sign else hidden) + far
-        )
-        return low, high
-
-    def _both(self, confidence: float) -> float:
-        both = noise_variance(self.mechanism) + self.hidden.deviation**2
-        return normal(confidence) * math.sqrt(both) + 1
 
 
 @dataclass(frozen=True)
@@ -445,10 +330,6 @@ class Root:
     def ends(self, confidence: float) -> Ends:
         low, high = self.inner.ends(confidence)
         return (math.sqrt(low), math.sqrt(high)) if low >= 0 else (low, high)
-
-
-def cut(value: float, within: Ends) -> float:
-    return min(max(value, within[0]), within[1])
 
 
 def farthest(holds: Callable[[float], bool], start: float, end: float) -> float:

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.mechanisms.tree import Tree, TreeMechanism
-from dither.query.statistics.estimates import Estimate
-from dither.query.statistics.intervals import (
+from dither.query.statistics.intervals import farthest
+from dither.query.statistics.totals import (
     ANYWHERE,
     NOTHING,
     Ends,
+    Estimate,
     Hidden,
-    farthest,
     normal,
     one_sided,
 )
