@@ -52,10 +52,8 @@ class Chart:
         if len(values) > MOST:
             raise ArgumentError(
                 "plot",
-                (
-                    f"shows at most {MOST} bars; add LIMIT {MOST} to the question, or "
-                    "ask for fewer keys or bins"
-                ),
+                f"shows at most {MOST} bars; add LIMIT {MOST} to the question, or "
+                "ask for fewer keys or bins",
             )
         if not all(missing(value) or isinstance(value, Real) for value in values):
             raise ArgumentError(

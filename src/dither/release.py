@@ -212,10 +212,8 @@ class Release:
         if spread is None:
             raise ArgumentError(
                 "interval",
-                (
-                    "was lost in a map; pass monotone=True to map if the function "
-                    "never turns back"
-                ),
+                "was lost in a map; pass monotone=True to map if the function "
+                "never turns back",
             )
         low, high = spread.ends(confidence)
         return (

@@ -289,10 +289,8 @@ class TableRelease:
             names = ", ".join(repr(self.columns[place]) for place in places)
             raise ArgumentError(
                 "column",
-                (
-                    f"the table has {len(places)} value columns ({names}); name the "
-                    "one to plot"
-                ),
+                f"the table has {len(places)} value columns ({names}); name the "
+                "one to plot",
             )
         return places[0]
 

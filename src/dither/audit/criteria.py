@@ -371,15 +371,11 @@ def criterion_of(claimed: Any) -> Criterion:
             kind = type(claimed).__name__
             raise ArgumentError(
                 "claimed",
-                (
-                    f"{kind} is not audited itself; audit what follows: "
-                    "claimed.approx(1e-6)"
-                ),
+                f"{kind} is not audited itself; audit what follows: "
+                "claimed.approx(1e-6)",
             )
     raise ArgumentError(
         "claimed",
-        (
-            f"must be a guarantee, not {type(claimed).__name__}; pass one "
-            "such as PureDP(1.0)"
-        ),
+        f"must be a guarantee, not {type(claimed).__name__}; pass one "
+        "such as PureDP(1.0)",
     )

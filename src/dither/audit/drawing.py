@@ -152,9 +152,7 @@ def _checked(found: Any, size: int) -> Any:
         )
         raise ArgumentError(
             "f",
-            (
-                f"returned {got} when asked for {size:,}; return one for each "
-                "draw, or pass vectorized=False"
-            ),
+            f"returned {got} when asked for {size:,}; return one for each "
+            "draw, or pass vectorized=False",
         )
     return rows

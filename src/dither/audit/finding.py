@@ -44,10 +44,8 @@ class Finding:
         if not self.draws:
             return (
                 f"Refuted without a draw: {self.event}.",
-                (
-                    "Whoever sees that tells the inputs apart for sure, and no "
-                    f"guarantee allows it ({self.claimed})."
-                ),
+                "Whoever sees that tells the inputs apart for sure, and no "
+                f"guarantee allows it ({self.claimed}).",
             )
         if self.refuted:
             return (
@@ -62,10 +60,8 @@ class Finding:
             f"Not refuted: {self.draws:,} draws a side show that "
             f"{self.measure} is at least {self.lower:.4g}, "
             f"with {sure} confidence, which the claim allows ({self.claimed}).",
-            (
-                "That is no proof that the claim holds: other inputs, other "
-                "events or more draws may still refute it."
-            ),
+            "That is no proof that the claim holds: other inputs, other "
+            "events or more draws may still refute it.",
         )
 
     @property

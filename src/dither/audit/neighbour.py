@@ -44,18 +44,14 @@ def _owned(catalogue: Catalogue) -> list[Table]:
     if catalogue.unit.relation is Relation.REPLACE:
         raise ArgumentError(
             "without",
-            (
-                "is missing: here neighbours replace a unit; open one and pass "
-                "it as without"
-            ),
+            "is missing: here neighbours replace a unit; open one and pass "
+            "it as without",
         )
     if catalogue.rows_are_units:
         raise ArgumentError(
             "without",
-            (
-                "is missing: rows have no id to leave out; open the data less a "
-                "row and pass it"
-            ),
+            "is missing: rows have no id to leave out; open the data less a "
+            "row and pass it",
         )
     return [table for table in catalogue.private if table.owner is not None]
 

@@ -91,10 +91,8 @@ def _opened(argument: str, dataset: Any) -> Dataset:
     if not isinstance(dataset, Dataset):
         raise ArgumentError(
             argument,
-            (
-                f"must be an open dataset, not {type(dataset).__name__}; pass "
-                "what dither.open makes"
-            ),
+            f"must be an open dataset, not {type(dataset).__name__}; pass "
+            "what dither.open makes",
         )
     return dataset
 
@@ -107,10 +105,8 @@ def _neighbour(dataset: Dataset, unit: Any, without: Any) -> Dataset:
         if unit is None:
             raise ArgumentError(
                 "unit",
-                (
-                    "is missing; pass the id of the unit to leave out, or a "
-                    "neighbour as without"
-                ),
+                "is missing; pass the id of the unit to leave out, or a "
+                "neighbour as without",
             )
         return dataset
     if unit is not None:
@@ -119,10 +115,8 @@ def _neighbour(dataset: Dataset, unit: Any, without: Any) -> Dataset:
     if other.catalogue.unit != dataset.catalogue.unit:
         raise ArgumentError(
             "without",
-            (
-                f"is about {other.catalogue.unit}, not {dataset.catalogue.unit}; "
-                "open both alike"
-            ),
+            f"is about {other.catalogue.unit}, not {dataset.catalogue.unit}; "
+            "open both alike",
         )
     if _columns(other.catalogue) != _columns(dataset.catalogue):
         raise ArgumentError(

@@ -221,10 +221,8 @@ def _check_outputs(encoder: Encoder, chosen: Sequence[Outcomes]) -> None:
         name = words.removeprefix("it raises ")
         raise ArgumentError(
             "f",
-            (
-                f"raised {name} in every draw on both inputs; pass what f(x) or "
-                "f(x, size) accepts"
-            ),
+            f"raised {name} in every draw on both inputs; pass what f(x) or "
+            "f(x, size) accepts",
         )
 
 
@@ -247,10 +245,8 @@ def _claim(
     if stated != promise.unit:
         raise UnitMismatch(
             "claimed",
-            (
-                f"is about {promise.unit}, but what is audited about "
-                f"{stated}{_way(stated, promise.unit)}"
-            ),
+            f"is about {promise.unit}, but what is audited about "
+            f"{stated}{_way(stated, promise.unit)}",
         )
     return promise
 
@@ -288,10 +284,8 @@ def _check_draws(criterion: Criterion, draws: int, alarm: float) -> None:
         if high > 1 << 60:
             raise ArgumentError(
                 "draws",
-                (
-                    "cannot refute so weak a claim, however many there are; audit a "
-                    "smaller part"
-                ),
+                "cannot refute so weak a claim, however many there are; audit a "
+                "smaller part",
             )
     while high - low > max(1, high // 1000):
         middle = (low + high) // 2

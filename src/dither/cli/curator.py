@@ -70,10 +70,8 @@ def amend(
         new = ledger.amend(old.name, epsilon=epsilon, delta=delta, reason=reason)
         left = new.remaining.in_words()
     say(
-        (
-            f"{new.name}: {old.terms.total} was promised, and from now on "
-            f"{new.terms.total}; the log keeps both"
-        ),
+        f"{new.name}: {old.terms.total} was promised, and from now on "
+        f"{new.terms.total}; the log keeps both",
         left,
     )
 

@@ -249,10 +249,8 @@ def looked(catalogue: Catalogue, sources: dict[str, Any] | None = None) -> list[
     if name not in OWN:
         raise ArgumentError(
             "data",
-            (
-                f"{name} is an engine of another package, which cannot be looked "
-                "into from here"
-            ),
+            f"{name} is an engine of another package, which cannot be looked "
+            "into from here",
         )
     engine = maker(name)(catalogue, sources)
     try:

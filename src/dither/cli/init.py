@@ -87,10 +87,8 @@ def with_caps(draft: Draft, rows: dict[str, float]) -> Draft:
         if draft.unit == "row" or not most.is_integer() or most < 1:
             raise ArgumentError(
                 "rows",
-                (
-                    "must be a whole number of at least 1, and needs a unit that is "
-                    "not the row"
-                ),
+                "must be a whole number of at least 1, and needs a unit that is "
+                "not the row",
             )
     sheets = (
         replace(one, rows=int(rows[one.name])) if one.name in rows else one
@@ -123,10 +121,8 @@ def said(draft: Draft, target: str) -> list[str]:
     )
     return [
         *lines,
-        (
-            f"next: dither doctor --data {target}    what in the data does "
-            "not fit (for you alone)"
-        ),
+        f"next: dither doctor --data {target}    what in the data does "
+        "not fit (for you alone)",
         f"      dither preview {target} 'SELECT COUNT(*) FROM {first}' --epsilon 0.1",
     ]
 

@@ -102,10 +102,8 @@ class Meaning(Explanation):
         if self.promise[1] >= 1.0:
             raise ArgumentError(
                 "group",
-                (
-                    f"δ grows to 1 for {self.group:,} people, which promises nothing; "
-                    "pass fewer"
-                ),
+                f"δ grows to 1 for {self.group:,} people, which promises nothing; "
+                "pass fewer",
             )
 
     @cached_property

@@ -93,9 +93,7 @@ def tests(meaning: Meaning, alarms: float) -> Panel:
     points = [(share, gaussian.power(share)) for share in PLACES]
     panel = panel.line(points, dashed=True)
     return panel.legend(
-        (
-            f"Gaussian noise: {words.at_most(gaussian.power(alarms))} at "
-            f"{words.share(alarms)}"
-        ),
+        f"Gaussian noise: {words.at_most(gaussian.power(alarms))} at "
+        f"{words.share(alarms)}",
         dashed=True,
     )

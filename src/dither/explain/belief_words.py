@@ -32,10 +32,8 @@ DELTA = (
     "allow publishing one record."
 )
 PERFECT = (
-    (
-        "Perfect privacy: what is released behaves the same with and "
-        "without you, so every belief stays where it was."
-    ),
+    "Perfect privacy: what is released behaves the same with and "
+    "without you, so every belief stays where it was.",
     "It is also no information: an answer that depends on nobody "
     "says nothing about anybody, and mechanisms refuse to "
     "give one.",

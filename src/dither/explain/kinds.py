@@ -100,10 +100,8 @@ class Definitions(Explanation):
         return (
             Definition(
                 "pure ε",
-                (
-                    f"every outcome at most {words.factor(self.epsilon)} times as "
-                    "likely with you as without"
-                ),
+                f"every outcome at most {words.factor(self.epsilon)} times as "
+                "likely with you as without",
                 "the curator",
                 "few answers, or a promise without exceptions",
                 self.pure_error,
@@ -117,20 +115,16 @@ class Definitions(Explanation):
             ),
             Definition(
                 "zCDP and GDP",
-                (
-                    f"no easier to notice you than a shift of {self.mu:.4g} standard "
-                    f"deviations (ρ = {self.rho:.4g})"
-                ),
+                f"no easier to notice you than a shift of {self.mu:.4g} standard "
+                f"deviations (ρ = {self.rho:.4g})",
                 "the curator",
                 "to count many answers: ρ and μ² add up exactly",
                 self.gaussian_error,
             ),
             Definition(
                 "local ε",
-                (
-                    "whatever you truly answer, each report at most "
-                    f"{words.factor(self.epsilon)} times as likely"
-                ),
+                "whatever you truly answer, each report at most "
+                f"{words.factor(self.epsilon)} times as likely",
                 "nobody",
                 "nobody may hold the data, and people are many",
                 self.local_error,
@@ -192,10 +186,8 @@ class Definitions(Explanation):
         says = tuple(f"{kind.name}: {kind.promise}." for kind in self.kinds)
         return (
             *says,
-            (
-                "Noise that a server adds to a total is not local, whatever it "
-                "is called: there the server is trusted."
-            ),
+            "Noise that a server adds to a total is not local, whatever it "
+            "is called: there the server is trusted.",
         )
 
     def svg(self) -> str:

@@ -89,10 +89,8 @@ class Tradeoff(Explanation):
         if self.delta and self.law.candidates > 1:
             raise ArgumentError(
                 "delta",
-                (
-                    "does not help a quantile, which is chosen and not noised; leave "
-                    "it out"
-                ),
+                "does not help a quantile, which is chosen and not noised; leave "
+                "it out",
             )
 
     @cached_property

@@ -133,10 +133,8 @@ class Together(Explanation):
         stated, total = words.tiny(self.epsilon), words.plain(self.basic)
         if self.answers == 1:
             return (
-                (
-                    f"One answer of ε = {stated} costs ε = {total}: there is nothing "
-                    "to add to it."
-                ),
+                f"One answer of ε = {stated} costs ε = {total}: there is nothing "
+                "to add to it.",
                 self._second(),
             )
         first = f"{self._answers()} of ε = {stated} cost ε = {total} together"

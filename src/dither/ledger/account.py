@@ -481,10 +481,8 @@ class Account(Curated):
                 f"{self.name}: {self.terms.total}, {self.terms.accounting} "
                 f"accounting ({self.place})"
             ),
-            (
-                f"{bar:·<20} {1 - left.share:.0%} spent, charges: "
-                f"{account.charges}; {left.in_words()}"
-            ),
+            f"{bar:·<20} {1 - left.share:.0%} spent, charges: "
+            f"{account.charges}; {left.in_words()}",
         ]
         if account.period > 1:
             times = f"{account.period} times over"

@@ -49,10 +49,8 @@ class Policy:
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
                 raise ArgumentError(
                     name,
-                    (
-                        "must be a whole number from 1; pass how many failures are too "
-                        "many"
-                    ),
+                    "must be a whole number from 1; pass how many failures are too "
+                    "many",
                 )
         if isinstance(self.minimum, bool) or not 0 <= self.minimum <= 1:
             raise ArgumentError(

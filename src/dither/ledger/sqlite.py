@@ -648,32 +648,24 @@ def _explain(error: Exception, place: str) -> str:
     for sign, words in (
         (
             "locked",
-            (
-                f"{place} is in use by another process that does not let go; try "
-                "again when it is done"
-            ),
+            f"{place} is in use by another process that does not let go; try "
+            "again when it is done",
         ),
         (
             "readonly",
-            (
-                f"{place} cannot be written; give this user the right to write "
-                "the file and its folder"
-            ),
+            f"{place} cannot be written; give this user the right to write "
+            "the file and its folder",
         ),
         ("not a database", f"{place} is not a book; choose another file"),
         (
             "unable to open",
-            (
-                f"{place} cannot be opened; does its folder exist, and may this "
-                "user write there?"
-            ),
+            f"{place} cannot be opened; does its folder exist, and may this "
+            "user write there?",
         ),
         (
             "full",
-            (
-                f"there is no room left to write {place}; nothing was spent, make "
-                "room and try again"
-            ),
+            f"there is no room left to write {place}; nothing was spent, make "
+            "room and try again",
         ),
         (
             "codec",

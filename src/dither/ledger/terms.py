@@ -82,10 +82,8 @@ class Terms:
         if not total.delta:
             raise ArgumentError(
                 "delta",
-                (
-                    f"{accounting} accounting needs one, such as 1e-6; or choose pure "
-                    "accounting"
-                ),
+                f"{accounting} accounting needs one, such as 1e-6; or choose pure "
+                "accounting",
             )
         half = written(total.delta) / 2
         reserved = _units(half, ATTO)
@@ -229,10 +227,8 @@ def _checked(units: int, largest: int = LARGEST) -> int:
     if units > largest:
         raise ArgumentError(
             "epsilon",
-            (
-                f"is beyond what a book can count ({largest / NANO:.0e}); a "
-                "promise that weak is none"
-            ),
+            f"is beyond what a book can count ({largest / NANO:.0e}); a "
+            "promise that weak is none",
         )
     return units
 

@@ -76,10 +76,8 @@ class Additive(ABC):
         if not usable:
             raise ArgumentError(
                 "sensitivity",
-                (
-                    "and the promise together give a noise scale beyond the range of "
-                    "floats"
-                ),
+                "and the promise together give a noise scale beyond the range of "
+                "floats",
             )
 
     @property
@@ -324,10 +322,8 @@ def _mu(
         missing = "epsilon" if epsilon is None else "delta"
         raise ArgumentError(
             missing,
-            (
-                "is missing: Gaussian noise needs both epsilon and delta, such "
-                "as 1.0 and 1e-6"
-            ),
+            "is missing: Gaussian noise needs both epsilon and delta, such "
+            "as 1.0 and 1e-6",
         )
     return gaussian_mu(epsilon, delta)
 

@@ -89,10 +89,8 @@ class Ladder:
         if not 1e-6 <= self.epsilon <= 1e3 or self.rungs > LONGEST:
             raise ArgumentError(
                 "epsilon",
-                (
-                    "must be at most 1000, and large enough for a quarter of a "
-                    "million rungs"
-                ),
+                "must be at most 1000, and large enough for a quarter of a "
+                "million rungs",
             )
 
     @property

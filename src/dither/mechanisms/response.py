@@ -61,10 +61,8 @@ class RandomizedResponse:
         if (self.epsilon is None) == (self.truth is None):
             raise ArgumentError(
                 "epsilon",
-                (
-                    "state one promise: epsilon, or truth (the probability of a true "
-                    "answer)"
-                ),
+                "state one promise: epsilon, or truth (the probability of a true "
+                "answer)",
             )
         labels = self._check_categories()
         if self.truth is None:

@@ -65,10 +65,8 @@ class Selection(ABC):
         if self.monotone and self.unit.relation is Relation.REPLACE:
             raise ArgumentError(
                 "monotone",
-                (
-                    "replacing a unit moves scores both ways; leave it out, or use "
-                    "add/remove"
-                ),
+                "replacing a unit moves scores both ways; leave it out, or use "
+                "add/remove",
             )
 
     @property
@@ -99,10 +97,8 @@ class Selection(ABC):
         if not isinstance(clean, np.ndarray) or clean.ndim != 1 or clean.size == 0:
             raise ArgumentError(
                 "scores",
-                (
-                    "must be a list with one number for each candidate, and at least "
-                    "one candidate"
-                ),
+                "must be a list with one number for each candidate, and at least "
+                "one candidate",
             )
         if clean.dtype == np.float64 and not np.isfinite(clean).all():
             return noisy_argmax(

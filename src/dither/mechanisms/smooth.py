@@ -92,10 +92,8 @@ class SmoothSensitivity:
         if self.epsilon > 1e3 or self.parts[1] < 2.0**-30 or self.parts[0] < LEAST:
             raise ArgumentError(
                 "epsilon",
-                (
-                    "must be at most 1000, with at least 1e-9 for smoothing and 4e-6 "
-                    "beside it"
-                ),
+                "must be at most 1000, with at least 1e-9 for smoothing and 4e-6 "
+                "beside it",
             )
         if not 2.0**-900 < Fraction(self.global_sensitivity) < 2.0**900:
             raise ArgumentError(
@@ -185,10 +183,8 @@ class SmoothSensitivity:
         if isinstance(clean, np.ndarray):
             raise ArgumentError(
                 "value",
-                (
-                    "must be one number; release one after the other, and add up "
-                    "what they cost"
-                ),
+                "must be one number; release one after the other, and add up "
+                "what they cost",
             )
         if isinstance(clean, int):
             index = round(clean / self.grid.step)

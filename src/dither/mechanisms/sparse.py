@@ -74,10 +74,8 @@ class AboveThreshold:
         if self.monotone and self.unit.relation is Relation.REPLACE:
             raise ArgumentError(
                 "monotone",
-                (
-                    "replacing a unit moves values both ways; leave it out, or use "
-                    "add/remove"
-                ),
+                "replacing a unit moves values both ways; leave it out, or use "
+                "add/remove",
             )
         _ = self.scales
 
@@ -202,10 +200,8 @@ class ThresholdStream(Opened):
         if self.mechanism.integer:
             raise ArgumentError(
                 "value",
-                (
-                    "must be a whole number, as the threshold is; pass "
-                    "threshold=10.0 for reals"
-                ),
+                "must be a whole number, as the threshold is; pass "
+                "threshold=10.0 for reals",
             )
         return self.mechanism.grid.nearest(clean)
 

@@ -100,10 +100,8 @@ class TopK:
         if not isinstance(clean, np.ndarray) or clean.ndim != 1 or clean.size < self.k:
             raise ArgumentError(
                 "scores",
-                (
-                    "must be a list with one number for each candidate, and at least "
-                    f"{self.k}"
-                ),
+                "must be a list with one number for each candidate, and at least "
+                f"{self.k}",
             )
         left, found = np.arange(clean.size), []
         for _ in range(self.k):

@@ -254,10 +254,8 @@ class TreeMechanism:
         if (self.epsilon is None) == (self.mu is None):
             raise ArgumentError(
                 "epsilon",
-                (
-                    "state one promise: epsilon for Laplace noise, or mu for "
-                    "Gaussian noise"
-                ),
+                "state one promise: epsilon for Laplace noise, or mu for "
+                "Gaussian noise",
             )
         _ = self.noise.integer_scale
 

@@ -105,10 +105,8 @@ def _scalar(value: Any, argument: str) -> Number:
         return math.nan
     raise ArgumentError(
         argument,
-        (
-            "must be a number or an array of numbers, not "
-            f"{type(value).__name__}; pass an int, float or list"
-        ),
+        "must be a number or an array of numbers, not "
+        f"{type(value).__name__}; pass an int, float or list",
     )
 
 

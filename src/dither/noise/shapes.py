@@ -36,10 +36,8 @@ def check_scale(name: str, scale: float) -> float:
     if not (math.isfinite(value) and value > 0):
         raise ArgumentError(
             name,
-            (
-                "must be positive and finite; more noise needs a larger scale, "
-                "less a smaller one"
-            ),
+            "must be positive and finite; more noise needs a larger scale, "
+            "less a smaller one",
         )
     if value > LARGEST_SCALE:
         raise ArgumentError(

@@ -104,10 +104,8 @@ def bernoulli_exp(
     if exact is None or exact < 0:
         raise ArgumentError(
             "loss",
-            (
-                "must be a finite number, 0 or more: e to a positive power is no "
-                "probability"
-            ),
+            "must be a finite number, 0 or more: e to a positive power is no "
+            "probability",
         )
     if exact == 0:
         return bernoulli(1, size) if size is not None else True

@@ -37,10 +37,8 @@ def poisson(guarantee: Guarantee, rate: Number) -> Guarantee:
     if guarantee.unit.relation is not Relation.ADD_REMOVE:
         raise UnitMismatch(
             "guarantee",
-            (
-                "Poisson sampling amplifies under add/remove only; state the "
-                "step under add/remove"
-            ),
+            "Poisson sampling amplifies under add/remove only; state the "
+            "step under add/remove",
         )
     match guarantee:
         case GaussianDP(delta=0.0):
@@ -97,10 +95,8 @@ def shuffled(
     if unit.relation is not Relation.REPLACE:
         raise UnitMismatch(
             "unit",
-            (
-                "shuffling hides who said what among n fixed reports; pass "
-                "Unit(...).replacing()"
-            ),
+            "shuffling hides who said what among n fixed reports; pass "
+            "Unit(...).replacing()",
         )
     return ApproxDP(_clones_epsilon(local, reports, target), target, unit=unit)
 

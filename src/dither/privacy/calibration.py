@@ -131,10 +131,8 @@ def calibrate(
     if not bad < good:
         raise ArgumentError(
             "high",
-            (
-                f"must be above low = {bad:g}; pass a noise scale that surely "
-                "meets the guarantee"
-            ),
+            f"must be above low = {bad:g}; pass a noise scale that surely "
+            "meets the guarantee",
         )
     good = _narrow(
         _pricing(make, wanted, tight=False), wanted.epsilon, bad, good, tolerance
@@ -146,10 +144,8 @@ def calibrate(
     if _cost(make(good), wanted, tight=tight) > wanted.epsilon:
         raise ArgumentError(
             "high",
-            (
-                f"even {good:g} does not give {wanted}; pass a larger one or ask "
-                "for less privacy"
-            ),
+            f"even {good:g} does not give {wanted}; pass a larger one or ask "
+            "for less privacy",
         )
     return good
 

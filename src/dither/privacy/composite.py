@@ -153,10 +153,8 @@ def flatten(
         if not isinstance(part, Guarantee):
             raise ArgumentError(
                 argument,
-                (
-                    f"must hold guarantees, not {type(part).__name__}; pass "
-                    "PureDP(0.5) or another"
-                ),
+                f"must hold guarantees, not {type(part).__name__}; pass "
+                "PureDP(0.5) or another",
             )
         flat.extend(part.parts if isinstance(part, Composed) else (part,))
     if not flat:
@@ -168,17 +166,13 @@ def _sampled_step(of: Guarantee) -> GaussianDP:
     if not isinstance(of, GaussianDP) or of.delta:
         raise ArgumentError(
             "of",
-            (
-                "must be a GaussianDP without a δ; amplify pure and (ε, δ) "
-                "guarantees with poisson(...)"
-            ),
+            "must be a GaussianDP without a δ; amplify pure and (ε, δ) "
+            "guarantees with poisson(...)",
         )
     if of.unit.relation is not Relation.ADD_REMOVE:
         raise ArgumentError(
             "of",
-            (
-                "Poisson sampling amplifies under add/remove only; state the "
-                "step under add/remove"
-            ),
+            "Poisson sampling amplifies under add/remove only; state the "
+            "step under add/remove",
         )
     return replace(of)

@@ -114,10 +114,8 @@ def compose(
     if not candidates:
         raise ArgumentError(
             "delta",
-            (
-                f"{wanted:g} leaves no δ to state an ε with; pass a larger δ such "
-                f"as {_larger(pile):.1g}"
-            ),
+            f"{wanted:g} leaves no δ to state an ε with; pass a larger δ such "
+            f"as {_larger(pile):.1g}",
         )
     return _choose(pile, unit, candidates, total)
 
@@ -151,10 +149,8 @@ def _pure_sum(pile: Pile, unit: Unit) -> Composition:
     if not pile.only_bounded or pile.carried:
         raise ArgumentError(
             "delta",
-            (
-                "some parts hold only with a δ; pass the δ of the whole, such as "
-                "delta=1e-6"
-            ),
+            "some parts hold only with a δ; pass the δ of the whole, such as "
+            "delta=1e-6",
         )
     guarantee = PureDP(written_up(pile.basic_epsilon()), unit=unit)
     return Composition(guarantee, BASIC, {BASIC: guarantee.epsilon})
@@ -168,10 +164,8 @@ def _free_delta(pile: Pile, wanted: float) -> tuple[float, float]:
     if pile.carried > Fraction(wanted) * (1 + Fraction(1, 10**12)):
         raise ArgumentError(
             "delta",
-            (
-                f"{wanted:g} is below the δ = {float(pile.carried):g} that the "
-                "parts carry; pass a larger δ"
-            ),
+            f"{wanted:g} is below the δ = {float(pile.carried):g} that the "
+            "parts carry; pass a larger δ",
         )
     return 0.0, written_up(pile.carried)
 

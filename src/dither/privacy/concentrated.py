@@ -160,10 +160,8 @@ class RenyiDP(_Carrying):
         if not losses:
             raise NoConversion(
                 "size",
-                (
-                    f"a group of {size} needs losses at orders above {2**doublings}; "
-                    "list higher orders"
-                ),
+                f"a group of {size} needs losses at orders above {2**doublings}; "
+                "list higher orders",
             )
         return replace(self, losses=losses)
 

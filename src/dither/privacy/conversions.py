@@ -29,10 +29,8 @@ def convert(
     if not (isinstance(kind, type) and issubclass(kind, Guarantee)):
         raise ArgumentError(
             "kind",
-            (
-                f"must be a kind of guarantee, not {kind!r}; pass PureDP, "
-                "ApproxDP or another"
-            ),
+            f"must be a kind of guarantee, not {kind!r}; pass PureDP, "
+            "ApproxDP or another",
         )
     if kind is ApproxDP and delta is not None:
         return guarantee.approx(delta)  # type: ignore[return-value]
@@ -42,10 +40,8 @@ def convert(
     if theorem is None:
         raise NoConversion(
             "kind",
-            (
-                f"{kind.__name__} does not follow from "
-                f"{type(guarantee).__name__}; {_way_out(guarantee, kind)}"
-            ),
+            f"{kind.__name__} does not follow from "
+            f"{type(guarantee).__name__}; {_way_out(guarantee, kind)}",
         )
     return theorem(guarantee)  # type: ignore[no-any-return]
 

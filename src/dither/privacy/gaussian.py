@@ -82,10 +82,8 @@ def gaussian_mu(epsilon: Number, delta: Number) -> float:
     if good <= 1e-300 or math.isinf(bad):
         raise ArgumentError(
             "delta",
-            (
-                f"no Gaussian in the range of floats meets ε = {eps:g}, δ = "
-                f"{target:g}; ask for less"
-            ),
+            f"no Gaussian in the range of floats meets ε = {eps:g}, δ = "
+            f"{target:g}; ask for less",
         )
     return _bisect(lambda m: _delta(m, eps) <= target, bad=bad, good=good)
 

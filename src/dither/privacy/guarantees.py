@@ -56,10 +56,8 @@ class Guarantee:
         if not isinstance(self.unit, Unit):
             raise ArgumentError(
                 "unit",
-                (
-                    f"must be a Unit, not {type(self.unit).__name__}; pass "
-                    f"Unit({str(self.unit)!r})"
-                ),
+                f"must be a Unit, not {type(self.unit).__name__}; pass "
+                f"Unit({str(self.unit)!r})",
             )
 
     @property
@@ -131,10 +129,8 @@ class Guarantee:
         if delta <= 0.0:
             raise NoConversion(
                 "delta",
-                (
-                    f"{self._kind()} gives no ε at δ = {self.delta_part:g}; pass a "
-                    "larger δ such as 1e-6"
-                ),
+                f"{self._kind()} gives no ε at δ = {self.delta_part:g}; pass a "
+                "larger δ such as 1e-6",
             )
         return best_epsilon(self._loss, delta, WIDE_ORDERS)
 
@@ -149,10 +145,8 @@ class Guarantee:
         if left < 0:
             raise NoConversion(
                 "delta",
-                (
-                    f"{delta:g} is below the δ = {self.delta_part:g} carried here; "
-                    "pass a larger δ"
-                ),
+                f"{delta:g} is below the δ = {self.delta_part:g} carried here; "
+                "pass a larger δ",
             )
         return spare_delta(left)
 
@@ -162,10 +156,8 @@ class Guarantee:
     def _refuse_group(self, why: str) -> NoConversion:
         return NoConversion(
             "guarantee",
-            (
-                f"{why}; convert first: .approx(delta), then .for_group or "
-                ".for_replacement"
-            ),
+            f"{why}; convert first: .approx(delta), then .for_group or "
+            ".for_replacement",
         )
 
 
@@ -239,10 +231,8 @@ class ApproxDP(Guarantee):
         if grown >= 1.0:
             raise NoConversion(
                 "size",
-                (
-                    f"δ grows to 1 for {size} units at ε = {self.epsilon:g}; start "
-                    "from a smaller ε or δ"
-                ),
+                f"δ grows to 1 for {size} units at ε = {self.epsilon:g}; start "
+                "from a smaller ε or δ",
             )
         return replace(
             self, epsilon=float_up(size * Fraction(self.epsilon)), delta=grown

@@ -189,10 +189,8 @@ def confidence_level(argument: str, value: Number) -> Fraction:
     if not 0 < exact < 1:
         raise ArgumentError(
             argument,
-            (
-                f"must lie strictly between 0 and 1, not {value}; pass a "
-                "probability such as 0.95"
-            ),
+            f"must lie strictly between 0 and 1, not {value}; pass a "
+            "probability such as 0.95",
         )
     return exact
 

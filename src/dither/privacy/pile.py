@@ -58,10 +58,8 @@ class Pile:
             case _:
                 raise ArgumentError(
                     "guarantees",
-                    (
-                        f"{type(part).__name__} cannot be composed; convert it with "
-                        ".approx(delta)"
-                    ),
+                    f"{type(part).__name__} cannot be composed; convert it with "
+                    ".approx(delta)",
                 )
         if part.delta_part:
             self.carried += written(part.delta_part)

@@ -137,10 +137,8 @@ def interpolated(losses: Sequence[tuple[float, float]], order: float) -> float:
     if above is None:
         raise NoConversion(
             "order",
-            (
-                f"{order:g} lies above every listed order; ask for one up to "
-                f"{losses[-1][0]:g}"
-            ),
+            f"{order:g} lies above every listed order; ask for one up to "
+            f"{losses[-1][0]:g}",
         )
     below = max((pair for pair in losses if pair[0] < order), default=None)
     if above[0] == order or below is None:

@@ -31,10 +31,8 @@ class Unit:
         if not isinstance(self.name, str) or not self.name.strip():
             raise ArgumentError(
                 "name",
-                (
-                    'a unit needs a name; pass what one individual is, such as "row" '
-                    'or "patient_id"'
-                ),
+                'a unit needs a name; pass what one individual is, such as "row" '
+                'or "patient_id"',
             )
         try:
             object.__setattr__(self, "relation", Relation(self.relation))
