@@ -168,7 +168,7 @@ def test_what_it_shows() -> None:
         "A     1,023 ±10  51.5 (50.5 … 53.5 at 95 %)",
         "B         7 ±10  30.2 (29.2 … 32.2 at 95 %)",
         "C         0 ±10                        NULL",
-        "intervals: 95 % each, of values within their declared bounds",
+        "95 % intervals; values count within their declared bounds",
         "ε = 0.5 (pure), one row, add/remove; not charged to any account",
         "values were clipped",
     ]

@@ -318,7 +318,7 @@ class TableRelease:
         line by line.
         """
         level = (
-            f"intervals: {100 * self.confidence:.6g} % each, of values within "
+            f"{100 * self.confidence:.6g} % intervals; values count within "
             "their declared bounds"
         )
         lines = [*([level] if self._value_places() else []), *map(str, self.sources)]
