@@ -57,7 +57,7 @@ def beside(path: Path) -> Path:
     """The book of a data file or a catalogue that names none, as `dither.open` keeps
     it.
     """
-    from dither.query.open import BOOK
+    from dither.query.account import BOOK
 
     return path.with_name(path.name.partition(".")[0] + BOOK)
 

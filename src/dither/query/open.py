@@ -12,11 +12,16 @@ from typing import Any
 from dither.by_name import by_name
 from dither.dataset import Dataset
 from dither.errors import ArgumentError, LedgerError
-from dither.ledger import Account, Ledger, Policy
-from dither.ledger.promise import Promise, accounting_of
-from dither.ledger.terms import Terms
-from dither.privacy import ApproxDP, Unit
-from dither.privacy.numbers import fraction, written
+from dither.ledger import Account, Ledger
+from dither.privacy import Unit
+from dither.query.account import (
+    Book,
+    account_of,
+    beside,
+    book_of,
+    check_book,
+    promise_of,
+)
 from dither.query.catalogue.declare import declare
 from dither.query.catalogue.declare_several import declare_several
 from dither.query.catalogue.model import Catalogue
@@ -27,8 +32,6 @@ from dither.query.load import load_catalogue
 
 __all__ = ["dataset_of", "open"]
 
-BOOK = ".dither.db"
-MEMORY = ":memory:"
 SERVERS = ("postgres", "spark")
 TABLES = 'pass frames or files by the names of their tables, such as {"visits": visits}'
 BUDGET = "pass the ε that all answers together may cost, such as budget=3.0"
@@ -80,37 +83,6 @@ def open(
     memory, and its releases say so. A server's or a cluster's has no such place, and
     must be named.
     """
-    if isinstance(source, str | Path) and Path(source).suffix == ".toml":
-        _only(
-            source,
-            unit=unit,
-            bounds=bounds,
-            keys=keys,
-            types=types,
-            population=population,
-            delta=delta,
-        )
-        _only(
-            source,
-            rows=rows,
-            totals=totals,
-            limits=limits,
-            name=name,
-            public=public or None,
-            links=links,
-        )
-        return open_catalogue(
-            load_catalogue(source),
-            Path(source),
-            budget=budget,
-            ledger=ledger,
-            engine=engine,
-        )
-    if not isinstance(table, str):
-        raise ArgumentError(
-            "table", f"must be the name of a table, not {type(table).__name__}"
-        )
-    epsilon, stated = _promise(budget, delta)
     told: dict[str, Any] = {
         "unit": unit,
         "bounds": bounds,
@@ -119,8 +91,20 @@ def open(
         "rows": rows,
         "totals": totals,
         "population": population,
+        "delta": delta,
+        "limits": limits,
     }
-    told |= {"budget": epsilon, "delta": stated, "limits": limits, "version": version}
+    several = {"public": public or None, "links": links}
+    payer: dict[str, Any] = {"budget": budget, "ledger": ledger, "engine": engine}
+    if isinstance(source, str | Path) and Path(source).suffix == ".toml":
+        _only(source, **told, **several, name=name)
+        return open_catalogue(load_catalogue(source), Path(source), **payer)
+    if not isinstance(table, str):
+        raise ArgumentError(
+            "table", f"must be the name of a table, not {type(table).__name__}"
+        )
+    epsilon, stated = promise_of(budget, delta)
+    told |= {"budget": epsilon, "delta": stated, "version": version}
     if isinstance(source, Mapping):
         if table:
             raise ArgumentError(
@@ -128,26 +112,41 @@ def open(
                 'stands with its source here; write {"visits": (connection, "visits")}',
             )
         told |= {"public": public, "links": links}
-        return _open_several(
-            source, name or "data", told, budget=budget, ledger=ledger, engine=engine
-        )
-    _only_several(public=public or None, links=links)
+        return _open_several(source, name or "data", told, **payer)
+    _only_several(**several)
+    return _open_one(source, table, name, told, **payer)
+
+
+def _open_one(
+    source: Any,
+    table: str,
+    name: str | None,
+    told: dict[str, Any],
+    *,
+    budget: Any,
+    ledger: Any,
+    engine: str | None,
+) -> Dataset:
+    """One table. The book of a file is beside it; a server's has to be named."""
     chosen = engine if engine is not None else engine_of(source)
-    _check_book(chosen in SERVERS, budget, ledger)
-    reading = lookup_of(chosen)
-    called = name or reading.name_of(source, table)
-    catalogue = declare(called, reading.schema_of(source, table), **told)
-    path = (
-        Path(source) if isinstance(source, str | Path) and chosen == "duckdb" else None
-    )
-    book = (
-        budget
-        if isinstance(budget, Account)
-        else _book(catalogue, ledger, _beside(path), BUDGET)
-    )
+    check_book(chosen in SERVERS, budget, ledger)
+    lookup = lookup_of(chosen)
+    called = name or lookup.name_of(source, table)
+    catalogue = declare(called, lookup.schema_of(source, table), **told)
+    file = isinstance(source, str | Path) and chosen == "duckdb"
+    book = _paying(catalogue, budget, ledger, Path(source) if file else None)
     made = maker(chosen)(catalogue, {catalogue.tables[0].name: (source, table)})
     with _closing_on_error(made):
-        return dataset_of(catalogue, made, *_account(catalogue, book, BUDGET))
+        return dataset_of(catalogue, made, *account_of(catalogue, book, BUDGET))
+
+
+def _paying(
+    catalogue: Catalogue, budget: Any, ledger: Any, file: Path | None
+) -> Book | Account:
+    """The account that was passed, or the book that holds one."""
+    if isinstance(budget, Account):
+        return budget
+    return book_of(catalogue, ledger, beside(file), BUDGET)
 
 
 def dataset_of(
@@ -176,7 +175,7 @@ def _open_several(
     kept = chosen in SERVERS or any(
         isinstance(source, str | Path) for source, _ in places.values()
     )
-    _check_book(kept, budget, ledger)
+    check_book(kept, budget, ledger)
     if chosen == "postgres":  # an address alone means the table of the same name there
         places = {
             table: (source, stored or table)
@@ -186,14 +185,10 @@ def _open_several(
         table: lookup_of(chosen).schema_of(*place) for table, place in places.items()
     }
     catalogue = declare_several(name, schemas, **told)
-    book = (
-        budget
-        if isinstance(budget, Account)
-        else _book(catalogue, ledger, None, BUDGET)
-    )
+    book = _paying(catalogue, budget, ledger, None)
     made = maker(chosen)(catalogue, places)
     with _closing_on_error(made):
-        return dataset_of(catalogue, made, *_account(catalogue, book, BUDGET))
+        return dataset_of(catalogue, made, *account_of(catalogue, book, BUDGET))
 
 
 def _places(sources: Mapping[Any, Any]) -> dict[str, tuple[Any, str]]:
@@ -250,7 +245,7 @@ def open_catalogue(
     book = (
         budget
         if budget is not None
-        else _book(catalogue, ledger, catalogue.book or _beside(path), way_out)
+        else book_of(catalogue, ledger, catalogue.book or beside(path), way_out)
     )
     made = maker(engine if engine is not None else engine_for(catalogue))(catalogue, {})
     with _closing_on_error(made):
@@ -269,7 +264,7 @@ def _account_of(
 ) -> tuple[Account, Ledger | None]:
     """The account of a catalogue; where they disagree, both files are named."""
     try:
-        return _account(catalogue, book, way_out)
+        return account_of(catalogue, book, way_out)
     except LedgerError as error:
         raise type(error)(f"{path.name}: {error}") from error
 
@@ -284,20 +279,6 @@ def _closing_on_error(opened: Engine | Dataset) -> Iterator[None]:
     except BaseException:
         opened.close()
         raise
-
-
-def _check_book(kept: bool, budget: Any, ledger: Any) -> None:
-    """Data that is kept without a place beside it: a budget that starts anew in each
-    process protects nobody.
-    """
-    if kept and ledger is None and not isinstance(budget, Account):
-        raise ArgumentError(
-            "ledger",
-            (
-                "is missing; say where the account is kept, such as "
-                'ledger="clinic.dither.db" or an address'
-            ),
-        )
 
 
 def _only(catalogue: str | Path, **given: Any) -> None:
@@ -318,98 +299,3 @@ def _only_several(**given: Any) -> None:
             raise ArgumentError(
                 argument, f"is about several tables, but one was opened; {TABLES}"
             )
-
-
-def _promise(budget: Any, delta: float | None) -> tuple[float | None, float | None]:
-    """The ε and δ of a budget that is stated as numbers."""
-    if budget is None or isinstance(budget, Account):
-        return None, delta
-    epsilon, stated = (
-        budget if isinstance(budget, tuple) and len(budget) == 2 else (budget, delta)
-    )
-    if isinstance(epsilon, tuple) or (epsilon is not budget and delta is not None):
-        raise ArgumentError(
-            "budget", "must be ε, or ε and δ as a pair such as (3.0, 1e-6)"
-        )
-    if (
-        isinstance(epsilon, bool)
-        or not fraction("budget", epsilon, "pass ε as a number, such as budget=3.0") > 0
-    ):
-        raise ArgumentError(
-            "budget", "must be positive, as ε; pass a number, such as budget=3.0"
-        )
-    return epsilon, stated
-
-
-def _beside(path: Path | None) -> Path | None:
-    """The book of a file: named after it, beside it."""
-    if path is None or any(sign in str(path) for sign in "*?["):
-        return None
-    return path.with_name(path.name.partition(".")[0] + BOOK)
-
-
-Book = str | Path | Ledger
-
-
-def _book(
-    catalogue: Catalogue, ledger: Any, beside: str | Path | None, way_out: str
-) -> Book:
-    """Where the account is kept: there must be a budget, or a book that knows one."""
-    if not isinstance(ledger, str | Path | Ledger | None) or "\0" in str(ledger):
-        raise ArgumentError(
-            "ledger",
-            "must be a book: the path of a file, an address, or an open Ledger",
-        )
-    there = ledger is not None or (
-        beside is not None and ("://" in str(beside) or Path(beside).exists())
-    )
-    if catalogue.epsilon is None and not there:
-        raise ArgumentError("budget", f"is missing; {way_out}")
-    return next((book for book in (ledger, beside) if book is not None), MEMORY)
-
-
-def _account(
-    catalogue: Catalogue, book: Book | Account, way_out: str
-) -> tuple[Account, Ledger | None]:
-    """The account and, where it was opened here, its book, to be closed with the
-    dataset.
-    """
-    if isinstance(book, Account):
-        return book, None
-    opened = book if isinstance(book, Ledger) else Ledger.open(book)
-    mine = None if opened is book else opened
-    try:
-        return _declared(catalogue, opened, way_out), mine
-    except BaseException:
-        if mine is not None:
-            mine.close()
-        raise
-
-
-def _declared(catalogue: Catalogue, book: Ledger, way_out: str) -> Account:
-    """The account that the book has, or that the first charge opens as the catalogue
-    declares it.
-    """
-    if catalogue.epsilon is not None:
-        return book.promised(catalogue.name, _promised(catalogue, catalogue.epsilon))
-    if catalogue.name not in [one.name for one in book.accounts()]:
-        place = book.store.place
-        raise ArgumentError(
-            "budget",
-            f"is missing, and {place} has no account {catalogue.name!r} yet; {way_out}",
-        )
-    return book.account(catalogue.name)
-
-
-def _promised(catalogue: Catalogue, epsilon: float) -> Promise:
-    total = ApproxDP(epsilon, catalogue.delta, unit=catalogue.unit)
-    return Promise(
-        Terms.of(accounting_of(None, catalogue.delta), total),
-        policy=None
-        if catalogue.policy == Policy()
-        else catalogue.policy,  # not declared: as it is
-        shares={
-            analyst: written(float(part))
-            for analyst, part in catalogue.analysts.items()
-        },
-    )
