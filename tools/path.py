@@ -1,13 +1,15 @@
 """Follows one grouped question through the query room: `python tools/path.py`.
 
-It prints how many functions and files the question passes, and how often it crosses
-from one file, or from one folder, into another. docs/architecture.md shows the path,
-and a test compares the two.
+It counts the functions and files that the question passes, and how often it crosses
+from one file, or from one folder, into another, and writes the path into
+docs/architecture.md. A test compares the page with the source.
 """
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -19,7 +21,10 @@ from typing import Any
 import dither
 
 ROOM = Path(dither.__file__).parent / "query"
-RESULT = Path(__file__).resolve().parents[1] / "bench" / "results" / "path.json"
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "architecture.md"
+RESULT = ROOT / "bench" / "results" / "path.json"
+MARKED = re.compile(r"(<!-- (files|counts) -->\n).*?(<!-- end -->)", re.DOTALL)
 QUESTION = (
     "SELECT ward, COUNT(*) AS n, ROUND(AVG(age), 1) AS age FROM visits "
     "WHERE age >= 18 GROUP BY ward HAVING COUNT(*) > 10 ORDER BY n DESC"
@@ -100,10 +105,41 @@ def question() -> Trail:
         return followed(lambda: str(visits.sql(QUESTION, epsilon=0.5)))
 
 
+def purpose(file: str) -> str:
+    """What a file is for: the first sentence of its docstring."""
+    text = ast.get_docstring(ast.parse((ROOM / file).read_text(encoding="utf-8"))) or ""
+    sentence = re.split(r"(?<=\.)\s", " ".join(text.split()), maxsplit=1)[0]
+    return sentence.rstrip(".")
+
+
+def files_table(files: list[str]) -> str:
+    """The files in the order in which the question comes to them."""
+    lines = ["| file in `query/` | what it is for |", "|---|---|"]
+    lines += [f"| `{file}` | {purpose(file)} |" for file in files]
+    return "\n".join(lines) + "\n"
+
+
+def counts_table(counts: dict[str, dict[str, int]]) -> str:
+    """What was counted before the room was rebuilt, and what is now."""
+    before, now = counts["before"], counts["now"]
+    lines = ["| the same question passes | before | now |", "|---|---|---|"]
+    lines += [f"| {what} | {before[what]:,} | {now[what]:,} |" for what in before]
+    return "\n".join(lines) + "\n"
+
+
+def page(text: str, files: list[str], counts: dict[str, dict[str, int]]) -> str:
+    """The page with its tables made anew."""
+    made = {"files": files_table(files), "counts": counts_table(counts)}
+    return MARKED.sub(lambda found: found[1] + made[found[2]] + found[3], text)
+
+
 def main() -> None:
     path = question()
+    counts = json.loads(RESULT.read_text(encoding="utf-8")) | {"now": path.summary}
+    RESULT.write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(page(text, path.files, counts), encoding="utf-8")
     print(json.dumps(path.summary, indent=2))
-    print("\n".join(path.files))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,60 @@
+"""The page on architecture shows the path that a question really takes."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tools import path
+
+TEXT = path.PAGE.read_text(encoding="utf-8")
+SOURCE = path.ROOT / "src" / "dither"
+
+
+@pytest.fixture(scope="module")
+def trail() -> path.Trail:
+    return path.question()
+
+
+def test_the_page_shows_the_path(trail: path.Trail) -> None:
+    """If this fails: `python tools/path.py`."""
+    assert f"{path.files_table(trail.files)}<!-- end -->" in TEXT
+    counts = json.loads(path.RESULT.read_text(encoding="utf-8"))
+    assert path.counts_table(counts) in TEXT
+
+
+def test_the_path_did_not_grow_again(trail: path.Trail) -> None:
+    """Python 3.12 runs comprehensions inside their function, so it counts fewer."""
+    counts = json.loads(path.RESULT.read_text(encoding="utf-8"))["now"]
+    assert all(trail.summary[what] <= most for what, most in counts.items())
+
+
+def test_a_longer_path_is_noticed(trail: path.Trail) -> None:
+    assert f"{path.files_table(trail.files[:-1])}<!-- end -->" not in TEXT
+    assert f"{path.files_table([*trail.files, 'open.py'])}<!-- end -->" not in TEXT
+
+
+def test_every_file_that_the_page_names_is_there() -> None:
+    named = re.findall(r"`([\w/]+\.py)`", TEXT)
+    places = (SOURCE, SOURCE / "query", path.ROOT)
+    assert named
+    assert [
+        one for one in named if not any((place / one).is_file() for place in places)
+    ] == []
+
+
+def test_every_folder_of_the_room_is_on_the_page() -> None:
+    folders = {
+        one.name
+        for one in (SOURCE / "query").iterdir()
+        if (one / "__init__.py").exists()
+    }
+    assert {one for one in folders if f"`{one}/`" not in TEXT} == {"draft"}
+
+
+def test_every_module_of_the_package_is_on_a_floor() -> None:
+    rooms = {one.parent.name for one in Path(SOURCE).glob("*/__init__.py")}
+    assert {room for room in rooms if room not in TEXT} == set()
