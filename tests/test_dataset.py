@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 import subprocess
 import sys
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +16,9 @@ import pytest
 
 import dither
 from dither.dataset import Kind, kind_of
+from tests.query.visits import opened, paid
 
 ROOT = Path(__file__).parents[1]
-VISITS = {
-    "id": ["a", "a", "a", "b", "b", "c", None],
-    "ward": ["A", "A", "B", "B", "C", "Z", "A"],
-    "age": [10, 200, None, 40, 50, 60, 70],
-    "day": [date(2024, 1, n) for n in range(1, 8)],
-}
 
 
 @pytest.mark.parametrize(
@@ -88,25 +81,6 @@ def test_columns_in_memory_have_no_sql() -> None:
 # Tables
 
 
-def opened(data: dict[str, list[Any]] = VISITS, **declared: Any) -> dither.Dataset:
-    frame = pd.DataFrame(data)
-    if "age" in frame:
-        frame["age"] = frame["age"].astype("Int64")
-    about = {
-        "unit": "id",
-        "bounds": {"age": (0, 110)},
-        "keys": {"ward": ["A", "B", "C"]},
-        "rows": 50,
-        "budget": 3.0,
-        "name": "visits",
-    }
-    return dither.open(frame, **(about | declared))
-
-
-def paid(dataset: dither.Dataset) -> dither.Receipt:
-    return dataset.account.charge(dither.PureDP(0.1, unit=dataset.unit))
-
-
 def test_open_returns_a_dataset_with_its_facts() -> None:
     with opened() as dataset:
         assert isinstance(dataset, dither.Dataset)
@@ -152,26 +126,6 @@ def test_private_rows_need_a_receipt() -> None:
             dataset.fetch(["age"], receipt=made_up)
 
 
-def test_rows_have_owners_and_stay_within_their_bounds() -> None:
-    with opened(types={"day": "date"}) as dataset:
-        rows = dataset.fetch(["age", "ward", "day"], receipt=paid(dataset))
-    by_owner = sorted(zip(rows.owners, rows.columns["ward"], strict=True))
-    assert len(by_owner) == 6  # the row without an owner is left out
-    assert by_owner[0] == (b"a", "A")
-    ages = rows.columns["age"]
-    assert ages.dtype == np.int64
-    assert sorted(ages.compressed().tolist()) == [10, 40, 50, 60, 110]
-    assert rows.columns["day"].dtype == np.dtype("datetime64[D]")
-
-
-def test_rows_of_an_empty_table_have_the_same_types() -> None:
-    nobody = {name: column[6:] for name, column in VISITS.items()}
-    with opened(nobody, types={"ward": "text", "id": "text"}) as dataset:
-        rows = dataset.fetch(["age", "ward"], receipt=paid(dataset))
-    assert rows.columns["age"].dtype == np.int64
-    assert len(rows.owners) == len(rows.columns["ward"]) == 0
-
-
 def test_array_functions_take_a_column_where_rows_are_units() -> None:
     with opened(unit="row", rows=None) as dataset:
         release = dither.mean(dataset["age"], epsilon=0.5)
@@ -182,48 +136,6 @@ def test_array_functions_take_a_column_where_rows_are_units() -> None:
         pytest.raises(dither.ArgumentError, match="many rows of one id"),
     ):
         dither.mean(dataset["age"], epsilon=0.5)
-
-
-# Histograms
-
-
-def counts(rows: list[tuple[str, str]], most: int) -> np.ndarray[Any, Any]:
-    table = {"id": [one for one, _ in rows], "ward": [ward for _, ward in rows]}
-    about = {"bounds": {}, "types": {"id": "text", "ward": "text"}}
-    with opened(table, **about) as dataset:
-        return dataset.histogram(["ward"], rows=most, receipt=paid(dataset))
-
-
-def test_histograms_count_in_public_cells() -> None:
-    with opened() as dataset:
-        receipt = paid(dataset)
-        found = dataset.histogram(["ward", "age // 50"], rows=9, receipt=receipt)
-        assert found.shape == (3, 3)
-        assert found.tolist() == [[1, 0, 1], [1, 0, 0], [0, 1, 0]]
-        with pytest.raises(dither.ArgumentError, match="no public values"):
-            dataset.histogram(["day"], receipt=receipt)
-        for bad in ("ward", []):
-            with pytest.raises(dither.ArgumentError, match="list of expressions"):
-                dataset.histogram(bad, receipt=receipt)
-        with pytest.raises(dither.ArgumentError, match="rows"):
-            dataset.histogram(["ward"], rows=0, receipt=receipt)
-
-
-@pytest.mark.parametrize("most", [1, 2, 3])
-def test_one_unit_moves_a_histogram_by_its_rows(
-    most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All tables of up to four rows of one unit, beside other units' rows."""
-    monkeypatch.setattr("dither.query.database._salt", lambda: "salt")
-    others = [("b", "A"), ("b", "B"), ("c", "A")]
-    without = counts(others, most)
-    for size in range(5):
-        for wards in itertools.combinations_with_replacement("ABCZ", size):
-            mine = [("a", ward) for ward in wards]
-            moved = counts(others + mine, most) - without
-            inside = sum(ward != "Z" for ward in wards)
-            assert (moved >= 0).all()
-            assert moved.sum() == min(inside, most)
 
 
 # Types
