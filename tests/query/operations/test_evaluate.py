@@ -19,7 +19,7 @@ from dither.query.operations.evaluate import (
 )
 from dither.query.operations.expressions import (
     AggregateLeaf,
-    Column,
+    ColumnType,
     Expr,
     KeyLeaf,
     Ref,
@@ -84,7 +84,7 @@ def test_dates_as_keys() -> None:
 
 def test_rows_are_not_evaluated() -> None:
     with pytest.raises(TypeError, match="keys and aggregates"):
-        value(Ref.to(0, Column("x", Type.REAL)), (), ())
+        value(Ref.to(0, ColumnType("x", Type.REAL)), (), ())
 
 
 def test_leaves() -> None:

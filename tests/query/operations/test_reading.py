@@ -11,7 +11,7 @@ from dither.query.operations.arguments import literal
 from dither.query.operations.expressions import Expr
 from dither.query.operations.reading import Reading, Written, constant, folded, plain
 from dither.query.sql.scalars import Scalars
-from dither.query.sql.text import Source
+from dither.query.sql.text import QueryText
 from tests.query.operations.columns import AGE, bound
 
 
@@ -45,7 +45,7 @@ def test_a_part_is_bound_once() -> None:
         asked.append(found)
         return AGE
 
-    written = Written(node("a + b"), Scalars(Source("a + b", ()), leaf))
+    written = Written(node("a + b"), Scalars(QueryText("a + b", ()), leaf))
     assert written.arg() is written.arg()
     assert len(asked) == 1
 
@@ -61,7 +61,7 @@ def test_a_reading_without_a_node_is_known_by_name_and_count() -> None:
 
 
 def test_missing_arguments_are_reported() -> None:
-    written = Written(exp.Abs(), Scalars(Source("ABS()", ()), lambda _: None))
+    written = Written(exp.Abs(), Scalars(QueryText("ABS()", ()), lambda _: None))
     with pytest.raises(QueryError, match="lacks an argument"):
         written.arg()
     assert written.many() == []

@@ -29,7 +29,7 @@ from dither.query.operations.record import (
 )
 from dither.query.operations.writing import ENGINES, function
 from dither.query.sql.scalars import Scalars
-from dither.query.sql.text import Source
+from dither.query.sql.text import QueryText
 from tests.query.operations.expression_cases import CASES, C
 
 ROOM = Path(dither.query.__file__).parent
@@ -70,7 +70,7 @@ def _asked(sql: str) -> set[str]:
 
     tree = sqlglot.parse_one(sql.replace(" COLLATE C", ""), read="duckdb")
     try:
-        return _operations(Scalars(Source(sql, ()), leaf).bind(tree))
+        return _operations(Scalars(QueryText(sql, ()), leaf).bind(tree))
     except QueryError:
         return set()
 

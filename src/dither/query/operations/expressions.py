@@ -14,11 +14,11 @@ from typing import Any
 
 from dither.query.catalogue.types import ANY, Keys, Range, Type
 
-__all__ = ["AggregateLeaf", "Call", "Column", "Expr", "KeyLeaf", "Literal", "Ref"]
+__all__ = ["AggregateLeaf", "Call", "ColumnType", "Expr", "KeyLeaf", "Literal", "Ref"]
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnType:
     """A column of a relation: its public facts. `owner` says that it is the unit's id
     itself, unchanged; `total` is what the magnitudes of its values add up to at most
     over the rows of one owner, where that was declared.
@@ -37,7 +37,7 @@ class Column:
     total: float | None = None
 
     @classmethod
-    def of(cls, name: str, expr: Expr) -> Column:
+    def of(cls, name: str, expr: Expr) -> ColumnType:
         """The column that an expression makes; only a column by itself keeps what is
         declared about it.
         """
@@ -70,10 +70,10 @@ class Ref(Expr):
     """A column of the relation below, by its place."""
 
     index: int
-    column: Column
+    column: ColumnType
 
     @classmethod
-    def to(cls, index: int, column: Column) -> Ref:
+    def to(cls, index: int, column: ColumnType) -> Ref:
         return cls(column.type, column.range, index, column)
 
     @property

@@ -93,11 +93,11 @@ class Reader:
     rows: Rows
 
     def read(self, node: exp.Expr) -> Aggregate:
-        text = self.scalars.source.call(node, NAMES)
+        text = self.scalars.text.call(node, NAMES)
         inner, condition = node, None
         if isinstance(node, exp.Filter):
-            only(self.scalars.source, node, "this", "expression")
-            only(self.scalars.source, node.expression, "this")
+            only(self.scalars.text, node, "this", "expression")
+            only(self.scalars.text, node.expression, "this")
             inner, condition = (
                 node.this,
                 self.scalars.condition(node.expression.this, "FILTER"),
@@ -123,7 +123,7 @@ class Reader:
             case exp.Count():
                 return self._count(node)
             case exp.CountIf():
-                only(self.scalars.source, node, "this")
+                only(self.scalars.text, node, "this")
                 condition = self.scalars.condition(node.this, "COUNT_IF")
                 return Aggregate(
                     "count",
@@ -134,7 +134,7 @@ class Reader:
                     ),
                 )
             case exp.Median():
-                only(self.scalars.source, node, "this")
+                only(self.scalars.text, node, "this")
                 return Aggregate("quantile", (self._argument(node.this),), 0.5)
             case exp.WithinGroup():
                 return self._within(node)
@@ -148,34 +148,34 @@ class Reader:
     def _listed(self, node: exp.Expr) -> Aggregate:
         kind = type(node)
         if kind in ONE:
-            only(self.scalars.source, node, "this")
+            only(self.scalars.text, node, "this")
             return Aggregate(
                 ONE[kind], (self._truths(ONE[kind], node, self._argument(node.this)),)
             )
         if kind in TWO:
-            only(self.scalars.source, node, "this", "expression")
+            only(self.scalars.text, node, "this", "expression")
             return Aggregate(
                 TWO[kind], (self._argument(node.this), self._argument(node.expression))
             )
         if kind in LEVELS:
-            only(self.scalars.source, node, "this", LEVELS[kind])
+            only(self.scalars.text, node, "this", LEVELS[kind])
             return Aggregate(
                 "quantile",
                 (self._argument(node.this),),
                 self._level(node, node.args.get(LEVELS[kind])),
             )
-        raise refuse(self.scalars.source, node)
+        raise refuse(self.scalars.text, node)
 
     def _count(self, node: exp.Count) -> Aggregate:
-        only(self.scalars.source, node, "this", "big_int")
+        only(self.scalars.text, node, "this", "big_int")
         what = node.this
         if isinstance(what, exp.Star):
-            only(self.scalars.source, what)
+            only(self.scalars.text, what)
             return Aggregate("count")
         if isinstance(what, exp.Distinct):
             return self._distinct(what)
         if what is None or node.expressions:
-            raise self.scalars.source.problem(
+            raise self.scalars.text.problem(
                 "COUNT takes one argument; write COUNT(*) or COUNT(x)", node
             )
         arg = self._argument(what)
@@ -186,7 +186,7 @@ class Reader:
         )
 
     def _distinct(self, node: exp.Distinct) -> Aggregate:
-        only(self.scalars.source, node, "expressions")
+        only(self.scalars.text, node, "expressions")
         if len(node.expressions) != 1 or isinstance(
             node.expressions[0].unnest(), exp.Tuple
         ):
@@ -194,9 +194,9 @@ class Reader:
                 "COUNT(DISTINCT …) takes one value; make one text of several, such as "
                 "COUNT(DISTINCT CAST(a AS TEXT) || '/' || b)"
             )
-            raise self.scalars.source.problem(message, node)
+            raise self.scalars.text.problem(message, node)
         arg = self._argument(node.expressions[0])
-        if isinstance(arg, Ref) and OWNER in self.rows.facts[arg.index]:
+        if isinstance(arg, Ref) and OWNER in self.rows.ids[arg.index]:
             # The id of the row's owner: where it cannot be NULL, each owner of a row
             # counts.
             return Aggregate("units", () if arg.column.owner else (arg,))
@@ -208,7 +208,7 @@ class Reader:
                 "DISTINCT stands only in COUNT(DISTINCT x); make each unit's "
                 "values distinct in a SELECT inside FROM"
             )
-            raise self.scalars.source.problem(message, node, "DISTINCT")
+            raise self.scalars.text.problem(message, node, "DISTINCT")
         return self.scalars.bind(node)
 
     def _truths(self, function: str, node: exp.Expr, arg: Expr) -> Expr:
@@ -222,19 +222,19 @@ class Reader:
 
     def _within(self, node: exp.WithinGroup) -> Aggregate:
         """PERCENTILE_CONT(level) WITHIN GROUP (ORDER BY x)."""
-        source, function, order = self.scalars.source, node.this, node.expression
-        only(source, node, "this", "expression")
+        text, function, order = self.scalars.text, node.this, node.expression
+        only(text, node, "this", "expression")
         if (
             type(function) not in (exp.PercentileCont, exp.PercentileDisc)
             or len(order.expressions) != 1
         ):
-            raise source.problem(
+            raise text.problem(
                 "WITHIN GROUP belongs to PERCENTILE_CONT(0.5) and orders by one column",
                 node,
             )
-        only(source, function, "this")
-        only(source, order, "expressions")
-        only(source, order.expressions[0], "this", "desc")
+        only(text, function, "this")
+        only(text, order, "expressions")
+        only(text, order.expressions[0], "this", "desc")
         level = self._level(function, function.this)
         down = order.expressions[0].args.get("desc")
         return Aggregate(
@@ -251,4 +251,4 @@ class Reader:
             "a quantile needs one constant level from 0 to 1; ask for "
             "several levels as several columns"
         )
-        raise self.scalars.source.problem(message, node)
+        raise self.scalars.text.problem(message, node)

@@ -63,7 +63,7 @@ def bind(sql: str | Parsed, catalogue: Catalogue) -> Question:
     write instead.
     """
     parsed = parse(sql) if not isinstance(sql, Parsed) else sql
-    context = Context(parsed.source, catalogue, query)
+    context = Context(parsed.text, catalogue, query)
     try:
         return _question(context, _outermost(context, parsed.tree))
     except RecursionError:
@@ -72,7 +72,7 @@ def bind(sql: str | Parsed, catalogue: Catalogue) -> Question:
 
 def _outermost(context: Context, tree: exp.Expr) -> exp.Select:
     while isinstance(tree, exp.Subquery):
-        only(context.source, tree, "this")
+        only(context.text, tree, "this")
         tree = tree.this
     if isinstance(tree, exp.Select):
         return tree
@@ -80,7 +80,7 @@ def _outermost(context: Context, tree: exp.Expr) -> exp.Select:
         "the question itself must be one SELECT; write SELECT … FROM (… "
         "UNION ALL …), or ask each part by itself"
     )
-    raise context.source.problem(message, tree.args.get("expression"), tree.key.upper())
+    raise context.text.problem(message, tree.args.get("expression"), tree.key.upper())
 
 
 def _question(context: Context, node: exp.Select) -> Question:
@@ -89,7 +89,7 @@ def _question(context: Context, node: exp.Select) -> Question:
     _check_clauses(context, node)
     scope = rows_from(context, node)
     _check_private(context, scope, node)
-    items = items_of(context.source, node)
+    items = items_of(context.text, node)
     keys = _keys(context, scope, node, items)
     grouping = _grouping(context, scope, list(keys), items)
     outputs = _outputs(context, grouping, items)
@@ -101,7 +101,7 @@ def _question(context: Context, node: exp.Select) -> Question:
             "the question asks nothing of the table; ask for COUNT(*), "
             "AVG(x) and the like"
         )
-        raise context.source.problem(message, node)
+        raise context.text.problem(message, node)
     return Question(
         scope.rows.node,
         _described(context, scope, keys, outputs),
@@ -121,20 +121,20 @@ def _check_clauses(context: Context, node: exp.Select) -> None:
                 "window functions look at the rows of other units; use GROUP BY "
                 "with an aggregate, and HAVING"
             )
-            raise context.source.problem(message, node, CLAUSES[name])
+            raise context.text.problem(message, node, CLAUSES[name])
     if node.args.get("sample") is not None:
         message = (
             "a SAMPLE keeps rows by chance or by other units' rows; leave it "
             "out: noise is added to the answer"
         )
-        raise context.source.problem(message, node.args["sample"], "SAMPLE")
-    only(context.source, node, *READ)
+        raise context.text.problem(message, node.args["sample"], "SAMPLE")
+    only(context.text, node, *READ)
 
 
 def _check_private(context: Context, scope: Scope, node: exp.Select) -> None:
     check_parts(context, scope.rows.node, node)
     if not scope.rows.node.private:
-        raise context.source.problem(PUBLIC, node.args["from_"])
+        raise context.text.problem(PUBLIC, node.args["from_"])
 
 
 def _check_tables(context: Context, node: exp.Select) -> None:
@@ -146,7 +146,7 @@ def _check_tables(context: Context, node: exp.Select) -> None:
     if named and all(
         name is not None and context.catalogue.table(name).public for name in named
     ):
-        raise context.source.problem(PUBLIC, node.args.get("from_") or node)
+        raise context.text.problem(PUBLIC, node.args.get("from_") or node)
 
 
 def _keys(
@@ -164,10 +164,10 @@ def _keys(
         message = (
             "every row of the answer is a group of its own already; leave DISTINCT out"
         )
-        raise context.source.problem(message, node.args["distinct"], "DISTINCT")
+        raise context.text.problem(message, node.args["distinct"], "DISTINCT")
     if distinct:
         return keyed(
-            row_scalars(context.source, scope, "SELECT DISTINCT"),
+            row_scalars(context.text, scope, "SELECT DISTINCT"),
             [item.node for item in items],
         )
     if not aggregated and node.args.get("group") is None:
@@ -184,11 +184,11 @@ def _keys(
             None,
         )
         raise (
-            context.source.problem(message, items[0].node)
+            context.text.problem(message, items[0].node)
             if odd is None
-            else refuse(context.source, odd)
+            else refuse(context.text, odd)
         )
-    return group_keys(context.source, scope, node, items)
+    return group_keys(context.text, scope, node, items)
 
 
 def _grouping(
@@ -198,20 +198,20 @@ def _grouping(
         return AggregateLeaf(*released(found), index)
 
     return Grouping(
-        context.source,
+        context.text,
         scope,
         keys,
         items,
         lambda index: KeyLeaf(keys[index].type, keys[index].range, index),
         aggregate,
-        lambda node, found: check(context.source, node, scope.rows, found),
+        lambda node, found: check(context.text, node, scope.rows, found),
     )
 
 
 def _outputs(
     context: Context, grouping: Grouping, items: list[Item]
 ) -> tuple[Output, ...]:
-    texts = context.source.items()
+    texts = context.text.items()
     names = [
         item.name or (texts[i].lower() if len(texts) == len(items) else "")
         for i, item in enumerate(items)
@@ -252,7 +252,7 @@ def _described(
                 "the public values of these keys take too long to compute; "
                 "group by fewer or simpler keys"
             )
-            raise context.source.problem(message, place)
+            raise context.text.problem(message, place)
     found = tuple(
         Key(key, _name(index, key, outputs), public_values(key))
         for index, key in enumerate(keys)
@@ -263,7 +263,7 @@ def _described(
             f"there would be {groups:,} groups, more than {MOST_GROUPS:,}; "
             "group by fewer or coarser keys"
         )
-        raise context.source.problem(message, next(iter(keys.values())))
+        raise context.text.problem(message, next(iter(keys.values())))
     return found
 
 
@@ -275,15 +275,15 @@ def _name(index: int, key: Expr, outputs: tuple[Output, ...]) -> str:
 
 
 def _check_key(context: Context, scope: Scope, key: Expr, place: exp.Expr) -> None:
-    if isinstance(key, Ref) and OWNER in scope.rows.facts[key.index]:
+    if isinstance(key, Ref) and OWNER in scope.rows.ids[key.index]:
         message = (
             f"{key.column.name} is the unit's id, so each group would be one unit; "
             f"leave it out, or write COUNT(DISTINCT {key.column.name})"
         )
-        raise context.source.problem(message, place)
+        raise context.text.problem(message, place)
     if (
         isinstance(key, Ref)
-        and scope.rows.facts[key.index]
+        and scope.rows.ids[key.index]
         and public_values(key) is None
     ):
         message = (
@@ -291,9 +291,9 @@ def _check_key(context: Context, scope: Scope, key: Expr, place: exp.Expr) -> No
             "unit and none could ever be named; "
             "leave it out, or group by something that many units share"
         )
-        raise context.source.problem(message, place)
+        raise context.text.problem(message, place)
     if key.type is Type.REAL:
-        raise context.source.problem(_real_key(key, place), place)
+        raise context.text.problem(_real_key(key, place), place)
 
 
 def _real_key(key: Expr, place: exp.Expr) -> str:
@@ -324,12 +324,12 @@ def _order(
     """Each expression to order by, and whether it descends. NULLs come last."""
     if order is None:
         return ()
-    only(context.source, order, "expressions")
+    only(context.text, order, "expressions")
     found: list[tuple[Expr, bool]] = []
     for item in order.expressions:
-        only(context.source, item, "this", "desc", "nulls_first")
+        only(context.text, item, "this", "desc", "nulls_first")
         if item.args.get("nulls_first"):
-            raise context.source.problem(
+            raise context.text.problem(
                 "NULLs come last; leave NULLS FIRST out", item, "NULLS"
             )
         exprs = _ordered(context, grouping, outputs, plain(item.this))
@@ -347,7 +347,7 @@ def _ordered(
         return [output.expr for output in outputs]
     place = constant(node)
     if isinstance(place, int):
-        item_at(context.source, node, place, grouping.items)
+        item_at(context.text, node, place, grouping.items)
         return [outputs[place - 1].expr]
     for item, output in zip(grouping.items, outputs, strict=True):
         if (
@@ -372,7 +372,7 @@ def _count(context: Context, node: exp.Expr | None, word: str) -> int | None:
         or value < 0
         or any(node.args[part] for part in node.args if part != "expression")
     ):
-        raise context.source.problem(
+        raise context.text.problem(
             f"{word} needs a whole number of rows; write {word} 10", node, word
         )
     return value

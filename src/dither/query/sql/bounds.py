@@ -11,7 +11,7 @@ from dither.query.operations.expressions import Expr, Ref
 from dither.query.sql.aggregates import ORDERED
 from dither.query.sql.question import Aggregate
 from dither.query.sql.scope import OWNER, Rows
-from dither.query.sql.text import Source
+from dither.query.sql.text import QueryText
 
 __all__ = ["check", "check_bounds", "check_types"]
 
@@ -19,21 +19,21 @@ FREE = ("count", "units", "distinct")
 EXTREMES = ("min", "max", "quantile")
 
 
-def check(source: Source, node: exp.Expr, rows: Rows, aggregate: Aggregate) -> None:
+def check(text: QueryText, node: exp.Expr, rows: Rows, aggregate: Aggregate) -> None:
     """Refuse an aggregate whose noise no bound could be computed for."""
     if aggregate.function in FREE:
         return
-    check_types(source, node, rows, aggregate)
-    check_bounds(source, node, aggregate)
+    check_types(text, node, rows, aggregate)
+    check_bounds(text, node, aggregate)
 
 
 def check_types(
-    source: Source, node: exp.Expr, rows: Rows, aggregate: Aggregate
+    text: QueryText, node: exp.Expr, rows: Rows, aggregate: Aggregate
 ) -> None:
     for arg in aggregate.args:
-        if isinstance(arg, Ref) and OWNER in rows.facts[arg.index]:
+        if isinstance(arg, Ref) and OWNER in rows.ids[arg.index]:
             name = arg.column.name
-            raise source.problem(
+            raise text.problem(
                 (
                     f"{name} is the unit's id and can only be counted; write "
                     f"COUNT(DISTINCT {name})"
@@ -41,7 +41,7 @@ def check_types(
                 node,
             )
         if aggregate.function in EXTREMES and arg.type not in ORDERED:
-            raise source.problem(
+            raise text.problem(
                 (
                     f"{aggregate.text} needs numbers or dates; count the values with "
                     "GROUP BY instead"
@@ -49,15 +49,13 @@ def check_types(
                 node,
             )
         if aggregate.function not in EXTREMES and not arg.type.numeric:
-            raise source.problem(
-                f"{aggregate.text} needs numbers; {_number(arg)}", node
-            )
+            raise text.problem(f"{aggregate.text} needs numbers; {_number(arg)}", node)
 
 
-def check_bounds(source: Source, node: exp.Expr, aggregate: Aggregate) -> None:
+def check_bounds(text: QueryText, node: exp.Expr, aggregate: Aggregate) -> None:
     for arg in aggregate.args:
         if not arg.range.bounded:
-            raise source.problem(_missing(aggregate, arg), node)
+            raise text.problem(_missing(aggregate, arg), node)
 
 
 def _number(arg: Expr) -> str:

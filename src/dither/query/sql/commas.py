@@ -70,9 +70,9 @@ def _linking(
     scope = parts[0].scope
     for part in parts[1:]:
         scope = beside(scope, part.scope)
-        context.made(len(scope.rows.facts), part.node)
-    owner = [number for number, part in enumerate(parts) for _ in part.scope.rows.facts]
-    scalars = row_scalars(context.source, scope, "WHERE")
+        context.made(len(scope.rows.ids), part.node)
+    owner = [number for number, part in enumerate(parts) for _ in part.scope.rows.ids]
+    scalars = row_scalars(context.text, scope, "WHERE")
     bound = [
         (i, node, scalars.condition(node, "WHERE")) for i, node in enumerate(conditions)
     ]
@@ -128,10 +128,10 @@ def _next(
 def _suits(context: Context, left: Scope, right: Scope, nodes: list[exp.Expr]) -> bool:
     if not (left.rows.node.private and right.rows.node.private) or not nodes:
         return bool(nodes)
-    context.made(len(left.rows.facts) + len(right.rows.facts), nodes[0])
+    context.made(len(left.rows.ids) + len(right.rows.ids), nodes[0])
     both = beside(left, right)
-    scalars = row_scalars(context.source, both, "WHERE")
-    width = len(left.rows.facts)
+    scalars = row_scalars(context.text, both, "WHERE")
+    width = len(left.rows.ids)
     return any(
         same_owner(both.rows, width, scalars.condition(node, "WHERE")) for node in nodes
     )
@@ -141,7 +141,7 @@ def _in_order(scope: Scope, parts: list[Part], order: list[int]) -> Scope:
     """The names as they stand in FROM: what * means does not depend on the order of the
     joins.
     """
-    widths = [len(parts[number].scope.rows.facts) for number in order]
+    widths = [len(parts[number].scope.rows.ids) for number in order]
     starts = dict(zip(order, accumulate(widths[:-1], initial=0), strict=True))
     entries = [
         replace(entry, index=entry.index + starts[number])

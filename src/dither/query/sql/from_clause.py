@@ -33,13 +33,13 @@ def parts_of(context: Context, select: exp.Select) -> list[Part]:
     """The parts of FROM, from left to right; JOIN binds closer than a comma."""
     start = select.args.get("from_")
     if start is None:
-        raise context.source.problem(
+        raise context.text.problem(
             "the question has no FROM; name the table that it is about", select
         )
-    only(context.source, start, "this")
+    only(context.text, start, "this")
     joins = select.args.get("joins") or []
     if len(joins) >= TABLES:
-        raise context.source.problem(
+        raise context.text.problem(
             f"one SELECT may join {TABLES} tables; join fewer", joins[TABLES - 1]
         )
     parts: list[Part] = []
@@ -82,7 +82,7 @@ def _part(
     context: Context, known: list[str], first: exp.Expr, others: list[exp.Join]
 ) -> Part:
     if isinstance(first, exp.Join):
-        only(context.source, first, "this", "kind")
+        only(context.text, first, "this", "kind")
     scope = _source(context, first.this)
     _check_names(context, known, scope, first)
     for node in others:
@@ -97,7 +97,7 @@ def _check_names(
 ) -> None:
     for name in scope.tables:
         if any(same(name, other) for other in known):
-            raise context.source.problem(
+            raise context.text.problem(
                 f"{name} stands twice in FROM; give one of them another name with AS",
                 node,
             )
@@ -106,7 +106,7 @@ def _check_names(
 def _source(context: Context, node: exp.Expr) -> Scope:
     if isinstance(node, exp.Table):
         if not isinstance(node.this, exp.Identifier):
-            raise context.source.problem(
+            raise context.text.problem(
                 "a function cannot stand in FROM; name a table of the catalogue", node
             )
         if node.args.get("sample") is not None:
@@ -114,36 +114,36 @@ def _source(context: Context, node: exp.Expr) -> Scope:
                 "a SAMPLE keeps rows by chance or by other units' rows; leave "
                 "it out: noise is added to the answer"
             )
-            raise context.source.problem(message, node)
+            raise context.text.problem(message, node)
         if node.args.get("joins"):
-            raise context.source.problem(
+            raise context.text.problem(
                 "write ON right after the JOIN that it belongs to", node
             )
         if node.args.get("db") is not None:
-            raise context.source.problem(
+            raise context.text.problem(
                 "tables have no schema here; write the table's name alone", node
             )
-        only(context.source, node, "this", "alias")
+        only(context.text, node, "this", "alias")
         return _named(context, context.table(node), node, node.name)
     if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
-        only(context.source, node, "this", "alias")
+        only(context.text, node, "this", "alias")
         return _named(context, context.query(context, node.this), node, "")
     if isinstance(node, exp.Subquery):
-        raise context.source.problem(
+        raise context.text.problem(
             "brackets in FROM hold a SELECT; write the joins without them", node
         )
     if isinstance(node, exp.Values):
-        raise context.source.problem(
+        raise context.text.problem(
             "VALUES cannot stand in FROM; declare a public table in the catalogue", node
         )
-    raise refuse(context.source, node)
+    raise refuse(context.text, node)
 
 
 def _named(context: Context, rows: Rows, node: exp.Expr, name: str) -> Scope:
     """Rows under the name and the column names that AS gives them."""
     alias = node.args.get("alias")
     if alias is not None:
-        only(context.source, alias, "this", "columns")
+        only(context.text, alias, "this", "columns")
         rows = renamed(context, rows, alias)
         name = alias.name or name
     columns = rows.node.columns
@@ -160,7 +160,7 @@ def renamed(context: Context, rows: Rows, alias: exp.TableAlias) -> Rows:
             f"AS gives {len(names)} names, and there are fewer columns "
             f"({len(columns)}); leave some out"
         )
-        raise context.source.problem(message, alias)
+        raise context.text.problem(message, alias)
     for index, name in enumerate(names):
         columns[index] = replace(columns[index], name=name.name)
     return (

@@ -17,7 +17,7 @@ from dither.query.sql.question import Aggregate
 from dither.query.sql.refusals import only
 from dither.query.sql.scalars import Scalars
 from dither.query.sql.scope import Scope
-from dither.query.sql.text import Source
+from dither.query.sql.text import QueryText
 
 __all__ = [
     "Grouping",
@@ -44,34 +44,34 @@ class Item:
         )
 
 
-def items_of(source: Source, select: exp.Select) -> list[Item]:
+def items_of(text: QueryText, select: exp.Select) -> list[Item]:
     if not select.expressions:
-        raise source.problem(
+        raise text.problem(
             "SELECT names nothing to ask for; write SELECT COUNT(*) FROM …",
             select,
             "SELECT",
         )
-    return [_item(source, node) for node in select.expressions]
+    return [_item(text, node) for node in select.expressions]
 
 
-def _item(source: Source, node: exp.Expr) -> Item:
+def _item(text: QueryText, node: exp.Expr) -> Item:
     if not isinstance(node, exp.Alias):
         return Item(node)
-    only(source, node, "this", "alias")
+    only(text, node, "this", "alias")
     return Item(node.this, node.alias)
 
 
-def row_scalars(source: Source, scope: Scope, place: str) -> Scalars:
+def row_scalars(text: QueryText, scope: Scope, place: str) -> Scalars:
     """Expressions over single rows; an aggregate in them is refused."""
 
     def leaf(node: exp.Expr) -> Expr | None:
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
-            return scope.ref(source, node)
+            return scope.ref(text, node)
         if is_aggregate(node):
-            raise source.problem(_misplaced(place), node)
+            raise text.problem(_misplaced(place), node)
         return None
 
-    return Scalars(source, leaf)
+    return Scalars(text, leaf)
 
 
 def _misplaced(place: str) -> str:
@@ -88,7 +88,7 @@ def _misplaced(place: str) -> str:
 
 
 def group_keys(
-    source: Source, scope: Scope, select: exp.Select, items: list[Item]
+    text: QueryText, scope: Scope, select: exp.Select, items: list[Item]
 ) -> dict[Expr, exp.Expr]:
     """The expressions of GROUP BY, by themselves, by alias or by place, and where they
     stand.
@@ -96,20 +96,20 @@ def group_keys(
     group = select.args.get("group")
     if group is None:
         return {}
-    only(source, group, "expressions", "all")
+    only(text, group, "expressions", "all")
     if group.args.get("all"):
         nodes: Iterable[exp.Expr] = [
             item.node for item in items if not aggregates_in(item.node)
         ]
     elif group.expressions:
         nodes = [
-            _key_node(source, scope, plain(node), items) for node in group.expressions
+            _key_node(text, scope, plain(node), items) for node in group.expressions
         ]
     else:
-        raise source.problem(
+        raise text.problem(
             "GROUP BY needs a column or an expression; name one", group, "GROUP BY"
         )
-    return keyed(row_scalars(source, scope, "GROUP BY"), nodes)
+    return keyed(row_scalars(text, scope, "GROUP BY"), nodes)
 
 
 def keyed(scalars: Scalars, nodes: Iterable[exp.Expr]) -> dict[Expr, exp.Expr]:
@@ -117,7 +117,7 @@ def keyed(scalars: Scalars, nodes: Iterable[exp.Expr]) -> dict[Expr, exp.Expr]:
     found = {scalars.bind(node): node for node in nodes}
     keys = {key: node for key, node in found.items() if not isinstance(key, Literal)}
     if len(keys) > KEYS:
-        raise scalars.source.problem(
+        raise scalars.text.problem(
             f"one SELECT can have {KEYS} keys; group by fewer",
             list(keys.values())[KEYS],
         )
@@ -125,25 +125,25 @@ def keyed(scalars: Scalars, nodes: Iterable[exp.Expr]) -> dict[Expr, exp.Expr]:
 
 
 def _key_node(
-    source: Source, scope: Scope, node: exp.Expr, items: list[Item]
+    text: QueryText, scope: Scope, node: exp.Expr, items: list[Item]
 ) -> exp.Expr:
     """What an item of GROUP BY means: a place in SELECT, a column, or else an alias."""
     if isinstance(node, exp.Tuple):
-        raise source.problem(
+        raise text.problem(
             "GROUP BY takes its columns without brackets; write GROUP BY a, b", node
         )
     place = constant(node)
     if isinstance(place, int):
-        return item_at(source, node, place, items).node
+        return item_at(text, node, place, items).node
     if isinstance(node, exp.Column) and not node.table and not scope.find(node.name):
         return next((item.node for item in items if same(item.alias, node.name)), node)
     return node
 
 
-def item_at(source: Source, node: exp.Expr, place: int, items: list[Item]) -> Item:
+def item_at(text: QueryText, node: exp.Expr, place: int, items: list[Item]) -> Item:
     if 1 <= place <= len(items):
         return items[place - 1]
-    raise source.problem(
+    raise text.problem(
         f"SELECT has {len(items)} items; write a place from 1 to {len(items)}", node
     )
 
@@ -152,7 +152,7 @@ def item_at(source: Source, node: exp.Expr, place: int, items: list[Item]) -> It
 class Grouping:
     """Binds expressions over groups, and collects the aggregates they need."""
 
-    source: Source
+    text: QueryText
     scope: Scope
     keys: list[Expr]
     items: list[Item]
@@ -162,10 +162,10 @@ class Grouping:
     aggregates: list[Aggregate] = field(default_factory=list)
 
     def bind(self, node: exp.Expr) -> Expr:
-        return Scalars(self.source, self._leaf).bind(node)
+        return Scalars(self.text, self._leaf).bind(node)
 
     def condition(self, node: exp.Expr) -> Expr:
-        return Scalars(self.source, self._leaf).condition(node, "HAVING")
+        return Scalars(self.text, self._leaf).condition(node, "HAVING")
 
     def _leaf(self, node: exp.Expr) -> Expr | None:
         if is_aggregate(node):
@@ -180,7 +180,7 @@ class Grouping:
         if aggregates_in(node):
             return None
         try:
-            expr = row_scalars(self.source, self.scope, "GROUP BY").bind(node)
+            expr = row_scalars(self.text, self.scope, "GROUP BY").bind(node)
         except QueryError:
             return None  # an alias stands in it, or it is wrong: its parts will tell
         return self.key_leaf(self.keys.index(expr)) if expr in self.keys else None
@@ -190,16 +190,16 @@ class Grouping:
         for item in self.items:
             if not node.table and item.alias and same(item.alias, node.name):
                 return self._plainly(item.node)
-        column = self.scope.ref(self.source, node).column.name
+        column = self.scope.ref(self.text, node).column.name
         way = f"add {column} to GROUP BY, or aggregate it, such as COUNT({column})"
-        raise self.source.problem(
+        raise self.text.problem(
             f"{column} is neither in GROUP BY nor in an aggregate; {way}", node
         )
 
     def _plainly(self, node: exp.Expr) -> Expr:
         """An item of SELECT, in which aliases have no meaning."""
         inner = Grouping(
-            self.source,
+            self.text,
             self.scope,
             self.keys,
             [],
@@ -212,7 +212,7 @@ class Grouping:
 
     def _aggregate(self, node: exp.Expr) -> Expr:
         reader = Reader(
-            row_scalars(self.source, self.scope, "an aggregate"), self.scope.rows
+            row_scalars(self.text, self.scope, "an aggregate"), self.scope.rows
         )
         found = reader.read(node)
         self.check(node, found)
@@ -224,7 +224,7 @@ class Grouping:
             ):
                 return self.aggregate_leaf(index, known)
         if len(self.aggregates) >= AGGREGATES:
-            raise self.source.problem(
+            raise self.text.problem(
                 f"one SELECT can have {AGGREGATES} aggregates; ask for fewer", node
             )
         self.aggregates.append(found)

@@ -25,12 +25,12 @@ def in_rows(
     """The rows for which an expression is (or, negated, is not) among the values of a
     SELECT.
     """
-    only(context.source, node, "this", "query")
+    only(context.text, node, "this", "query")
     query = node.args["query"]
-    only(context.source, query, "this")
+    only(context.text, query, "this")
     others = context.query(context, query.this)
-    if len(others.facts) != 1:
-        raise context.source.problem(
+    if len(others.ids) != 1:
+        raise context.text.problem(
             "the SELECT after IN must have one column; name one", node
         )
     build = _of_owners if others.node.private else _in_public
@@ -44,14 +44,14 @@ def _of_owners(
     only an owner's rows decide.
     """
     source = rows.node
-    ids = isinstance(expr, Ref) and bool(rows.facts[expr.index] & others.facts[0])
+    ids = isinstance(expr, Ref) and bool(rows.ids[expr.index] & others.ids[0])
     if not (ids and source.private) or row_tables(source) | row_tables(others.node):
         message = (
             "IN (SELECT …) over a private table can compare only the unit's "
             "id with the unit's id, or a key that leads "
             "to the unit with itself; write WHERE id IN (SELECT id FROM …)"
         )
-        raise context.source.problem(message, node)
+        raise context.text.problem(message, node)
     assert isinstance(expr, Ref)
     if expr.column.owner and others.node.columns[0].owner:
         return OfOwners(
@@ -65,7 +65,7 @@ def _of_owners(
     if negated:  # as with public values: NULL is in no list, and not outside of one
         source = rows.filtered(call("is_not_null", expr)).node
     other = others.ref(0)
-    equal = call("eq", expr, replace(other, index=len(rows.facts)))
+    equal = call("eq", expr, replace(other, index=len(rows.ids)))
     return SemiJoin(
         source.columns,
         source.private,
@@ -84,7 +84,7 @@ def _in_public(
     try:
         mine, value = unify("IN", (expr, others.ref(0)))
     except TypeProblem as problem:
-        raise context.source.problem(str(problem), node) from None
+        raise context.text.problem(str(problem), node) from None
     values = others.projected([(others.node.columns[0].name, value)]).node
     return InPublic(
         source.columns, source.private, source.most, source, mine, values, negated

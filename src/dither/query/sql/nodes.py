@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from dither.query.catalogue.model import Table
-from dither.query.operations.expressions import Column, Expr
+from dither.query.operations.expressions import ColumnType, Expr
 
 __all__ = [
     "Distinct",
@@ -38,7 +38,7 @@ class Node:
     owner has at most, if known.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnType, ...]
     private: bool
     most: int | None
 

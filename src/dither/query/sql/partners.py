@@ -33,31 +33,31 @@ def checked(context: Context, node: exp.Exists) -> exp.Select:
     only that there is a row.
     """
     select = node.this
-    only(context.source, node, "this")
+    only(context.text, node, "this")
     if not isinstance(select, exp.Select) or select.args.get("from_") is None:
-        raise context.source.problem(
+        raise context.text.problem(
             f"EXISTS needs one SELECT with FROM and WHERE; {WAY}", node, "EXISTS"
         )
-    items = items_of(context.source, select)
+    items = items_of(context.text, select)
     if select.args.get("group") is not None or any(
         aggregates_in(item.node) for item in items
     ):
         message = f"EXISTS asks whether there is a row, so it cannot aggregate; {WAY}"
-        raise context.source.problem(message, node, "EXISTS")
-    only(context.source, select, "expressions", "from_", "joins", "where")
+        raise context.text.problem(message, node, "EXISTS")
+    only(context.text, select, "expressions", "from_", "joins", "where")
     return select
 
 
 def _check_items(context: Context, scope: Scope, select: exp.Select) -> None:
-    for item in items_of(context.source, select):
+    for item in items_of(context.text, select):
         if isinstance(item.node, exp.Star):
-            only(context.source, item.node)
+            only(context.text, item.node)
         elif isinstance(item.node, exp.Literal | exp.Column) and not item.node.find(
             exp.Star
         ):
-            row_scalars(context.source, scope, "EXISTS").bind(item.node)
+            row_scalars(context.text, scope, "EXISTS").bind(item.node)
         else:
-            raise context.source.problem(
+            raise context.text.problem(
                 "EXISTS looks at no column; write EXISTS (SELECT * FROM …)", item.node
             )
 
@@ -71,13 +71,13 @@ def split(
     inner = parts[0].scope
     for part in parts[1:]:
         inner = beside(inner, part.scope)
-        context.made(len(inner.rows.facts), part.node)
-    scalars = row_scalars(context.source, _nested(scope, inner), "WHERE")
+        context.made(len(inner.rows.ids), part.node)
+    scalars = row_scalars(context.text, _nested(scope, inner), "WHERE")
     own, across = list[exp.Expr](), list[exp.Expr]()
     for node in conditions:
         found = refs(scalars.condition(node, "WHERE"))
         (
-            across if any(ref.index < len(scope.rows.facts) for ref in found) else own
+            across if any(ref.index < len(scope.rows.ids) for ref in found) else own
         ).append(node)
     return own, across
 
@@ -99,7 +99,7 @@ def partnered(
     """The rows with (or, negated, without) a partner for which all conditions hold."""
     both = _nested(scope, inner)
     _check_items(context, both, node.this)
-    scalars = row_scalars(context.source, both, "WHERE")
+    scalars = row_scalars(context.text, both, "WHERE")
     parts = [scalars.condition(one, "WHERE") for one in across]
     condition = parts[0] if len(parts) == 1 else call("and", *parts) if parts else None
     source, others = scope.rows.node, inner.rows.node
@@ -125,19 +125,19 @@ def _check_owners(
             "table it has partners of; "
             "put the private table in FROM and join the public one"
         )
-        raise context.source.problem(message, node, "EXISTS")
+        raise context.text.problem(message, node, "EXISTS")
     if row_tables(source) | row_tables(others):
         message = (
             "each row is a unit of its own, so EXISTS would look at rows of "
             "other units; ask about one at a time"
         )
-        raise context.source.problem(message, node, "EXISTS")
+        raise context.text.problem(message, node, "EXISTS")
     if not same_owner(beside(scope, inner).rows, len(source.columns), condition):
         message = (
             "EXISTS over a private table can look only at rows of the same "
             f"unit; {_way(scope, inner)}"
         )
-        raise context.source.problem(message, node, "EXISTS")
+        raise context.text.problem(message, node, "EXISTS")
 
 
 def _way(scope: Scope, inner: Scope) -> str:
@@ -146,7 +146,7 @@ def _way(scope: Scope, inner: Scope) -> str:
             "give the inner table another name with AS, and compare the "
             "unit's ids in its WHERE"
         )
-    found = same_unit(beside(scope, inner), len(scope.rows.facts))
+    found = same_unit(beside(scope, inner), len(scope.rows.ids))
     return (
         "select the unit's id on both sides"
         if found is None

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from dither.errors import QueryError
 from dither.query.operations.calls import FUNCTIONS as OPERATIONS
-from dither.query.sql.text import Source
+from dither.query.sql.text import QueryText
 
 __all__ = ["CLAUSES", "only", "refuse", "unknown"]
 
@@ -117,15 +117,15 @@ WORDS: dict[type[exp.Expr], str] = {
 }
 
 
-def refuse(source: Source, node: exp.Expr) -> QueryError:
+def refuse(text: QueryText, node: exp.Expr) -> QueryError:
     """The error for a construct that is not on the allow-list."""
     if isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
-        return refuse(source, node.this)
+        return refuse(text, node.this)
     if type(node) in INSTEAD:
-        return source.problem(INSTEAD[type(node)], node, WORDS.get(type(node), ""))
-    name = source.name(node)
+        return text.problem(INSTEAD[type(node)], node, WORDS.get(type(node), ""))
+    name = text.name(node)
     if isinstance(node, exp.AggFunc):
-        return source.problem(
+        return text.problem(
             (
                 f"{name} has no private form; use COUNT, SUM, AVG, MIN, MAX, "
                 "MEDIAN, QUANTILE_CONT, STDDEV or CORR"
@@ -133,15 +133,15 @@ def refuse(source: Source, node: exp.Expr) -> QueryError:
             node,
         )
     if isinstance(node, exp.Anonymous):
-        return source.problem(
+        return text.problem(
             f"there is no function {node.name.upper()}; {_known(node.name.upper())}",
             node,
         )
     if isinstance(node, exp.Func):
-        return source.problem(
+        return text.problem(
             f"the function {name} cannot be asked; {_known(name)}", node
         )
-    return source.problem(
+    return text.problem(
         (
             f"{name} cannot be asked; write it with comparisons, arithmetic, "
             "CASE and functions"
@@ -176,7 +176,7 @@ def unknown(node: exp.Expr) -> exp.Expr | None:
     )
 
 
-def only(source: Source, node: exp.Expr, *allowed: str) -> None:
+def only(text: QueryText, node: exp.Expr, *allowed: str) -> None:
     """Refuse a node with any part that is not read: nothing that was written is
     silently left out.
     """
@@ -190,12 +190,12 @@ def only(source: Source, node: exp.Expr, *allowed: str) -> None:
             place = value[0] if isinstance(value, list) else value
             inner = place if isinstance(place, exp.Expr) else node
             if isinstance(node, exp.Func) and name not in NAMED:
-                raise source.problem(
-                    f"{source.name(node)} cannot be asked with this; leave it out",
+                raise text.problem(
+                    f"{text.name(node)} cannot be asked with this; leave it out",
                     inner,
                 )
             word = CLAUSES.get(name) or NAMED.get(name) or name.strip("_").upper()
-            raise source.problem(
+            raise text.problem(
                 f"{word} cannot be asked here; leave it out",
                 inner,
                 CLAUSES.get(name, ""),

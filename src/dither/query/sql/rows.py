@@ -46,7 +46,7 @@ def _where(context: Context, select: exp.Select) -> Where:
     found = Where([], [], [])
     if where is None:
         return found
-    only(context.source, where, "this")
+    only(context.text, where, "this")
     for node in _conjuncts(where.this):
         inner, negated = node, False
         while isinstance(inner, exp.Not):
@@ -59,7 +59,7 @@ def _where(context: Context, select: exp.Select) -> Where:
             found.conditions.append(node)
     if len(found.members) + len(found.partners) > QUERIES:
         message = f"one WHERE can have {QUERIES} SELECTs; ask for less at a time"
-        raise context.source.problem(message, where, "WHERE")
+        raise context.text.problem(message, where, "WHERE")
     return found
 
 
@@ -75,7 +75,7 @@ def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _kept(context: Context, scope: Scope, where: Where) -> Scope:
-    scalars = row_scalars(context.source, scope, "WHERE")
+    scalars = row_scalars(context.text, scope, "WHERE")
     kept: list[Expr] = [scalars.condition(node, "WHERE") for node in where.conditions]
     rows = scope.rows
     if kept:
@@ -94,7 +94,7 @@ def _partnered(context: Context, scope: Scope, node: exp.Exists, negated: bool) 
     """
     select = checked(context, node)
     parts, where = parts_of(context, select), _where(context, select)
-    context.made(len(scope.rows.facts), select)
+    context.made(len(scope.rows.ids), select)
     own, across = split(context, scope, parts, where.conditions)
     inner, rest = connected(context, parts, own)
     inner = _kept(context, inner, replace(where, conditions=rest))

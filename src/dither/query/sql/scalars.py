@@ -22,7 +22,7 @@ from dither.query.operations.calls import (
 from dither.query.operations.expressions import Call, Expr, Literal
 from dither.query.operations.reading import Written, constant
 from dither.query.sql.refusals import CLOCK, only, refuse
-from dither.query.sql.text import Source
+from dither.query.sql.text import QueryText
 
 __all__ = ["Scalars", "conjuncts"]
 
@@ -35,13 +35,13 @@ class Scalars:
     keys, aggregates.
     """
 
-    source: Source
+    text: QueryText
     leaf: Callable[[exp.Expr], Expr | None]
 
     def bind(self, node: exp.Expr | None) -> Expr:
         """The expression that a node means: a leaf, a constant, or an operation."""
         if node is None:
-            raise self.source.problem(
+            raise self.text.problem(
                 "a function lacks an argument; write what it is taken of in its "
                 "brackets"
             )
@@ -57,7 +57,7 @@ class Scalars:
             found = reading.read(record.name, written)
             if found is not None:
                 return found
-        raise refuse(self.source, node)
+        raise refuse(self.text, node)
 
     def _asked(self, node: exp.Expr) -> Readings:
         """The operations that a node may mean. Parts that none of them reads are
@@ -74,18 +74,18 @@ class Scalars:
 
     def only(self, node: exp.Expr, *parts: str) -> None:
         """Refuse a node that has any other part."""
-        only(self.source, node, *parts)
+        only(self.text, node, *parts)
 
     def problem(self, message: str, node: exp.Expr, word: str = "") -> QueryError:
         """The error that says what is wrong with a node."""
-        return self.source.problem(message, node, word)
+        return self.text.problem(message, node, word)
 
     def condition(self, node: exp.Expr, what: str) -> Expr:
         """An expression that is true or false."""
         found = self.bind(node)
         if found.type is Type.BOOLEAN:
             return found
-        raise self.source.problem(
+        raise self.text.problem(
             f"{what} needs a condition; write a comparison such as x > 0", node
         )
 
@@ -95,19 +95,19 @@ class Scalars:
         try:
             return call(op, *args, options=options)
         except TypeProblem as problem:
-            raise self.source.problem(str(problem), node) from None
+            raise self.text.problem(str(problem), node) from None
 
     def literal(self, node: exp.Expr, value: Any) -> Literal:
         try:
             return literal(value)
         except TypeProblem as problem:
-            raise self.source.problem(str(problem), node) from None
+            raise self.text.problem(str(problem), node) from None
 
     def constant(self, node: exp.Expr | None, what: str) -> Any:
         """The value of a part that must be written as a constant."""
         found = constant(node)
         if found is None:
-            raise self.source.problem(
+            raise self.text.problem(
                 f"{what} must be a constant; write a number or a text", node
             )
         return found
@@ -116,7 +116,7 @@ class Scalars:
         value = self.constant(node, what)
         if isinstance(value, int):
             return value
-        raise self.source.problem(f"{what} must be a whole number", node)
+        raise self.text.problem(f"{what} must be a whole number", node)
 
 
 def conjuncts(expr: Expr) -> Iterator[Expr]:

@@ -13,29 +13,29 @@ from dither.query.catalogue.limits import ALL_COLUMNS
 from dither.query.catalogue.model import Catalogue, Field, Table
 from dither.query.catalogue.names import nearest, same
 from dither.query.catalogue.types import Keys, Range, Type
-from dither.query.operations.expressions import Column, Expr, Ref
+from dither.query.operations.expressions import ColumnType, Expr, Ref
 from dither.query.sql.nodes import Filter, Node, Project, Scan
 from dither.query.sql.refusals import only
-from dither.query.sql.text import Source
+from dither.query.sql.text import QueryText
 
 __all__ = ["OWNER", "Context", "Entry", "Nested", "Rows", "Scope", "scan"]
 
 OWNER = "owner"
-Facts = frozenset[str]
+Ids = frozenset[str]
 
 
 @dataclass(frozen=True)
 class Rows:
     """A node, and for each column which ids its values are.
 
-    A column's facts are "owner" (its value, unless NULL, is the id of the row's owner)
+    A column's ids are "owner" (its value, unless NULL, is the id of the row's owner)
     or names such as "visits.visit_id" (its value, unless NULL, is that key of a row
-    with the same owner). Two rows whose columns share a fact and are equal therefore
+    with the same owner). Two rows whose columns share an id and are equal therefore
     have the same owner.
     """
 
     node: Node
-    facts: tuple[Facts, ...]
+    ids: tuple[Ids, ...]
 
     def ref(self, index: int) -> Ref:
         return Ref.to(index, self.node.columns[index])
@@ -52,17 +52,17 @@ class Rows:
         it.
         """
         source = self.node
-        columns = tuple(Column.of(name, expr) for name, expr in named)
+        columns = tuple(ColumnType.of(name, expr) for name, expr in named)
         exprs = tuple(expr for _, expr in named)
         if columns == source.columns and exprs == tuple(
             self.ref(index) for index in range(len(columns))
         ):
             return self
-        facts = tuple(
-            self.facts[expr.index] if isinstance(expr, Ref) else frozenset()
+        ids = tuple(
+            self.ids[expr.index] if isinstance(expr, Ref) else frozenset()
             for expr in exprs
         )
-        return Rows(Project(columns, source.private, source.most, source, exprs), facts)
+        return Rows(Project(columns, source.private, source.most, source, exprs), ids)
 
 
 @dataclass(frozen=True)
@@ -101,13 +101,13 @@ class Scope:
             return [entry for entry in named if same(entry.table, table)]
         return [entry for entry in named if not entry.shared]
 
-    def ref(self, source: Source, node: exp.Column) -> Ref:
+    def ref(self, text: QueryText, node: exp.Column) -> Ref:
         """The column that a name means."""
         if node.args.get("db") is not None:
-            raise source.problem(
+            raise text.problem(
                 "columns have no schema and no parts here; write table.column", node
             )
-        only(source, node, "this", "table")
+        only(text, node, "this", "table")
         found = self.find(node.name, node.table)
         if len(found) > 1:
             names = {f"{entry.table}.{entry.name}" for entry in found if entry.table}
@@ -116,11 +116,11 @@ class Scope:
                 if len(names) == len(found)
                 else "rename one of them with AS"
             )
-            raise source.problem(
+            raise text.problem(
                 f"{node.name} is the name of several columns here; {way}", node
             )
         if not found:
-            raise source.problem(self._unknown(node), node)
+            raise text.problem(self._unknown(node), node)
         return self.rows.ref(found[0].index)
 
     def _unknown(self, node: exp.Column) -> str:
@@ -135,14 +135,14 @@ class Scope:
             for entry in self.entries
             if not node.table or same(entry.table, node.table)
         ]
-        text = (
+        quotes = (
             f" (write '{node.name}' in single quotes for a text)"
             if node.this.args.get("quoted")
             else ""
         )
         return (
             f"there is no column {node.name}{of}; "
-            f"{nearest(node.name, [entry.name for entry in visible])}{text}"
+            f"{nearest(node.name, [entry.name for entry in visible])}{quotes}"
         )
 
 
@@ -167,7 +167,7 @@ class Context:
     queries named by WITH.
     """
 
-    source: Source
+    text: QueryText
     catalogue: Catalogue
     query: Callable[[Context, exp.Expr], Rows]
     named: Mapping[str, Rows] = field(default_factory=dict)
@@ -184,7 +184,7 @@ class Context:
                 "all parts of the question together have more than "
                 f"{ALL_COLUMNS:,} columns; name fewer"
             )
-            raise self.source.problem(message, node)
+            raise self.text.problem(message, node)
 
     def table(self, node: exp.Table) -> Rows:
         found = self.named.get(node.name.casefold())
@@ -197,7 +197,7 @@ class Context:
                     self._scans[table.name] = scan(self.catalogue, table)
                 return self._scans[table.name]
         names = [*self.named, *(table.name for table in self.catalogue.tables)]
-        raise self.source.problem(
+        raise self.text.problem(
             f"there is no table {node.name:.255}; {nearest(node.name[:255], names)}",
             node,
         )
@@ -206,15 +206,15 @@ class Context:
 def scan(catalogue: Catalogue, table: Table) -> Rows:
     """A table as declared."""
     columns = tuple(_column(table, field) for field in table.fields)
-    facts = tuple(_facts(catalogue, table, field.name) for field in table.fields)
-    return Rows(Scan(columns, not table.public, _most(table), table), facts)
+    ids = tuple(_ids(catalogue, table, field.name) for field in table.fields)
+    return Rows(Scan(columns, not table.public, _most(table), table), ids)
 
 
-def _column(table: Table, field: Field) -> Column:
+def _column(table: Table, field: Field) -> ColumnType:
     range_ = Range(0, 1) if field.type is Type.BOOLEAN else field.range
     keys = field.keys
     assert keys is None or isinstance(keys, Keys)
-    return Column(
+    return ColumnType(
         field.name,
         field.type,
         range_,
@@ -228,16 +228,16 @@ def _is_owner(table: Table, name: str) -> bool:
     return not table.public and table.owner is not None and same(name, table.owner)
 
 
-def _facts(catalogue: Catalogue, table: Table, name: str) -> Facts:
+def _ids(catalogue: Catalogue, table: Table, name: str) -> Ids:
     if table.public:
         return frozenset()
-    facts = {OWNER} if _is_owner(table, name) else set()
+    ids = {OWNER} if _is_owner(table, name) else set()
     links = [other.link for other in catalogue.tables if other.link is not None]
     if table.link is not None and same(table.link.column, name):
-        facts.add(f"{table.link.table}.{table.link.key}".casefold())
+        ids.add(f"{table.link.table}.{table.link.key}".casefold())
     if any(same(link.table, table.name) and same(link.key, name) for link in links):
-        facts.add(f"{table.name}.{name}".casefold())
-    return frozenset(facts)
+        ids.add(f"{table.name}.{name}".casefold())
+    return frozenset(ids)
 
 
 def _most(table: Table) -> int | None:

@@ -12,14 +12,14 @@ from sqlglot import Token, TokenType, exp
 
 from dither.errors import QueryError
 
-__all__ = ["CLOSING", "OPENING", "Source"]
+__all__ = ["CLOSING", "OPENING", "QueryText"]
 
 OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
 CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
 
 
 @dataclass(frozen=True)
-class Source:
+class QueryText:
     """A question as it was written, and the words it consists of."""
 
     sql: str
