@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from dither.query.catalogue.types import ANY, Range, Type
 from dither.query.operations.expressions import ColumnType, Expr, Ref
-from dither.query.sql.scalars import Scalars
+from dither.query.sql.scope import Scalars
 from dither.query.sql.text import QueryText
 
 

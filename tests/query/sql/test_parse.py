@@ -184,9 +184,7 @@ def test_an_unfinished_text_is_shown_where_it_opens() -> None:
 
 
 def test_items_and_calls_are_quoted_as_written() -> None:
-    source = parse(
-        "SELECT DISTINCT a, Sum( (b) )  filter (where c), 'x,y' FROM t"
-    ).text
+    source = parse("SELECT DISTINCT a, Sum( (b) )  filter (where c), 'x,y' FROM t").text
     assert source.items() == ["a", "Sum( (b) ) filter (where c)", "'x,y'"]
     assert parse("FROM t SELECT a, (SELECT b, c FROM d)").text.items() == [
         "a",

@@ -13,7 +13,7 @@ from dither.query.catalogue.types import Range, Type
 from dither.query.engines.protocol import Dialect
 from dither.query.operations.expressions import ColumnType, Expr
 from dither.query.plan.vectors import FINEST, Kind, Vector
-from dither.query.sql.nodes import Summary
+from dither.query.sql.question import Summary
 
 __all__ = ["held", "leaf", "nearest", "over", "row_parts", "sums", "unit_summary"]
 

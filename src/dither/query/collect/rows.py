@@ -16,7 +16,7 @@ from dither.query.catalogue.types import ANY, Type
 from dither.query.collect.integers import unit_summary
 from dither.query.engines.protocol import Dialect
 from dither.query.operations.expressions import Call, ColumnType, Expr, Literal, Ref
-from dither.query.sql.nodes import (
+from dither.query.sql.question import (
     Distinct,
     Filter,
     InPublic,

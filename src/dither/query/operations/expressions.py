@@ -8,13 +8,24 @@ done in reals), and a real is finite or NULL.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from dither.query.catalogue.types import ANY, Keys, Range, Type
 
-__all__ = ["AggregateLeaf", "Call", "ColumnType", "Expr", "KeyLeaf", "Literal", "Ref"]
+__all__ = [
+    "AggregateLeaf",
+    "Call",
+    "ColumnType",
+    "Expr",
+    "KeyLeaf",
+    "Literal",
+    "Ref",
+    "conjuncts",
+    "refs",
+]
 
 
 @dataclass(frozen=True)
@@ -30,7 +41,8 @@ class ColumnType:
     name: str
     type: Type
     range: Range = ANY
-    keys: Keys | None = None
+    # Very many keys take long to hash, and hardly any columns differ by them alone.
+    keys: Keys | None = field(default=None, hash=False)
     owner: bool = False
     size: int = field(default=1, compare=False, repr=False)
     depth: int = field(default=0, compare=False, repr=False)
@@ -122,6 +134,10 @@ class Call(Expr):
     def depth(self) -> int:
         return 1 + max((arg.depth for arg in self.args), default=0)
 
+    def fits(self, size: int, depth: int) -> bool:
+        """Whether it has at most so many parts, nested at most so deep."""
+        return self.size <= size and self.depth <= depth
+
 
 @dataclass(frozen=True)
 class KeyLeaf(Expr):
@@ -135,3 +151,20 @@ class AggregateLeaf(Expr):
     """After aggregation: one of the released aggregates, by its place."""
 
     index: int
+
+
+def conjuncts(expr: Expr) -> Iterator[Expr]:
+    """The conditions that are joined by AND."""
+    if isinstance(expr, Call) and expr.op == "and":
+        for arg in expr.args:
+            yield from conjuncts(arg)
+    else:
+        yield expr
+
+
+def refs(expr: Expr) -> Iterator[Ref]:
+    """The columns that an expression looks at."""
+    if isinstance(expr, Ref):
+        yield expr
+    for arg in expr.args if isinstance(expr, Call) else ():
+        yield from refs(arg)

@@ -21,21 +21,23 @@ from dither.query.operations.expressions import (
 from dither.query.operations.record import OPERATIONS
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Kind
-from dither.query.sql.nodes import (
+from dither.query.sql.question import (
+    Aggregate,
     Distinct,
     Filter,
     InPublic,
     Join,
+    Key,
     Node,
     OfOwners,
     PerUnit,
     Project,
+    Question,
     Scan,
     SemiJoin,
     Summary,
     Union,
 )
-from dither.query.sql.question import Aggregate, Key, Question
 
 __all__ = ["describe", "described"]
 

@@ -6,36 +6,22 @@ All that is decided here depends on the text and the catalogue alone (rule R1).
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 
 from sqlglot import exp
 
 from dither.errors import QueryError
-from dither.query.catalogue.limits import ALL_EFFORT, MOST_GROUPS
 from dither.query.catalogue.model import Catalogue
-from dither.query.catalogue.names import find, same
-from dither.query.catalogue.types import Type
-from dither.query.operations.expressions import AggregateLeaf, Expr, KeyLeaf, Ref
-from dither.query.operations.reading import constant, plain
-from dither.query.sql.aggregates import aggregates_in, released
-from dither.query.sql.bounds import check
-from dither.query.sql.domains import public_values, steps_to
-from dither.query.sql.grouping import (
-    Grouping,
-    Item,
-    group_keys,
-    item_at,
-    items_of,
-    keyed,
-    row_scalars,
-)
+from dither.query.operations.expressions import Expr
+from dither.query.operations.reading import constant
+from dither.query.sql.aggregates import Grouping, Item
+from dither.query.sql.from_clause import rows_from
+from dither.query.sql.grouping import described, group_keys, item_at, items_of, keyed
 from dither.query.sql.parse import NESTED, Parsed, parse
-from dither.query.sql.question import Aggregate, Key, Output, Question
-from dither.query.sql.refusals import CLAUSES, only, refuse, unknown
-from dither.query.sql.rows import rows_from
-from dither.query.sql.scope import OWNER, Context, Scope
+from dither.query.sql.question import Output, Question
+from dither.query.sql.scope import Context, Scope, aggregates_in, only, row_scalars
 from dither.query.sql.selects import check_parts, distinct_of, query, with_named
+from dither.query.sql.text import CLAUSES, refuse, unknown
 
 __all__ = ["bind"]
 
@@ -91,10 +77,12 @@ def _question(context: Context, node: exp.Select) -> Question:
     _check_private(context, scope, node)
     items = items_of(context.text, node)
     keys = _keys(context, scope, node, items)
-    grouping = _grouping(context, scope, list(keys), items)
+    grouping = Grouping(context.text, scope, list(keys), items)
     outputs = _outputs(context, grouping, items)
     having = node.args.get("having")
-    condition = None if having is None else grouping.condition(having.this)
+    condition = (
+        None if having is None else grouping.scalars.condition(having.this, "HAVING")
+    )
     order = _order(context, grouping, outputs, node.args.get("order"))
     if not keys and not grouping.aggregates:
         message = (
@@ -104,7 +92,7 @@ def _question(context: Context, node: exp.Select) -> Question:
         raise context.text.problem(message, node)
     return Question(
         scope.rows.node,
-        _described(context, scope, keys, outputs),
+        described(context, scope, keys, outputs),
         tuple(grouping.aggregates),
         outputs,
         condition,
@@ -139,13 +127,11 @@ def _check_private(context: Context, scope: Scope, node: exp.Select) -> None:
 
 def _check_tables(context: Context, node: exp.Select) -> None:
     """A question that names public tables alone needs no other reason to be refused."""
-    named = [
-        find(table.name, (known.name for known in context.catalogue.tables))
-        for table in node.find_all(exp.Table)
-    ]
-    if named and all(
-        name is not None and context.catalogue.table(name).public for name in named
-    ):
+    public = {
+        table.name.casefold() for table in context.catalogue.tables if table.public
+    }
+    named = {table.name.casefold() for table in node.find_all(exp.Table)}
+    if named and named <= public:
         raise context.text.problem(PUBLIC, node.args.get("from_") or node)
 
 
@@ -157,7 +143,7 @@ def _keys(
     """
     distinct = distinct_of(context, node)
     aggregated = (
-        any(aggregates_in(item.node) for item in items)
+        aggregates_in(*[item.node for item in items])
         or node.args.get("having") is not None
     )
     if distinct and (aggregated or node.args.get("group") is not None):
@@ -191,23 +177,6 @@ def _keys(
     return group_keys(context.text, scope, node, items)
 
 
-def _grouping(
-    context: Context, scope: Scope, keys: list[Expr], items: list[Item]
-) -> Grouping:
-    def aggregate(index: int, found: Aggregate) -> Expr:
-        return AggregateLeaf(*released(found), index)
-
-    return Grouping(
-        context.text,
-        scope,
-        keys,
-        items,
-        lambda index: KeyLeaf(keys[index].type, keys[index].range, index),
-        aggregate,
-        lambda node, found: check(context.text, node, scope.rows, found),
-    )
-
-
 def _outputs(
     context: Context, grouping: Grouping, items: list[Item]
 ) -> tuple[Output, ...]:
@@ -218,7 +187,7 @@ def _outputs(
     ]
     named = _unique([name or f"column {i + 1}" for i, name in enumerate(names)])
     return tuple(
-        Output(name, grouping.bind(item.node))
+        Output(name, grouping.scalars.bind(item.node))
         for name, item in zip(named, items, strict=True)
     )
 
@@ -234,85 +203,6 @@ def _unique(names: list[str]) -> list[str]:
             new = f"{name}_{seen[folded] + 1}"
         found[new.casefold()] = new
     return list(found.values())
-
-
-def _described(
-    context: Context,
-    scope: Scope,
-    keys: dict[Expr, exp.Expr],
-    outputs: tuple[Output, ...],
-) -> tuple[Key, ...]:
-    """The keys with their names and public values."""
-    steps = 0
-    for key, place in keys.items():
-        _check_key(context, scope, key, place)
-        steps += steps_to(key)
-        if steps > ALL_EFFORT:
-            message = (
-                "the public values of these keys take too long to compute; "
-                "group by fewer or simpler keys"
-            )
-            raise context.text.problem(message, place)
-    found = tuple(
-        Key(key, _name(index, key, outputs), public_values(key))
-        for index, key in enumerate(keys)
-    )
-    groups = math.prod(len(key.values) for key in found if key.values is not None)
-    if groups > MOST_GROUPS:
-        message = (
-            f"there would be {groups:,} groups, more than {MOST_GROUPS:,}; "
-            "group by fewer or coarser keys"
-        )
-        raise context.text.problem(message, next(iter(keys.values())))
-    return found
-
-
-def _name(index: int, key: Expr, outputs: tuple[Output, ...]) -> str:
-    for output in outputs:
-        if isinstance(output.expr, KeyLeaf) and output.expr.index == index:
-            return output.name
-    return key.column.name if isinstance(key, Ref) else f"key {index + 1}"
-
-
-def _check_key(context: Context, scope: Scope, key: Expr, place: exp.Expr) -> None:
-    if isinstance(key, Ref) and OWNER in scope.rows.ids[key.index]:
-        message = (
-            f"{key.column.name} is the unit's id, so each group would be one unit; "
-            f"leave it out, or write COUNT(DISTINCT {key.column.name})"
-        )
-        raise context.text.problem(message, place)
-    if (
-        isinstance(key, Ref)
-        and scope.rows.ids[key.index]
-        and public_values(key) is None
-    ):
-        message = (
-            f"{key.column.name} leads to one unit, so each group would be one "
-            "unit and none could ever be named; "
-            "leave it out, or group by something that many units share"
-        )
-        raise context.text.problem(message, place)
-    if key.type is Type.REAL:
-        raise context.text.problem(_real_key(key, place), place)
-
-
-def _real_key(key: Expr, place: exp.Expr) -> str:
-    """Numbers with a fraction make no groups; what to do depends on where the fraction
-    comes from.
-    """
-    if isinstance(key, Ref):
-        name = key.column.name
-        return (
-            f"{name} is REAL, and a number with a fraction is hardly ever the "
-            f"same twice; group by FLOOR({name} / 10), "
-            f'or declare {name} as "integer" if it holds whole numbers only'
-        )
-    whole = "write // to divide without one, or " if place.find(exp.Div) else "write "
-    return (
-        "this key is a number with a fraction (REAL), which is hardly "
-        "ever the same twice; "
-        f"{whole}FLOOR(…) or CAST(… AS INTEGER) around it"
-    )
 
 
 def _order(
@@ -332,7 +222,7 @@ def _order(
             raise context.text.problem(
                 "NULLs come last; leave NULLS FIRST out", item, "NULLS"
             )
-        exprs = _ordered(context, grouping, outputs, plain(item.this))
+        exprs = _ordered(context, grouping, outputs, item.this.unnest())
         found += [(expr, bool(item.args.get("desc"))) for expr in exprs]
     return tuple(found)
 
@@ -345,18 +235,17 @@ def _ordered(
     """
     if isinstance(node, exp.Var) and node.name.upper() == "ALL":
         return [output.expr for output in outputs]
+    if isinstance(node, exp.Column):
+        name = "" if node.table else node.name.casefold()
+        for item, output in zip(grouping.items, outputs, strict=True):
+            if name and item.alias.casefold() == name:
+                return [output.expr]
+        return [grouping.scalars.bind(node)]
     place = constant(node)
     if isinstance(place, int):
         item_at(context.text, node, place, grouping.items)
         return [outputs[place - 1].expr]
-    for item, output in zip(grouping.items, outputs, strict=True):
-        if (
-            isinstance(node, exp.Column)
-            and not node.table
-            and same(item.alias, node.name)
-        ):
-            return [output.expr]
-    return [grouping.bind(node)]
+    return [grouping.scalars.bind(node)]
 
 
 def _count(context: Context, node: exp.Expr | None, word: str) -> int | None:

@@ -4,7 +4,6 @@ owner (rule R9).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -12,22 +11,18 @@ from sqlglot import exp
 
 from dither.query.catalogue.names import nearest
 from dither.query.operations.calls import call
-from dither.query.operations.expressions import Call, ColumnType, Expr, Ref
-from dither.query.sql.grouping import row_scalars
-from dither.query.sql.nodes import Join, JoinKind, Node, Project, Scan
-from dither.query.sql.refusals import only
-from dither.query.sql.scalars import conjuncts
-from dither.query.sql.scope import Context, Entry, Rows, Scope
+from dither.query.operations.expressions import Call, ColumnType, Expr, Ref, conjuncts
+from dither.query.sql.question import Join, JoinKind, Node, Project, row_tables
+from dither.query.sql.scope import (
+    Context,
+    Entry,
+    Rows,
+    Scope,
+    only,
+    row_scalars,
+)
 
-__all__ = [
-    "beside",
-    "has_outer_join",
-    "join",
-    "linked",
-    "row_tables",
-    "same_owner",
-    "same_unit",
-]
+__all__ = ["Part", "beside", "join", "linked", "same_owner", "same_unit"]
 
 KINDS = {
     "": JoinKind.INNER,
@@ -37,29 +32,14 @@ KINDS = {
 }
 
 
-def nodes(root: Node) -> Iterator[Node]:
-    """A node and all that it is made of."""
-    yield root
-    for part in root.below:
-        yield from nodes(part)
+@dataclass(frozen=True)
+class Part:
+    """What stands between two commas of FROM: a source, or several with JOIN between
+    them. `node`: where it begins.
+    """
 
-
-def has_outer_join(root: Node) -> bool:
-    """Whether columns may be NULL because a row had no partner."""
-    return any(
-        isinstance(node, Join) and node.kind is not JoinKind.INNER
-        for node in nodes(root)
-    )
-
-
-def row_tables(root: Node) -> set[str]:
-    """The private tables in which each row is a unit of its own."""
-    tables = [
-        node.table for node in nodes(root) if isinstance(node, Scan) and node.private
-    ]
-    return {
-        table.name for table in tables if table.owner is None and table.link is None
-    }
+    scope: Scope
+    node: exp.Expr
 
 
 def join(context: Context, left: Scope, right: Scope, node: exp.Join) -> Scope:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlglot import Token, TokenType, exp
@@ -142,7 +143,7 @@ def _check_words(text: QueryText) -> None:
         )
     # sqlglot reads a[1][1]… in quadratic time.
     if (
-        text.depth > DEEPEST
+        _depth(tokens) > DEEPEST
         or sum(token.token_type == TokenType.L_BRACKET for token in tokens) > TALLEST
     ):
         raise QueryError(NESTED)
@@ -169,6 +170,16 @@ def _check_words(text: QueryText) -> None:
             raise text.problem_at(
                 "this INTERVAL cannot be read; write INTERVAL 3 DAY", one.start
             )
+
+
+def _depth(tokens: Iterable[Token]) -> int:
+    """How deep brackets and CASE are nested."""
+    deepest = depth = 0
+    for token in tokens:
+        depth += token.token_type in OPENING or token.token_type == TokenType.CASE
+        depth -= token.token_type in CLOSING or token.token_type == TokenType.END
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _check_joins(text: QueryText) -> None:

@@ -11,15 +11,21 @@ from sqlglot import exp
 from dither.query.catalogue.limits import COLUMNS, PARTS
 from dither.query.catalogue.names import same
 from dither.query.operations.expressions import Expr
-from dither.query.sql.aggregates import aggregates_in
-from dither.query.sql.from_clause import renamed
-from dither.query.sql.grouping import Item, items_of, row_scalars
-from dither.query.sql.joins import row_tables
-from dither.query.sql.nodes import Distinct, Node
-from dither.query.sql.refusals import CLAUSES, only
-from dither.query.sql.rows import rows_from
-from dither.query.sql.scope import Context, Entry, Rows, Scope
+from dither.query.sql.aggregates import Item
+from dither.query.sql.from_clause import renamed, rows_from
+from dither.query.sql.grouping import items_of
+from dither.query.sql.question import Distinct, Node, row_tables
+from dither.query.sql.scope import (
+    Context,
+    Entry,
+    Rows,
+    Scope,
+    aggregates_in,
+    only,
+    row_scalars,
+)
 from dither.query.sql.summaries import summarised
+from dither.query.sql.text import CLAUSES
 from dither.query.sql.unions import union
 
 __all__ = ["check_parts", "distinct_of", "query", "with_named"]
@@ -87,8 +93,8 @@ def _select(context: Context, node: exp.Select) -> Rows:
     scope = rows_from(context, node)
     items = items_of(context.text, node)
     distinct = distinct_of(context, node)
-    if node.args.get("group") is not None or any(
-        aggregates_in(item.node) for item in items
+    if node.args.get("group") is not None or aggregates_in(
+        *[item.node for item in items]
     ):
         rows = summarised(context, scope, node, items)
     elif node.args.get("having") is not None:

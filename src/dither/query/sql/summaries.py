@@ -5,25 +5,56 @@ owner's rows alone.
 from __future__ import annotations
 
 import math
-from functools import partial
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from dither.query.catalogue.types import Range, Type
 from dither.query.operations import ranges
 from dither.query.operations.expressions import ColumnType, Expr, Ref
-from dither.query.sql.bounds import check_bounds, check_types
-from dither.query.sql.grouping import Grouping, Item, group_keys
-from dither.query.sql.joins import has_outer_join, row_tables
-from dither.query.sql.nodes import PerUnit, Summary
-from dither.query.sql.question import Aggregate
+from dither.query.sql.aggregates import Grouping, Item, check_bounds, check_types
+from dither.query.sql.grouping import group_keys
+from dither.query.sql.question import (
+    Aggregate,
+    PerUnit,
+    Summary,
+    has_outer_join,
+    row_tables,
+)
 from dither.query.sql.scope import Context, Rows, Scope
-from dither.query.sql.text import QueryText
 
 __all__ = ["summarised"]
 
 KNOWN = ("count", "distinct", "units", "sum", "avg", "min", "max")
 SATURATED = Range(-(2**62), 2**62)
+
+
+@dataclass
+class WithinUnit(Grouping):
+    """Binds expressions over the rows of one owner and key: keys and aggregates are
+    exact there, and columns of the summary.
+    """
+
+    def key(self, index: int) -> Expr:
+        return Ref.to(index, _key_column(self.keys[index]))
+
+    def aggregate(self, index: int, found: Aggregate) -> Expr:
+        column = _column(found, self.scope.rows.node.most)
+        return Ref.to(len(self.keys) + index, column)
+
+    def check(self, node: exp.Expr, found: Aggregate) -> None:
+        if found.function not in KNOWN:
+            message = (
+                f"{found.text} cannot be taken within a unit; use COUNT, SUM, "
+                "AVG, MIN or MAX there"
+            )
+            raise self.text.problem(message, node)
+        if found.function in ("count", "distinct", "units"):
+            return
+        check_types(self.text, node, self.scope.rows, found)
+        # A sum of whole numbers is exact without bounds; one of reals is not.
+        if found.function in ("sum", "avg") and found.args[0].type is Type.REAL:
+            check_bounds(self.text, node, found)
 
 
 def summarised(
@@ -33,19 +64,12 @@ def summarised(
     keys = list(group_keys(context.text, scope, node, items))
     _check_owner(context, scope, keys, node)
     context.made(len(items), node)
-    width, most = len(keys), scope.rows.node.most
-    grouping = Grouping(
-        context.text,
-        scope,
-        keys,
-        items,
-        lambda index: Ref.to(index, _key_column(keys[index])),
-        lambda index, aggregate: Ref.to(width + index, _column(aggregate, most)),
-        partial(_check, context.text, scope.rows),
-    )
-    named = [(item.name, grouping.bind(item.node)) for item in items]
+    grouping = WithinUnit(context.text, scope, keys, items)
+    named = [(item.name, grouping.scalars.bind(item.node)) for item in items]
     having = node.args.get("having")
-    condition = None if having is None else grouping.condition(having.this)
+    condition = (
+        None if having is None else grouping.scalars.condition(having.this, "HAVING")
+    )
     rows = _rows(scope.rows, keys, grouping.aggregates)
     return (rows if condition is None else rows.filtered(condition)).projected(named)
 
@@ -100,20 +124,6 @@ def _owner(scope: Scope) -> str:
                 else entry.name
             )
     return "the unit's id (from a table that has it)"
-
-
-def _check(text: QueryText, rows: Rows, node: exp.Expr, aggregate: Aggregate) -> None:
-    if aggregate.function not in KNOWN:
-        message = (
-            f"{aggregate.text} cannot be taken within a unit; use COUNT, SUM, "
-            "AVG, MIN or MAX there"
-        )
-        raise text.problem(message, node)
-    if aggregate.function in ("count", "distinct", "units"):
-        return
-    check_types(text, node, rows, aggregate)
-    if aggregate.function in ("sum", "avg") and aggregate.args[0].type is Type.REAL:
-        check_bounds(text, node, aggregate)
 
 
 def _rows(rows: Rows, keys: list[Expr], aggregates: list[Aggregate]) -> Rows:

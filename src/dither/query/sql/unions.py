@@ -10,10 +10,8 @@ from dither.query.catalogue.types import Keys
 from dither.query.operations import ranges
 from dither.query.operations.arguments import TypeProblem, unify
 from dither.query.operations.expressions import ColumnType, Expr, Ref
-from dither.query.sql.joins import row_tables
-from dither.query.sql.nodes import Node, Project, Union
-from dither.query.sql.refusals import only
-from dither.query.sql.scope import Context, Rows
+from dither.query.sql.question import Node, Project, Union, row_tables
+from dither.query.sql.scope import Context, Rows, only
 
 __all__ = ["union"]
 

@@ -24,7 +24,7 @@ from dither.query.operations.calls import call, literal
 from dither.query.operations.evaluate import value
 from dither.query.operations.expressions import Call, ColumnType, Expr, Ref
 from dither.query.operations.record import OPERATIONS
-from dither.query.sql.scope import scan
+from dither.query.sql.from_clause import scan
 from tests.conformance.postgres_asking import server
 from tests.query.engines.duckdb.test_dialect import holds, reals, same
 from tests.query.engines.postgres.test_engine import made

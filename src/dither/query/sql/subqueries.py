@@ -1,5 +1,5 @@
-"""`EXISTS (SELECT …)`: rows are kept by partners in a public table, or among the rows
-of their own owner (rule R9).
+"""SELECTs in WHERE: rows are kept by values of a public table, or by rows of their own
+owner (rule R9). `x IN (SELECT …)` and `EXISTS (SELECT …)` can be asked.
 """
 
 from __future__ import annotations
@@ -9,18 +9,23 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dither.query.catalogue.names import clash
+from dither.query.operations.arguments import TypeProblem, unify
 from dither.query.operations.calls import call
-from dither.query.operations.expressions import Expr
-from dither.query.sql.aggregates import aggregates_in
-from dither.query.sql.commas import refs
-from dither.query.sql.from_clause import Part
-from dither.query.sql.grouping import items_of, row_scalars
-from dither.query.sql.joins import beside, row_tables, same_owner, same_unit
-from dither.query.sql.nodes import SemiJoin
-from dither.query.sql.refusals import only
-from dither.query.sql.scope import Context, Nested, Rows, Scope
+from dither.query.operations.expressions import Expr, Ref, refs
+from dither.query.sql.grouping import items_of
+from dither.query.sql.joins import Part, beside, same_owner, same_unit
+from dither.query.sql.question import InPublic, Node, OfOwners, SemiJoin, row_tables
+from dither.query.sql.scope import (
+    Context,
+    Nested,
+    Rows,
+    Scope,
+    aggregates_in,
+    only,
+    row_scalars,
+)
 
-__all__ = ["checked", "partnered", "split"]
+__all__ = ["checked", "in_rows", "partnered", "split"]
 
 WAY = (
     "write EXISTS (SELECT * FROM … WHERE …) with the unit's id, or "
@@ -39,8 +44,8 @@ def checked(context: Context, node: exp.Exists) -> exp.Select:
             f"EXISTS needs one SELECT with FROM and WHERE; {WAY}", node, "EXISTS"
         )
     items = items_of(context.text, select)
-    if select.args.get("group") is not None or any(
-        aggregates_in(item.node) for item in items
+    if select.args.get("group") is not None or aggregates_in(
+        *[item.node for item in items]
     ):
         message = f"EXISTS asks whether there is a row, so it cannot aggregate; {WAY}"
         raise context.text.problem(message, node, "EXISTS")
@@ -151,4 +156,76 @@ def _way(scope: Scope, inner: Scope) -> str:
         "select the unit's id on both sides"
         if found is None
         else f"add {found} to its WHERE, joined by AND"
+    )
+
+
+def in_rows(
+    context: Context, rows: Rows, expr: Expr, node: exp.In, negated: bool
+) -> Rows:
+    """The rows for which an expression is (or, negated, is not) among the values of a
+    SELECT.
+    """
+    only(context.text, node, "this", "query")
+    query = node.args["query"]
+    only(context.text, query, "this")
+    others = context.query(context, query.this)
+    if len(others.ids) != 1:
+        raise context.text.problem(
+            "the SELECT after IN must have one column; name one", node
+        )
+    build = _of_owners if others.node.private else _in_public
+    return replace(rows, node=build(context, rows, expr, others, node, negated))
+
+
+def _of_owners(
+    context: Context, rows: Rows, expr: Expr, others: Rows, node: exp.In, negated: bool
+) -> Node:
+    """Rows of the owners that the other node has rows of, or whose own key it has:
+    only an owner's rows decide.
+    """
+    source = rows.node
+    ids = isinstance(expr, Ref) and bool(rows.ids[expr.index] & others.ids[0])
+    if not (ids and source.private) or row_tables(source) | row_tables(others.node):
+        message = (
+            "IN (SELECT …) over a private table can compare only the unit's "
+            "id with the unit's id, or a key that leads "
+            "to the unit with itself; write WHERE id IN (SELECT id FROM …)"
+        )
+        raise context.text.problem(message, node)
+    assert isinstance(expr, Ref)
+    if expr.column.owner and others.node.columns[0].owner:
+        return OfOwners(
+            source.columns,
+            source.private,
+            source.most,
+            source,
+            others.node,
+            negated,
+        )
+    if negated:  # as with public values: NULL is in no list, and not outside of one
+        source = rows.filtered(call("is_not_null", expr)).node
+    other = others.ref(0)
+    equal = call("eq", expr, replace(other, index=len(rows.ids)))
+    return SemiJoin(
+        source.columns,
+        source.private,
+        source.most,
+        source,
+        others.node,
+        equal,
+        negated,
+    )
+
+
+def _in_public(
+    context: Context, rows: Rows, expr: Expr, others: Rows, node: exp.In, negated: bool
+) -> Node:
+    source = rows.node
+    try:
+        mine, value = unify("IN", (expr, others.ref(0)))
+    except TypeProblem as problem:
+        raise context.text.problem(str(problem), node) from None
+    values = others.projected([(others.node.columns[0].name, value)]).node
+    return InPublic(
+        source.columns, source.private, source.most, source, mine, values, negated
     )
