@@ -15,7 +15,7 @@ from dither.query.catalogue.model import Catalogue, Table
 from dither.query.catalogue.types import Type
 from dither.query.collect.rows import Writer
 from dither.query.engines.protocol import Engine
-from dither.query.sql.nodes import Scan
+from dither.query.sql.question import Scan
 
 __all__ = ["fetched", "private_table"]
 

@@ -8,7 +8,7 @@ import pytest
 from dither.query.catalogue.types import Range, Type
 from dither.query.collect.integers import row_parts, sums
 from dither.query.engines.duckdb.dialect import DuckDBDialect
-from dither.query.operations.expressions import Column, Ref
+from dither.query.operations.expressions import ColumnType, Ref
 from dither.query.plan.vectors import KINDS, Vector
 
 ROWS = [
@@ -19,9 +19,9 @@ ROWS = [
     (3, 0, 7.25),
     (3, 7, 7.0),
 ]
-WHOLE = Ref.to(0, Column("n", Type.INTEGER, Range(0, 10)))
-WIDE = Ref.to(0, Column("w", Type.INTEGER, Range(-(2**50), 2**50)))
-REAL = Ref.to(1, Column("x", Type.REAL, Range(-2.0, 7.25)))
+WHOLE = Ref.to(0, ColumnType("n", Type.INTEGER, Range(0, 10)))
+WIDE = Ref.to(0, ColumnType("w", Type.INTEGER, Range(-(2**50), 2**50)))
+REAL = Ref.to(1, ColumnType("x", Type.REAL, Range(-2.0, 7.25)))
 ASKED = [
     *[("count", args) for args in ([], [WHOLE], [REAL])],
     *[

@@ -6,13 +6,13 @@ import sqlglot
 from sqlglot import exp
 
 from dither.query.catalogue.types import ANY, Range, Type
-from dither.query.operations.expressions import Column, Expr, Ref
-from dither.query.sql.scalars import Scalars
-from dither.query.sql.text import Source
+from dither.query.operations.expressions import ColumnType, Expr, Ref
+from dither.query.sql.scope import Scalars
+from dither.query.sql.text import QueryText
 
 
 def column(name: str, type_: Type, range_: Range = ANY) -> Ref:
-    return Ref.to(0, Column(name, type_, range_))
+    return Ref.to(0, ColumnType(name, type_, range_))
 
 
 AGE = column("age", Type.INTEGER, Range(0, 110))
@@ -35,4 +35,4 @@ def bound(sql: str) -> Expr:
     def leaf(node: exp.Expr) -> Expr | None:
         return COLUMNS[node.name] if isinstance(node, exp.Column) else None
 
-    return Scalars(Source(sql, ()), leaf).bind(sqlglot.parse_one(sql, read="duckdb"))
+    return Scalars(QueryText(sql, ()), leaf).bind(sqlglot.parse_one(sql, read="duckdb"))

@@ -18,7 +18,7 @@ from dither.query.catalogue.types import Range, Type
 from dither.query.collect.rows import render
 from dither.query.engines.duckdb.dialect import DuckDBDialect
 from dither.query.operations.calls import call, literal
-from dither.query.operations.expressions import Call, Column, Expr, KeyLeaf, Ref
+from dither.query.operations.expressions import Call, ColumnType, Expr, KeyLeaf, Ref
 
 FIELDS = (
     Field("i", Type.INTEGER),
@@ -41,7 +41,7 @@ TABLE = Table('odd "name"', FIELDS)
 STORED = "i BIGINT, j BIGINT, k HUGEINT, x DOUBLE, y DOUBLE, z DOUBLE, p DOUBLE, s VARCHAR COLLATE NOCASE, t VARCHAR, "
 STORED += "d DATE, e DATE, u TIMESTAMP, v TIMESTAMP, b BOOLEAN, a BOOLEAN"
 C = {
-    field.name: Ref.to(place, Column(field.name, field.type, field.range))
+    field.name: Ref.to(place, ColumnType(field.name, field.type, field.range))
     for place, field in enumerate(FIELDS)
 }
 DIALECT = DuckDBDialect()

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dither.query.catalogue.types import ANY, Type
+from dither.query.catalogue.types import ANY, Range, Type
+from dither.query.operations import ranges
 from dither.query.operations.calls import call, literal
 from dither.query.operations.evaluate import (
+    by_range,
     ends,
     intervals,
     leaves,
@@ -19,11 +21,13 @@ from dither.query.operations.evaluate import (
 )
 from dither.query.operations.expressions import (
     AggregateLeaf,
-    Column,
+    Call,
+    ColumnType,
     Expr,
     KeyLeaf,
     Ref,
 )
+from dither.query.operations.record import Known
 
 TOTAL = AggregateLeaf(Type.REAL, ANY, 0)
 COUNT = AggregateLeaf(Type.REAL, ANY, 1)
@@ -84,7 +88,7 @@ def test_dates_as_keys() -> None:
 
 def test_rows_are_not_evaluated() -> None:
     with pytest.raises(TypeError, match="keys and aggregates"):
-        value(Ref.to(0, Column("x", Type.REAL)), (), ())
+        value(Ref.to(0, ColumnType("x", Type.REAL)), (), ())
 
 
 def test_leaves() -> None:
@@ -172,3 +176,24 @@ def test_values_lie_between_the_ends(expr: Expr, parts: list[list[float]]) -> No
     interval = ends(expr, (), [(low, high) for low, _, high in parts])
     if found is not None and interval is not None:
         assert interval[0] <= found <= interval[1]
+
+
+class Group:
+    """A group in which everything lies from 1 to 4."""
+
+    def known(self, expr: Expr) -> Known:  # noqa: ARG002 - whatever is asked about
+        return Known(Range(1.0, 4.0), sure=True)
+
+    def fixed(self, expr: Expr) -> bool:  # noqa: ARG002
+        return False
+
+    def value(self, expr: Expr) -> None:  # noqa: ARG002
+        return None
+
+
+def test_rules_for_intervals() -> None:
+    expr = call("neg", TOTAL)
+    assert isinstance(expr, Call)
+    assert by_range(ranges.negate)(Group(), expr) == Known(Range(-4.0, -1.0), sure=True)
+    partly = by_range(ranges.negate, total=lambda _: False)
+    assert partly(Group(), expr).sure is False

@@ -81,3 +81,9 @@ def test_postgres_asks_before_it_computes() -> None:
     assert (
         write(root, ["x"], DUCKDB) == "(CASE WHEN isfinite(sqrt(x)) THEN sqrt(x) END)"
     )
+
+
+def test_a_function_that_never_falls_takes_the_ends_to_its_own() -> None:
+    total = AggregateLeaf(Type.REAL, ANY, 0)
+    assert ends(call("floor", total), (), [(1.5, 4.2)]) == (1.0, 4.0)
+    assert ends(call("round", total, options=(1,)), (), [(1.26, 4.0)]) == (1.3, 4.0)

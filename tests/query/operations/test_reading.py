@@ -7,12 +7,8 @@ import sqlglot
 from sqlglot import exp
 
 from dither.errors import QueryError
-from dither.query.operations.arguments import literal
-from dither.query.operations.expressions import Expr
-from dither.query.operations.reading import Reading, Written, constant, folded, plain
-from dither.query.sql.scalars import Scalars
-from dither.query.sql.text import Source
-from tests.query.operations.columns import AGE, bound
+from dither.query.operations.reading import Reading, constant, folded, plain
+from tests.query.operations.columns import bound
 
 
 def node(sql: str) -> Any:
@@ -38,18 +34,6 @@ def test_brackets_are_left_out() -> None:
     assert isinstance(plain(node("((x))")), exp.Column)
 
 
-def test_a_part_is_bound_once() -> None:
-    asked = []
-
-    def leaf(found: exp.Expr) -> Expr | None:
-        asked.append(found)
-        return AGE
-
-    written = Written(node("a + b"), Scalars(Source("a + b", ()), leaf))
-    assert written.arg() is written.arg()
-    assert len(asked) == 1
-
-
 def test_parts_that_are_not_read_are_refused() -> None:
     with pytest.raises(QueryError, match="leave it out"):
         bound("FLOOR(x, 1)")
@@ -58,11 +42,3 @@ def test_parts_that_are_not_read_are_refused() -> None:
 def test_a_reading_without_a_node_is_known_by_name_and_count() -> None:
     assert Reading("PREFIX", count=2).key == ("PREFIX", 2)
     assert Reading(exp.Abs).key is exp.Abs
-
-
-def test_missing_arguments_are_reported() -> None:
-    written = Written(exp.Abs(), Scalars(Source("ABS()", ()), lambda _: None))
-    with pytest.raises(QueryError, match="lacks an argument"):
-        written.arg()
-    assert written.many() == []
-    assert bound("5") == literal(5)

@@ -13,23 +13,19 @@ from sqlglot import exp
 
 import dither.query
 from dither.errors import QueryError
-from dither.query.catalogue.types import ANY, Range, Type
-from dither.query.operations import ranges
+from dither.query.catalogue.types import ANY, Type
 from dither.query.operations.calls import FUNCTIONS, call, literal
 from dither.query.operations.evaluate import ends
 from dither.query.operations.expressions import AggregateLeaf, Call, Expr
 from dither.query.operations.reading import Reading
 from dither.query.operations.record import (
     OPERATIONS,
-    Known,
     Operation,
-    by_range,
     register,
-    rising,
 )
 from dither.query.operations.writing import ENGINES, function
-from dither.query.sql.scalars import Scalars
-from dither.query.sql.text import Source
+from dither.query.sql.scope import Scalars
+from dither.query.sql.text import QueryText
 from tests.query.operations.expression_cases import CASES, C
 
 ROOM = Path(dither.query.__file__).parent
@@ -70,7 +66,7 @@ def _asked(sql: str) -> set[str]:
 
     tree = sqlglot.parse_one(sql.replace(" COLLATE C", ""), read="duckdb")
     try:
-        return _operations(Scalars(Source(sql, ()), leaf).bind(tree))
+        return _operations(Scalars(QueryText(sql, ()), leaf).bind(tree))
     except QueryError:
         return set()
 
@@ -137,28 +133,6 @@ def test_a_record_without_a_form_or_a_reading_cannot_exist() -> None:
 def test_a_name_has_one_record() -> None:
     with pytest.raises(ValueError, match="two records of abs"):
         register(OPERATIONS["abs"])
-
-
-class Group:
-    """A group in which everything lies from 1 to 4."""
-
-    def known(self, expr: Expr) -> Known:  # noqa: ARG002 - whatever is asked about
-        return Known(Range(1.0, 4.0), sure=True)
-
-    def fixed(self, expr: Expr) -> bool:  # noqa: ARG002
-        return False
-
-    def value(self, expr: Expr) -> None:  # noqa: ARG002
-        return None
-
-
-def test_rules_for_intervals() -> None:
-    expr = call("neg", TOTAL)
-    assert isinstance(expr, Call)
-    assert by_range(ranges.negate)(Group(), expr) == Known(Range(-4.0, -1.0), sure=True)
-    partly = by_range(ranges.negate, total=lambda _: False)
-    assert partly(Group(), expr).sure is False
-    assert rising(lambda x: x * 2)(Group(), expr).range == Range(2.0, 8.0)
 
 
 def test_an_operation_without_a_rule_has_no_interval() -> None:

@@ -16,8 +16,7 @@ from dither.query.collect.rows import Writer
 from dither.query.plan import fan_out
 from dither.query.plan.fan_out import Reach, check_fan_out
 from dither.query.sql.bind import bind
-from dither.query.sql.joins import nodes
-from dither.query.sql.nodes import Join, Scan, SemiJoin, Union
+from dither.query.sql.question import Join, Scan, SemiJoin, Union, nodes
 from tests.conformance.asking import Worlds, questions
 
 PATIENTS = Table(

@@ -23,7 +23,8 @@ from dither.query.operations.expressions import (
 )
 from dither.query.plan.describe import describe
 from dither.query.sql.bind import bind
-from dither.query.sql.nodes import (
+from dither.query.sql.parse import parse
+from dither.query.sql.question import (
     Distinct,
     Filter,
     InPublic,
@@ -32,12 +33,11 @@ from dither.query.sql.nodes import (
     OfOwners,
     PerUnit,
     Project,
+    Question,
     Scan,
     SemiJoin,
     Union,
 )
-from dither.query.sql.parse import parse
-from dither.query.sql.question import Question
 from tests.clock import quick
 from tests.query.sql.clinic import CLINIC
 from tests.query.sql.fixtures import FOLDER, catalogue_of, outcome, read

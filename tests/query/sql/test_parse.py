@@ -117,14 +117,14 @@ def test_explain_is_known_and_taken_off(sql: str, explain: bool) -> None:
 
 def test_places_are_those_of_the_whole_text() -> None:
     parsed = parse("EXPLAIN\nSELECT a,\n       wrong FROM t")
-    error = parsed.source.problem("no", parsed.tree.expressions[1])
+    error = parsed.text.problem("no", parsed.tree.expressions[1])
     assert (error.line, error.column) == (3, 8)
     assert str(error) == "sql: no\n         wrong FROM t\n         ^"
 
 
 def test_lines_are_counted_as_they_are_shown() -> None:
     parsed = parse("SELECT a\u2028, b\r\n, wrong FROM t")
-    error = parsed.source.problem("no", parsed.tree.expressions[2])
+    error = parsed.text.problem("no", parsed.tree.expressions[2])
     assert (error.line, error.column) == (3, 3)
 
 
@@ -184,12 +184,10 @@ def test_an_unfinished_text_is_shown_where_it_opens() -> None:
 
 
 def test_items_and_calls_are_quoted_as_written() -> None:
-    source = parse(
-        "SELECT DISTINCT a, Sum( (b) )  filter (where c), 'x,y' FROM t"
-    ).source
+    source = parse("SELECT DISTINCT a, Sum( (b) )  filter (where c), 'x,y' FROM t").text
     assert source.items() == ["a", "Sum( (b) ) filter (where c)", "'x,y'"]
-    assert parse("FROM t SELECT a, (SELECT b, c FROM d)").source.items() == [
+    assert parse("FROM t SELECT a, (SELECT b, c FROM d)").text.items() == [
         "a",
         "(SELECT b, c FROM d)",
     ]
-    assert parse("(SELECT a, b)").source.items() == ["a", "b"]
+    assert parse("(SELECT a, b)").text.items() == ["a", "b"]

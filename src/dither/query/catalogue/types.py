@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-__all__ = ["ANY", "Keys", "Range", "Type"]
+__all__ = ["ANY", "NUMERIC", "Keys", "Range", "Type"]
 
 
 class Type(StrEnum):
@@ -24,7 +24,10 @@ class Type(StrEnum):
 
     @property
     def numeric(self) -> bool:
-        return self in (Type.INTEGER, Type.REAL)
+        return self in NUMERIC
+
+
+NUMERIC = frozenset({Type.INTEGER, Type.REAL})
 
 
 class Keys(tuple[Any, ...]):

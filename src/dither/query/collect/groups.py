@@ -15,7 +15,7 @@ from dither.query.catalogue.types import Type
 from dither.query.collect.rows import Writer
 from dither.query.engines.protocol import Dialect
 from dither.query.operations.calls import call, literal
-from dither.query.operations.expressions import Column, Expr, Ref
+from dither.query.operations.expressions import ColumnType, Expr, Ref
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Kind
 from dither.query.sql.question import Key
@@ -208,7 +208,7 @@ class Groups:
         """That no text among the private keys is too long."""
         types = enumerate(self.plan.question.keys[i].expr.type for i in self.private)
         texts = [
-            Ref.to(n, Column("", type_)) for n, type_ in types if type_ is Type.TEXT
+            Ref.to(n, ColumnType("", type_)) for n, type_ in types if type_ is Type.TEXT
         ]
         short = [
             call("le", call("length", text), literal(KEY_LENGTH)) for text in texts

@@ -11,9 +11,9 @@ from fractions import Fraction
 
 from dither.query.catalogue.types import Range, Type
 from dither.query.engines.protocol import Dialect
-from dither.query.operations.expressions import Column, Expr
+from dither.query.operations.expressions import ColumnType, Expr
 from dither.query.plan.vectors import FINEST, Kind, Vector
-from dither.query.sql.nodes import Summary
+from dither.query.sql.question import Summary
 
 __all__ = ["held", "leaf", "nearest", "over", "row_parts", "sums", "unit_summary"]
 
@@ -173,7 +173,7 @@ def leaf(vector: Vector, x: str, dialect: Dialect) -> str:
     return held(dialect.divided(above, str(step)), 0, leaves.count - 1)
 
 
-def unit_summary(summary: Summary, x: str, column: Column, dialect: Dialect) -> str:
+def unit_summary(summary: Summary, x: str, column: ColumnType, dialect: Dialect) -> str:
     """An exact aggregate of one unit's rows. Sums are of whole numbers, so they do not
     depend on the rows' order.
     """

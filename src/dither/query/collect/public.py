@@ -10,7 +10,7 @@ from functools import lru_cache
 from dither.query.catalogue.model import Table
 from dither.query.collect.rows import Writer
 from dither.query.engines.protocol import Engine
-from dither.query.sql.nodes import Scan
+from dither.query.sql.question import Scan
 
 __all__ = ["PublicSizes"]
 

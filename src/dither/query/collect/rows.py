@@ -15,8 +15,8 @@ from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.types import ANY, Type
 from dither.query.collect.integers import unit_summary
 from dither.query.engines.protocol import Dialect
-from dither.query.operations.expressions import Call, Column, Expr, Literal, Ref
-from dither.query.sql.nodes import (
+from dither.query.operations.expressions import Call, ColumnType, Expr, Literal, Ref
+from dither.query.sql.question import (
     Distinct,
     Filter,
     InPublic,
@@ -232,7 +232,7 @@ class Writer:
             f"SELECT {self._listed(node, outer)} FROM ({source}) t GROUP BY {grouped}"
         )
 
-    def _in_range(self, value: str, column: Column) -> str:
+    def _in_range(self, value: str, column: ColumnType) -> str:
         """Held within the column's range, since expressions above rely on it: a unit
         may have more rows than were declared, and an average of reals, which are summed
         in steps, may end up just outside."""

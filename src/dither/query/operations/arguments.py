@@ -13,7 +13,7 @@ from dither.query.catalogue import calendar as dates
 from dither.query.catalogue.types import ANY, Range, Type
 from dither.query.operations import ranges
 from dither.query.operations.expressions import Call, Expr, Literal, Ref
-from dither.query.operations.record import OPERATIONS
+from dither.query.operations.record import OPERATIONS, Options
 
 __all__ = [
     "TRUTH",
@@ -27,12 +27,17 @@ __all__ = [
     "literal",
     "midnights",
     "null",
+    "numbers",
     "of_type",
+    "real_call",
+    "reals",
     "typed",
     "unify",
 ]
 
 TRUTH = Range(0, 1)
+LEAST, MOST = -(2**63), 2**63 - 1
+"""The integers that a BIGINT can hold."""
 CLOSED = {
     Type.INTEGER: ranges.INT64,
     Type.DATE: dates.DAYS,
@@ -77,7 +82,7 @@ def literal(value: Any) -> Literal:
             return null(Type.INTEGER)
         case bool():
             return typed(value, Type.BOOLEAN)
-        case int() if ranges.within(Range(value, value), ranges.INT64):
+        case int() if LEAST <= value <= MOST:
             return typed(value, Type.INTEGER)
         case int() | float():
             return typed(_finite(value), Type.REAL)
@@ -233,3 +238,35 @@ def _remedy(first: Expr, second: Expr) -> str:
         "compare numbers with numbers and dates with dates, such as "
         "EXTRACT(year FROM d) or DATE '2024-01-31'"
     )
+
+
+def numbers(what: str, args: tuple[Expr, ...], count: int) -> tuple[Expr, ...]:
+    """The arguments as numbers of one type."""
+    expect(what, args, count)
+    for arg in args:
+        if not of_type(arg, Type.INTEGER, Type.REAL):
+            raise TypeProblem(
+                f"{what} needs numbers, not {describe(arg)}; {_as_number(arg)}"
+            )
+    return unify(what, args)
+
+
+def _as_number(arg: Expr) -> str:
+    if arg.type is Type.BOOLEAN:
+        return "write CASE WHEN … THEN 1 ELSE 0 END for a condition"
+    if arg.type is Type.TEXT:
+        return "write CAST(… AS REAL) around the text"
+    return (
+        "write DATE_DIFF('day', a, b) or EXTRACT(year FROM a) to make a "
+        "number of a date"
+    )
+
+
+def reals(args: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    return tuple(convert(arg, Type.REAL) for arg in args)
+
+
+def real_call(
+    op: str, range_: Range, args: tuple[Expr, ...], options: Options = ()
+) -> Call:
+    return Call(Type.REAL, ranges.floats(range_), op, args, options)

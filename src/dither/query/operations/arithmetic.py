@@ -16,14 +16,12 @@ from sqlglot import exp
 from dither.query.catalogue.types import ANY, Range, Type
 from dither.query.operations import postgres_reals, ranges
 from dither.query.operations.arguments import (
-    TypeProblem,
-    convert,
-    describe,
-    expect,
     limits,
-    of_type,
-    unify,
+    numbers,
+    real_call,
+    reals,
 )
+from dither.query.operations.evaluate import by_range
 from dither.query.operations.expressions import Call, Expr
 from dither.query.operations.reading import (
     BINARY,
@@ -36,7 +34,6 @@ from dither.query.operations.record import (
     Builder,
     Operation,
     Options,
-    by_range,
     register,
 )
 from dither.query.operations.writing import (
@@ -47,7 +44,7 @@ from dither.query.operations.writing import (
     holds_zero,
 )
 
-__all__ = ["SAFE", "numbers", "real_call", "reals"]
+__all__ = ["SAFE", "spark_whole"]
 
 SAFE = Range(-(2**62), 2**62)
 """A result that may leave this is computed in reals, long before 64 bits overflow."""
@@ -77,38 +74,6 @@ def _negative(written: Written) -> Expr:
 
 
 # Types and ranges
-
-
-def numbers(what: str, args: tuple[Expr, ...], count: int) -> tuple[Expr, ...]:
-    """The arguments as numbers of one type."""
-    expect(what, args, count)
-    for arg in args:
-        if not of_type(arg, Type.INTEGER, Type.REAL):
-            raise TypeProblem(
-                f"{what} needs numbers, not {describe(arg)}; {_remedy(arg)}"
-            )
-    return unify(what, args)
-
-
-def _remedy(arg: Expr) -> str:
-    if arg.type is Type.BOOLEAN:
-        return "write CASE WHEN … THEN 1 ELSE 0 END for a condition"
-    if arg.type is Type.TEXT:
-        return "write CAST(… AS REAL) around the text"
-    return (
-        "write DATE_DIFF('day', a, b) or EXTRACT(year FROM a) to make a "
-        "number of a date"
-    )
-
-
-def reals(args: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    return tuple(convert(arg, Type.REAL) for arg in args)
-
-
-def real_call(
-    op: str, range_: Range, args: tuple[Expr, ...], options: Options = ()
-) -> Call:
-    return Call(Type.REAL, ranges.floats(range_), op, args, options)
 
 
 def _arithmetic(op: str, what: str, rule: Callable[..., Range], count: int) -> Builder:

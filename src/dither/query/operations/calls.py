@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlglot import exp
-
 from dither.query.catalogue.limits import HIGHEST
 from dither.query.catalogue.types import Type
 from dither.query.operations.arguments import (
     TypeProblem,
-    is_null,
     literal,
     null,
     typed,
@@ -23,11 +20,11 @@ from dither.query.operations.writing import Args, Spelling
 
 __all__ = [
     "FUNCTIONS",
-    "Readings",
+    "PARTS",
+    "READINGS",
     "TypeProblem",
     "call",
     "literal",
-    "readings",
     "write",
 ]
 
@@ -40,15 +37,16 @@ def call(op: str, *args: Expr, options: tuple[Any, ...] = ()) -> Expr:
     if not isinstance(expr, Call):
         return expr
     record = OPERATIONS[expr.op]
-    if expr.size > record.largest or expr.depth > HIGHEST:
+    if not expr.fits(record.largest, HIGHEST):
         raise TypeProblem(
             "this expression is too large or too deeply nested, all that it "
             "mentions written out; ask for less of it"
         )
+    constants = [arg for arg in expr.args if isinstance(arg, Literal)]
     # what is NULL whatever the rows hold needs no SQL
-    if record.strict and any(map(is_null, expr.args)):
+    if record.strict and any(arg.value is None for arg in constants):
         return null(expr.type)
-    if all(isinstance(arg, Literal) for arg in expr.args) and not _of_texts(expr):
+    if len(constants) == len(expr.args) and not _of_texts(expr):
         return typed(value(expr, (), ()), expr.type)
     return expr
 
@@ -79,14 +77,14 @@ def _turn(one: tuple[Operation, Reading]) -> bool:
 
 
 READINGS = _by_key()
+"""The operations that a node may mean, in the order in which they are asked, by its
+type, or by the name and the number of arguments of a function without a node."""
+PARTS = {
+    key: frozenset(part for _, reading in found for part in reading.parts)
+    for key, found in READINGS.items()
+}
+"""The parts of a node that some of these operations reads."""
 FUNCTIONS = frozenset(
     name for record in OPERATIONS.values() for name in record.functions
 )
 """The names of functions that a question may use for operations."""
-
-
-def readings(node: exp.Expr) -> Readings:
-    """The operations that a node may mean, in the order in which they are asked."""
-    if isinstance(node, exp.Anonymous):
-        return READINGS.get((str(node.this).upper(), len(node.expressions)), ())
-    return READINGS.get(type(node), ())

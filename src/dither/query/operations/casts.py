@@ -24,9 +24,10 @@ from dither.query.operations.arguments import (
     typed,
 )
 from dither.query.operations.dates import between_years
+from dither.query.operations.evaluate import by_call
 from dither.query.operations.expressions import Call, Expr, Literal
 from dither.query.operations.reading import Reading, Written
-from dither.query.operations.record import Operation, Options, by_call, register
+from dither.query.operations.record import Operation, Options, register
 from dither.query.operations.writing import SPARK, Args, Spelling
 
 __all__ = ["SPARK_DAY", "SPARK_WHOLE", "spark_cast"]

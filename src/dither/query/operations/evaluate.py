@@ -7,11 +7,11 @@ Values and intervals are computed for all groups of an answer at once.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dither.query.catalogue.types import Range, Type
+from dither.query.catalogue.types import NUMERIC, Range, Type
 from dither.query.operations.expressions import (
     AggregateLeaf,
     Call,
@@ -19,9 +19,24 @@ from dither.query.operations.expressions import (
     KeyLeaf,
     Literal,
 )
-from dither.query.operations.record import OPERATIONS, UNKNOWN, Known
+from dither.query.operations.record import (
+    OPERATIONS,
+    UNKNOWN,
+    EndsRule,
+    Group,
+    Known,
+)
 
-__all__ = ["Ends", "ends", "intervals", "leaves", "value", "values"]
+__all__ = [
+    "Ends",
+    "by_call",
+    "by_range",
+    "ends",
+    "intervals",
+    "leaves",
+    "value",
+    "values",
+]
 
 Ends = tuple[float, float]
 Row = Sequence[Any]
@@ -104,7 +119,7 @@ def intervals(
     """
     if isinstance(expr, AggregateLeaf):
         found = [row[expr.index] for row in aggregates]
-        if not expr.type.numeric:
+        if expr.type not in NUMERIC:
             return found  # dates stay as they are
         return [None if one is None else _sides(_range(one)) for one in found]
     groups = map(_Group, keys, aggregates)
@@ -138,11 +153,11 @@ class _Group:
     def known(self, expr: Expr) -> Known:
         """Where an expression lies in this group."""
         if isinstance(expr, AggregateLeaf):
-            found = self.aggregates[expr.index] if expr.type.numeric else None
+            found = self.aggregates[expr.index] if expr.type in NUMERIC else None
             return Known(None if found is None else _range(found), sure=True)
         if self.fixed(expr):
             return _point(self.value(expr))
-        if not isinstance(expr, Call) or not expr.type.numeric:
+        if not isinstance(expr, Call) or expr.type not in NUMERIC:
             return UNKNOWN
         rule = OPERATIONS[expr.op].ends
         return UNKNOWN if rule is None else rule(self, expr)
@@ -161,3 +176,31 @@ def _point(found: Any) -> Known:
         return Known(None, sure=False, null=True)
     number = isinstance(found, int | float) and not isinstance(found, bool)
     return Known(Range(float(found), float(found)) if number else None, sure=True)
+
+
+def by_call(
+    rule: Callable[..., Range | None], total: Callable[..., bool] | None = None
+) -> EndsRule:
+    """An interval from a rule that takes the call, then the ranges of its arguments.
+
+    `total` takes the ranges, and says whether there is a result wherever the arguments
+    lie in them; without it there always is.
+    """
+
+    def ends(group: Group, expr: Call) -> Known:
+        args = [group.known(arg) for arg in expr.args]
+        found = [arg.range for arg in args if arg.range is not None]
+        range_ = rule(expr, *found) if len(found) == len(args) else None
+        if range_ is None:
+            return UNKNOWN
+        sure = all(arg.sure for arg in args)
+        return Known(range_, sure and (total is None or total(*found)))
+
+    return ends
+
+
+def by_range(
+    rule: Callable[..., Range | None], total: Callable[..., bool] | None = None
+) -> EndsRule:
+    """The same from a rule that needs the ranges alone."""
+    return by_call(lambda _, *found: rule(*found), total)

@@ -8,17 +8,28 @@ done in reals), and a real is finite or NULL.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from dither.query.catalogue.types import ANY, Keys, Range, Type
 
-__all__ = ["AggregateLeaf", "Call", "Column", "Expr", "KeyLeaf", "Literal", "Ref"]
+__all__ = [
+    "AggregateLeaf",
+    "Call",
+    "ColumnType",
+    "Expr",
+    "KeyLeaf",
+    "Literal",
+    "Ref",
+    "conjuncts",
+    "refs",
+]
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnType:
     """A column of a relation: its public facts. `owner` says that it is the unit's id
     itself, unchanged; `total` is what the magnitudes of its values add up to at most
     over the rows of one owner, where that was declared.
@@ -30,14 +41,15 @@ class Column:
     name: str
     type: Type
     range: Range = ANY
-    keys: Keys | None = None
+    # Very many keys take long to hash, and hardly any columns differ by them alone.
+    keys: Keys | None = field(default=None, hash=False)
     owner: bool = False
     size: int = field(default=1, compare=False, repr=False)
     depth: int = field(default=0, compare=False, repr=False)
     total: float | None = None
 
     @classmethod
-    def of(cls, name: str, expr: Expr) -> Column:
+    def of(cls, name: str, expr: Expr) -> ColumnType:
         """The column that an expression makes; only a column by itself keeps what is
         declared about it.
         """
@@ -70,10 +82,10 @@ class Ref(Expr):
     """A column of the relation below, by its place."""
 
     index: int
-    column: Column
+    column: ColumnType
 
     @classmethod
-    def to(cls, index: int, column: Column) -> Ref:
+    def to(cls, index: int, column: ColumnType) -> Ref:
         return cls(column.type, column.range, index, column)
 
     @property
@@ -122,6 +134,10 @@ class Call(Expr):
     def depth(self) -> int:
         return 1 + max((arg.depth for arg in self.args), default=0)
 
+    def fits(self, size: int, depth: int) -> bool:
+        """Whether it has at most so many parts, nested at most so deep."""
+        return self.size <= size and self.depth <= depth
+
 
 @dataclass(frozen=True)
 class KeyLeaf(Expr):
@@ -135,3 +151,20 @@ class AggregateLeaf(Expr):
     """After aggregation: one of the released aggregates, by its place."""
 
     index: int
+
+
+def conjuncts(expr: Expr) -> Iterator[Expr]:
+    """The conditions that are joined by AND."""
+    if isinstance(expr, Call) and expr.op == "and":
+        for arg in expr.args:
+            yield from conjuncts(arg)
+    else:
+        yield expr
+
+
+def refs(expr: Expr) -> Iterator[Ref]:
+    """The columns that an expression looks at."""
+    if isinstance(expr, Ref):
+        yield expr
+    for arg in expr.args if isinstance(expr, Call) else ():
+        yield from refs(arg)

@@ -10,26 +10,26 @@ from sqlglot import exp
 
 from dither.query.catalogue.types import Range, Type
 from dither.query.operations import postgres_reals, ranges
-from dither.query.operations.arguments import TypeProblem, limits
-from dither.query.operations.arithmetic import (
-    SAFE,
+from dither.query.operations.arguments import (
+    TypeProblem,
+    limits,
     numbers,
     real_call,
     reals,
-    spark_whole,
 )
+from dither.query.operations.arithmetic import SAFE, spark_whole
+from dither.query.operations.evaluate import by_call, by_range
 from dither.query.operations.expressions import Call, Expr, Literal
 from dither.query.operations.reading import BINARY, Reading, Written, constant
 from dither.query.operations.record import (
     UNKNOWN,
     Builder,
+    EndsRule,
     Group,
     Known,
     Operation,
     Options,
-    by_range,
     register,
-    rising,
 )
 from dither.query.operations.writing import (
     Args,
@@ -186,6 +186,20 @@ def _never(*_: Range) -> bool:
     return False
 
 
+def _rising(function: Callable[..., Any]) -> EndsRule:
+    """The interval of a function of a number and the options that never falls: it takes
+    the ends of the argument to its own.
+    """
+
+    def end(value: float | None, options: Options) -> float | None:
+        return None if value is None else float(function(float(value), *options))
+
+    def rule(expr: Call, found: Range) -> Range:
+        return Range(end(found.low, expr.options), end(found.high, expr.options))
+
+    return by_call(rule)
+
+
 _power_of_ranges = by_range(ranges.power, total=_never)
 
 
@@ -334,7 +348,7 @@ register(
         functions=("ROUND",),
         build=_round,
         python=_python_round,
-        ends=rising(_python_round),
+        ends=_rising(_python_round),
         duckdb=_duckdb_whole("round"),
         postgres=_postgres_round,
         spark=_spark_round,
@@ -345,7 +359,7 @@ register(
         functions=("FLOOR",),
         build=_whole("floor", math.floor),
         python=math.floor,
-        ends=rising(math.floor),
+        ends=_rising(math.floor),
         duckdb=_duckdb_whole("floor"),
         postgres=_postgres_whole("floor"),
         spark=_spark_whole("floor"),
@@ -356,7 +370,7 @@ register(
         functions=("CEIL",),
         build=_whole("ceil", math.ceil),
         python=math.ceil,
-        ends=rising(math.ceil),
+        ends=_rising(math.ceil),
         duckdb=_duckdb_whole("ceil"),
         postgres=_postgres_whole("ceil"),
         spark=_spark_whole("ceil"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Protocol
@@ -54,32 +54,28 @@ class Binder(Protocol):
         """The error that says what is wrong with a node."""
 
 
-@dataclass(frozen=True)
-class Written:
-    """A node of a question. Each of its parts is bound once, however many operations
-    look at it before one takes it; otherwise every link of a chain of + would double
-    the work.
-    """
+class Written(Protocol):
+    """A node of a question, as the operations that it may mean see it."""
 
-    node: Any
-    binder: Binder
-    bound: dict[str, Expr] = field(default_factory=dict)
+    @property
+    def node(self) -> Any:
+        """The node itself."""
+
+    @property
+    def binder(self) -> Binder:
+        """Binds what else stands in the node."""
 
     def arg(self, part: str = "this") -> Expr:
         """A part of the node as an expression."""
-        if part not in self.bound:
-            self.bound[part] = self.binder.bind(self.node.args.get(part))
-        return self.bound[part]
 
     def many(self, part: str = "expressions") -> list[Expr]:
         """A part that is a list."""
-        return [self.binder.bind(node) for node in self.node.args.get(part) or ()]
 
     def call(self, op: str, *args: Expr, options: tuple[Any, ...] = ()) -> Expr:
-        return self.binder.call(self.node, op, *args, options=options)
+        """An operation in the place of the node."""
 
     def problem(self, message: str) -> QueryError:
-        return self.binder.problem(message, self.node)
+        """The error that says what is wrong with the node."""
 
 
 @dataclass(frozen=True)
@@ -112,15 +108,6 @@ class Reading:
     def parts(self) -> tuple[str, ...]:
         """All parts of the node that are read."""
         return (*self.args, *self.also)
-
-    def read(self, op: str, written: Written) -> Expr | None:
-        """The node as this operation, or None where it is another one."""
-        if self.bind is not None:
-            return self.bind(written)
-        if self.count is not None:
-            return written.call(op, *written.many())
-        there = [part for part in self.args if written.node.args.get(part)]
-        return written.call(op, *[written.arg(part) for part in there])
 
 
 BINARY = ("this", "expression")

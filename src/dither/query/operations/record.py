@@ -20,14 +20,12 @@ __all__ = [
     "OPERATIONS",
     "UNKNOWN",
     "Builder",
+    "EndsRule",
     "Group",
     "Known",
     "Operation",
     "Options",
-    "by_call",
-    "by_range",
     "register",
-    "rising",
 ]
 
 Options = tuple[Any, ...]
@@ -125,45 +123,3 @@ class Group(Protocol):
 
     def value(self, expr: Expr) -> Any:
         """The value of an expression that is fixed."""
-
-
-def by_call(
-    rule: Callable[..., Range | None], total: Callable[..., bool] | None = None
-) -> EndsRule:
-    """An interval from a rule that takes the call, then the ranges of its arguments.
-
-    `total` takes the ranges, and says whether there is a result wherever the arguments
-    lie in them; without it there always is.
-    """
-
-    def ends(group: Group, expr: Call) -> Known:
-        args = [group.known(arg) for arg in expr.args]
-        found = [arg.range for arg in args if arg.range is not None]
-        range_ = rule(expr, *found) if len(found) == len(args) else None
-        if range_ is None:
-            return UNKNOWN
-        sure = all(arg.sure for arg in args)
-        return Known(range_, sure and (total is None or total(*found)))
-
-    return ends
-
-
-def by_range(
-    rule: Callable[..., Range | None], total: Callable[..., bool] | None = None
-) -> EndsRule:
-    """The same from a rule that needs the ranges alone."""
-    return by_call(lambda _, *found: rule(*found), total)
-
-
-def rising(function: Callable[..., Any]) -> EndsRule:
-    """An interval for a function of a number and the options that never falls: its ends
-    are those of the argument, computed.
-    """
-
-    def end(value: float | None, options: Options) -> float | None:
-        return None if value is None else float(function(float(value), *options))
-
-    def rule(expr: Call, found: Range) -> Range:
-        return Range(end(found.low, expr.options), end(found.high, expr.options))
-
-    return by_call(rule)

@@ -12,7 +12,7 @@ from dither.query.catalogue.types import Range, Type
 from dither.query.operations.expressions import (
     AggregateLeaf,
     Call,
-    Column,
+    ColumnType,
     Expr,
     KeyLeaf,
     Literal,
@@ -21,21 +21,23 @@ from dither.query.operations.expressions import (
 from dither.query.operations.record import OPERATIONS
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Kind
-from dither.query.sql.nodes import (
+from dither.query.sql.question import (
+    Aggregate,
     Distinct,
     Filter,
     InPublic,
     Join,
+    Key,
     Node,
     OfOwners,
     PerUnit,
     Project,
+    Question,
     Scan,
     SemiJoin,
     Summary,
     Union,
 )
-from dither.query.sql.question import Aggregate, Key, Question
 
 __all__ = ["describe", "described"]
 
@@ -132,12 +134,12 @@ def _below(node: Node) -> tuple[Node, ...]:
     )
 
 
-def _column(column: Column) -> str:
+def _column(column: ColumnType) -> str:
     owner = " owner" if column.owner else ""
     return f"{column.name or '_'}{owner}{_limits(column)}{'' if column.keys is None else ' keys'}"
 
 
-def _limits(fact: Column | Expr) -> str:
+def _limits(fact: ColumnType | Expr) -> str:
     if fact.type in (Type.TEXT, Type.BOOLEAN) or fact.range == Range():
         return f" {fact.type}"
     return (

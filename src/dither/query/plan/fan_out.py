@@ -16,9 +16,8 @@ from dither.errors import QueryError
 from dither.query.catalogue.limits import PUBLIC_ROWS, UNDECLARED
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.types import ANY
-from dither.query.operations.expressions import Call, Expr, Ref
-from dither.query.sql.joins import nodes
-from dither.query.sql.nodes import (
+from dither.query.operations.expressions import Call, Expr, Ref, conjuncts
+from dither.query.sql.question import (
     Distinct,
     Filter,
     InPublic,
@@ -31,8 +30,8 @@ from dither.query.sql.nodes import (
     Scan,
     SemiJoin,
     Union,
+    nodes,
 )
-from dither.query.sql.scalars import conjuncts
 
 __all__ = ["Sizes", "check_fan_out", "most_rows"]
 

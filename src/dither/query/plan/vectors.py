@@ -18,7 +18,8 @@ from functools import cached_property
 from dither.errors import ArgumentError
 from dither.query.catalogue.types import Type
 from dither.query.operations.expressions import Expr, Ref
-from dither.query.sql.nodes import (
+from dither.query.sql.question import (
+    Aggregate,
     Distinct,
     Filter,
     InPublic,
@@ -26,10 +27,10 @@ from dither.query.sql.nodes import (
     OfOwners,
     PerUnit,
     Project,
+    Question,
     Scan,
     SemiJoin,
 )
-from dither.query.sql.question import Aggregate, Question
 from dither.query.statistics.moments import Moments
 from dither.query.statistics.quantiles import Leaves
 

@@ -1,22 +1,35 @@
-"""Aggregates: from the many ways to write them to the few that can be released."""
+"""Aggregates: the many ways to write them, the few that can be released, what they may
+be taken of, and the expressions over groups in which they stand.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlglot import exp
 
-from dither.query.catalogue.types import ANY, Range, Type
-from dither.query.operations.calls import literal
-from dither.query.operations.expressions import Expr, Ref
+from dither.errors import QueryError
+from dither.query.catalogue.limits import AGGREGATES
+from dither.query.catalogue.names import same
+from dither.query.catalogue.types import ANY, NUMERIC, Range, Type
+from dither.query.operations.arguments import literal
+from dither.query.operations.expressions import AggregateLeaf, Expr, KeyLeaf, Ref
 from dither.query.operations.reading import constant
 from dither.query.sql.question import Aggregate
-from dither.query.sql.refusals import only, refuse
-from dither.query.sql.scalars import Scalars
-from dither.query.sql.scope import OWNER, Rows
+from dither.query.sql.scope import (
+    ANONYMOUS,
+    OWNER,
+    Rows,
+    Scalars,
+    Scope,
+    aggregates_in,
+    only,
+    row_scalars,
+)
+from dither.query.sql.text import QueryText, refuse
 
-__all__ = ["ORDERED", "Reader", "aggregates_in", "is_aggregate", "released"]
+__all__ = ["Grouping", "Item", "check_bounds", "check_types"]
 
 WRITTEN = (
     "COUNT COUNT_IF COUNTIF SUM AVG MEAN VAR VARIANCE VAR_SAMP "
@@ -47,31 +60,14 @@ LEVELS: dict[Any, str] = {
     exp.Quantile: "quantile",
     exp.ApproxQuantile: "quantile",
 }
-ANONYMOUS = {"MEAN": "avg", "VAR": "var_samp"}
 ORDERED = (Type.INTEGER, Type.REAL, Type.DATE, Type.TIMESTAMP)
+FREE = ("count", "units", "distinct")
+EXTREMES = ("min", "max", "quantile")
 COUNTS = Range(-(2**53), 2**53)
 SUMS = Range(-(2**61), 2**61)
 
 
-def is_aggregate(node: exp.Expr) -> bool:
-    if isinstance(node, exp.Anonymous):
-        return str(node.this).upper() in ANONYMOUS
-    return isinstance(
-        node, exp.AggFunc | exp.Filter | exp.WithinGroup | exp.IgnoreNulls
-    )
-
-
-def aggregates_in(node: exp.Expr) -> bool:
-    """Whether an aggregate stands in an expression (and not in a SELECT inside it)."""
-    return any(
-        is_aggregate(part)
-        for part in node.walk(
-            prune=lambda part: isinstance(part, exp.Query | exp.Window)
-        )
-    )
-
-
-def released(aggregate: Aggregate) -> tuple[Type, Range]:
+def _released(aggregate: Aggregate) -> tuple[Type, Range]:
     """The type and range of a released aggregate. Noise can make a count negative; a
     minimum stays in range.
     """
@@ -86,18 +82,18 @@ def released(aggregate: Aggregate) -> tuple[Type, Range]:
 
 
 @dataclass(frozen=True)
-class Reader:
+class _Reader:
     """Reads aggregates over the rows of a FROM clause; `scalars` binds their arguments."""
 
     scalars: Scalars
     rows: Rows
 
     def read(self, node: exp.Expr) -> Aggregate:
-        text = self.scalars.source.call(node, NAMES)
+        text = self.scalars.text.call(node, NAMES)
         inner, condition = node, None
         if isinstance(node, exp.Filter):
-            only(self.scalars.source, node, "this", "expression")
-            only(self.scalars.source, node.expression, "this")
+            only(self.scalars.text, node, "this", "expression")
+            only(self.scalars.text, node.expression, "this")
             inner, condition = (
                 node.this,
                 self.scalars.condition(node.expression.this, "FILTER"),
@@ -123,7 +119,7 @@ class Reader:
             case exp.Count():
                 return self._count(node)
             case exp.CountIf():
-                only(self.scalars.source, node, "this")
+                only(self.scalars.text, node, "this")
                 condition = self.scalars.condition(node.this, "COUNT_IF")
                 return Aggregate(
                     "count",
@@ -134,48 +130,47 @@ class Reader:
                     ),
                 )
             case exp.Median():
-                only(self.scalars.source, node, "this")
+                only(self.scalars.text, node, "this")
                 return Aggregate("quantile", (self._argument(node.this),), 0.5)
             case exp.WithinGroup():
                 return self._within(node)
-            case exp.Anonymous() if is_aggregate(node) and len(node.expressions) == 1:
-                return Aggregate(
-                    ANONYMOUS[str(node.this).upper()],
-                    (self._argument(node.expressions[0]),),
-                )
+            case exp.Anonymous(this=str(name), expressions=[arg]) if (
+                name.upper() in ANONYMOUS
+            ):
+                return Aggregate(ANONYMOUS[name.upper()], (self._argument(arg),))
         return self._listed(node)
 
     def _listed(self, node: exp.Expr) -> Aggregate:
         kind = type(node)
         if kind in ONE:
-            only(self.scalars.source, node, "this")
+            only(self.scalars.text, node, "this")
             return Aggregate(
                 ONE[kind], (self._truths(ONE[kind], node, self._argument(node.this)),)
             )
         if kind in TWO:
-            only(self.scalars.source, node, "this", "expression")
+            only(self.scalars.text, node, "this", "expression")
             return Aggregate(
                 TWO[kind], (self._argument(node.this), self._argument(node.expression))
             )
         if kind in LEVELS:
-            only(self.scalars.source, node, "this", LEVELS[kind])
+            only(self.scalars.text, node, "this", LEVELS[kind])
             return Aggregate(
                 "quantile",
                 (self._argument(node.this),),
                 self._level(node, node.args.get(LEVELS[kind])),
             )
-        raise refuse(self.scalars.source, node)
+        raise refuse(self.scalars.text, node)
 
     def _count(self, node: exp.Count) -> Aggregate:
-        only(self.scalars.source, node, "this", "big_int")
+        only(self.scalars.text, node, "this", "big_int")
         what = node.this
         if isinstance(what, exp.Star):
-            only(self.scalars.source, what)
+            only(self.scalars.text, what)
             return Aggregate("count")
         if isinstance(what, exp.Distinct):
             return self._distinct(what)
         if what is None or node.expressions:
-            raise self.scalars.source.problem(
+            raise self.scalars.text.problem(
                 "COUNT takes one argument; write COUNT(*) or COUNT(x)", node
             )
         arg = self._argument(what)
@@ -186,7 +181,7 @@ class Reader:
         )
 
     def _distinct(self, node: exp.Distinct) -> Aggregate:
-        only(self.scalars.source, node, "expressions")
+        only(self.scalars.text, node, "expressions")
         if len(node.expressions) != 1 or isinstance(
             node.expressions[0].unnest(), exp.Tuple
         ):
@@ -194,9 +189,9 @@ class Reader:
                 "COUNT(DISTINCT …) takes one value; make one text of several, such as "
                 "COUNT(DISTINCT CAST(a AS TEXT) || '/' || b)"
             )
-            raise self.scalars.source.problem(message, node)
+            raise self.scalars.text.problem(message, node)
         arg = self._argument(node.expressions[0])
-        if isinstance(arg, Ref) and OWNER in self.rows.facts[arg.index]:
+        if isinstance(arg, Ref) and OWNER in self.rows.ids[arg.index]:
             # The id of the row's owner: where it cannot be NULL, each owner of a row
             # counts.
             return Aggregate("units", () if arg.column.owner else (arg,))
@@ -208,7 +203,7 @@ class Reader:
                 "DISTINCT stands only in COUNT(DISTINCT x); make each unit's "
                 "values distinct in a SELECT inside FROM"
             )
-            raise self.scalars.source.problem(message, node, "DISTINCT")
+            raise self.scalars.text.problem(message, node, "DISTINCT")
         return self.scalars.bind(node)
 
     def _truths(self, function: str, node: exp.Expr, arg: Expr) -> Expr:
@@ -222,19 +217,19 @@ class Reader:
 
     def _within(self, node: exp.WithinGroup) -> Aggregate:
         """PERCENTILE_CONT(level) WITHIN GROUP (ORDER BY x)."""
-        source, function, order = self.scalars.source, node.this, node.expression
-        only(source, node, "this", "expression")
+        text, function, order = self.scalars.text, node.this, node.expression
+        only(text, node, "this", "expression")
         if (
             type(function) not in (exp.PercentileCont, exp.PercentileDisc)
             or len(order.expressions) != 1
         ):
-            raise source.problem(
+            raise text.problem(
                 "WITHIN GROUP belongs to PERCENTILE_CONT(0.5) and orders by one column",
                 node,
             )
-        only(source, function, "this")
-        only(source, order, "expressions")
-        only(source, order.expressions[0], "this", "desc")
+        only(text, function, "this")
+        only(text, order, "expressions")
+        only(text, order.expressions[0], "this", "desc")
         level = self._level(function, function.this)
         down = order.expressions[0].args.get("desc")
         return Aggregate(
@@ -251,4 +246,152 @@ class Reader:
             "a quantile needs one constant level from 0 to 1; ask for "
             "several levels as several columns"
         )
-        raise self.scalars.source.problem(message, node)
+        raise self.scalars.text.problem(message, node)
+
+
+def check_types(
+    text: QueryText, node: exp.Expr, rows: Rows, aggregate: Aggregate
+) -> None:
+    for arg in aggregate.args:
+        if isinstance(arg, Ref) and OWNER in rows.ids[arg.index]:
+            name = arg.column.name
+            raise text.problem(
+                (
+                    f"{name} is the unit's id and can only be counted; write "
+                    f"COUNT(DISTINCT {name})"
+                ),
+                node,
+            )
+        if aggregate.function in EXTREMES and arg.type not in ORDERED:
+            raise text.problem(
+                (
+                    f"{aggregate.text} needs numbers or dates; count the values with "
+                    "GROUP BY instead"
+                ),
+                node,
+            )
+        if aggregate.function not in EXTREMES and arg.type not in NUMERIC:
+            raise text.problem(f"{aggregate.text} needs numbers; {_number(arg)}", node)
+
+
+def check_bounds(text: QueryText, node: exp.Expr, aggregate: Aggregate) -> None:
+    for arg in aggregate.args:
+        if not arg.range.bounded:
+            raise text.problem(_missing(aggregate, arg), node)
+
+
+def _number(arg: Expr) -> str:
+    if arg.type in (Type.DATE, Type.TIMESTAMP):
+        return (
+            "take MIN, MAX or MEDIAN of a date, or a number made by "
+            "DATE_DIFF or EXTRACT"
+        )
+    return "write CAST(x AS DOUBLE) to read a number from a text, or use COUNT"
+
+
+def _missing(aggregate: Aggregate, arg: Expr) -> str:
+    """The missing bound and the two ways out."""
+    sides = [
+        side
+        for side, end in (("lower", arg.range.low), ("upper", arg.range.high))
+        if end is None
+    ]
+    missing = "none" if len(sides) == 2 else f"no {sides[0]} one"
+    what = arg.column.name if isinstance(arg, Ref) else "its argument"
+    low, high = (
+        ("DATE '2020-01-01'", "DATE '2024-12-31'")
+        if arg.type in (Type.DATE, Type.TIMESTAMP)
+        else ("0", "100")
+    )
+    name = arg.column.name if isinstance(arg, Ref) else "x"
+    return (
+        f"{aggregate.text} needs a lower and an upper bound, and {what} has {missing}; "
+        "declare them (bounds= or the catalogue), or clamp it here: "
+        f"LEAST(GREATEST({name}, {low}), {high})"
+    )
+
+
+@dataclass(frozen=True)
+class Item:
+    """An item of SELECT: its expression, the alias it was given, if any, and the name
+    that its column gets.
+    """
+
+    node: exp.Expr
+    alias: str
+    name: str
+
+
+@dataclass
+class Grouping:
+    """Binds expressions over groups, and collects the aggregates they need. Here they
+    are released; within a unit they are columns of a summary.
+    """
+
+    text: QueryText
+    scope: Scope
+    keys: list[Expr]
+    items: list[Item]
+    aggregates: list[Aggregate] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.scalars = Scalars(self.text, self._leaf, self._aggregate)
+        self.rows = row_scalars(self.text, self.scope, "an aggregate")
+
+    def key(self, index: int) -> Expr:
+        """A key of the group, after aggregation."""
+        return KeyLeaf(self.keys[index].type, self.keys[index].range, index)
+
+    def aggregate(self, index: int, found: Aggregate) -> Expr:
+        """The value of an aggregate, after aggregation."""
+        return AggregateLeaf(*_released(found), index)
+
+    def check(self, node: exp.Expr, found: Aggregate) -> None:
+        """Refuse an aggregate whose noise no bound could be computed for."""
+        if found.function not in FREE:
+            check_types(self.text, node, self.scope.rows, found)
+            check_bounds(self.text, node, found)
+
+    def _leaf(self, node: exp.Expr) -> Expr | None:
+        found = None if isinstance(node, exp.Star) else self._key(node)
+        if found is not None:
+            return found
+        return self._named(node) if isinstance(node, exp.Column) else None
+
+    def _key(self, node: exp.Expr) -> Expr | None:
+        if aggregates_in(node):
+            return None
+        try:
+            expr = self.rows.bind(node)
+        except QueryError:
+            return None  # an alias stands in it, or it is wrong: its parts will tell
+        return self.key(self.keys.index(expr)) if expr in self.keys else None
+
+    def _named(self, node: exp.Column) -> Expr:
+        """A name that is no key: another item of SELECT by its alias."""
+        for item in self.items:
+            if not node.table and item.alias and same(item.alias, node.name):
+                # in an item of SELECT, aliases have no meaning
+                return replace(self, items=[]).scalars.bind(item.node)
+        column = self.scope.ref(self.text, node).column.name
+        way = f"add {column} to GROUP BY, or aggregate it, such as COUNT({column})"
+        raise self.text.problem(
+            f"{column} is neither in GROUP BY nor in an aggregate; {way}", node
+        )
+
+    def _aggregate(self, node: exp.Expr) -> Expr:
+        found = _Reader(self.rows, self.scope.rows).read(node)
+        self.check(node, found)
+        for index, known in enumerate(self.aggregates):
+            if (known.function, known.args, known.level) == (
+                found.function,
+                found.args,
+                found.level,
+            ):
+                return self.aggregate(index, known)
+        if len(self.aggregates) >= AGGREGATES:
+            raise self.text.problem(
+                f"one SELECT can have {AGGREGATES} aggregates; ask for fewer", node
+            )
+        self.aggregates.append(found)
+        return self.aggregate(len(self.aggregates) - 1, found)

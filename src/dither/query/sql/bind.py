@@ -6,36 +6,22 @@ All that is decided here depends on the text and the catalogue alone (rule R1).
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 
 from sqlglot import exp
 
 from dither.errors import QueryError
-from dither.query.catalogue.limits import ALL_EFFORT, MOST_GROUPS
 from dither.query.catalogue.model import Catalogue
-from dither.query.catalogue.names import find, same
-from dither.query.catalogue.types import Type
-from dither.query.operations.expressions import AggregateLeaf, Expr, KeyLeaf, Ref
-from dither.query.operations.reading import constant, plain
-from dither.query.sql.aggregates import aggregates_in, released
-from dither.query.sql.bounds import check
-from dither.query.sql.domains import public_values, steps_to
-from dither.query.sql.grouping import (
-    Grouping,
-    Item,
-    group_keys,
-    item_at,
-    items_of,
-    keyed,
-    row_scalars,
-)
+from dither.query.operations.expressions import Expr
+from dither.query.operations.reading import constant
+from dither.query.sql.aggregates import Grouping, Item
+from dither.query.sql.from_clause import rows_from
+from dither.query.sql.grouping import described, group_keys, item_at, items_of, keyed
 from dither.query.sql.parse import NESTED, Parsed, parse
-from dither.query.sql.question import Aggregate, Key, Output, Question
-from dither.query.sql.refusals import CLAUSES, only, refuse, unknown
-from dither.query.sql.rows import rows_from
-from dither.query.sql.scope import OWNER, Context, Scope
+from dither.query.sql.question import Output, Question
+from dither.query.sql.scope import Context, Scope, aggregates_in, only, row_scalars
 from dither.query.sql.selects import check_parts, distinct_of, query, with_named
+from dither.query.sql.text import CLAUSES, refuse, unknown
 
 __all__ = ["bind"]
 
@@ -63,7 +49,7 @@ def bind(sql: str | Parsed, catalogue: Catalogue) -> Question:
     write instead.
     """
     parsed = parse(sql) if not isinstance(sql, Parsed) else sql
-    context = Context(parsed.source, catalogue, query)
+    context = Context(parsed.text, catalogue, query)
     try:
         return _question(context, _outermost(context, parsed.tree))
     except RecursionError:
@@ -72,7 +58,7 @@ def bind(sql: str | Parsed, catalogue: Catalogue) -> Question:
 
 def _outermost(context: Context, tree: exp.Expr) -> exp.Select:
     while isinstance(tree, exp.Subquery):
-        only(context.source, tree, "this")
+        only(context.text, tree, "this")
         tree = tree.this
     if isinstance(tree, exp.Select):
         return tree
@@ -80,7 +66,7 @@ def _outermost(context: Context, tree: exp.Expr) -> exp.Select:
         "the question itself must be one SELECT; write SELECT … FROM (… "
         "UNION ALL …), or ask each part by itself"
     )
-    raise context.source.problem(message, tree.args.get("expression"), tree.key.upper())
+    raise context.text.problem(message, tree.args.get("expression"), tree.key.upper())
 
 
 def _question(context: Context, node: exp.Select) -> Question:
@@ -89,22 +75,24 @@ def _question(context: Context, node: exp.Select) -> Question:
     _check_clauses(context, node)
     scope = rows_from(context, node)
     _check_private(context, scope, node)
-    items = items_of(context.source, node)
+    items = items_of(context.text, node)
     keys = _keys(context, scope, node, items)
-    grouping = _grouping(context, scope, list(keys), items)
+    grouping = Grouping(context.text, scope, list(keys), items)
     outputs = _outputs(context, grouping, items)
     having = node.args.get("having")
-    condition = None if having is None else grouping.condition(having.this)
+    condition = (
+        None if having is None else grouping.scalars.condition(having.this, "HAVING")
+    )
     order = _order(context, grouping, outputs, node.args.get("order"))
     if not keys and not grouping.aggregates:
         message = (
             "the question asks nothing of the table; ask for COUNT(*), "
             "AVG(x) and the like"
         )
-        raise context.source.problem(message, node)
+        raise context.text.problem(message, node)
     return Question(
         scope.rows.node,
-        _described(context, scope, keys, outputs),
+        described(context, scope, keys, outputs),
         tuple(grouping.aggregates),
         outputs,
         condition,
@@ -121,32 +109,30 @@ def _check_clauses(context: Context, node: exp.Select) -> None:
                 "window functions look at the rows of other units; use GROUP BY "
                 "with an aggregate, and HAVING"
             )
-            raise context.source.problem(message, node, CLAUSES[name])
+            raise context.text.problem(message, node, CLAUSES[name])
     if node.args.get("sample") is not None:
         message = (
             "a SAMPLE keeps rows by chance or by other units' rows; leave it "
             "out: noise is added to the answer"
         )
-        raise context.source.problem(message, node.args["sample"], "SAMPLE")
-    only(context.source, node, *READ)
+        raise context.text.problem(message, node.args["sample"], "SAMPLE")
+    only(context.text, node, *READ)
 
 
 def _check_private(context: Context, scope: Scope, node: exp.Select) -> None:
     check_parts(context, scope.rows.node, node)
     if not scope.rows.node.private:
-        raise context.source.problem(PUBLIC, node.args["from_"])
+        raise context.text.problem(PUBLIC, node.args["from_"])
 
 
 def _check_tables(context: Context, node: exp.Select) -> None:
     """A question that names public tables alone needs no other reason to be refused."""
-    named = [
-        find(table.name, (known.name for known in context.catalogue.tables))
-        for table in node.find_all(exp.Table)
-    ]
-    if named and all(
-        name is not None and context.catalogue.table(name).public for name in named
-    ):
-        raise context.source.problem(PUBLIC, node.args.get("from_") or node)
+    public = {
+        table.name.casefold() for table in context.catalogue.tables if table.public
+    }
+    named = {table.name.casefold() for table in node.find_all(exp.Table)}
+    if named and named <= public:
+        raise context.text.problem(PUBLIC, node.args.get("from_") or node)
 
 
 def _keys(
@@ -157,17 +143,17 @@ def _keys(
     """
     distinct = distinct_of(context, node)
     aggregated = (
-        any(aggregates_in(item.node) for item in items)
+        aggregates_in(*[item.node for item in items])
         or node.args.get("having") is not None
     )
     if distinct and (aggregated or node.args.get("group") is not None):
         message = (
             "every row of the answer is a group of its own already; leave DISTINCT out"
         )
-        raise context.source.problem(message, node.args["distinct"], "DISTINCT")
+        raise context.text.problem(message, node.args["distinct"], "DISTINCT")
     if distinct:
         return keyed(
-            row_scalars(context.source, scope, "SELECT DISTINCT"),
+            row_scalars(context.text, scope, "SELECT DISTINCT"),
             [item.node for item in items],
         )
     if not aggregated and node.args.get("group") is None:
@@ -184,41 +170,24 @@ def _keys(
             None,
         )
         raise (
-            context.source.problem(message, items[0].node)
+            context.text.problem(message, items[0].node)
             if odd is None
-            else refuse(context.source, odd)
+            else refuse(context.text, odd)
         )
-    return group_keys(context.source, scope, node, items)
-
-
-def _grouping(
-    context: Context, scope: Scope, keys: list[Expr], items: list[Item]
-) -> Grouping:
-    def aggregate(index: int, found: Aggregate) -> Expr:
-        return AggregateLeaf(*released(found), index)
-
-    return Grouping(
-        context.source,
-        scope,
-        keys,
-        items,
-        lambda index: KeyLeaf(keys[index].type, keys[index].range, index),
-        aggregate,
-        lambda node, found: check(context.source, node, scope.rows, found),
-    )
+    return group_keys(context.text, scope, node, items)
 
 
 def _outputs(
     context: Context, grouping: Grouping, items: list[Item]
 ) -> tuple[Output, ...]:
-    texts = context.source.items()
+    texts = context.text.items()
     names = [
         item.name or (texts[i].lower() if len(texts) == len(items) else "")
         for i, item in enumerate(items)
     ]
     named = _unique([name or f"column {i + 1}" for i, name in enumerate(names)])
     return tuple(
-        Output(name, grouping.bind(item.node))
+        Output(name, grouping.scalars.bind(item.node))
         for name, item in zip(named, items, strict=True)
     )
 
@@ -236,85 +205,6 @@ def _unique(names: list[str]) -> list[str]:
     return list(found.values())
 
 
-def _described(
-    context: Context,
-    scope: Scope,
-    keys: dict[Expr, exp.Expr],
-    outputs: tuple[Output, ...],
-) -> tuple[Key, ...]:
-    """The keys with their names and public values."""
-    steps = 0
-    for key, place in keys.items():
-        _check_key(context, scope, key, place)
-        steps += steps_to(key)
-        if steps > ALL_EFFORT:
-            message = (
-                "the public values of these keys take too long to compute; "
-                "group by fewer or simpler keys"
-            )
-            raise context.source.problem(message, place)
-    found = tuple(
-        Key(key, _name(index, key, outputs), public_values(key))
-        for index, key in enumerate(keys)
-    )
-    groups = math.prod(len(key.values) for key in found if key.values is not None)
-    if groups > MOST_GROUPS:
-        message = (
-            f"there would be {groups:,} groups, more than {MOST_GROUPS:,}; "
-            "group by fewer or coarser keys"
-        )
-        raise context.source.problem(message, next(iter(keys.values())))
-    return found
-
-
-def _name(index: int, key: Expr, outputs: tuple[Output, ...]) -> str:
-    for output in outputs:
-        if isinstance(output.expr, KeyLeaf) and output.expr.index == index:
-            return output.name
-    return key.column.name if isinstance(key, Ref) else f"key {index + 1}"
-
-
-def _check_key(context: Context, scope: Scope, key: Expr, place: exp.Expr) -> None:
-    if isinstance(key, Ref) and OWNER in scope.rows.facts[key.index]:
-        message = (
-            f"{key.column.name} is the unit's id, so each group would be one unit; "
-            f"leave it out, or write COUNT(DISTINCT {key.column.name})"
-        )
-        raise context.source.problem(message, place)
-    if (
-        isinstance(key, Ref)
-        and scope.rows.facts[key.index]
-        and public_values(key) is None
-    ):
-        message = (
-            f"{key.column.name} leads to one unit, so each group would be one "
-            "unit and none could ever be named; "
-            "leave it out, or group by something that many units share"
-        )
-        raise context.source.problem(message, place)
-    if key.type is Type.REAL:
-        raise context.source.problem(_real_key(key, place), place)
-
-
-def _real_key(key: Expr, place: exp.Expr) -> str:
-    """Numbers with a fraction make no groups; what to do depends on where the fraction
-    comes from.
-    """
-    if isinstance(key, Ref):
-        name = key.column.name
-        return (
-            f"{name} is REAL, and a number with a fraction is hardly ever the "
-            f"same twice; group by FLOOR({name} / 10), "
-            f'or declare {name} as "integer" if it holds whole numbers only'
-        )
-    whole = "write // to divide without one, or " if place.find(exp.Div) else "write "
-    return (
-        "this key is a number with a fraction (REAL), which is hardly "
-        "ever the same twice; "
-        f"{whole}FLOOR(…) or CAST(… AS INTEGER) around it"
-    )
-
-
 def _order(
     context: Context,
     grouping: Grouping,
@@ -324,15 +214,15 @@ def _order(
     """Each expression to order by, and whether it descends. NULLs come last."""
     if order is None:
         return ()
-    only(context.source, order, "expressions")
+    only(context.text, order, "expressions")
     found: list[tuple[Expr, bool]] = []
     for item in order.expressions:
-        only(context.source, item, "this", "desc", "nulls_first")
+        only(context.text, item, "this", "desc", "nulls_first")
         if item.args.get("nulls_first"):
-            raise context.source.problem(
+            raise context.text.problem(
                 "NULLs come last; leave NULLS FIRST out", item, "NULLS"
             )
-        exprs = _ordered(context, grouping, outputs, plain(item.this))
+        exprs = _ordered(context, grouping, outputs, item.this.unnest())
         found += [(expr, bool(item.args.get("desc"))) for expr in exprs]
     return tuple(found)
 
@@ -345,18 +235,17 @@ def _ordered(
     """
     if isinstance(node, exp.Var) and node.name.upper() == "ALL":
         return [output.expr for output in outputs]
+    if isinstance(node, exp.Column):
+        name = "" if node.table else node.name.casefold()
+        for item, output in zip(grouping.items, outputs, strict=True):
+            if name and item.alias.casefold() == name:
+                return [output.expr]
+        return [grouping.scalars.bind(node)]
     place = constant(node)
     if isinstance(place, int):
-        item_at(context.source, node, place, grouping.items)
+        item_at(context.text, node, place, grouping.items)
         return [outputs[place - 1].expr]
-    for item, output in zip(grouping.items, outputs, strict=True):
-        if (
-            isinstance(node, exp.Column)
-            and not node.table
-            and same(item.alias, node.name)
-        ):
-            return [output.expr]
-    return [grouping.bind(node)]
+    return [grouping.scalars.bind(node)]
 
 
 def _count(context: Context, node: exp.Expr | None, word: str) -> int | None:
@@ -372,7 +261,7 @@ def _count(context: Context, node: exp.Expr | None, word: str) -> int | None:
         or value < 0
         or any(node.args[part] for part in node.args if part != "expression")
     ):
-        raise context.source.problem(
+        raise context.text.problem(
             f"{word} needs a whole number of rows; write {word} 10", node, word
         )
     return value

@@ -19,7 +19,7 @@ from dither.query.catalogue.calendar import day, moment
 from dither.query.catalogue.limits import ALL_EFFORT, EFFORT
 from dither.query.catalogue.types import Keys, Range, Type
 from dither.query.operations.evaluate import values
-from dither.query.operations.expressions import Call, Expr, KeyLeaf, Literal, Ref
+from dither.query.operations.expressions import Call, Expr, KeyLeaf, Literal, Ref, refs
 from dither.query.operations.record import OPERATIONS
 
 __all__ = ["public_values", "steps_to"]
@@ -110,7 +110,7 @@ class Domains:
             )
         if not isinstance(expr, Call):
             return None
-        columns = list(dict.fromkeys(_columns(expr)))
+        columns = list(dict.fromkeys(refs(expr)))
         found = _first(
             partial(self._image, expr, columns, FEW),
             partial(self._wider, expr),
@@ -202,13 +202,6 @@ def _timeless(ref: Ref) -> bool:
     return ref.type in (Type.DATE, Type.TIMESTAMP) and (
         ref.range.low is None or ref.range.high is None
     )
-
-
-def _columns(expr: Expr) -> Iterable[Ref]:
-    if isinstance(expr, Ref):
-        yield expr
-    for arg in expr.args if isinstance(expr, Call) else ():
-        yield from _columns(arg)
 
 
 def _range(expr: Expr) -> Values | None:

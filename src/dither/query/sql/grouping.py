@@ -1,94 +1,56 @@
-"""What may stand after GROUP BY: its keys, aggregates, and operations on them."""
+"""The items of SELECT and the keys of GROUP BY: which expressions they are, and which
+public values the keys have.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterable
 
 from sqlglot import exp
 
-from dither.errors import QueryError
-from dither.query.catalogue.limits import AGGREGATES, KEYS
+from dither.query.catalogue.limits import ALL_EFFORT, KEYS, MOST_GROUPS
 from dither.query.catalogue.names import same
-from dither.query.operations.expressions import Expr, Literal
-from dither.query.operations.reading import constant, plain
-from dither.query.sql.aggregates import Reader, aggregates_in, is_aggregate
-from dither.query.sql.question import Aggregate
-from dither.query.sql.refusals import only
-from dither.query.sql.scalars import Scalars
-from dither.query.sql.scope import Scope
-from dither.query.sql.text import Source
+from dither.query.catalogue.types import Type
+from dither.query.operations.expressions import Expr, KeyLeaf, Literal, Ref
+from dither.query.operations.reading import constant
+from dither.query.sql.aggregates import Item
+from dither.query.sql.domains import public_values, steps_to
+from dither.query.sql.question import Key, Output
+from dither.query.sql.scope import (
+    OWNER,
+    Context,
+    Scalars,
+    Scope,
+    aggregates_in,
+    only,
+    row_scalars,
+)
+from dither.query.sql.text import QueryText
 
-__all__ = [
-    "Grouping",
-    "Item",
-    "group_keys",
-    "item_at",
-    "items_of",
-    "keyed",
-    "row_scalars",
-]
-
-
-@dataclass(frozen=True)
-class Item:
-    """An item of SELECT: its expression and the name it was given, if any."""
-
-    node: exp.Expr
-    alias: str = ""
-
-    @property
-    def name(self) -> str:
-        return self.alias or (
-            self.node.name if isinstance(self.node, exp.Column) else ""
-        )
+__all__ = ["described", "group_keys", "item_at", "items_of", "keyed"]
 
 
-def items_of(source: Source, select: exp.Select) -> list[Item]:
+def items_of(text: QueryText, select: exp.Select) -> list[Item]:
     if not select.expressions:
-        raise source.problem(
+        raise text.problem(
             "SELECT names nothing to ask for; write SELECT COUNT(*) FROM …",
             select,
             "SELECT",
         )
-    return [_item(source, node) for node in select.expressions]
+    return [_item(node) for node in select.expressions]
 
 
-def _item(source: Source, node: exp.Expr) -> Item:
-    if not isinstance(node, exp.Alias):
-        return Item(node)
-    only(source, node, "this", "alias")
-    return Item(node.this, node.alias)
-
-
-def row_scalars(source: Source, scope: Scope, place: str) -> Scalars:
-    """Expressions over single rows; an aggregate in them is refused."""
-
-    def leaf(node: exp.Expr) -> Expr | None:
-        if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
-            return scope.ref(source, node)
-        if is_aggregate(node):
-            raise source.problem(_misplaced(place), node)
-        return None
-
-    return Scalars(source, leaf)
-
-
-def _misplaced(place: str) -> str:
-    way = {
-        "WHERE": "write the condition on it in HAVING",
-        "an aggregate": (
-            "aggregate for each unit in a SELECT inside FROM, then over the units"
-        ),
-    }
-    return (
-        f"an aggregate cannot stand in {place}; "
-        f"{way.get(place, 'use it in SELECT, HAVING or ORDER BY')}"
-    )
+def _item(node: exp.Expr) -> Item:
+    alias = ""
+    if isinstance(node, exp.Alias):
+        node, alias = node.this, node.alias
+    own = node.name if isinstance(node, exp.Column) else ""
+    return Item(node, alias, alias or own)
 
 
 def group_keys(
-    source: Source, scope: Scope, select: exp.Select, items: list[Item]
+    text: QueryText, scope: Scope, select: exp.Select, items: list[Item]
 ) -> dict[Expr, exp.Expr]:
     """The expressions of GROUP BY, by themselves, by alias or by place, and where they
     stand.
@@ -96,20 +58,20 @@ def group_keys(
     group = select.args.get("group")
     if group is None:
         return {}
-    only(source, group, "expressions", "all")
+    only(text, group, "expressions", "all")
     if group.args.get("all"):
         nodes: Iterable[exp.Expr] = [
             item.node for item in items if not aggregates_in(item.node)
         ]
     elif group.expressions:
         nodes = [
-            _key_node(source, scope, plain(node), items) for node in group.expressions
+            _key_node(text, scope, node.unnest(), items) for node in group.expressions
         ]
     else:
-        raise source.problem(
+        raise text.problem(
             "GROUP BY needs a column or an expression; name one", group, "GROUP BY"
         )
-    return keyed(row_scalars(source, scope, "GROUP BY"), nodes)
+    return keyed(row_scalars(text, scope, "GROUP BY"), nodes)
 
 
 def keyed(scalars: Scalars, nodes: Iterable[exp.Expr]) -> dict[Expr, exp.Expr]:
@@ -117,7 +79,7 @@ def keyed(scalars: Scalars, nodes: Iterable[exp.Expr]) -> dict[Expr, exp.Expr]:
     found = {scalars.bind(node): node for node in nodes}
     keys = {key: node for key, node in found.items() if not isinstance(key, Literal)}
     if len(keys) > KEYS:
-        raise scalars.source.problem(
+        raise scalars.text.problem(
             f"one SELECT can have {KEYS} keys; group by fewer",
             list(keys.values())[KEYS],
         )
@@ -125,107 +87,103 @@ def keyed(scalars: Scalars, nodes: Iterable[exp.Expr]) -> dict[Expr, exp.Expr]:
 
 
 def _key_node(
-    source: Source, scope: Scope, node: exp.Expr, items: list[Item]
+    text: QueryText, scope: Scope, node: exp.Expr, items: list[Item]
 ) -> exp.Expr:
     """What an item of GROUP BY means: a place in SELECT, a column, or else an alias."""
     if isinstance(node, exp.Tuple):
-        raise source.problem(
+        raise text.problem(
             "GROUP BY takes its columns without brackets; write GROUP BY a, b", node
         )
-    place = constant(node)
-    if isinstance(place, int):
-        return item_at(source, node, place, items).node
-    if isinstance(node, exp.Column) and not node.table and not scope.find(node.name):
+    if isinstance(node, exp.Column):
+        if node.table or scope.find(node.name):
+            return node
         return next((item.node for item in items if same(item.alias, node.name)), node)
-    return node
+    place = constant(node)
+    return item_at(text, node, place, items).node if isinstance(place, int) else node
 
 
-def item_at(source: Source, node: exp.Expr, place: int, items: list[Item]) -> Item:
+def item_at(text: QueryText, node: exp.Expr, place: int, items: list[Item]) -> Item:
     if 1 <= place <= len(items):
         return items[place - 1]
-    raise source.problem(
+    raise text.problem(
         f"SELECT has {len(items)} items; write a place from 1 to {len(items)}", node
     )
 
 
-@dataclass
-class Grouping:
-    """Binds expressions over groups, and collects the aggregates they need."""
-
-    source: Source
-    scope: Scope
-    keys: list[Expr]
-    items: list[Item]
-    key_leaf: Callable[[int], Expr]
-    aggregate_leaf: Callable[[int, Aggregate], Expr]
-    check: Callable[[exp.Expr, Aggregate], None]
-    aggregates: list[Aggregate] = field(default_factory=list)
-
-    def bind(self, node: exp.Expr) -> Expr:
-        return Scalars(self.source, self._leaf).bind(node)
-
-    def condition(self, node: exp.Expr) -> Expr:
-        return Scalars(self.source, self._leaf).condition(node, "HAVING")
-
-    def _leaf(self, node: exp.Expr) -> Expr | None:
-        if is_aggregate(node):
-            return self._aggregate(node)
-        if not isinstance(node, exp.Literal | exp.Null | exp.Boolean | exp.Star):
-            found = self._key(node)
-            if found is not None:
-                return found
-        return self._named(node) if isinstance(node, exp.Column) else None
-
-    def _key(self, node: exp.Expr) -> Expr | None:
-        if aggregates_in(node):
-            return None
-        try:
-            expr = row_scalars(self.source, self.scope, "GROUP BY").bind(node)
-        except QueryError:
-            return None  # an alias stands in it, or it is wrong: its parts will tell
-        return self.key_leaf(self.keys.index(expr)) if expr in self.keys else None
-
-    def _named(self, node: exp.Column) -> Expr:
-        """A name that is no key: another item of SELECT by its alias."""
-        for item in self.items:
-            if not node.table and item.alias and same(item.alias, node.name):
-                return self._plainly(item.node)
-        column = self.scope.ref(self.source, node).column.name
-        way = f"add {column} to GROUP BY, or aggregate it, such as COUNT({column})"
-        raise self.source.problem(
-            f"{column} is neither in GROUP BY nor in an aggregate; {way}", node
-        )
-
-    def _plainly(self, node: exp.Expr) -> Expr:
-        """An item of SELECT, in which aliases have no meaning."""
-        inner = Grouping(
-            self.source,
-            self.scope,
-            self.keys,
-            [],
-            self.key_leaf,
-            self.aggregate_leaf,
-            self.check,
-            self.aggregates,
-        )
-        return inner.bind(node)
-
-    def _aggregate(self, node: exp.Expr) -> Expr:
-        reader = Reader(
-            row_scalars(self.source, self.scope, "an aggregate"), self.scope.rows
-        )
-        found = reader.read(node)
-        self.check(node, found)
-        for index, known in enumerate(self.aggregates):
-            if (known.function, known.args, known.level) == (
-                found.function,
-                found.args,
-                found.level,
-            ):
-                return self.aggregate_leaf(index, known)
-        if len(self.aggregates) >= AGGREGATES:
-            raise self.source.problem(
-                f"one SELECT can have {AGGREGATES} aggregates; ask for fewer", node
+def described(
+    context: Context,
+    scope: Scope,
+    keys: dict[Expr, exp.Expr],
+    outputs: tuple[Output, ...],
+) -> tuple[Key, ...]:
+    """The keys with their names and public values."""
+    steps = 0
+    for key, place in keys.items():
+        _check_key(context, scope, key, place)
+        steps += steps_to(key)
+        if steps > ALL_EFFORT:
+            message = (
+                "the public values of these keys take too long to compute; "
+                "group by fewer or simpler keys"
             )
-        self.aggregates.append(found)
-        return self.aggregate_leaf(len(self.aggregates) - 1, found)
+            raise context.text.problem(message, place)
+    found = tuple(
+        Key(key, _name(index, key, outputs), public_values(key))
+        for index, key in enumerate(keys)
+    )
+    groups = math.prod(len(key.values) for key in found if key.values is not None)
+    if groups > MOST_GROUPS:
+        message = (
+            f"there would be {groups:,} groups, more than {MOST_GROUPS:,}; "
+            "group by fewer or coarser keys"
+        )
+        raise context.text.problem(message, next(iter(keys.values())))
+    return found
+
+
+def _name(index: int, key: Expr, outputs: tuple[Output, ...]) -> str:
+    for output in outputs:
+        if isinstance(output.expr, KeyLeaf) and output.expr.index == index:
+            return output.name
+    return key.column.name if isinstance(key, Ref) else f"key {index + 1}"
+
+
+def _check_key(context: Context, scope: Scope, key: Expr, place: exp.Expr) -> None:
+    if isinstance(key, Ref) and OWNER in scope.rows.ids[key.index]:
+        message = (
+            f"{key.column.name} is the unit's id, so each group would be one unit; "
+            f"leave it out, or write COUNT(DISTINCT {key.column.name})"
+        )
+        raise context.text.problem(message, place)
+    if (
+        isinstance(key, Ref)
+        and scope.rows.ids[key.index]
+        and public_values(key) is None
+    ):
+        message = (
+            f"{key.column.name} leads to one unit, so each group would be one "
+            "unit and none could ever be named; "
+            "leave it out, or group by something that many units share"
+        )
+        raise context.text.problem(message, place)
+    if key.type is Type.REAL:
+        raise context.text.problem(_real_key(key, place), place)
+
+
+def _real_key(key: Expr, place: exp.Expr) -> str:
+    """Numbers with a fraction make no groups; what to do depends on where the fraction
+    comes from.
+    """
+    if isinstance(key, Ref):
+        name = key.column.name
+        return (
+            f"{name} is REAL, and a number with a fraction is hardly ever the "
+            f"same twice; group by FLOOR({name} / 10), "
+            f'or declare {name} as "integer" if it holds whole numbers only'
+        )
+    whole = "write // to divide without one, or " if place.find(exp.Div) else "write "
+    return (
+        "this key is a number with a fraction (REAL), which is hardly "
+        "ever the same twice; "
+        f"{whole}FLOOR(…) or CAST(… AS INTEGER) around it"
+    )

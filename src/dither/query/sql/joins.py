@@ -4,7 +4,6 @@ owner (rule R9).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -12,22 +11,18 @@ from sqlglot import exp
 
 from dither.query.catalogue.names import nearest
 from dither.query.operations.calls import call
-from dither.query.operations.expressions import Call, Column, Expr, Ref
-from dither.query.sql.grouping import row_scalars
-from dither.query.sql.nodes import Join, JoinKind, Node, Project, Scan
-from dither.query.sql.refusals import only
-from dither.query.sql.scalars import conjuncts
-from dither.query.sql.scope import Context, Entry, Rows, Scope
+from dither.query.operations.expressions import Call, ColumnType, Expr, Ref, conjuncts
+from dither.query.sql.question import Join, JoinKind, Node, Project, row_tables
+from dither.query.sql.scope import (
+    Context,
+    Entry,
+    Rows,
+    Scope,
+    only,
+    row_scalars,
+)
 
-__all__ = [
-    "beside",
-    "has_outer_join",
-    "join",
-    "linked",
-    "row_tables",
-    "same_owner",
-    "same_unit",
-]
+__all__ = ["Part", "beside", "join", "linked", "same_owner", "same_unit"]
 
 KINDS = {
     "": JoinKind.INNER,
@@ -37,29 +32,14 @@ KINDS = {
 }
 
 
-def nodes(root: Node) -> Iterator[Node]:
-    """A node and all that it is made of."""
-    yield root
-    for part in root.below:
-        yield from nodes(part)
+@dataclass(frozen=True)
+class Part:
+    """What stands between two commas of FROM: a source, or several with JOIN between
+    them. `node`: where it begins.
+    """
 
-
-def has_outer_join(root: Node) -> bool:
-    """Whether columns may be NULL because a row had no partner."""
-    return any(
-        isinstance(node, Join) and node.kind is not JoinKind.INNER
-        for node in nodes(root)
-    )
-
-
-def row_tables(root: Node) -> set[str]:
-    """The private tables in which each row is a unit of its own."""
-    tables = [
-        node.table for node in nodes(root) if isinstance(node, Scan) and node.private
-    ]
-    return {
-        table.name for table in tables if table.owner is None and table.link is None
-    }
+    scope: Scope
+    node: exp.Expr
 
 
 def join(context: Context, left: Scope, right: Scope, node: exp.Join) -> Scope:
@@ -73,7 +53,7 @@ def join(context: Context, left: Scope, right: Scope, node: exp.Join) -> Scope:
     shared = _using(context, left, right, node)
     condition = _condition(context, both, shared, node)
     if left.rows.node.private and right.rows.node.private:
-        _check_owners(context, both, len(left.rows.facts), condition, node)
+        _check_owners(context, both, len(left.rows.ids), condition, node)
     context.made(len(shared) * len(pair.columns), node)
     return _merged(
         replace(both, rows=replace(both.rows, node=replace(pair, condition=condition))),
@@ -97,11 +77,11 @@ def linked(
     pair = _pair(left.rows.node, right.rows.node, JoinKind.INNER)
     context.made(len(pair.columns), node)
     both = _side_by_side(left, right, pair)
-    scalars = row_scalars(context.source, both, "WHERE")
+    scalars = row_scalars(context.text, both, "WHERE")
     parts = [scalars.condition(one, "WHERE") for one in conditions]
     condition = parts[0] if len(parts) == 1 else call("and", *parts) if parts else None
     if left.rows.node.private and right.rows.node.private:
-        _check_owners(context, both, len(left.rows.facts), condition, node, word)
+        _check_owners(context, both, len(left.rows.ids), condition, node, word)
     return replace(
         both, rows=replace(both.rows, node=replace(pair, condition=condition))
     )
@@ -117,22 +97,20 @@ def beside(left: Scope, right: Scope) -> Scope:
 
 
 def _check_kind(context: Context, node: exp.Join) -> None:
-    source = context.source
+    text = context.text
     if node.kind in ("SEMI", "ANTI"):
         way = "write WHERE id IN (SELECT id FROM …), or NOT IN, with the unit's id"
-        raise source.problem(
-            f"{node.kind} JOIN cannot be asked; {way}", node, node.kind
-        )
+        raise text.problem(f"{node.kind} JOIN cannot be asked; {way}", node, node.kind)
     if (
         node.method
         or node.kind not in ("", "INNER", "OUTER", "CROSS")
         or (node.kind == "OUTER" and not node.side)
     ):
         word = node.method or node.kind
-        raise source.problem(
+        raise text.problem(
             f"{word} JOIN cannot be asked; write JOIN … ON with a condition", node, word
         )
-    only(source, node, "this", "side", "kind", "on", "using")
+    only(text, node, "this", "side", "kind", "on", "using")
 
 
 def _check_sides(
@@ -155,13 +133,13 @@ def _check_sides(
             "belong to no unit; "
             "put the private table first and write LEFT JOIN"
         )
-        raise context.source.problem(message, node, kind.upper())
+        raise context.text.problem(message, node, kind.upper())
     if left.private and right.private and row_tables(left) | row_tables(right):
         message = (
             "each row is a unit of its own, so two private tables cannot be "
             "joined; ask about one at a time"
         )
-        raise context.source.problem(message, node, word)
+        raise context.text.problem(message, node, word)
 
 
 def _pair(left: Node, right: Node, kind: JoinKind) -> Join:
@@ -192,10 +170,10 @@ def _side_by_side(left: Scope, right: Scope, pair: Join) -> Scope:
         Entry(entry.table, entry.name, entry.index + width, entry.shared)
         for entry in right.entries
     )
-    return Scope(Rows(pair, left.rows.facts + right.rows.facts), left.entries + moved)
+    return Scope(Rows(pair, left.rows.ids + right.rows.ids), left.entries + moved)
 
 
-def _nullable(columns: tuple[Column, ...], missing: bool) -> tuple[Column, ...]:
+def _nullable(columns: tuple[ColumnType, ...], missing: bool) -> tuple[ColumnType, ...]:
     return (
         tuple(replace(column, owner=False) for column in columns)
         if missing
@@ -226,7 +204,7 @@ def _using(context: Context, left: Scope, right: Scope, node: exp.Join) -> list[
         one, two = (_one(context, scope, name) for scope in (left, right))
         columns = left.rows.node.columns[one], right.rows.node.columns[two]
         owner = all(column.owner for column in columns)
-        shared.append(Shared(name.name, one, two + len(left.rows.facts), owner))
+        shared.append(Shared(name.name, one, two + len(left.rows.ids), owner))
     return shared
 
 
@@ -235,7 +213,7 @@ def _one(context: Context, scope: Scope, name: exp.Expr) -> int:
     if len(found) == 1:
         return found[0].index
     if found:
-        raise context.source.problem(
+        raise context.text.problem(
             (
                 f"{name.name} is the name of several columns; write ON with the "
                 "tables' names"
@@ -243,7 +221,7 @@ def _one(context: Context, scope: Scope, name: exp.Expr) -> int:
             name,
         )
     way = nearest(name.name, [entry.name for entry in scope.entries])
-    raise context.source.problem(
+    raise context.text.problem(
         f"there is no column {name.name} on one side of this JOIN; {way}", name
     )
 
@@ -252,7 +230,7 @@ def _condition(
     context: Context, both: Scope, shared: list[Shared], node: exp.Join
 ) -> Expr | None:
     on = node.args.get("on")
-    scalars = row_scalars(context.source, both, "ON")
+    scalars = row_scalars(context.text, both, "ON")
     parts = [
         scalars.call(node, "eq", both.rows.ref(pair.left), both.rows.ref(pair.right))
         for pair in shared
@@ -260,7 +238,7 @@ def _condition(
     if on is not None:
         parts += list(conjuncts(scalars.condition(on, "ON")))
     if not parts and node.side:
-        raise context.source.problem(
+        raise context.text.problem(
             f"{node.side} JOIN needs a condition; write ON or USING", node, "JOIN"
         )
     return (
@@ -286,7 +264,7 @@ def _check_owners(
         "two private tables can be joined only where their rows belong "
         f"to the same unit; {_way(both, width)}"
     )
-    raise context.source.problem(message, node, word)
+    raise context.text.problem(message, node, word)
 
 
 def _way(both: Scope, width: int) -> str:
@@ -298,9 +276,9 @@ def _way(both: Scope, width: int) -> str:
 
 def same_unit(both: Scope, width: int) -> str | None:
     """A condition that would do."""
-    facts = both.rows.facts
+    ids = both.rows.ids
     for left, right in product(both.entries, both.entries):
-        if left.index < width <= right.index and facts[left.index] & facts[right.index]:
+        if left.index < width <= right.index and ids[left.index] & ids[right.index]:
             names = [
                 f"{entry.table}.{entry.name}" if entry.table else entry.name
                 for entry in (left, right)
@@ -327,7 +305,7 @@ def _same_id(rows: Rows, width: int, part: Expr) -> bool:
         two.index < width
     ):
         return False
-    return bool(rows.facts[one.index] & rows.facts[two.index])
+    return bool(rows.ids[one.index] & rows.ids[two.index])
 
 
 def _merged(scope: Scope, shared: list[Shared], kind: JoinKind) -> Scope:
@@ -338,7 +316,7 @@ def _merged(scope: Scope, shared: list[Shared], kind: JoinKind) -> Scope:
         entries, keep = list(scope.entries), pair.left
         if kind is JoinKind.FULL:
             scope = replace(scope, rows=_coalesced(scope.rows, pair))
-            keep = len(scope.rows.facts) - 1
+            keep = len(scope.rows.ids) - 1
         elif kind is JoinKind.RIGHT:
             keep = pair.right
         place = next(
@@ -361,10 +339,10 @@ def _coalesced(rows: Rows, pair: Shared) -> Rows:
     """
     left, right = rows.ref(pair.left), rows.ref(pair.right)
     expr = call("coalesce", left, right)
-    column = replace(Column.of(pair.name, expr), owner=pair.owner)
-    exprs = (*(rows.ref(index) for index in range(len(rows.facts))), expr)
+    column = replace(ColumnType.of(pair.name, expr), owner=pair.owner)
+    exprs = (*(rows.ref(index) for index in range(len(rows.ids))), expr)
     source = rows.node
     project = Project(
         (*source.columns, column), source.private, source.most, source, exprs
     )
-    return Rows(project, (*rows.facts, rows.facts[pair.left] & rows.facts[pair.right]))
+    return Rows(project, (*rows.ids, rows.ids[pair.left] & rows.ids[pair.right]))

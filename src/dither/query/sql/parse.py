@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlglot import Token, TokenType, exp
@@ -16,7 +17,7 @@ from sqlglot.parsers.duckdb import DuckDBParser
 from dither.errors import QueryError
 from dither.query.catalogue.limits import DEEPEST, LETTERS, TALLEST, WORDS
 from dither.query.catalogue.names import LONGEST as LONGEST_NAME
-from dither.query.sql.text import CLOSING, OPENING, Source
+from dither.query.sql.text import CLOSING, OPENING, QueryText
 
 __all__ = ["Parsed", "explains", "parse"]
 
@@ -53,7 +54,7 @@ class Parsed:
 
     explain: bool
     tree: exp.Expr
-    source: Source
+    text: QueryText
 
 
 def explains(sql: str) -> bool:
@@ -67,11 +68,11 @@ def parse(sql: str) -> Parsed:
     asked = EXPLAIN.match(sql)
     # Blanks in the place of EXPLAIN keep every place in the text as it is.
     rest = " " * asked.end() + sql[asked.end() :] if asked else sql
-    source = Source(sql, tuple(_statement(sql, _tokens(rest))))
-    _check_words(source)
-    tree = _read(source)
-    _check_height(tree, source)
-    return Parsed(asked is not None, tree, source)
+    text = QueryText(sql, tuple(_statement(sql, _tokens(rest))))
+    _check_words(text)
+    tree = _read(text)
+    _check_height(tree, text)
+    return Parsed(asked is not None, tree, text)
 
 
 def _check_text(sql: str) -> None:
@@ -107,19 +108,19 @@ def _unfinished(sql: str, error: TokenError) -> QueryError:
             "the question cannot be read; check its quotes, comments and numbers"
         )
     message = f"something that was opened here is never closed; add {place[1]}"
-    return Source(sql, ()).problem_at(message, int(place[2]))
+    return QueryText(sql, ()).problem_at(message, int(place[2]))
 
 
 def _statement(sql: str, tokens: list[Token]) -> list[Token]:
     """The tokens of the one statement, without a semicolon at its end."""
-    source = Source(sql, tuple(tokens))
+    text = QueryText(sql, tuple(tokens))
     end = len(tokens)
     while end and tokens[end - 1].token_type == TokenType.SEMICOLON:
         end -= 1
     tokens = tokens[:end]
     for token in tokens:
         if token.token_type == TokenType.SEMICOLON:
-            raise source.problem_at(
+            raise text.problem_at(
                 "one question at a time; ask what follows the semicolon separately",
                 token.start,
             )
@@ -128,10 +129,10 @@ def _statement(sql: str, tokens: list[Token]) -> list[Token]:
     return tokens
 
 
-def _check_words(source: Source) -> None:
-    tokens = source.tokens
+def _check_words(text: QueryText) -> None:
+    tokens = text.tokens
     if tokens[0].text.upper() not in FIRST:
-        raise source.problem_at(
+        raise text.problem_at(
             "only SELECT (or EXPLAIN SELECT) can be asked; start with SELECT",
             tokens[0].start,
         )
@@ -142,41 +143,51 @@ def _check_words(source: Source) -> None:
         )
     # sqlglot reads a[1][1]… in quadratic time.
     if (
-        source.depth > DEEPEST
+        _depth(tokens) > DEEPEST
         or sum(token.token_type == TokenType.L_BRACKET for token in tokens) > TALLEST
     ):
         raise QueryError(NESTED)
-    _check_joins(source)
+    _check_joins(text)
     for token in tokens:
         if token.token_type in NAMES and len(token.text) > LONGEST_NAME:
             message = (
                 f"this name has {len(token.text):,} characters; a name may have "
                 f"{LONGEST_NAME}"
             )
-            raise source.problem_at(message, token.start)
+            raise text.problem_at(message, token.start)
     for one, after in itertools.pairwise(tokens):
         if (
             one.token_type == TokenType.NUMBER
             and after.start == one.end + 1
             and after.text[:1].isalpha()
         ):
-            raise source.problem_at(
+            raise text.problem_at(
                 "this number cannot be read; write it in decimal digits", one.start
             )
         if one.token_type == TokenType.INTERVAL and len(after.text) > LONGEST_INTERVAL:
             # sqlglot's pattern for it takes time that grows with the square of its
             # length.
-            raise source.problem_at(
+            raise text.problem_at(
                 "this INTERVAL cannot be read; write INTERVAL 3 DAY", one.start
             )
 
 
-def _check_joins(source: Source) -> None:
+def _depth(tokens: Iterable[Token]) -> int:
+    """How deep brackets and CASE are nested."""
+    deepest = depth = 0
+    for token in tokens:
+        depth += token.token_type in OPENING or token.token_type == TokenType.CASE
+        depth -= token.token_type in CLOSING or token.token_type == TokenType.END
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _check_joins(text: QueryText) -> None:
     """sqlglot reads JOINs without ON in every possible order, which takes time that
     doubles with each of them.
     """
     loose = [0]
-    for before, token in itertools.pairwise(source.tokens):
+    for before, token in itertools.pairwise(text.tokens):
         match token.token_type:
             case kind if kind in OPENING:
                 loose.append(0)
@@ -189,16 +200,16 @@ def _check_joins(source: Source) -> None:
             case TokenType.JOIN if before.token_type != TokenType.CROSS:
                 loose[-1] += 1
         if loose[-1] > LOOSE_JOINS:
-            raise source.problem_at(
+            raise text.problem_at(
                 "write ON right after the JOIN that it belongs to", token.start
             )
 
 
-def _read(source: Source) -> exp.Expr:
+def _read(text: QueryText) -> exp.Expr:
     try:
-        trees = Parser(dialect="duckdb").parse(list(source.tokens), source.sql)
+        trees = Parser(dialect="duckdb").parse(list(text.tokens), text.sql)
     except ParseError as error:
-        raise _unreadable(source, error) from None
+        raise _unreadable(text, error) from None
     except RecursionError:
         raise QueryError(NESTED) from None
     except Exception:
@@ -209,13 +220,13 @@ def _read(source: Source) -> exp.Expr:
         ) from None
     tree = trees[0] if len(trees) == 1 else None
     if not isinstance(tree, exp.Query):
-        raise source.problem(
+        raise text.problem(
             "only SELECT (or EXPLAIN SELECT) can be asked; start with SELECT", tree
         )
     return tree
 
 
-def _unreadable(source: Source, error: ParseError) -> QueryError:
+def _unreadable(text: QueryText, error: ParseError) -> QueryError:
     """sqlglot's complaint in plain words, at its place."""
     found = error.errors[0] if error.errors else {}
     what = str(found.get("description") or "")
@@ -224,22 +235,22 @@ def _unreadable(source: Source, error: ParseError) -> QueryError:
     )
     place = (found.get("line"), found.get("col"))
     start = next(
-        (token.start for token in source.tokens if (token.line, token.col) == place),
+        (token.start for token in text.tokens if (token.line, token.col) == place),
         None,
     )
-    return source.problem_at(
+    return text.problem_at(
         f"the SQL cannot be read here{reason}; check this word and the one before it",
         start,
     )
 
 
-def _check_height(tree: exp.Expr, source: Source) -> None:
+def _check_height(tree: exp.Expr, text: QueryText) -> None:
     """The tree's height, where a chain of AND, OR or UNION ALL counts once."""
     level = [(tree, 0)]
     while level:
         node, height = level.pop()
         if height > TALLEST:
-            raise source.problem(NESTED)
+            raise text.problem(NESTED)
         for child in node.iter_expressions():
             level.append(
                 (

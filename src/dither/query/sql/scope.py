@@ -1,4 +1,7 @@
-"""Names: which columns a SELECT can see, and which of them fix a row's owner."""
+"""What a SELECT can see: rows, the names of their columns, and scalar expressions over
+them. What an operation means is in its record; here are names, constants, brackets, and
+what is refused.
+"""
 
 from __future__ import annotations
 
@@ -6,39 +9,61 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from sqlglot import exp
 
+from dither.errors import QueryError
 from dither.query.catalogue.limits import ALL_COLUMNS
-from dither.query.catalogue.model import Catalogue, Field, Table
+from dither.query.catalogue.model import Catalogue
 from dither.query.catalogue.names import nearest, same
-from dither.query.catalogue.types import Keys, Range, Type
-from dither.query.operations.expressions import Column, Expr, Ref
-from dither.query.sql.nodes import Filter, Node, Project, Scan
-from dither.query.sql.refusals import only
-from dither.query.sql.text import Source
+from dither.query.catalogue.types import Type
+from dither.query.operations.arguments import TypeProblem, literal
+from dither.query.operations.calls import PARTS, READINGS, call
+from dither.query.operations.expressions import ColumnType, Expr, Literal, Ref
+from dither.query.operations.reading import Reading, constant
+from dither.query.sql.question import Filter, Node, Project
+from dither.query.sql.text import CLAUSES, CLOCK, NAMED, QueryText, refuse
 
-__all__ = ["OWNER", "Context", "Entry", "Nested", "Rows", "Scope", "scan"]
+__all__ = [
+    "ANONYMOUS",
+    "OWNER",
+    "Context",
+    "Entry",
+    "Ids",
+    "Nested",
+    "Rows",
+    "Scalars",
+    "Scope",
+    "WrittenNode",
+    "aggregates_in",
+    "only",
+    "row_scalars",
+]
 
 OWNER = "owner"
-Facts = frozenset[str]
+Ids = frozenset[str]
+AGGREGATES = (exp.AggFunc, exp.Filter, exp.WithinGroup, exp.IgnoreNulls)
+ANONYMOUS = {"MEAN": "avg", "VAR": "var_samp"}
+"""Aggregates that sqlglot has no node for."""
 
 
 @dataclass(frozen=True)
 class Rows:
     """A node, and for each column which ids its values are.
 
-    A column's facts are "owner" (its value, unless NULL, is the id of the row's owner)
+    A column's ids are "owner" (its value, unless NULL, is the id of the row's owner)
     or names such as "visits.visit_id" (its value, unless NULL, is that key of a row
-    with the same owner). Two rows whose columns share a fact and are equal therefore
+    with the same owner). Two rows whose columns share an id and are equal therefore
     have the same owner.
     """
 
     node: Node
-    facts: tuple[Facts, ...]
+    ids: tuple[Ids, ...]
 
     def ref(self, index: int) -> Ref:
-        return Ref.to(index, self.node.columns[index])
+        column = self.node.columns[index]
+        return Ref(column.type, column.range, index, column)
 
     def filtered(self, condition: Expr) -> Rows:
         source = self.node
@@ -52,17 +77,17 @@ class Rows:
         it.
         """
         source = self.node
-        columns = tuple(Column.of(name, expr) for name, expr in named)
+        columns = tuple(ColumnType.of(name, expr) for name, expr in named)
         exprs = tuple(expr for _, expr in named)
         if columns == source.columns and exprs == tuple(
             self.ref(index) for index in range(len(columns))
         ):
             return self
-        facts = tuple(
-            self.facts[expr.index] if isinstance(expr, Ref) else frozenset()
+        ids = tuple(
+            self.ids[expr.index] if isinstance(expr, Ref) else frozenset()
             for expr in exprs
         )
-        return Rows(Project(columns, source.private, source.most, source, exprs), facts)
+        return Rows(Project(columns, source.private, source.most, source, exprs), ids)
 
 
 @dataclass(frozen=True)
@@ -101,13 +126,13 @@ class Scope:
             return [entry for entry in named if same(entry.table, table)]
         return [entry for entry in named if not entry.shared]
 
-    def ref(self, source: Source, node: exp.Column) -> Ref:
+    def ref(self, text: QueryText, node: exp.Column) -> Ref:
         """The column that a name means."""
         if node.args.get("db") is not None:
-            raise source.problem(
+            raise text.problem(
                 "columns have no schema and no parts here; write table.column", node
             )
-        only(source, node, "this", "table")
+        only(text, node, "this", "table")
         found = self.find(node.name, node.table)
         if len(found) > 1:
             names = {f"{entry.table}.{entry.name}" for entry in found if entry.table}
@@ -116,11 +141,11 @@ class Scope:
                 if len(names) == len(found)
                 else "rename one of them with AS"
             )
-            raise source.problem(
+            raise text.problem(
                 f"{node.name} is the name of several columns here; {way}", node
             )
         if not found:
-            raise source.problem(self._unknown(node), node)
+            raise text.problem(self._unknown(node), node)
         return self.rows.ref(found[0].index)
 
     def _unknown(self, node: exp.Column) -> str:
@@ -135,14 +160,14 @@ class Scope:
             for entry in self.entries
             if not node.table or same(entry.table, node.table)
         ]
-        text = (
+        quotes = (
             f" (write '{node.name}' in single quotes for a text)"
             if node.this.args.get("quoted")
             else ""
         )
         return (
             f"there is no column {node.name}{of}; "
-            f"{nearest(node.name, [entry.name for entry in visible])}{text}"
+            f"{nearest(node.name, [entry.name for entry in visible])}{quotes}"
         )
 
 
@@ -167,12 +192,12 @@ class Context:
     queries named by WITH.
     """
 
-    source: Source
+    text: QueryText
     catalogue: Catalogue
     query: Callable[[Context, exp.Expr], Rows]
     named: Mapping[str, Rows] = field(default_factory=dict)
     _columns: Counter[None] = field(default_factory=Counter)
-    _scans: dict[str, Rows] = field(default_factory=dict)
+    scans: dict[str, Rows] = field(default_factory=dict)
 
     def made(self, columns: int, node: exp.Expr) -> None:
         """Count columns that a part of the question has: also of parts that nothing
@@ -184,63 +209,230 @@ class Context:
                 "all parts of the question together have more than "
                 f"{ALL_COLUMNS:,} columns; name fewer"
             )
-            raise self.source.problem(message, node)
+            raise self.text.problem(message, node)
 
-    def table(self, node: exp.Table) -> Rows:
-        found = self.named.get(node.name.casefold())
-        if found is not None:
-            return found
-        for table in self.catalogue.tables:
-            if same(table.name, node.name):
-                self.made(len(table.fields), node)
-                if table.name not in self._scans:
-                    self._scans[table.name] = scan(self.catalogue, table)
-                return self._scans[table.name]
-        names = [*self.named, *(table.name for table in self.catalogue.tables)]
-        raise self.source.problem(
-            f"there is no table {node.name:.255}; {nearest(node.name[:255], names)}",
-            node,
+
+def only(text: QueryText, node: exp.Expr, *allowed: str) -> None:
+    """Refuse a node with any part that is not read: nothing that was written is
+    silently left out.
+    """
+    for name, value in node.args.items():
+        if (
+            name not in allowed
+            and value is not None
+            and value is not False
+            and value != []
+        ):
+            place = value[0] if isinstance(value, list) else value
+            inner = place if isinstance(place, exp.Expr) else node
+            if isinstance(node, exp.Func) and name not in NAMED:
+                raise text.problem(
+                    f"{text.name(node)} cannot be asked with this; leave it out",
+                    inner,
+                )
+            word = CLAUSES.get(name) or NAMED.get(name) or name.strip("_").upper()
+            raise text.problem(
+                f"{word} cannot be asked here; leave it out",
+                inner,
+                CLAUSES.get(name, ""),
+            )
+
+
+CLOCKS = ("NOW", "TODAY", "GET_CURRENT_TIMESTAMP", "TRANSACTION_TIMESTAMP")
+
+
+def _is_aggregate(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).upper() in ANONYMOUS
+    return isinstance(node, AGGREGATES)
+
+
+def aggregates_in(*nodes: exp.Expr) -> bool:
+    """Whether an aggregate stands in some expression (and not in a SELECT inside it)."""
+    return any(
+        _is_aggregate(part)
+        for node in nodes
+        for part in node.walk(
+            prune=lambda part: isinstance(part, exp.Query | exp.Window)
         )
-
-
-def scan(catalogue: Catalogue, table: Table) -> Rows:
-    """A table as declared."""
-    columns = tuple(_column(table, field) for field in table.fields)
-    facts = tuple(_facts(catalogue, table, field.name) for field in table.fields)
-    return Rows(Scan(columns, not table.public, _most(table), table), facts)
-
-
-def _column(table: Table, field: Field) -> Column:
-    range_ = Range(0, 1) if field.type is Type.BOOLEAN else field.range
-    keys = field.keys
-    assert keys is None or isinstance(keys, Keys)
-    return Column(
-        field.name,
-        field.type,
-        range_,
-        keys,
-        owner=_is_owner(table, field.name),
-        total=field.total,
     )
 
 
-def _is_owner(table: Table, name: str) -> bool:
-    return not table.public and table.owner is not None and same(name, table.owner)
+def _not_here(_: exp.Expr) -> Expr | None:
+    return None
 
 
-def _facts(catalogue: Catalogue, table: Table, name: str) -> Facts:
-    if table.public:
-        return frozenset()
-    facts = {OWNER} if _is_owner(table, name) else set()
-    links = [other.link for other in catalogue.tables if other.link is not None]
-    if table.link is not None and same(table.link.column, name):
-        facts.add(f"{table.link.table}.{table.link.key}".casefold())
-    if any(same(link.table, table.name) and same(link.key, name) for link in links):
-        facts.add(f"{table.name}.{name}".casefold())
-    return frozenset(facts)
+@dataclass(frozen=True)
+class Scalars:
+    """Binds scalar expressions. `leaf` and `aggregate` bind what differs from place to
+    place: columns and keys, and aggregates.
+    """
+
+    text: QueryText
+    leaf: Callable[[exp.Expr], Expr | None]
+    aggregate: Callable[[exp.Expr], Expr | None] = _not_here
+
+    def bind(self, node: exp.Expr | None) -> Expr:
+        """The expression that a node means: a constant, a leaf, or an operation."""
+        if node is None:
+            raise self.text.problem(
+                "a function lacks an argument; write what it is taken of in its "
+                "brackets"
+            )
+        if type(node) in PLAIN:
+            return PLAIN[type(node)](self, node)
+        found = self.aggregate(node) if _is_aggregate(node) else self.leaf(node)
+        return self._operation(node) if found is None else found
+
+    def _operation(self, node: exp.Expr) -> Expr:
+        """The first operation that takes the node. Parts that none of them reads are
+        refused.
+        """
+        key: object = type(node)
+        if isinstance(node, exp.Anonymous):
+            key = (str(node.this).upper(), len(node.expressions))
+            self.only(node, "this", "expressions")
+            if str(node.this).upper() in CLOCKS:
+                raise self.problem(CLOCK, node)
+        elif key in PARTS:
+            self.only(node, *PARTS[key])
+        written = WrittenNode(node, self)
+        for record, reading in READINGS.get(key, ()):
+            found = written.read(record.name, reading)
+            if found is not None:
+                return found
+        raise refuse(self.text, node)
+
+    def only(self, node: exp.Expr, *parts: str) -> None:
+        """Refuse a node that has any other part."""
+        only(self.text, node, *parts)
+
+    def problem(self, message: str, node: exp.Expr, word: str = "") -> QueryError:
+        """The error that says what is wrong with a node."""
+        return self.text.problem(message, node, word)
+
+    def condition(self, node: exp.Expr, what: str) -> Expr:
+        """An expression that is true or false."""
+        found = self.bind(node)
+        if found.type is Type.BOOLEAN:
+            return found
+        raise self.text.problem(
+            f"{what} needs a condition; write a comparison such as x > 0", node
+        )
+
+    def call(
+        self, node: exp.Expr, op: str, *args: Expr, options: tuple[Any, ...] = ()
+    ) -> Expr:
+        try:
+            return call(op, *args, options=options)
+        except TypeProblem as problem:
+            raise self.text.problem(str(problem), node) from None
+
+    def literal(self, node: exp.Expr, value: Any) -> Literal:
+        try:
+            return literal(value)
+        except TypeProblem as problem:
+            raise self.text.problem(str(problem), node) from None
+
+    def constant(self, node: exp.Expr | None, what: str) -> Any:
+        """The value of a part that must be written as a constant."""
+        found = constant(node)
+        if found is None:
+            raise self.text.problem(
+                f"{what} must be a constant; write a number or a text", node
+            )
+        return found
+
+    def whole(self, node: exp.Expr | None, what: str) -> int:
+        value = self.constant(node, what)
+        if isinstance(value, int):
+            return value
+        raise self.text.problem(f"{what} must be a whole number", node)
 
 
-def _most(table: Table) -> int | None:
-    if table.public:
+@dataclass(frozen=True)
+class WrittenNode:
+    """A node of a question. Each of its parts is bound once, however many operations
+    look at it before one takes it; otherwise every link of a chain of + would double
+    the work.
+    """
+
+    node: Any
+    binder: Scalars
+    bound: dict[str, Expr] = field(default_factory=dict)
+
+    def read(self, op: str, reading: Reading) -> Expr | None:
+        """The node as an operation that is written like this, or None where it is
+        another one.
+        """
+        if reading.bind is not None:
+            return reading.bind(self)
+        if reading.count is not None:
+            return self.call(op, *self.many())
+        there = [part for part in reading.args if self.node.args.get(part)]
+        return self.call(op, *[self.arg(part) for part in there])
+
+    def arg(self, part: str = "this") -> Expr:
+        """A part of the node as an expression."""
+        if part not in self.bound:
+            self.bound[part] = self.binder.bind(self.node.args.get(part))
+        return self.bound[part]
+
+    def many(self, part: str = "expressions") -> list[Expr]:
+        """A part that is a list."""
+        return [self.binder.bind(node) for node in self.node.args.get(part) or ()]
+
+    def call(self, op: str, *args: Expr, options: tuple[Any, ...] = ()) -> Expr:
+        """An operation in the place of the node."""
+        return self.binder.call(self.node, op, *args, options=options)
+
+    def problem(self, message: str) -> QueryError:
+        """The error that says what is wrong with the node."""
+        return self.binder.problem(message, self.node)
+
+
+def _literal(scalars: Scalars, node: exp.Expr) -> Expr:
+    value = constant(node)
+    if value is None:
+        raise scalars.problem(
+            "this number cannot be read; write it in decimal digits", node
+        )
+    return scalars.literal(node, value)
+
+
+Bind = Callable[[Scalars, exp.Expr], Expr]
+PLAIN: dict[type[exp.Expr], Bind] = {
+    exp.Literal: _literal,
+    exp.Null: lambda scalars, node: scalars.literal(node, None),
+    exp.Boolean: lambda scalars, node: scalars.literal(node, bool(node.this)),
+    exp.Paren: lambda scalars, node: scalars.bind(node.this),
+}
+"""What nodes mean that are no operations, the same everywhere. sqlglot keeps no other
+part in them that could go unread."""
+
+
+def row_scalars(text: QueryText, scope: Scope, place: str) -> Scalars:
+    """Expressions over single rows; an aggregate in them is refused."""
+
+    def leaf(node: exp.Expr) -> Expr | None:
+        if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
+            return scope.ref(text, node)
         return None
-    return 1 if table.owner is None and table.link is None else table.rows
+
+    def refused(node: exp.Expr) -> Expr | None:
+        raise text.problem(_misplaced(place), node)
+
+    return Scalars(text, leaf, refused)
+
+
+def _misplaced(place: str) -> str:
+    way = {
+        "WHERE": "write the condition on it in HAVING",
+        "an aggregate": (
+            "aggregate for each unit in a SELECT inside FROM, then over the units"
+        ),
+    }
+    return (
+        f"an aggregate cannot stand in {place}; "
+        f"{way.get(place, 'use it in SELECT, HAVING or ORDER BY')}"
+    )

@@ -11,15 +11,21 @@ from sqlglot import exp
 from dither.query.catalogue.limits import COLUMNS, PARTS
 from dither.query.catalogue.names import same
 from dither.query.operations.expressions import Expr
-from dither.query.sql.aggregates import aggregates_in
-from dither.query.sql.from_clause import renamed
-from dither.query.sql.grouping import Item, items_of, row_scalars
-from dither.query.sql.joins import row_tables
-from dither.query.sql.nodes import Distinct, Node
-from dither.query.sql.refusals import CLAUSES, only
-from dither.query.sql.rows import rows_from
-from dither.query.sql.scope import Context, Entry, Rows, Scope
+from dither.query.sql.aggregates import Item
+from dither.query.sql.from_clause import renamed, rows_from
+from dither.query.sql.grouping import items_of
+from dither.query.sql.question import Distinct, Node, row_tables
+from dither.query.sql.scope import (
+    Context,
+    Entry,
+    Rows,
+    Scope,
+    aggregates_in,
+    only,
+    row_scalars,
+)
 from dither.query.sql.summaries import summarised
+from dither.query.sql.text import CLAUSES
 from dither.query.sql.unions import union
 
 __all__ = ["check_parts", "distinct_of", "query", "with_named"]
@@ -43,21 +49,21 @@ def query(context: Context, node: exp.Expr) -> Rows:
     _check_clauses(context, node)
     context = with_named(context, node)
     if isinstance(node, exp.Subquery):
-        only(context.source, node, "this", "with_")
+        only(context.text, node, "this", "with_")
         rows = query(context, node.this)
     elif isinstance(node, exp.Select):
         rows = _select(context, node)
     elif isinstance(node, exp.SetOperation):
         rows = union(context, node)
     else:
-        raise context.source.problem("only a SELECT can stand here; write one", node)
+        raise context.text.problem("only a SELECT can stand here; write one", node)
     check_parts(context, rows.node, node)
     return rows
 
 
 def check_parts(context: Context, rows: Node, node: exp.Expr) -> None:
     if rows.parts > PARTS:
-        raise context.source.problem(
+        raise context.text.problem(
             f"the question reads more than {PARTS} parts; ask for less at a time", node
         )
 
@@ -72,27 +78,27 @@ def with_named(context: Context, node: exp.Expr) -> Context:
             "WITH RECURSIVE cannot be asked; write the steps out, one query "
             "after the other"
         )
-        raise context.source.problem(message, found, "RECURSIVE")
-    only(context.source, found, "expressions")
+        raise context.text.problem(message, found, "RECURSIVE")
+    only(context.text, found, "expressions")
     for cte in found.expressions:
-        only(context.source, cte, "this", "alias", "materialized")
-        only(context.source, cte.args["alias"], "this", "columns")
+        only(context.text, cte, "this", "alias", "materialized")
+        only(context.text, cte.args["alias"], "this", "columns")
         rows = renamed(context, context.query(context, cte.this), cte.args["alias"])
         context = replace(context, named={**context.named, cte.alias.casefold(): rows})
     return context
 
 
 def _select(context: Context, node: exp.Select) -> Rows:
-    only(context.source, node, *READ)
+    only(context.text, node, *READ)
     scope = rows_from(context, node)
-    items = items_of(context.source, node)
+    items = items_of(context.text, node)
     distinct = distinct_of(context, node)
-    if node.args.get("group") is not None or any(
-        aggregates_in(item.node) for item in items
+    if node.args.get("group") is not None or aggregates_in(
+        *[item.node for item in items]
     ):
         rows = summarised(context, scope, node, items)
     elif node.args.get("having") is not None:
-        raise context.source.problem(
+        raise context.text.problem(
             "HAVING needs GROUP BY here; write the condition in WHERE",
             node.args["having"],
             "HAVING",
@@ -116,7 +122,7 @@ def _check_clauses(context: Context, node: exp.Expr) -> None:
                 f"{word} in a SELECT inside the question makes a unit's rows "
                 f"depend on other units; leave it out{way}"
             )
-            raise context.source.problem(
+            raise context.text.problem(
                 message, clause[0] if isinstance(clause, list) else clause, word
             )
 
@@ -131,13 +137,13 @@ def distinct_of(context: Context, node: exp.Select) -> bool:
             "DISTINCT ON keeps a row by its place among others; use GROUP BY "
             "with MIN or MAX instead"
         )
-        raise context.source.problem(message, found, "DISTINCT")
-    only(context.source, found)
+        raise context.text.problem(message, found, "DISTINCT")
+    only(context.text, found)
     return True
 
 
 def _projected(context: Context, scope: Scope, items: list[Item]) -> Rows:
-    scalars = row_scalars(context.source, scope, "SELECT without GROUP BY")
+    scalars = row_scalars(context.text, scope, "SELECT without GROUP BY")
     named: list[tuple[str, Expr]] = []
     for item in items:
         stars = _starred(context, scope, item.node)
@@ -146,7 +152,7 @@ def _projected(context: Context, scope: Scope, items: list[Item]) -> Rows:
         else:
             named += [(entry.name, scope.rows.ref(entry.index)) for entry in stars]
         if len(named) > COLUMNS:
-            raise context.source.problem(
+            raise context.text.problem(
                 f"one SELECT can have {COLUMNS:,} columns; name fewer", item.node
             )
     context.made(len(named), items[0].node)
@@ -156,15 +162,15 @@ def _projected(context: Context, scope: Scope, items: list[Item]) -> Rows:
 def _starred(context: Context, scope: Scope, node: exp.Expr) -> list[Entry] | None:
     """The columns that * or table.* stands for; None if it is neither."""
     if isinstance(node, exp.Star):
-        only(context.source, node)
+        only(context.text, node)
         return [entry for entry in scope.entries if not entry.shared]
     if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Star):
         return None
-    only(context.source, node, "this", "table")
-    only(context.source, node.this)
+    only(context.text, node, "this", "table")
+    only(context.text, node.this)
     found = [entry for entry in scope.entries if same(entry.table, node.table)]
     if not found:
-        raise context.source.problem(
+        raise context.text.problem(
             f"there is no table or alias {node.table} in FROM; name one that is", node
         )
     return found
@@ -177,14 +183,14 @@ def _distinct(context: Context, rows: Rows, node: exp.Select) -> Rows:
             "each row is a unit of its own, so DISTINCT would compare rows "
             "of different units; leave it out"
         )
-        raise context.source.problem(message, node.args["distinct"], "DISTINCT")
+        raise context.text.problem(message, node.args["distinct"], "DISTINCT")
     if source.private and not any(column.owner for column in source.columns):
         message = (
             "DISTINCT in a SELECT inside the question compares rows of "
             "different units; "
             "add the unit's id to its columns, or ask it as a question of its own"
         )
-        raise context.source.problem(message, node.args["distinct"], "DISTINCT")
+        raise context.text.problem(message, node.args["distinct"], "DISTINCT")
     return replace(
         rows, node=Distinct(source.columns, source.private, source.most, source)
     )

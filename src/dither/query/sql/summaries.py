@@ -5,20 +5,23 @@ owner's rows alone.
 from __future__ import annotations
 
 import math
-from functools import partial
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from dither.query.catalogue.types import Range, Type
 from dither.query.operations import ranges
-from dither.query.operations.expressions import Column, Expr, Ref
-from dither.query.sql.bounds import check_bounds, check_types
-from dither.query.sql.grouping import Grouping, Item, group_keys
-from dither.query.sql.joins import has_outer_join, row_tables
-from dither.query.sql.nodes import PerUnit, Summary
-from dither.query.sql.question import Aggregate
+from dither.query.operations.expressions import ColumnType, Expr, Ref
+from dither.query.sql.aggregates import Grouping, Item, check_bounds, check_types
+from dither.query.sql.grouping import group_keys
+from dither.query.sql.question import (
+    Aggregate,
+    PerUnit,
+    Summary,
+    has_outer_join,
+    row_tables,
+)
 from dither.query.sql.scope import Context, Rows, Scope
-from dither.query.sql.text import Source
 
 __all__ = ["summarised"]
 
@@ -26,26 +29,47 @@ KNOWN = ("count", "distinct", "units", "sum", "avg", "min", "max")
 SATURATED = Range(-(2**62), 2**62)
 
 
+@dataclass
+class WithinUnit(Grouping):
+    """Binds expressions over the rows of one owner and key: keys and aggregates are
+    exact there, and columns of the summary.
+    """
+
+    def key(self, index: int) -> Expr:
+        return Ref.to(index, _key_column(self.keys[index]))
+
+    def aggregate(self, index: int, found: Aggregate) -> Expr:
+        column = _column(found, self.scope.rows.node.most)
+        return Ref.to(len(self.keys) + index, column)
+
+    def check(self, node: exp.Expr, found: Aggregate) -> None:
+        if found.function not in KNOWN:
+            message = (
+                f"{found.text} cannot be taken within a unit; use COUNT, SUM, "
+                "AVG, MIN or MAX there"
+            )
+            raise self.text.problem(message, node)
+        if found.function in ("count", "distinct", "units"):
+            return
+        check_types(self.text, node, self.scope.rows, found)
+        # A sum of whole numbers is exact without bounds; one of reals is not.
+        if found.function in ("sum", "avg") and found.args[0].type is Type.REAL:
+            check_bounds(self.text, node, found)
+
+
 def summarised(
     context: Context, scope: Scope, node: exp.Select, items: list[Item]
 ) -> Rows:
     """The items of SELECT over one row for each owner and key that HAVING keeps."""
-    keys = list(group_keys(context.source, scope, node, items))
+    keys = list(group_keys(context.text, scope, node, items))
     _check_owner(context, scope, keys, node)
     context.made(len(items), node)
-    width, most = len(keys), scope.rows.node.most
-    grouping = Grouping(
-        context.source,
-        scope,
-        keys,
-        items,
-        lambda index: Ref.to(index, _key_column(keys[index])),
-        lambda index, aggregate: Ref.to(width + index, _column(aggregate, most)),
-        partial(_check, context.source, scope.rows),
-    )
-    named = [(item.name, grouping.bind(item.node)) for item in items]
+    grouping = WithinUnit(context.text, scope, keys, items)
+    named = [(item.name, grouping.scalars.bind(item.node)) for item in items]
     having = node.args.get("having")
-    condition = None if having is None else grouping.condition(having.this)
+    condition = (
+        None if having is None else grouping.scalars.condition(having.this, "HAVING")
+    )
     rows = _rows(scope.rows, keys, grouping.aggregates)
     return (rows if condition is None else rows.filtered(condition)).projected(named)
 
@@ -74,7 +98,7 @@ def _check_owner(
             "GROUP BY, or ask it as a question of its own (HAVING, ORDER BY "
             "and LIMIT go there)"
         )
-    raise context.source.problem(
+    raise context.text.problem(
         message, place, "GROUP BY" if node.args.get("group") else "SELECT"
     )
 
@@ -85,7 +109,7 @@ def _within_a_unit(rows: Rows, key: Expr) -> bool:
     if not isinstance(key, Ref):
         return False
     return key.column.owner or (
-        bool(rows.facts[key.index]) and not has_outer_join(rows.node)
+        bool(rows.ids[key.index]) and not has_outer_join(rows.node)
     )
 
 
@@ -102,20 +126,6 @@ def _owner(scope: Scope) -> str:
     return "the unit's id (from a table that has it)"
 
 
-def _check(source: Source, rows: Rows, node: exp.Expr, aggregate: Aggregate) -> None:
-    if aggregate.function not in KNOWN:
-        message = (
-            f"{aggregate.text} cannot be taken within a unit; use COUNT, SUM, "
-            "AVG, MIN or MAX there"
-        )
-        raise source.problem(message, node)
-    if aggregate.function in ("count", "distinct", "units"):
-        return
-    check_types(source, node, rows, aggregate)
-    if aggregate.function in ("sum", "avg") and aggregate.args[0].type is Type.REAL:
-        check_bounds(source, node, aggregate)
-
-
 def _rows(rows: Rows, keys: list[Expr], aggregates: list[Aggregate]) -> Rows:
     source = rows.node
     columns = (
@@ -127,15 +137,15 @@ def _rows(rows: Rows, keys: list[Expr], aggregates: list[Aggregate]) -> Rows:
     summary = PerUnit(
         columns, True, 1 if alone else source.most, source, tuple(keys), summaries
     )
-    facts = [
-        rows.facts[key.index] if isinstance(key, Ref) else frozenset[str]()
+    ids = [
+        rows.ids[key.index] if isinstance(key, Ref) else frozenset[str]()
         for key in keys
     ]
-    return Rows(summary, (*facts, *(frozenset[str]() for _ in aggregates)))
+    return Rows(summary, (*ids, *(frozenset[str]() for _ in aggregates)))
 
 
-def _key_column(key: Expr) -> Column:
-    return key.column if isinstance(key, Ref) else Column.of("", key)
+def _key_column(key: Expr) -> ColumnType:
+    return key.column if isinstance(key, Ref) else ColumnType.of("", key)
 
 
 def _summary(rows: Rows, aggregate: Aggregate) -> Summary:
@@ -147,24 +157,24 @@ def _summary(rows: Rows, aggregate: Aggregate) -> Summary:
         return Summary("distinct", aggregate.args[0])
     return Summary(
         "distinct",
-        next(ref for ref in map(rows.ref, range(len(rows.facts))) if ref.column.owner),
+        next(ref for ref in map(rows.ref, range(len(rows.ids))) if ref.column.owner),
     )
 
 
-def _column(aggregate: Aggregate, most: int | None) -> Column:
+def _column(aggregate: Aggregate, most: int | None) -> ColumnType:
     """What is known of an exact aggregate over at most so many rows of one owner."""
     if aggregate.function in ("count", "distinct", "units"):
-        return Column(aggregate.text, Type.INTEGER, Range(0, most))
+        return ColumnType(aggregate.text, Type.INTEGER, Range(0, most))
     arg = aggregate.args[0]
     # Of texts: one of them, so as long as they are
     if aggregate.function in (
         "min",
         "max",
     ):
-        return Column(aggregate.text, arg.type, arg.range, size=arg.size)
+        return ColumnType(aggregate.text, arg.type, arg.range, size=arg.size)
     if aggregate.function == "avg":
-        return Column(aggregate.text, Type.REAL, ranges.floats(arg.range))
-    return Column(aggregate.text, arg.type, _sum(arg, most))
+        return ColumnType(aggregate.text, Type.REAL, ranges.floats(arg.range))
+    return ColumnType(aggregate.text, arg.type, _sum(arg, most))
 
 
 def _sum(arg: Expr, most: int | None) -> Range:

@@ -9,11 +9,9 @@ from sqlglot import exp
 from dither.query.catalogue.types import Keys
 from dither.query.operations import ranges
 from dither.query.operations.arguments import TypeProblem, unify
-from dither.query.operations.expressions import Column, Expr, Ref
-from dither.query.sql.joins import row_tables
-from dither.query.sql.nodes import Node, Project, Union
-from dither.query.sql.refusals import only
-from dither.query.sql.scope import Context, Rows
+from dither.query.operations.expressions import ColumnType, Expr, Ref
+from dither.query.sql.question import Node, Project, Union, row_tables
+from dither.query.sql.scope import Context, Rows, only
 
 __all__ = ["union"]
 
@@ -34,18 +32,18 @@ INSTEAD: dict[type[exp.Expr], str] = {
 
 def union(context: Context, node: exp.Expr) -> Rows:
     if type(node) in INSTEAD:
-        raise context.source.problem(
+        raise context.text.problem(
             INSTEAD[type(node)], node.args.get("expression"), node.key.upper()
         )
     found = [context.query(context, part) for part in _parts(context, node)]
     _check_units(context, [rows.node for rows in found], node)
-    if len({len(rows.facts) for rows in found}) > 1:
+    if len({len(rows.ids) for rows in found}) > 1:
         message = (
             "the parts of a UNION ALL must have the same number of columns; "
             "name them in each"
         )
-        raise context.source.problem(message, node.args.get("expression"), "UNION")
-    context.made(len(found[0].facts) * len(found), node)
+        raise context.text.problem(message, node.args.get("expression"), "UNION")
+    context.made(len(found[0].ids) * len(found), node)
     places = zip(*(rows.node.columns for rows in found), strict=True)
     aligned = [
         _aligned(context, node, index, columns) for index, columns in enumerate(places)
@@ -59,11 +57,11 @@ def union(context: Context, node: exp.Expr) -> Rows:
     most = (
         None if None in counts else sum(count for count in counts if count is not None)
     )
-    facts = tuple(
+    ids = tuple(
         frozenset.intersection(*place)
-        for place in zip(*(rows.facts for rows in found), strict=True)
+        for place in zip(*(rows.ids for rows in found), strict=True)
     )
-    return Rows(Union(columns, True, most, sources), facts)
+    return Rows(Union(columns, True, most, sources), ids)
 
 
 def _parts(context: Context, node: exp.Expr) -> list[exp.Expr]:
@@ -79,13 +77,13 @@ def _parts(context: Context, node: exp.Expr) -> list[exp.Expr]:
                 "UNION compares rows of different units to make them distinct; "
                 "write UNION ALL"
             )
-            raise context.source.problem(message, part.expression, "UNION")
+            raise context.text.problem(message, part.expression, "UNION")
         allowed = (
             ("this", "expression", "distinct", "with_")
             if part is node
             else ("this", "expression", "distinct")
         )
-        only(context.source, part, *allowed)
+        only(context.text, part, *allowed)
         rest += [part.expression, part.this]
     return found
 
@@ -97,19 +95,19 @@ def _check_units(context: Context, sides: list[Node], node: exp.Expr) -> None:
             "UNION ALL joins rows of private tables only: public rows belong "
             "to no unit; ask about each by itself"
         )
-        raise context.source.problem(message, place, "UNION")
+        raise context.text.problem(message, place, "UNION")
     tables = {frozenset(row_tables(side)) for side in sides}
     if tables != {frozenset()} and len(tables) > 1:
         message = (
             "each row is a unit of its own, so rows of different tables "
             "cannot be put together; ask about each table"
         )
-        raise context.source.problem(message, place, "UNION")
+        raise context.text.problem(message, place, "UNION")
 
 
 def _aligned(
-    context: Context, node: exp.Expr, index: int, columns: tuple[Column, ...]
-) -> tuple[Column, tuple[Expr, ...]]:
+    context: Context, node: exp.Expr, index: int, columns: tuple[ColumnType, ...]
+) -> tuple[ColumnType, tuple[Expr, ...]]:
     """What is true of a column in every part (the hull of the ranges, all keys), and
     each part as the common type.
     """
@@ -120,7 +118,7 @@ def _aligned(
             f"the column {columns[0].name} has different types in the parts "
             "of UNION ALL; CAST them to one"
         )
-        raise context.source.problem(
+        raise context.text.problem(
             message, node.args.get("expression"), "UNION"
         ) from None
     same_type = all(column.type is exprs[0].type for column in columns)
@@ -130,7 +128,7 @@ def _aligned(
         isinstance(expr, Ref) for expr in exprs
     )
     size, depth = max(expr.size for expr in exprs), max(expr.depth for expr in exprs)
-    return Column(
+    return ColumnType(
         columns[0].name, exprs[0].type, range_, keys, owner, size, depth
     ), exprs
 
@@ -154,7 +152,7 @@ def _all_keys(lists: list[Keys | None]) -> Keys | None:
     )
 
 
-def _as(source: Node, columns: tuple[Column, ...], exprs: list[Expr]) -> Node:
+def _as(source: Node, columns: tuple[ColumnType, ...], exprs: list[Expr]) -> Node:
     if all(isinstance(expr, Ref) for expr in exprs):
         return source
     typed = tuple(

@@ -22,9 +22,9 @@ from dither.query.engines.postgres.engine import PostgresEngine
 from dither.query.engines.postgres.words import NAMES
 from dither.query.operations.calls import call, literal
 from dither.query.operations.evaluate import value
-from dither.query.operations.expressions import Call, Column, Expr, Ref
+from dither.query.operations.expressions import Call, ColumnType, Expr, Ref
 from dither.query.operations.record import OPERATIONS
-from dither.query.sql.scope import scan
+from dither.query.sql.from_clause import scan
 from tests.conformance.postgres_asking import server
 from tests.query.engines.duckdb.test_dialect import holds, reals, same
 from tests.query.engines.postgres.test_engine import made
@@ -678,7 +678,7 @@ def test_texts_of_hundreds_of_megabytes(ordinary: World) -> None:
     than a gigabyte.
     """
     source = "(SELECT repeat(repeat('x', 9000), 30000) AS c0 OFFSET 0) t"
-    giant = Ref.to(0, Column("giant", Type.TEXT, ANY))
+    giant = Ref.to(0, ColumnType("giant", Type.TEXT, ANY))
     calls = [call("lower", giant), call("trim", giant), call("concat", *[giant] * 5)]
     calls += [Call(type_, ANY, "cast", (giant,)) for type_ in (Type.REAL, Type.DATE)]
     for one in calls:

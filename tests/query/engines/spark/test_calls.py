@@ -18,7 +18,7 @@ from dither.query.engines.spark.dialect import SparkDialect
 from dither.query.engines.spark.sessions import own
 from dither.query.operations.calls import call, literal
 from dither.query.operations.evaluate import value
-from dither.query.operations.expressions import Call, Column, KeyLeaf, Ref
+from dither.query.operations.expressions import Call, ColumnType, KeyLeaf, Ref
 from dither.query.operations.record import OPERATIONS
 from dither.query.operations.writing import SPARK
 from tests.conformance.spark_asking import session
@@ -225,7 +225,7 @@ def built(case, leaf):
 
 def column(name):
     type_, range_, _ = VALUES[name]
-    return Ref.to(NAMES.index(name), Column(name, type_, range_))
+    return Ref.to(NAMES.index(name), ColumnType(name, type_, range_))
 
 
 def leaf(name):
@@ -308,7 +308,7 @@ def alike(op, mine, meant):
 
 def test_logarithms_of_powers_of_two_are_whole(rows):
     """FLOOR(LOG2(x)) would be one off where they are not."""
-    expr = call("log2", Ref.to(0, Column("n", Type.REAL)))
+    expr = call("log2", Ref.to(0, ColumnType("n", Type.REAL)))
     sql = render(expr, SparkDialect({}), [], lambda ref: f"c{ref.index}")
     powers = ", ".join(f"({2.0**k!r}D, {k}D)" for k in range(-60, 61))
     assert (
