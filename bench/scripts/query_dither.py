@@ -15,7 +15,7 @@ from bench.query import CATEGORIES
 from bench.scripts.loop import peak, serve
 from dither.dataset import Dataset
 from dither.query.plan.choose import plan_of
-from dither.query.plan.spend import Asked
+from dither.query.plan.request import request_of
 from dither.query.sql.bind import bind
 from dither.query.sql.parse import parse
 
@@ -69,7 +69,7 @@ def users(sql: str, near: int, times: int) -> tuple[float, float]:
     database, epsilon = opened[-1]
     plan = plan_of(
         bind(parse(sql), database.catalogue),
-        Asked(epsilon=epsilon),
+        request_of({"epsilon": epsilon}),
         database.account.terms,
     )
     (measurement,) = plan.measurements

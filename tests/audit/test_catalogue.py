@@ -6,8 +6,8 @@ import pytest
 
 from dither import mechanisms
 from dither.audit import catalogue, everything
-from dither.audit.asked import QUESTIONS
 from dither.audit.finding import Finding
+from dither.audit.sql_catalogue import QUESTIONS
 from dither.errors import ArgumentError
 from dither.privacy import PureDP
 
@@ -55,7 +55,7 @@ def test_the_alarm_rate_is_shared(monkeypatch):
         )
 
     monkeypatch.setattr(catalogue.Case, "audit", audit)
-    monkeypatch.setattr("dither.audit.asked.Asked.audit", audit)
+    monkeypatch.setattr("dither.audit.sql_catalogue.SqlCase.audit", audit)
     found = list(everything(5000, 0.99, lambda *now: told.append(now)))
     assert len(found) == len(asked) == len(CASES) + len(QUESTIONS)
     assert all(draws == 5000 for draws, _ in asked)

@@ -10,17 +10,17 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from dither.cli.source import Asked, arguments, as_options, value
+from dither.cli.source import Arguments, arguments, as_options, value
 
 
-def read(*words: str, text: str | bytes | None = None) -> Asked | str:
+def read(*words: str, text: str | bytes | None = None) -> Arguments | str:
     """What a command gets to see, or the refusal."""
-    found: list[Asked] = []
+    found: list[Arguments] = []
 
     @click.command()
     @arguments
-    def command(asked: Asked) -> None:
-        found.append(asked)
+    def command(given: Arguments) -> None:
+        found.append(given)
 
     done = CliRunner().invoke(command, words, input=text)
     if done.exit_code:
@@ -30,9 +30,9 @@ def read(*words: str, text: str | bytes | None = None) -> Asked | str:
 
 
 def declared(*words: str) -> dict[str, Any]:
-    asked = read("visits.csv", "SELECT 1", *words)
-    assert isinstance(asked, Asked), asked
-    return asked.declared
+    given = read("visits.csv", "SELECT 1", *words)
+    assert isinstance(given, Arguments), given
+    return given.declared
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,9 @@ def test_a_message_speaks_of_options(message: str, shown: str) -> None:
 
 
 def test_nothing_is_made_up() -> None:
-    assert read("clinic.toml", "SELECT 1") == Asked("clinic.toml", "SELECT 1", {}, {})
+    assert read("clinic.toml", "SELECT 1") == Arguments(
+        "clinic.toml", "SELECT 1", {}, {}
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,16 +148,16 @@ def test_every_cost() -> None:
         "--by",
         "ana",
     ]
-    asked = read("clinic.toml", "SELECT 1", *words)
-    assert isinstance(asked, Asked)
-    assert asked.cost == {
+    given = read("clinic.toml", "SELECT 1", *words)
+    assert isinstance(given, Arguments)
+    assert given.cost == {
         "epsilon": 0.5,
         "rho": 0.1,
         "share": 0.2,
         "error": 50.0,
         "expect": 9,
     }
-    assert asked.by == "ana"
+    assert given.by == "ana"
     words = [
         "--shares",
         "n=2",
@@ -169,7 +171,7 @@ def test_every_cost() -> None:
         "4",
     ]
     sizes = read("clinic.toml", "SELECT 1", *words)
-    assert isinstance(sizes, Asked)
+    assert isinstance(sizes, Arguments)
     assert sizes.cost == {
         "shares": {"n": 2.0},
         "radius": {"n": 20.0, "m": 1.5},
@@ -178,7 +180,7 @@ def test_every_cost() -> None:
     }
     assert "such as n=2" in str(read("clinic.toml", "SELECT 1", "--radius", "n=many"))
     worded = read("clinic.toml", "SELECT 1", "--error", "±50 at 95%")
-    assert isinstance(worded, Asked)
+    assert isinstance(worded, Arguments)
     assert worded.cost == {"error": "±50 at 95%"}
 
 
@@ -187,8 +189,8 @@ def test_the_question_comes_from_one_place(tmp_path: Path) -> None:
     file.write_text("SELECT 'größer'", encoding="utf-8")
     from_file = read("clinic.toml", "--file", str(file))
     from_input = read("clinic.toml", "-", text="SELECT 'größer'".encode())
-    assert isinstance(from_file, Asked)
-    assert isinstance(from_input, Asked)
+    assert isinstance(from_file, Arguments)
+    assert isinstance(from_input, Arguments)
     assert from_file.sql == from_input.sql == "SELECT 'größer'"
     for words in ([], ["SELECT 1", "--file", str(file)]):
         said = read("clinic.toml", *words)

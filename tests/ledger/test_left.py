@@ -11,6 +11,7 @@ from fractions import Fraction
 import pytest
 
 import dither
+from dither.cost import Cost
 from dither.errors import BudgetExceeded
 from dither.ledger.left import Remaining
 from dither.ledger.policy import Policy
@@ -26,7 +27,7 @@ from dither.privacy import (
     Unit,
     ZeroConcentratedDP,
 )
-from dither.query.plan.spend import Asked, afford
+from dither.query.plan.spend import afford
 
 TOTALS = [
     (0.001, 0.1),
@@ -100,7 +101,7 @@ def meant(left: Remaining, name: str, value: float, alone: bool) -> Iterator[Gua
         yield GaussianDP(1e-9, value, unit=unit)
     elif name == "rho":
         yield from (
-            way.guarantee for way in afford(Asked(rho=value), left.terms, keys=False)
+            way.guarantee for way in afford(Cost(rho=value), left.terms, keys=False)
         )
         yield Gaussian(sensitivity=1.0, rho=value, unit=unit).guarantee
         if left.terms.accounting is Accounting.RENYI:
@@ -108,7 +109,7 @@ def meant(left: Remaining, name: str, value: float, alone: bool) -> Iterator[Gua
     elif alone:
         yield next(
             way.guarantee
-            for way in afford(Asked(epsilon=value), left.terms, keys=False)
+            for way in afford(Cost(epsilon=value), left.terms, keys=False)
             if way.gaussian
         )
         yield Gaussian(
@@ -165,7 +166,7 @@ def test_the_share_that_is_left_can_be_asked_for_in_every_kind(
         for share in (percent / 100, left.share * (1 - 1e-9)):
             if share > 1e-6:
                 open_ones += 1
-                ways = afford(Asked(share=share), left.terms, keys=False)
+                ways = afford(Cost(share=share), left.terms, keys=False)
                 assert all(granted(left, way.guarantee) for way in ways)
     assert open_ones > 30
 

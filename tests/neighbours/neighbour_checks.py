@@ -22,7 +22,7 @@ from dither.privacy import Unit
 from dither.query.collect.runner import running
 from dither.query.plan.choose import plan_of
 from dither.query.plan.plan import Measurement, Plan
-from dither.query.plan.spend import Asked
+from dither.query.plan.request import request_of
 from dither.query.plan.vectors import CAP, Kind
 from dither.query.sql.bind import bind
 from tests.neighbours.neighbour_engines import PLACES
@@ -77,7 +77,7 @@ def planned(
     gaussian = gaussian or any(key.values is None for key in bound.keys)
     cost: dict[str, Any] = {"rho": 0.5} if gaussian else {"epsilon": 1.0}
     plan = plan_of(
-        bound, Asked(**cost, **stated), _terms(unit, 1e-6 if gaussian else 0.0)
+        bound, request_of({**cost, **stated}), _terms(unit, 1e-6 if gaussian else 0.0)
     )
     plan = replace(
         plan,

@@ -13,7 +13,7 @@ import pytest
 from dither.errors import ArgumentError
 from dither.query.plan.choose import plan_of
 from dither.query.plan.describe import describe
-from dither.query.plan.spend import Asked
+from dither.query.plan.request import request_of
 from dither.query.sql.bind import bind
 from dither.query.sql.parse import parse
 from tests.attacks.analyst import row, visits
@@ -72,7 +72,7 @@ def asked(sql, catalogue, account):
     try:
         question = bind(parse(sql), catalogue)
         found = bool(describe(question))
-        plan_of(question, Asked(epsilon=0.5), account)
+        plan_of(question, request_of({"epsilon": 0.5}), account)
     except ArgumentError as problem:
         return found, str(problem)
     return found, ""

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from dither.audit.asked import QUESTIONS
 from dither.audit.drawing import Progress
 from dither.audit.finding import Finding
+from dither.audit.sql_catalogue import QUESTIONS
 from dither.audit.trial import FEWEST, mechanism
 from dither.mechanisms import (
     AboveThreshold,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dither.cli.source import Asked, arguments, console, grid, say
+from dither.cli.source import Arguments, arguments, console, grid, say
 
 if TYPE_CHECKING:
     from dither.query.preview import Preview
@@ -35,7 +35,7 @@ def show(preview: Preview, *, as_json: bool) -> None:
 )
 @arguments
 @click.option("--json", "as_json", is_flag=True, help="Print the preview as JSON.")
-def command(asked: Asked, as_json: bool) -> None:
+def command(given: Arguments, as_json: bool) -> None:
     """Show what the question SQL about SOURCE costs, and how far off its answer will
     be. Nothing is spent or read.
 
@@ -44,10 +44,10 @@ def command(asked: Asked, as_json: bool) -> None:
     """
     from dither.query.asker import advice, asker
 
-    with asked.open() as database:
-        name = asker(asked.by)
-        found = database.preview(asked.sql, by=name, **asked.cost)
-        hint = advice(database.account, asked.by, name)
+    with given.open() as database:
+        name = asker(given.by)
+        found = database.preview(given.sql, by=name, **given.cost)
+        hint = advice(database.account, given.by, name)
     show(found, as_json=as_json)
     if hint:
         click.echo(hint, err=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dither.cli import preview
-from dither.cli.source import Asked, arguments, console, grid, say
+from dither.cli.source import Arguments, arguments, console, grid, say
 from dither.progress import working
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def show(release: TableRelease, left: str) -> None:
 @click.option(
     "--csv", "as_csv", is_flag=True, help="Print the rows and their intervals as CSV."
 )
-def command(asked: Asked, confidence: float, as_json: bool, as_csv: bool) -> None:
+def command(given: Arguments, confidence: float, as_json: bool, as_csv: bool) -> None:
     """Answer the question SQL about SOURCE, and charge it to its account before the
     data is read.
 
@@ -72,9 +72,9 @@ def command(asked: Asked, confidence: float, as_json: bool, as_csv: bool) -> Non
 
     if as_json and as_csv:
         raise click.UsageError("print the answer in one shape: --json or --csv")
-    with asked.open() as database:
-        with asking(database.account, asked.by) as name, working("asking"):
-            answer = answer_to(database, asked.sql, by=name, **asked.cost)
+    with given.open() as database:
+        with asking(database.account, given.by) as name, working("asking"):
+            answer = answer_to(database, given.sql, by=name, **given.cost)
         left = database.account.remaining_for(name).in_words()
     if isinstance(answer, Preview):
         if as_csv:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dither.dataset import Dataset
 
 __all__ = [
-    "Asked",
+    "Arguments",
     "arguments",
     "as_options",
     "console",
@@ -201,7 +201,7 @@ def error(
 
 
 @dataclass(frozen=True)
-class Asked:
+class Arguments:
     """A question as it was typed: the source, what was declared about it, the SQL, what
     it may cost, who asks.
     """
@@ -343,7 +343,7 @@ OPTIONS: tuple[Callable[[Any], Any], ...] = (
 
 
 def arguments(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the source, the question and the cost, gathered as one `Asked`."""
+    """Give a command the source, the question and the cost as one `Arguments`."""
 
     @functools.wraps(function)
     def gathered(
@@ -358,7 +358,7 @@ def arguments(function: Callable[..., None]) -> Callable[..., None]:
             for name, given in rest.items()
             if name not in (*DECLARED, *COST)
         }
-        function(Asked(source, question(sql, file), declared, cost, by), **others)
+        function(Arguments(source, question(sql, file), declared, cost, by), **others)
 
     for option in reversed(OPTIONS):
         gathered = option(gathered)

@@ -33,7 +33,6 @@ from dither.query.catalogue.tables import Tables
 from dither.query.catalogue.types import Type
 from dither.query.cells import counted
 from dither.query.collect.public import PublicSizes
-from dither.query.cost import asked_of, spelled
 from dither.query.engines.protocol import Engine
 from dither.query.fetch import fetched, private_table
 from dither.query.ibis import sql_of, table_of
@@ -43,7 +42,7 @@ from dither.query.plan.describe import describe, described
 from dither.query.plan.fan_out import check_fan_out, most_rows
 from dither.query.plan.minimum import check_minimum, least_epsilon, share_of
 from dither.query.plan.plan import Plan
-from dither.query.plan.spend import Asked
+from dither.query.plan.request import Request, request_of
 from dither.query.plugins import mechanism_named
 from dither.query.preview import Preview, PreviewColumn
 from dither.query.sql.bind import bind
@@ -129,8 +128,8 @@ class Database:
                 "EXPLAIN asks for a preview; pass the question to preview, or leave "
                 "EXPLAIN out"
             )
-        asked, by = _stated(cost)
-        plan = self._plan(parsed, asked, by)
+        request, by = _stated(cost)
+        plan = self._plan(parsed, request, by)
         purpose = " ".join(query.split())[:PURPOSE]
         stored = self.account.stored(self._key(plan), by=by)
         if stored is not None:
@@ -200,19 +199,19 @@ class Database:
                 {one.name for table in self.catalogue.tables for one in table.fields},
             ) from None
 
-    def _plan(self, parsed: Parsed, asked: Asked, by: str | None = None) -> Plan:
+    def _plan(self, parsed: Parsed, request: Request, by: str | None = None) -> Plan:
         question, terms = self._bound(parsed), self.account.terms
-        asked = spelled(asked, question.outputs)
-        plugin = mechanism_named(asked.mechanism)
+        request = request.spelled(question.outputs)
+        plugin = mechanism_named(request.mechanism)
         with _shallow():
             check_fan_out(question.rows, self._sizes, self.catalogue.limits.fan_out)
             most = most_rows(question.rows, self._sizes)
             plans = partial(plans_of, question, terms=terms, plugin=plugin, most=most)
-            if asked.error is None:
-                plan = self._fitting(plans(asked), by)
+            if request.cost.error is None:
+                plan = self._fitting(plans(request), by)
             else:
                 plan = solve(
-                    question, asked, terms, lambda: self._epsilons(question), plans
+                    question, request, terms, lambda: self._epsilons(question), plans
                 )
             plan.identity  # noqa: B018 - goes through the whole plan, before anything is charged
             # Measuring goes deeper than planning, and must not fail after the charge
@@ -242,7 +241,11 @@ class Database:
     def _check_minimum(self, plan: Plan) -> None:
         terms, minimum = self.account.terms, self.account.policy.minimum
         check_minimum(
-            plan.guarantee, plan.asked, terms, minimum, keys=plan.keys is not None
+            plan.guarantee,
+            plan.request.cost,
+            terms,
+            minimum,
+            keys=plan.keys is not None,
         )
 
     def _measured(self, plan: Plan) -> Noisy:
@@ -259,8 +262,8 @@ class Database:
             "the engine could not finish this question; its curator can look into it"
         )
 
-    def _preview(self, parsed: Parsed, asked: Asked, by: str | None) -> Preview:
-        plan = self._plan(parsed, asked, by)
+    def _preview(self, parsed: Parsed, request: Request, by: str | None) -> Preview:
+        plan = self._plan(parsed, request, by)
         replay = self._is_stored(plan, by)
         if not replay:
             self._check_minimum(plan)
@@ -402,11 +405,11 @@ def _parsed(query: Any) -> Parsed:
     return parse(sql_of(query) if type(query).__module__.startswith("ibis.") else query)
 
 
-def _stated(cost: QueryCost) -> tuple[Asked, str | None]:
+def _stated(cost: QueryCost) -> tuple[Request, str | None]:
     """What a question may cost, and who asks it."""
     words: dict[str, Any] = {**cost}
     by = _analyst(words.pop("by", None))
-    return asked_of(words), by
+    return request_of(words), by
 
 
 def _analyst(by: Any) -> str | None:

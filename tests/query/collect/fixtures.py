@@ -13,7 +13,7 @@ from dither.privacy import ApproxDP
 from dither.query.collect.statements import Statement, Statements
 from dither.query.engines.duckdb.dialect import DuckDBDialect
 from dither.query.plan.choose import plans_of
-from dither.query.plan.spend import Asked
+from dither.query.plan.request import request_of
 from dither.query.sql.bind import bind
 from tests.query.sql.clinic import CATALOGUES
 
@@ -65,7 +65,7 @@ def statements_of(about: str, sql: str) -> list[Statement]:
     name, noise = about.removeprefix("-- about ").split(", noise ")
     catalogue = CATALOGUES[name]
     terms = replace(TERMS, total=replace(TERMS.total, unit=catalogue.unit))
-    plans = plans_of(bind(sql, catalogue), Asked(epsilon=1.0), terms)
+    plans = plans_of(bind(sql, catalogue), request_of({"epsilon": 1.0}), terms)
     plan = next(one for one in plans if one.spend.gaussian == (noise == "Gaussian"))
     return _in_order(Statements(plan, DuckDBDialect(), catalogue.table, "salt"))
 

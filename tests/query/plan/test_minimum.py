@@ -7,12 +7,12 @@ from fractions import Fraction
 import pytest
 
 import dither
+from dither.cost import Cost
 from dither.errors import ArgumentError
 from dither.ledger import Ledger, Policy
 from dither.ledger.terms import Accounting, Terms
 from dither.privacy import ApproxDP, GaussianDP, PureDP, gaussian_mu
 from dither.query.plan.minimum import check_minimum, least_epsilon, share_of
-from dither.query.plan.spend import Asked
 from tests.attacks.analyst import log, row, visits
 from tests.query.refusing import COUNT, refused
 
@@ -45,12 +45,12 @@ def test_a_share_is_counted_the_way_that_leaves_more() -> None:
 )
 def test_the_named_epsilon_is_accepted_and_a_little_less_is_not(terms: Terms) -> None:
     least = least_epsilon(terms, 1e-6, keys=False)
-    check_minimum(PureDP(least), Asked(epsilon=least), terms, 1e-6, keys=False)
+    check_minimum(PureDP(least), Cost(epsilon=least), terms, 1e-6, keys=False)
     kinds = [PureDP(least * 0.85)]
     if terms.total.delta:
         check_minimum(
             GaussianDP(gaussian_mu(least, terms.total.delta)),
-            Asked(epsilon=least),
+            Cost(epsilon=least),
             terms,
             1e-6,
             keys=False,

@@ -8,29 +8,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dither.cost import Cost
 from dither.errors import ArgumentError
 from dither.ledger.terms import Accounting, Terms
 from dither.privacy import ApproxDP, GaussianDP, PureDP
-from dither.query.plan.spend import Asked, Spend, afford, wanted_error
+from dither.query.plan.spend import Spend, afford
 
 RENYI = Terms.of(Accounting.RENYI, ApproxDP(3.0, 1e-6))
 PURE = Terms.of(Accounting.PURE, ApproxDP(3.0, 0.0))
 
 
 def test_a_pure_account_spends_laplace_noise_only() -> None:
-    (way,) = afford(Asked(epsilon=0.5), PURE, keys=False)
+    (way,) = afford(Cost(epsilon=0.5), PURE, keys=False)
     assert not way.gaussian
     assert way.guarantee == PureDP(0.5)
 
 
 def test_an_account_with_delta_can_spend_either_way() -> None:
-    laplace, gaussian = afford(Asked(epsilon=0.5), RENYI, keys=False)
+    laplace, gaussian = afford(Cost(epsilon=0.5), RENYI, keys=False)
     assert not laplace.gaussian
     assert gaussian.guarantee.epsilon_at(1e-6) == pytest.approx(0.5, rel=1e-9)
 
 
 def test_private_keys_carry_a_delta_and_stay_within_the_stated_epsilon() -> None:
-    (way,) = afford(Asked(epsilon=0.5), RENYI, keys=True)
+    (way,) = afford(Cost(epsilon=0.5), RENYI, keys=True)
     assert way.delta == pytest.approx(1e-8)
     assert way.guarantee.epsilon_at(1e-6) <= 0.5
 
@@ -39,29 +40,29 @@ def test_private_keys_need_a_delta() -> None:
     with pytest.raises(
         ArgumentError, match="keys: are private here, and naming them needs a δ"
     ):
-        afford(Asked(epsilon=0.5), PURE, keys=True)
+        afford(Cost(epsilon=0.5), PURE, keys=True)
 
 
 def test_rho_needs_an_account_with_delta() -> None:
     with pytest.raises(ArgumentError, match="rho: needs Gaussian noise"):
-        afford(Asked(rho=0.1), PURE, keys=False)
+        afford(Cost(rho=0.1), PURE, keys=False)
 
 
 @pytest.mark.parametrize(
     "terms", [RENYI, Terms.of(Accounting.GDP, ApproxDP(3.0, 1e-6))]
 )
 def test_a_share_costs_that_part_of_the_account(terms: Terms) -> None:
-    for way in afford(Asked(share=0.25), terms, keys=False):
+    for way in afford(Cost(share=0.25), terms, keys=False):
         loss = terms.cost(way.guarantee).loss
         assert 0.249 * terms.loss_cap < loss <= 0.25 * terms.loss_cap
-    (way,) = afford(Asked(share=0.25), terms, keys=True)
+    (way,) = afford(Cost(share=0.25), terms, keys=True)
     cost = terms.cost(way.guarantee)
     assert cost.loss <= 0.25 * terms.loss_cap
     assert cost.delta <= 0.25 * terms.delta_cap
 
 
 def test_a_share_of_a_pure_account_is_a_share_of_epsilon() -> None:
-    assert afford(Asked(share=0.25), PURE, keys=False)[0].guarantee == PureDP(0.75)
+    assert afford(Cost(share=0.25), PURE, keys=False)[0].guarantee == PureDP(0.75)
 
 
 WEIGHTS = st.lists(st.integers(1, 10**6), min_size=1, max_size=8).map(
@@ -86,46 +87,3 @@ def test_squares_of_parts_of_mu_add_up_to_no_more(
         sum(Fraction(spend.part(weight)) ** 2 for weight in weights)
         <= Fraction(mu) ** 2
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "width", "confidence"),
-    [
-        ("±50 at 95%", 50, 0.95),
-        ("+/- 1.5 at 99 %", 1.5, 0.99),
-        ("10", 10, 0.95),
-        (10, 10, 0.95),
-        ("±2e3", 2000, 0.95),
-    ],
-)
-def test_a_wanted_error_in_words(text: object, width: float, confidence: float) -> None:
-    wanted = wanted_error(text)
-    assert (wanted.width, wanted.confidence) == (width, confidence)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "about ten",
-        "±",
-        "±5 at 100%",
-        "±5 at 0%",
-        "-3",
-        0,
-        -1,
-        float("nan"),
-        True,
-        None,
-        "5 at 95",
-    ],
-)
-def test_an_error_that_is_none(text: object) -> None:
-    with pytest.raises(ArgumentError, match="error"):
-        wanted_error(text)
-
-
-def test_the_cost_is_stated_once() -> None:
-    for stated in ({}, {"epsilon": 1.0, "rho": 0.1}):
-        with pytest.raises(ArgumentError, match="state what this may cost in one way"):
-            Asked(**stated)

@@ -10,7 +10,7 @@ from dither.privacy import ApproxDP, Unit, gaussian_mu
 from dither.query.catalogue.model import Catalogue, Field, Table
 from dither.query.catalogue.types import ANY, Range, Type
 from dither.query.plan.choose import plan_of
-from dither.query.plan.spend import Asked
+from dither.query.plan.request import request_of
 from dither.query.plan.weighing import radius_of
 from dither.query.sql.bind import bind
 from tests.query.plan.test_radius import counted
@@ -32,7 +32,7 @@ def planned(figure="COUNT(*)", rows=None, keys="ABCDEF", **cost):
     terms = Terms.of(Accounting.RENYI, ApproxDP(40.0, 1e-6, unit=Unit("id")))
     return plan_of(
         bind(f"SELECT g, {figure} FROM t GROUP BY g", catalogue),
-        Asked(**(cost or {"rho": RHO})),
+        request_of(cost or {"rho": RHO}),
         terms,
     )
 

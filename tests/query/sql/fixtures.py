@@ -13,7 +13,7 @@ from dither.privacy import ApproxDP
 from dither.query.catalogue.model import Catalogue
 from dither.query.plan.choose import plan_of
 from dither.query.plan.describe import describe, described
-from dither.query.plan.spend import Asked
+from dither.query.plan.request import request_of
 from dither.query.sql.bind import bind
 from tests.query.sql.clinic import CLINIC, REPLACED, SURVEY
 
@@ -52,7 +52,7 @@ def outcome(sql: str, file: str = "") -> str:
         return "\n".join(
             [
                 describe(question),
-                *described(plan_of(question, Asked(epsilon=1.0), terms)),
+                *described(plan_of(question, request_of({"epsilon": 1.0}), terms)),
             ]
         )
     except ArgumentError as error:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+from dither.cost import Wanted
 from dither.errors import ArgumentError
 from dither.ledger.terms import Terms
 from dither.query.answer.widths import widths
 from dither.query.catalogue.limits import SOLVED
 from dither.query.plan.minimum import share_of
 from dither.query.plan.plan import Measurement, Plan
-from dither.query.plan.spend import Asked, Wanted, wanted_error
+from dither.query.plan.request import Request
 from dither.query.plan.vectors import Kind
 from dither.query.sql.question import Output, Question
 
@@ -24,30 +25,30 @@ Wishes = list[tuple[Output, Wanted]]
 
 def solve(
     question: Question,
-    asked: Asked,
+    request: Request,
     terms: Terms,
     epsilons: Callable[[], tuple[float, float]],
-    plans: Callable[[Asked], Sequence[Plan]],
+    plans: Callable[[Request], Sequence[Plan]],
 ) -> Plan:
     """Of the plans that reach every wanted error, the one that costs the account least.
 
     Each kind of noise is looked at by itself, between the least and the largest ε that
     can be asked for.
     """
-    wanted, (smallest, largest) = _wanted(question, asked), epsilons()
+    wanted, (smallest, largest) = _wanted(question, request), epsilons()
     smallest = max(smallest, SMALLEST)
     found = []
-    for best in plans(asked.at(largest)):
+    for best in plans(request.at(largest)):
         if _reached(best, wanted):
-            found.append(_cheapest(plans, asked, wanted, best, (smallest, largest)))
+            found.append(_cheapest(plans, request, wanted, best, (smallest, largest)))
     if not found:
-        raise ArgumentError("error", _best(plans(asked.at(largest)), wanted))
+        raise ArgumentError("error", _best(plans(request.at(largest)), wanted))
     return min(found, key=lambda plan: share_of(plan.guarantee, terms))
 
 
 def _cheapest(
-    plans: Callable[[Asked], Sequence[Plan]],
-    asked: Asked,
+    plans: Callable[[Request], Sequence[Plan]],
+    request: Request,
     wanted: Wishes,
     best: Plan,
     between: tuple[float, float],
@@ -58,7 +59,7 @@ def _cheapest(
 
     def at(epsilon: float) -> Plan | None:
         kinds = {
-            plan.spend.gaussian: plan for plan in _possible(plans, asked.at(epsilon))
+            plan.spend.gaussian: plan for plan in _possible(plans, request.at(epsilon))
         }
         plan = kinds.get(best.spend.gaussian)
         return plan if plan is not None and _reached(plan, wanted) else None
@@ -77,15 +78,17 @@ def _cheapest(
     return best
 
 
-def _possible(plans: Callable[[Asked], Sequence[Plan]], asked: Asked) -> Sequence[Plan]:
+def _possible(
+    plans: Callable[[Request], Sequence[Plan]], request: Request
+) -> Sequence[Plan]:
     """None where the cost is too small for any noise to fit."""
     try:
-        return plans(asked)
+        return plans(request)
     except ArgumentError:
         return ()
 
 
-def _wanted(question: Question, asked: Asked) -> Wishes:
+def _wanted(question: Question, request: Request) -> Wishes:
     measured = [output for output in question.outputs if output.needs]
     # All is planned anew for each ε that is tried
     if max(len(measured), len(question.aggregates)) > SOLVED:
@@ -96,17 +99,19 @@ def _wanted(question: Question, asked: Asked) -> Wishes:
                 "state epsilon"
             ),
         )
-    if not isinstance(asked.error, Mapping):
-        wanted = wanted_error(asked.error)
+    error = request.cost.error
+    assert error is not None  # else there would be nothing to solve for
+    if not isinstance(error, Mapping):
+        wanted = Wanted.of(error)
         return [(output, wanted) for output in measured]
     names = {output.name: output for output in measured}
-    for name in asked.error:
+    for name in error:
         if name not in names:
             raise ArgumentError(
                 "error",
                 f"names {name!r}; the answer measures {', '.join(map(repr, names))}",
             )
-    return [(names[name], wanted_error(error)) for name, error in asked.error.items()]
+    return [(names[name], Wanted.of(one)) for name, one in error.items()]
 
 
 def _reached(plan: Plan, wanted: Wishes) -> bool:
@@ -139,7 +144,7 @@ def _width(plan: Plan, output: Output, wanted: Wanted) -> float:
 def _known(measurement: Measurement, plan: Plan) -> bool:
     """Whether it is known what a unit has at most, so that an answer need not be open."""
     return measurement.cap is not None or (
-        measurement.vector.kind is Kind.DISTINCT and plan.asked.values is None
+        measurement.vector.kind is Kind.DISTINCT and plan.request.values is None
     )
 
 

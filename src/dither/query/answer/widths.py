@@ -77,7 +77,7 @@ def _of_item(
             )
         return
     when, radius = radii[0] if len(radii) == 1 else radii[1]
-    sizes = GROUPS if plan.asked.expect is None else (plan.asked.expect,)
+    sizes = GROUPS if plan.request.expect is None else (plan.request.expect,)
     for rows in sizes:
         about = f"for groups of {rows:,} rows" + (f", {when}" if when else "")
         yield (

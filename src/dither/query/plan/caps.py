@@ -10,7 +10,8 @@ from fractions import Fraction
 from dither.mechanisms.sums import root_up
 from dither.query.operations.expressions import Ref
 from dither.query.plan.plan import HEAVIEST
-from dither.query.plan.spend import VALUES, Asked, Spend
+from dither.query.plan.request import Request
+from dither.query.plan.spend import VALUES, Spend
 from dither.query.plan.vectors import CAP, Kind, Vector
 from dither.query.sql.question import Question
 
@@ -42,7 +43,7 @@ def cap_of(question: Question, vector: Vector, spend: Spend) -> int | None:
 
 
 def radius_without_choice(
-    question: Question, vector: Vector, asked: Asked, spend: Spend, cap: int | None
+    question: Question, vector: Vector, request: Request, spend: Spend, cap: int | None
 ) -> int | None:
     """The radius that needs no choosing: sure by construction, stated, or all that
     units have; in steps.
@@ -53,12 +54,12 @@ def radius_without_choice(
     if vector.kind is Kind.DISTINCT:
         return min(
             n
-            for n in (asked.values or VALUES, cap, _listed(question, vector))
+            for n in (request.values or VALUES, cap, _listed(question, vector))
             if n is not None
         )
     if vector.sure:
         return vector.row
-    size = stated_for(question, vector, dict(asked.radius))
+    size = stated_for(question, vector, dict(request.radius))
     if size is not None:
         steps = (
             int(Fraction(size) / vector.step)
@@ -69,7 +70,7 @@ def radius_without_choice(
     if cap is None:
         return None
     alone = not spend.gaussian or not question.keys or cap <= FEW * vector.row
-    return cap if alone or asked.fixed else None
+    return cap if alone or request.fixed else None
 
 
 def _different(question: Question, vector: Vector) -> int | None:

@@ -21,6 +21,7 @@ from dither.query.plan.caps import (
     stated_for,
 )
 from dither.query.plan.plan import Measurement, Plan
+from dither.query.plan.request import Request
 from dither.query.plan.spend import (
     HIDDEN_PART,
     KEYS_PART,
@@ -28,7 +29,6 @@ from dither.query.plan.spend import (
     SIGNED_PART,
     TOO_SMALL,
     VALUES,
-    Asked,
     Spend,
     afford,
 )
@@ -45,7 +45,7 @@ account with a δ more.
 
 def plan_of(
     question: Question,
-    asked: Asked,
+    request: Request,
     terms: Terms,
     plugin: Callable[..., Additive] | None = None,
     most: int | None = None,
@@ -56,12 +56,12 @@ def plan_of(
     `most` is how many rows one unit has at most, where more is known than the relation
     says by itself.
     """
-    return plans_of(question, asked, terms, plugin, most)[0]
+    return plans_of(question, request, terms, plugin, most)[0]
 
 
 def plans_of(
     question: Question,
-    asked: Asked,
+    request: Request,
     terms: Terms,
     plugin: Callable[..., Additive] | None = None,
     most: int | None = None,
@@ -73,7 +73,7 @@ def plans_of(
     private = question.private_keys
     ways = [
         way
-        for way in afford(asked, terms, keys=private)
+        for way in afford(request.cost, terms, keys=private)
         if plugin is None or not way.gaussian
     ]
     if not ways:
@@ -89,7 +89,7 @@ def plans_of(
                 "the tables instead"
             ),
         )
-    plans = [_plan(question, asked, way, vectors, private, plugin) for way in ways]
+    plans = [_plan(question, request, way, vectors, private, plugin) for way in ways]
     _check_size(plans[0])
     fitting = [plan for plan in plans if _noise_fits(plan)]
     if not fitting:
@@ -151,20 +151,20 @@ def _noises(plan: Plan, measurement: Measurement) -> list[Additive]:
 
 def _plan(
     question: Question,
-    asked: Asked,
+    request: Request,
     spend: Spend,
     vectors: Sequence[Vector],
     private: bool,
     plugin: Callable[..., Additive] | None,
 ) -> Plan:
     left = Fraction(1) - (KEYS_PART if private and vectors else 0)
-    weights = _weights(question, asked, spend, vectors)
+    weights = _weights(question, request, spend, vectors)
     measurements = tuple(
-        _measurement(question, vector, weight * left, asked, spend)
+        _measurement(question, vector, weight * left, request, spend)
         for vector, weight in zip(vectors, weights, strict=True)
     )
     threshold = (
-        _threshold(asked, spend, KEYS_PART if vectors else Fraction(1))
+        _threshold(request, spend, KEYS_PART if vectors else Fraction(1))
         if private
         else None
     )
@@ -173,7 +173,7 @@ def _plan(
     )
     return Plan(
         question,
-        asked,
+        request,
         spend,
         measurements,
         threshold,
@@ -182,12 +182,12 @@ def _plan(
     )
 
 
-def _threshold(asked: Asked, spend: Spend, part: Fraction) -> KeyThreshold:
+def _threshold(request: Request, spend: Spend, part: Fraction) -> KeyThreshold:
     """Which private keys are named. Those of few units are left out inside the engine,
     for a slightly higher threshold: there can be millions of them, and hardly one would
     ever be named (docs/proofs/mechanisms.md)."""
     lowest = KeyThreshold(
-        groups=asked.groups,
+        groups=request.groups,
         mu=spend.part(part),
         delta=spend.delta,
         unit=spend.guarantee.unit,
@@ -196,13 +196,13 @@ def _threshold(asked: Asked, spend: Spend, part: Fraction) -> KeyThreshold:
 
 
 def _measurement(
-    question: Question, vector: Vector, weight: Fraction, asked: Asked, spend: Spend
+    question: Question, vector: Vector, weight: Fraction, request: Request, spend: Spend
 ) -> Measurement:
     """A measure's part of the cost, split over an estimate, what clipping hides, and
     the choice of a radius (R30).
     """
     cap = cap_of(question, vector, spend)
-    radius = radius_without_choice(question, vector, asked, spend, cap)
+    radius = radius_without_choice(question, vector, request, spend, cap)
     largest = largest_of(question, vector, spend)
     measured = (
         spend.gaussian
@@ -231,12 +231,12 @@ def _hidden_part(vector: Vector) -> Fraction:
 
 
 def _weights(
-    question: Question, asked: Asked, spend: Spend, vectors: Sequence[Vector]
+    question: Question, request: Request, spend: Spend, vectors: Sequence[Vector]
 ) -> list[Fraction]:
     """Parts of the cost that make the sum of the squared errors, in rows, smallest; or
     those that were stated.
     """
-    stated = dict(asked.shares)
+    stated = dict(request.shares)
     if stated:
         sizes = [stated_for(question, vector, stated) or 0.0 for vector in vectors]
         if not all(size > 0 for size in sizes):
@@ -246,12 +246,12 @@ def _weights(
             )
     else:
         power = 1.0 if spend.gaussian else 2 / 3
-        sizes = [_factor(vector, spend, asked) ** power for vector in vectors]
+        sizes = [_factor(vector, spend, request) ** power for vector in vectors]
     whole = [max(1, round(1_000_000 * size / sum(sizes))) for size in sizes]
     return [Fraction(size, sum(whole)) for size in whole]
 
 
-def _factor(vector: Vector, spend: Spend, asked: Asked) -> float:
+def _factor(vector: Vector, spend: Spend, request: Request) -> float:
     """How noisy a vector is for one row's radius, beside a count."""
     match vector.kind:
         case Kind.TREE:
@@ -259,7 +259,7 @@ def _factor(vector: Vector, spend: Spend, asked: Asked) -> float:
         case Kind.MOMENTS:
             return math.sqrt(2)
         case Kind.DISTINCT:
-            return 1.0 if vector.sure else float(asked.values or VALUES)
+            return 1.0 if vector.sure else float(request.values or VALUES)
     return 1.0
 
 
@@ -271,7 +271,9 @@ def _badness(plan: Plan) -> float:
     the same in both. At the same stated ε, Laplace noise costs an account with a δ a
     multiple of what Gaussian noise does, so it has to be better by a quarter.
     """
-    dearer = 1.0 if plan.spend.gaussian or plan.asked.share is not None else DEARER
+    dearer = (
+        1.0 if plan.spend.gaussian or plan.request.cost.share is not None else DEARER
+    )
     longer = 2.0 if plan.question.keys and not plan.spend.gaussian else 1.0
     norms = [
         longer if measurement.cap is None else measurement.cap / measurement.vector.row

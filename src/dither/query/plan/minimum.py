@@ -8,11 +8,12 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
+from dither.cost import Cost
 from dither.errors import ArgumentError
 from dither.ledger.terms import Terms
 from dither.privacy import Guarantee
 from dither.privacy.numbers import written
-from dither.query.plan.spend import Asked, afford
+from dither.query.plan.spend import afford
 
 __all__ = ["check_minimum", "least_epsilon", "share_of"]
 
@@ -42,18 +43,18 @@ def share_of(guarantee: Guarantee, terms: Terms) -> Fraction:
 
 
 def check_minimum(
-    guarantee: Guarantee, asked: Asked, terms: Terms, minimum: float, *, keys: bool
+    guarantee: Guarantee, cost: Cost, terms: Terms, minimum: float, *, keys: bool
 ) -> None:
     """Refuse what costs less than the minimum, and say the least that is accepted."""
     least = written(minimum)
     # Noise is rounded to cost a little less than the share that was stated
-    if asked.share is not None:
-        if written(float(asked.share)) < least:
+    if cost.share is not None:
+        if written(float(cost.share)) < least:
             raise ArgumentError(
                 "share", f"{_too_little(minimum)}; ask for share={minimum:g} or more"
             )
     elif share_of(guarantee, terms) < least:
-        name = "rho" if asked.rho is not None else "epsilon"
+        name = "rho" if cost.rho is not None else "epsilon"
         found = _rounded(_least(_accepted(name, terms, least, keys=keys)))
         raise ArgumentError(
             name, f"{_too_little(minimum)}; ask for {name}={found} or more"
@@ -82,8 +83,8 @@ def _accepted(
     """
 
     def accepted(value: float) -> bool:
-        asked = Asked(rho=value) if name == "rho" else Asked(epsilon=value)
-        ways = afford(asked, terms, keys=keys)
+        stated = Cost(rho=value) if name == "rho" else Cost(epsilon=value)
+        ways = afford(stated, terms, keys=keys)
         return all(share_of(way.guarantee, terms) >= least for way in ways)
 
     return accepted

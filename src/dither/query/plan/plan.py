@@ -20,7 +20,8 @@ from dither.privacy.numbers import float_up
 from dither.query.catalogue.limits import MOST_GROUPS, MOST_NUMBERS
 from dither.query.catalogue.types import Keys
 from dither.query.plan.radius import Bins
-from dither.query.plan.spend import Asked, Spend
+from dither.query.plan.request import Request
+from dither.query.plan.spend import Spend
 from dither.query.plan.vectors import CAP, Kind, Vector
 from dither.query.sql.question import Question
 
@@ -89,7 +90,7 @@ class Plan:
     """
 
     question: Question
-    asked: Asked
+    request: Request
     spend: Spend
     measurements: tuple[Measurement, ...]
     keys: KeyThreshold | None
@@ -200,7 +201,7 @@ class Plan:
         Names, HAVING, ORDER BY, LIMIT and arithmetic over aggregates only say how that
         is shown.
         """
-        asked = (self.asked.groups, self.asked.values, self.asked.mechanism)
+        limits = (self.request.groups, self.request.values, self.request.mechanism)
         keys = [(key.expr, key.values) for key in self.question.keys]
         aggregates = [
             (one.function, one.args, one.level) for one in self.question.aggregates
@@ -212,7 +213,7 @@ class Plan:
             self.spend,
             self.measurements,
             self.keys,
-            asked,
+            limits,
         )
         return _fingerprint(about)
 

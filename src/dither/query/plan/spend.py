@@ -5,19 +5,18 @@ scales only (rules R2 and R4).
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
+from dither.cost import Cost
 from dither.errors import ArgumentError
 from dither.ledger.terms import ATTO, Accounting, Terms
 from dither.mechanisms import Additive, Gaussian, Laplace
 from dither.privacy import GaussianDP, Guarantee, PureDP, gaussian_mu
 from dither.privacy.numbers import at_most, float_down, fraction, positive, written
 
-__all__ = ["Asked", "Spend", "Wanted", "afford", "wanted_error"]
+__all__ = ["Spend", "afford"]
 
 KEYS_PART = Fraction(1, 2)
 RADIUS_PART = Fraction(1, 12)
@@ -46,53 +45,6 @@ TOO_SMALL = (
     "is too small: the noise would not fit 64-bit integers; ask for "
     "more, or for narrower bounds"
 )
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """A wanted error: ± width at a confidence."""
-
-    width: float
-    confidence: float = 0.95
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What the analyst stated: one way to say the cost, and how it is to be spent."""
-
-    epsilon: float | None = None
-    rho: float | None = None
-    share: float | None = None
-    error: Any = None
-    expect: int | None = None
-    shares: tuple[tuple[str, float], ...] = ()
-    radius: tuple[tuple[str, float], ...] = ()
-    groups: int = 16
-    values: int | None = None
-    mechanism: str | None = None
-    fixed: bool = False
-    """Whether every radius must be public: all that units have, where that is declared.
-    """
-
-    def __post_init__(self) -> None:
-        stated = [
-            name
-            for name in ("epsilon", "rho", "share", "error")
-            if getattr(self, name) is not None
-        ]
-        if len(stated) != 1:
-            raise ArgumentError(
-                "epsilon",
-                (
-                    "state what this may cost in one way: epsilon, rho, share of the "
-                    "account, or error"
-                ),
-            )
-
-    def at(self, epsilon: float) -> Asked:
-        return replace(
-            self, epsilon=epsilon, rho=None, share=None, error=None, fixed=True
-        )
 
 
 @dataclass(frozen=True)
@@ -142,7 +94,7 @@ def _root_down(weight: Fraction) -> Fraction:
     return Fraction(math.isqrt(scaled.numerator // scaled.denominator), 1 << 64)
 
 
-def afford(asked: Asked, terms: Terms, *, keys: bool) -> Sequence[Spend]:
+def afford(cost: Cost, terms: Terms, *, keys: bool) -> Sequence[Spend]:
     """The ways to spend what was stated: with Laplace noise, with Gaussian noise, or
     with either.
     """
@@ -154,10 +106,10 @@ def afford(asked: Asked, terms: Terms, *, keys: bool) -> Sequence[Spend]:
             "or open the account with a delta (or a population, from which it follows)",
         )
     ways: list[Spend] = []
-    if not keys and asked.rho is None:
-        ways.append(_laplace(_epsilon(asked, terms), terms))
+    if not keys and cost.rho is None:
+        ways.append(_laplace(_epsilon(cost, terms), terms))
     if delta:
-        ways.append(_gaussian(asked, terms, keys=keys))
+        ways.append(_gaussian(cost, terms, keys=keys))
     if not ways:
         raise ArgumentError(
             "rho",
@@ -171,26 +123,26 @@ def _laplace(epsilon: float, terms: Terms) -> Spend:
     return Spend(False, guarantee.epsilon, 0.0, guarantee)
 
 
-def _gaussian(asked: Asked, terms: Terms, *, keys: bool) -> Spend:
+def _gaussian(cost: Cost, terms: Terms, *, keys: bool) -> Spend:
     carried = float_down(written(terms.total.delta) / DELTA_PART) if keys else 0.0
-    if asked.share is not None:
-        part = _part(asked.share)
+    if cost.share is not None:
+        part = _part(cost.share)
         carried = float_down(part * Fraction(terms.delta_cap, ATTO)) if keys else 0.0
         mu = _largest(terms, part)
-    elif asked.rho is not None:
+    elif cost.rho is not None:
         mu = float_down(
             _root_down(
-                2 * Fraction(positive("rho", asked.rho, "pass a rho such as 0.1"))
+                2 * Fraction(positive("rho", cost.rho, "pass a rho such as 0.1"))
             )
         )
     else:
         delta = float_down(written(terms.total.delta) - written(carried))
-        mu = gaussian_mu(PureDP(_stated(asked)).epsilon, delta)
+        mu = gaussian_mu(PureDP(_stated(cost)).epsilon, delta)
     return Spend(True, mu, carried, GaussianDP(mu, carried, unit=terms.unit))
 
 
-def _stated(asked: Asked) -> float:
-    return 0.0 if asked.epsilon is None else asked.epsilon
+def _stated(cost: Cost) -> float:
+    return 0.0 if cost.epsilon is None else cost.epsilon
 
 
 def _part(share: float) -> Fraction:
@@ -202,11 +154,11 @@ def _part(share: float) -> Fraction:
     return part
 
 
-def _epsilon(asked: Asked, terms: Terms) -> float:
+def _epsilon(cost: Cost, terms: Terms) -> float:
     """The ε of a pure answer for what was stated."""
-    if asked.share is None:
-        return PureDP(_stated(asked)).epsilon
-    part = _part(asked.share)
+    if cost.share is None:
+        return PureDP(_stated(cost)).epsilon
+    part = _part(cost.share)
     if terms.accounting is Accounting.PURE:
         return float_down(part * written(terms.total.epsilon))
     return _search(
@@ -238,36 +190,3 @@ def _safe(fits: Callable[[float], bool], value: float) -> bool:
         return fits(value)
     except ArgumentError:
         return False
-
-
-LONGEST = 100
-ERROR = re.compile(r"\s*(?:±|\+/-|\+-)?\s*([0-9.eE+-]+)\s*(?:at\s+([0-9.]+)\s*%)?\s*")
-
-
-def wanted_error(error: Any) -> Wanted:
-    """A wanted error from a number or a text such as "±50 at 95%"."""
-    way_out = 'pass the ± you can live with, such as 50 or "±50 at 95%"'
-    if isinstance(error, str):
-        found = ERROR.fullmatch(error) if len(error) <= LONGEST else None
-        if found is None:
-            raise ArgumentError("error", f"is not understood; {way_out}")
-        width, level = (
-            _number(found[1], way_out),
-            _number(found[2] or "95", way_out) / 100,
-        )
-    else:
-        width, level = error, 0.95
-    if isinstance(error, bool):
-        raise ArgumentError("error", f"must be a number; {way_out}")
-    if not 0 < level < 1:
-        raise ArgumentError(
-            "error", f"has a confidence outside of 0 to 100 %; {way_out}"
-        )
-    return Wanted(positive("error", width, way_out), level)
-
-
-def _number(text: str, way_out: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ArgumentError("error", f"is not understood; {way_out}") from None

@@ -13,7 +13,7 @@ from dither.audit.trial import FEWEST
 from dither.dataset import Dataset
 from dither.query.open import open as open_database
 
-__all__ = ["QUESTIONS", "Asked"]
+__all__ = ["QUESTIONS", "SqlCase"]
 
 Rows = list[tuple[str, str, int, str]]
 
@@ -25,7 +25,7 @@ own.
 
 
 @dataclass(frozen=True)
-class Asked:
+class SqlCase:
     """A question and what it may cost. Those that choose a radius or name keys are
     drawn more seldom.
     """
@@ -68,35 +68,35 @@ def _opened(rows: Rows, most: int | None) -> Dataset:
 
 COUNT = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 QUESTIONS = (
-    Asked("SQL, number of units", "SELECT COUNT(DISTINCT id) AS n FROM visits"),
-    Asked("SQL, counts by public key", COUNT, {"radius": 5}),
-    Asked(
+    SqlCase("SQL, number of units", "SELECT COUNT(DISTINCT id) AS n FROM visits"),
+    SqlCase("SQL, counts by public key", COUNT, {"radius": 5}),
+    SqlCase(
         "SQL, sum and mean",
         "SELECT SUM(age) AS s, AVG(age) AS m FROM visits",
         {"radius": {"s": 200, "m": 3}},
     ),
-    Asked(
+    SqlCase(
         "SQL, different values",
         "SELECT COUNT(DISTINCT age) AS n FROM visits",
         {"values": 2},
     ),
-    Asked(
+    SqlCase(
         "SQL, median", "SELECT MEDIAN(age) AS m FROM visits", {"radius": 2}, seldom=10
     ),
-    Asked("SQL, counts with a chosen radius", COUNT, seldom=100),
-    Asked(
+    SqlCase("SQL, counts with a chosen radius", COUNT, seldom=100),
+    SqlCase(
         "SQL, counts, and what clipping hides of them",
         COUNT,
         {"rho": 0.1, "radius": 10},
         rows=60,
     ),
-    Asked(
+    SqlCase(
         "SQL, the same with declared rows that are wrong",
         COUNT,
         {"rho": 0.1, "radius": 1},
         rows=5,
     ),
-    Asked(
+    SqlCase(
         "SQL, counts by private key",
         "SELECT code, COUNT(*) AS n FROM visits GROUP BY code",
         {"radius": 5},

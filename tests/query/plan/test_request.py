@@ -1,4 +1,4 @@
-"""Costs as they are stated by keyword."""
+"""What is stated by keyword beside the SQL."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import dither
 from dither.errors import ArgumentError
-from dither.query.cost import asked_of
+from dither.query.plan.request import request_of
 
 SQL = "SELECT 2*COUNT(*), SUM(age) AS years FROM t"
 
@@ -43,4 +43,4 @@ def test_a_column_that_is_not_there(table: Any) -> None:
 
 def test_a_misspelt_argument() -> None:
     with pytest.raises(ArgumentError, match=r"eps: is unknown; did you mean epsilon\?"):
-        asked_of({"eps": 1.0})
+        request_of({"eps": 1.0})
