@@ -27,7 +27,7 @@ from dither.ledger.terms import (
     LARGEST,
     NANO,
     Accounting,
-    Cost,
+    Price,
     Terms,
     best_order,
     loss_cap,
@@ -133,8 +133,8 @@ def drawn(source: random.Random, terms: Terms) -> Mechanism:
     return source.choice(kinds)()
 
 
-Fits = Callable[[State, Cost], bool]
-Priced = tuple[Mechanism, Cost]
+Fits = Callable[[State, Price], bool]
+Priced = tuple[Mechanism, Price]
 
 
 def priced(pool: Sequence[Mechanism], terms: Terms) -> list[Priced]:
@@ -313,13 +313,13 @@ def test_a_spent_plain_sum_leaves_nothing_for_others() -> None:
         )
 
 
-def counting_only_pure(state: State, cost: Cost) -> bool:
+def counting_only_pure(state: State, cost: Price) -> bool:
     """Broken: branch 1 looks at the pure charges alone, though others were made."""
     pure = cost.pure is not None and state.pure_spent + cost.pure <= state.pure_cap
     return pure or state.fits(cost)
 
 
-def doubled(state: State, cost: Cost) -> bool:
+def doubled(state: State, cost: Price) -> bool:
     """Broken: caps twice as high as promised."""
     caps = (2 * state.pure_cap, 2 * state.loss_cap, 2 * state.delta_cap)
     return replace(state, pure_cap=caps[0], loss_cap=caps[1], delta_cap=caps[2]).fits(
@@ -327,7 +327,7 @@ def doubled(state: State, cost: Cost) -> bool:
     )
 
 
-def blind_to_delta(state: State, cost: Cost) -> bool:
+def blind_to_delta(state: State, cost: Price) -> bool:
     """Broken: the δ that charges carry is not counted."""
     return replace(state, delta_cap=LARGEST).fits(cost)
 
@@ -343,7 +343,7 @@ def test_forgetting_what_branch_one_granted_is_found() -> None:
     """Broken: pure charges that branch 1 granted leave no trace in the losses."""
 
     class Forgetful(State):
-        def plus(self, cost: Cost) -> State:
+        def plus(self, cost: Price) -> State:
             free = (
                 cost.pure is not None
                 and self.impure == 0
@@ -389,7 +389,7 @@ def with_caps(state: State, terms: Terms) -> State:
     )
 
 
-NOTHING = Cost(0, 0, 0)
+NOTHING = Price(0, 0, 0)
 
 
 def amended(

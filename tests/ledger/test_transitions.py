@@ -15,7 +15,7 @@ from dither.ledger import Ledger, verify
 from dither.ledger.entry import Entry, canonical
 from dither.ledger.export import export, recheck
 from dither.ledger.facts import AnalystFacts, Facts
-from dither.ledger.state import Cost, State
+from dither.ledger.state import Price, State
 from dither.ledger.store import APPEND, LAST, Charge
 from dither.ledger.tables import load, save
 from dither.ledger.transitions import refusal
@@ -48,8 +48,8 @@ def any_facts(chance: random.Random, facts: Facts) -> Facts:
     return replace(facts, accounts={"clinic": account}, analysts=analysts)
 
 
-def any_cost(chance: random.Random) -> Cost:
-    return Cost(
+def any_cost(chance: random.Random) -> Price:
+    return Price(
         chance.choice([None, 0, 1, 5, 6]),
         chance.choice([0, 1, 5]),
         chance.choice([0, 0, 1, 5]),

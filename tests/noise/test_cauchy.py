@@ -10,7 +10,7 @@ import pytest
 from dither.noise import cauchy, rounded_cauchy
 from dither.noise.cauchy import RIM, plan
 from dither.noise.cells import LARGEST
-from dither.noise.disc import heads
+from dither.noise.polar import heads
 from tests.noise.support import (
     FULL,
     LEVEL,

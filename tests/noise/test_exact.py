@@ -21,7 +21,6 @@ from dither.noise import (
     select,
     uniform,
 )
-from dither.noise.disc import Point
 from dither.noise.exact import (
     Uniform,
     below,
@@ -31,6 +30,7 @@ from dither.noise.exact import (
     floor_of,
     widen,
 )
+from dither.noise.polar import Point
 from tests.noise.support import ONES, Replay, always, random_words
 
 discrete = importlib.import_module("dither.noise.discrete_gaussian")

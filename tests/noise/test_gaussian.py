@@ -9,8 +9,8 @@ import pytest
 
 from dither.noise import gaussian, rounded_gaussian
 from dither.noise.cells import LARGEST, settle
-from dither.noise.disc import CHUNK, Point, heads
 from dither.noise.gaussian import RIM, plan, z_error
+from dither.noise.polar import CHUNK, Point, heads
 from tests.noise.support import (
     FULL,
     LEVEL,

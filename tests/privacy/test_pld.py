@@ -13,9 +13,9 @@ import pytest
 from mpmath import mp, mpf
 
 from dither.privacy import GaussianDP, Guarantee, PoissonSampled, PureDP, pld
+from dither.privacy.bundle import bundle_of
 from dither.privacy.gaussian import gaussian_epsilon
 from dither.privacy.optimal import repeated_epsilon
-from dither.privacy.pile import pile_of
 
 from .support import (
     hockey_stick,
@@ -28,8 +28,10 @@ from .support import (
 
 
 def distribution(parts: Sequence[Guarantee]) -> pld.Dominated:
-    pile = pile_of(parts)
-    return pld.dominated(pile.mu, pile.sampled, pile.bounded, pile.loss, pile.orders())
+    bundle = bundle_of(parts)
+    return pld.dominated(
+        bundle.mu, bundle.sampled, bundle.bounded, bundle.loss, bundle.orders()
+    )
 
 
 @pytest.mark.parametrize("mu", [1e-5, 1e-3, 0.1, 1.0, 5.0])

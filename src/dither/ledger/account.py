@@ -19,7 +19,7 @@ from dither.ledger.entry import canonical
 from dither.ledger.left import Remaining
 from dither.ledger.policy import Policy
 from dither.ledger.receipt import Receipt, check_text, receipt_of
-from dither.ledger.state import Cost, State
+from dither.ledger.state import Price, State
 from dither.ledger.store import Charge
 from dither.ledger.tables import LINES, PENDING, entries, load
 from dither.ledger.terms import Terms
@@ -118,12 +118,12 @@ class Account(Curated):
         """
         for guarantee in guarantees:
             self._check(guarantee)
-        cost = self.terms.disjoint(guarantees)
+        price = self.terms.disjoint(guarantees)
         body = {
             "kind": "disjoint",
             "parts": [to_json(guarantee) for guarantee in guarantees],
         }
-        return self._charge(cost, body, Composed(guarantees), by, purpose, None, None)
+        return self._charge(price, body, Composed(guarantees), by, purpose, None, None)
 
     def _check(self, guarantee: Guarantee) -> None:
         if not isinstance(guarantee, Guarantee):
@@ -135,7 +135,7 @@ class Account(Curated):
 
     def _charge(
         self,
-        cost: Cost,
+        price: Price,
         promise: dict[str, Any],
         guarantee: Guarantee,
         by: str | None,
@@ -143,23 +143,23 @@ class Account(Curated):
         within: float | None,
         once: str | None,
     ) -> Receipt:
-        self.policy.check(cost, self.terms)
+        self.policy.check(price, self.terms)
         check_text("purpose", purpose)
         if by is not None:
             check_text("by", by, needed=True)
         self._check_asker(by)
-        asked = self._asked(cost, promise, by, purpose, within, once)
+        asked = self._asked(price, promise, by, purpose, within, once)
         # Only the ordinary way opens an account, or finds out that another process
         # opened it with other terms.
         quick = once is None and self._promise is None
         entry = self._ledger.charge(asked) if quick else None
         if entry is None:
-            entry = self._charge_slowly(asked, cost, guarantee, again=once is not None)
+            entry = self._charge_slowly(asked, price, guarantee, again=once is not None)
         return receipt_of(entry, self.place, guarantee)
 
     def _asked(
         self,
-        cost: Cost,
+        price: Price,
         promise: dict[str, Any],
         by: str | None,
         purpose: str,
@@ -175,18 +175,18 @@ class Account(Curated):
         name = self._ledger.new_name() if once is None else _named(once)
         body = {
             "by": by,
-            "cost": [cost.pure, cost.loss, cost.delta],
+            "cost": [price.pure, price.loss, price.delta],
             "deadline": deadline,
             "guarantee": promise,
             "id": name,
             "purpose": purpose,
         }
         return Charge(
-            self.name, by, _units(cost), now, deadline, name, body, self._rules
+            self.name, by, _units(price), now, deadline, name, body, self._rules
         )
 
     def _charge_slowly(
-        self, asked: Charge, cost: Cost, guarantee: Guarantee, *, again: bool
+        self, asked: Charge, price: Price, guarantee: Guarantee, *, again: bool
     ) -> Entry:
         """The ordinary way: it says why a charge is refused, and knows analysts that
         are new.
@@ -197,20 +197,20 @@ class Account(Curated):
             if again and (found := self._find(run, asked.id)) is not None:
                 self._refuse(self._barred(facts, asked.by), facts, asked.by, guarantee)
                 return _the_same(run, found, asked)
-            self._follow(facts.accounts[self.name].policy, cost)
+            self._follow(facts.accounts[self.name].policy, price)
             self._refuse(
-                refusal(facts, self.name, asked.by, cost), facts, asked.by, guarantee
+                refusal(facts, self.name, asked.by, price), facts, asked.by, guarantee
             )
-            spent = facts.accounts[self.name].state.plus(cost).spent
+            spent = facts.accounts[self.name].state.plus(price).spent
             return self._ledger.write(
                 run, "charge", self.name, {**asked.body, "spent": list(spent)}
             )
 
-    def _follow(self, policy: str, cost: Cost) -> None:
+    def _follow(self, policy: str, price: Price) -> None:
         """The policy may have been amended since this account was opened here."""
         if policy != self._rules:
             self._rules, self.policy = policy, Policy.of(json.loads(policy))
-            self.policy.check(cost, self.terms)
+            self.policy.check(price, self.terms)
 
     def _barred(self, facts: Facts, by: str | None) -> Refusal | None:
         """Whether nobody, or not this analyst, may have anything from the account now."""
@@ -396,13 +396,13 @@ class Account(Curated):
     def affords(self, guarantee: Guarantee, *, by: str | None = None) -> bool:
         """Whether a charge would be granted now; nothing is spent."""
         self._check(guarantee)
-        cost = self._cost(guarantee)
+        price = self._cost(guarantee)
         try:
-            self.policy.check(cost, self.terms)
+            self.policy.check(price, self.terms)
             self._check_asker(by)
         except BudgetExceeded:
             return False
-        return refusal(self._facts(), self.name, by, cost) is None
+        return refusal(self._facts(), self.name, by, price) is None
 
     @property
     def remaining(self) -> Remaining:
@@ -512,8 +512,8 @@ NAME = re.compile(r"[A-Za-z0-9.:-]{1,200}")
 SPENT = ("pure_spent", "loss_spent", "delta_spent", "impure")
 
 
-def _units(cost: Cost) -> tuple[int, int, int, int]:
-    return cost.pure or 0, cost.loss, cost.delta, int(cost.pure is None)
+def _units(price: Price) -> tuple[int, int, int, int]:
+    return price.pure or 0, price.loss, price.delta, int(price.pure is None)
 
 
 def _seconds(within: float | None, default: float) -> float:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dither.ledger.ledger import Ledger
     from dither.ledger.policy import Policy
     from dither.ledger.promise import Promise
-    from dither.ledger.state import Cost
+    from dither.ledger.state import Price
     from dither.ledger.store import Run
     from dither.ledger.terms import Terms
 
@@ -203,7 +203,7 @@ class Curated:
             raise UnitMismatch("guarantee", words)
 
     def _lost(self, receipt: Receipt) -> dict[str, Any]:
-        cost = self._cost_again(receipt)
+        price = self._cost_again(receipt)
         about = {
             "number": receipt.number,
             "head": receipt.head,
@@ -212,11 +212,11 @@ class Curated:
         }
         return {
             "guarantee": receipt.promise(),
-            "cost": [cost.pure, cost.loss, cost.delta],
+            "cost": [price.pure, price.loss, price.delta],
             **about,
         }
 
-    def _cost_again(self, receipt: Receipt) -> Cost:
+    def _cost_again(self, receipt: Receipt) -> Price:
         if receipt.disjoint:
             return self.terms.disjoint(receipt.disjoint)
         return self.terms.cost(receipt.guarantee)

@@ -15,7 +15,7 @@ from typing import Self
 from dither.errors import ArgumentError, BudgetExceeded
 from dither.ledger.policy import Policy
 from dither.ledger.state import State
-from dither.ledger.terms import ATTO, NANO, Accounting, Cost, Terms
+from dither.ledger.terms import ATTO, NANO, Accounting, Price, Terms
 from dither.privacy import (
     ApproxDP,
     GaussianDP,
@@ -72,14 +72,14 @@ class Remaining:
         except ArgumentError:
             return False
 
-    def _takes(self, cost: Cost) -> bool:
-        return self._allows(cost) and all(state.fits(cost) for state in self._states)
+    def _takes(self, price: Price) -> bool:
+        return self._allows(price) and all(state.fits(price) for state in self._states)
 
-    def _allows(self, cost: Cost) -> bool:
+    def _allows(self, price: Price) -> bool:
         if self.policy is None:
             return True
         try:
-            self.policy.check(cost, self.terms)
+            self.policy.check(price, self.terms)
         except BudgetExceeded:
             return False
         return True
@@ -219,10 +219,10 @@ class Remaining:
             kinds.append(GaussianDP(mu_for_error(error, confidence, 1), unit=unit))
         return max(self._times(self.terms.cost(kind)) for kind in kinds)
 
-    def _times(self, cost: Cost) -> int:
+    def _times(self, price: Price) -> int:
         return (
-            min(_times(state, cost) for state in self._states)
-            if self._allows(cost)
+            min(_times(state, price) for state in self._states)
+            if self._allows(price)
             else 0
         )
 
@@ -330,13 +330,13 @@ def _written_down(exact: Fraction) -> float:
     return near if written(near) <= exact else math.nextafter(near, 0.0)
 
 
-def _times(state: State, cost: Cost) -> int:
-    """How often one cost fits, by the better of the two sums."""
+def _times(state: State, price: Price) -> int:
+    """How often one price fits, by the better of the two sums."""
     times = 0
-    if cost.pure is not None and state.impure == 0:
-        times = (state.pure_cap - state.pure_spent) // cost.pure
-    if state.loss_cap and state.delta_spent + cost.delta <= state.delta_cap:
-        times = max(times, (state.loss_cap - state.loss_spent) // max(cost.loss, 1))
+    if price.pure is not None and state.impure == 0:
+        times = (state.pure_cap - state.pure_spent) // price.pure
+    if state.loss_cap and state.delta_spent + price.delta <= state.delta_cap:
+        times = max(times, (state.loss_cap - state.loss_spent) // max(price.loss, 1))
     return max(0, times)
 
 

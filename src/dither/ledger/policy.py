@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from dither.errors import ArgumentError, BudgetExceeded
 from dither.ledger.facts import FAILURES, FAILURES_IN_ALL
-from dither.ledger.state import Cost
+from dither.ledger.state import Price
 from dither.ledger.terms import ATTO, Terms
 from dither.privacy import PureDP
 from dither.privacy.numbers import written
@@ -65,20 +65,20 @@ class Policy:
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
-    def check(self, cost: Cost, terms: Terms) -> None:
+    def check(self, price: Price, terms: Terms) -> None:
         """Refuse a release that costs more than the ceiling. Of δ it may use the same
         part as of ε.
         """
         if self.ceiling is None:
             return
         most = terms.cost(PureDP(self.ceiling, unit=terms.unit))
-        pure = cost.pure is not None and cost.pure <= (most.pure or 0)
-        loss = terms.loss_cap > 0 and cost.loss <= most.loss
+        pure = price.pure is not None and price.pure <= (most.pure or 0)
+        loss = terms.loss_cap > 0 and price.loss <= most.loss
         part = min(Fraction(1), written(self.ceiling) / written(terms.total.epsilon))
-        if not (pure or (loss and cost.delta <= terms.delta_cap * part)):
+        if not (pure or (loss and price.delta <= terms.delta_cap * part)):
             delta = (
                 f", and δ = {float(terms.delta_cap * part / ATTO):.3g}"
-                if cost.delta
+                if price.delta
                 else ""
             )
             raise BudgetExceeded(

@@ -24,7 +24,7 @@ from typing import Any
 from dither.errors import LedgerError, MissingExtra
 from dither.ledger.entry import Entry
 from dither.ledger.facts import AccountFacts, Facts
-from dither.ledger.state import Cost
+from dither.ledger.state import Price
 from dither.ledger.transitions import apply
 
 __all__ = ["FORMAT", "Total", "recheck"]
@@ -278,19 +278,19 @@ class Prices:
         """
 
     def check_cost(
-        self, account: AccountFacts, guarantee: Mapping[str, Any], cost: Cost
+        self, account: AccountFacts, guarantee: Mapping[str, Any], price: Price
     ) -> None:
         lost = _loss_in(account, guarantee)
         cheaper = (
             (
-                cost.pure is not None
-                and (lost.pure is None or cost.pure < lost.pure * NANO)
+                price.pure is not None
+                and (lost.pure is None or price.pure < lost.pure * NANO)
             )
-            or cost.delta < lost.delta * ATTO
+            or price.delta < lost.delta * ATTO
             or (
                 lost.exact
                 and account.accounting != "pure"
-                and cost.loss < lost.loss * NANO * (1 - NEARLY) - 1
+                and price.loss < lost.loss * NANO * (1 - NEARLY) - 1
             )
         )
         if cheaper:

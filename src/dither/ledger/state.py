@@ -9,36 +9,36 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
-__all__ = ["LARGEST", "Cost", "State"]
+__all__ = ["LARGEST", "Price", "State"]
 
 LARGEST = (1 << 62) - 1
 """No column of a book ever holds more, so that the sum of two still has 64 bits."""
 
 
 @dataclass(frozen=True)
-class Cost:
-    """A charge in whole units: its ε if it is pure, its loss (Rényi at the account's
-    order, or μ²), and its δ.
+class Price:
+    """What a guarantee costs an account, in whole units: its ε if it is pure, its loss
+    (Rényi at the account's order, or μ²), and its δ.
     """
 
     pure: int | None
     loss: int
     delta: int
 
-    def __add__(self, other: Cost) -> Cost:
+    def __add__(self, other: Price) -> Price:
         pure = (
             None if self.pure is None or other.pure is None else self.pure + other.pure
         )
-        return Cost(pure, self.loss + other.loss, self.delta + other.delta)
+        return Price(pure, self.loss + other.loss, self.delta + other.delta)
 
-    def largest_with(self, other: Cost) -> Cost:
+    def largest_with(self, other: Price) -> Price:
         """What covers either of the two."""
         pure = (
             None
             if self.pure is None or other.pure is None
             else max(self.pure, other.pure)
         )
-        return Cost(pure, max(self.loss, other.loss), max(self.delta, other.delta))
+        return Price(pure, max(self.loss, other.loss), max(self.delta, other.delta))
 
 
 @dataclass(frozen=True)
@@ -65,17 +65,17 @@ class State:
     @property
     def holds(self) -> bool:
         """Whether what is spent is within the caps, by either of the two sums."""
-        return self.fits(Cost(0, 0, 0))
+        return self.fits(Price(0, 0, 0))
 
-    def fits(self, cost: Cost) -> bool:
+    def fits(self, price: Price) -> bool:
         """The same condition as the statement that spends."""
         pure = (
-            cost.pure is not None
+            price.pure is not None
             and self.impure == 0
-            and self.pure_spent + cost.pure <= self.pure_cap
+            and self.pure_spent + price.pure <= self.pure_cap
         )
-        loss = self.loss_cap > 0 and self.loss_spent + cost.loss <= self.loss_cap
-        return pure or (loss and self.delta_spent + cost.delta <= self.delta_cap)
+        loss = self.loss_cap > 0 and self.loss_spent + price.loss <= self.loss_cap
+        return pure or (loss and self.delta_spent + price.delta <= self.delta_cap)
 
     def share_caps(self, part: Fraction) -> list[int]:
         """The caps of an analyst's part."""
@@ -87,16 +87,16 @@ class State:
         pure, loss, delta = caps
         return replace(self, pure_cap=pure, loss_cap=loss, delta_cap=delta)
 
-    def plus(self, cost: Cost) -> State:
+    def plus(self, price: Price) -> State:
         """With a charge. Sums stop at the largest number: recovered charges count even
         beyond the caps.
         """
         return replace(
             self,
-            pure_spent=min(self.pure_spent + (cost.pure or 0), LARGEST),
-            loss_spent=min(self.loss_spent + cost.loss, LARGEST),
-            delta_spent=min(self.delta_spent + cost.delta, LARGEST),
-            impure=self.impure + (cost.pure is None),
+            pure_spent=min(self.pure_spent + (price.pure or 0), LARGEST),
+            loss_spent=min(self.loss_spent + price.loss, LARGEST),
+            delta_spent=min(self.delta_spent + price.delta, LARGEST),
+            impure=self.impure + (price.pure is None),
         )
 
     def emptied(self) -> State:

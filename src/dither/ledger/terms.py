@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Self
 
 from dither.errors import ArgumentError, NoConversion
-from dither.ledger.state import LARGEST, Cost
+from dither.ledger.state import LARGEST, Price
 from dither.privacy import (
     ApproxDP,
     BoundedRange,
@@ -31,7 +31,7 @@ from dither.privacy import (
 from dither.privacy.gaussian import pure_mu
 from dither.privacy.numbers import LIBM, float_down, written
 
-__all__ = ["ATTO", "NANO", "Accounting", "Cost", "Terms", "loss_cap"]
+__all__ = ["ATTO", "NANO", "Accounting", "Price", "Terms", "loss_cap"]
 
 NANO = 10**9
 """ε and losses are counted in units of 1e-9."""
@@ -105,11 +105,11 @@ class Terms:
     def unit(self) -> Unit:
         return self.total.unit
 
-    def cost(self, guarantee: Guarantee) -> Cost:
+    def cost(self, guarantee: Guarantee) -> Price:
         """What a guarantee costs here; refused if it has no finite loss."""
         if isinstance(guarantee, Composed):
-            costs = [self.cost(part) for part in guarantee.parts]
-            return _countable(sum(costs[1:], costs[0]))
+            prices = [self.cost(part) for part in guarantee.parts]
+            return _countable(sum(prices[1:], prices[0]))
         pure = _pure_epsilon(guarantee)
         if self.accounting is Accounting.PURE:
             if pure is None:
@@ -117,9 +117,9 @@ class Terms:
                     "guarantee",
                     f"{guarantee} is not pure; use an account with a δ (renyi or gdp)",
                 )
-            return Cost(pure, 0, 0)
+            return Price(pure, 0, 0)
         delta = _units_up(written(guarantee.delta_part), ATTO)
-        return Cost(
+        return Price(
             pure, max(1, _units_up(Fraction(self._loss(guarantee)), NANO)), delta
         )
 
@@ -138,22 +138,22 @@ class Terms:
             )
         return loss
 
-    def disjoint(self, guarantees: Iterable[Guarantee]) -> Cost:
+    def disjoint(self, guarantees: Iterable[Guarantee]) -> Price:
         """What answers about disjoint keys of one plan cost together (rule R13).
 
         A unit that is added or removed is in one key, so the largest cost covers all. A
         unit that is replaced may leave one key and enter another, so twice the largest
         covers both.
         """
-        costs = [self.cost(guarantee) for guarantee in guarantees]
-        if not costs:
+        prices = [self.cost(guarantee) for guarantee in guarantees]
+        if not prices:
             raise ArgumentError(
                 "guarantees", "is empty; pass what each key's answer promises"
             )
-        covering = costs[0]
-        for cost in costs[1:]:
-            covering = covering.largest_with(cost)
-        twice = self.unit.relation is Relation.REPLACE and len(costs) > 1
+        covering = prices[0]
+        for price in prices[1:]:
+            covering = covering.largest_with(price)
+        twice = self.unit.relation is Relation.REPLACE and len(prices) > 1
         return _countable(covering + covering) if twice else covering
 
 
@@ -233,9 +233,9 @@ def _checked(units: int, largest: int = LARGEST) -> int:
     return units
 
 
-def _countable(cost: Cost) -> Cost:
-    if max(cost.pure or 0, cost.loss, cost.delta) > LARGEST:
+def _countable(price: Price) -> Price:
+    if max(price.pure or 0, price.loss, price.delta) > LARGEST:
         raise ArgumentError(
             "guarantee", "costs more than any book can count; ask for less at once"
         )
-    return cost
+    return price

@@ -25,7 +25,7 @@ from dither.ledger.facts import (
     Facts,
     Pending,
 )
-from dither.ledger.state import Cost, State
+from dither.ledger.state import Price, State
 
 __all__ = ["SCHEMA", "Line", "Refusal", "Rules", "apply", "refusal"]
 
@@ -55,7 +55,7 @@ class Rules(Protocol):
 
     def check_caps(self, account: AccountFacts) -> None: ...
     def check_cost(
-        self, account: AccountFacts, guarantee: Mapping[str, Any], cost: Cost
+        self, account: AccountFacts, guarantee: Mapping[str, Any], price: Price
     ) -> None: ...
 
 
@@ -75,7 +75,7 @@ LENIENT = (Refusal.SHARE_SPENT, Refusal.NO_SHARE)
 """
 
 
-def refusal(facts: Facts, name: str, by: str | None, cost: Cost) -> Refusal | None:
+def refusal(facts: Facts, name: str, by: str | None, price: Price) -> Refusal | None:
     """Why this charge is not granted, or None if it is. The statements in `store`
     decide the same.
     """
@@ -87,10 +87,10 @@ def refusal(facts: Facts, name: str, by: str | None, cost: Cost) -> Refusal | No
     stopped = standing(analysts, by)
     if stopped is not None:
         return stopped
-    if not account.state.fits(cost):
+    if not account.state.fits(price):
         return Refusal.SPENT
     share = analysts.get(by or "", AnalystFacts())
-    return Refusal.SHARE_SPENT if share.part and not share.state.fits(cost) else None
+    return Refusal.SHARE_SPENT if share.part and not share.state.fits(price) else None
 
 
 def standing(analysts: Mapping[str, AnalystFacts], by: str | None) -> Refusal | None:
@@ -174,31 +174,31 @@ def _open(facts: Facts, line: Line, rules: Rules | None) -> None:
 
 def _charge(facts: Facts, line: Line, rules: Rules | None) -> None:
     name, body = line.account, line.body
-    by, cost, account = body["by"], Cost(*body["cost"]), facts.accounts[name]
-    _check_cost(rules, account, body, cost)
-    found = refusal(facts, name, by, cost)
+    by, price, account = body["by"], Price(*body["cost"]), facts.accounts[name]
+    _check_cost(rules, account, body, price)
+    found = refusal(facts, name, by, price)
     if facts.schema == 1 and found in LENIENT:
         found = None
     if found is not None:
         raise LedgerError(f"it is charged though {found.value}")
-    state = account.state.plus(cost)
+    state = account.state.plus(price)
     if "spent" in body and tuple(body["spent"]) != state.spent:
         raise LedgerError("it does not say what is spent with it")
     facts.accounts[name] = replace(account, state=state, charges=account.charges + 1)
-    _spend_by(facts, name, by, cost)
+    _spend_by(facts, name, by, price)
     if facts.schema > 1:
         facts.pending[line.seq] = Pending(name, by, body["deadline"], body["id"])
 
 
 def _recover(facts: Facts, line: Line, rules: Rules | None) -> None:
     body, account = line.body, facts.accounts[line.account]
-    cost = Cost(*body["cost"])
-    _check_cost(rules, account, body, cost)
+    price = Price(*body["cost"])
+    _check_cost(rules, account, body, price)
     if body["head"] in facts.recovered:
         raise LedgerError("this charge was recovered before")
     facts.recovered.add(body["head"])
-    facts.accounts[line.account] = replace(account, state=account.state.plus(cost))
-    _spend_by(facts, line.account, body["by"], cost, charges=0)
+    facts.accounts[line.account] = replace(account, state=account.state.plus(price))
+    _spend_by(facts, line.account, body["by"], price, charges=0)
 
 
 def _amend(facts: Facts, line: Line, rules: Rules | None) -> None:
@@ -358,11 +358,11 @@ def _take_pending(facts: Facts, line: Line) -> Pending:
 
 
 def _spend_by(
-    facts: Facts, name: str, by: str | None, cost: Cost, charges: int = 1
+    facts: Facts, name: str, by: str | None, price: Price, charges: int = 1
 ) -> None:
     if by is not None:
         mine = facts.analysts.get((name, by), AnalystFacts())
-        state = mine.state.plus(cost)
+        state = mine.state.plus(price)
         facts.analysts[name, by] = replace(
             mine, state=state, charges=mine.charges + charges
         )
@@ -379,15 +379,15 @@ def _check_caps(rules: Rules | None, account: AccountFacts) -> None:
 
 
 def _check_cost(
-    rules: Rules | None, account: AccountFacts, body: Mapping[str, Any], cost: Cost
+    rules: Rules | None, account: AccountFacts, body: Mapping[str, Any], price: Price
 ) -> None:
-    if min(cost.pure or 0, cost.loss, cost.delta) < 0:
+    if min(price.pure or 0, price.loss, price.delta) < 0:
         raise LedgerError("it costs less than nothing")
     for part in body["guarantee"].get("parts", [body["guarantee"]]):
         if (part["unit"], part["relation"]) != (account.unit, account.relation):
             raise LedgerError("its guarantee is for another unit")
     if rules is not None:
-        rules.check_cost(account, body["guarantee"], cost)
+        rules.check_cost(account, body["guarantee"], price)
 
 
 _BOOK: dict[str, Callable[[Facts, Line], None]] = {

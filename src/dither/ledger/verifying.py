@@ -15,7 +15,7 @@ from dither.errors import DitherError, LedgerError
 from dither.ledger.entry import Entry, canonical
 from dither.ledger.facts import AccountFacts, Facts
 from dither.ledger.sqlite import SQLiteStore
-from dither.ledger.state import Cost
+from dither.ledger.state import Price
 from dither.ledger.tables import LINES, load_all
 from dither.ledger.terms import Accounting, Terms
 from dither.ledger.transitions import apply
@@ -182,20 +182,20 @@ class Dithers:
             raise LedgerError("it allows more than the total that it states")
 
     def check_cost(
-        self, account: AccountFacts, guarantee: Mapping[str, Any], cost: Cost
+        self, account: AccountFacts, guarantee: Mapping[str, Any], price: Price
     ) -> None:
         """A charge must cost at least what its guarantee says."""
         true = _cost_of(_about(account), canonical(guarantee))
         pairs = (
-            (cost.pure, true.pure),
-            (cost.loss, true.loss),
-            (cost.delta, true.delta),
+            (price.pure, true.pure),
+            (price.loss, true.loss),
+            (price.delta, true.delta),
         )
         cheap = any(
             stated is not None and _nearly(stated) < (real or 0)
             for stated, real in pairs
         )
-        if cheap or (cost.pure is None) != (true.pure is None):
+        if cheap or (price.pure is None) != (true.pure is None):
             raise LedgerError("it costs less than its guarantee")
 
 
@@ -215,7 +215,7 @@ def _terms(about: About) -> Terms:
 
 
 @lru_cache(maxsize=4096)
-def _cost_of(about: About, guarantee: str) -> Cost:
+def _cost_of(about: About, guarantee: str) -> Price:
     data, terms = json.loads(guarantee), _terms(about)
     if data["kind"] == "disjoint":
         return terms.disjoint([from_json(part) for part in data["parts"]])

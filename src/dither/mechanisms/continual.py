@@ -17,7 +17,7 @@ import numpy as np
 
 from dither.errors import ArgumentError
 from dither.mechanisms.additive import Gaussian
-from dither.mechanisms.opened import Opened, Payer, charged
+from dither.mechanisms.interactive import Interactive, Payer, charged
 from dither.mechanisms.sums import reaches, root_up
 from dither.mechanisms.values import Integers, Reals, numbers, present
 from dither.privacy import ROW, GaussianDP, Relation, Unit
@@ -210,7 +210,7 @@ class ContinualCount:
         return result
 
 
-class CountStream(Opened):
+class CountStream(Interactive):
     """An opened `ContinualCount`: add the value of each step, get the running count."""
 
     def __init__(self, mechanism: ContinualCount, receipt: Any) -> None:

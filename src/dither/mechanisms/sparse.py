@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from dither.errors import ArgumentError
-from dither.mechanisms.opened import Opened, Payer, charged
+from dither.mechanisms.interactive import Interactive, Payer, charged
 from dither.mechanisms.values import numbers, present
 from dither.noise import Grid, discrete_laplace
 from dither.noise.shapes import check_scale
@@ -149,7 +149,7 @@ def _reach(scale: float, missed: float) -> int:
     return max(0, math.ceil(scale * (excess - math.log(missed)) - 1))
 
 
-class ThresholdStream(Opened):
+class ThresholdStream(Interactive):
     """An opened `AboveThreshold`: ask about values until it has said yes as often as it
     may.
     """

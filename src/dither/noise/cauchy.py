@@ -24,8 +24,8 @@ from dither.noise.cells import (
     spread,
     squares_inside,
 )
-from dither.noise.disc import CHUNK, Point, coordinates, heads
 from dither.noise.exact import Interval, widen
+from dither.noise.polar import CHUNK, Point, coordinates, heads
 from dither.noise.shapes import Shape, check_scale, shaped
 from dither.noise.stream import Source, Words
 

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from dither.noise import stream
 from dither.noise.cells import Ratio, halvings, place, spread, squares_inside
-from dither.noise.disc import CHUNK, Point, coordinates, heads
 from dither.noise.exact import LOG_ERROR, Interval, decide, floor_of, widen
+from dither.noise.polar import CHUNK, Point, coordinates, heads
 from dither.noise.shapes import Shape, check_scale, shaped
 from dither.noise.stream import Source, Words
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from dither.errors import ArgumentError
 from dither.privacy import advanced
+from dither.privacy.bundle import Bundle, bundle_of
 from dither.privacy.composite import flatten
 from dither.privacy.gaussian import gaussian_delta, gaussian_epsilon
 from dither.privacy.guarantees import SMALLEST_EPSILON, ApproxDP, Guarantee, PureDP
@@ -29,7 +30,6 @@ from dither.privacy.numbers import (
     written_up,
 )
 from dither.privacy.optimal import repeated_delta, repeated_epsilon
-from dither.privacy.pile import Pile, pile_of
 from dither.privacy.renyi import best_delta, best_epsilon
 from dither.privacy.units import Unit, common_unit
 
@@ -105,19 +105,19 @@ def compose(
     """
     parts = flatten(guarantees, "guarantees")
     unit = common_unit((part.unit for part in parts), "guarantees")
-    pile = pile_of(parts)
+    bundle = bundle_of(parts)
     if delta is None:
-        return _pure_sum(pile, unit)
+        return _pure_sum(bundle, unit)
     wanted = small_probability("delta", delta, zero=True, rounding=float_down)
-    free, total = _free_delta(pile, wanted)
-    candidates = _candidates(pile, free, tight)
+    free, total = _free_delta(bundle, wanted)
+    candidates = _candidates(bundle, free, tight)
     if not candidates:
         raise ArgumentError(
             "delta",
             f"{wanted:g} leaves no δ to state an ε with; pass a larger δ such "
-            f"as {_larger(pile):.1g}",
+            f"as {_larger(bundle):.1g}",
         )
-    return _choose(pile, unit, candidates, total)
+    return _choose(bundle, unit, candidates, total)
 
 
 def epsilon_of(parts: Iterable[Guarantee], delta: Number) -> float:
@@ -130,174 +130,181 @@ def delta_of(
     parts: Iterable[Guarantee], epsilon: float, *, tight: bool = True
 ) -> float:
     """The smallest δ known at an ε, beside the δ that the parts carry."""
-    pile = pile_of(parts)
-    if pile.only_bounded and pile.basic_epsilon() <= written(epsilon):
+    bundle = bundle_of(parts)
+    if bundle.only_bounded and bundle.basic_epsilon() <= written(epsilon):
         return 0.0
-    found = [best_delta(pile.loss, epsilon, pile.orders(), refine=not pile.sampled)]
-    if pile.has_gaussian_form:
-        found.append(gaussian_delta(pile.total_mu(), epsilon))
-    if pile.only_bounded and len(pile.bounded) == 1:
+    found = [
+        best_delta(bundle.loss, epsilon, bundle.orders(), refine=not bundle.sampled)
+    ]
+    if bundle.has_gaussian_form:
+        found.append(gaussian_delta(bundle.total_mu(), epsilon))
+    if bundle.only_bounded and len(bundle.bounded) == 1:
         found.extend(
-            repeated_delta(each, count, epsilon) for each, count in pile.bounded.items()
+            repeated_delta(each, count, epsilon)
+            for each, count in bundle.bounded.items()
         )
-    elif tight and epsilon > 0.0 and _numerical_helps(pile, min(found)):
-        found.append(_numerical_delta(pile, epsilon))
+    elif tight and epsilon > 0.0 and _numerical_helps(bundle, min(found)):
+        found.append(_numerical_delta(bundle, epsilon))
     return min(found)
 
 
-def _pure_sum(pile: Pile, unit: Unit) -> Composition:
-    if not pile.only_bounded or pile.carried:
+def _pure_sum(bundle: Bundle, unit: Unit) -> Composition:
+    if not bundle.only_bounded or bundle.carried:
         raise ArgumentError(
             "delta",
             "some parts hold only with a δ; pass the δ of the whole, such as "
             "delta=1e-6",
         )
-    guarantee = PureDP(written_up(pile.basic_epsilon()), unit=unit)
+    guarantee = PureDP(written_up(bundle.basic_epsilon()), unit=unit)
     return Composition(guarantee, BASIC, {BASIC: guarantee.epsilon})
 
 
-def _free_delta(pile: Pile, wanted: float) -> tuple[float, float]:
+def _free_delta(bundle: Bundle, wanted: float) -> tuple[float, float]:
     """What is left of δ for the theorems, rounded down, and the δ of the result."""
-    left = written(wanted) - pile.carried
+    left = written(wanted) - bundle.carried
     if left >= 0:
         return spare_delta(left), wanted
-    if pile.carried > Fraction(wanted) * (1 + Fraction(1, 10**12)):
+    if bundle.carried > Fraction(wanted) * (1 + Fraction(1, 10**12)):
         raise ArgumentError(
             "delta",
-            f"{wanted:g} is below the δ = {float(pile.carried):g} that the "
+            f"{wanted:g} is below the δ = {float(bundle.carried):g} that the "
             "parts carry; pass a larger δ",
         )
-    return 0.0, written_up(pile.carried)
+    return 0.0, written_up(bundle.carried)
 
 
-def _larger(pile: Pile) -> float:
-    return max(2.0 * float(pile.carried), 1e-6)
+def _larger(bundle: Bundle) -> float:
+    return max(2.0 * float(bundle.carried), 1e-6)
 
 
-def _candidates(pile: Pile, delta: float, tight: bool) -> dict[str, float]:
-    if pile.only_bounded:
-        found = _bounded_candidates(pile, delta)
+def _candidates(bundle: Bundle, delta: float, tight: bool) -> dict[str, float]:
+    if bundle.only_bounded:
+        found = _bounded_candidates(bundle, delta)
     elif delta > 0.0:
-        found = _curve_candidates(pile, delta)
+        found = _curve_candidates(bundle, delta)
     else:
         return {}
-    if tight and delta > 0.0 and _numerical_helps(pile, delta):
-        numerical = _numerical_epsilon(pile, delta)
+    if tight and delta > 0.0 and _numerical_helps(bundle, delta):
+        numerical = _numerical_epsilon(bundle, delta)
         found |= {} if math.isinf(numerical) else {DISTRIBUTION: numerical}
     return found
 
 
-def _bounded_candidates(pile: Pile, delta: float) -> dict[str, float]:
-    found = {BASIC: written_up(pile.basic_epsilon())}
-    if pile.parts == 1 or delta <= 0.0:
+def _bounded_candidates(bundle: Bundle, delta: float) -> dict[str, float]:
+    found = {BASIC: written_up(bundle.basic_epsilon())}
+    if bundle.parts == 1 or delta <= 0.0:
         return found
-    found[ADVANCED] = advanced.advanced_epsilon(pile.bounded, delta)
-    found[HETEROGENEOUS] = advanced.heterogeneous_epsilon(pile.bounded, delta)
-    for epsilon, count in pile.bounded.items() if len(pile.bounded) == 1 else ():
+    found[ADVANCED] = advanced.advanced_epsilon(bundle.bounded, delta)
+    found[HETEROGENEOUS] = advanced.heterogeneous_epsilon(bundle.bounded, delta)
+    for epsilon, count in bundle.bounded.items() if len(bundle.bounded) == 1 else ():
         found[OPTIMAL] = repeated_epsilon(epsilon, count, delta)
-    return found | _curve_candidates(pile, delta)
+    return found | _curve_candidates(bundle, delta)
 
 
-def _curve_candidates(pile: Pile, delta: float) -> dict[str, float]:
-    if pile.only_gaussian:
-        return {GAUSSIAN: gaussian_epsilon(pile.mu, delta)}
+def _curve_candidates(bundle: Bundle, delta: float) -> dict[str, float]:
+    if bundle.only_gaussian:
+        return {GAUSSIAN: gaussian_epsilon(bundle.mu, delta)}
     found = {
-        RENYI: best_epsilon(pile.loss, delta, pile.orders(), refine=not pile.sampled)
+        RENYI: best_epsilon(
+            bundle.loss, delta, bundle.orders(), refine=not bundle.sampled
+        )
     }
-    if pile.has_rho:
-        rho = pile.total_rho()
+    if bundle.has_rho:
+        rho = bundle.total_rho()
         found[CONCENTRATED] = best_epsilon(
             lambda order: rho * order * (1.0 + 2.0**-50), delta
         )
-    if pile.has_gaussian_form:
-        found[GAUSSIAN] = gaussian_epsilon(pile.total_mu(), delta)
-    if not pile.only_bounded and pile.bounded:
-        found[BASIC] = _split_epsilon(pile, delta)
+    if bundle.has_gaussian_form:
+        found[GAUSSIAN] = gaussian_epsilon(bundle.total_mu(), delta)
+    if not bundle.only_bounded and bundle.bounded:
+        found[BASIC] = _split_epsilon(bundle, delta)
     return found
 
 
-def _split_epsilon(pile: Pile, delta: float) -> float:
+def _split_epsilon(bundle: Bundle, delta: float) -> float:
     """The bounded parts' ε added to the ε of all others at the whole δ."""
-    rest = Pile(
-        pile.parts,
-        pile.gaussians,
-        sampled=pile.sampled,
-        listed=pile.listed,
-        rho=pile.rho,
+    rest = Bundle(
+        bundle.parts,
+        bundle.gaussians,
+        sampled=bundle.sampled,
+        listed=bundle.listed,
+        rho=bundle.rho,
     )
     others = (
         gaussian_epsilon(rest.mu, delta)
         if rest.has_gaussian_form
         else best_epsilon(rest.loss, delta, rest.orders(), False)
     )
-    return float_up(pile.basic_epsilon() + Fraction(others))
+    return float_up(bundle.basic_epsilon() + Fraction(others))
 
 
-def _numerical_epsilon(pile: Pile, delta: float) -> float:
+def _numerical_epsilon(bundle: Bundle, delta: float) -> float:
     """ε by privacy loss distributions, and never less than parts alone have exactly
     (rule R33).
     """
     from dither.privacy import pld  # and numpy with it
 
-    found = pld.pld_epsilon(_dominated(pile), delta)
+    found = pld.pld_epsilon(_dominated(bundle), delta)
     alone = [
         repeated_epsilon(epsilon, count, delta)
-        for epsilon, count in pile.bounded.items()
+        for epsilon, count in bundle.bounded.items()
     ]
-    alone += [gaussian_epsilon(pile.mu, delta)] if pile.gaussians else []
+    alone += [gaussian_epsilon(bundle.mu, delta)] if bundle.gaussians else []
     return math.inf if found is None else max([found, *alone])
 
 
-def _numerical_delta(pile: Pile, epsilon: float) -> float:
+def _numerical_delta(bundle: Bundle, epsilon: float) -> float:
     """δ by privacy loss distributions, and never less than parts alone have exactly."""
     from dither.privacy import pld
 
-    found = pld.pld_delta(_dominated(pile), epsilon)
+    found = pld.pld_delta(_dominated(bundle), epsilon)
     alone = [
-        repeated_delta(each, count, epsilon) for each, count in pile.bounded.items()
+        repeated_delta(each, count, epsilon) for each, count in bundle.bounded.items()
     ]
-    alone += [gaussian_delta(pile.mu, epsilon)] if pile.gaussians else []
+    alone += [gaussian_delta(bundle.mu, epsilon)] if bundle.gaussians else []
     return 1.0 if found is None else max([found, *alone])
 
 
-def _dominated(pile: Pile) -> Dominated:
+def _dominated(bundle: Bundle) -> Dominated:
     from dither.privacy import pld
 
-    return pld.dominated(pile.mu, pile.sampled, pile.bounded, pile.loss, pile.orders())
-
-
-def _numerical_helps(pile: Pile, delta: float) -> bool:
-    """Whether a privacy loss distribution could improve the answer, and can be
-    computed.
-    """
-    if not pile.has_dominating_pairs or pile.only_gaussian:
-        return False
-    if not pile.only_bounded:
-        return True
-    return len(pile.bounded) > 1 and delta >= _PURE_IS_WORTH * math.exp(
-        _log_all_truthful(pile)
+    return pld.dominated(
+        bundle.mu, bundle.sampled, bundle.bounded, bundle.loss, bundle.orders()
     )
 
 
-def _log_all_truthful(pile: Pile) -> float:
+def _numerical_helps(bundle: Bundle, delta: float) -> bool:
+    """Whether a privacy loss distribution could improve the answer, and can be
+    computed.
+    """
+    if not bundle.has_dominating_pairs or bundle.only_gaussian:
+        return False
+    if not bundle.only_bounded:
+        return True
+    return len(bundle.bounded) > 1 and delta >= _PURE_IS_WORTH * math.exp(
+        _log_all_truthful(bundle)
+    )
+
+
+def _log_all_truthful(bundle: Bundle) -> float:
     """ln of the probability of the largest loss Σε: if δ is far below it, no theorem
     lowers ε by more than δ/that.
     """
     return sum(
         -count * math.log1p(math.exp(-epsilon))
-        for epsilon, count in pile.bounded.items()
+        for epsilon, count in bundle.bounded.items()
     )
 
 
 def _choose(
-    pile: Pile, unit: Unit, candidates: dict[str, float], delta: float
+    bundle: Bundle, unit: Unit, candidates: dict[str, float], delta: float
 ) -> Composition:
     theorem = min(candidates, key=candidates.__getitem__)
     basic = candidates.get(BASIC, math.inf)
-    if pile.only_bounded and basic * (1.0 - _PURE_IS_WORTH) <= candidates[theorem]:
+    if bundle.only_bounded and basic * (1.0 - _PURE_IS_WORTH) <= candidates[theorem]:
         guarantee: PureDP | ApproxDP = PureDP(basic, unit=unit)
-        if pile.carried:
-            guarantee = ApproxDP(basic, written_up(pile.carried), unit=unit)
+        if bundle.carried:
+            guarantee = ApproxDP(basic, written_up(bundle.carried), unit=unit)
         return Composition(guarantee, BASIC, candidates)
     return Composition(
         ApproxDP(max(candidates[theorem], SMALLEST_EPSILON), delta, unit=unit),

@@ -1,13 +1,13 @@
-"""What mechanisms that answer step by step share: one charge when opened (rule R21),
-and one place to ask.
+"""The base of interactive mechanisms, which answer step by step: one charge when opened
+(rule R21), and one place to ask.
 
-Other charges come between the answers of an opened mechanism. That its one charge still
-covers all of them is a claim of its own, about concurrent composition: the docstring of
-each mechanism says what it relies on there (docs/proofs/filter.md lists what is known).
+Other charges come between the answers of an interactive mechanism. That its one charge
+still covers all of them is a claim of its own, about concurrent composition: the
+docstring of each mechanism says what it relies on there (docs/proofs/filter.md lists
+what is known).
 
-An opened mechanism remembers noise. Whoever asked two copies of it would see the same
-noise twice, so it cannot be copied or pickled, and a forked process cannot go on with
-it.
+An interactive mechanism remembers noise. Two copies of it would answer with the same
+noise, so it cannot be copied or pickled, and a forked process cannot go on with it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, NoReturn, Protocol
 from dither.errors import ArgumentError
 from dither.privacy import Guarantee
 
-__all__ = ["Opened", "Payer", "charged"]
+__all__ = ["Interactive", "Payer", "charged"]
 
 
 class Payer(Protocol):
@@ -50,9 +50,9 @@ def charged(budget: Payer | None, guarantee: Guarantee, purpose: str) -> Any:
     return receipt
 
 
-class Opened:
-    """The base of opened mechanisms. Steps are taken one at a time, from any thread of
-    the process that opened it.
+class Interactive:
+    """The base of interactive mechanisms. Steps are taken one at a time, from any thread
+    of the process that opened it.
     """
 
     def __init__(self, guarantee: Guarantee, receipt: Any) -> None:

@@ -1,5 +1,5 @@
-"""Uniform points of the square [−1, 1)², from which the Gaussian and Cauchy samplers
-keep those in the unit disc.
+"""Points of the polar method: uniform in the square [−1, 1)². The Gaussian and Cauchy
+samplers keep those in the unit disc.
 """
 
 from __future__ import annotations

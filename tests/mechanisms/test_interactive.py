@@ -1,4 +1,4 @@
-"""Opened mechanisms: charged at once, one at a time, one of each, in one process."""
+"""Interactive mechanisms: charged at once, one at a time, one of each, in one process."""
 
 import copy
 import os
@@ -9,12 +9,12 @@ import pytest
 
 import dither
 from dither.mechanisms import AboveThreshold, ContinualCount
-from dither.mechanisms.opened import Opened, charged
+from dither.mechanisms.interactive import Interactive, charged
 
 PROMISE = dither.PureDP(0.6)
 
 
-class Counter(Opened):
+class Counter(Interactive):
     """The least that can be opened."""
 
     def __init__(self):
@@ -72,7 +72,7 @@ MECHANISMS = {"ThresholdStream": AboveThreshold, "CountStream": ContinualCount}
 def test_each_mechanism_names_what_allows_other_charges_between_its_answers():
     own = {
         one.__name__
-        for one in Opened.__subclasses__()
+        for one in Interactive.__subclasses__()
         if one.__module__.startswith("dither.")
     }
     assert own == set(MECHANISMS)

@@ -28,7 +28,7 @@ from dither.privacy.renyi import SAMPLED_ORDERS, WIDE_ORDERS
 
 
 @dataclass
-class Pile:
+class Bundle:
     """Sums and counts of the parts; δs that parts carry are kept apart and exact."""
 
     parts: int = 0
@@ -170,8 +170,8 @@ class Pile:
         return tuple(sorted(listed | {order for order in orders if order <= highest}))
 
 
-def pile_of(parts: Iterable[Guarantee]) -> Pile:
-    pile = Pile()
+def bundle_of(parts: Iterable[Guarantee]) -> Bundle:
+    bundle = Bundle()
     for part in parts:
-        pile.add(part)
-    return pile
+        bundle.add(part)
+    return bundle

@@ -14,7 +14,7 @@ from dither.privacy import (
     RenyiDP,
     ZeroConcentratedDP,
 )
-from dither.privacy.pile import pile_of
+from dither.privacy.bundle import bundle_of
 
 ALL: list[Guarantee] = [
     GaussianDP(0.3),
@@ -30,29 +30,29 @@ ALL: list[Guarantee] = [
 
 
 def test_parts_are_sorted_and_counted() -> None:
-    pile = pile_of(ALL)
-    assert pile.mu == pytest.approx((0.3**2 + 0.4**2 + 0.2**2) ** 0.5)
-    assert pile.pure == {0.1: 2}
-    assert pile.bounded == {0.1: 2, 0.2: 1}
-    assert pile.sampled == {(1.0, 0.1): 5}
-    assert float(pile.carried) == pytest.approx(2e-7)
+    bundle = bundle_of(ALL)
+    assert bundle.mu == pytest.approx((0.3**2 + 0.4**2 + 0.2**2) ** 0.5)
+    assert bundle.pure == {0.1: 2}
+    assert bundle.bounded == {0.1: 2, 0.2: 1}
+    assert bundle.sampled == {(1.0, 0.1): 5}
+    assert float(bundle.carried) == pytest.approx(2e-7)
     assert [
-        pile.has_rho,
-        pile.has_gaussian_form,
-        pile.has_dominating_pairs,
-        pile.only_bounded,
+        bundle.has_rho,
+        bundle.has_gaussian_form,
+        bundle.has_dominating_pairs,
+        bundle.only_bounded,
     ] == [False] * 4
 
 
 @pytest.mark.parametrize("order", [1.4, 2.0, 8.0, 30.0])
 def test_losses_add_up(order: float) -> None:
-    assert pile_of(ALL).loss(order) == pytest.approx(
+    assert bundle_of(ALL).loss(order) == pytest.approx(
         Composed(ALL).renyi(order), rel=1e-9
     )
 
 
 def test_orders_stop_where_listed_losses_do() -> None:
-    orders = pile_of(ALL).orders()
+    orders = bundle_of(ALL).orders()
     assert max(orders) == 30.0
     assert 1.5 in orders
 
@@ -62,4 +62,4 @@ def test_foreign_guarantees_are_refused() -> None:
         pass
 
     with pytest.raises(ArgumentError, match=r"\.approx\(delta\)"):
-        pile_of([Odd()])  # type: ignore[abstract]
+        bundle_of([Odd()])  # type: ignore[abstract]
