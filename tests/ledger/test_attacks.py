@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from dither import GaussianDP, LedgerError, PureDP
+from dither import LedgerError, PureDP
 from dither.ledger import Ledger, verify
 from dither.ledger.entry import Entry, canonical
 from dither.ledger.sqlite import backup_file
@@ -109,24 +109,6 @@ def test_a_book_removed_while_open_grants_nothing(tmp_path):
         (tmp_path / "book.db").unlink()
         with pytest.raises(LedgerError, match="moved, removed"):
             account.charge(PureDP(1))
-
-
-def test_writing_off_never_lowers_what_is_spent(ledger):
-    account = ledger.account("clinic", epsilon=3, delta=1e-6)
-    for _ in range(3):
-        account.charge(PureDP(1))
-    before = account.remaining.state
-    account.write_off("enough")
-    after = account.remaining.state
-    assert (after.pure_spent, after.loss_spent) >= (
-        before.pure_spent,
-        before.loss_spent,
-    )
-    assert after.loss_spent == before.loss_spent > after.loss_cap
-    with pytest.raises(LedgerError, match="written off, which is final"):
-        ledger.amend("clinic", epsilon=6, delta=1e-6, reason="more")
-    assert not account.affords(GaussianDP(0.001))
-    verify(ledger)
 
 
 def forge(ledger, change):
