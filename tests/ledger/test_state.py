@@ -1,5 +1,5 @@
-"""The state of an account is a filter. It is tested against brute force: every path of an adaptive adversary,
-enumerated.
+"""The state of an account is a filter, tested against brute force: every path of an
+adaptive adversary, enumerated.
 """
 
 from __future__ import annotations

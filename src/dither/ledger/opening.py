@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dither.errors import DitherError, LedgerError
 from dither.ledger.note import Note
-from dither.ledger.sqlite import leftovers
+from dither.ledger.sqlite_file import leftovers
 from dither.ledger.store import META, VERSION, version_of
 from dither.ledger.tables import check_version, create, migrate
 from dither.noise import token
