@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import subprocess
 import sys
@@ -227,12 +226,6 @@ def test_one_unit_moves_a_histogram_by_its_rows(
 
 
 # Types
-
-
-def test_help_shows_every_keyword() -> None:
-    for function in (dither.Dataset.sql, dither.Dataset.preview, dither.mean):
-        assert "epsilon" in inspect.signature(function).parameters
-        assert "cost" not in inspect.signature(function).parameters
 
 
 SCRIPT = """
