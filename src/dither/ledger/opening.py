@@ -1,4 +1,6 @@
-"""What is done before a book is used: begin it, bring it up to date, doubt it."""
+"""Make a book ready for use: create it, migrate it to the current schema, and freeze it
+where it may not be the latest.
+"""
 
 from __future__ import annotations
 

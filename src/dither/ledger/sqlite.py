@@ -85,8 +85,8 @@ class SQLiteStore(SQLiteConnection):
             self._active = False
 
     def charge(self, charge: Charge) -> Last | None:
-        """The ordinary way without its detours: beside a commit to a fast disk,
-        Python's own time counts.
+        """Spend in one short transaction. It skips the steps of the ordinary way,
+        because on a fast disk Python takes longer than the commit.
         """
         connection = self._connected()
         with self._lock, self._alone():
@@ -127,7 +127,9 @@ class SQLiteStore(SQLiteConnection):
         return last
 
     def _write_note(self, last: Last, anew: bool = False) -> None:
-        """After the commit, and before anybody is told that it was granted."""
+        """Write the head to the note: after the commit, and before the caller learns
+        that the charge was granted.
+        """
         if self._note is not None:
             record = Record(self._book, last[0], last[2], *self._here)
             self._seen = self._note.create(record) if anew else self._note.write(record)
@@ -137,8 +139,8 @@ class SQLiteStore(SQLiteConnection):
         self._last, self._highest, self.latest = last, (last[0], last[2]), last[1]
 
     def _write_far(self, data: bytes) -> None:
-        """Note the head in this machine's own folder too, if it has one: a backup of
-        the book's folder has it not.
+        """Note the head in a folder of this machine too: a backup of the book's folder
+        does not contain that note.
         """
         with suppress(OSError):
             if self._far is None:
@@ -154,8 +156,8 @@ class SQLiteStore(SQLiteConnection):
         )
 
     def _check_far(self, run: Run) -> None:
-        """A book that was put back together with its note is found by what this machine
-        has seen of it.
+        """Find a book that was restored together with its note: this machine has seen a
+        later state of it.
         """
         try:
             data = self._far_path().read_bytes()

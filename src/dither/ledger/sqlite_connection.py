@@ -1,4 +1,4 @@
-"""The connection of a process to a book in SQLite: opened, doubted, forked, closed."""
+"""The connection of a process to a book in SQLite: how it opens, forks and closes."""
 
 from __future__ import annotations
 
@@ -113,14 +113,14 @@ class SQLiteConnection:
         return found.st_dev, found.st_ino, found.st_nlink
 
     def _neighbours(self) -> tuple[int, ...]:
-        """Which files SQLite has beside the book. While a connection is open, their
-        numbers are not given anew.
+        """The inodes of the files that SQLite keeps beside the book. While a connection
+        is open, the system gives these numbers to no other file.
         """
         return tuple(map(_inode, self._near))
 
     def _enter(self, connection: sqlite3.Connection) -> None:
-        """Nothing is done inside another transaction, nor on files that are no longer
-        those that were opened.
+        """Refuse a transaction inside another one, and files that are no longer those
+        that were opened.
         """
         if self._active:
             raise LedgerError(
@@ -170,8 +170,8 @@ class SQLiteConnection:
             self._connect()
 
     def close(self) -> None:
-        """Let go. SQLite tidies up where nobody else has the book open, so nobody may
-        write meanwhile.
+        """Close the connection. SQLite removes its log where nobody else has the book
+        open, so nobody may write meanwhile.
         """
         connection, self._connection = self._connection, None
         if connection is None:
