@@ -40,6 +40,9 @@ def test_a_wanted_error_in_words(
         True,
         None,
         "5 at 95",
+        "few",
+        "1e",
+        "9" * 101,
     ],
 )
 def test_an_error_that_is_none(text: float | str) -> None:
@@ -51,3 +54,10 @@ def test_the_cost_is_stated_once() -> None:
     for stated in ({}, {"epsilon": 1.0, "rho": 0.1}):
         with pytest.raises(ArgumentError, match="state what this may cost in one way"):
             Cost(**stated)
+
+
+def test_an_error_is_read_when_it_is_asked_for() -> None:
+    assert Cost(epsilon=1.0).wanted is None
+    assert Cost(error="±5").wanted == Wanted(5.0)
+    with pytest.raises(ArgumentError, match="one number here"):
+        _ = Cost(error={"n": 5}).wanted

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -139,12 +138,6 @@ def test_array_functions_take_a_column_where_rows_are_units() -> None:
 
 
 # Types
-
-
-def test_help_shows_every_keyword() -> None:
-    for function in (dither.Dataset.sql, dither.Dataset.preview, dither.mean):
-        assert "epsilon" in inspect.signature(function).parameters
-        assert "cost" not in inspect.signature(function).parameters
 
 
 SCRIPT = """

@@ -1,4 +1,4 @@
-"""Functions whose numbers are passed by name say so when they are called otherwise.
+"""Functions that take numbers by name explain a call that passes them otherwise.
 
 Functions that share keywords declare them once, as a TypedDict, and take them as
 `**cost: Unpack[…]`: type checkers read that, and `help` shows each keyword by itself.

@@ -1,4 +1,4 @@
-"""What may be spent: the one convention of every function that answers.
+"""How a caller states what an answer may cost: one convention for every function.
 
 The cost is stated as `epsilon` (the guarantee of this release by itself), as `rho`
 (zero-concentrated), as a `share` of the account, or as the `error` that one can live

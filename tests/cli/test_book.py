@@ -85,3 +85,26 @@ def test_a_catalogue_that_was_never_asked_has_no_book(here: Path) -> None:
 def test_a_missing_catalogue() -> None:
     done = run("log", "clinic.toml")
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["budget"], ["log"], ["log", "verify"], ["log", "export"]]
+)
+def test_a_missing_book_is_an_error_and_stays_missing(
+    arguments: list[str], tmp_path: Path
+) -> None:
+    done = run(*arguments, "nowhere.db")
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "there is no book at nowhere.db" in done.stderr
+    assert not (tmp_path / "nowhere.db").exists()
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"not a book at all, only text of some length" * 100]
+)
+def test_a_file_that_is_no_book_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "other.db").write_bytes(content)
+    for arguments in (["budget"], ["log"], ["log", "verify"]):
+        done = run(*arguments, "other.db")
+        assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert (tmp_path / "other.db").read_bytes() == content

@@ -158,42 +158,6 @@ def test_every_epsilon_can_be_explained(given: dict[str, float]) -> None:
     pictures.check(found)
 
 
-def percents(text: str, phrase: str) -> float:
-    match = re.search(rf"{phrase} ([\d.e+-]+) %", text)
-    assert match is not None
-    return float(match[1]) / 100
-
-
-@pytest.mark.parametrize("epsilon", [1e-3, 0.01, 0.1, 0.5, 1, 2, 5, 12])
-@pytest.mark.parametrize("delta", [0, 1e-6])
-@pytest.mark.parametrize("prior", [0.001, 0.5, 0.97])
-def test_the_sentences_are_true(epsilon: float, delta: float, prior: float) -> None:
-    """What is called a most is not below the bound, what is called a least not above
-    it, and both are close.
-    """
-    found = explain.epsilon(epsilon, delta=delta, prior=prior)
-    first, second = found.sentences
-    low, high = found.posterior
-    assert low * 0.998 <= percents(first, "at least") <= low * (1 + 1e-9)
-    assert high * (1 - 1e-9) <= percents(first, "becomes at most") <= high * 1.002
-    assert (
-        found.power() * (1 - 1e-9)
-        <= percents(second, "you at most")
-        <= found.power() * 1.002
-    )
-    guess = (1 + found.advantage) / 2
-    assert guess * (1 - 1e-9) <= percents(second, "right at most") <= guess * 1.002
-    if delta:
-        chance = re.search(r"chance of at most 1 in ([\d,]+)\.", first)
-        assert chance is not None
-        assert (
-            found.outside <= 1 / int(chance[1].replace(",", "")) <= found.outside * 1.1
-        )
-    else:
-        assert "except" not in first
-    assert all(len(sentence) < 260 for sentence in found.sentences)
-
-
 def test_terminal_notebook_and_data() -> None:
     found = explain.epsilon(0.5, delta=1e-6, prior=0.2)
     shown = str(found)
@@ -207,18 +171,6 @@ def test_terminal_notebook_and_data() -> None:
     assert data["posterior"] == list(found.posterior)
     assert data["gaussian"]["mu"] == gaussian_mu(0.5, 1e-6)
     assert data["sentences"] == list(found.sentences)
-
-
-def test_the_picture_tells_the_numbers() -> None:
-    texts = pictures.words(pictures.check(explain.epsilon(0.5)))
-    assert "50 % becomes 37.75 % to 62.25 %" in texts
-    assert "best test: 8.244 % at 5 % false" in texts
-    texts = pictures.words(pictures.check(explain.epsilon(0.5, delta=1e-6)))
-    assert any(text.startswith("Gaussian noise: 6.4") for text in texts)
-    assert any("1 in 58,000" in text for text in texts)
-    assert "belief without them" in pictures.words(
-        pictures.check(explain.epsilon(0.5, group=3))
-    )
 
 
 def test_results_are_frozen() -> None:

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from dither.ledger import Ledger
+from dither.ledger import Ledger, Policy
 from tests.ledger.server import NoServer, serving
 
 
@@ -34,3 +34,12 @@ def place(request, tmp_path):
 def ledger(place):
     with Ledger.open(place) as book:
         yield book
+
+
+@pytest.fixture
+def account(ledger):
+    return ledger.account(
+        "clinic",
+        epsilon=100,
+        policy=Policy(failures=3, failures_in_all=5, deadline=600),
+    )

@@ -1,13 +1,11 @@
 """Ways to a second budget that a review found in earlier drafts, each closed."""
 
-import os
-
 import pytest
 
-from dither import GaussianDP, LedgerError, PureDP
+from dither import LedgerError, PureDP
 from dither.ledger import Ledger, verify
 from dither.ledger.entry import Entry, canonical
-from dither.ledger.sqlite import backup_file
+from dither.ledger.sqlite_file import backup_file
 
 
 def test_a_charge_inside_another_transaction_is_refused(ledger):
@@ -69,64 +67,6 @@ def test_an_interrupted_restoring_leaves_no_book(book, tmp_path, monkeypatch):
     with Ledger.restore(book, tmp_path / "again.db") as ledger:
         assert ledger.account("clinic").frozen
     assert not list(tmp_path.glob("*restoring*"))
-
-
-def test_a_book_with_two_names_is_refused(book, tmp_path):
-    os.link(book, tmp_path / "other.db")
-    with pytest.raises(LedgerError, match="several names"):
-        Ledger.open(tmp_path / "other.db")
-
-
-def test_a_relative_path_stays_where_it_was(tmp_path, monkeypatch):
-    for folder in ("one", "two"):
-        (tmp_path / folder).mkdir()
-    monkeypatch.chdir(tmp_path / "one")
-    with Ledger.open("book.db") as ledger:
-        account = ledger.account("clinic", epsilon=1)
-        monkeypatch.chdir(tmp_path / "two")
-        account.charge(PureDP(0.5))
-        child = os.fork()
-        if child == 0:
-            try:
-                account.charge(PureDP(0.5))
-            finally:
-                os._exit(0)
-        os.waitpid(child, 0)
-        assert account.remaining.epsilon == 0
-    assert list((tmp_path / "two").iterdir()) == []
-    assert (tmp_path / "one" / "book.db-note").exists()
-
-
-@pytest.mark.parametrize("place", ["", "  "])
-def test_a_blank_path_is_refused(place):
-    with pytest.raises(LedgerError, match="empty"):
-        Ledger.open(place)
-
-
-def test_a_book_removed_while_open_grants_nothing(tmp_path):
-    with Ledger.open(tmp_path / "book.db") as ledger:
-        account = ledger.account("clinic", epsilon=1)
-        (tmp_path / "book.db").unlink()
-        with pytest.raises(LedgerError, match="moved, removed"):
-            account.charge(PureDP(1))
-
-
-def test_writing_off_never_lowers_what_is_spent(ledger):
-    account = ledger.account("clinic", epsilon=3, delta=1e-6)
-    for _ in range(3):
-        account.charge(PureDP(1))
-    before = account.remaining.state
-    account.write_off("enough")
-    after = account.remaining.state
-    assert (after.pure_spent, after.loss_spent) >= (
-        before.pure_spent,
-        before.loss_spent,
-    )
-    assert after.loss_spent == before.loss_spent > after.loss_cap
-    with pytest.raises(LedgerError, match="written off, which is final"):
-        ledger.amend("clinic", epsilon=6, delta=1e-6, reason="more")
-    assert not account.affords(GaussianDP(0.001))
-    verify(ledger)
 
 
 def forge(ledger, change):

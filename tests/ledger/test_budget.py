@@ -1,12 +1,19 @@
+import contextlib
 import copy
+import io
+import math
 import os
 import pickle
+import re
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import dither
+from dither.errors import BudgetExceeded
+from dither.privacy import GaussianDP, PureDP
 
 
 def test_sums_are_exact():
@@ -101,3 +108,63 @@ def test_it_prints():
     budget.charge(dither.PureDP(1), purpose="count")
     assert "50% spent" in str(budget)
     assert "this process only" in str(budget)
+
+
+def test_a_thousand_gaussian_counts_fit_within_a_hundredth_of_the_closed_form() -> None:
+    """The largest ρ that the tight conversion allows at δ_conv, over all real orders,
+    split over a thousand counts.
+    """
+    epsilon, delta = 3.0, 5e-7
+    orders = [1 + 10 ** (k / 2000) for k in range(-2000, 6000)]
+    rho = max(
+        (epsilon - math.log1p(-1 / a) + math.log(delta * a) / (a - 1)) / a
+        for a in orders
+    )
+    for part, fits in ((0.99, True), (1.0001, False)):
+        mu = math.sqrt(2 * rho * part / 1000)
+        budget = dither.Budget(epsilon=epsilon, delta=2 * delta)
+        with pytest.raises(BudgetExceeded) if not fits else _nothing():
+            for _ in range(1000):
+                budget.charge(GaussianDP(mu))
+
+
+class _nothing:  # noqa: N801
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def test_three_laplace_counts_fit_and_a_fourth_does_not() -> None:
+    budget = dither.Budget(epsilon=3, delta=1e-6)
+    for _ in range(3):
+        budget.charge(PureDP(1))
+    with pytest.raises(BudgetExceeded):
+        budget.charge(PureDP(1))
+    with pytest.raises(BudgetExceeded):
+        budget.charge(GaussianDP(0.01))
+
+
+def test_the_table_in_the_docs_is_what_its_snippet_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text(
+        encoding="utf-8"
+    )
+    (code,) = [
+        block
+        for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+        if "def row(" in block
+    ]
+    monkeypatch.chdir(tmp_path)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(
+            compile(code, "docs/ledger.md", "exec"),
+            {"dither": dither, "__name__": "__docs__"},
+        )
+    shown = [
+        line
+        for line in page.splitlines()
+        if re.match(r"\| (Laplace|Gaussian) \| ±", line)
+    ]
+    assert shown == printed.getvalue().splitlines()
+    assert len(shown) == 10

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 
 from dither.errors import AccountFrozen, LedgerError
-from dither.ledger import Ledger, locks, note, verify
+from dither.ledger import Ledger, note, verify
 from dither.ledger.note import Doubt, Note, Record, home_of, same_home
 from dither.privacy import PureDP
 from tests.ledger.notes import noted
@@ -307,32 +307,6 @@ def test_a_machine_is_known_again(tmp_path, monkeypatch):
     monkeypatch.setattr(note.os, "statvfs", lambda _: SimpleNamespace(f_fsid=0))
     monkeypatch.setattr(note, "_machine", lambda: "")
     assert same_home(home_of(tmp_path), here)  # a system that tells neither
-
-
-MOUNTS = """22 1 254:0 / / rw,relatime - ext4 /dev/root rw
-40 22 0:40 / /data rw,relatime shared:1 - nfs4 server:/data rw
-41 22 0:41 / /data/local rw,relatime - xfs /dev/sdb rw
-42 22 0:42 / /my\\040data rw,relatime - fuse.sshfs host:/ rw
-"""
-
-
-@pytest.mark.parametrize(
-    ("path", "refused"),
-    [
-        ("/book.db", False),
-        ("/data/book.db", True),
-        ("/data/local/book.db", False),
-        ("/my data/book.db", True),
-    ],
-)
-def test_network_file_systems_are_refused(tmp_path, monkeypatch, path, refused):
-    (tmp_path / "mounts").write_text(MOUNTS)
-    monkeypatch.setattr(locks, "MOUNTS", tmp_path / "mounts")
-    if refused:
-        with pytest.raises(LedgerError, match="network file system"):
-            locks.check_filesystem(Path(path))
-    else:
-        locks.check_filesystem(Path(path))
 
 
 @pytest.mark.parametrize("what", ["nothing", "table", "other"])

@@ -6,13 +6,16 @@ import signal
 import sys
 import threading
 import time
+from typing import Any
 
 import pytest
 
 from dither.errors import AccountFrozen, LedgerError, MissingExtra
 from dither.ledger import Ledger, postgres, verify
 from dither.privacy import PureDP
+from tests.cli.support import run
 from tests.clock import until
+from tests.ledger.golden.make import fill
 from tests.ledger.server import serving
 
 pytestmark = pytest.mark.postgres
@@ -348,3 +351,23 @@ def test_an_answer_that_is_lost_on_the_way(account, monkeypatch, reached):
         assert account.charged(name) is None
         assert account.charges == 0
     assert store.version() == 2
+
+
+def test_a_book_on_a_server(server: Any) -> None:
+    place = server.database()
+    with Ledger.open(place) as ledger:
+        fill(ledger)
+    assert (
+        run("freeze", place, "--account", "curve", "--reason", "we look").stdout
+        == "frozen: curve\n"
+    )
+    assert "we look" in run("budget", place).stdout
+    assert (
+        "thawed: curve"
+        in run("thaw", place, "--account", "curve", "--reason", "seen").stdout
+    )
+    assert "0.75" in run("budget", place, "--analysts").stdout
+    assert len(run("log", place, "--last", "3").stdout.splitlines()) == 6
+    assert "27 lines" in run("log", "verify", place).stdout
+    assert "lines 1 to 27 were verified before" in run("log", "verify", place).stdout
+    assert "back it up with pg_dump" in run("backup", place, "copy.db").stderr

@@ -1,6 +1,5 @@
 """What can be wrong with a file."""
 
-import gc
 import os
 import pwd
 import sqlite3
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dither.errors import LedgerError
-from dither.ledger import Ledger, sqlite, verify
+from dither.ledger import Ledger, sqlite_connection, verify
 from dither.privacy import PureDP
 from tests.ledger.notes import noted
 
@@ -55,7 +54,7 @@ def test_so_are_those_of_a_forked_process(account):
 
 
 def test_a_file_that_somebody_holds(path, account, monkeypatch):
-    monkeypatch.setattr(sqlite, "PATIENCE", 0.05)
+    monkeypatch.setattr(sqlite_connection, "PATIENCE", 0.05)
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
     with (
@@ -68,16 +67,6 @@ def test_a_file_that_somebody_holds(path, account, monkeypatch):
     nothing_was_spent(account)
 
 
-def test_a_file_that_somebody_holds_from_the_beginning(path, monkeypatch):
-    monkeypatch.setattr(sqlite, "PATIENCE", 0.05)
-    holder = sqlite3.connect(path, isolation_level=None)
-    holder.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(LedgerError, match="in use by another process"):
-        Ledger.open(path)
-    holder.close()
-    Ledger.open(path).close()
-
-
 def test_a_file_of_something_else(path):
     other = sqlite3.connect(path)
     other.execute("CREATE TABLE account (name TEXT)")
@@ -87,23 +76,6 @@ def test_a_file_of_something_else(path):
     other = sqlite3.connect(path)
     assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("account",)]
     other.close()
-
-
-def test_a_file_that_is_no_database(path):
-    path.write_bytes(b"name,age\n" * 1000)
-    with pytest.raises(LedgerError, match="not a book"):
-        Ledger.open(path)
-    assert path.read_bytes() == b"name,age\n" * 1000
-
-
-def test_a_folder_that_is_not_there(tmp_path):
-    with pytest.raises(LedgerError, match="does its folder exist"):
-        Ledger.open(tmp_path / "missing" / "book.db")
-
-
-def test_a_folder_instead_of_a_file(tmp_path):
-    with pytest.raises(LedgerError, match="cannot be opened"):
-        Ledger.open(tmp_path)
 
 
 def test_a_full_disk(account):
@@ -206,15 +178,3 @@ def test_a_file_that_may_not_be_written(mode):
         assert "cannot be written" in told or "cannot be opened" in told
         with Ledger.open(path) as book:
             nothing_was_spent(book.account("clinic"))
-
-
-def test_a_budget_that_is_dropped_is_closed():
-    """A book in memory needs no closing. One in a file does: only there somebody else
-    may wait for it.
-    """
-    store = sqlite.SQLiteStore(":memory:")
-    connection = store._connection
-    del store
-    gc.collect()
-    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-        connection.execute("SELECT 1")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dither.errors import BudgetExceeded, LedgerError
+from dither.errors import LedgerError
 from dither.ledger import Ledger, verify
 from dither.ledger.entry import Entry, canonical
 from dither.ledger.export import export, recheck
@@ -20,7 +20,7 @@ from dither.ledger.store import APPEND, LAST, Charge
 from dither.ledger.tables import load, save
 from dither.ledger.transitions import refusal
 from dither.ledger.wire import to_json
-from dither.privacy import BoundedRange, PureDP, RenyiDP
+from dither.privacy import PureDP
 
 
 def any_state(chance: random.Random) -> State:
@@ -184,54 +184,3 @@ def test_forged_lines_are_found_by_both_accountants(name: str) -> None:
     if name != "a total with larger caps":
         with pytest.raises(LedgerError, match="could hold"):
             recheck(export(ledger))
-
-
-def test_a_mark_saves_reading_and_whole_finds_what_it_hides(tmp_path: Any) -> None:
-    with Ledger.open(tmp_path / "book.db") as ledger:
-        account = ledger.account("clinic", epsilon=100)
-        for _ in range(5):
-            account.charge(PureDP(1), purpose="count")
-        assert verify(ledger) == 7
-        with ledger.changing() as run:
-            run("UPDATE log SET body = replace(body, 'count', 'other') WHERE seq = 3")
-        account.charge(PureDP(1))
-        assert verify(ledger) == 8  # lines before the mark are not read again
-        with pytest.raises(LedgerError, match="line 3"):
-            verify(ledger, whole=True)
-
-
-def test_a_mark_whose_line_is_gone_is_a_fault(tmp_path: Any) -> None:
-    with Ledger.open(tmp_path / "book.db") as ledger:
-        ledger.account("clinic", epsilon=100).charge(PureDP(1))
-        verify(ledger)
-        with ledger.changing() as run:
-            run("UPDATE log SET hash = 'x' WHERE seq = 3")
-        with pytest.raises(LedgerError, match="verified before"):
-            verify(ledger)
-
-
-def test_charges_that_only_an_upper_bound_is_known_for_pass_both() -> None:
-    ledger = Ledger.open(":memory:")
-    for number, guarantee in enumerate(
-        (BoundedRange(0.3), RenyiDP({2: 0.001, 8: 0.004, 32: 0.02, 128: 0.2}))
-    ):
-        account = ledger.account(f"a{number}", epsilon=1, delta=1e-6)
-        while account.affords(guarantee):
-            account.charge(guarantee)
-    assert verify(ledger)
-    assert all(total.fits for total in recheck(export(ledger)))
-
-
-def test_honest_books_pass_both_accountants() -> None:
-    """What an earlier recheck refused: a write-off after pure spending on an account
-    with a δ.
-    """
-    ledger = Ledger.open(":memory:")
-    account = ledger.account("clinic", epsilon=3, delta=1e-6)
-    for _ in range(3):
-        account.charge(PureDP(1))
-    account.write_off("enough")
-    assert verify(ledger)
-    assert recheck(export(ledger))
-    with pytest.raises(BudgetExceeded, match="final"):
-        account.charge(PureDP(0.001))

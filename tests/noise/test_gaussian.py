@@ -10,7 +10,7 @@ import pytest
 from dither.noise import gaussian, rounded_gaussian
 from dither.noise.cells import LARGEST, settle
 from dither.noise.gaussian import RIM, plan, z_error
-from dither.noise.polar import CHUNK, Point, heads
+from dither.noise.polar import CHUNK, heads
 from tests.noise.support import (
     FULL,
     LEVEL,
@@ -322,11 +322,3 @@ def test_z_error_covers_the_derivation():
         for sigma in (1e-6, 1.0, 2.0**20, 2.0**40):
             p = plan(sigma, bits)
             assert p.margin >= p.coarse * worst + 2.0**-52
-
-
-def test_a_point_knows_its_bounds():
-    point = Point(-3, 2, 4, Replay([0, ONES]))
-    assert (point.magnitude(0), point.magnitude(1)) == ((2, 3), (2, 3))
-    point.refine()
-    assert point.uv == (-3 << 64, (2 << 64) + ONES)
-    assert point.magnitude(0) == ((3 << 64) - 1, 3 << 64)

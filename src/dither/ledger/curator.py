@@ -88,8 +88,8 @@ class Curated:
         self._promise = None
 
     def _check_opened(self, found: AccountFacts) -> None:
-        """What was computed with other terms, such as a cost at another order, means
-        nothing for this account.
+        """Refuse to go on where the account was opened with other terms: a price at
+        another order means nothing here.
         """
         if terms_of(found) != self.terms:
             place = self._ledger.store.place

@@ -23,8 +23,8 @@ account.
 
 @dataclass(frozen=True)
 class AccountFacts:
-    """One account. Its policy is JSON text; `own` counts failures of questions that
-    nobody's name stands on.
+    """One account. Its policy is JSON text; `own` counts the failures of questions that
+    were asked without a name.
     """
 
     dataset: str

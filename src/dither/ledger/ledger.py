@@ -23,7 +23,8 @@ from dither.ledger.opening import begin, remove, set_aside
 from dither.ledger.policy import Policy
 from dither.ledger.promise import Promise, accounting_of, caps_of, fixed, terms_of
 from dither.ledger.receipt import check_text
-from dither.ledger.sqlite import SQLiteStore, backup_file, put_in_place
+from dither.ledger.sqlite import SQLiteStore
+from dither.ledger.sqlite_file import backup_file, put_in_place
 from dither.ledger.store import APPEND, LAST, Charge, Store, connect
 from dither.ledger.tables import LINES, change, entries, load
 from dither.ledger.terms import Terms

@@ -1,4 +1,6 @@
-"""What is done before a book is used: begin it, bring it up to date, doubt it."""
+"""Make a book ready for use: create it, migrate it to the current schema, and freeze it
+where it may not be the latest.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dither.errors import DitherError, LedgerError
 from dither.ledger.note import Note
-from dither.ledger.sqlite import leftovers
+from dither.ledger.sqlite_file import leftovers
 from dither.ledger.store import META, VERSION, version_of
 from dither.ledger.tables import check_version, create, migrate
 from dither.noise import token

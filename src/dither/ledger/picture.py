@@ -6,14 +6,14 @@ import html
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dither.ledger.account import Account
+    from dither.ledger.balance import Balance
 
 __all__ = ["burn_down"]
 
 WIDTH, HEIGHT = 320, 90
 
 
-def burn_down(account: Account) -> str:
+def burn_down(account: Balance) -> str:
     """The share that was left after each charge, as a falling line, with the account in
     words above it.
     """

@@ -1,4 +1,4 @@
-"""What an organisation rules about an account, beside its total."""
+"""The rules that an organisation sets for an account, beside its total."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What an account is opened with. Until then nothing is promised, and all of it can be
-declared otherwise.
+"""The promise that an account is opened with. Before its first charge nothing is
+promised, and the account can be declared otherwise.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""When two questions are the same, so that the second is answered from the book and
-costs nothing (rule R19).
+"""The key that says when two questions are the same: the second one is answered from
+the book and costs nothing (rule R19).
 """
 
 from __future__ import annotations

@@ -5,19 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-import threading
-import time
-import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from dither.errors import LedgerError
 from dither.ledger.entry import digest
-from dither.ledger.guards import Guard
-from dither.ledger.locks import check_filesystem
-from dither.ledger.note import Doubt, Note, Record, home_of, same_home, state_folder
+from dither.ledger.note import Doubt, Record, same_home, state_folder
+from dither.ledger.sqlite_connection import Last, SQLiteConnection
+from dither.ledger.sqlite_file import FAULTS, backup, explain, names
 from dither.ledger.store import (
     APPEND,
     APPLICATION,
@@ -30,22 +27,12 @@ from dither.ledger.store import (
     version_of,
 )
 
-__all__ = ["SQLiteStore", "backup_file", "leftovers", "put_in_place"]
+__all__ = ["SQLiteStore"]
 
-PATIENCE = 60.0  # seconds to wait for other writers
-# The latter where a damaged book makes even the error unreadable
-FAULTS = (
-    sqlite3.Error,
-    UnicodeDecodeError,
-)
-BESIDE = ("-wal", "-shm")  # what SQLite keeps beside the file while it is open
 MISSING = "no note lies beside it: it was copied or moved, or is what is left of a book"
 
-Last = tuple[int, str, str]
-"""The number, time and hash of the last line."""
 
-
-class SQLiteStore:
+class SQLiteStore(SQLiteConnection):
     """One file in write-ahead mode with full synchronisation: a commit is on the disk
     when it returns.
 
@@ -54,147 +41,6 @@ class SQLiteStore:
 
     extras: tuple[str, ...] = (f"PRAGMA application_id = {APPLICATION}",)
     key = "INTEGER"  # the row's own number, which needs no index beside the table
-
-    def __init__(self, place: str) -> None:
-        if not place.strip():
-            raise LedgerError(
-                "the path of the book is empty; pass a file such as book.db"
-            )
-        self.memory = place == ":memory:"
-        self.place, self.latest = "this process only" if self.memory else place, ""
-        # Once and for all: a later chdir, or a link, must not lead to another book or
-        # another note.
-        self._path = Path(place if self.memory else os.path.realpath(place))
-        if self._path.is_dir():
-            raise LedgerError(
-                f"{place} cannot be opened: it is a folder; name a file for the book"
-            )
-        self._near = (
-            [] if self.memory else [Path(f"{self._path}{name}") for name in BESIDE]
-        )
-        self._note = None if self.memory else Note(f"{self._path}-note", place)
-        self._lock = threading.RLock()
-        self._active = False
-        self._last: Last | None = None
-        self._seen = b""  # the note, as it was when `_last` was read
-        self._book = ""
-        self._guard: Guard | None = None
-        self._far: int | None = (
-            None  # what this machine keeps of the book, away from it
-        )
-        # The last line that this process has seen, and its hash; it never goes back
-        self._highest = (
-            0,
-            "",
-        )
-        self._here = ("", 0)  # which machine, and which file on it
-        self._connection: sqlite3.Connection | None = None
-        try:
-            with self._alone():
-                self._connect()
-        except BaseException:
-            self._let_go()
-            raise
-        _STORES.add(self)
-
-    def _connect(self) -> None:
-        if not self.memory:
-            check_filesystem(self._path)
-            self._check_names()
-        self._pid = os.getpid()
-        self._connection = _open(str(self._path), self.memory)
-        # nobody closes a budget that is merely dropped, and Python 3.13 would warn of
-        # it
-        if self.memory:
-            weakref.finalize(self, self._connection.close).atexit = False
-        self._file, self._beside = self._identity(), self._neighbours()
-        if self._file is not None:
-            self._here = (home_of(self._path.parent), self._file[1])
-            self._guard = Guard(self._path)
-
-    def _check_names(self) -> None:
-        with suppress(FileNotFoundError):
-            if self._path.stat().st_nlink != 1:
-                raise LedgerError(
-                    f"{self.place} has several names (hard links), which SQLite "
-                    "cannot keep apart; use one of them"
-                )
-
-    def _alone(self) -> AbstractContextManager[None]:
-        """The lock of the note: no other process, and no other thread, changes the book
-        meanwhile.
-        """
-        return nullcontext() if self._note is None else self._note.locked()
-
-    def alone(self) -> AbstractContextManager[None]:
-        self._connected()
-        return self._alone()
-
-    def _identity(self) -> tuple[int, int, int] | None:
-        if self.memory:
-            return None
-        try:
-            found = self._path.stat()
-        except OSError:
-            return 0, 0, 0
-        return found.st_dev, found.st_ino, found.st_nlink
-
-    def _neighbours(self) -> tuple[int, ...]:
-        """Which files SQLite has beside the book. While a connection is open, their
-        numbers are not given anew.
-        """
-        return tuple(map(_inode, self._near))
-
-    def _enter(self, connection: sqlite3.Connection) -> None:
-        """Nothing is done inside another transaction, nor on files that are no longer
-        those that were opened.
-        """
-        if self._active:
-            raise LedgerError(
-                "a transaction of this book is under way in this thread; finish "
-                "it first"
-            )
-        if connection.in_transaction:  # left open by an interrupt
-            connection.execute("ROLLBACK")
-        if self._identity() != self._file:
-            raise LedgerError(
-                f"{self.place} was moved, removed or replaced while it was open; "
-                "open it again"
-            )
-        if self._neighbours() != self._beside:
-            raise LedgerError(
-                f"{self.place}-wal or {self.place}-shm was removed while the book "
-                "was open; nothing was spent: "
-                "end this process, and open the book again"
-            )
-
-    def _connected(self) -> sqlite3.Connection:
-        """The connection of this process; a forked one opens its own, for SQLite's
-        locks do not survive a fork.
-        """
-        if self._connection is None:
-            raise LedgerError(
-                f"the book is closed ({self.place}); open it again with Ledger.open"
-            )
-        if self._pid != os.getpid():
-            if self.memory:
-                raise LedgerError(
-                    "this budget belongs to the process that made it; a forked one "
-                    "cannot spend it again"
-                )
-            self._after_fork(self._connection)
-        return self._connection
-
-    def _after_fork(self, inherited: sqlite3.Connection) -> None:
-        _never_close(inherited)
-        self._lock, self._active, self._last, self._far = (
-            threading.RLock(),
-            False,
-            None,
-            None,
-        )
-        with self._alone():
-            self._connect()
 
     @contextmanager
     def writing(self, *, anew: bool = False) -> Iterator[Run]:
@@ -231,7 +77,7 @@ class SQLiteStore:
             connection.execute("COMMIT")
         except FAULTS as error:
             _undo(connection)
-            raise LedgerError(_explain(error, self.place)) from error
+            raise LedgerError(explain(error, self.place)) from error
         except BaseException:
             _undo(connection)
             raise
@@ -239,8 +85,8 @@ class SQLiteStore:
             self._active = False
 
     def charge(self, charge: Charge) -> Last | None:
-        """The ordinary way without its detours: beside a commit to a fast disk,
-        Python's own time counts.
+        """Spend in one short transaction. It skips the steps of the ordinary way,
+        because on a fast disk Python takes longer than the commit.
         """
         connection = self._connected()
         with self._lock, self._alone():
@@ -252,7 +98,7 @@ class SQLiteStore:
                 )
             except FAULTS as error:
                 _undo(connection)
-                raise LedgerError(_explain(error, self.place)) from error
+                raise LedgerError(explain(error, self.place)) from error
             except BaseException:
                 _undo(connection)
                 raise
@@ -281,7 +127,9 @@ class SQLiteStore:
         return last
 
     def _write_note(self, last: Last, anew: bool = False) -> None:
-        """After the commit, and before anybody is told that it was granted."""
+        """Write the head to the note: after the commit, and before the caller learns
+        that the charge was granted.
+        """
         if self._note is not None:
             record = Record(self._book, last[0], last[2], *self._here)
             self._seen = self._note.create(record) if anew else self._note.write(record)
@@ -291,8 +139,8 @@ class SQLiteStore:
         self._last, self._highest, self.latest = last, (last[0], last[2]), last[1]
 
     def _write_far(self, data: bytes) -> None:
-        """Note the head in this machine's own folder too, if it has one: a backup of
-        the book's folder has it not.
+        """Note the head in a folder of this machine too: a backup of the book's folder
+        does not contain that note.
         """
         with suppress(OSError):
             if self._far is None:
@@ -308,8 +156,8 @@ class SQLiteStore:
         )
 
     def _check_far(self, run: Run) -> None:
-        """A book that was put back together with its note is found by what this machine
-        has seen of it.
+        """Find a book that was restored together with its note: this machine has seen a
+        later state of it.
         """
         try:
             data = self._far_path().read_bytes()
@@ -345,7 +193,7 @@ class SQLiteStore:
                 self.place,
             )
         except FAULTS as error:
-            raise LedgerError(_explain(error, self.place)) from error
+            raise LedgerError(explain(error, self.place)) from error
 
     def doubt(self, run: Run, version: int | None) -> str:
         if self._note is None:
@@ -399,7 +247,7 @@ class SQLiteStore:
         """A copy of the book at one moment, on the disk when this returns."""
         connection = self._connected()
         if os.path.realpath(target) in {
-            os.path.realpath(path) for path in _names(str(self._path))
+            os.path.realpath(path) for path in names(str(self._path))
         }:
             raise LedgerError(
                 f"{target} is a name that the book itself uses; choose another one"
@@ -407,71 +255,7 @@ class SQLiteStore:
         # Alone: a process that copies files may have lost the lock on what it reads.
         with self._lock, self._alone():
             self._enter(connection)
-            _backup(connection, target)
-
-    def close(self) -> None:
-        """Let go. SQLite tidies up where nobody else has the book open, so nobody may
-        write meanwhile.
-        """
-        connection, self._connection = self._connection, None
-        if connection is None:
-            return
-        if self._pid != os.getpid():
-            _never_close(connection)
-            return
-        try:
-            with self._lock, self._alone():
-                self._close(connection)
-        finally:
-            self._let_go()
-
-    def _close(self, connection: sqlite3.Connection) -> None:
-        if self._note is None:
-            connection.close()
-            return
-        if self._guard is not None:
-            self._guard.release()
-        if self._neighbours() != self._beside and self._note.raw() != self._seen:
-            # Somebody went on without the files that this connection has: tidying up
-            # would undo what they wrote.
-            _never_close(connection)
-        else:
-            connection.close()
-
-    def _let_go(self) -> None:
-        if self._guard is not None:
-            self._guard.close()
-            self._guard = None
-        if self._far is not None:
-            os.close(self._far)
-            self._far = None
-        if self._note is not None:
-            self._note.discard_if_empty()
-            self._note.close()
-
-
-_STORES: weakref.WeakSet[SQLiteStore] = weakref.WeakSet()
-_FORKING: list[Any] = []
-
-
-def _before_fork() -> None:
-    """Nobody is inside a transaction when the process forks: SQLite in the child would
-    believe that for ever.
-    """
-    for store in list(_STORES):
-        store._lock.acquire()
-        _FORKING.append(store._lock)
-
-
-def _after_fork() -> None:
-    while _FORKING:
-        _FORKING.pop().release()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork
-    )
+            backup(connection, target)
 
 
 def _charge(
@@ -505,130 +289,6 @@ def _check_line(rows: list[tuple[Any, ...]], head: str) -> None:
         raise Doubt("the book is older than the head noted beside it")
 
 
-def _inode(path: Path) -> int:
-    try:
-        return path.stat().st_ino
-    except OSError:
-        return 0
-
-
-def _never_close(connection: sqlite3.Connection) -> None:
-    """Keep a connection open until the process ends, and even then: closing it would
-    write to the book's files.
-    """
-    import ctypes
-
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
-
-
-def _open(place: str, memory: bool) -> sqlite3.Connection:
-    try:
-        connection = sqlite3.connect(
-            place, timeout=PATIENCE, isolation_level=None, check_same_thread=False
-        )
-        if not memory:
-            _write_ahead(connection)
-            connection.execute("PRAGMA synchronous = FULL")
-            # Where fsync leaves data in the disk's cache (macOS)
-            connection.execute("PRAGMA fullfsync = ON")
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        # A header that SQLite takes for another mode's
-        if not memory and not Path(f"{place}-shm").exists():
-            raise sqlite3.OperationalError(
-                "malformed: the file is not in write-ahead mode"
-            )
-    except FAULTS as error:
-        raise LedgerError(_explain(error, place)) from error
-    return connection
-
-
-def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch to write-ahead mode. SQLite waits for other writers by itself, but not for
-    others that switch too.
-    """
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
-        else:
-            return
-
-
-def _backup(source: sqlite3.Connection, target: str) -> None:
-    """SQLite's own online copy: consistent whoever is writing, and it drops nobody's
-    locks.
-    """
-    if Path(target).exists():
-        raise LedgerError(f"{target} is there already; name a new file for the backup")
-    try:
-        copy = sqlite3.connect(target, isolation_level=None)
-        try:
-            source.backup(copy)
-            # One file, with nothing beside it
-            copy.execute("PRAGMA journal_mode = DELETE")
-            if copy.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
-                raise LedgerError(
-                    f"{target} was damaged on the way; remove it, and try again"
-                )
-        finally:
-            copy.close()
-    except FAULTS as error:
-        raise LedgerError(_explain(error, target)) from error
-    _sync(target)
-
-
-def backup_file(source: str, target: str) -> None:
-    """A backup of a book that this process has not opened."""
-    if not Path(source).exists():
-        raise LedgerError(f"there is no book at {source}")
-    connection = sqlite3.connect(source, timeout=PATIENCE, isolation_level=None)
-    try:
-        if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-            raise LedgerError(
-                f"{source} is not a book; name a file that `dither backup` wrote"
-            )
-        _backup(connection, target)
-    except FAULTS as error:
-        raise LedgerError(_explain(error, source)) from error
-    finally:
-        connection.close()
-
-
-def leftovers(place: str) -> list[Path]:
-    """What lies at a book's place, and beside it."""
-    return [path for path in _names(place) if path.exists()]
-
-
-def _names(place: str) -> list[Path]:
-    return [
-        Path(f"{place}{name}") for name in ("", *BESIDE, "-journal", "-note", "-anchor")
-    ]
-
-
-def put_in_place(aside: str, place: str) -> None:
-    """Give a finished, closed book and its note their names, the book's in one step
-    that fails if it is taken.
-    """
-    _sync(aside)
-    Path(f"{aside}-note").replace(f"{place}-note")
-    try:
-        os.link(aside, place)
-    except OSError as error:
-        raise LedgerError(
-            f"{place} could not be put in place: {error.strerror}"
-        ) from error
-    Path(aside).unlink()
-
-
-def _sync(path: str) -> None:
-    with Path(path).open("rb") as book:
-        os.fsync(book.fileno())
-
-
 def _runner(connection: sqlite3.Connection) -> Run:
     def run(sql: str, parameters: Sequence[Any] = ()) -> Any:
         cursor = connection.execute(sql, parameters)
@@ -641,41 +301,3 @@ def _undo(connection: sqlite3.Connection) -> None:
     with suppress(sqlite3.Error):
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-
-
-def _explain(error: Exception, place: str) -> str:
-    text = str(error)
-    for sign, words in (
-        (
-            "locked",
-            f"{place} is in use by another process that does not let go; try "
-            "again when it is done",
-        ),
-        (
-            "readonly",
-            f"{place} cannot be written; give this user the right to write "
-            "the file and its folder",
-        ),
-        ("not a database", f"{place} is not a book; choose another file"),
-        (
-            "unable to open",
-            f"{place} cannot be opened; does its folder exist, and may this "
-            "user write there?",
-        ),
-        (
-            "full",
-            f"there is no room left to write {place}; nothing was spent, make "
-            "room and try again",
-        ),
-        (
-            "codec",
-            f"{place} is damaged; restore it from a backup with `dither restore`",
-        ),
-        (
-            "malformed",
-            f"{place} is damaged; restore it from a backup with `dither restore`",
-        ),
-    ):
-        if sign in text:
-            return words
-    return f"{place} could not be used: {text}; nothing was spent"

@@ -32,7 +32,7 @@ class Price:
         return Price(pure, self.loss + other.loss, self.delta + other.delta)
 
     def largest_with(self, other: Price) -> Price:
-        """What covers either of the two."""
+        """The smallest price that covers both."""
         pure = (
             None
             if self.pure is None or other.pure is None
@@ -68,7 +68,9 @@ class State:
         return self.fits(Price(0, 0, 0))
 
     def fits(self, price: Price) -> bool:
-        """The same condition as the statement that spends."""
+        """Whether a charge is within the caps: the same condition as the statement that
+        spends.
+        """
         pure = (
             price.pure is not None
             and self.impure == 0
@@ -88,8 +90,8 @@ class State:
         return replace(self, pure_cap=pure, loss_cap=loss, delta_cap=delta)
 
     def plus(self, price: Price) -> State:
-        """With a charge. Sums stop at the largest number: recovered charges count even
-        beyond the caps.
+        """The state after a charge. Sums stop at the largest number, because recovered
+        charges count even beyond the caps.
         """
         return replace(
             self,
@@ -100,11 +102,11 @@ class State:
         )
 
     def emptied(self) -> State:
-        """With nothing spent."""
+        """The state with nothing spent."""
         return State(self.pure_cap, self.loss_cap, self.delta_cap)
 
     def used_up(self) -> State:
-        """With everything spent, whatever charges it was spent on."""
+        """The state with everything spent, whatever the charges were."""
         return replace(
             self,
             pure_spent=max(self.pure_cap, self.pure_spent),

@@ -1,5 +1,5 @@
-"""The tables of a book: made, brought up to date, and read and written as the facts
-that the log says.
+"""The tables of a book: this module creates and migrates them, and reads and writes
+them as facts.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Whether a book tells the truth about itself: the chain of hashes, and every number
-recomputed from the log.
-"""
+"""Verify a book: follow the chain of hashes, and recompute every number from the log."""
 
 from __future__ import annotations
 

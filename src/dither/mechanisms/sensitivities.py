@@ -1,5 +1,5 @@
-"""How far a function can move near the data at hand: what smooth sensitivity and the
-ladder are told.
+"""Local sensitivities: how far a function can move near the data at hand. Smooth
+sensitivity and the ladder take them.
 
 LS_t is the most that one unit can move the function on any data that differs from the
 data at hand in t units. It is private, so whatever it turns out to be it is brought

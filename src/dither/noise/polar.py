@@ -23,6 +23,8 @@ def coordinates(words: Words, bits: int = WORD) -> NDArray[np.float64]:
     """
     signed = words.view(np.int64)
     if bits < WORD:
+        # The exact path keeps these bits and draws fresh ones after them, so the float
+        # must not see the others either.
         signed = signed >> (WORD - bits) << (WORD - bits)
     points = signed.astype(np.float64)
     points *= 2.0**-63

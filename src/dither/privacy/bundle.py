@@ -1,5 +1,5 @@
-"""A list of guarantees sorted into what composes with what: the Gaussians in one, equal
-mechanisms counted.
+"""A list of guarantees sorted by what composes with what: Gaussians add up exactly, and
+equal mechanisms are counted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ from dither.privacy.renyi import SAMPLED_ORDERS, WIDE_ORDERS
 
 @dataclass
 class Bundle:
-    """Sums and counts of the parts; δs that parts carry are kept apart and exact."""
+    """Sums and counts of the parts. The δs that parts carry are kept apart, as exact
+    fractions.
+    """
 
     parts: int = 0
     gaussians: list[float] = field(default_factory=list)
@@ -68,6 +70,7 @@ class Bundle:
         if rate < 1.0:
             self.sampled[mu, rate] += steps
         else:
+            # Without sampling these are plain Gaussian steps, whose μ² add up.
             self.gaussians.append(up(mu * math.sqrt(steps)))
 
     @cached_property

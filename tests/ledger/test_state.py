@@ -1,49 +1,29 @@
-"""The filter of an account against brute force: every path of an adaptive adversary,
-enumerated.
+"""The state of an account is a filter, tested against brute force: every path of an
+adaptive adversary, enumerated.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
 import math
 import random  # allowed: test inputs
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 from statistics import NormalDist
 
 import pytest
-from mpmath import mp, mpf
 
-import dither
-from dither.errors import ArgumentError, BudgetExceeded, NoConversion
 from dither.ledger.state import State
-from dither.ledger.terms import (
-    ATTO,
-    LARGEST,
-    NANO,
-    Accounting,
-    Price,
-    Terms,
-    best_order,
-    loss_cap,
-)
+from dither.ledger.terms import LARGEST, NANO, Accounting, Price, Terms
 from dither.privacy import (
     ApproxDP,
     BoundedRange,
-    Composed,
     GaussianDP,
     Guarantee,
-    PoissonSampled,
     PureDP,
-    RenyiDP,
-    Unit,
     ZeroConcentratedDP,
 )
+from tests.ledger.support import BOTH, opened, terms_of
 
 PHI = NormalDist().cdf
 
@@ -141,10 +121,6 @@ def priced(pool: Sequence[Mechanism], terms: Terms) -> list[Priced]:
     return [(mechanism, terms.cost(mechanism.guarantee)) for mechanism in pool]
 
 
-def opened(terms: Terms) -> State:
-    return State(terms.pure_cap, terms.loss_cap, terms.delta_cap)
-
-
 def worst(
     state: State,
     here: float,
@@ -222,12 +198,7 @@ class Strategy:
 
 
 TOTALS = [(1.0, 0.1), (1.0, 0.02), (0.5, 0.2), (3.0, 0.01), (2.0, 0.3)]
-BOTH = [Accounting.RENYI, Accounting.GDP]
 FLOATS = 1e-12
-
-
-def terms_of(accounting: Accounting, total: tuple[float, float]) -> Terms:
-    return Terms.of(accounting, ApproxDP(*total))
 
 
 @pytest.mark.parametrize("accounting", BOTH)
@@ -462,229 +433,3 @@ def test_what_ends_within_a_total_keeps_it_whenever_totals_change(
         assert len(within[larger]) == len(ends)
         raised += len(within[terms]) < len(ends)
     assert raised > 3
-
-
-@pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 3.0, 20.0, 1e4])
-@pytest.mark.parametrize("delta", [0.4, 1e-3, 5e-7, 1e-12, 1e-100, 1e-300])
-@pytest.mark.parametrize("order", [2, 3, 9, 64, 1000, 10**6, 1 << 40])
-def test_the_loss_cap_is_sound(epsilon: float, delta: float, order: int) -> None:
-    """With this loss at this order ε is kept, in 60 digits; and little more than a unit
-    is given away.
-    """
-    cap = loss_cap(epsilon, delta, order)
-    with mp.workdps(60):
-        alpha = mpf(order)
-        extra = mp.log((alpha - 1) / alpha) - (mp.log(mpf(delta)) + mp.log(alpha)) / (
-            alpha - 1
-        )
-        exact = mpf(epsilon) - extra
-        assert cap == 0 or mpf(cap) / NANO + extra <= mpf(epsilon)
-        assert cap / NANO >= exact - mpf("2e-9") - mpf("1e-11") * (abs(extra) + epsilon)
-
-
-@pytest.mark.parametrize("epsilon", [1e-4, 0.01, 0.1, 0.5, 1.0, 3.0, 8.0, 50.0])
-@pytest.mark.parametrize("delta", [0.1, 1e-3, 5e-7, 1e-12, 1e-30])
-def test_the_best_order_is_the_best(epsilon: float, delta: float) -> None:
-    def worth(order: float) -> float:
-        return (
-            epsilon
-            - math.log1p(-1 / order)
-            + (math.log(delta) + math.log(order)) / (order - 1)
-        ) / order
-
-    most = max(worth(order) for order in candidates(epsilon, delta))
-    assert worth(best_order(epsilon, delta)) >= most * 0.999
-
-
-def candidates(epsilon: float, delta: float) -> list[int]:
-    """Every whole order up to 3000, and beyond it steps of a thousandth."""
-    orders, last = list(range(2, 3000)), 3000.0
-    while last < 1e3 * (2 + 2 * math.log(1 / delta) / epsilon):
-        orders.append(int(last))
-        last *= 1.001
-    return orders
-
-
-def test_a_thousand_gaussian_counts_fit_within_a_hundredth_of_the_closed_form() -> None:
-    """The largest ρ that the tight conversion allows at δ_conv, over all real orders,
-    split over a thousand counts.
-    """
-    epsilon, delta = 3.0, 5e-7
-    orders = [1 + 10 ** (k / 2000) for k in range(-2000, 6000)]
-    rho = max(
-        (epsilon - math.log1p(-1 / a) + math.log(delta * a) / (a - 1)) / a
-        for a in orders
-    )
-    for part, fits in ((0.99, True), (1.0001, False)):
-        mu = math.sqrt(2 * rho * part / 1000)
-        budget = dither.Budget(epsilon=epsilon, delta=2 * delta)
-        with pytest.raises(BudgetExceeded) if not fits else _nothing():
-            for _ in range(1000):
-                budget.charge(GaussianDP(mu))
-
-
-class _nothing:  # noqa: N801
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-
-def test_three_laplace_counts_fit_and_a_fourth_does_not() -> None:
-    budget = dither.Budget(epsilon=3, delta=1e-6)
-    for _ in range(3):
-        budget.charge(PureDP(1))
-    with pytest.raises(BudgetExceeded):
-        budget.charge(PureDP(1))
-    with pytest.raises(BudgetExceeded):
-        budget.charge(GaussianDP(0.01))
-
-
-EVERY = [
-    PureDP(0.1),
-    PureDP(1e-170),
-    BoundedRange(0.7),
-    ApproxDP(0.3, 1e-9),
-    ZeroConcentratedDP(0.123456789123),
-    GaussianDP(1 / 3),
-    GaussianDP(1e-170),
-    GaussianDP(0.2, 1e-19),
-    PoissonSampled(0.01, GaussianDP(0.5), 10),
-    RenyiDP({128: 0.0}),
-    RenyiDP({2: 0.01, 128: 0.1}),
-]
-
-
-@pytest.mark.parametrize("guarantee", EVERY, ids=str)
-def test_costs_round_up_and_nothing_is_free(guarantee: Guarantee) -> None:
-    terms = terms_of(Accounting.RENYI, (1.0, 1e-6))
-    cost = terms.cost(guarantee)
-    assert cost.loss >= 1
-    assert Fraction(cost.loss, NANO) >= Fraction(guarantee.renyi(terms.order))
-    assert Fraction(cost.loss - 2, NANO) <= Fraction(guarantee.renyi(terms.order))
-    assert Fraction(cost.delta, ATTO) >= Fraction(repr(guarantee.delta_part))
-
-
-@pytest.mark.parametrize(
-    "guarantee",
-    [PureDP(0.1), GaussianDP(1e-170), GaussianDP(1 / 3), ApproxDP(1.0, 1e-19)],
-    ids=str,
-)
-def test_gaussian_costs_round_up(guarantee: Guarantee) -> None:
-    cost = terms_of(Accounting.GDP, (1.0, 1e-6)).cost(guarantee)
-    gaussian_form = guarantee.to(GaussianDP)
-    assert cost.loss >= 1
-    assert Fraction(cost.loss, NANO) >= Fraction(gaussian_form.mu) ** 2
-    assert cost.delta >= 1 or not guarantee.delta_part
-
-
-def test_caps_round_down() -> None:
-    terms = Terms.of(Accounting.RENYI, ApproxDP(1 / 3, 1e-17 / 3))
-    assert Fraction(terms.pure_cap, NANO) <= Fraction(repr(1 / 3))
-    assert Fraction(terms.delta_cap, ATTO) <= Fraction(repr(1e-17 / 3)) / 2
-    assert (terms.pure_cap, terms.delta_cap) == (333_333_333, 1)
-
-
-@pytest.mark.parametrize("accounting", Accounting)
-@pytest.mark.parametrize("epsilon", [1e7, 1e8, 2.8e8, 1e9, 4e9])
-def test_sums_stay_in_64_bits(accounting: Accounting, epsilon: float) -> None:
-    """The weakest promises there can be, spent in every size that still fits, and once
-    more.
-    """
-    try:
-        terms = Terms.of(
-            accounting, ApproxDP(epsilon, 0.0 if accounting is Accounting.PURE else 0.5)
-        )
-    except ArgumentError:
-        assert epsilon > 2.8e8
-        return
-    for part in (1.0, 0.3, 0.1, 0.01):
-        state, cost = opened(terms), terms.cost(PureDP(epsilon * part))
-        while state.fits(cost):
-            state = state.plus(cost)
-        reached = state.plus(cost)
-        assert (
-            max(reached.pure_spent, reached.loss_spent, reached.delta_spent) < 1 << 63
-        )
-
-
-@pytest.mark.parametrize("accounting", BOTH)
-@pytest.mark.parametrize("kind", [PureDP, BoundedRange])
-def test_the_sum_that_does_not_decide_stays_in_64_bits(
-    accounting: Accounting, kind: Callable[[float], Guarantee]
-) -> None:
-    """What docs/proofs/filter.md says of totals up to ε = 50,000, however many charges
-    there are.
-    """
-    most_loss, most_pure = (8, 26_000) if accounting is Accounting.GDP else (1, 64_000)
-    for delta in (0.9, 1e-6):
-        terms = terms_of(accounting, (5e4, delta))
-        assert most_pure * terms.loss_cap < LARGEST
-        for cost in (terms.cost(kind(1e-9 * 1.1**k)) for k in range(330)):
-            assert cost.pure is not None
-            assert cost.loss <= most_loss * cost.pure + 1
-            assert cost.pure <= min(most_pure * cost.loss, cost.loss + 1.4 * NANO)
-
-
-@pytest.mark.parametrize("accounting", BOTH)
-def test_a_heap_of_charges_beyond_64_bits_is_refused(accounting: Accounting) -> None:
-    terms = terms_of(accounting, (1.0, 1e-6))
-    with pytest.raises(ArgumentError, match="any book can count"):
-        terms.cost(Composed([ApproxDP(1.0, 0.99)] * 10))
-    with pytest.raises(ArgumentError, match="book can count"):
-        terms.cost(PureDP(5e9))
-
-
-def test_a_charge_without_a_finite_loss_is_refused_with_a_way_out() -> None:
-    renyi, gdp = (
-        terms_of(Accounting.RENYI, (1.0, 1e-6)),
-        terms_of(Accounting.GDP, (1.0, 1e-6)),
-    )
-    with pytest.raises(NoConversion, match="approx"):
-        renyi.cost(GaussianDP(1e9))
-    with pytest.raises(NoConversion):
-        renyi.cost(RenyiDP({2: 0.1}))
-    with pytest.raises(NoConversion, match="approx"):
-        gdp.cost(ZeroConcentratedDP(0.1))
-
-
-def test_disjoint_keys_cost_the_largest_once_or_twice() -> None:
-    add_remove = terms_of(Accounting.RENYI, (1.0, 1e-6))
-    parts = [PureDP(0.2), PureDP(0.5), PureDP(0.1)]
-    assert add_remove.disjoint(parts) == add_remove.cost(PureDP(0.5))
-    assert add_remove.disjoint([*parts, GaussianDP(0.1)]).pure is None
-    unit = Unit("row", "replace")
-    replacing = Terms.of(Accounting.RENYI, ApproxDP(1.0, 1e-6, unit=unit))
-    once = replacing.cost(PureDP(0.5, unit=unit))
-    assert (
-        replacing.disjoint([PureDP(0.2, unit=unit), PureDP(0.5, unit=unit)])
-        == once + once
-    )
-    assert replacing.disjoint([PureDP(0.5, unit=unit)]) == once
-    with pytest.raises(ArgumentError, match="empty"):
-        add_remove.disjoint([])
-
-
-def test_the_table_in_the_docs_is_what_its_snippet_prints(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text(
-        encoding="utf-8"
-    )
-    (code,) = [
-        block
-        for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-        if "def row(" in block
-    ]
-    monkeypatch.chdir(tmp_path)
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(
-            compile(code, "docs/ledger.md", "exec"),
-            {"dither": dither, "__name__": "__docs__"},
-        )
-    shown = [
-        line
-        for line in page.splitlines()
-        if re.match(r"\| (Laplace|Gaussian) \| ±", line)
-    ]
-    assert shown == printed.getvalue().splitlines()
-    assert len(shown) == 10

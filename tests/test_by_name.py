@@ -1,0 +1,52 @@
+"""Numbers are passed by name, and a wrong call is told so without its values."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import dither
+from dither.by_name import by_name
+from dither.errors import ArgumentError
+
+
+def test_help_shows_every_keyword() -> None:
+    for function in (dither.Dataset.sql, dither.Dataset.preview, dither.mean):
+        assert "epsilon" in inspect.signature(function).parameters
+        assert "cost" not in inspect.signature(function).parameters
+
+
+@by_name("area(3, width=2)")
+def area(height: int, *, width: int) -> int:
+    return height * width
+
+
+def test_a_right_call_goes_through() -> None:
+    assert area(3, width=2) == 6
+
+
+@pytest.mark.parametrize(
+    ("places", "names", "words"),
+    [
+        ((3, 47110815), {}, "takes one argument by its place"),
+        ((3,), {"wdth": 47110815}, "has no argument wdth; did you mean width"),
+        ((3,), {"zz": 47110815}, "has no argument zz; there are width"),
+    ],
+)
+def test_a_wrong_call_shows_an_example_and_no_value(
+    places: tuple[int, ...], names: dict[str, int], words: str
+) -> None:
+    with pytest.raises(ArgumentError, match=words) as refused:
+        area(*places, **names)
+    assert "write area(3, width=2)" in str(refused.value)
+    assert "47110815" not in str(refused.value)
+
+
+def test_an_error_inside_stays_what_it_is() -> None:
+    @by_name("broken(1)")
+    def broken(number: int) -> int:
+        raise TypeError(f"of its own, about {number}")
+
+    with pytest.raises(TypeError, match="of its own"):
+        broken(1)
