@@ -66,8 +66,7 @@ WRITERS = {
     for record in OPERATIONS.values()
     for engine in ENGINES
 }
-
-
+"""How each engine writes each operation."""
 Readings = tuple[tuple[Operation, Reading], ...]
 
 

@@ -335,6 +335,7 @@ class Grouping:
 
     def __post_init__(self) -> None:
         self.scalars = Scalars(self.text, self._leaf, self._aggregate)
+        # Keys are looked for with it as well: the errors of a search are never shown.
         self.rows = row_scalars(self.text, self.scope, "an aggregate")
 
     def key(self, index: int) -> Expr:
