@@ -16,7 +16,7 @@ from dither.query.operations.evaluate import value
 from dither.query.operations.expressions import Call, Expr, Literal
 from dither.query.operations.reading import Reading
 from dither.query.operations.record import OPERATIONS, Operation
-from dither.query.operations.writing import Args, Spelling
+from dither.query.operations.writing import ENGINES, Args, Spelling
 
 __all__ = [
     "FUNCTIONS",
@@ -58,9 +58,15 @@ def _of_texts(expr: Call) -> bool:
 
 def write(expr: Call, args: Args, spelling: Spelling) -> str:
     """The SQL of a call, from the SQL of its arguments."""
-    return OPERATIONS[expr.op].writer(spelling.engine)(expr, args, spelling)
+    return WRITERS[expr.op, spelling.engine](expr, args, spelling)
 
 
+WRITERS = {
+    (record.name, engine): record.writer(engine)
+    for record in OPERATIONS.values()
+    for engine in ENGINES
+}
+"""How each engine writes each operation."""
 Readings = tuple[tuple[Operation, Reading], ...]
 
 

@@ -41,7 +41,7 @@ class ColumnType:
     name: str
     type: Type
     range: Range = ANY
-    # Very many keys take long to hash, and hardly any columns differ by them alone.
+    # Hardly any two columns differ by their keys alone, so the hash leaves them out.
     keys: Keys | None = field(default=None, hash=False)
     owner: bool = False
     size: int = field(default=1, compare=False, repr=False)

@@ -89,7 +89,6 @@ class _Reader:
     rows: Rows
 
     def read(self, node: exp.Expr) -> Aggregate:
-        text = self.scalars.text.call(node, NAMES)
         inner, condition = node, None
         if isinstance(node, exp.Filter):
             only(self.scalars.text, node, "this", "expression")
@@ -102,7 +101,7 @@ class _Reader:
         args = (
             found.args if condition is None else self._filtered(node, condition, found)
         )
-        return Aggregate(found.function, args, found.level, text)
+        return replace(found, args=args)
 
     def _filtered(
         self, node: exp.Expr, condition: Expr, found: Aggregate
@@ -336,6 +335,7 @@ class Grouping:
 
     def __post_init__(self) -> None:
         self.scalars = Scalars(self.text, self._leaf, self._aggregate)
+        # Keys are looked for with it as well: the errors of a search are never shown.
         self.rows = row_scalars(self.text, self.scope, "an aggregate")
 
     def key(self, index: int) -> Expr:
@@ -381,14 +381,11 @@ class Grouping:
 
     def _aggregate(self, node: exp.Expr) -> Expr:
         found = _Reader(self.rows, self.scope.rows).read(node)
-        self.check(node, found)
         for index, known in enumerate(self.aggregates):
-            if (known.function, known.args, known.level) == (
-                found.function,
-                found.args,
-                found.level,
-            ):
+            if replace(known, text="") == found:
                 return self.aggregate(index, known)
+        found = replace(found, text=self.text.call(node, NAMES))
+        self.check(node, found)
         if len(self.aggregates) >= AGGREGATES:
             raise self.text.problem(
                 f"one SELECT can have {AGGREGATES} aggregates; ask for fewer", node

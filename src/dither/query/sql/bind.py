@@ -1,5 +1,6 @@
 """From SQL to a question: names resolved, types and ranges known, every construct
-understood or refused.
+understood or refused. The outermost SELECT asks the question; a SELECT inside it makes
+rows that keep their owners, or one row for each owner and key.
 
 All that is decided here depends on the text and the catalogue alone (rule R1).
 """
@@ -7,21 +8,33 @@ All that is decided here depends on the text and the catalogue alone (rule R1).
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from sqlglot import exp
 
 from dither.errors import QueryError
+from dither.query.catalogue.limits import COLUMNS, PARTS
 from dither.query.catalogue.model import Catalogue
+from dither.query.catalogue.names import same
 from dither.query.operations.expressions import Expr
 from dither.query.operations.reading import constant
 from dither.query.sql.aggregates import Grouping, Item
-from dither.query.sql.from_clause import rows_from
+from dither.query.sql.from_clause import renamed, rows_from
 from dither.query.sql.grouping import described, group_keys, item_at, items_of, keyed
 from dither.query.sql.parse import NESTED, Parsed, parse
-from dither.query.sql.question import Output, Question
-from dither.query.sql.scope import Context, Scope, aggregates_in, only, row_scalars
-from dither.query.sql.selects import check_parts, distinct_of, query, with_named
+from dither.query.sql.question import Distinct, Node, Output, Question, row_tables
+from dither.query.sql.scope import (
+    Context,
+    Entry,
+    Rows,
+    Scope,
+    aggregates_in,
+    only,
+    row_scalars,
+)
+from dither.query.sql.summaries import summarised
 from dither.query.sql.text import CLAUSES, refuse, unknown
+from dither.query.sql.unions import union
 
 __all__ = ["bind"]
 
@@ -29,7 +42,7 @@ PUBLIC = (
     "there is no private table in FROM, so nothing needs protection; "
     "ask your database directly"
 )
-READ = (
+INSIDE = (
     "with_",
     "expressions",
     "from_",
@@ -38,10 +51,9 @@ READ = (
     "group",
     "having",
     "distinct",
-    "order",
-    "limit",
-    "offset",
 )
+OUTERMOST = (*INSIDE, "order", "limit", "offset")
+"""The clauses of a SELECT that are read."""
 
 
 def bind(sql: str | Parsed, catalogue: Catalogue) -> Question:
@@ -49,7 +61,7 @@ def bind(sql: str | Parsed, catalogue: Catalogue) -> Question:
     write instead.
     """
     parsed = parse(sql) if not isinstance(sql, Parsed) else sql
-    context = Context(parsed.text, catalogue, query)
+    context = Context(parsed.text, catalogue, _query)
     try:
         return _question(context, _outermost(context, parsed.tree))
     except RecursionError:
@@ -71,7 +83,7 @@ def _outermost(context: Context, tree: exp.Expr) -> exp.Select:
 
 def _question(context: Context, node: exp.Select) -> Question:
     _check_tables(context, node)
-    context = with_named(context, node)
+    context = _with_named(context, node)
     _check_clauses(context, node)
     scope = rows_from(context, node)
     _check_private(context, scope, node)
@@ -116,11 +128,11 @@ def _check_clauses(context: Context, node: exp.Select) -> None:
             "out: noise is added to the answer"
         )
         raise context.text.problem(message, node.args["sample"], "SAMPLE")
-    only(context.text, node, *READ)
+    only(context.text, node, *OUTERMOST)
 
 
 def _check_private(context: Context, scope: Scope, node: exp.Select) -> None:
-    check_parts(context, scope.rows.node, node)
+    _check_parts(context, scope.rows.node, node)
     if not scope.rows.node.private:
         raise context.text.problem(PUBLIC, node.args["from_"])
 
@@ -141,7 +153,7 @@ def _keys(
     """The grouping expressions; SELECT DISTINCT without aggregates groups by all its
     items.
     """
-    distinct = distinct_of(context, node)
+    distinct = _distinct_of(context, node)
     aggregated = (
         aggregates_in(*[item.node for item in items])
         or node.args.get("having") is not None
@@ -265,3 +277,157 @@ def _count(context: Context, node: exp.Expr | None, word: str) -> int | None:
             f"{word} needs a whole number of rows; write {word} 10", node, word
         )
     return value
+
+
+def _query(context: Context, node: exp.Expr) -> Rows:
+    """The rows of a SELECT, or of a UNION ALL, that stands in FROM, in WITH or after
+    IN.
+    """
+    _check_inner_clauses(context, node)
+    context = _with_named(context, node)
+    if isinstance(node, exp.Subquery):
+        only(context.text, node, "this", "with_")
+        rows = _query(context, node.this)
+    elif isinstance(node, exp.Select):
+        rows = _select(context, node)
+    elif isinstance(node, exp.SetOperation):
+        rows = union(context, node)
+    else:
+        raise context.text.problem("only a SELECT can stand here; write one", node)
+    _check_parts(context, rows.node, node)
+    return rows
+
+
+def _check_parts(context: Context, rows: Node, node: exp.Expr) -> None:
+    if rows.parts > PARTS:
+        raise context.text.problem(
+            f"the question reads more than {PARTS} parts; ask for less at a time", node
+        )
+
+
+def _with_named(context: Context, node: exp.Expr) -> Context:
+    """The context with the queries that WITH names; each sees the ones before it."""
+    found = node.args.get("with_")
+    if found is None:
+        return context
+    if found.args.get("recursive"):
+        message = (
+            "WITH RECURSIVE cannot be asked; write the steps out, one query "
+            "after the other"
+        )
+        raise context.text.problem(message, found, "RECURSIVE")
+    only(context.text, found, "expressions")
+    for cte in found.expressions:
+        only(context.text, cte, "this", "alias", "materialized")
+        only(context.text, cte.args["alias"], "this", "columns")
+        rows = renamed(context, context.query(context, cte.this), cte.args["alias"])
+        context = replace(context, named={**context.named, cte.alias.casefold(): rows})
+    return context
+
+
+def _select(context: Context, node: exp.Select) -> Rows:
+    only(context.text, node, *INSIDE)
+    scope = rows_from(context, node)
+    items = items_of(context.text, node)
+    distinct = _distinct_of(context, node)
+    if node.args.get("group") is not None or aggregates_in(
+        *[item.node for item in items]
+    ):
+        rows = summarised(context, scope, node, items)
+    elif node.args.get("having") is not None:
+        raise context.text.problem(
+            "HAVING needs GROUP BY here; write the condition in WHERE",
+            node.args["having"],
+            "HAVING",
+        )
+    else:
+        rows = _projected(context, scope, items)
+    return _distinct(context, rows, node) if distinct else rows
+
+
+def _check_inner_clauses(context: Context, node: exp.Expr) -> None:
+    for name in ("limit", "offset", "order", "qualify", "windows", "sample"):
+        clause = node.args.get(name)
+        if clause:
+            word = CLAUSES[name]
+            way = (
+                ", or write it at the end of the whole question"
+                if name in ("limit", "offset", "order")
+                else ""
+            )
+            message = (
+                f"{word} in a SELECT inside the question makes a unit's rows "
+                f"depend on other units; leave it out{way}"
+            )
+            raise context.text.problem(
+                message, clause[0] if isinstance(clause, list) else clause, word
+            )
+
+
+def _distinct_of(context: Context, node: exp.Select) -> bool:
+    """Whether SELECT DISTINCT was written."""
+    found = node.args.get("distinct")
+    if found is None:
+        return False
+    if found.args.get("on") is not None:
+        message = (
+            "DISTINCT ON keeps a row by its place among others; use GROUP BY "
+            "with MIN or MAX instead"
+        )
+        raise context.text.problem(message, found, "DISTINCT")
+    only(context.text, found)
+    return True
+
+
+def _projected(context: Context, scope: Scope, items: list[Item]) -> Rows:
+    scalars = row_scalars(context.text, scope, "SELECT without GROUP BY")
+    named: list[tuple[str, Expr]] = []
+    for item in items:
+        stars = _starred(context, scope, item.node)
+        if stars is None:
+            named.append((item.name, scalars.bind(item.node)))
+        else:
+            named += [(entry.name, scope.rows.ref(entry.index)) for entry in stars]
+        if len(named) > COLUMNS:
+            raise context.text.problem(
+                f"one SELECT can have {COLUMNS:,} columns; name fewer", item.node
+            )
+    context.made(len(named), items[0].node)
+    return scope.rows.projected(named)
+
+
+def _starred(context: Context, scope: Scope, node: exp.Expr) -> list[Entry] | None:
+    """The columns that * or table.* stands for; None if it is neither."""
+    if isinstance(node, exp.Star):
+        only(context.text, node)
+        return [entry for entry in scope.entries if not entry.shared]
+    if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Star):
+        return None
+    only(context.text, node, "this", "table")
+    only(context.text, node.this)
+    found = [entry for entry in scope.entries if same(entry.table, node.table)]
+    if not found:
+        raise context.text.problem(
+            f"there is no table or alias {node.table} in FROM; name one that is", node
+        )
+    return found
+
+
+def _distinct(context: Context, rows: Rows, node: exp.Select) -> Rows:
+    source = rows.node
+    if source.private and row_tables(source):
+        message = (
+            "each row is a unit of its own, so DISTINCT would compare rows "
+            "of different units; leave it out"
+        )
+        raise context.text.problem(message, node.args["distinct"], "DISTINCT")
+    if source.private and not any(column.owner for column in source.columns):
+        message = (
+            "DISTINCT in a SELECT inside the question compares rows of "
+            "different units; "
+            "add the unit's id to its columns, or ask it as a question of its own"
+        )
+        raise context.text.problem(message, node.args["distinct"], "DISTINCT")
+    return replace(
+        rows, node=Distinct(source.columns, source.private, source.most, source)
+    )

@@ -39,9 +39,9 @@ __all__ = ["renamed", "rows_from", "scan"]
 
 def rows_from(context: Context, select: exp.Select) -> Scope:
     """The rows of FROM that WHERE keeps, and their names."""
-    parts = parts_of(context, select)
+    parts = _parts_of(context, select)
     where = _where(context, select)
-    scope, rest = connected(context, parts, where.conditions)
+    scope, rest = _connected(context, parts, where.conditions)
     return _kept(context, scope, replace(where, conditions=rest))
 
 
@@ -106,15 +106,15 @@ def _partnered(context: Context, scope: Scope, node: exp.Exists, negated: bool) 
     row around it.
     """
     select = checked(context, node)
-    parts, where = parts_of(context, select), _where(context, select)
+    parts, where = _parts_of(context, select), _where(context, select)
     context.made(len(scope.rows.ids), select)
     own, across = split(context, scope, parts, where.conditions)
-    inner, rest = connected(context, parts, own)
+    inner, rest = _connected(context, parts, own)
     inner = _kept(context, inner, replace(where, conditions=rest))
     return partnered(context, scope, inner, across, node, negated)
 
 
-def parts_of(context: Context, select: exp.Select) -> list[Part]:
+def _parts_of(context: Context, select: exp.Select) -> list[Part]:
     """The parts of FROM, from left to right; JOIN binds closer than a comma."""
     start = select.args.get("from_")
     if start is None:
@@ -314,7 +314,7 @@ def renamed(context: Context, rows: Rows, alias: exp.TableAlias) -> Rows:
     )
 
 
-def connected(
+def _connected(
     context: Context, parts: list[Part], conditions: list[exp.Expr]
 ) -> tuple[Scope, list[exp.Expr]]:
     """All parts of FROM as one, and the conditions that no join has used.

@@ -43,6 +43,7 @@ __all__ = [
 
 OWNER = "owner"
 Ids = frozenset[str]
+CLOCKS = ("NOW", "TODAY", "GET_CURRENT_TIMESTAMP", "TRANSACTION_TIMESTAMP")
 AGGREGATES = (exp.AggFunc, exp.Filter, exp.WithinGroup, exp.IgnoreNulls)
 ANONYMOUS = {"MEAN": "avg", "VAR": "var_samp"}
 """Aggregates that sqlglot has no node for."""
@@ -238,9 +239,6 @@ def only(text: QueryText, node: exp.Expr, *allowed: str) -> None:
             )
 
 
-CLOCKS = ("NOW", "TODAY", "GET_CURRENT_TIMESTAMP", "TRANSACTION_TIMESTAMP")
-
-
 def _is_aggregate(node: exp.Expr) -> bool:
     if isinstance(node, exp.Anonymous):
         return str(node.this).upper() in ANONYMOUS
@@ -258,19 +256,20 @@ def aggregates_in(*nodes: exp.Expr) -> bool:
     )
 
 
-def _not_here(_: exp.Expr) -> Expr | None:
+def _none(_: exp.Expr) -> Expr | None:
+    """Leaves an aggregate to the operations, which refuse it."""
     return None
 
 
 @dataclass(frozen=True)
 class Scalars:
-    """Binds scalar expressions. `leaf` and `aggregate` bind what differs from place to
-    place: columns and keys, and aggregates.
+    """Binds scalar expressions. What differs from place to place is given: `leaf` binds
+    columns and keys, `aggregate` binds aggregates.
     """
 
     text: QueryText
     leaf: Callable[[exp.Expr], Expr | None]
-    aggregate: Callable[[exp.Expr], Expr | None] = _not_here
+    aggregate: Callable[[exp.Expr], Expr | None] = _none
 
     def bind(self, node: exp.Expr | None) -> Expr:
         """The expression that a node means: a constant, a leaf, or an operation."""
