@@ -20,14 +20,11 @@ from dither.query.operations.expressions import Expr
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Kind
 from dither.query.sql.question import Aggregate
-from dither.query.statistics.estimates import MOMENTS, Sums
+from dither.query.statistics.estimates import figures
+from dither.query.statistics.intervals import NOTHING, OPEN, Ends, Hidden
 from dither.query.statistics.quantiles import extreme, quantile
 from dither.query.statistics.totals import (
-    NOTHING,
-    OPEN,
-    Ends,
     Estimate,
-    Hidden,
     at_most,
     changed,
     ends_of,
@@ -161,10 +158,8 @@ class Answer:
         aggregate: Aggregate,
     ) -> list[Estimate]:
         mechanism = self.plan.additive(measurement, noisy.radius)
-        moments, figure = measurement.vector.moments, MOMENTS[aggregate.function]
-        parts = (list(map(int, row)) for row in noisy.values)
-        groups = zip(parts, hidden, strict=True)
-        return [figure(Sums(moments, row, mechanism, cut)) for row, cut in groups]
+        moments, values = measurement.vector.moments, noisy.values.tolist()
+        return figures(aggregate.function, moments, values, mechanism, hidden)
 
     def _quantiles(
         self,

@@ -18,8 +18,8 @@ from dither.query.catalogue.model import Table
 from dither.query.collect.runner import Runner, running
 from dither.query.engines.protocol import Engine
 from dither.query.plan.plan import Measurement, Plan
+from dither.query.plan.radius import radius_of
 from dither.query.plan.vectors import Kind
-from dither.query.plan.weighing import radius_of
 
 __all__ = ["Noisy", "NoisyVector", "measure"]
 

@@ -94,13 +94,14 @@ class Groups:
         """How many groups the public keys make."""
         return self.plan.publics
 
-    @property
+    @cached_property
     def several(self) -> bool:
         """Whether there is more than one group for the public keys."""
         return self.publics > 1
 
-    @property
+    @cached_property
     def groups(self) -> int:
+        """How many groups there are; with private keys, of the named ones."""
         return (self.named if self.private else 1) * self.publics
 
     @cached_property

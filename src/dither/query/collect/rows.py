@@ -100,10 +100,7 @@ class Writer:
 
     def _scan(self, scan: Scan) -> str:
         table, write = scan.table, self.dialect
-        columns = [
-            f"{write.read(table, field)} AS c{i}"
-            for i, field in enumerate(table.fields)
-        ]
+        columns = [f"{x} AS c{i}" for i, x in enumerate(write.columns(table))]
         if table.public:
             return f"SELECT {', '.join(columns)} FROM {write.relation(table)}"
         if table.link is not None:
