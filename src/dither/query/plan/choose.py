@@ -144,7 +144,7 @@ def _plan(
         spend,
         measurements,
         threshold,
-        None if private else public,
+        public,
         plugin,
     )
 

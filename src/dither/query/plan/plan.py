@@ -25,7 +25,15 @@ from dither.query.plan.request import Request
 from dither.query.plan.vectors import CAP, Bins, Kind, Vector
 from dither.query.sql.question import Question
 
-__all__ = ["HEAVIEST", "TOO_SMALL", "Measurement", "Plan", "Spend", "root_down"]
+__all__ = [
+    "HEAVIEST",
+    "TOO_SMALL",
+    "Clipping",
+    "Measurement",
+    "Plan",
+    "Spend",
+    "root_down",
+]
 
 HEAVIEST = 1 << 14
 """A radius is chosen up to so many rows."""
@@ -142,9 +150,21 @@ class Measurement:
 
 
 @dataclass(frozen=True)
+class Clipping:
+    """A measurement that is clipped to a radius: `clips` says whether units may have
+    more than that. `noise` is added to each number, and `hidden` to what is cut off;
+    None where that is not measured.
+    """
+
+    clips: bool
+    noise: Additive
+    hidden: Additive | None
+
+
+@dataclass(frozen=True)
 class Plan:
-    """What a question will do and cost. `groups` is how many groups there are; None
-    where keys are private.
+    """What a question will do and cost. `publics` is how many groups the public keys
+    make, for each private key.
     """
 
     question: Question
@@ -152,12 +172,17 @@ class Plan:
     spend: Spend
     measurements: tuple[Measurement, ...]
     keys: KeyThreshold | None
-    groups: int | None
+    publics: int
     plugin: Callable[..., Additive] | None = None
 
     @cached_property
     def guarantee(self) -> Guarantee:
         return self.spend.guarantee
+
+    @property
+    def groups(self) -> int | None:
+        """How many groups there are; None where keys are private."""
+        return self.publics if self.keys is None else None
 
     @cached_property
     def replacing(self) -> bool:
@@ -203,6 +228,15 @@ class Plan:
             radius=self.sensitivity(radius),
             unit=unit,
             **promise,
+        )
+
+    def clipping(self, measurement: Measurement, radius: int) -> Clipping:
+        """What becomes of a measurement at a radius."""
+        hides = measurement.hides(radius)
+        return Clipping(
+            measurement.clips(radius),
+            self.noise(measurement, radius),
+            self.hidden(measurement, radius) if hides else None,
         )
 
     def noise(self, measurement: Measurement, radius: int) -> Additive:
@@ -280,13 +314,6 @@ class Plan:
             math.sqrt(levels) / part
             if self.spend.gaussian
             else levels * math.sqrt(2) / part
-        )
-
-    @cached_property
-    def publics(self) -> int:
-        """How many groups the public keys make, for each private key."""
-        return math.prod(
-            len(key.values) for key in self.question.keys if key.values is not None
         )
 
     @cached_property

@@ -35,6 +35,7 @@ __all__ = [
     "Sample",
     "VarianceBox",
     "cut",
+    "cut_ends",
     "farthest",
     "normal",
     "one_sided",
@@ -61,20 +62,20 @@ class Hidden:
     steps: float = 0.0
     deviation: float = 0.0
 
-    @property
+    @cached_property
     def nothing(self) -> bool:
         return self.deviation == 0
 
-    @property
+    @cached_property
     def open(self) -> bool:
         return math.isinf(self.deviation)
 
-    @property
+    @cached_property
     def least(self) -> float:
         """As much as there may be: rows that are hidden are never fewer than none."""
         return max(self.steps, 0.0)
 
-    @property
+    @cached_property
     def sure(self) -> float:
         """What is surely more than noise."""
         known = not self.open and abs(self.steps) > SURE * self.deviation
@@ -98,6 +99,10 @@ def normal(confidence: float) -> float:
 
 def cut(value: float, within: tuple[float, float]) -> float:
     return min(max(value, within[0]), within[1])
+
+
+def cut_ends(low: float, high: float, within: tuple[float, float]) -> Ends:
+    return cut(low, within), cut(high, within)
 
 
 @dataclass(frozen=True)
@@ -165,9 +170,7 @@ class Line:
             [float(w) for w in self.measured.weights],
             confidence,
         ) * abs(self.scale)
-        return cut(self.value - width, self.within), cut(
-            self.value + width, self.within
-        )
+        return cut_ends(self.value - width, self.value + width, self.within)
 
 
 @dataclass(frozen=True)
@@ -358,7 +361,7 @@ class Mixed:
         down, up = self.swing
         least = value + down * share - math.hypot(value - low, down * doubt)
         most = value + up * share + math.hypot(high - value, up * doubt)
-        return cut(min(least, low), limits), cut(max(most, high), limits)
+        return cut_ends(min(least, low), max(most, high), limits)
 
 
 @dataclass(frozen=True)

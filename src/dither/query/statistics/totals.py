@@ -16,7 +16,7 @@ from dither.query.statistics.intervals import (
     NOTHING,
     Ends,
     Hidden,
-    cut,
+    cut_ends,
     normal,
     one_sided,
 )
@@ -82,7 +82,7 @@ class Total:
         )
         low, high = min(low * self.step, self.value), max(high * self.step, self.value)
         within = {1: (0.0, math.inf), -1: (-math.inf, 0.0), 0: ANYWHERE}[self.sign]
-        return cut(low, within), cut(high, within)
+        return cut_ends(low, high, within)
 
     def _open(self, confidence: float) -> Ends:
         width = self.mechanism.error(one_sided(confidence), integer=True)
