@@ -18,8 +18,8 @@ from dither.query.answer.noisy import Noisy, NoisyVector
 from dither.query.collect.runner import Runner, running
 from dither.query.operations.expressions import AggregateLeaf
 from dither.query.plan.plan import Measurement, Plan
+from dither.query.plan.radius import radius_of
 from dither.query.plan.vectors import CAP, Kind
-from dither.query.plan.weighing import radius_of
 
 __all__ = ["Drawn", "Redrawn", "redrawn"]
 

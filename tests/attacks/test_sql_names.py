@@ -107,6 +107,28 @@ RESERVED += [
     "one",
     "nothing",
 ]
+TEMPORARY = [
+    "dither_candidates",
+    "dither_cuts",
+    "dither_hidden_0_4096",
+    "dither_hidden_1_1073741824",
+    "dither_hidden_1_4096",
+    "dither_keys",
+    "dither_listed",
+    "dither_lookup_0",
+    "dither_lookup_1",
+    "dither_named",
+    "dither_norms",
+    "dither_owned",
+    "dither_pairs",
+    "dither_partials",
+    "dither_rows_0",
+    "dither_rows_1",
+    "dither_shown",
+    "dither_values_0",
+    "dither_values_1",
+]
+"""What temporary tables of a question are called, as far as these tests make them."""
 
 
 def asked_about(table, column):
@@ -148,12 +170,87 @@ def answers(table, column):
 
 
 @pytest.mark.usefixtures("exact")
-@pytest.mark.parametrize("name", NAMES + RESERVED)
+@pytest.mark.parametrize("name", NAMES + RESERVED + TEMPORARY)
 def test_a_name_meant_something_to_the_engine(name):
     """Tables, columns, aliases and CTEs may be called anything: the answers are those
     of plain names.
     """
     assert answers(name, name) == answers("table one", "plain")
+
+
+def about_temporary_tables(table, column):
+    """What makes temporary tables of every kind: partial sums, norms, what clipping
+    hides, ranks, different values, and public and private keys.
+    """
+    table, column = quoted(table), quoted(column)
+    by_both = f"FROM {table} GROUP BY code, ward"
+    return [
+        (
+            f"SELECT ward, COUNT(*), AVG({column}) FROM {table} GROUP BY ward",
+            {"radius": 1},
+        ),
+        (
+            f"SELECT MEDIAN({column}), COUNT(DISTINCT {column}) FROM {table}",
+            {"radius": 1},
+        ),
+        (
+            f"SELECT COUNT(DISTINCT {column}), MEDIAN({column}) FROM {table}",
+            {"radius": 1},
+        ),
+        (f"SELECT code, SUM({column}) FROM {table} GROUP BY code", {"radius": 99}),
+        (f"SELECT code, ward, COUNT(*) {by_both}", {"radius": 9, "groups": 1}),
+        (f"SELECT code, MEDIAN({column}) FROM {table} GROUP BY code", {"radius": 9}),
+    ]
+
+
+@functools.cache
+def many_answers(table, column):
+    """Three rows for each of 200 units: both keys are of enough units to be named."""
+    units = [n for n in range(200) for _ in range(3)]
+    data = pa.table(
+        {
+            column: [n % 5 for n in range(len(units))],
+            "ward": ["AB"[n % 2] for n in range(len(units))],
+            "code": ["xy"[n % 2] for n in units],
+            "patient_id": units,
+        }
+    )
+    declared = {
+        "unit": "patient_id",
+        "bounds": {column: (0, 4)},
+        "keys": {"ward": ["A", "B"]},
+        "rows": 9,
+    }
+    with dither.open(data, **declared, budget=(1e4, 1e-2), name=table) as database:
+        rows = [
+            database.sql(sql, rho=1.0, **stated).rows
+            for sql, stated in about_temporary_tables(table, column)
+        ]
+        assert database.failure is None
+    return rows
+
+
+@pytest.mark.usefixtures("exact")
+@pytest.mark.parametrize("name", TEMPORARY)
+def test_a_temporary_table_was_taken_for_the_private_one(name):
+    """A table or a column of the dataset may be called like a table that is made for a
+    question: neither stands for the other.
+    """
+    assert many_answers(name, name) == many_answers("table one", "plain")
+
+
+@pytest.mark.usefixtures("exact")
+def test_these_are_all_temporary_tables(monkeypatch):
+    made = set()
+    create = DuckDBSession.create
+    monkeypatch.setattr(
+        DuckDBSession,
+        "create",
+        lambda self, name, *call: made.add(name) or create(self, name, *call),
+    )
+    found = many_answers.__wrapped__("table one", "plain")
+    assert {code for code, _ in found[3]} == {"x", "y"}
+    assert made == set(TEMPORARY)
 
 
 def test_a_cte_stood_for_the_private_table():

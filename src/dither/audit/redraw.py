@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from dither.query.collect.runner import Runner
 from dither.query.plan.plan import Measurement, Plan
+from dither.query.plan.radius import radius_of
 from dither.query.plan.vectors import Kind
-from dither.query.plan.weighing import radius_of
 
 __all__ = ["Redrawn"]
 

@@ -40,9 +40,9 @@ from dither.query.operations.expressions import KeyLeaf
 from dither.query.plan.choose import plans_of
 from dither.query.plan.describe import describe, described
 from dither.query.plan.fan_out import check_fan_out, most_rows
-from dither.query.plan.minimum import check_minimum, least_epsilon, share_of
 from dither.query.plan.plan import Plan
 from dither.query.plan.request import Request, request_of
+from dither.query.plan.spend import check_minimum, least_epsilon, share_of
 from dither.query.plugins import mechanism_named
 from dither.query.preview import Preview, PreviewColumn
 from dither.query.sql.bind import bind

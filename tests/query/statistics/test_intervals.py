@@ -15,9 +15,9 @@ from dither.query.statistics.intervals import (
     Ratio,
     Root,
     VarianceBox,
+    cut,
     farthest,
 )
-from dither.query.statistics.totals import cut
 
 GAUSSIAN = Gaussian(sensitivity=1000, mu=1)
 PARTS = np.array([30_000.0, 50_000.0, 20_000.0])

@@ -11,23 +11,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from dither.mechanisms import Additive
 from dither.mechanisms.sums import noise_variance
 from dither.query.answer.noisy import Noisy, NoisyVector
 from dither.query.catalogue.calendar import day, moment
 from dither.query.catalogue.types import Type
 from dither.query.operations import evaluate
 from dither.query.operations.expressions import Expr
-from dither.query.plan.plan import Measurement, Plan
-from dither.query.plan.vectors import Kind
+from dither.query.plan.plan import Clipping, Measurement, Plan
+from dither.query.plan.vectors import Kind, Vector
 from dither.query.sql.question import Aggregate
-from dither.query.statistics.estimates import MOMENTS, Sums
+from dither.query.statistics.estimates import figures
+from dither.query.statistics.intervals import NOTHING, OPEN, Ends, Hidden
 from dither.query.statistics.quantiles import extreme, quantile
 from dither.query.statistics.totals import (
-    NOTHING,
-    OPEN,
-    Ends,
     Estimate,
-    Hidden,
     at_most,
     changed,
     ends_of,
@@ -124,47 +122,21 @@ class Answer:
             )
             if index in one.vector.aggregates
         )
-        hidden = self._hidden(measurement, noisy)
-        match measurement.vector.kind:
+        vector = measurement.vector
+        clipping = self.plan.clipping(measurement, noisy.radius)
+        hidden = _hidden(noisy, clipping)
+        match vector.kind:
             case Kind.TREE:
                 return self._quantiles(measurement, noisy, hidden, aggregate)
             case Kind.MOMENTS:
-                return self._moments(measurement, noisy, hidden, aggregate)
-        return self._totals(measurement, noisy, hidden)
-
-    def _hidden(self, measurement: Measurement, noisy: NoisyVector) -> list[Hidden]:
-        """What clipping hid of each group."""
-        if noisy.hidden is None:
-            known = OPEN if measurement.clips(noisy.radius) else NOTHING
-            return [known] * len(noisy.values)
-        mechanism = self.plan.hidden(measurement, noisy.radius)
-        deviation = math.sqrt(noise_variance(mechanism))
-        return [Hidden(float(steps), deviation) for steps in noisy.hidden]
-
-    def _totals(
-        self, measurement: Measurement, noisy: NoisyVector, hidden: list[Hidden]
-    ) -> list[Estimate]:
-        vector = measurement.vector
-        mechanism = self.plan.additive(measurement, noisy.radius)
-        numbers = [int(number) for (number,) in noisy.values]
-        found = totals(numbers, mechanism, float(vector.step), vector.sign, hidden)
-        if vector.kind is Kind.DISTINCT:
-            found = at_most(found, vector.different)
-        real = vector.function == "sum" and vector.args[0].type is not Type.INTEGER
-        return found if real else whole(found)
-
-    def _moments(
-        self,
-        measurement: Measurement,
-        noisy: NoisyVector,
-        hidden: list[Hidden],
-        aggregate: Aggregate,
-    ) -> list[Estimate]:
-        mechanism = self.plan.additive(measurement, noisy.radius)
-        moments, figure = measurement.vector.moments, MOMENTS[aggregate.function]
-        parts = (list(map(int, row)) for row in noisy.values)
-        groups = zip(parts, hidden, strict=True)
-        return [figure(Sums(moments, row, mechanism, cut)) for row, cut in groups]
+                return figures(
+                    aggregate.function,
+                    vector.moments,
+                    noisy.values.tolist(),
+                    clipping.noise,
+                    hidden,
+                )
+        return _totals(vector, noisy, hidden, clipping.noise)
 
     def _quantiles(
         self,
@@ -237,6 +209,30 @@ class Answer:
         that hold for all groups at once hold for those that are shown (rule R30).
         """
         return max(len(self._found), 1) if self.plan.question.selects else 1
+
+
+def _totals(
+    vector: Vector,
+    noisy: NoisyVector,
+    hidden: list[Hidden],
+    mechanism: Additive,
+) -> list[Estimate]:
+    """A count or a sum for each group."""
+    numbers = [int(number) for (number,) in noisy.values]
+    found = totals(numbers, mechanism, float(vector.step), vector.sign, hidden)
+    if vector.kind is Kind.DISTINCT:
+        found = at_most(found, vector.different)
+    real = vector.function == "sum" and vector.args[0].type is not Type.INTEGER
+    return found if real else whole(found)
+
+
+def _hidden(noisy: NoisyVector, clipping: Clipping) -> list[Hidden]:
+    """What clipping hid of each group."""
+    if noisy.hidden is None or clipping.hidden is None:
+        known = OPEN if clipping.clips else NOTHING
+        return [known] * len(noisy.values)
+    deviation = math.sqrt(noise_variance(clipping.hidden))
+    return [Hidden(float(steps), deviation) for steps in noisy.hidden]
 
 
 def _column(expr: Expr, groups: Sequence[Group]) -> list[Any]:

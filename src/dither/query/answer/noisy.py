@@ -18,8 +18,8 @@ from dither.query.catalogue.model import Table
 from dither.query.collect.runner import Runner, running
 from dither.query.engines.protocol import Engine
 from dither.query.plan.plan import Measurement, Plan
+from dither.query.plan.radius import radius_of
 from dither.query.plan.vectors import Kind
-from dither.query.plan.weighing import radius_of
 
 __all__ = ["Noisy", "NoisyVector", "measure"]
 
@@ -146,15 +146,13 @@ def _measured(plan: Plan, m: int, one: Measurement, runner: Runner) -> NoisyVect
     if radius is None:
         units = tuple(map(int, plan.choosing(one).release(runner.units(m))))
         radius = radius_of(plan, one, units, runner.groups).value
-    hidden: Integers | None = None
-    if one.hides(radius):
-        hidden = plan.hidden(one, radius).release(runner.hidden(m, radius)[:, 0])
-    values = _released(plan, one, radius, runner.totals(m, radius))
+    clipping, hidden = plan.clipping(one, radius), None
+    if clipping.hidden is not None:
+        hidden = clipping.hidden.release(runner.hidden(m, radius)[:, 0])
+    totals: Integers = runner.totals(m, radius)
+    values = (
+        plan.tree(one, radius).noisy(totals)
+        if one.vector.kind is Kind.TREE
+        else clipping.noise.release(totals)
+    )
     return NoisyVector(radius, values, units, hidden)
-
-
-def _released(plan: Plan, one: Measurement, radius: int, totals: Integers) -> Integers:
-    if one.vector.kind is Kind.TREE:
-        return plan.tree(one, radius).noisy(totals)
-    noisy: Integers = plan.additive(one, radius).release(totals)
-    return noisy

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from dither.query.answer.noisy import Noisy, NoisyVector
 from dither.query.operations.expressions import AggregateLeaf
 from dither.query.plan.plan import Measurement, Plan
+from dither.query.plan.radius import radius_of
 from dither.query.plan.vectors import Kind
-from dither.query.plan.weighing import radius_of
 from dither.query.sql.question import Aggregate
 from dither.query.statistics.quantiles import rank
 

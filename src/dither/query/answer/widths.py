@@ -14,15 +14,12 @@ from dither.query.operations.expressions import AggregateLeaf
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Kind
 from dither.query.sql.question import Aggregate, Output
-from dither.query.statistics.estimates import MOMENTS, Sums
+from dither.query.statistics.estimates import figures
+from dither.query.statistics.intervals import NOTHING, OPEN, Hidden, one_sided
 from dither.query.statistics.quantiles import extreme, quantile
 from dither.query.statistics.totals import (
-    NOTHING,
-    OPEN,
     Estimate,
-    Hidden,
     Total,
-    one_sided,
 )
 
 __all__ = ["widths"]
@@ -172,13 +169,14 @@ def _expected(
 ) -> Estimate:
     measure, hidden = measurement.vector, _hidden(plan, measurement, radius)
     if measure.kind is Kind.MOMENTS:
-        sums = Sums(
+        (found,) = figures(
+            aggregate.function,
             measure.moments,
-            measure.moments.expected(rows),
+            [measure.moments.expected(rows)],
             plan.additive(measurement, radius),
-            hidden,
+            [hidden],
         )
-        return MOMENTS[aggregate.function](sums)
+        return found
     mechanism, leaves = plan.tree(measurement, radius), measure.leaves
     counts = np.full(leaves.count, rows * measure.row / leaves.count)
     if aggregate.function == "quantile":

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.query.arrays.columns import Numbers, are_floats
-from dither.query.statistics.moments import Moments
+from dither.query.statistics.estimates import Moments
 
 __all__ = ["STEPS", "described", "exact_sum", "parts", "scaled", "sensitivities"]
 

@@ -94,13 +94,14 @@ class Groups:
         """How many groups the public keys make."""
         return self.plan.publics
 
-    @property
+    @cached_property
     def several(self) -> bool:
         """Whether there is more than one group for the public keys."""
         return self.publics > 1
 
-    @property
+    @cached_property
     def groups(self) -> int:
+        """How many groups there are; with private keys, of the named ones."""
         return (self.named if self.private else 1) * self.publics
 
     @cached_property
@@ -141,12 +142,10 @@ class Groups:
         these.
         """
         question = self.plan.question
-        columns = [
-            f"{writer.expr(key.expr)} AS q{i}" for i, key in enumerate(question.keys)
-        ]
-        columns += [f"{writer.expr(arg)} AS a{i}" for i, arg in enumerate(self.args)]
+        read = {f"q{i}": key.expr for i, key in enumerate(question.keys)}
+        read |= {f"a{i}": arg for i, arg in enumerate(self.args)}
         rows = (
-            f"SELECT {', '.join(['u', *columns])} FROM "
+            f"SELECT {', '.join(['u', *writer.named(read)])} FROM "
             f"({writer.select(question.rows)}) t"
         )
         joins, group, conditions = self._placed_keys()
@@ -185,10 +184,9 @@ class Groups:
         characters, have no key.
         """
         writer, question = self.writer(), self.plan.question
-        keys = [
-            f"{writer.expr(question.keys[i].expr)} AS k{n}"
-            for n, i in enumerate(self.private)
-        ]
+        keys = writer.named(
+            {f"k{n}": question.keys[i].expr for n, i in enumerate(self.private)}
+        )
         names = [f"k{n}" for n in range(len(self.private))]
         rows = (
             f"SELECT DISTINCT {', '.join(keys)} FROM ({writer.select(question.rows)}) t"

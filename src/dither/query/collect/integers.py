@@ -12,10 +12,19 @@ from fractions import Fraction
 from dither.query.catalogue.types import Range, Type
 from dither.query.engines.protocol import Dialect
 from dither.query.operations.expressions import ColumnType, Expr
-from dither.query.plan.vectors import FINEST, Kind, Vector
+from dither.query.plan.vectors import CAP, FINEST, Kind, Vector
 from dither.query.sql.question import Summary
 
-__all__ = ["held", "leaf", "nearest", "over", "row_parts", "sums", "unit_summary"]
+__all__ = [
+    "held",
+    "leaf",
+    "nearest",
+    "over",
+    "row_parts",
+    "sums",
+    "unit_summary",
+    "unit_sums",
+]
 
 LONG = 1 << 62
 """Differences up to this fit 64 bits, and half a step more does too."""
@@ -80,6 +89,16 @@ def sums(vector: Vector, args: Sequence[str], dialect: Dialect) -> list[str]:
         ]
     added, times = _total(vector, args[0])
     return [f"(coalesce({dialect.total(added)}, 0) * {times})"]
+
+
+def unit_sums(vector: Vector, args: Sequence[str], dialect: Dialect) -> list[str]:
+    """What the rows of one unit and group add up to, held where sums of squares stay
+    exact.
+    """
+    found = sums(vector, args, dialect)
+    if vector.kind is Kind.UNITS:
+        return found
+    return [f"CAST({held(total, -CAP, CAP)} AS BIGINT)" for total in found]
 
 
 def _count(args: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ are dropped at the scan; outer joins keep the owner of the side that is there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -63,6 +63,10 @@ class Writer:
     ) -> str:
         return render(expr, self.dialect, self.parameters, column)
 
+    def named(self, exprs: Mapping[str, Expr]) -> list[str]:
+        """Expressions over the columns of the node below, each with its name."""
+        return [f"{self.expr(expr)} AS {name}" for name, expr in exprs.items()]
+
     def select(self, node: Node) -> str:
         """The SELECT of a node."""
         return WRITERS[type(node)](self, node)
@@ -74,7 +78,7 @@ class Writer:
         )
 
     def _project(self, node: Project) -> str:
-        exprs = [f"{self.expr(expr)} AS c{i}" for i, expr in enumerate(node.exprs)]
+        exprs = self.named({f"c{i}": expr for i, expr in enumerate(node.exprs)})
         return f"SELECT {self._listed(node, exprs)} FROM ({self.select(node.source)}) t"
 
     def _distinct(self, node: Distinct) -> str:
@@ -100,10 +104,7 @@ class Writer:
 
     def _scan(self, scan: Scan) -> str:
         table, write = scan.table, self.dialect
-        columns = [
-            f"{write.read(table, field)} AS c{i}"
-            for i, field in enumerate(table.fields)
-        ]
+        columns = [f"{x} AS c{i}" for i, x in enumerate(write.columns(table))]
         if table.public:
             return f"SELECT {', '.join(columns)} FROM {write.relation(table)}"
         if table.link is not None:

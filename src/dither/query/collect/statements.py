@@ -15,10 +15,10 @@ from functools import cached_property
 from typing import Self
 
 from dither.query.collect.groups import NORMS, PARTIALS, Groups, Statement
-from dither.query.collect.integers import held, leaf, sums
+from dither.query.collect.integers import held, leaf, sums, unit_sums
 from dither.query.collect.rows import Writer
 from dither.query.plan.plan import Measurement
-from dither.query.plan.vectors import CAP, Kind, Vector
+from dither.query.plan.vectors import Kind, Vector
 
 __all__ = ["Statement", "Statements"]
 
@@ -96,7 +96,7 @@ class Statements(Groups):
         if _direct(one):
             return [self._row_sums(m)]
         parts = _columns(m, one.vector)
-        added = ", ".join(map(self.dialect.total, parts))
+        added = self.dialect.totals(parts)
         select = f"SELECT g, {added} FROM {self._counted_partials} p GROUP BY g"
         whole = Statement(None, select, (), "sums of all units")
         return [whole] if one.vector.sure else [whole, self._clipped(m, parts, radius)]
@@ -115,7 +115,7 @@ class Statements(Groups):
         norm = self.dialect.root_above("q")
         over = f"SELECT u, {norm} AS n FROM ({norms}) t WHERE q > {most * most}"
         whole = f"SELECT g, {self.dialect.total('r')} FROM {cut.name} GROUP BY g"
-        scaled = self.dialect.divided(f"({self.dialect.wide('r')} * {most})", "n")
+        (scaled,) = self.dialect.scaled(["r"], most, "n")
         less = self.dialect.total(f"{scaled} - r")
         twice = f"SELECT g, {less} FROM {cut.name} p JOIN ({over}) o ON p.u = o.u GROUP BY g"
         return [
@@ -136,7 +136,9 @@ class Statements(Groups):
         parts = [
             f"{x} AS v{m}_{j}"
             for m, one in self.vectors
-            for j, x in enumerate(self._sums(one.vector))
+            for j, x in enumerate(
+                unit_sums(one.vector, self._names(one.vector), self.dialect)
+            )
         ]
         private, public = ["d"] * bool(self.private), ["g"] * self.several
         grouped = ["u", *private, *public]
@@ -144,15 +146,6 @@ class Statements(Groups):
         select = f"SELECT {listed} FROM ({rows}) t GROUP BY {', '.join(grouped)}"
         why = "partial sums for each unit and group"
         return Statement(PARTIALS, select, tuple(writer.parameters), why)
-
-    def _sums(self, vector: Vector) -> list[str]:
-        """What the rows of one unit and group add up to, held where sums of squares
-        stay exact.
-        """
-        found = sums(vector, self._names(vector), self.dialect)
-        if vector.kind is Kind.UNITS:
-            return found
-        return [f"CAST({held(total, -CAP, CAP)} AS BIGINT)" for total in found]
 
     @property
     def _counted_partials(self) -> str:
@@ -215,9 +208,9 @@ class Statements(Groups):
         A part becomes sign(v) · ⌊|v| · C / N⌋ with an integer N that is at least the
         norm, so the scaled norm is at most C (rule R12).
         """
-        less = ", ".join(
-            self.dialect.total(f"{self._scaled(v, radius)} - {v}") for v in parts
-        )
+        scaled = self.dialect.scaled(parts, radius, "n")
+        pairs = zip(scaled, parts, strict=True)
+        less = self.dialect.totals([f"{less} - {whole}" for less, whole in pairs])
         select = (
             f"SELECT g, {less} FROM {self._counted_partials} p JOIN "
             f"({self._over(m, radius)}) o ON p.u = o.u GROUP BY g"
@@ -231,9 +224,6 @@ class Statements(Groups):
         else:
             above, norm = f"q{m} > {radius}", f"q{m}"
         return f"SELECT u, {norm} AS n FROM {self._norm_table} WHERE {above}"
-
-    def _scaled(self, part: str, radius: int) -> str:
-        return self.dialect.divided(f"({self.dialect.wide(part)} * {radius})", "n")
 
     def _row_sums(self, m: int) -> Statement:
         """Sums over rows, where every unit has one row at most."""
@@ -258,7 +248,9 @@ class Statements(Groups):
             )
         else:
             parts = _columns(m, vector)
-            lost = " + ".join(f"{v} - {self._scaled(v, radius)}" for v in parts)
+            scaled = self.dialect.scaled(parts, radius, "n")
+            pairs = zip(parts, scaled, strict=True)
+            lost = " + ".join(f"{whole} - {less}" for whole, less in pairs)
             select = (
                 f"SELECT p.u AS u, g, CAST({lost} AS BIGINT) AS r FROM "
                 f"{self._counted_partials} p JOIN ({self._over(m, radius)}) "

@@ -33,6 +33,8 @@ class Dialect(ABC):
     """What the engine calls the types of declared columns."""
     widest: ClassVar[str]
     """Its widest exact integer, of at least 126 bits."""
+    division: ClassVar[str] = "//"
+    """What stands between two integers that are divided and rounded toward zero."""
     same_owner: ClassVar[str] = "USING (u)"
     """How rows find what is known of their owner, where `kept` joins the two."""
     qualifier: ClassVar[str] = ""
@@ -99,6 +101,10 @@ class Dialect(ABC):
             return column
         return self.clipped(column, field.type, field.range)
 
+    def columns(self, table: Table) -> list[str]:
+        """All declared columns of a table, each as `read` writes it."""
+        return [self.read(table, field) for field in table.fields]
+
     def owner(self, table: Table) -> str:
         """The unit's id of a stored row in one byte-exact form (rule R10), or the
         hidden row id.
@@ -138,16 +144,23 @@ class Dialect(ABC):
     ) -> list[str]:
         """Conditions under which a value is left as it is."""
         sides = [(">=", low), ("<=", high)]
-        return [
+        found = [
             f"{x} {sign} {self.bound(end, type)}"
             for sign, end in sides
             if end is not None
         ]
+        # Two bounds leave no infinity inside
+        if type is Type.REAL and len(found) < len(sides):
+            found.append(f"isfinite({x})")
+        return found
 
-    def unless(self, x: str, sign: str, type: Type, declared: float | None) -> str:  # noqa: ARG002 - engines differ by sign and type
-        """What else must hold before a value is clipped to a bound: an infinite date is
-        clipped to a declared bound only.
+    def unless(self, x: str, sign: str, type: Type, declared: float | None) -> str:
+        """What else must hold before a value is clipped to a bound: it is a number, and
+        an infinite date is clipped to a declared bound only.
         """
+        # Engines take a NaN for larger than all numbers
+        if type is Type.REAL and sign == ">":
+            return f" AND NOT isnan({x})"
         return f" AND isfinite({x})" if declared is None else ""
 
     def bound(self, value: float, type: Type) -> str:
@@ -234,13 +247,23 @@ class Dialect(ABC):
         """An integer in the widest exact type."""
         return f"CAST({x} AS {self.widest})"
 
-    @abstractmethod
     def total(self, x: str) -> str:
         """An aggregate: the exact sum of integers, narrow or wide, in the widest type."""
+        return f"sum({x})"
 
-    @abstractmethod
+    def totals(self, numbers: Sequence[str]) -> str:
+        """The exact sums of several integers, listed."""
+        return ", ".join(map(self.total, numbers))
+
     def divided(self, x: str, by: str) -> str:
         """A quotient of wide integers, rounded toward zero."""
+        return f"({x} {self.division} {by})"
+
+    def scaled(self, numbers: Sequence[str], times: int, by: str) -> list[str]:
+        """Integers times a constant, divided by another integer: in the widest type,
+        where the product fits.
+        """
+        return [self.divided(f"({self.wide(x)} * {times})", by) for x in numbers]
 
     def root_above(self, x: str) -> str:
         """The square root of a wide integer, rounded up: where the square of the root

@@ -12,34 +12,39 @@ from fractions import Fraction
 from dither.errors import ArgumentError, QueryError
 from dither.ledger.terms import Terms
 from dither.mechanisms import Additive, KeyThreshold
-from dither.noise.shapes import LARGEST_SCALE
+from dither.mechanisms.sums import root_up
 from dither.query.catalogue.limits import MOST_NUMBERS, PRUNED
-from dither.query.plan.caps import (
-    cap_of,
-    largest_of,
-    radius_without_choice,
-    stated_for,
-)
-from dither.query.plan.plan import Measurement, Plan
+from dither.query.operations.expressions import Ref
+from dither.query.plan.plan import HEAVIEST, TOO_SMALL, Measurement, Plan, Spend
 from dither.query.plan.request import Request
-from dither.query.plan.spend import (
-    HIDDEN_PART,
-    KEYS_PART,
-    RADIUS_PART,
-    SIGNED_PART,
-    TOO_SMALL,
-    VALUES,
-    Spend,
-    afford,
-)
-from dither.query.plan.vectors import Kind, Vector, vectors_of
+from dither.query.plan.spend import afford
+from dither.query.plan.vectors import CAP, Kind, Vector, vectors_of
 from dither.query.sql.question import Question
 
 __all__ = ["plan_of", "plans_of"]
 
-DEARER = 1.25
-"""Laplace noise must be so much better than Gaussian noise to be chosen: it costs an
-account with a δ more.
+KEYS_PART = Fraction(1, 2)
+RADIUS_PART = Fraction(1, 12)
+HIDDEN_PART = {
+    "total": Fraction(1, 3),
+    "units": Fraction(1, 3),
+    "moments": Fraction(7, 12),
+    "tree": Fraction(1, 4),
+}
+"""What measuring the part that clipping cuts off gets, by the kind of vector:
+docs/proofs/intervals.md says why.
+"""
+SIGNED_PART = Fraction(5, 6)
+"""The same for sums of values of both signs, whose intervals have what was cut off on
+both sides.
+"""
+VALUES = 16
+"""For how many different values one unit counts where nothing else is stated or
+declared.
+"""
+FEW = 4
+"""Up to so many rows of one unit, a radius is not worth choosing: it is what units have
+at most.
 """
 
 
@@ -91,10 +96,10 @@ def plans_of(
         )
     plans = [_plan(question, request, way, vectors, private, plugin) for way in ways]
     _check_size(plans[0])
-    fitting = [plan for plan in plans if _noise_fits(plan)]
+    fitting = [plan for plan in plans if plan.fits()]
     if not fitting:
         raise ArgumentError("epsilon", TOO_SMALL)
-    return sorted(fitting, key=_badness)
+    return sorted(fitting, key=Plan.log_noise)
 
 
 def _check_size(plan: Plan) -> None:
@@ -109,44 +114,6 @@ def _check_size(plan: Plan) -> None:
             f"{MOST_NUMBERS:,} is the most; "
             "ask for fewer groups or columns at a time"
         )
-
-
-def _noise_fits(plan: Plan) -> bool:
-    """Whether 64-bit integers can hold the noise, for the largest radius that may be
-    chosen.
-    """
-    try:
-        return all(
-            noise.scale <= LARGEST_SCALE
-            for measurement in plan.measurements
-            for noise in _noises(plan, measurement)
-        )
-    except ArgumentError:
-        return False  # not even floats could hold it
-
-
-def _noises(plan: Plan, measurement: Measurement) -> list[Additive]:
-    """The noise of a measurement at its most."""
-    chosen = [plan.choosing(measurement)] if measurement.radius is None else []
-    hidden = (
-        [plan.hidden(measurement, measurement.radius or 1)]
-        if measurement.hiding
-        else []
-    )
-    if (
-        measurement.hiding
-        and measurement.radius is None
-        and measurement.cap is not None
-    ):
-        hidden.append(plan.noise(measurement, measurement.cap - 1))
-    return [
-        *chosen,
-        *hidden,
-        plan.noise(
-            measurement,
-            measurement.radius or measurement.cap or measurement.bins.edges[-1],
-        ),
-    ]
 
 
 def _plan(
@@ -177,7 +144,7 @@ def _plan(
         spend,
         measurements,
         threshold,
-        None if private else public,
+        public,
         plugin,
     )
 
@@ -201,9 +168,9 @@ def _measurement(
     """A measure's part of the cost, split over an estimate, what clipping hides, and
     the choice of a radius (R30).
     """
-    cap = cap_of(question, vector, spend)
-    radius = radius_without_choice(question, vector, request, spend, cap)
-    largest = largest_of(question, vector, spend)
+    cap = _cap_of(question, vector, spend)
+    radius = _radius_without_choice(question, vector, request, spend, cap)
+    largest = _largest_of(question, vector, spend)
     measured = (
         spend.gaussian
         and cap is not None
@@ -238,7 +205,7 @@ def _weights(
     """
     stated = dict(request.shares)
     if stated:
-        sizes = [stated_for(question, vector, stated) or 0.0 for vector in vectors]
+        sizes = [_stated_for(question, vector, stated) or 0.0 for vector in vectors]
         if not all(size > 0 for size in sizes):
             raise ArgumentError(
                 "shares",
@@ -263,23 +230,99 @@ def _factor(vector: Vector, spend: Spend, request: Request) -> float:
     return 1.0
 
 
-def _badness(plan: Plan) -> float:
-    """The noise of all measurements, on a logarithmic scale, for the largest radius that they
-    may have.
-
-    A unit in several groups has a larger norm in L1 than in L2; what no unit exceeds is
-    the same in both. At the same stated ε, Laplace noise costs an account with a δ a
-    multiple of what Gaussian noise does, so it has to be better by a quarter.
+def _cap_of(question: Question, vector: Vector, spend: Spend) -> int | None:
+    """The most that one unit can have, in steps, by what was declared; None where
+    nothing was.
     """
-    dearer = (
-        1.0 if plan.spend.gaussian or plan.request.cost.share is not None else DEARER
-    )
-    longer = 2.0 if plan.question.keys and not plan.spend.gaussian else 1.0
-    norms = [
-        longer if measurement.cap is None else measurement.cap / measurement.vector.row
-        for measurement in plan.measurements
+    if vector.sure:
+        return vector.row
+    if vector.kind is Kind.DISTINCT:
+        return _different(question, vector)
+    rows, root = vector.most, spend.gaussian and vector.kind is Kind.UNITS
+    if vector.kind is Kind.UNITS and not question.private_keys:
+        groups = math.prod(len(key.values or ()) for key in question.keys)
+        rows = groups if rows is None else min(rows, groups)
+    found = None if rows is None else (root_up(rows) if root else rows) * vector.row
+    total = vector.total
+    if total is not None:
+        found = total if found is None else min(found, total)
+    return None if found is None or found > CAP else math.ceil(found)
+
+
+def _radius_without_choice(
+    question: Question, vector: Vector, request: Request, spend: Spend, cap: int | None
+) -> int | None:
+    """The radius that needs no choosing: sure by construction, stated, or all that
+    units have; in steps.
+
+    Where there are groups and Gaussian noise, a chosen one is often far smaller than
+    what units have at most.
+    """
+    if vector.kind is Kind.DISTINCT:
+        return min(
+            n
+            for n in (request.values or VALUES, cap, _listed(question, vector))
+            if n is not None
+        )
+    if vector.sure:
+        return vector.row
+    size = _stated_for(question, vector, dict(request.radius))
+    if size is not None:
+        steps = (
+            int(Fraction(size) / vector.step)
+            if vector.kind is Kind.TOTAL
+            else int(size * vector.row)
+        )
+        return min(max(steps, 1), CAP if cap is None else cap)
+    if cap is None:
+        return None
+    alone = not spend.gaussian or not question.keys or cap <= FEW * vector.row
+    return cap if alone or request.fixed else None
+
+
+def _different(question: Question, vector: Vector) -> int | None:
+    """How many different values one unit has in all groups at most; None where that is
+    open or very many.
+    """
+    values = vector.different
+    if values is not None and not question.private_keys:
+        values *= math.prod(len(key.values or ()) for key in question.keys)
+    found = [
+        most
+        for most in (values if not question.private_keys else None, vector.most)
+        if most is not None
     ]
-    return sum(
-        math.log(plan.per_radius(measurement) * dearer * norm)
-        for measurement, norm in zip(plan.measurements, norms, strict=True)
+    return min(found) if found else None
+
+
+def _listed(question: Question, vector: Vector) -> int | None:
+    """How many different values were declared, in all groups. Others may be there too,
+    but more is seldom worth it.
+    """
+    (arg,) = vector.args
+    keys = arg.column.keys if isinstance(arg, Ref) else None
+    if keys is None or question.private_keys:
+        return None
+    return len(keys) * math.prod(len(key.values or ()) for key in question.keys)
+
+
+def _stated_for(
+    question: Question, vector: Vector, stated: dict[str, float]
+) -> float | None:
+    """What was stated for an output that needs this vector, or for all ("")."""
+    for output in question.outputs:
+        if output.name in stated and output.needs & set(vector.aggregates):
+            return stated[output.name]
+    return stated.get("")
+
+
+def _largest_of(question: Question, vector: Vector, spend: Spend) -> int:
+    """The largest radius worth choosing, in rows; a unit is in each public group once."""
+    if vector.kind is not Kind.UNITS or any(
+        key.values is None for key in question.keys
+    ):
+        return HEAVIEST
+    groups = math.prod(len(key.values or ()) for key in question.keys)
+    return min(
+        HEAVIEST, math.isqrt(max(groups - 1, 0)) + 1 if spend.gaussian else groups
     )

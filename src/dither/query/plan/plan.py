@@ -6,26 +6,34 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
-from dither.mechanisms import Additive, Gaussian, KeyThreshold
+from dither.errors import ArgumentError
+from dither.mechanisms import Additive, Gaussian, KeyThreshold, Laplace
 from dither.mechanisms.sums import root_up
 from dither.mechanisms.tree import TreeMechanism
+from dither.noise.shapes import LARGEST_SCALE
 from dither.privacy import Guarantee, Relation
-from dither.privacy.numbers import float_up
+from dither.privacy.numbers import at_most, float_down, float_up
 from dither.query.catalogue.limits import MOST_GROUPS, MOST_NUMBERS
 from dither.query.catalogue.types import Keys
-from dither.query.plan.radius import Bins
 from dither.query.plan.request import Request
-from dither.query.plan.spend import Spend
-from dither.query.plan.vectors import CAP, Kind, Vector
+from dither.query.plan.vectors import CAP, Bins, Kind, Vector
 from dither.query.sql.question import Question
 
-__all__ = ["HEAVIEST", "Measurement", "Plan"]
+__all__ = [
+    "HEAVIEST",
+    "TOO_SMALL",
+    "Clipping",
+    "Measurement",
+    "Plan",
+    "Spend",
+    "root_down",
+]
 
 HEAVIEST = 1 << 14
 """A radius is chosen up to so many rows."""
@@ -33,6 +41,64 @@ MANY = 1 << 12
 """Over how many groups a unit is spread at most where that is not declared, as far as
 rounding goes.
 """
+
+
+DEARER = 1.25
+"""Laplace noise must be so much better than Gaussian noise to be chosen: it costs an
+account with a δ more.
+"""
+TOO_SMALL = (
+    "is too small: the noise would not fit 64-bit integers; ask for "
+    "more, or for narrower bounds"
+)
+
+
+def root_down(weight: Fraction) -> Fraction:
+    """The square root, rounded down."""
+    scaled = weight * (1 << 128)
+    return Fraction(math.isqrt(scaled.numerator // scaled.denominator), 1 << 64)
+
+
+@dataclass(frozen=True)
+class Spend:
+    """The noise to use: Laplace with an ε in all, or Gaussian with a μ in all, and a δ
+    where keys are private.
+    """
+
+    gaussian: bool
+    total: float
+    delta: float
+    guarantee: Guarantee
+
+    def part(self, weight: Fraction) -> float:
+        """The ε or μ of a part of the cost, rounded down; parts that add up to 1 never
+        cost more than the whole.
+        """
+        exact = (
+            Fraction(self.total) * root_down(weight)
+            if self.gaussian
+            else at_most(self.total) * weight
+        )
+        found = float_down(exact)
+        if not found:
+            raise ArgumentError("epsilon", TOO_SMALL)
+        return found
+
+    def additive(
+        self,
+        sensitivity: int,
+        weight: Fraction,
+        plugin: Callable[..., Additive] | None = None,
+    ) -> Additive:
+        """Noise for integers that one unit moves by so much, in L1 for Laplace and L2
+        for Gaussian noise.
+        """
+        unit, size = self.guarantee.unit, float(sensitivity)
+        if plugin is not None:
+            return plugin(sensitivity=size, epsilon=self.part(weight), unit=unit)
+        if self.gaussian:
+            return Gaussian(sensitivity=size, mu=self.part(weight), unit=unit)
+        return Laplace(sensitivity=size, epsilon=self.part(weight), unit=unit)
 
 
 @dataclass(frozen=True)
@@ -84,9 +150,21 @@ class Measurement:
 
 
 @dataclass(frozen=True)
+class Clipping:
+    """A measurement that is clipped to a radius: `clips` says whether units may have
+    more than that. `noise` is added to each number, and `hidden` to what is cut off;
+    None where that is not measured.
+    """
+
+    clips: bool
+    noise: Additive
+    hidden: Additive | None
+
+
+@dataclass(frozen=True)
 class Plan:
-    """What a question will do and cost. `groups` is how many groups there are; None
-    where keys are private.
+    """What a question will do and cost. `publics` is how many groups the public keys
+    make, for each private key.
     """
 
     question: Question
@@ -94,14 +172,19 @@ class Plan:
     spend: Spend
     measurements: tuple[Measurement, ...]
     keys: KeyThreshold | None
-    groups: int | None
+    publics: int
     plugin: Callable[..., Additive] | None = None
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         return self.spend.guarantee
 
     @property
+    def groups(self) -> int | None:
+        """How many groups there are; None where keys are private."""
+        return self.publics if self.keys is None else None
+
+    @cached_property
     def replacing(self) -> bool:
         return self.guarantee.unit.relation is Relation.REPLACE
 
@@ -147,6 +230,15 @@ class Plan:
             **promise,
         )
 
+    def clipping(self, measurement: Measurement, radius: int) -> Clipping:
+        """What becomes of a measurement at a radius."""
+        hides = measurement.hides(radius)
+        return Clipping(
+            measurement.clips(radius),
+            self.noise(measurement, radius),
+            self.hidden(measurement, radius) if hides else None,
+        )
+
     def noise(self, measurement: Measurement, radius: int) -> Additive:
         """What is added to each number of a measurement."""
         return (
@@ -170,6 +262,50 @@ class Plan:
             )
         return self.spend.additive(2, measurement.choosing)
 
+    def fits(self) -> bool:
+        """Whether 64-bit integers can hold the noise, for the largest radius that may be
+        chosen.
+        """
+        try:
+            return all(
+                noise.scale <= LARGEST_SCALE
+                for measurement in self.measurements
+                for noise in self._largest_noises(measurement)
+            )
+        except ArgumentError:
+            return False  # not even floats could hold it
+
+    def _largest_noises(self, measurement: Measurement) -> Iterator[Additive]:
+        """The noise of a measurement at its most."""
+        radius, cap = measurement.radius, measurement.cap
+        if radius is None:
+            yield self.choosing(measurement)
+        if measurement.hiding:
+            yield self.hidden(measurement, radius or 1)
+        if measurement.hiding and radius is None and cap is not None:
+            yield self.noise(measurement, cap - 1)
+        yield self.noise(measurement, radius or cap or measurement.bins.edges[-1])
+
+    def log_noise(self) -> float:
+        """The noise of all measurements, on a logarithmic scale, for the largest radius
+        that they may have: the public error by which plans are compared.
+
+        A unit in several groups has a larger norm in L1 than in L2; what no unit exceeds
+        is the same in both. At the same stated ε, Laplace noise costs an account with a
+        δ a multiple of what Gaussian noise does, so it has to be better by a quarter.
+        """
+        cheap = self.spend.gaussian or self.request.cost.share is not None
+        dearer = 1.0 if cheap else DEARER
+        longer = 2.0 if self.question.keys and not self.spend.gaussian else 1.0
+        norms = [
+            longer if one.cap is None else one.cap / one.vector.row
+            for one in self.measurements
+        ]
+        return sum(
+            math.log(self.per_radius(measurement) * dearer * norm)
+            for measurement, norm in zip(self.measurements, norms, strict=True)
+        )
+
     def per_radius(self, measurement: Measurement) -> float:
         """The standard deviation of a measurement's noise for a radius of 1."""
         twice, levels = 1 + self.replacing, measurement.vector.levels
@@ -180,14 +316,7 @@ class Plan:
             else levels * math.sqrt(2) / part
         )
 
-    @property
-    def publics(self) -> int:
-        """How many groups the public keys make, for each private key."""
-        return math.prod(
-            len(key.values) for key in self.question.keys if key.values is not None
-        )
-
-    @property
+    @cached_property
     def most_named(self) -> int:
         """How many private keys an answer can have."""
         each = sum(one.vector.noisy_size for one in self.measurements)

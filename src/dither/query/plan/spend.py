@@ -1,97 +1,31 @@
-"""What a question may cost, and how that is split over what it measures, by public
-scales only (rules R2 and R4).
+"""How a stated cost can be spent, and the least that a question costs: a public part of
+the account, so that nobody can ask without end (rules R2, R4 and R31).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from dither.cost import Cost
 from dither.errors import ArgumentError
 from dither.ledger.terms import ATTO, Accounting, Terms
-from dither.mechanisms import Additive, Gaussian, Laplace
 from dither.privacy import GaussianDP, Guarantee, PureDP, gaussian_mu
-from dither.privacy.numbers import at_most, float_down, fraction, positive, written
+from dither.privacy.numbers import float_down, fraction, positive, written
+from dither.query.plan.plan import Spend, root_down
 
-__all__ = ["Spend", "afford"]
+__all__ = ["afford", "check_minimum", "least_epsilon", "share_of"]
 
-KEYS_PART = Fraction(1, 2)
-RADIUS_PART = Fraction(1, 12)
-HIDDEN_PART = {
-    "total": Fraction(1, 3),
-    "units": Fraction(1, 3),
-    "moments": Fraction(7, 12),
-    "tree": Fraction(1, 4),
-}
-"""What measuring the part that clipping cuts off gets, by the kind of vector:
-docs/proofs/intervals.md says why.
-"""
-SIGNED_PART = Fraction(5, 6)
-"""The same for sums of values of both signs, whose intervals have what was cut off on
-both sides.
-"""
-VALUES = 16
-"""For how many different values one unit counts where nothing else is stated or
-declared.
-"""
 DELTA_PART = 100
 """A question with private keys carries this part of the account's δ: fifty such
 questions fit.
 """
-TOO_SMALL = (
-    "is too small: the noise would not fit 64-bit integers; ask for "
-    "more, or for narrower bounds"
-)
-
-
-@dataclass(frozen=True)
-class Spend:
-    """The noise to use: Laplace with an ε in all, or Gaussian with a μ in all, and a δ
-    where keys are private.
-    """
-
-    gaussian: bool
-    total: float
-    delta: float
-    guarantee: Guarantee
-
-    def part(self, weight: Fraction) -> float:
-        """The ε or μ of a part of the cost, rounded down; parts that add up to 1 never
-        cost more than the whole.
-        """
-        exact = (
-            Fraction(self.total) * _root_down(weight)
-            if self.gaussian
-            else at_most(self.total) * weight
-        )
-        found = float_down(exact)
-        if not found:
-            raise ArgumentError("epsilon", TOO_SMALL)
-        return found
-
-    def additive(
-        self,
-        sensitivity: int,
-        weight: Fraction,
-        plugin: Callable[..., Additive] | None = None,
-    ) -> Additive:
-        """Noise for integers that one unit moves by so much, in L1 for Laplace and L2
-        for Gaussian noise.
-        """
-        unit, size = self.guarantee.unit, float(sensitivity)
-        if plugin is not None:
-            return plugin(sensitivity=size, epsilon=self.part(weight), unit=unit)
-        if self.gaussian:
-            return Gaussian(sensitivity=size, mu=self.part(weight), unit=unit)
-        return Laplace(sensitivity=size, epsilon=self.part(weight), unit=unit)
-
-
-def _root_down(weight: Fraction) -> Fraction:
-    scaled = weight * (1 << 128)
-    return Fraction(math.isqrt(scaled.numerator // scaled.denominator), 1 << 64)
+SMALLEST = 1e-15
+CLOSE = 1e-3
+"""The least cost is found within this relative error, and then rounded up to two
+digits.
+"""
 
 
 def afford(cost: Cost, terms: Terms, *, keys: bool) -> Sequence[Spend]:
@@ -131,9 +65,7 @@ def _gaussian(cost: Cost, terms: Terms, *, keys: bool) -> Spend:
         mu = _largest(terms, part)
     elif cost.rho is not None:
         mu = float_down(
-            _root_down(
-                2 * Fraction(positive("rho", cost.rho, "pass a rho such as 0.1"))
-            )
+            root_down(2 * Fraction(positive("rho", cost.rho, "pass a rho such as 0.1")))
         )
     else:
         delta = float_down(written(terms.total.delta) - written(carried))
@@ -190,3 +122,85 @@ def _safe(fits: Callable[[float], bool], value: float) -> bool:
         return fits(value)
     except ArgumentError:
         return False
+
+
+def share_of(guarantee: Guarantee, terms: Terms) -> Fraction:
+    """The part of the account that a guarantee costs, counted the way that leaves more
+    of it.
+
+    If every question costs at least a part p in this count, no account grants more than
+    1/p of them: it grants by one of its sums, and each question adds at least p to
+    both.
+    """
+    cost = terms.cost(guarantee)
+    ways = (
+        [Fraction(cost.pure, terms.pure_cap)]
+        if cost.pure is not None and terms.pure_cap
+        else []
+    )
+    ways += [Fraction(cost.loss, terms.loss_cap)] if terms.loss_cap else []
+    return min(ways)
+
+
+def check_minimum(
+    guarantee: Guarantee, cost: Cost, terms: Terms, minimum: float, *, keys: bool
+) -> None:
+    """Refuse what costs less than the minimum, and say the least that is accepted."""
+    least = written(minimum)
+    # Noise is rounded to cost a little less than the share that was stated
+    if cost.share is not None:
+        if written(float(cost.share)) < least:
+            raise ArgumentError(
+                "share", f"{_too_little(minimum)}; ask for share={minimum:g} or more"
+            )
+    elif share_of(guarantee, terms) < least:
+        name = "rho" if cost.rho is not None else "epsilon"
+        found = _rounded(_least(_accepted(name, terms, least, keys=keys)))
+        raise ArgumentError(
+            name, f"{_too_little(minimum)}; ask for {name}={found} or more"
+        )
+
+
+def least_epsilon(terms: Terms, minimum: float, *, keys: bool) -> float:
+    """The least ε that is accepted, whichever noise is chosen."""
+    return float(
+        _rounded(_least(_accepted("epsilon", terms, written(minimum), keys=keys)))
+    )
+
+
+def _too_little(minimum: float) -> str:
+    return (
+        f"is too small: a question costs at least {minimum:g} of the "
+        "account, so that nobody can ask without end"
+    )
+
+
+def _accepted(
+    name: str, terms: Terms, least: Fraction, *, keys: bool
+) -> Callable[[float], bool]:
+    """Whether a number is enough, whichever of the possible kinds of noise the plan
+    then uses.
+    """
+
+    def accepted(value: float) -> bool:
+        stated = Cost(rho=value) if name == "rho" else Cost(epsilon=value)
+        ways = afford(stated, terms, keys=keys)
+        return all(share_of(way.guarantee, terms) >= least for way in ways)
+
+    return accepted
+
+
+def _least(accepted: Callable[[float], bool]) -> float:
+    low, high = math.log(SMALLEST), 0.0
+    while not accepted(math.exp(high)):
+        high += 1.0
+    while high - low > CLOSE:
+        middle = (low + high) / 2
+        low, high = (low, middle) if accepted(math.exp(middle)) else (middle, high)
+    return math.exp(high)
+
+
+def _rounded(value: float) -> str:
+    """The number with two digits, rounded up."""
+    digit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return f"{math.ceil(value / digit) * digit:.2g}"

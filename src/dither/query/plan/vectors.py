@@ -3,7 +3,7 @@ part in them.
 
 A vector lists integers of all groups at once. A unit's whole vector is clipped jointly
 (rules R12 and R13), so groups compose in parallel. Counts and sums are one number a
-group; means, variances, covariances and correlations are part sums (`parts.Moments`);
+group; means, variances, covariances and correlations are part sums (`Moments`);
 quantiles and extremes are leaf counts below a tree, clipped in L1 (rule R11).
 """
 
@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.query.catalogue.types import Type
@@ -31,10 +34,10 @@ from dither.query.sql.question import (
     Scan,
     SemiJoin,
 )
-from dither.query.statistics.moments import Moments
+from dither.query.statistics.estimates import Moments
 from dither.query.statistics.quantiles import Leaves
 
-__all__ = ["CAP", "FINEST", "Kind", "Vector", "one_row_each", "vectors_of"]
+__all__ = ["CAP", "FINEST", "Bins", "Kind", "Vector", "one_row_each", "vectors_of"]
 
 CAP = 1 << 45
 """A unit's part in one group is held within ± this, so that sums of squares over 2^36
@@ -135,7 +138,7 @@ class Vector:
             step *= 2
         return step
 
-    @property
+    @cached_property
     def total(self) -> int | None:
         """What a unit adds at most to a sum, in steps, where that was declared by
         itself.
@@ -148,7 +151,7 @@ class Vector:
             return None
         return math.ceil(Fraction(self.args[0].column.total) / self.step)
 
-    @property
+    @cached_property
     def sign(self) -> int:
         """1 where more rows never make a number smaller, −1 where they never make it
         larger, 0 where they may both.
@@ -171,7 +174,7 @@ class Vector:
                 return 1 if self.sure else 1 << FINE_BITS
         return 1
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many numbers a group has."""
         match self.kind:
@@ -181,7 +184,7 @@ class Vector:
                 return self.leaves.count
         return 1
 
-    @property
+    @cached_property
     def noisy_size(self) -> int:
         """How many numbers a group has with noise: of a tree, all its nodes."""
         return self.leaves.tree.nodes if self.kind is Kind.TREE else self.size
@@ -200,9 +203,46 @@ class Vector:
             return None
         return int(arg.range.high) - int(arg.range.low) + 1
 
-    @property
+    @cached_property
     def levels(self) -> int:
         return self.leaves.tree.levels if self.kind is Kind.TREE else 1
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Bins of a unit's norm in steps: up to `first`, then up to first · √2, first · 2,
+    …, and at last `largest`.
+
+    The bin of a norm, as an engine computes it, is ceil(2 · log2(norm / first)), held
+    from 0 to count − 1.
+    """
+
+    first: int
+    largest: int
+
+    @cached_property
+    def edges(self) -> tuple[int, ...]:
+        """The largest norm in each bin."""
+        found = [self.first]
+        while found[-1] < self.largest:
+            found.append(math.isqrt(self.first**2 << len(found)))
+        return (*found[:-1], max(self.largest, self.first))
+
+    @property
+    def count(self) -> int:
+        return len(self.edges)
+
+    @cached_property
+    def middles(self) -> NDArray[np.float64]:
+        """The norm that the units of each bin are taken to have."""
+        edges = np.array(self.edges, np.float64)
+        return np.concatenate([edges[:1], (edges[:-1] + edges[1:]) / 2])
+
+    def bin(self, norm: int) -> int:
+        """The bin of a norm: the reference for what engines compute."""
+        return next(
+            (b for b, edge in enumerate(self.edges) if norm <= edge), self.count - 1
+        )
 
 
 def one_row_each(node: Node) -> bool:

@@ -13,21 +13,20 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from statistics import NormalDist
+from typing import Any
 
 from dither.mechanisms import Additive
 from dither.mechanisms.sums import noise_variance, reach, stays_within
-from dither.query.statistics.totals import (
-    ANYWHERE,
-    Ends,
-    Hidden,
-    cut,
-    normal,
-    one_sided,
-)
 from dither.release import Spread
 
 __all__ = [
+    "ANYWHERE",
+    "NOTHING",
+    "OPEN",
     "Combined",
+    "Ends",
+    "Hidden",
     "Line",
     "Mean",
     "Mixed",
@@ -35,12 +34,75 @@ __all__ = [
     "Root",
     "Sample",
     "VarianceBox",
+    "cut",
+    "cut_ends",
     "farthest",
+    "normal",
+    "one_sided",
 ]
 
+Ends = tuple[Any, Any]
+ANYWHERE: Ends = (-math.inf, math.inf)
+SURE = 4.0
+"""In standard deviations: from where on what was cut off is surely more than noise, and
+is added to the estimate.
+"""
+LEAST = 1e-9
 HALVINGS = 45
 ROWS_PART = 0.1
 """Of what an interval may miss, the part that goes to the number of rows."""
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """What clipping cut off a group: so many steps, with noise of this deviation. 0:
+    nothing can be; ∞: anything.
+    """
+
+    steps: float = 0.0
+    deviation: float = 0.0
+
+    @cached_property
+    def nothing(self) -> bool:
+        return self.deviation == 0
+
+    @cached_property
+    def open(self) -> bool:
+        return math.isinf(self.deviation)
+
+    @cached_property
+    def least(self) -> float:
+        """As much as there may be: rows that are hidden are never fewer than none."""
+        return max(self.steps, 0.0)
+
+    @cached_property
+    def sure(self) -> float:
+        """What is surely more than noise."""
+        known = not self.open and abs(self.steps) > SURE * self.deviation
+        return self.steps if known else 0.0
+
+
+NOTHING = Hidden()
+OPEN = Hidden(0.0, math.inf)
+
+
+def one_sided(confidence: float) -> float:
+    """The confidence of a symmetric interval of which one end holds with this
+    probability.
+    """
+    return max(2 * confidence - 1, LEAST)
+
+
+def normal(confidence: float) -> float:
+    return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+def cut(value: float, within: tuple[float, float]) -> float:
+    return min(max(value, within[0]), within[1])
+
+
+def cut_ends(low: float, high: float, within: tuple[float, float]) -> Ends:
+    return cut(low, within), cut(high, within)
 
 
 @dataclass(frozen=True)
@@ -108,9 +170,7 @@ class Line:
             [float(w) for w in self.measured.weights],
             confidence,
         ) * abs(self.scale)
-        return cut(self.value - width, self.within), cut(
-            self.value + width, self.within
-        )
+        return cut_ends(self.value - width, self.value + width, self.within)
 
 
 @dataclass(frozen=True)
@@ -301,7 +361,7 @@ class Mixed:
         down, up = self.swing
         least = value + down * share - math.hypot(value - low, down * doubt)
         most = value + up * share + math.hypot(high - value, up * doubt)
-        return cut(min(least, low), limits), cut(max(most, high), limits)
+        return cut_ends(min(least, low), max(most, high), limits)
 
 
 @dataclass(frozen=True)

@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.mechanisms.tree import Tree, TreeMechanism
-from dither.query.statistics.intervals import farthest
-from dither.query.statistics.totals import (
+from dither.query.statistics.intervals import (
     ANYWHERE,
     NOTHING,
     Ends,
-    Estimate,
     Hidden,
+    farthest,
     normal,
     one_sided,
 )
+from dither.query.statistics.totals import Estimate
 
 __all__ = ["Leaves", "cdf", "extreme", "quantile", "rank"]
 

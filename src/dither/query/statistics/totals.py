@@ -7,86 +7,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 from dither.mechanisms import Additive
 from dither.mechanisms.sums import noise_variance
+from dither.query.statistics.intervals import (
+    ANYWHERE,
+    NOTHING,
+    Ends,
+    Hidden,
+    cut_ends,
+    normal,
+    one_sided,
+)
 from dither.release import Around, Spread
 
-__all__ = [
-    "ANYWHERE",
-    "NOTHING",
-    "OPEN",
-    "Ends",
-    "Estimate",
-    "Hidden",
-    "Total",
-    "at_most",
-    "changed",
-    "cut",
-    "ends_of",
-    "normal",
-    "one_sided",
-    "totals",
-    "whole",
-]
-
-Ends = tuple[Any, Any]
-ANYWHERE: Ends = (-math.inf, math.inf)
-SURE = 4.0
-"""In standard deviations: from where on what was cut off is surely more than noise, and
-is added to the estimate.
-"""
-LEAST = 1e-9
-
-
-@dataclass(frozen=True)
-class Hidden:
-    """What clipping cut off a group: so many steps, with noise of this deviation. 0:
-    nothing can be; ∞: anything.
-    """
-
-    steps: float = 0.0
-    deviation: float = 0.0
-
-    @property
-    def nothing(self) -> bool:
-        return self.deviation == 0
-
-    @property
-    def open(self) -> bool:
-        return math.isinf(self.deviation)
-
-    @property
-    def least(self) -> float:
-        """As much as there may be: rows that are hidden are never fewer than none."""
-        return max(self.steps, 0.0)
-
-    @property
-    def sure(self) -> float:
-        """What is surely more than noise."""
-        known = not self.open and abs(self.steps) > SURE * self.deviation
-        return self.steps if known else 0.0
-
-
-NOTHING = Hidden()
-OPEN = Hidden(0.0, math.inf)
-
-
-def one_sided(confidence: float) -> float:
-    """The confidence of a symmetric interval of which one end holds with this
-    probability.
-    """
-    return max(2 * confidence - 1, LEAST)
-
-
-def normal(confidence: float) -> float:
-    return NormalDist().inv_cdf((1 + confidence) / 2)
-
-
-def cut(value: float, within: tuple[float, float]) -> float:
-    return min(max(value, within[0]), within[1])
+__all__ = ["Estimate", "Total", "at_most", "changed", "ends_of", "totals", "whole"]
 
 
 @dataclass(frozen=True)
@@ -146,7 +82,7 @@ class Total:
         )
         low, high = min(low * self.step, self.value), max(high * self.step, self.value)
         within = {1: (0.0, math.inf), -1: (-math.inf, 0.0), 0: ANYWHERE}[self.sign]
-        return cut(low, within), cut(high, within)
+        return cut_ends(low, high, within)
 
     def _open(self, confidence: float) -> Ends:
         width = self.mechanism.error(one_sided(confidence), integer=True)

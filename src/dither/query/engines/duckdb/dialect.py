@@ -55,19 +55,6 @@ class DuckDBDialect(Dialect):
             raise ArgumentError("unit", f"{hidden}; rename it")
         return ROW_ID
 
-    def inside(
-        self, x: str, type: Type, low: float | None, high: float | None
-    ) -> list[str]:
-        bounded = low is not None and high is not None
-        finite = [f"isfinite({x})"] if type is Type.REAL and not bounded else []
-        return [*super().inside(x, type, low, high), *finite]
-
-    def unless(self, x: str, sign: str, type: Type, declared: float | None) -> str:
-        # DuckDB takes a NaN for larger than all numbers
-        if type is Type.REAL and sign == ">":
-            return f" AND NOT isnan({x})"
-        return super().unless(x, sign, type, declared)
-
     def hashed(self, parts: Sequence[str]) -> str:
         # Signed, because DuckDB finds the lowest of signed integers twice as fast as of
         # unsigned ones.
@@ -99,12 +86,6 @@ class DuckDBDialect(Dialect):
         if type is Type.DATE:
             return f"date_diff('day', DATE '1970-01-01', {x})"
         return f"epoch_us({x})" if type is Type.TIMESTAMP else x
-
-    def total(self, x: str) -> str:
-        return f"sum({x})"
-
-    def divided(self, x: str, by: str) -> str:
-        return f"({x} // {by})"
 
     def root_near(self, x: str) -> str:
         """A step of Newton's from the double's root, which is within 2^-51."""

@@ -36,6 +36,7 @@ class SparkDialect(Dialect):
     name = "spark"
     types = NAMES
     widest = WIDE
+    division = "div"
     # After ON, both sides have a column u, so the columns of one are named in full.
     same_owner = "ON kept_rows.u = kept_cut.u"
     qualifier = "kept_rows."
@@ -112,9 +113,6 @@ class SparkDialect(Dialect):
         middle = self.wide(f"sum(shiftright({narrow}, {LIMBS}) & {mask})")
         parts = f"{high} * {1 << 2 * LIMBS} + {middle} * {1 << LIMBS}"
         return f"({parts} + sum({narrow} & {mask}))"
-
-    def divided(self, x: str, by: str) -> str:
-        return f"({x} div {by})"
 
     def root_near(self, x: str) -> str:
         """A step of Newton's from the double's root, which is within 2^-51."""
