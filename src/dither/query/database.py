@@ -202,7 +202,8 @@ class Database:
     def _plan(self, parsed: Parsed, request: Request, by: str | None = None) -> Plan:
         question, terms = self._bound(parsed), self.account.terms
         request = request.spelled(question.outputs)
-        plugin = mechanism_named(request.mechanism)
+        stated = request.mechanism
+        plugin = None if stated is None else mechanism_named(stated)
         with _shallow():
             check_fan_out(question.rows, self._sizes, self.catalogue.limits.fan_out)
             most = most_rows(question.rows, self._sizes)

@@ -31,12 +31,8 @@ def engine_named(name: str, own: list[str]) -> Callable[..., Any]:
     return maker
 
 
-def mechanism_named(name: str | None) -> Callable[..., Additive] | None:
-    """The mechanism of that name: our own, or one that a package brings. None leaves
-    the choice to the planner.
-    """
-    if name is None:
-        return None
+def mechanism_named(name: str) -> Callable[..., Additive]:
+    """The mechanism of that name: our own, or one that a package brings."""
     if name in MECHANISMS:
         return MECHANISMS[name]
     made = _named("mechanisms", "mechanism", name, list(MECHANISMS))

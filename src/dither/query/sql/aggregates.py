@@ -275,7 +275,7 @@ def check_types(
 
 def check_bounds(text: QueryText, node: exp.Expr, aggregate: Aggregate) -> None:
     for arg in aggregate.args:
-        if not arg.range.bounded:
+        if arg.range.low is None or arg.range.high is None:
             raise text.problem(_missing(aggregate, arg), node)
 
 
