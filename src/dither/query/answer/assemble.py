@@ -20,7 +20,7 @@ from dither.query.operations import evaluate
 from dither.query.operations.expressions import Expr
 from dither.query.plan.plan import Clipping, Measurement, Plan
 from dither.query.plan.vectors import Kind, Vector
-from dither.query.sql.question import Aggregate
+from dither.query.sql.question import Aggregate, Output
 from dither.query.statistics.estimates import figures
 from dither.query.statistics.intervals import NOTHING, OPEN, Ends, Hidden
 from dither.query.statistics.quantiles import extreme, quantile
@@ -182,12 +182,12 @@ class Answer:
     def _intervals(self, confidence: float, *, noise: bool) -> list[list[Ends | None]]:
         missed = (1 - confidence) / self.selected_from
         outputs = self.plan.question.outputs
-        columns = [self._ends(output.expr, missed, noise) for output in outputs]
+        columns = [self._ends(output, missed, noise) for output in outputs]
         return [list(row) for row in zip(*columns, strict=True)]
 
-    def _ends(self, expr: Expr, missed: float, noise: bool) -> list[Ends | None]:
+    def _ends(self, output: Output, missed: float, noise: bool) -> list[Ends | None]:
         """The intervals of one column."""
-        used = evaluate.leaves(expr)
+        used = output.needs
         if not used:
             return [None] * len(self.groups)
         each = 1 - missed / len(used)
@@ -198,7 +198,7 @@ class Answer:
             for i in range(len(self.plan.question.aggregates))
         ]
         keys = [group.keys for group in self.groups]
-        return evaluate.intervals(expr, keys, list(zip(*known, strict=True)))
+        return evaluate.intervals(output.expr, keys, list(zip(*known, strict=True)))
 
     @cached_property
     def selected_from(self) -> int:

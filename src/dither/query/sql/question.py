@@ -15,7 +15,8 @@ from functools import cached_property
 
 from dither.query.catalogue.model import Table
 from dither.query.catalogue.types import Keys
-from dither.query.operations.expressions import AggregateLeaf, Call, ColumnType, Expr
+from dither.query.operations.evaluate import leaves
+from dither.query.operations.expressions import ColumnType, Expr
 
 __all__ = [
     "Aggregate",
@@ -252,10 +253,10 @@ class Output:
     name: str
     expr: Expr
 
-    @property
+    @cached_property
     def needs(self) -> set[int]:
         """The numbers of the aggregates that it is made of."""
-        return _aggregates(self.expr)
+        return leaves(self.expr)
 
 
 @dataclass(frozen=True)
@@ -278,19 +279,11 @@ class Question:
         """Whether groups are shown or not by their own numbers: those that are shown
         are then a choice (rule R30).
         """
-        ordered = any(_aggregates(expr) for expr, _ in self.order)
+        ordered = any(leaves(expr) for expr, _ in self.order)
         ranked = self.limit is not None and ordered
-        return ranked or (self.having is not None and bool(_aggregates(self.having)))
+        return ranked or (self.having is not None and bool(leaves(self.having)))
 
     @property
     def private_keys(self) -> bool:
         """Whether some keys are found in the data."""
         return any(key.values is None for key in self.keys)
-
-
-def _aggregates(expr: Expr) -> set[int]:
-    if isinstance(expr, AggregateLeaf):
-        return {expr.index}
-    if not isinstance(expr, Call):
-        return set()
-    return set().union(*map(_aggregates, expr.args))
