@@ -284,8 +284,10 @@ def vectors_of(question: Question, most: int | None = None) -> tuple[Vector, ...
 
 def _check_width(aggregate: Aggregate) -> None:
     """Refuse a range whose width or square leaves the floats."""
-    bounded = aggregate.function not in ("count", "units", "distinct")
-    if bounded and any(arg.range.largest > WIDEST for arg in aggregate.args):
+    if aggregate.function in ("count", "units", "distinct"):
+        return
+    ends = [end for arg in aggregate.args for end in (arg.range.low, arg.range.high)]
+    if any(end is None or abs(end) > WIDEST for end in ends):
         raise ArgumentError(
             "sql",
             (
