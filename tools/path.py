@@ -89,8 +89,8 @@ def question() -> Trail:
     """The path of the question, asked of a small table, and of printing its answer."""
     import duckdb
 
-    rows = "SELECT i % 80 AS id, ['A', 'B', 'C'][i % 3 + 1] AS ward, i % 110 AS age"
-    table = duckdb.sql(f"{rows} FROM range(500) AS t(i)").arrow()
+    rows = "SELECT i % 8000 AS id, ['A', 'B', 'C'][i % 3 + 1] AS ward, i % 110 AS age"
+    table = duckdb.sql(f"{rows} FROM range(50000) AS t(i)").arrow()
     about: dict[str, Any] = {
         "unit": "id",
         "bounds": {"age": (0, 110)},
