@@ -17,18 +17,12 @@ DELTA = 1e-6
 REPEATS = 9
 
 NOTES = (
-    (
-        "Laplace: ours composes the pure guarantee of each part and is "
-        "optimal for that; the others know it is a Laplace."
-    ),
-    (
-        "The lower bound is that of prv-accountant, and for plain "
-        "Gaussians the exact ε from 40 digits of mpmath."
-    ),
-    (
-        "CPU seconds of one call, imports excluded; ours takes the "
-        "median of repeats, each without its caches."
-    ),
+    "Laplace: ours composes the pure guarantee of each part and is "
+    "optimal for that; the others know it is a Laplace.",
+    "The lower bound is that of prv-accountant, and for plain "
+    "Gaussians the exact ε from 40 digits of mpmath.",
+    "CPU seconds of one call, imports excluded; ours takes the "
+    "median of repeats, each without its caches.",
 )
 
 

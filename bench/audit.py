@@ -27,18 +27,14 @@ REPEATS = 20
 ALARMS = 1000
 
 NOTES = (
-    (
-        "Each mistake is audited against the claim that it breaks; ε = 1 "
-        "if nothing else is said."
-    ),
+    "Each mistake is audited against the claim that it breaks; ε = 1 "
+    "if nothing else is said.",
     f"Draws needed: the fewest of {', '.join(f'{n:,}' for n in GRID)} "
     f"of each input that find it in {REPEATS} of "
     f"{REPEATS} audits at 99.9 % confidence.",
     f"Found at {ENOUGH:,}: the share of {10 * REPEATS} audits that refute the claim.",
-    (
-        "False alarms: of audits of discrete Laplace noise that keeps "
-        "its promise exactly, 10,000 draws of each input."
-    ),
+    "False alarms: of audits of discrete Laplace noise that keeps "
+    "its promise exactly, 10,000 draws of each input.",
 )
 
 FRESH = (

@@ -13,18 +13,14 @@ CLUSTER = "Spark, a cluster of two machines"
 NOTES = (
     "Each answer is computed without noise and compared with plain SQL in DuckDB.",
     "A wrong one ends the run without a result.",
-    (
-        "`make test-full` asks a twelfth of the questions on the "
-        "cluster, and a local Spark the others."
-    ),
+    "`make test-full` asks a twelfth of the questions on the "
+    "cluster, and a local Spark the others.",
 )
 WORLDS, QUESTIONS, VERSIONS = 10, 3, 9
 NEIGHBOURS = "Spark, neighbouring databases"
 NEIGHBOUR_NOTES = (
-    (
-        "A pair is two neighbouring databases and one question. No "
-        "integer may move by more than the plan says."
-    ),
+    "A pair is two neighbouring databases and one question. No "
+    "integer may move by more than the plan says.",
     "One that does ends the run without a result.",
 )
 

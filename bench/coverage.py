@@ -39,10 +39,8 @@ NOTES = (
     "An interval that is open to a side is reported as open and "
     "counts in no width. 'radius = cap' is the same "
     "question with the same noise and cost, every unit counting in full.",
-    (
-        "Grouped questions are asked with Laplace noise and with "
-        "Gaussian noise of the same ε at δ = 1e-7."
-    ),
+    "Grouped questions are asked with Laplace noise and with "
+    "Gaussian noise of the same ε at δ = 1e-7.",
 )
 
 

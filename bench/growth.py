@@ -52,10 +52,8 @@ NOTES = (
     "CPU-seconds of one question, all threads; the median of three "
     "at the smaller sizes, one at the largest. Each "
     "question of each system has a process of its own, whose peak memory is shown.",
-    (
-        "DuckDB asked without privacy has no units to keep apart; what "
-        "is grouped by user grows with the number of users."
-    ),
+    "DuckDB asked without privacy has no units to keep apart; what "
+    "is grouped by user grows with the number of users.",
 )
 
 

@@ -30,10 +30,8 @@ WARM_UP = 20
 KILLS, CAMPAIGNS = 500, 10
 
 NOTES = (
-    (
-        "Wall time, not CPU time: a durable commit mostly waits. Systems "
-        "take turns; medians."
-    ),
+    "Wall time, not CPU time: a durable commit mostly waits. Systems "
+    "take turns; medians.",
     "Bare: one INSERT of a line as long as a charge's, without a "
     "key, in autocommit; WAL and synchronous=FULL, or "
     "synchronous_commit=on; its processes share nothing but the table.",
@@ -47,10 +45,8 @@ CRASH_NOTES = (
     "In every other SQLite campaign files are handled too: copies "
     "and backups of the open book, other processes that "
     "look, a book that is lost and restored after every tenth kill.",
-    (
-        "Unreleased: charged, and killed before the answer was written; "
-        "what it costs never to answer uncharged."
-    ),
+    "Unreleased: charged, and killed before the answer was written; "
+    "what it costs never to answer uncharged.",
 )
 
 GROWTH_NOTES = (

@@ -40,17 +40,13 @@ OPENDP_N = {
 }
 
 NOTES = (
-    (
-        "OpenDP has no rounded Gaussian; that case is measured against "
-        "its discrete Gaussian on integers."
-    ),
+    "OpenDP has no rounded Gaussian; that case is measured against "
+    "its discrete Gaussian on integers.",
     "numpy is not secure and not exact. Its integer Laplace would be "
     "the difference of two geometric draws; here it "
     "draws one. Its Gaussian integers are rounded floats.",
-    (
-        "OpenDP is given numpy arrays, as we are. From a list its noisy "
-        "max is slower; the goal is against the array."
-    ),
+    "OpenDP is given numpy arrays, as we are. From a list its noisy "
+    "max is slower; the goal is against the array.",
     "diffprivlib draws one value a call; its figure is a loop.",
     "Systems take turns; each figure is the median of the repeats.",
 )

@@ -28,10 +28,8 @@ NOTES = (
     "asked in several sizes up to the limits and "
     "beyond, and the dearest is shown. Whether a preview is answered "
     "or refused, it costs the account nothing.",
-    (
-        "The tables have no rows (previews read none); one has 300 "
-        "columns, one column has 100,000 declared keys."
-    ),
+    "The tables have no rows (previews read none); one has 300 "
+    "columns, one column has 100,000 declared keys.",
 )
 COSTS: tuple[dict[str, Any], ...] = (
     {"epsilon": 0.1},
@@ -537,10 +535,8 @@ def questions() -> Iterator[tuple[str, str]]:
         )
         yield (
             f"by {key}",
-            (
-                f"SELECT k, {', '.join(AGGREGATES)} FROM (SELECT *, {key} AS k "
-                "FROM visits) GROUP BY k"
-            ),
+            f"SELECT k, {', '.join(AGGREGATES)} FROM (SELECT *, {key} AS k "
+            "FROM visits) GROUP BY k",
         )
 
 

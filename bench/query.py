@@ -47,10 +47,8 @@ NOTES = (
     "bounds of 0 to 500 for amounts of up to 1,000. "
     "DuckDB is asked the same about amounts cut at 500; that is also "
     "the truth that errors are taken from.",
-    (
-        "How much one user may count for is not stated: it is chosen "
-        "privately, within the cost."
-    ),
+    "How much one user may count for is not stated: it is chosen "
+    "privately, within the cost.",
     "CPU-seconds of one question, all threads, from parsing to the "
     "answer with its charge in the book; the median of "
     "repeats, systems taking turns. Each question of each system has "

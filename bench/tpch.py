@@ -48,10 +48,8 @@ NOTES = (
     "specification, with its values for validation. The unit "
     "is a customer: a line belongs to the customer of its order. "
     "Nations, parts and suppliers are public.",
-    (
-        "Every answer has ε = 1 at δ = 1e-9. How much one customer may "
-        "count for is chosen privately, within the cost."
-    ),
+    "Every answer has ε = 1 at δ = 1e-9. How much one customer may "
+    "count for is chosen privately, within the cost.",
     "A relative error is the median over the groups of the exact "
     "answer and over repeats. Of private keys only those "
     "that were named have one; declared keys that WHERE leaves out "

@@ -88,25 +88,19 @@ NOTES = (
     "started, and of the database server. The median of three "
     "answers (Tumult: two) of a process that did nothing else; "
     "Tumult's process answered all questions.",
-    (
-        "Memory is the most a process had, added up over the asking "
-        "process, what it started and its server process."
-    ),
+    "Memory is the most a process had, added up over the asking "
+    "process, what it started and its server process.",
     "Not counted: reading rows into memory (PipelineDP, SmartNoise "
     "on pandas) and loading PostgreSQL. Dither, DuckDB, "
     "OpenDP and Tumult read a file in every answer.",
-    (
-        "Errors are taken from what DuckDB says without privacy; for "
-        "private keys, over the keys that were named."
-    ),
+    "Errors are taken from what DuckDB says without privacy; for "
+    "private keys, over the keys that were named.",
     "OpenDP keeps a sample of a user's rows, which is its default, "
     "or the first rows, which is faster and right only "
     "if the order of rows says nothing. Of groups it keeps the "
     "first: its sample fails on a text key.",
-    (
-        "Grouped count, by hand: OpenDP told 30 groups with 5 rows in "
-        "each, which one picks who knows the data. Once."
-    ),
+    "Grouped count, by hand: OpenDP told 30 groups with 5 rows in "
+    "each, which one picks who knows the data. Once.",
     "Private keys, by hand: OpenDP asked twice, names by one row a "
     "user and city, then counts, with Gaussian noise, "
     "each at half of the ρ that ε and δ allow. Once.",

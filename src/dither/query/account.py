@@ -26,10 +26,8 @@ def check_book(kept: bool, budget: Any, ledger: Any) -> None:
     if kept and ledger is None and not isinstance(budget, Account):
         raise ArgumentError(
             "ledger",
-            (
-                "is missing; say where the account is kept, such as "
-                'ledger="clinic.dither.db" or an address'
-            ),
+            "is missing; say where the account is kept, such as "
+            'ledger="clinic.dither.db" or an address',
         )
 
 

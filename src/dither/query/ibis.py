@@ -50,10 +50,8 @@ def sql_of(expression: Any) -> str:
     if not isinstance(expression, ibis.expr.types.Expr):
         raise ArgumentError(
             "expression",
-            (
-                f"must be an Ibis expression, not {type(expression).__name__}; "
-                "for SQL use .sql"
-            ),
+            f"must be an Ibis expression, not {type(expression).__name__}; "
+            "for SQL use .sql",
         )
     try:
         text = str(ibis.to_sql(expression, dialect="duckdb"))

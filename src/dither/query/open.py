@@ -286,10 +286,8 @@ def _only(catalogue: str | Path, **given: Any) -> None:
         if value is not None:
             raise ArgumentError(
                 argument,
-                (
-                    "is declared in the catalogue; change it there "
-                    f"({Path(catalogue).name})"
-                ),
+                "is declared in the catalogue; change it there "
+                f"({Path(catalogue).name})",
             )
 
 

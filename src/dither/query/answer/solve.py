@@ -94,10 +94,8 @@ def _wanted(question: Question, request: Request) -> Wishes:
     if max(len(measured), len(question.aggregates)) > SOLVED:
         raise ArgumentError(
             "error",
-            (
-                f"can be stated for {SOLVED} columns at a time; ask for fewer, or "
-                "state epsilon"
-            ),
+            f"can be stated for {SOLVED} columns at a time; ask for fewer, or "
+            "state epsilon",
         )
     error = request.cost.error
     assert error is not None  # else there would be nothing to solve for

@@ -100,10 +100,8 @@ class Ask:
         if self.cost.error is not None:
             raise ArgumentError(
                 "error",
-                (
-                    f"of a {self.what} depends on the data; state epsilon, rho or "
-                    "share instead"
-                ),
+                f"of a {self.what} depends on the data; state epsilon, rho or "
+                "share instead",
             )
         return self.cost.epsilon
 
@@ -228,10 +226,8 @@ def check_numeric(data: Any) -> None:
     if declared_kind(data) is Kind.OTHER:
         raise ArgumentError(
             "x",
-            (
-                "must be a column of numbers, but is declared as something else; "
-                "convert it to numbers first"
-            ),
+            "must be a column of numbers, but is declared as something else; "
+            "convert it to numbers first",
         )
 
 
@@ -244,10 +240,8 @@ def check_bounds(data: Any, bounds: tuple[float, float] | None) -> tuple[float, 
     if bounds is None:
         raise ArgumentError(
             "bounds",
-            (
-                "are missing; pass public limits of the values, such as (0, "
-                "110), not read off the data"
-            ),
+            "are missing; pass public limits of the values, such as (0, "
+            "110), not read off the data",
         )
     try:
         low, high = (_plain(bound) for bound in bounds)

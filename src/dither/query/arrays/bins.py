@@ -89,10 +89,8 @@ def binning(
     if isinstance(keys, str | bytes):
         raise ArgumentError(
             "keys",
-            (
-                f"must be a list of keys, not one text; pass [{keys!r}] or the "
-                "keys one by one"
-            ),
+            f"must be a list of keys, not one text; pass [{keys!r}] or the "
+            "keys one by one",
         )
     if keys is not None:
         return _keys(tuple(keys))

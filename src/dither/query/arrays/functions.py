@@ -83,10 +83,8 @@ def _moment(
     elif ask.replacing:
         raise ArgumentError(
             "n",
-            (
-                "is missing: where neighbours replace one element, their number "
-                "is public; pass it"
-            ),
+            "is missing: where neighbours replace one element, their number "
+            "is public; pass it",
         )
     return ask, low, high, n
 

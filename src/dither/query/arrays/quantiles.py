@@ -84,10 +84,8 @@ class QuantileSpread:
         if confidence > self.confidence:
             raise ArgumentError(
                 "confidence",
-                (
-                    f"was fixed at {self.confidence} when the quantile was measured; "
-                    "ask for that or less"
-                ),
+                f"was fixed at {self.confidence} when the quantile was measured; "
+                "ask for that or less",
             )
         return self.low, self.high
 

@@ -150,10 +150,8 @@ def _listed(name: str, keys: Any) -> list[Any]:
     if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
         raise ArgumentError(
             "keys",
-            (
-                f"those of {name} must be a list, not {keys!r:.40}; pass values "
-                'such as ["A", "B"]'
-            ),
+            f"those of {name} must be a list, not {keys!r:.40}; pass values "
+            'such as ["A", "B"]',
         )
     return list(keys)
 
@@ -214,10 +212,8 @@ class Stated:
         if not found:
             raise ArgumentError(
                 "types",
-                (
-                    "the file does not list its columns; declare them, such as "
-                    '{"age": "integer"}'
-                ),
+                "the file does not list its columns; declare them, such as "
+                '{"age": "integer"}',
             )
         return list(found.values())
 
@@ -270,10 +266,8 @@ def _ends(name: str, bounds: Any) -> tuple[Any, Any]:
         return bounds[0], bounds[1]
     raise ArgumentError(
         "bounds",
-        (
-            f"those of {name} must be two, not {bounds!r:.40}; pass a low and "
-            "a high one, such as (0, 110)"
-        ),
+        f"those of {name} must be two, not {bounds!r:.40}; pass a low and "
+        "a high one, such as (0, 110)",
     )
 
 

@@ -119,19 +119,15 @@ class _Several:
                 )
                 raise ArgumentError(
                     "unit",
-                    (
-                        f"{name} {why}; name the columns with a person's id in private "
-                        "tables"
-                    ),
+                    f"{name} {why}; name the columns with a person's id in private "
+                    "tables",
                 )
         missing = [name for name in owned if name not in written]
         if missing or not written:
             raise ArgumentError(
                 "unit",
-                (
-                    f"says nothing about {', '.join(missing) or 'any table'}; "
-                    f"{self._ways(owned)}"
-                ),
+                f"says nothing about {', '.join(missing) or 'any table'}; "
+                f"{self._ways(owned)}",
             )
         return Unit(next(iter(written.values()))), {
             name: self._owner(name, written[name]) for name in written

@@ -315,10 +315,8 @@ class _Reader:
         if column is None or to is None:
             raise ArgumentError(
                 "link",
-                (
-                    'needs both ends, such as { column = "visit_id", to = '
-                    '"visits.visit_id" }'
-                ),
+                'needs both ends, such as { column = "visit_id", to = '
+                '"visits.visit_id" }',
             )
         return Link(column, *self._split("to", to))
 

@@ -95,10 +95,8 @@ class Limits:
         if not isinstance(stated, Mapping | None):
             raise ArgumentError(
                 "limits",
-                (
-                    f'must be stated by their names, such as {{"seconds": 60}}, not '
-                    f"{stated!r:.40}"
-                ),
+                f'must be stated by their names, such as {{"seconds": 60}}, not '
+                f"{stated!r:.40}",
             )
         known = [field.name for field in fields(cls)]
         for name in stated or {}:

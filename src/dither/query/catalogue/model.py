@@ -146,10 +146,8 @@ class Table:
         if found.type in (Type.REAL, Type.BOOLEAN):
             raise ArgumentError(
                 self.name,
-                (
-                    f"{found.name} is {found.type} and no id; declare it as INTEGER "
-                    "or TEXT"
-                ),
+                f"{found.name} is {found.type} and no id; declare it as INTEGER "
+                "or TEXT",
             )
         return found
 
@@ -233,10 +231,8 @@ class Catalogue:
         ):
             raise ArgumentError(
                 "epsilon",
-                (
-                    f"must be positive, not {self.epsilon!s:.40}; declare what may be "
-                    "spent"
-                ),
+                f"must be positive, not {self.epsilon!s:.40}; declare what may be "
+                "spent",
             )
         if not 0 <= fraction("delta", self.delta) < 1:
             raise ArgumentError(
@@ -248,10 +244,8 @@ class Catalogue:
             if not 0 < fraction("analysts", share) <= 1:
                 raise ArgumentError(
                     "analysts",
-                    (
-                        f"the share of {analyst} must be above 0 and at most 1, not "
-                        f"{share}"
-                    ),
+                    f"the share of {analyst} must be above 0 and at most 1, not "
+                    f"{share}",
                 )
         _set(self, "epsilon", None if self.epsilon is None else float(self.epsilon))
         _set(self, "delta", float(self.delta))
@@ -268,10 +262,8 @@ class Catalogue:
         if other.owner is None:
             raise ArgumentError(
                 table.name,
-                (
-                    f"is linked to {other.name}, which has no owner itself; link it "
-                    "to a table with an owner"
-                ),
+                f"is linked to {other.name}, which has no owner itself; link it "
+                "to a table with an owner",
             )
         key, here = other.id_field(table.link.key), table.field(table.link.column)
         if key.type is not here.type:
@@ -293,18 +285,14 @@ class Catalogue:
         if others:
             raise ArgumentError(
                 "unit",
-                (
-                    f"rows of {first.name} and {others[0].name} are different units; "
-                    "open each table on its own"
-                ),
+                f"rows of {first.name} and {others[0].name} are different units; "
+                "open each table on its own",
             )
         if first.owner or first.link or first.rows:
             raise ArgumentError(
                 first.name,
-                (
-                    "each row is a unit, so leave owner, link and rows out; or name "
-                    "the unit"
-                ),
+                "each row is a unit, so leave owner, link and rows out; or name "
+                "the unit",
             )
         if find(ROW_ID, (one.name for one in first.fields)):
             raise ArgumentError(
@@ -318,11 +306,9 @@ class Catalogue:
             if table.owner is None and table.link is None:
                 raise ArgumentError(
                     table.name,
-                    (
-                        "does not say whose its rows are; declare an owner or a link, "
-                        "or "
-                        "that it is public"
-                    ),
+                    "does not say whose its rows are; declare an owner or a link, "
+                    "or "
+                    "that it is public",
                 )
         owned = [
             (table, table.field(table.owner))

@@ -95,9 +95,7 @@ def checked_name(argument: str, name: object) -> str:
     if not isinstance(name, str) or not nameable(name):
         raise ArgumentError(
             argument,
-            (
-                f"{name!r:.60} is no name; use one line of text, at most "
-                f"{LONGEST} characters"
-            ),
+            f"{name!r:.60} is no name; use one line of text, at most "
+            f"{LONGEST} characters",
         )
     return name

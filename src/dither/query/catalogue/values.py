@@ -158,10 +158,8 @@ def bounds_of(argument: str, low: Any, high: Any, type_: Type) -> Range:
     if type_ in (Type.TEXT, Type.BOOLEAN):
         raise ArgumentError(
             argument,
-            (
-                f"the type {type_} has no bounds; declare a number or a date, or "
-                "declare keys instead"
-            ),
+            f"the type {type_} has no bounds; declare a number or a date, or "
+            "declare keys instead",
         )
     ends = (
         None if end is None else place_of(value_of(argument, end, type_), type_)
@@ -210,10 +208,8 @@ def keys_of(
     if not 0 < len(found) <= MOST_KEYS:
         raise ArgumentError(
             argument,
-            (
-                f"has {len(found):,} values; declare between 1 and {MOST_KEYS:,}, "
-                "or none at all"
-            ),
+            f"has {len(found):,} values; declare between 1 and {MOST_KEYS:,}, "
+            "or none at all",
         )
     if len(set(found)) < len(found):
         raise ArgumentError(argument, "names a value twice; name each once")

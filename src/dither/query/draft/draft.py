@@ -153,10 +153,8 @@ class Draft:
             )
             raise ArgumentError(
                 "unit",
-                (
-                    f"no table has a column {unit}; name the column with a person's "
-                    f"id, {known}"
-                ),
+                f"no table has a column {unit}; name the column with a person's "
+                f"id, {known}",
             )
         return unit
 
@@ -213,10 +211,8 @@ def first_guess(found: Draft, unit: str = "") -> Draft:
         )
         raise ArgumentError(
             "unit",
-            (
-                "no column is named like a person's id, so nobody can guess whom "
-                f"to protect; {way}"
-            ),
+            "no column is named like a person's id, so nobody can guess whom "
+            f"to protect; {way}",
         )
     return replace(found.with_unit(found.unit), guessed=found.guessed | {"unit"})
 

@@ -87,10 +87,8 @@ def _top(draft: Draft) -> Iterator[str]:
     if draft.population is None:
         yield _line(
             "# population = 10000",
-            (
-                "how many people could be in the data: a public number, from "
-                "which δ follows."
-            ),
+            "how many people could be in the data: a public number, from "
+            "which δ follows.",
         )
         yield _line("#", "Private keys need a δ, and many answers are better with one")
     else:

@@ -179,10 +179,8 @@ def _copies(look: _Look) -> Iterator[str]:
         copies = look.one(f"SELECT coalesce(sum(n - 1), 0) FROM ({groups}) g")
         yield from _said(
             copies,
-            (
-                f"{look.table.name}: {{}} rows are copies of other rows in all "
-                "declared columns"
-            ),
+            f"{look.table.name}: {{}} rows are copies of other rows in all "
+            "declared columns",
         )
 
 
@@ -246,10 +244,8 @@ def _ownerless(look: _Look) -> Iterator[Counted]:
     if table.field(owner).type is Type.TEXT:
         similar = f"count(DISTINCT {column}) - count(DISTINCT lower(trim({column})))"
         yield (
-            (
-                f"{table.name}.{owner}: {{}} ids differ from another only in case "
-                "or spaces"
-            ),
+            f"{table.name}.{owner}: {{}} ids differ from another only in case "
+            "or spaces",
             similar,
         )
 
@@ -275,10 +271,8 @@ def _orphans(look: _Look, parent: _Look) -> Iterator[str]:
     found = look.one(f"SELECT count(*) FROM {orphans}")
     yield from _said(
         found,
-        (
-            f"{look.table.name}: {{}} rows belong to no row of {link.table} "
-            "and are left out"
-        ),
+        f"{look.table.name}: {{}} rows belong to no row of {link.table} "
+        "and are left out",
     )
 
 
@@ -293,8 +287,6 @@ def _doubles(look: _Look, key: str) -> Iterator[str]:
     about = f"{look.table.name}.{key}"
     yield from _said(
         found,
-        (
-            f"{about}: {{}} keys are there more than once; rows linked to "
-            "them are left out"
-        ),
+        f"{about}: {{}} keys are there more than once; rows linked to "
+        "them are left out",
     )

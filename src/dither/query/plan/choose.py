@@ -89,10 +89,8 @@ def plans_of(
     if not vectors and not private:
         raise ArgumentError(
             "sql",
-            (
-                "asks for nothing but declared keys, which are public; look at "
-                "the tables instead"
-            ),
+            "asks for nothing but declared keys, which are public; look at "
+            "the tables instead",
         )
     plans = [_plan(question, request, way, vectors, private, plugin) for way in ways]
     _check_size(plans[0])

@@ -290,10 +290,8 @@ def _check_width(aggregate: Aggregate) -> None:
     if any(end is None or abs(end) > WIDEST for end in ends):
         raise ArgumentError(
             "sql",
-            (
-                f"{aggregate.text} has values up to beyond {WIDEST:g}; measure in "
-                "larger units, or clamp them"
-            ),
+            f"{aggregate.text} has values up to beyond {WIDEST:g}; measure in "
+            "larger units, or clamp them",
         )
 
 

@@ -255,18 +255,14 @@ def check_types(
         if isinstance(arg, Ref) and OWNER in rows.ids[arg.index]:
             name = arg.column.name
             raise text.problem(
-                (
-                    f"{name} is the unit's id and can only be counted; write "
-                    f"COUNT(DISTINCT {name})"
-                ),
+                f"{name} is the unit's id and can only be counted; write "
+                f"COUNT(DISTINCT {name})",
                 node,
             )
         if aggregate.function in EXTREMES and arg.type not in ORDERED:
             raise text.problem(
-                (
-                    f"{aggregate.text} needs numbers or dates; count the values with "
-                    "GROUP BY instead"
-                ),
+                f"{aggregate.text} needs numbers or dates; count the values with "
+                "GROUP BY instead",
                 node,
             )
         if aggregate.function not in EXTREMES and arg.type not in NUMERIC:

@@ -214,10 +214,8 @@ def _one(context: Context, scope: Scope, name: exp.Expr) -> int:
         return found[0].index
     if found:
         raise context.text.problem(
-            (
-                f"{name.name} is the name of several columns; write ON with the "
-                "tables' names"
-            ),
+            f"{name.name} is the name of several columns; write ON with the "
+            "tables' names",
             name,
         )
     way = nearest(name.name, [entry.name for entry in scope.entries])

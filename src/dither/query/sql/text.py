@@ -320,10 +320,8 @@ def refuse(text: QueryText, node: exp.Expr) -> QueryError:
     name = text.name(node)
     if isinstance(node, exp.AggFunc):
         return text.problem(
-            (
-                f"{name} has no private form; use COUNT, SUM, AVG, MIN, MAX, "
-                "MEDIAN, QUANTILE_CONT, STDDEV or CORR"
-            ),
+            f"{name} has no private form; use COUNT, SUM, AVG, MIN, MAX, "
+            "MEDIAN, QUANTILE_CONT, STDDEV or CORR",
             node,
         )
     if isinstance(node, exp.Anonymous):
@@ -336,10 +334,8 @@ def refuse(text: QueryText, node: exp.Expr) -> QueryError:
             f"the function {name} cannot be asked; {_known(name)}", node
         )
     return text.problem(
-        (
-            f"{name} cannot be asked; write it with comparisons, arithmetic, "
-            "CASE and functions"
-        ),
+        f"{name} cannot be asked; write it with comparisons, arithmetic, "
+        "CASE and functions",
         node,
     )
 

@@ -50,17 +50,13 @@ DATED = r"\s*[0-9]{1,4}[-./ ]+[0-9A-Za-z]{1,9}[-./ ,]+[0-9]{1,4}.*"
 FORMS = {
     Type.INTEGER: (
         COMMA,
-        (
-            "have a comma in the number; write a point before decimals, and "
-            "nothing between thousands"
-        ),
+        "have a comma in the number; write a point before decimals, and "
+        "nothing between thousands",
     ),
     Type.REAL: (
         COMMA,
-        (
-            "have a comma in the number; write a point before decimals, and "
-            "nothing between thousands"
-        ),
+        "have a comma in the number; write a point before decimals, and "
+        "nothing between thousands",
     ),
     Type.DATE: (DATED, "are dates in another form; write them as 2024-12-31"),
     Type.TIMESTAMP: (
@@ -167,10 +163,8 @@ def _values(
     yield otherwise, f"{{}} of these {advice}"
     yield (
         old,
-        (
-            "{} values are before the year 100; see whether years were "
-            "written with two digits"
-        ),
+        "{} values are before the year 100; see whether years were "
+        "written with two digits",
     )
     yield far, "{} values are outside of the years 1 to 9999"
 

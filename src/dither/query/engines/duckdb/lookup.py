@@ -73,10 +73,8 @@ def reader_of(value: Any, stored: str = "") -> TableReader:
     if frame is None:
         raise ArgumentError(
             "source",
-            (
-                f"a {type(value).__name__} cannot be opened; pass a path, a data "
-                "frame or a DuckDB connection"
-            ),
+            f"a {type(value).__name__} cannot be opened; pass a path, a data "
+            "frame or a DuckDB connection",
         )
     return frame
 
@@ -90,10 +88,8 @@ def _file(written: str, stored: str) -> TableReader:
     if "://" in written or "password=" in written:  # not shown: it may hold a password
         raise ArgumentError(
             "source",
-            (
-                "is no file here; copy it to this machine, or write "
-                "postgresql://… for a server"
-            ),
+            "is no file here; copy it to this machine, or write "
+            "postgresql://… for a server",
         )
     if not _there(path) and any(sign in written for sign in "*?["):
         return _parquet(

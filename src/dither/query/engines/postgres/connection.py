@@ -123,10 +123,8 @@ def check_server(connection: Connection, shown: str) -> None:
     if connection.info.server_version < OLDEST:
         raise ArgumentError(
             shown,
-            (
-                "is older than PostgreSQL 14; upgrade it, or copy the tables to "
-                "Parquet files"
-            ),
+            "is older than PostgreSQL 14; upgrade it, or copy the tables to "
+            "Parquet files",
         )
     sql = (
         "SELECT pg_catalog.current_setting('server_encoding') = 'UTF8', "
@@ -142,18 +140,14 @@ def check_server(connection: Connection, shown: str) -> None:
     if not primary:
         raise ArgumentError(
             shown,
-            (
-                "is a standby, where nobody can make temporary tables; connect "
-                "to a server that is not"
-            ),
+            "is a standby, where nobody can make temporary tables; connect "
+            "to a server that is not",
         )
     if not temporary:
         raise ArgumentError(
             shown,
-            (
-                "lets this user make no temporary tables; GRANT TEMPORARY ON "
-                "DATABASE … to the user"
-            ),
+            "lets this user make no temporary tables; GRANT TEMPORARY ON "
+            "DATABASE … to the user",
         )
 
 

@@ -157,10 +157,8 @@ class PostgresEngine(EngineBase[PostgresSession]):
         if len(addresses) > 1:
             raise ArgumentError(
                 "source",
-                (
-                    "tables lie in different databases, but a question sees one; "
-                    "copy them to one"
-                ),
+                "tables lie in different databases, but a question sees one; "
+                "copy them to one",
             )
         return cls(
             catalogue,

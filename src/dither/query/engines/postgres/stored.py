@@ -154,10 +154,8 @@ class StoredTable:
         if self.row is None:
             raise ArgumentError(
                 "unit",
-                (
-                    f"{self.name} is a view, whose rows have no ids of their own; "
-                    "name the column with the unit's id"
-                ),
+                f"{self.name} is a view, whose rows have no ids of their own; "
+                "name the column with the unit's id",
             )
         return self.row
 
@@ -179,10 +177,8 @@ class StoredTable:
             )
             raise ArgumentError(
                 table.name,
-                (
-                    f"{column.name} is of type {column.shown}, which cannot be asked "
-                    f"about; {way}"
-                ),
+                f"{column.name} is of type {column.shown}, which cannot be asked "
+                f"about; {way}",
             )
         check_readable(table, field, column.type)
         return column

@@ -82,10 +82,8 @@ def _check_tree(connection: Connection, tree: str, named: str) -> None:
     for (name,) in volatile:
         raise ArgumentError(
             named,
-            (
-                f"is a view that calls {name}(), which is volatile: it may differ "
-                f"each time; {way}"
-            ),
+            f"is a view that calls {name}(), which is volatile: it may differ "
+            f"each time; {way}",
         )
 
 

@@ -138,10 +138,8 @@ class SparkEngine(EngineBase[SparkStatements]):
             way = "write its rows to a table, and open that"
             raise ArgumentError(
                 table.name,
-                (
-                    "its rows may be others each time they are read, because of "
-                    f"{moving}; {way}"
-                ),
+                "its rows may be others each time they are read, because of "
+                f"{moving}; {way}",
             )
         columns, rows = fields_of(frame, table), placed(frame)
         if table.owner is None and table.link is None and not table.public:

@@ -35,10 +35,8 @@ def _frame(value: Any, stored: str) -> Any:
     if type(value).__module__.startswith("pyspark.sql.connect"):
         raise ArgumentError(
             "source",
-            (
-                "is a session of Spark Connect, whose plans cannot be looked "
-                "into; pass one that was made on the driver"
-            ),
+            "is a session of Spark Connect, whose plans cannot be looked "
+            "into; pass one that was made on the driver",
         )
     if hasattr(value, "newSession"):
         return _table(value, stored)
@@ -47,10 +45,8 @@ def _frame(value: Any, stored: str) -> Any:
     if not isinstance(value, str | Path):
         raise ArgumentError(
             "source",
-            (
-                f"a {type(value).__name__} cannot be opened; pass a Spark session "
-                "or data frame"
-            ),
+            f"a {type(value).__name__} cannot be opened; pass a Spark session "
+            "or data frame",
         )
     return _files(str(value)) if str(value) else _table(running(), stored)
 
@@ -79,10 +75,8 @@ def _files(path: str) -> Any:
         )
     raise ArgumentError(
         f"{path:.200}",
-        (
-            "cannot be read as Parquet; name a file or folder of it, or a "
-            "table of the session"
-        ),
+        "cannot be read as Parquet; name a file or folder of it, or a "
+        "table of the session",
     )
 
 

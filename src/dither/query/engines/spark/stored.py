@@ -171,10 +171,8 @@ def _field(columns: Mapping[str, StoredColumn], table: Table, field: Field) -> s
         way = "cast it to one in a view, or leave it out of the catalogue"
         raise ArgumentError(
             table.name,
-            (
-                f"{field.name} is stored as {column.stored:.60}, which is no "
-                f"{field.type}; {way}"
-            ),
+            f"{field.name} is stored as {column.stored:.60}, which is no "
+            f"{field.type}; {way}",
         )
     check_readable(table, field, column.type)
     if field.name not in ids(table):

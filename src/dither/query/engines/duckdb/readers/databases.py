@@ -83,10 +83,8 @@ class DatabaseTable:
         if found is None:
             raise ArgumentError(
                 self.path.name,
-                (
-                    "cannot be opened as a DuckDB database; if it is open elsewhere, "
-                    "close it there"
-                ),
+                "cannot be opened as a DuckDB database; if it is open elsewhere, "
+                "close it there",
             )
         named = {}
         for schema, name, sql in found:
@@ -148,10 +146,8 @@ class OpenTable:
             pass
         raise ArgumentError(
             "table",
-            (
-                f"the connection has no table {self.name} that can be read now; "
-                "name another"
-            ),
+            f"the connection has no table {self.name} that can be read now; "
+            "name another",
         )
 
 

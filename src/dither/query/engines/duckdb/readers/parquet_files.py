@@ -62,10 +62,8 @@ class ParquetFiles:
             if re.search(r"[*?\[]", str(path)):
                 raise ArgumentError(
                     path.name,
-                    (
-                        "has a sign in its path (* ? [) that stands for other names; "
-                        "rename it"
-                    ),
+                    "has a sign in its path (* ? [) that stands for other names; "
+                    "rename it",
                 )
 
     @property
@@ -189,10 +187,8 @@ class ParquetFiles:
             if other != found:
                 raise ArgumentError(
                     path.name,
-                    (
-                        f"has other columns than {self.paths[0].name}; give both one "
-                        "schema"
-                    ),
+                    f"has other columns than {self.paths[0].name}; give both one "
+                    "schema",
                 )
         return found
 
