@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Account",
     "Column",
+    "ColumnFacts",
     "Columns",
     "Dataset",
-    "Facts",
     "Kind",
+    "PrivateRows",
     "QueryCost",
-    "Rows",
     "kind_of",
 ]
 
@@ -95,7 +95,7 @@ def kind_of(column: Any) -> Kind:
 
 
 @dataclass(frozen=True)
-class Facts:
+class ColumnFacts:
     """What is public about one column, and who declared it from what. `table` is None
     for columns in memory.
     """
@@ -109,7 +109,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Rows:
+class PrivateRows:
     """Private rows, for the curator's own process: each row's owner in one byte-exact
     form, and the columns, clamped to their bounds. `owners` is None where every row is
     a unit of its own.
@@ -126,7 +126,7 @@ class Data(Protocol):
     def unit(self) -> Unit: ...
 
     @property
-    def facts(self) -> Mapping[str, Facts]:
+    def facts(self) -> Mapping[str, ColumnFacts]:
         """What is public about each column, by name; "table.column" where there are
         several tables.
         """
@@ -139,7 +139,7 @@ class Data(Protocol):
     def single(self) -> bool:
         """Whether every row is a unit of its own."""
 
-    def fetch(self, columns: Sequence[str], table: str | None) -> Rows: ...
+    def fetch(self, columns: Sequence[str], table: str | None) -> PrivateRows: ...
 
     def close(self) -> None: ...
 
@@ -151,7 +151,7 @@ class Columns:
     """
 
     source: Callable[[Sequence[str]], Mapping[str, Any]]
-    facts: Mapping[str, Facts]
+    facts: Mapping[str, ColumnFacts]
     unit: Unit = ROW
     owner: str | None = None
     caps: Mapping[str, int] = field(default_factory=dict)
@@ -163,7 +163,7 @@ class Columns:
     def single(self) -> bool:
         return self.owner is None
 
-    def fetch(self, columns: Sequence[str], table: str | None) -> Rows:
+    def fetch(self, columns: Sequence[str], table: str | None) -> PrivateRows:
         if table is not None:
             raise ArgumentError(
                 "table", "has no meaning here: the columns are in memory; leave it out"
@@ -171,7 +171,7 @@ class Columns:
         owner = [self.owner] if self.owner is not None else []
         found = self.source(list(dict.fromkeys([*owner, *columns])))
         owners = None if self.owner is None else found[self.owner]
-        return Rows(owners, {name: found[name] for name in columns})
+        return PrivateRows(owners, {name: found[name] for name in columns})
 
     def close(self) -> None:
         """Nothing was opened."""
@@ -233,7 +233,7 @@ class Dataset:
         """
         bounds, keys, said = bounds or {}, keys or {}, provenance or {}
         facts = {
-            name: Facts(
+            name: ColumnFacts(
                 name,
                 kind=kind_of(column),
                 bounds=bounds.get(name),
@@ -266,7 +266,7 @@ class Dataset:
         return self._data.single
 
     @property
-    def facts(self) -> Mapping[str, Facts]:
+    def facts(self) -> Mapping[str, ColumnFacts]:
         """What is declared about each private column, by its name ("table.column" where
         there are several tables).
         """
@@ -406,7 +406,7 @@ class Dataset:
         *,
         table: str | None = None,
         receipt: Receipt | None = None,
-    ) -> Rows:
+    ) -> PrivateRows:
         """Owners and clamped columns of a private table, against the receipt of a
         charge to this dataset's account.
 
@@ -484,6 +484,6 @@ class Column:
         return found.columns[name]
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> ColumnFacts:
         """What is public about it."""
         return self.dataset.facts[self.name]

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from dither.dataset import Facts, Kind, QueryCost, Rows
+from dither.dataset import ColumnFacts, Kind, PrivateRows, QueryCost
 from dither.errors import (
     ArgumentError,
     DitherError,
@@ -102,7 +102,7 @@ class Database:
         return Tables(self.catalogue)
 
     @cached_property
-    def facts(self) -> dict[str, Facts]:
+    def facts(self) -> dict[str, ColumnFacts]:
         """What is declared about the columns of private tables."""
         tables = self.catalogue.private
         return {
@@ -168,7 +168,7 @@ class Database:
         self._check_minimum(plan)
         return "\n".join([text, *described(plan)])
 
-    def fetch(self, columns: Sequence[str], table: str | None) -> Rows:
+    def fetch(self, columns: Sequence[str], table: str | None) -> PrivateRows:
         """Owners and clamped columns of a private table."""
         found = private_table(self.catalogue, table)
         return fetched(self.catalogue, self.engine, columns, found)
@@ -435,11 +435,11 @@ KINDS = {
 }
 
 
-def _facts(table: Table, field: Field) -> Facts:
+def _facts(table: Table, field: Field) -> ColumnFacts:
     """A declared column as other rooms see it; bounds of dates are left out there."""
     low, high = field.range.low, field.range.high
     numeric = field.type.numeric and low is not None and high is not None
-    return Facts(
+    return ColumnFacts(
         field.name,
         table.name,
         KINDS.get(field.type, Kind.OTHER),

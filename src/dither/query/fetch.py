@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dither.dataset import Rows
+from dither.dataset import PrivateRows
 from dither.errors import ArgumentError
 from dither.query.catalogue.model import Catalogue, Table
 from dither.query.catalogue.types import Type
@@ -44,7 +44,7 @@ def private_table(catalogue: Catalogue, name: str | None) -> Table:
 
 def fetched(
     catalogue: Catalogue, engine: Engine, columns: Sequence[str], table: Table
-) -> Rows:
+) -> PrivateRows:
     """The owners and some columns of a private table, row by row. A value that is
     missing, or cannot be read as its declared type, is masked; a missing text is None.
     """
@@ -61,7 +61,7 @@ def fetched(
         field.name: _array(one, field.type)
         for field, one in zip(fields, values, strict=True)
     }
-    return Rows(None if catalogue.rows_are_units else _objects(owners), arrays)
+    return PrivateRows(None if catalogue.rows_are_units else _objects(owners), arrays)
 
 
 def _array(values: Sequence[Any], type_: Type) -> Any:

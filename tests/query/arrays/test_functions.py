@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import dither
-from dither.dataset import Columns, Facts, Kind
+from dither.dataset import ColumnFacts, Columns, Kind
 from dither.query.arrays import quantiles
 from dither.query.arrays.columns import numbers_of
 from dither.query.arrays.moments import scaled
@@ -17,7 +17,7 @@ from dither.query.arrays.sums import SumGrid
 
 GENERATOR = np.random.default_rng(7)  # allowed: test data, not noise
 AGES = GENERATOR.integers(0, 100, 20_000)
-AGE = Facts("age", bounds=(0, 110))
+AGE = ColumnFacts("age", bounds=(0, 110))
 
 QUESTIONS = {
     "count": dither.count,
