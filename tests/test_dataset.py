@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,16 +45,21 @@ def test_kinds_come_from_the_schema(column: Any, kind: Kind) -> None:
 # Columns in memory
 
 
-def test_columns_are_fetched_by_name() -> None:
+def test_columns_are_read_by_name() -> None:
     dataset = dither.Dataset.of({"a": [1], "b": [2]})
-    assert dataset.fetch(["b"]).columns == {"b": [2]}
     assert dataset["a"].fetch() == [1]
+    assert dataset["b"].fetch() == [2]
 
 
-def test_owners_come_with_the_columns() -> None:
+def test_columns_in_memory_are_no_rows_to_fetch() -> None:
+    """They are not clamped and have no canonical owners, so they are not handed out."""
     dataset = dither.Dataset.of({"a": [1], "b": [2]}, owner="b")
-    assert dataset.fetch(["a"]).owners == [2]
     assert not dataset.single
+    for ask in (dataset.fetch, dataset.histogram, dataset.axes):
+        with pytest.raises(
+            dither.ArgumentError, match=r"open a frame with dither\.open"
+        ):
+            ask(["a"])
 
 
 @pytest.mark.parametrize("declared", ["bounds", "keys", "provenance"])
@@ -121,8 +127,19 @@ def test_private_rows_need_a_receipt() -> None:
         made_up = dither.Receipt(
             **{**vars(paid(dataset)), "head": "0" * 64, "number": 2}
         )
-        with pytest.raises(dither.ArgumentError, match="of no charge"):
-            dataset.fetch(["age"], receipt=made_up)
+        richer = replace(paid(dataset), guarantee=dither.PureDP(50, unit=dataset.unit))
+        for receipt in (made_up, richer):
+            with pytest.raises(dither.ArgumentError, match="of no charge"):
+                dataset.fetch(["age"], receipt=receipt)
+
+
+def test_what_is_fetched_is_named() -> None:
+    with opened() as dataset:
+        for columns, table in (("age", None), ([3], None), (["age"], 3), (["x"], None)):
+            with pytest.raises(dither.ArgumentError):
+                dataset.fetch(columns, table=table, receipt=paid(dataset))
+        with pytest.raises(dither.ArgumentError, match="no column"):
+            dataset[["age"]]
 
 
 def test_array_functions_take_a_column_where_rows_are_units() -> None:
@@ -130,6 +147,12 @@ def test_array_functions_take_a_column_where_rows_are_units() -> None:
         release = dither.mean(dataset["age"], epsilon=0.5)
         assert release.receipt is not None
         assert dataset.account.charges == 1
+        with pytest.raises(dither.ArgumentError, match="a question costs at least"):
+            dither.count(dataset["age"], epsilon=1e-12)
+        with pytest.raises(dither.ArgumentError, match="leave unit out"):
+            dither.count(dataset["age"], epsilon=1.0, unit=dither.Unit("hospital"))
+        counted = dither.count(dataset["age"], epsilon=0.5, by="ann")
+        assert counted.receipt.by == "ann"
     with (
         opened() as dataset,
         pytest.raises(dither.ArgumentError, match="many rows of one id"),

@@ -23,7 +23,7 @@ import dither
 ROOM = Path(dither.__file__).parent / "query"
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "architecture.md"
-RESULT = ROOT / "bench" / "results" / "path.json"
+RESULT = ROOT / "bench" / "path.json"
 MARKED = re.compile(r"(<!-- (files|counts) -->\n).*?(<!-- end -->)", re.DOTALL)
 QUESTION = (
     "SELECT ward, COUNT(*) AS n, ROUND(AVG(age), 1) AS age FROM visits "
@@ -90,16 +90,17 @@ def question() -> Trail:
     import duckdb
 
     rows = "SELECT i % 8000 AS id, ['A', 'B', 'C'][i % 3 + 1] AS ward, i % 110 AS age"
-    table = duckdb.sql(f"{rows} FROM range(50000) AS t(i)").arrow()
+    connection = duckdb.connect()
+    connection.execute(f"CREATE TABLE visits AS {rows} FROM range(50000) AS t(i)")
     about: dict[str, Any] = {
         "unit": "id",
         "bounds": {"age": (0, 110)},
         "keys": {"ward": ["A", "B", "C"]},
         "rows": 50,
         "budget": (30.0, 1e-6),
-        "name": "visits",
+        "table": "visits",
     }
-    with dither.open(table, **about) as visits:
+    with dither.open(connection, **about) as visits:
         # The first question loads what all later ones find there.
         str(visits.sql(QUESTION.replace("18", "17"), epsilon=0.5))
         return followed(lambda: str(visits.sql(QUESTION, epsilon=0.5)))

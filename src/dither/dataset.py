@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Account",
+    "CellCounts",
     "Column",
     "ColumnFacts",
     "Columns",
@@ -58,7 +59,7 @@ class Account(Protocol):
         """Spend a guarantee, or raise and spend nothing."""
 
     def spending(
-        self, guarantee: Guarantee, *, purpose: str = ""
+        self, guarantee: Guarantee, *, by: str | None = None, purpose: str = ""
     ) -> AbstractContextManager[Receipt]:
         """Charge, run what is inside, settle; failures inside are counted."""
 
@@ -112,11 +113,19 @@ class ColumnFacts:
 class PrivateRows:
     """Private rows, for the curator's own process: each row's owner in one byte-exact
     form, and the columns, clamped to their bounds. `owners` is None where every row is
-    a unit of its own.
+    a unit of its own. Rows come in one order, whichever columns are fetched.
     """
 
     owners: Any
     columns: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class CellCounts:
+    """Exact counts in public cells: `axes` holds the values of each axis, in order."""
+
+    axes: tuple[tuple[Any, ...], ...]
+    counts: NDArray[np.int64]
 
 
 class Data(Protocol):
@@ -139,7 +148,8 @@ class Data(Protocol):
     def single(self) -> bool:
         """Whether every row is a unit of its own."""
 
-    def fetch(self, columns: Sequence[str], table: str | None) -> PrivateRows: ...
+    def read(self, column: ColumnFacts) -> Any:
+        """One column, for the array functions, which clamp what they read."""
 
     def close(self) -> None: ...
 
@@ -163,15 +173,8 @@ class Columns:
     def single(self) -> bool:
         return self.owner is None
 
-    def fetch(self, columns: Sequence[str], table: str | None) -> PrivateRows:
-        if table is not None:
-            raise ArgumentError(
-                "table", "has no meaning here: the columns are in memory; leave it out"
-            )
-        owner = [self.owner] if self.owner is not None else []
-        found = self.source(list(dict.fromkeys([*owner, *columns])))
-        owners = None if self.owner is None else found[self.owner]
-        return PrivateRows(owners, {name: found[name] for name in columns})
+    def read(self, column: ColumnFacts) -> Any:
+        return self.source([column.column])[column.column]
 
     def close(self) -> None:
         """Nothing was opened."""
@@ -337,8 +340,8 @@ class Dataset:
         if isinstance(self._data, Columns):
             raise ArgumentError(
                 "sql",
-                "this dataset is columns in memory, which have no tables; open a frame "
-                "with dither.open to ask in SQL",
+                "this dataset is columns in memory, which only the array functions "
+                "read; open a frame with dither.open to ask about its rows",
             )
         return cast("Database", self._data)
 
@@ -395,7 +398,7 @@ class Dataset:
     # Private rows, for other rooms
 
     def __getitem__(self, name: str) -> Column:
-        if name not in self.facts:
+        if not isinstance(name, str) or name not in self.facts:
             words = f"there is no column {name!r}; there are {_listed(self._data)}"
             raise ArgumentError("column", words)
         return Column(self, name)
@@ -411,10 +414,23 @@ class Dataset:
         charge to this dataset's account.
 
         Nothing that is computed from them may leave the curator's process but under the
-        guarantee of that charge.
+        guarantee of that charge, which covers all reading for one release.
         """
         self._check_paid(receipt)
-        return self._data.fetch(columns, table)
+        return self._database.fetch(columns, table)
+
+    def read(self, column: Column, receipt: Receipt | None) -> Any:
+        """One column, for the array functions, which clamp what they read."""
+        self._check_paid(receipt)
+        return self._data.read(column.facts)
+
+    def axes(
+        self, cells: Sequence[str], *, table: str | None = None
+    ) -> tuple[tuple[Any, ...], ...]:
+        """The public values of each expression that `histogram` would count by. Nothing
+        is read: what cannot be counted is refused before it is charged.
+        """
+        return self._database.axes(cells, table)
 
     def histogram(
         self,
@@ -423,13 +439,15 @@ class Dataset:
         rows: int = 1,
         table: str | None = None,
         receipt: Receipt | None = None,
-    ) -> NDArray[np.int64]:
+    ) -> CellCounts:
         """Exact counts of a table's rows in public cells, counted inside the engine
         against the receipt of a charge; one axis for each expression of `cells`.
 
         Each expression has public values: a column with declared keys, or what bounds
-        make countable, such as `age // 10`. Of each unit at most `rows` rows count, so
-        a unit moves the counts by that much in L1.
+        make countable, such as `age // 10`. Of each unit at most `rows` rows count: a
+        unit that comes or goes moves the counts by `rows` in L1, one that is replaced
+        by twice that. Of a table whose rows find their owner through a key, this holds
+        if that key is unique (rule R9).
         """
         self._check_paid(receipt)
         return self._database.histogram(cells, rows, table)
@@ -478,10 +496,10 @@ class Column:
     name: str
 
     def fetch(self, receipt: Receipt | None = None) -> Any:
-        """The column itself, against a receipt."""
-        name, table = self.facts.column, self.facts.table
-        found = self.dataset.fetch([name], table=table, receipt=receipt)
-        return found.columns[name]
+        """The column itself, against a receipt. One in memory comes as it is, and is
+        not clamped.
+        """
+        return self.dataset.read(self, receipt)
 
     @property
     def facts(self) -> ColumnFacts:

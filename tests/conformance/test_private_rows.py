@@ -17,7 +17,8 @@ def receipt(pure: dither.Dataset) -> dither.Receipt:
 
 
 def counted(pure: dither.Dataset, receipt: dither.Receipt, most: int) -> Any:
-    return pure.histogram(["ward"], rows=most, table="visits", receipt=receipt)
+    found = pure.histogram(["ward"], rows=most, table="visits", receipt=receipt)
+    return found.counts
 
 
 def test_rows_and_counts_agree(pure: Any, receipt: dither.Receipt) -> None:
@@ -42,6 +43,16 @@ def test_a_unit_counts_for_its_rows_at_most(
     each = Counter(owner for owner, ward in pairs if ward in keys)
     found = counted(pure, receipt, most)
     assert found.sum() == sum(min(number, most) for number in each.values())
+
+
+def test_columns_that_are_fetched_apart_fit_together(
+    pure: Any, receipt: dither.Receipt
+) -> None:
+    names = ["ward", "cost", "day"]
+    whole = pure.fetch(names, table="visits", receipt=receipt)
+    for name in names:
+        alone = pure.fetch([name], table="visits", receipt=receipt)
+        assert alone.columns[name].tolist() == whole.columns[name].tolist()
 
 
 def test_rows_find_their_owner_through_a_link(

@@ -16,18 +16,19 @@ def counts(rows: list[tuple[str, str]], most: int) -> np.ndarray[Any, Any]:
     table = {"id": [one for one, _ in rows], "ward": [ward for _, ward in rows]}
     about = {"bounds": {}, "types": {"id": "text", "ward": "text"}}
     with opened(table, **about) as dataset:
-        return dataset.histogram(["ward"], rows=most, receipt=paid(dataset))
+        return dataset.histogram(["ward"], rows=most, receipt=paid(dataset)).counts
 
 
 def test_histograms_count_in_public_cells() -> None:
     with opened() as dataset:
         receipt = paid(dataset)
         found = dataset.histogram(["ward", "age // 50"], rows=9, receipt=receipt)
-        assert found.shape == (3, 3)
-        assert found.tolist() == [[1, 0, 1], [1, 0, 0], [0, 1, 0]]
+        assert found.axes == (("A", "B", "C"), (0, 1, 2))
+        assert found.counts.tolist() == [[1, 0, 1], [1, 0, 0], [0, 1, 0]]
+        assert dataset.axes(["ward", "age // 50"]) == found.axes
         with pytest.raises(dither.ArgumentError, match="no public values"):
             dataset.histogram(["day"], receipt=receipt)
-        for bad in ("ward", []):
+        for bad in ("ward", [], [1]):
             with pytest.raises(dither.ArgumentError, match="list of expressions"):
                 dataset.histogram(bad, receipt=receipt)
         with pytest.raises(dither.ArgumentError, match="rows"):
@@ -49,3 +50,41 @@ def test_one_unit_moves_a_histogram_by_its_rows(
             inside = sum(ward != "Z" for ward in wards)
             assert (moved >= 0).all()
             assert moved.sum() == min(inside, most)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "ward, age",
+        "ward --",
+        "ward -- more",
+        "ward /* more */",
+        "-- more\nward",
+        "ward) FROM visits GROUP BY (ward",
+        "(ward",
+        "ward;",
+        "ward, COUNT(*) FROM visits WHERE id = 'a' GROUP BY ward --",
+        "",
+        "'ward",
+    ],
+)
+def test_a_cell_is_one_expression(cell: str) -> None:
+    with (
+        opened() as dataset,
+        pytest.raises(dither.ArgumentError, match="is not one expression"),
+    ):
+        dataset.axes([cell])
+
+
+@pytest.mark.parametrize(
+    "cells", [["ward", "ward"], ["1", "ward"], ["'x'", "ward"], ["TRUE"], ["2", "ward"]]
+)
+def test_every_cell_is_an_axis(cells: list[str]) -> None:
+    with opened() as dataset, pytest.raises(dither.ArgumentError):
+        dataset.axes(cells)
+
+
+def test_a_cell_asks_about_its_own_rows_only() -> None:
+    for cell in ("(SELECT 1)", "COUNT(*)", "id IN (SELECT id FROM visits)", "ALL", "*"):
+        with opened() as dataset, pytest.raises(dither.ArgumentError):
+            dataset.axes([cell])

@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from sqlglot import Dialect
+from sqlglot.errors import TokenError
 
+from dither.dataset import CellCounts
 from dither.errors import ArgumentError
 from dither.privacy.numbers import whole
 from dither.query.catalogue.limits import MOST_NUMBERS
@@ -22,31 +24,81 @@ from dither.query.catalogue.types import Type
 from dither.query.collect.groups import looked_up, lookup_name, mixed
 from dither.query.collect.rows import Writer
 from dither.query.engines.protocol import Engine
+from dither.query.operations.writing import quoted
 from dither.query.sql.bind import bind
 from dither.query.sql.parse import parse
-from dither.query.sql.question import Question
+from dither.query.sql.question import Question, Scan
 
-__all__ = ["counted"]
+__all__ = ["axes_of", "cells_of", "counted"]
+
+LISTED = 'must be a list of expressions, such as ["ward", "age // 10"]'
+
+
+def cells_of(catalogue: Catalogue, cells: Sequence[str], table: Table) -> Question:
+    """The cells as keys of a grouped count, so that their public values are known.
+    Refused where an expression has none, or is not one expression about the table.
+    """
+    if isinstance(cells, str) or not cells:
+        raise ArgumentError("cells", LISTED)
+    name, listed = quoted(table.name), ", ".join(map(_expression, cells))
+    question = bind(
+        parse(f"SELECT {listed}, COUNT(*) FROM {name} GROUP BY {listed}"), catalogue
+    )
+    for key, cell in zip(question.keys, cells, strict=False):
+        if key.values is None:
+            raise ArgumentError(
+                "cells",
+                f"{cell} has no public values; declare its keys, or bounds that make "
+                "it countable",
+            )
+    if len(question.keys) != len(cells) or not isinstance(question.rows, Scan):
+        raise ArgumentError(
+            "cells", "must be different expressions about columns, each named once"
+        )
+    sizes = [len(key.values or ()) for key in question.keys]
+    if math.prod(sizes) > MOST_NUMBERS:
+        raise ArgumentError(
+            "cells", f"are {math.prod(sizes):,}, and {MOST_NUMBERS:,} is the most"
+        )
+    return question
+
+
+def _expression(cell: Any) -> str:
+    """One expression in brackets. What could end it early, and go on with other SQL, is
+    refused: a comment, a bracket too many, a comma outside of brackets.
+    """
+    if not isinstance(cell, str):
+        raise ArgumentError("cells", LISTED)
+    try:
+        # As the question will be read: another dialect ends texts elsewhere.
+        tokens = Dialect.get_or_raise("duckdb").tokenize(cell)
+    except TokenError:
+        tokens = []
+    depth, alone = 0, bool(tokens)
+    for token in tokens:
+        depth += (token.text == "(") - (token.text == ")")
+        outside = depth == 0 and token.text in (",", ";")
+        alone = alone and depth >= 0 and not outside and not token.comments
+    if not alone or depth:
+        raise ArgumentError(
+            "cells", f"{cell!r:.60} is not one expression; write each by itself"
+        )
+    return f"({cell})"
+
+
+def axes_of(question: Question) -> tuple[tuple[Any, ...], ...]:
+    """The public values of each cell."""
+    return tuple(tuple(key.values or ()) for key in question.keys)
 
 
 def counted(
-    catalogue: Catalogue,
-    engine: Engine,
-    cells: Sequence[str],
-    rows: int,
-    table: Table,
-    salt: str,
-) -> NDArray[np.int64]:
+    catalogue: Catalogue, engine: Engine, question: Question, rows: int, salt: str
+) -> CellCounts:
     """How many rows lie in each cell, where each unit counts for at most `rows`."""
     most = whole("rows", rows, "pass the most rows of a unit that count, such as 1")
-    question = _question(catalogue, cells, table)
-    shape = [len(key.values or ()) for key in question.keys]
-    if math.prod(shape) > MOST_NUMBERS:
-        raise ArgumentError(
-            "cells", f"are {math.prod(shape):,}, and {MOST_NUMBERS:,} is the most"
-        )
     writer = Writer(engine.dialect, catalogue.table)
     sql = _statement(writer, question, most, salt)
+    shape = [len(axis) for axis in axes_of(question)]
     counts = np.zeros(math.prod(shape), np.int64)
     with engine.session() as session:
         for i, key in enumerate(question.keys):
@@ -56,26 +108,7 @@ def counted(
             session.create(lookup_name(i), listed, bound)
         for cell, count in session.fetch(sql, writer.parameters):
             counts[int(cell)] = int(count)
-    return counts.reshape(shape)
-
-
-def _question(catalogue: Catalogue, cells: Sequence[str], table: Table) -> Question:
-    """The cells as keys of a grouped count, so that their public values are known."""
-    if isinstance(cells, str) or not cells:
-        raise ArgumentError(
-            "cells", 'must be a list of expressions, such as ["ward", "age // 10"]'
-        )
-    name, listed = '"' + table.name.replace('"', '""') + '"', ", ".join(cells)
-    sql = f"SELECT {listed}, COUNT(*) FROM {name} GROUP BY {listed}"
-    question = bind(parse(sql), catalogue)
-    for key, cell in zip(question.keys, cells, strict=False):
-        if key.values is None:
-            raise ArgumentError(
-                "cells",
-                f"{cell} has no public values; declare its keys, or bounds that make "
-                "it countable",
-            )
-    return question
+    return CellCounts(axes_of(question), counts.reshape(shape))
 
 
 def _statement(writer: Writer, question: Question, most: int, salt: str) -> str:

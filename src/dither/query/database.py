@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from dither.dataset import ColumnFacts, Kind, PrivateRows, QueryCost
+from dither.dataset import CellCounts, ColumnFacts, Kind, PrivateRows, QueryCost
 from dither.errors import (
     ArgumentError,
     DitherError,
@@ -31,10 +31,10 @@ from dither.query.answer.widths import widths
 from dither.query.catalogue.model import Catalogue, Field, Table
 from dither.query.catalogue.tables import Tables
 from dither.query.catalogue.types import Type
-from dither.query.cells import counted
+from dither.query.cells import axes_of, cells_of, counted
 from dither.query.collect.public import PublicSizes
 from dither.query.engines.protocol import Engine
-from dither.query.fetch import fetched, private_table
+from dither.query.fetch import fetched, fields_of, private_table
 from dither.query.ibis import sql_of, table_of
 from dither.query.operations.expressions import KeyLeaf
 from dither.query.plan.choose import plans_of
@@ -53,9 +53,7 @@ from dither.release import Source
 from dither.table import TableRelease
 
 if TYPE_CHECKING:
-    import numpy as np
     from ibis.expr.types import Table as IbisTable
-    from numpy.typing import NDArray
 
 __all__ = ["Database"]
 
@@ -171,14 +169,41 @@ class Database:
     def fetch(self, columns: Sequence[str], table: str | None) -> PrivateRows:
         """Owners and clamped columns of a private table."""
         found = private_table(self.catalogue, table)
-        return fetched(self.catalogue, self.engine, columns, found)
+        fields = fields_of(found, columns)
+        with self._remembering():
+            return fetched(self.catalogue, self.engine, fields, found)
+
+    def read(self, column: ColumnFacts) -> Any:
+        """One clamped column of a private table."""
+        return self.fetch([column.column], column.table).columns[column.column]
+
+    def axes(
+        self, cells: Sequence[str], table: str | None
+    ) -> tuple[tuple[Any, ...], ...]:
+        """The public values of cells."""
+        return axes_of(self._cells(cells, table))
+
+    def _cells(self, cells: Sequence[str], table: str | None) -> Question:
+        found = private_table(self.catalogue, table)
+        with _shallow(), self._quoting():
+            return cells_of(self.catalogue, cells, found)
 
     def histogram(
         self, cells: Sequence[str], rows: int, table: str | None
-    ) -> NDArray[np.int64]:
+    ) -> CellCounts:
         """Exact counts of a private table's rows in public cells."""
-        found = private_table(self.catalogue, table)
-        return counted(self.catalogue, self.engine, cells, rows, found, _salt())
+        question = self._cells(cells, table)
+        with self._remembering():
+            return counted(self.catalogue, self.engine, question, rows, _salt())
+
+    @contextmanager
+    def _remembering(self) -> Iterator[None]:
+        """What goes wrong in the engine is kept for the curator."""
+        try:
+            yield
+        except EngineFailed as problem:
+            self.failure = problem
+            raise
 
     def _parsed(self, query: Any) -> Parsed:
         with self._quoting():

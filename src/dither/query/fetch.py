@@ -11,13 +11,13 @@ import numpy as np
 
 from dither.dataset import PrivateRows
 from dither.errors import ArgumentError
-from dither.query.catalogue.model import Catalogue, Table
+from dither.query.catalogue.model import Catalogue, Field, Table
 from dither.query.catalogue.types import Type
 from dither.query.collect.rows import Writer
 from dither.query.engines.protocol import Engine
 from dither.query.sql.question import Scan
 
-__all__ = ["fetched", "private_table"]
+__all__ = ["fetched", "fields_of", "private_table"]
 
 DTYPES = {
     Type.INTEGER: "int64",
@@ -30,6 +30,8 @@ DTYPES = {
 
 def private_table(catalogue: Catalogue, name: str | None) -> Table:
     """A private table by its name, or the only one."""
+    if name is not None and not isinstance(name, str):
+        raise ArgumentError("table", "must be the name of a table")
     if name is None:
         first, *others = catalogue.private
         if others:
@@ -42,20 +44,28 @@ def private_table(catalogue: Catalogue, name: str | None) -> Table:
     return found
 
 
+def fields_of(table: Table, columns: Sequence[str]) -> list[Field]:
+    """The declared columns of these names."""
+    if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+        raise ArgumentError("columns", 'must be a list of names, such as ["age"]')
+    return [table.field(name) for name in columns]
+
+
 def fetched(
-    catalogue: Catalogue, engine: Engine, columns: Sequence[str], table: Table
+    catalogue: Catalogue, engine: Engine, fields: Sequence[Field], table: Table
 ) -> PrivateRows:
     """The owners and some columns of a private table, row by row. A value that is
     missing, or cannot be read as its declared type, is masked; a missing text is None.
     """
-    fields = [table.field(name) for name in columns]
     writer = Writer(engine.dialect, catalogue.table)
     rows = writer.select(Scan((), True, None, table))
     listed = ["u", *(f"c{table.fields.index(field)}" for field in fields)]
+    # One order for all fetches, so that columns that are fetched apart fit together.
+    # Rows that are equal in everything that is declared may change places.
+    order = ", ".join(["u", *(f"c{i}" for i in range(len(table.fields)))])
+    select = f"SELECT {', '.join(listed)} FROM ({rows}) t ORDER BY {order}"
     with engine.session() as session:
-        found = session.fetch(
-            f"SELECT {', '.join(listed)} FROM ({rows}) t", writer.parameters
-        )
+        found = session.fetch(select, writer.parameters)
     owners, *values = zip(*found, strict=True) if found else [()] * len(listed)
     arrays = {
         field.name: _array(one, field.type)

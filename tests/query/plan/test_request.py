@@ -44,3 +44,8 @@ def test_a_column_that_is_not_there(table: Any) -> None:
 def test_a_misspelt_argument() -> None:
     with pytest.raises(ArgumentError, match=r"eps: is unknown; did you mean epsilon\?"):
         request_of({"eps": 1.0})
+
+
+def test_an_error_by_column_names_one() -> None:
+    with pytest.raises(ArgumentError, match="names no column"):
+        request_of({"error": {}})

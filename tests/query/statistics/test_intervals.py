@@ -108,7 +108,7 @@ def test_small_helpers():
 def test_the_variance_of_a_public_number_of_rows_is_least_and_largest_in_corners():
     """By brute force over all sums within their ±."""
     mechanism = Laplace(sensitivity=4, epsilon=1.0)
-    for parts in ((40, 9, 30), (3, 50, 2), (0, 0, 60), (-5, 30, 11)):
+    for parts in ((40, 9, 30), (3, 50, 2), (0, 0, 60), (-5, 30, 11), (-90, 0, -90)):
         box = VarianceBox(parts, mechanism, 80, 2.0)
         low, high = box.ends(0.9)
         width = mechanism.error(1 - 0.1 / 3, integer=True)
@@ -118,4 +118,4 @@ def test_the_variance_of_a_public_number_of_rows_is_least_and_largest_in_corners
         found = [box._at(*point) for point in itertools.product(*sides)]
         assert low == pytest.approx(min(found))
         assert high == pytest.approx(max(found))
-        assert 0 <= low <= high <= 0.5
+        assert 0 <= low <= box.value <= high <= 0.5

@@ -16,12 +16,14 @@ import numpy as np
 from dither.cost import Cost, Stated
 from dither.dataset import Account, Column, Kind, kind_of
 from dither.errors import ArgumentError
+from dither.ledger import Account as LedgerAccount
 from dither.mechanisms import Additive, Gaussian, Laplace
 from dither.noise.shapes import LARGEST_SCALE
 from dither.privacy import ROW, Guarantee, Relation, Unit, epsilon_for_error
 from dither.privacy.numbers import float_down, fraction, written
 from dither.progress import working
 from dither.query.arrays.columns import Numbers, numbers_of
+from dither.query.plan.spend import check_minimum
 from dither.release import Release, Source, Spread
 
 __all__ = [
@@ -42,6 +44,7 @@ class ArrayCost(Stated, total=False):
 
     budget: Account | None
     unit: Unit | None
+    by: str | None
 
 
 class ErrorCost(ArrayCost, total=False):
@@ -59,23 +62,28 @@ class Ask:
     cost: Cost
     unit: Unit
     account: Account | None
+    by: str | None = None
 
     @classmethod
     def of(cls, what: str, data: Any, stated: ArrayCost | ErrorCost) -> Ask:
         """A question from its keywords. A keyword that is unknown is a TypeError."""
         words: dict[str, Any] = {**stated}
         budget, unit = words.pop("budget", None), words.pop("unit", None)
+        by = words.pop("by", None)
         cost = Cost(**words)
         if budget is not None and not hasattr(budget, "charge"):
             kind = type(budget).__name__
             raise ArgumentError(
                 "budget", f"must be a budget, not {kind}; pass Budget(epsilon=1.0)"
             )
+        if unit is not None and not isinstance(unit, Unit):
+            kind = type(unit).__name__
+            raise ArgumentError("unit", f'must be a Unit, not {kind}; pass Unit("id")')
         if isinstance(data, Column):
-            unit, budget = unit or data.dataset.unit, _payer(data, budget)
+            unit, budget = _unit(data, unit), _payer(data, budget)
         else:
             _check_type(data)
-        return cls(what, data, cost, unit or ROW, budget)
+        return cls(what, data, cost, unit or ROW, budget, by)
 
     @property
     def replacing(self) -> bool:
@@ -147,11 +155,19 @@ class Ask:
             with working(self.what):
                 yield Paid(self, Source(guarantee))
             return
+        self._check_minimum(guarantee)
+        who = {} if self.by is None else {"by": self.by}
         with (
-            self.account.spending(guarantee, purpose=self.what) as receipt,
+            self.account.spending(guarantee, purpose=self.what, **who) as receipt,
             working(self.what),
         ):
             yield Paid(self, Source(guarantee, receipt))
+
+    def _check_minimum(self, guarantee: Guarantee) -> None:
+        """A dataset has analysts, and nobody may ask it without end (rule R31)."""
+        if isinstance(self.data, Column) and isinstance(self.account, LedgerAccount):
+            terms, minimum = self.account.terms, self.account.policy.minimum
+            check_minimum(guarantee, self.cost, terms, minimum, keys=False)
 
 
 @dataclass(frozen=True)
@@ -185,6 +201,16 @@ class Paid:
         """The answer about values that were clipped to bounds, which it says."""
         notes = ("values count within their declared bounds",)
         return self.release(value, spread, notes=notes)
+
+
+def _unit(column: Column, stated: Unit | None) -> Unit:
+    """The dataset's unit. Neighbours may replace one instead, which is a promise about
+    the same unit; a promise about another one would not be kept.
+    """
+    mine = column.dataset.unit
+    if stated in (None, mine, mine.replacing()):
+        return stated or mine
+    raise ArgumentError("unit", f"the dataset is about {mine}; leave unit out")
 
 
 def _payer(column: Column, budget: Account | None) -> Account | None:

@@ -87,6 +87,8 @@ def _check(stated: Mapping[str, Any]) -> None:
         size = stated.get(name, 1)
         if not (isinstance(size, int) and 1 <= size <= most):
             raise ArgumentError(name, f"must be a whole number from 1 to {most:,}")
+    if stated.get("error") == {}:
+        raise ArgumentError("error", 'names no column; write {"n": "±50"}')
     if not isinstance(stated.get("mechanism", ""), str):
         raise ArgumentError("mechanism", 'must be a name such as "laplace"')
 

@@ -267,7 +267,9 @@ class VarianceBox:
 
     @property
     def value(self) -> float:
-        return self._at(*self.parts)
+        # No part is negative: two that noise made so would multiply to a positive one.
+        first, middle, last = (max(part, 0) for part in self.parts)
+        return self._at(first, middle, last)
 
     def ends(self, confidence: float) -> Ends:
         width = self.mechanism.error(1 - (1 - confidence) / 3, integer=True)
