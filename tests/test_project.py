@@ -264,7 +264,8 @@ def _content(path: Path) -> object:
     """
     if path.suffix != ".parquet":
         return path.read_bytes()
-    return duckdb.sql(f"SELECT * FROM '{path}'").fetchall()
+    with duckdb.connect() as connection:
+        return connection.execute(f"SELECT * FROM '{path}'").fetchall()
 
 
 def test_figures_in_the_pages_are_the_measured_ones():
