@@ -3,6 +3,9 @@
 It counts the functions and files that the question passes, and how often it crosses
 from one file, or from one folder, into another, and writes the path into
 docs/architecture.md. A test compares the page with the source.
+
+What stands under "before" in bench/path.json was counted by this tool too, on the
+commit ac755e1, the last one before the query room was rebuilt.
 """
 
 from __future__ import annotations

@@ -66,6 +66,7 @@ def test_one_unit_moves_a_histogram_by_its_rows(
         "ward, COUNT(*) FROM visits WHERE id = 'a' GROUP BY ward --",
         "",
         "'ward",
+        "'(' = ward) FROM visits WHERE age > 3 GROUP BY (ward = ')'",
     ],
 )
 def test_a_cell_is_one_expression(cell: str) -> None:
@@ -74,6 +75,12 @@ def test_a_cell_is_one_expression(cell: str) -> None:
         pytest.raises(dither.ArgumentError, match="is not one expression"),
     ):
         dataset.axes([cell])
+
+
+@pytest.mark.parametrize("cell", ["ward = '('", "ward = ','", "ward = '--'", "(ward)"])
+def test_signs_inside_a_text_are_no_signs(cell: str) -> None:
+    with opened() as dataset:
+        assert len(dataset.axes([cell])) == 1
 
 
 @pytest.mark.parametrize(
@@ -88,3 +95,19 @@ def test_a_cell_asks_about_its_own_rows_only() -> None:
     for cell in ("(SELECT 1)", "COUNT(*)", "id IN (SELECT id FROM visits)", "ALL", "*"):
         with opened() as dataset, pytest.raises(dither.ArgumentError):
             dataset.axes([cell])
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_a_replaced_unit_moves_a_histogram_by_twice_its_rows(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All pairs of tables of up to three rows of one unit; twice is reached."""
+    monkeypatch.setattr("dither.query.database._salt", lambda: "salt")
+    others = [("b", "A"), ("b", "B")]
+    found = [
+        counts([*others, *(("a", ward) for ward in wards)], most)
+        for size in range(4)
+        for wards in itertools.combinations_with_replacement("ABC", size)
+    ]
+    moves = [abs(one - other).sum() for one in found for other in found]
+    assert max(moves) == 2 * most

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sqlglot import Dialect
+from sqlglot import Dialect, TokenType
 from sqlglot.errors import TokenError
 
 from dither.dataset import CellCounts
@@ -76,8 +76,10 @@ def _expression(cell: Any) -> str:
         tokens = []
     depth, alone = 0, bool(tokens)
     for token in tokens:
-        depth += (token.text == "(") - (token.text == ")")
-        outside = depth == 0 and token.text in (",", ";")
+        # By its kind: a bracket inside a text or a quoted name is none.
+        kind = token.token_type
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        outside = depth == 0 and kind in (TokenType.COMMA, TokenType.SEMICOLON)
         alone = alone and depth >= 0 and not outside and not token.comments
     if not alone or depth:
         raise ArgumentError(
