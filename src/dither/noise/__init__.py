@@ -14,6 +14,7 @@ from dither.noise.select import Noise, noisy_argmax
 from dither.noise.uniform import (
     bernoulli,
     bernoulli_exp,
+    random_words,
     secret_bytes,
     token,
     uniform_integers,
@@ -27,6 +28,7 @@ __all__ = [
     "discrete_gaussian",
     "discrete_laplace",
     "noisy_argmax",
+    "random_words",
     "rounded_cauchy",
     "rounded_gaussian",
     "secret_bytes",

@@ -27,7 +27,14 @@ from dither.noise.exact import (
 from dither.noise.shapes import Shape, shaped
 from dither.noise.stream import Source, Words
 
-__all__ = ["bernoulli", "bernoulli_exp", "secret_bytes", "token", "uniform_integers"]
+__all__ = [
+    "bernoulli",
+    "bernoulli_exp",
+    "random_words",
+    "secret_bytes",
+    "token",
+    "uniform_integers",
+]
 
 RANGE = 1 << 64
 
@@ -163,6 +170,13 @@ def draw_coins(
         for i in np.flatnonzero(words == np.uint64(whole)):
             coins[i] = below(Uniform(int(words[i]), 64, source), bound)
     return coins
+
+
+def random_words(count: int) -> NDArray[np.uint32]:
+    """Uniform 32-bit words: what devices draw with, so that any language can."""
+    words: Words = np.empty(-(-count // 2), np.uint64)
+    stream.current().fill(words)
+    return words.view(np.uint32)[:count]
 
 
 def secret_bytes(count: int) -> bytes:

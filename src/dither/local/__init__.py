@@ -1,0 +1,1 @@
+"""Nobody is trusted: devices randomize their answers, and only sums mean anything."""

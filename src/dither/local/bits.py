@@ -1,0 +1,106 @@
+"""Rows of bits, packed eight to a byte with the lowest first: drawn and summed in bulk."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.local.words import ONE, Words
+
+__all__ = ["biased", "columns", "get", "popcounts", "put", "width"]
+
+Packed = NDArray[np.uint8]
+Whole = NDArray[np.int64]
+
+BLOCK = 1 << 20  # random bytes, or bytes of bits, that are worked on together
+LEVELS = 10  # a run of counters counts 2^LEVELS rows before it is unpacked
+
+
+def width(bits: int) -> int:
+    """How many bytes hold a row of bits."""
+    return -(-bits // 8)
+
+
+def biased(words: Words, threshold: int, rows: int, bits: int) -> Packed:
+    """Rows of bits that are each one with probability threshold / 2^32.
+
+    One random byte decides a bit, unless it equals the threshold's first byte: then
+    the other 24 bits decide, with a word of their own. Bits beyond the row are zero.
+    """
+    out = np.empty((rows, width(bits)), np.uint8)
+    whole = 8 * width(bits)
+    step = max(BLOCK // whole, 1)
+    for start in range(0, rows, step):
+        part = out[start : start + step]
+        drawn = words.take(part.shape[0] * whole // 4).view(np.uint8)
+        part[...] = _decided(words, threshold, drawn).reshape(part.shape)
+    if bits % 8:
+        out[:, -1] &= (1 << bits % 8) - 1
+    return out
+
+
+def _decided(words: Words, threshold: int, drawn: Packed) -> Packed:
+    if threshold >= ONE:
+        return np.full(drawn.size // 8, 255, np.uint8)
+    first, rest = threshold >> 24, (threshold & 0xFFFFFF) << 8
+    decided = drawn < np.uint8(first)
+    ties = np.flatnonzero(drawn == np.uint8(first))
+    decided[ties] = words.take(ties.size) < np.uint32(rest)
+    return np.packbits(decided, bitorder="little")
+
+
+def get(packed: Packed, places: Whole) -> NDArray[np.bool_]:
+    """One bit of each row."""
+    taken = packed[np.arange(len(packed)), places >> 3]
+    return (taken >> (places & 7).astype(np.uint8) & 1).astype(np.bool_)
+
+
+def put(packed: Packed, places: Whole, values: NDArray[np.bool_]) -> None:
+    """Set one bit of each row."""
+    rows, byte = np.arange(len(packed)), places >> 3
+    shift = (places & 7).astype(np.uint8)
+    cleared = packed[rows, byte] & ~(np.uint8(1) << shift)
+    packed[rows, byte] = cleared | values.astype(np.uint8) << shift
+
+
+def popcounts(packed: Packed) -> Whole:
+    """How many ones each row has."""
+    return np.bitwise_count(packed).sum(axis=1, dtype=np.int64)
+
+
+def columns(packed: Packed, bits: int) -> Whole:
+    """How many rows have a one at each place.
+
+    Rows are added bit by bit, like numbers: three rows of weight w become one of
+    weight w (their parity) and one of weight 2w (their majority), sixty-four columns
+    in a step. What is left is unpacked and weighed.
+    """
+    total = np.zeros(bits, np.int64)
+    padded = -(-packed.shape[1] // 8) * 8
+    step = max(BLOCK // padded, 3)
+    for start in range(0, len(packed), step):
+        block = packed[start : start + step]
+        rows = np.zeros((len(block), padded), np.uint8)
+        rows[:, : packed.shape[1]] = block
+        _add(total, rows.view(np.uint64))
+    return total
+
+
+def _add(total: Whole, rows: NDArray[np.uint64]) -> None:
+    weight = 1
+    while len(rows):
+        carries = []
+        while len(rows) > 2 and weight < 1 << LEVELS:
+            third = len(rows) // 3
+            one, two, three = (rows[i * third : (i + 1) * third] for i in range(3))
+            either = one ^ two
+            carries.append((one & two) | (either & three))
+            rows = np.concatenate([either ^ three, rows[3 * third :]])
+        total += weight * _unpacked(rows, len(total))
+        rows = np.concatenate(carries) if carries else rows[:0]
+        weight *= 2
+
+
+def _unpacked(rows: NDArray[np.uint64], bits: int) -> Whole:
+    ones = np.unpackbits(rows.view(np.uint8), axis=1, count=bits, bitorder="little")
+    return ones.sum(axis=0, dtype=np.int64)

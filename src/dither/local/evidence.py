@@ -1,0 +1,80 @@
+"""What tallied messages say about each item, in the one form that all oracles share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Evidence", "Law", "pure"]
+
+Reals = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Law:
+    """How many of `trials` messages support an item that nobody holds: exactly
+    binomial.
+    """
+
+    hits: Whole
+    trials: Whole
+    probability: float
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A statistic for each item, and its law: if m messages come from holders of the
+    item, it has mean gain · m and variance null + slope · m.
+
+    `law` is its exact law for m = 0, where there is one.
+    """
+
+    messages: int
+    above: Reals
+    gain: float
+    null: Reals
+    slope: float
+    law: Law | None = None
+
+    @property
+    def counts(self) -> Reals:
+        """Unbiased estimates of how many messages come from each item's holders."""
+        return self.above / self.gain
+
+
+def pure(
+    hits: Whole,
+    messages: int,
+    one: float,
+    other: float,
+    *,
+    periods: int = 1,
+    fixed: tuple[float, float] = (0.0, 0.0),
+    collisions: float = 0.0,
+) -> Evidence:
+    """For oracles whose message supports its own item with probability `one`, and each
+    other item with probability `other`.
+
+    `fixed` are the parts of the two variances that a device's memo repeats in every
+    period: messages of `periods` periods come from at least messages / periods
+    devices, so these parts count that many times (rule R28). `collisions` is a
+    variance for the whole statistic, of hash functions that are few and fixed.
+    """
+    variances = [rate * (1 - rate) for rate in (one, other)]
+    held, null = (
+        variance + (periods - 1) * part
+        for variance, part in zip(variances, fixed, strict=True)
+    )
+    trials = np.full(hits.shape, messages, np.int64)
+    exact = periods == 1 and not collisions
+    return Evidence(
+        messages=messages,
+        above=hits - messages * other,
+        gain=one - other,
+        null=np.full(hits.shape, messages * null + collisions),
+        slope=held - null,
+        law=Law(hits, trials, other) if exact else None,
+    )

@@ -1,0 +1,134 @@
+"""Hashes that any language computes in 32-bit integers.
+
+Two kinds. Strings of an open vocabulary become two 32-bit numbers (MurmurHash3, x86,
+32 bits, with two seeds), from which each row of a sketch, each cohort and each bit of
+a Bloom filter takes its own place. Items of a declared domain have a number, and are
+hashed by `Linear`, whose collisions are exactly as frequent as chance would have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Linear", "digests", "places"]
+
+Word = NDArray[np.uint32]
+Whole = NDArray[np.int64]
+
+SEEDS = (0x9747B28C, 0x3C6EF372)
+MASK = 0xFFFFFFFF
+FIRST, SECOND = 0xCC9E2D51, 0x1B873593
+GOLDEN = np.uint32(0x9E3779B9)
+
+
+def digests(texts: Sequence[bytes]) -> Word:
+    """Two 32-bit numbers for each text, a row each."""
+    rows = [[_murmur(text, seed) for seed in SEEDS] for text in texts]
+    return np.array(rows, np.uint32).reshape(len(rows), 2)
+
+
+def _murmur(text: bytes, seed: int) -> int:
+    state = seed
+    body = len(text) // 4 * 4
+    for start in range(0, body, 4):
+        block = _scramble(int.from_bytes(text[start : start + 4], "little"))
+        state = (_rotate(state ^ block, 13) * 5 + 0xE6546B64) & MASK
+    if len(text) > body:
+        state ^= _scramble(int.from_bytes(text[body:], "little"))
+    return _finish(state ^ len(text))
+
+
+def _scramble(block: int) -> int:
+    return _rotate(block * FIRST & MASK, 15) * SECOND & MASK
+
+
+def _rotate(value: int, bits: int) -> int:
+    return (value << bits | value >> (32 - bits)) & MASK
+
+
+def _finish(value: int) -> int:
+    value = (value ^ value >> 16) * 0x85EBCA6B & MASK
+    value = (value ^ value >> 13) * 0xC2B2AE35 & MASK
+    return value ^ value >> 16
+
+
+def mixed(value: Word) -> Word:
+    """MurmurHash3's last step, for arrays."""
+    value = (value ^ (value >> np.uint32(16))) * np.uint32(0x85EBCA6B)
+    value = (value ^ (value >> np.uint32(13))) * np.uint32(0xC2B2AE35)
+    return value ^ (value >> np.uint32(16))
+
+
+def places(found: Word, rows: NDArray[np.integer], size: int) -> Whole:
+    """The place of each digest (…, 2) in each row, below `size`.
+
+    mixed(first + mixed(second + (row + 1) · 0x9E3779B9)), modulo size.
+    """
+    row = (rows.astype(np.uint32) + np.uint32(1)) * GOLDEN
+    hashed = mixed(found[..., 0] + mixed(found[..., 1] + row))
+    return (hashed % np.uint32(size)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """All linear functions of an item's digits modulo a prime.
+
+    Item x has `digits` digits x_j in base `prime`; function s has as many digits s_j,
+    and takes x to Σ s_j·x_j modulo the prime.
+
+    Two different items collide under exactly one function in `prime`: their digits
+    differ somewhere, and Σ s_j·(x_j − y_j) = 0 has prime^(digits − 1) solutions. So
+    an estimate from these functions has no bias from collisions, however many
+    messages there are, and a Fourier transform gives all estimates at once.
+    """
+
+    prime: int
+    digits: int
+
+    @property
+    def pool(self) -> int:
+        """How many functions, and at most how many items, there are."""
+        return int(self.prime**self.digits)
+
+    @cached_property
+    def _powers(self) -> list[int]:
+        return [self.prime**j for j in range(self.digits)]
+
+    def of(self, functions: Whole, items: Whole) -> Whole:
+        """The value of each item under its function."""
+        total = np.zeros(np.broadcast(functions, items).shape, np.int64)
+        for power in self._powers:
+            total += functions // power % self.prime * (items // power % self.prime)
+        return total % self.prime
+
+    def supports(self, counts: Whole, items: int) -> Whole:
+        """For each item x, Σ over functions s of counts[s, s(x)].
+
+        With ω the prime-th root of unity, 1[a = b] = Σ_k ω^(k(a − b)) / prime; the sum
+        over s is then a Fourier transform with `digits` axes, read at k·x. Its result
+        is a whole number, so rounding makes it exact.
+        """
+        prime, cube = self.prime, (self.prime,) * self.digits
+        turned = np.fft.fft(counts, axis=1)
+        numbers = np.arange(items)
+        total = np.full(items, float(counts.sum()))
+        for k in range(1, (prime + 1) // 2 + (prime == 2)):
+            # axis 0 of the cube is the highest digit, as in C order
+            cells = np.fft.ifftn(turned[:, k].reshape(cube), norm="forward")
+            at = self._multiple(numbers, k)
+            # k and prime − k give conjugate numbers
+            total += cells.reshape(-1)[at].real * (1 if prime == 2 else 2)
+        return np.rint(total / prime).astype(np.int64)
+
+    def _multiple(self, items: Whole, k: int) -> Whole:
+        """The item whose digits are k times these, each modulo the prime."""
+        parts = [
+            items // power % self.prime * k % self.prime * power
+            for power in self._powers
+        ]
+        return np.sum(parts, axis=0, dtype=np.int64)

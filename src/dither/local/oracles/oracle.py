@@ -1,0 +1,155 @@
+"""What every oracle can do. An oracle is a frozen value of integers: items, sizes, and
+probabilities as thresholds t / 2^32.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.local.evidence import Evidence
+from dither.local.words import Words
+
+__all__ = ["Longitudinal", "Oracle", "numbers_of", "records_of", "size_of"]
+
+Packed = NDArray[np.uint8]
+Whole = NDArray[np.int64]
+
+
+def size_of(outcomes: int) -> int:
+    """How many bytes hold a number below `outcomes`."""
+    return max((outcomes - 1).bit_length() + 7, 8) // 8
+
+
+def records_of(numbers: NDArray[Any], size: int) -> Packed:
+    """Whole numbers as little-endian records of `size` bytes."""
+    wide = np.ascontiguousarray(numbers, "<u8").view(np.uint8)
+    return np.ascontiguousarray(wide.reshape(-1, 8)[:, :size])
+
+
+def numbers_of(records: Packed) -> Whole:
+    """Records of at most seven bytes as whole numbers."""
+    if records.shape[1] in (1, 2, 4):
+        kind = f"<u{records.shape[1]}"
+        flat = np.ascontiguousarray(records).view(kind)
+        return flat.reshape(-1).astype(np.int64)
+    wide = np.zeros((len(records), 8), np.uint8)
+    wide[:, : records.shape[1]] = records
+    return wide.view("<i8").reshape(-1).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Oracle(ABC):
+    """A way to randomize one item, and to estimate from many messages.
+
+    Items are numbers below `items`. Where the vocabulary is open (`items` is 0), they
+    are digests: two 32-bit numbers for each string (`hashes.digests`).
+    """
+
+    kind: ClassVar[str]
+    items: int
+
+    @property
+    @abstractmethod
+    def epsilon(self) -> float:
+        """What one message loses, from the integers; rounded up."""
+
+    @property
+    @abstractmethod
+    def record(self) -> int:
+        """Bytes of one message."""
+
+    @property
+    @abstractmethod
+    def cells(self) -> int:
+        """How many integers a tally has."""
+
+    @property
+    @abstractmethod
+    def outcomes(self) -> int:
+        """How many different messages there are."""
+
+    @property
+    @abstractmethod
+    def influence(self) -> float:
+        """By how much one message of a liar moves an estimated count at most."""
+
+    @property
+    @abstractmethod
+    def distance(self) -> float:
+        """The largest total variation distance between the messages of two items."""
+
+    @abstractmethod
+    def randomize(self, items: NDArray[Any], words: Words) -> Packed:
+        """A record for each item, each from a device of its own."""
+
+    @abstractmethod
+    def valid(self, records: Packed) -> NDArray[np.bool_]:
+        """Which records a device could have sent."""
+
+    @abstractmethod
+    def tally(self, records: Packed) -> Whole:
+        """The integers of valid records: tallies of parts add up to that of the whole."""
+
+    @abstractmethod
+    def evidence(
+        self, counts: Whole, messages: int, periods: int, found: NDArray[Any]
+    ) -> Evidence:
+        """What the tallied integers say about these items."""
+
+    @abstractmethod
+    def describe(self, record: Packed) -> str:
+        """What a message says, in words; items are shown as {0}, {1}, …"""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Everything a device must know, as it is written down."""
+        return {"kind": self.kind, **asdict(self)}
+
+    @property
+    def permanent_parameters(self) -> dict[str, Any]:
+        """What a memoized answer depends on."""
+        return self.parameters
+
+    @property
+    def epsilon_for_ever(self) -> float:
+        """What all messages about one memoized answer lose together."""
+        return self.epsilon
+
+
+class Longitudinal(Oracle):
+    """An oracle with two layers of noise: a permanent one, drawn once for each answer
+    and kept, and an instantaneous one on top, drawn for each message.
+
+    Equal memo keys share their permanent noise.
+    """
+
+    @abstractmethod
+    def seeds(self, words: Words, count: int) -> Whole:
+        """What a device draws once for all answers: its hash function or cohort."""
+
+    @abstractmethod
+    def memo_keys(self, items: NDArray[Any], seeds: Whole) -> NDArray[Any]:
+        """What is randomized permanently: a row or number for each item."""
+
+    @abstractmethod
+    def permanent(self, keys: NDArray[Any], words: Words) -> NDArray[Any]:
+        """The kept answer for each memo key."""
+
+    @abstractmethod
+    def instant(self, kept: NDArray[Any], seeds: Whole, words: Words) -> Packed:
+        """The record of one message about a kept answer."""
+
+    @property
+    @abstractmethod
+    def memo_limit(self) -> int:
+        """How many different memo keys one device can have."""
+
+    def randomize(self, items: NDArray[Any], words: Words) -> Packed:
+        seeds = self.seeds(words, len(items))
+        kept = self.permanent(self.memo_keys(items, seeds), words)
+        return self.instant(kept, seeds, words)

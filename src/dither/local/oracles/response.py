@@ -1,0 +1,122 @@
+"""K-ary randomized response: the true item with one probability, any other one
+otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.errors import ArgumentError
+from dither.local.evidence import Evidence, pure
+from dither.local.oracles.oracle import Oracle, numbers_of, records_of, size_of
+from dither.local.thresholds import chance, check, largest
+from dither.local.words import Words, below, coins
+from dither.mechanisms.response import RandomizedResponse
+
+__all__ = ["KAryResponse", "kept", "respond"]
+
+Packed = NDArray[np.uint8]
+Whole = NDArray[np.int64]
+
+
+def respond(truth: int, outcomes: int, values: Whole, words: Words) -> Whole:
+    """Keep each value with probability truth / 2^32, or draw one of the others."""
+    keep = coins(words, truth, len(values))
+    other = below(words, outcomes - 1, len(values))
+    other += other >= values
+    return np.where(keep, values, other)
+
+
+def kept(epsilon: float, outcomes: int) -> int:
+    """The threshold for keeping one of so many values at ε."""
+    near = 1 / (1 + (outcomes - 1) * math.exp(-epsilon))
+    return largest(near, lambda truth: _loss(truth, outcomes), epsilon)
+
+
+def _loss(truth: int, outcomes: int) -> float:
+    share = chance(truth)
+    if share <= Fraction(1, outcomes):
+        return 0.0
+    return RandomizedResponse(truth=share, categories=outcomes).epsilon or 0.0
+
+
+@dataclass(frozen=True)
+class KAryResponse(Oracle):
+    """The item itself with probability truth / 2^32; binary response for two items.
+
+    Guarantee: `epsilon`, pure, for replacing the item behind one message.
+    Why: `mechanisms.RandomizedResponse` with this probability.
+    Assumes: one message for each device, or the same one again.
+    """
+
+    truth: int
+    kind: ClassVar[str] = "k-ary response"
+
+    def __post_init__(self) -> None:
+        if self.items < 2:
+            raise ArgumentError("domain", "needs two items at least")
+        check("truth", self.truth)
+        if self.epsilon <= 0:
+            raise ArgumentError("truth", f"must be above 1/{self.items} of 2^32")
+
+    @classmethod
+    def at(cls, items: int, epsilon: float) -> Self:
+        return cls(items, kept(epsilon, items))
+
+    @property
+    def epsilon(self) -> float:
+        return _loss(self.truth, self.items)
+
+    @property
+    def record(self) -> int:
+        return size_of(self.items)
+
+    @property
+    def cells(self) -> int:
+        return self.items
+
+    @property
+    def outcomes(self) -> int:
+        return self.items
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """How likely a message names its own item, and each other one."""
+        truth = chance(self.truth)
+        return float(truth), float((1 - truth) / (self.items - 1))
+
+    @property
+    def influence(self) -> float:
+        one, other = self.rates
+        return (1 - other) / (one - other)
+
+    @property
+    def distance(self) -> float:
+        one, other = self.rates
+        return one - other
+
+    def randomize(self, items: NDArray[Any], words: Words) -> Packed:
+        said = respond(self.truth, self.items, items, words)
+        return records_of(said, self.record)
+
+    def valid(self, records: Packed) -> NDArray[np.bool_]:
+        return numbers_of(records) < self.items
+
+    def tally(self, records: Packed) -> Whole:
+        return np.bincount(numbers_of(records), minlength=self.items)
+
+    def evidence(
+        self, counts: Whole, messages: int, periods: int, found: NDArray[Any]
+    ) -> Evidence:
+        one, other = self.rates
+        fixed = (one * (1 - one), other * (1 - other))
+        return pure(counts[found], messages, one, other, periods=periods, fixed=fixed)
+
+    def describe(self, record: Packed) -> str:
+        return f"{{{numbers_of(record)[0]}}}"
