@@ -72,7 +72,7 @@ def pure(
     exact = periods == 1 and not collisions
     return Evidence(
         messages=messages,
-        above=hits - messages * other,
+        above=hits.astype(np.float64) - messages * other,
         gain=one - other,
         null=np.full(hits.shape, messages * null + collisions),
         slope=held - null,
