@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,22 +14,9 @@ from numpy.typing import NDArray
 from dither.errors import ArgumentError
 from dither.local.words import Words, below
 
-__all__ = ["NONE", "Domain", "canonical", "canonical_text"]
+__all__ = ["Domain", "canonical", "canonical_text"]
 
 Whole = NDArray[np.int64]
-
-
-class _Nothing:
-    """No answer, or one outside the domain."""
-
-    def __repr__(self) -> str:
-        return "(none)"
-
-    def __reduce__(self) -> str:
-        return "NONE"
-
-
-NONE: Final = _Nothing()
 
 
 def canonical(value: object) -> bytes | None:
@@ -85,15 +72,16 @@ class Domain:
 
     @cached_property
     def keys(self) -> tuple[Any, ...]:
-        """What the items are called."""
-        return (*self.values, NONE) if self.none else tuple(self.values)
+        """What the items are called; "none" is None."""
+        return (*self.values, None) if self.none else tuple(self.values)
 
     def place(self, value: object) -> int:
         """The number of a value's item; −1 for a value outside."""
         if isinstance(self.values, range):
             plain = value.item() if isinstance(value, np.generic) else value
-            whole = isinstance(plain, int) and not isinstance(plain, bool)
-            return self.values.index(plain) if whole and plain in self.values else -1
+            if not isinstance(plain, int) or isinstance(plain, bool):
+                return -1
+            return self.values.index(plain) if plain in self.values else -1
         return self._places.get(canonical(value) or b"", -1)
 
     def places(self, values: Any, words: Words) -> Whole:
@@ -103,7 +91,11 @@ class Domain:
         found = self._found(values)
         outside = np.flatnonzero(found < 0)
         if outside.size:
-            fill = len(self.values) if self.none else below(words, self.items, outside.size)
+            fill = (
+                len(self.values)
+                if self.none
+                else below(words, self.items, outside.size)
+            )
             found[outside] = fill
         return found
 

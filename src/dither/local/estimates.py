@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,7 +108,10 @@ def _exact_tails(law: Law, normal: Reals) -> Reals:
     kinds, which = np.unique(pairs, axis=0, return_inverse=True)
     if len(kinds) > MANY:
         return normal
-    tails = [math.exp(log_tail(hits, trials, law.probability)) for hits, trials in kinds.tolist()]
+    tails = [
+        math.exp(log_tail(hits, trials, law.probability))
+        for hits, trials in kinds.tolist()
+    ]
     return np.array(tails)[which.reshape(-1)]
 
 
@@ -126,7 +128,7 @@ def discoveries(p_values: Reals, rate: float) -> NDArray[np.bool_]:
     return found
 
 
-def detection_limit(evidence: Any, items: int, rate: float) -> float:
+def detection_limit(evidence: Evidence, items: int, rate: float) -> float:
     """The smallest frequency that is found four times in five, tested against as many
     items at once (Bonferroni, which discoveries are never stricter than).
     """
@@ -138,4 +140,4 @@ def detection_limit(evidence: Any, items: int, rate: float) -> float:
         noise = math.sqrt(max(null + evidence.slope * held, 0.0))
         held = (z * math.sqrt(null) + reach * noise) / evidence.gain
         held = min(held, float(evidence.messages))
-    return min(held / evidence.messages, 1.0)
+    return float(min(held / evidence.messages, 1.0))

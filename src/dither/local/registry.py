@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from dither.errors import ArgumentError
@@ -42,7 +43,8 @@ def oracle_from(parameters: dict[str, Any]) -> Oracle:
     made = ORACLES.get(numbers.pop("kind", ""))
     if made is None:
         raise ArgumentError("oracle", "is of an unknown kind")
+    names = {one.name for one in fields(made)}
     whole = all(type(value) in (int, str) for value in numbers.values())
-    if not whole or set(numbers) != set(made.__dataclass_fields__):
+    if not whole or set(numbers) != names:
         raise ArgumentError("oracle", "has other parameters than its kind needs")
     return made(**numbers)

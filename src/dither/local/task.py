@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import date, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from dither.local.domain import Domain, canonical
 from dither.local.hashes import digests
 from dither.local.oracles import Longitudinal, Oracle
 from dither.local.registry import oracle_from
+from dither.local.signing import SigningKey
 from dither.local.wire import Header, Messages
 from dither.local.words import FRESH, Words
 from dither.privacy import PureDP, Relation, Unit
@@ -60,6 +61,7 @@ class Task:
     attribute: str = ""
     strata: tuple[str, ...] = ()
     stopped: bool = False
+    signature: bytes = field(default=b"", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attribute", self.attribute or self.name)
@@ -122,7 +124,7 @@ class Task:
         plain = {"format": FORMAT, "domain": _written(self.domain)}
         plain |= {"oracle": self.oracle.parameters, "strata": list(self.strata)}
         plain |= {one: getattr(self, one).isoformat() for one in ("starts", "expires")}
-        others = {one.name: getattr(self, one.name) for one in fields(self)}
+        others = {name: getattr(self, name) for name in _lines()}
         text = json.dumps(
             others | plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False
         )
@@ -132,8 +134,7 @@ class Task:
     def from_document(cls, document: bytes) -> Task:
         """A task from its document, every line of it checked."""
         read = _parsed(document)
-        names = {one.name for one in fields(cls)}
-        if read.pop("format", None) != FORMAT or set(read) != names:
+        if read.pop("format", None) != FORMAT or set(read) != _lines():
             raise ArgumentError("document", f'is not a task of format "{FORMAT}"')
         try:
             task = cls(**_typed(read))
@@ -145,6 +146,30 @@ class Task:
             raise ArgumentError("document", "is not written in the form that is signed")
         return task
 
+    def sign(self, key: SigningKey) -> Task:
+        """The same task, signed."""
+        return replace(self, signature=key.sign(self.document))
+
+    def to_json(self) -> str:
+        """The document and its signature, for a file or a server."""
+        signed = {"task": self.document.decode(), "signature": self.signature.hex()}
+        return json.dumps(signed, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Task:
+        """A task as `to_json` wrote it. A device checks the signature when it joins."""
+        read = _parsed(text.encode() if isinstance(text, str) else text)
+        try:
+            document, signature = (
+                read["task"].encode(),
+                bytes.fromhex(read["signature"]),
+            )
+        except (KeyError, ValueError, TypeError, AttributeError):
+            raise ArgumentError(
+                "text", "is not a signed task; pass what task.to_json() gave"
+            ) from None
+        return replace(cls.from_document(document), signature=signature)
+
     @cached_property
     def tag(self) -> bytes:
         """Eight bytes that stand for the document in every message."""
@@ -152,7 +177,7 @@ class Task:
 
     def changed(self, **new: Any) -> Task:
         """The next version, with some lines changed."""
-        return replace(self, version=self.version + 1, **new)
+        return replace(self, version=self.version + 1, signature=b"", **new)
 
     def stop(self) -> Task:
         """The next version, which tells devices to answer no more."""
@@ -213,6 +238,11 @@ class Task:
         from dither.local.tally import tally
 
         return tally(self, messages, period)
+
+
+def _lines() -> set[str]:
+    """The names of a document's lines."""
+    return {one.name for one in fields(Task)} - {"signature"}
 
 
 def _written(domain: Domain | None) -> Any:

@@ -80,7 +80,7 @@ class Messages:
             raise ArgumentError("messages", "is not a batch of messages of format 1")
         (count,) = COUNT.unpack_from(data, HEADER)
         body = np.frombuffer(data, np.uint8, offset=start)
-        if count and body.size % count or not count and body.size:
+        if (count and body.size % count) or (not count and body.size):
             raise ArgumentError("messages", "has been cut: its records are not whole")
         rows = body.reshape(count, body.size // count if count else 0)
         return cls(Header.from_bytes(data), rows)
