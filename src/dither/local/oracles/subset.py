@@ -23,7 +23,7 @@ __all__ = ["SubsetSelection"]
 Packed = NDArray[np.uint8]
 Whole = NDArray[np.int64]
 
-BLOCK = 1 << 22  # cells of the table in which sets are drawn
+BLOCK = 1 << 25  # cells of the table in which sets are drawn
 
 
 @dataclass(frozen=True)
