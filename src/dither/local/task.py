@@ -80,13 +80,13 @@ class Task:
 
     @property
     def values(self) -> int:
-        """How many answers a device can have kept: its distinct values and "none", or
-        fewer where the oracle cannot tell so many apart.
+        """How many answers a device can have kept: its distinct values and "none", but
+        not more than there are items.
         """
         if not self.every:
             return 1
-        limit = getattr(self.oracle, "memo_limit", self.oracle.outcomes)
-        return min(self.distinct + 1, limit)
+        items = self.oracle.items or self.distinct + 1
+        return min(self.distinct + 1, items)
 
     @property
     def lifetime(self) -> PureDP:

@@ -5,7 +5,7 @@ items at once.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,6 +21,7 @@ __all__ = ["HadamardResponse", "signs", "transform"]
 
 Packed = NDArray[np.uint8]
 Whole = NDArray[np.int64]
+Reals = NDArray[np.float64]
 
 
 def signs(row: Whole, column: Whole) -> NDArray[np.bool_]:
@@ -107,19 +108,29 @@ class HadamardResponse(Oracle):
         """Half of how much more often a message lies in its item's own half of the
         block than in the other half.
         """
+        one, other = self.rates
+        return (one - other) / 2
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """How likely a message lies in the item's own half of its block; for an item
+        of another block, in that item's half.
+        """
         truth = chance(self.truth)
-        return float((truth - (1 - truth) / (2 * self.blocks - 1)) / 2)
+        return float(truth), float((1 - truth) / (2 * self.blocks - 1))
 
     @property
     def influence(self) -> float:
         return 0.5 / self.gain
 
+    def outlook(self, messages: int) -> Evidence:
+        """Each block gets its share of the messages, if its items have theirs."""
+        return self._evidence(np.zeros(1), np.full(1, messages / self.blocks), messages)
+
     @property
     def distance(self) -> float:
         """For two items of different blocks; within a block half of it."""
-        truth = chance(self.truth)
-        share = float(truth - (1 - truth) / (2 * self.blocks - 1))
-        return share if self.blocks > 1 else share / 2
+        return 2 * self.gain if self.blocks > 1 else self.gain
 
     def _place(self, items: Whole) -> tuple[Whole, Whole]:
         return items % self.blocks, items // self.blocks + 1
@@ -148,24 +159,24 @@ class HadamardResponse(Oracle):
         return np.bincount(numbers_of(records), minlength=self.outcomes)
 
     def evidence(
-        self, counts: Whole, messages: int, periods: int, found: NDArray[Any]
+        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
     ) -> Evidence:
         """Given how many messages lie in an item's block, those in its half are
         binomial with probability ½ if nobody holds the item.
         """
         table = counts.reshape(self.blocks, self.side)
-        block, row = self._place(found)
+        block, row = self._place(wanted)
         excess = transform(table)[block, row]
         inside = table.sum(axis=1)[block]
+        found = self._evidence(excess / 2, inside * periods, messages, periods)
         law = Law((inside + excess) // 2, inside, 0.5)
-        return Evidence(
-            messages=messages,
-            above=excess / 2,
-            gain=self.gain,
-            null=inside / 4 * periods,
-            slope=-(self.gain**2) * periods,
-            law=law if periods == 1 else None,
-        )
+        return replace(found, law=law) if periods == 1 else found
+
+    def _evidence(
+        self, above: Reals, inside: NDArray[Any], messages: int, periods: int = 1
+    ) -> Evidence:
+        slope = -(self.gain**2) * periods
+        return Evidence(messages, above, self.gain, inside / 4, slope)
 
     def describe(self, record: Packed) -> str:
         block, column = divmod(int(numbers_of(record)[0]), self.side)

@@ -68,8 +68,10 @@ class LocalHashing(Oracle):
     kind: ClassVar[str] = "local hashing"
 
     def __post_init__(self) -> None:
-        if not is_prime(self.prime):
+        if not (self.prime < 1 << 20 and is_prime(self.prime)):
             raise ArgumentError("prime", "must be a prime number, such as 3")
+        if not 1 <= self.digits <= 30:
+            raise ArgumentError("digits", "must be a whole number from 1 to 30")
         if not max(self.items, 2) <= self.functions.pool < 1 << 31:
             raise ArgumentError(
                 "digits", "must give a function for each item, and fewer than 2^31"
@@ -108,15 +110,8 @@ class LocalHashing(Oracle):
 
     @property
     def rates(self) -> tuple[float, float]:
-        """How likely a message supports its own item, and each other one: those share
-        a hash value under exactly one function in `prime`.
-        """
+        """Two items share a hash value under exactly one function in `prime`."""
         return float(chance(self.truth)), 1 / self.prime
-
-    @property
-    def influence(self) -> float:
-        one, other = self.rates
-        return (1 - other) / (one - other)
 
     @property
     def distance(self) -> float:
@@ -136,11 +131,11 @@ class LocalHashing(Oracle):
         return np.bincount(numbers_of(records), minlength=self.outcomes)
 
     def evidence(
-        self, counts: Whole, messages: int, periods: int, found: NDArray[Any]
+        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
     ) -> Evidence:
         one, other = self.rates
         table = counts.reshape(self.functions.pool, self.prime)
-        hits = self.functions.supports(table, self.items)[found]
+        hits = self.functions.supports(table, self.items)[wanted]
         fixed = (one * (1 - one), other * (1 - other))
         return pure(hits, messages, one, other, periods=periods, fixed=fixed)
 

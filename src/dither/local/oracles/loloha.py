@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
-from dither.local.evidence import Evidence, pure
+from dither.local.evidence import Evidence, pure, squares
 from dither.local.hashes import Linear, places
 from dither.local.oracles.hashing import best_prime, is_prime
 from dither.local.oracles.oracle import Longitudinal, numbers_of, records_of, size_of
@@ -45,11 +45,12 @@ class Loloha(Longitudinal):
     where the domain is larger than that (then collisions limit what can be seen).
 
     Guarantee: `epsilon` for one message, `epsilon_for_ever` for all messages about one
-    hash value; both pure, for replacing the item.
+    value; both pure, for replacing the item.
     Why: two layers of k-ary response on the hash value; the function is drawn without
     looking at any item, and a message is a function of the kept value and of noise
     that does not depend on the item.
-    Assumes: function and kept value are drawn once for each device (rule R28).
+    Assumes: the function is drawn once for each device, and the kept hash value once
+    for each of its values (rule R28).
     """
 
     values: int
@@ -120,7 +121,6 @@ class Loloha(Longitudinal):
 
     @property
     def rates(self) -> tuple[float, float]:
-        """How likely a message supports its own item, and each other one."""
         truth = self.truth
         if self.functions == 1:
             return float(truth), float((1 - truth) / (self.values - 1))
@@ -135,10 +135,12 @@ class Loloha(Longitudinal):
         return response_loss(self.kept, self.values)
 
     @property
-    def spread(self) -> float:
-        """The variance of an estimate for one message, of an item nobody holds."""
-        one, other = self.rates
-        return other * (1 - other) / (one - other) ** 2
+    def collisions(self) -> float:
+        """Linear functions add nothing."""
+        if self.functions == 1 or self._functions is not None:
+            return 0.0
+        shared = (1 - 1 / self.values) / (self.values * self.functions)
+        return shared / (1 - 1 / self.values) ** 2
 
     @property
     def permanent_parameters(self) -> dict[str, Any]:
@@ -159,15 +161,6 @@ class Loloha(Longitudinal):
         return self.functions * self.values
 
     @property
-    def memo_limit(self) -> int:
-        return self.values
-
-    @property
-    def influence(self) -> float:
-        one, other = self.rates
-        return (1 - other) / (one - other)
-
-    @property
     def distance(self) -> float:
         truth = float(self.truth)
         return truth - (1 - truth) / (self.values - 1)
@@ -176,6 +169,9 @@ class Loloha(Longitudinal):
         return below(words, self.functions, count)
 
     def memo_keys(self, items: NDArray[Any], seeds: Whole) -> NDArray[Any]:
+        return np.stack([items, seeds], axis=1)
+
+    def _hashed(self, items: Whole, seeds: Whole) -> Whole:
         if self.functions == 1:
             return items
         if self._functions is not None:
@@ -184,7 +180,8 @@ class Loloha(Longitudinal):
         return places(numbers, seeds, self.values)
 
     def permanent(self, keys: NDArray[Any], words: Words) -> NDArray[Any]:
-        return respond(self.kept, self.values, keys, words)
+        hashed = self._hashed(keys[:, 0], keys[:, 1])
+        return respond(self.kept, self.values, hashed, words)
 
     def instant(self, kept: NDArray[Any], seeds: Whole, words: Words) -> Packed:
         said = respond(self.sent, self.values, kept, words)
@@ -197,7 +194,7 @@ class Loloha(Longitudinal):
         return np.bincount(numbers_of(records), minlength=self.outcomes)
 
     def evidence(
-        self, counts: Whole, messages: int, periods: int, found: NDArray[Any]
+        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
     ) -> Evidence:
         """The memo repeats the hash function and the kept value in every period."""
         one, other = self.rates
@@ -205,16 +202,12 @@ class Loloha(Longitudinal):
         step = second - (1 - second) / (self.values - 1)
         miss = other if self.functions > 1 else (1 - first) / (self.values - 1)
         fixed = (first * (1 - first) * step**2, miss * (1 - miss) * step**2)
-        hits = self._supports(counts.reshape(self.functions, self.values))[found]
-        return pure(
-            hits,
-            messages,
-            one,
-            other,
-            periods=periods,
-            fixed=fixed,
-            collisions=self._collisions(hits, messages),
-        )
+        hits = self._supports(counts.reshape(self.functions, self.values))[wanted]
+        found = pure(hits, messages, one, other, periods=periods, fixed=fixed)
+        if not self.collisions:
+            return found
+        collisions = found.gain**2 * squares(found) * self.collisions
+        return replace(found, null=found.null + collisions, law=None)
 
     def _supports(self, table: Whole) -> Whole:
         if self.functions == 1:
@@ -225,20 +218,8 @@ class Loloha(Longitudinal):
         everything, rows = np.arange(self.items), np.arange(self.functions)
         total = np.zeros(self.items, np.int64)
         for row in rows:
-            total += table[row, self.memo_keys(everything, np.full(self.items, row))]
+            total += table[row, self._hashed(everything, np.full(self.items, row))]
         return total
-
-    def _collisions(self, hits: Whole, messages: int) -> float:
-        """The variance that few and fixed functions add; linear ones add none."""
-        if self.functions == 1 or self._functions is not None:
-            return 0.0
-        one, other = self.rates
-        counts = (hits - messages * other) / (one - other)
-        noise = messages * self.spread
-        squares = float(np.clip((counts**2 - noise).sum(), 0, messages**2))
-        shared = (1 - 1 / self.values) / (self.values * self.functions)
-        lie = (1 - one) / (self.values - 1)
-        return (one - lie) ** 2 * squares * shared
 
     def describe(self, record: Packed) -> str:
         function, said = divmod(int(numbers_of(record)[0]), self.values)

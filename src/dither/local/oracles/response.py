@@ -88,14 +88,8 @@ class KAryResponse(Oracle):
 
     @property
     def rates(self) -> tuple[float, float]:
-        """How likely a message names its own item, and each other one."""
         truth = chance(self.truth)
         return float(truth), float((1 - truth) / (self.items - 1))
-
-    @property
-    def influence(self) -> float:
-        one, other = self.rates
-        return (1 - other) / (one - other)
 
     @property
     def distance(self) -> float:
@@ -113,11 +107,11 @@ class KAryResponse(Oracle):
         return np.bincount(numbers_of(records), minlength=self.items)
 
     def evidence(
-        self, counts: Whole, messages: int, periods: int, found: NDArray[Any]
+        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
     ) -> Evidence:
         one, other = self.rates
         fixed = (one * (1 - one), other * (1 - other))
-        return pure(counts[found], messages, one, other, periods=periods, fixed=fixed)
+        return pure(counts[wanted], messages, one, other, periods=periods, fixed=fixed)
 
     def describe(self, record: Packed) -> str:
         return f"{{{numbers_of(record)[0]}}}"

@@ -4,8 +4,8 @@ the server has a list of candidates.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.local import bits
-from dither.local.evidence import Evidence, pure
+from dither.local.evidence import Evidence, pure, squares
 from dither.local.hashes import places
 from dither.local.oracles.hadamard import signs, transform
 from dither.local.oracles.oracle import Oracle, numbers_of, records_of, size_of
@@ -63,29 +63,32 @@ class _Sketch(Oracle):
             out[start : start + step] = table[rows[None, :], at].sum(axis=1)
         return out
 
-    def _evidence(
-        self, hits: Whole, messages: int, one: float, zero: float
-    ) -> Evidence:
-        """`one` and `zero`: how likely a message supports an item whose place is that
-        of its own item, and one at another place.
-
-        The rows are few and fixed. How often two items share a place is off from one
-        in `columns` by a variance of (1 − 1/columns) / (columns · rows); what the
-        messages of others add to the statistic is off by that many squares.
+    @property
+    @abstractmethod
+    def hits(self) -> tuple[float, float]:
+        """How likely a message supports an item whose place is that of its own item,
+        and one at another place.
         """
-        chance_hit = zero + (one - zero) / self.columns
-        found = pure(hits, messages, one, chance_hit)
-        squares = _squares(found)
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        one, zero = self.hits
+        return one, zero + (one - zero) / self.columns
+
+    @property
+    def collisions(self) -> float:
+        """The rows are few and fixed. How often two items share a place is off from
+        one in `columns` by a variance of (1 − 1/columns) / (columns · rows).
+        """
         shared = (1 - 1 / self.columns) / (self.columns * self.rows)
-        collisions = (one - zero) ** 2 * squares * shared
-        return pure(hits, messages, one, chance_hit, collisions=collisions)
+        return shared / (1 - 1 / self.columns) ** 2
 
-
-def _squares(found: Evidence) -> float:
-    """Σ m² over the items, from unbiased estimates of each; at most messages²."""
-    noise = found.null + found.slope * np.clip(found.counts, 0, found.messages)
-    each = found.counts**2 - noise / found.gain**2
-    return float(np.clip(each.sum(), 0, found.messages**2))
+    def _evidence(self, hits: Whole, messages: int, periods: int) -> Evidence:
+        if periods != 1:
+            raise ArgumentError("tally", "a sketch is for devices that answer once")
+        found = pure(hits, messages, *self.rates)
+        collisions = found.gain**2 * squares(found) * self.collisions
+        return pure(hits, messages, *self.rates, collisions=collisions)
 
 
 @dataclass(frozen=True)
@@ -112,11 +115,7 @@ class CountMeanSketch(_Sketch):
 
     @property
     def epsilon(self) -> float:
-        return unary_loss(*self._rates)
-
-    @property
-    def _rates(self) -> tuple[Fraction, Fraction]:
-        return 1 - chance(self.flip), chance(self.flip)
+        return unary_loss(1 - chance(self.flip), chance(self.flip))
 
     @property
     def record(self) -> int:
@@ -127,16 +126,14 @@ class CountMeanSketch(_Sketch):
         return self.rows << min(self.columns, 64)
 
     @property
-    def influence(self) -> float:
-        one, zero = map(float, self._rates)
-        other = zero + (one - zero) / self.columns
-        return (1 - other) / (one - other)
+    def hits(self) -> tuple[float, float]:
+        return 1 - self.flip / ONE, self.flip / ONE
 
     @property
     def distance(self) -> float:
         """At most: for two items that share no place in any row."""
-        one, zero = self._rates
-        return float(one - zero)
+        one, zero = self.hits
+        return one - zero
 
     def randomize(self, items: NDArray[Any], words: Words) -> Packed:
         rows = below(words, self.rows, len(items))
@@ -167,12 +164,10 @@ class CountMeanSketch(_Sketch):
         return table.reshape(-1)
 
     def evidence(
-        self, counts: Whole, messages: int, periods: int, found: NDArray[Any]
+        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
     ) -> Evidence:
-        _only_one_period(periods)
-        one, zero = map(float, self._rates)
         table = counts.reshape(self.rows, self.columns)
-        return self._evidence(self._sums(table, found), messages, one, zero)
+        return self._evidence(self._sums(table, wanted), messages, periods)
 
     def describe(self, record: Packed) -> str:
         rows, said = self._split(record)
@@ -222,10 +217,8 @@ class HadamardSketch(_Sketch):
         return 2 * self.cells
 
     @property
-    def influence(self) -> float:
-        one = float(chance(self.truth))
-        other = 0.5 + (one - 0.5) / self.columns
-        return (1 - other) / (one - other)
+    def hits(self) -> tuple[float, float]:
+        return self.truth / ONE, 0.5
 
     @property
     def distance(self) -> float:
@@ -249,20 +242,13 @@ class HadamardSketch(_Sketch):
         return plus - minus
 
     def evidence(
-        self, counts: Whole, messages: int, periods: int, found: NDArray[Any]
+        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
     ) -> Evidence:
-        _only_one_period(periods)
         table = transform(counts.reshape(self.rows, self.columns))
-        hits = (messages + self._sums(table, found)) // 2
-        return self._evidence(hits, messages, float(chance(self.truth)), 0.5)
+        hits = (messages + self._sums(table, wanted)) // 2
+        return self._evidence(hits, messages, periods)
 
     def describe(self, record: Packed) -> str:
         place, minus = divmod(int(numbers_of(record)[0]), 2)
         row, column = divmod(place, self.columns)
         return f"row {row}, column {column}, sign {'−' if minus else '+'}"
-
-
-def _only_one_period(periods: int) -> None:
-    """A sketch is for devices that answer once (rule R28)."""
-    if periods != 1:
-        raise ArgumentError("periods", "a sketch holds messages of one period only")

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -60,12 +59,6 @@ class SubsetSelection(Oracle):
         return min(made, key=lambda oracle: oracle.spread)
 
     @property
-    def spread(self) -> float:
-        """The variance of an estimate for one message, of an item nobody holds."""
-        one, other = map(float, self.rates)
-        return other * (1 - other) / (one - other) ** 2
-
-    @property
     def epsilon(self) -> float:
         return _loss(self.truth, self.items, self.size)
 
@@ -82,15 +75,9 @@ class SubsetSelection(Oracle):
         return math.comb(self.items, self.size)
 
     @property
-    def rates(self) -> tuple[Fraction, Fraction]:
-        """How likely a set holds its own item, and each other one."""
+    def rates(self) -> tuple[float, float]:
         truth = chance(self.truth)
-        return truth, (self.size - truth) / (self.items - 1)
-
-    @property
-    def influence(self) -> float:
-        one, other = self.rates
-        return float(max(1 - other, other) / (one - other))
+        return float(truth), float((self.size - truth) / (self.items - 1))
 
     @property
     def distance(self) -> float:
@@ -145,11 +132,11 @@ class SubsetSelection(Oracle):
         return bits.columns(records, self.items)
 
     def evidence(
-        self, counts: Whole, messages: int, periods: int, found: NDArray[Any]
+        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
     ) -> Evidence:
-        one, other = map(float, self.rates)
+        one, other = self.rates
         fixed = (one * (1 - one), other * (1 - other))
-        return pure(counts[found], messages, one, other, periods=periods, fixed=fixed)
+        return pure(counts[wanted], messages, one, other, periods=periods, fixed=fixed)
 
     def describe(self, record: Packed) -> str:
         ones = np.unpackbits(record[0], bitorder="little", count=self.items)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -67,22 +68,22 @@ class _Bits(Oracle):
         return 1 << min(self.items, 64)
 
     @property
-    def rates(self) -> tuple[Fraction, Fraction]:
+    @abstractmethod
+    def chances(self) -> tuple[Fraction, Fraction]:
         """How likely the item's own bit is one in a message, and each other bit."""
-        raise NotImplementedError
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        one, other = self.chances
+        return float(one), float(other)
 
     @property
     def epsilon(self) -> float:
-        return unary_loss(*self.rates)
-
-    @property
-    def influence(self) -> float:
-        one, other = self.rates
-        return float(max(1 - other, other) / (one - other))
+        return unary_loss(*self.chances)
 
     @property
     def distance(self) -> float:
-        one, other = self.rates
+        one, other = self.chances
         return float(one - other)
 
     def valid(self, records: Packed) -> NDArray[np.bool_]:
@@ -133,18 +134,18 @@ class Unary(_Bits):
         return cls(items, ONE - zero, zero)
 
     @property
-    def rates(self) -> tuple[Fraction, Fraction]:
+    def chances(self) -> tuple[Fraction, Fraction]:
         return chance(self.one), chance(self.zero)
 
     def randomize(self, items: NDArray[Any], words: Words) -> Packed:
         return _encoded(self.one, self.zero, items, words, self.items)
 
     def evidence(
-        self, counts: Whole, messages: int, periods: int, found: NDArray[Any]
+        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
     ) -> Evidence:
-        one, other = map(float, self.rates)
+        one, other = self.rates
         fixed = (one * (1 - one), other * (1 - other))
-        return pure(counts[found], messages, one, other, periods=periods, fixed=fixed)
+        return pure(counts[wanted], messages, one, other, periods=periods, fixed=fixed)
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,7 @@ class LongitudinalUnary(Longitudinal, _Bits):
         return cls(items, HALF, kept, ONE - zero, zero)
 
     @property
-    def rates(self) -> tuple[Fraction, Fraction]:
+    def chances(self) -> tuple[Fraction, Fraction]:
         sent_one, sent_zero = chance(self.sent_one), chance(self.sent_zero)
         one, other = (
             chance(kept) * sent_one + (1 - chance(kept)) * sent_zero
@@ -205,10 +206,6 @@ class LongitudinalUnary(Longitudinal, _Bits):
         names = ("kind", "items", "kept_one", "kept_zero")
         return {name: self.parameters[name] for name in names}
 
-    @property
-    def memo_limit(self) -> int:
-        return self.items
-
     def seeds(self, words: Words, count: int) -> Whole:  # noqa: ARG002
         return np.zeros(count, np.int64)
 
@@ -224,14 +221,14 @@ class LongitudinalUnary(Longitudinal, _Bits):
         return (kept & ones) | (~kept & zeros)
 
     def evidence(
-        self, counts: Whole, messages: int, periods: int, found: NDArray[Any]
+        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
     ) -> Evidence:
-        one, other = map(float, self.rates)
+        one, other = self.rates
         step = (self.sent_one - self.sent_zero) / ONE
         kept = (self.kept_one / ONE, self.kept_zero / ONE)
         fixed = tuple(rate * (1 - rate) * step**2 for rate in kept)
         return pure(
-            counts[found],
+            counts[wanted],
             messages,
             one,
             other,
