@@ -33,9 +33,10 @@ SCRIPTS = {PURE: "local_pure_ldp", MULTI: "local_multi_freq"}
 NOTES = (
     f"ε = {EPSILON:g}. Peers make and take one message a call, which is their only way; "
     "ours are arrays. Our randomness is cryptographic, theirs is not.",
-    f"A server's rate counts all estimates of the domain after {N:,} messages: what a "
-    "message costs and what is done once were measured apart, on fewer messages where "
-    "these are large or slow.",
+    f"A server's rate is that of adding messages up; all estimates of the domain come "
+    f"on top. Where both count together, it is after {N:,} messages. Ours come with "
+    "standard errors, intervals and p-values. Large or slow messages were measured on "
+    "fewer of them.",
     "Peers' fast local hashing has 1,024 functions, which biases its estimates; ours "
     "has 16,384 or more, without bias. Their sketches have 128 rows of 1,024 columns, "
     "ours 1,024.",
@@ -85,6 +86,11 @@ class Speed:
 
     @property
     def server(self) -> float:
+        return 1 / self.each
+
+    @property
+    def whole(self) -> float:
+        """Messages per CPU-second of a server that also estimates everything."""
         return N / (N * self.each + self.once)
 
     @staticmethod
@@ -231,9 +237,9 @@ def goals(found: Found, variance: float) -> tuple[Goal, ...]:
             "optimized unary, 1,000 values, server, times pure-ldp", 50, unary("server")
         ),
         at_least(
-            "local hashing, server, times pure-ldp's, worst domain",
+            "local hashing, server with all estimates, times pure-ldp's, worst domain",
             200,
-            worst(found, "local hashing", PURE, "server"),
+            worst(found, "local hashing", PURE, "whole"),
         ),
         at_least("Hadamard sketch, client, times pure-ldp", 100, sketch),
         *kinds,
