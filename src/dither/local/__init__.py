@@ -6,6 +6,7 @@ the device; a tally adds messages up; an estimate says how frequent each value i
 
 from dither.local.build import task
 from dither.local.choose import Choice, choose
+from dither.local.client import Client, Sent
 from dither.local.domain import Domain
 from dither.local.frequencies import Frequencies
 from dither.local.shuffling import shuffled
@@ -16,9 +17,11 @@ from dither.local.wire import Messages
 
 __all__ = [
     "Choice",
+    "Client",
     "Domain",
     "Frequencies",
     "Messages",
+    "Sent",
     "SigningKey",
     "Tally",
     "Task",

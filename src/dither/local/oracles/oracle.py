@@ -4,6 +4,7 @@ probabilities as thresholds t / 2^32.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -152,6 +153,13 @@ class Oracle(ABC):
     def epsilon_for_ever(self) -> float:
         """What all messages about one memoized answer lose together."""
         return self.epsilon
+
+    @property
+    def epsilon_instant(self) -> float:
+        """What one message loses about the answer that was kept, whatever it is: the
+        instantaneous noise alone. Without any, a kept answer can be seen.
+        """
+        return math.inf
 
 
 class Longitudinal(Oracle):
