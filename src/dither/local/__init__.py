@@ -9,6 +9,7 @@ from dither.local.choose import Choice, choose
 from dither.local.client import Client, Sent
 from dither.local.domain import Domain
 from dither.local.frequencies import Frequencies
+from dither.local.shuffling import shuffled
 from dither.local.signing import SigningKey
 from dither.local.tally import Tally
 from dither.local.task import Task
@@ -25,5 +26,6 @@ __all__ = [
     "Tally",
     "Task",
     "choose",
+    "shuffled",
     "task",
 ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -108,6 +109,13 @@ class Oracle(ABC):
     @abstractmethod
     def distance(self) -> float:
         """The largest total variation distance between the messages of two items."""
+
+    @property
+    def common(self) -> Fraction | None:
+        """A share γ such that, for some law ω, every item sends every message with a
+        probability between γ·ω and e^ε·γ·ω; None where messages can be linked.
+        """
+        return None
 
     @abstractmethod
     def randomize(self, items: NDArray[Any], words: Words) -> Packed:

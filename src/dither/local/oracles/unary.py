@@ -138,6 +138,12 @@ class Unary(_Bits):
     def chances(self) -> tuple[Fraction, Fraction]:
         return chance(self.one), chance(self.zero)
 
+    @property
+    def common(self) -> Fraction:
+        """Compared with bits that are all drawn as another item's."""
+        one, other = self.chances
+        return (1 - one) / (1 - other)
+
     def randomize(self, items: NDArray[Any], words: Words) -> Packed:
         return _encoded(self.one, self.zero, items, words, self.items)
 
