@@ -222,6 +222,12 @@ class Release:
             else (np.asarray(low).item(), np.asarray(high).item())
         )
 
+    def _derived(self, **changes: Any) -> Release:
+        """This release with another value. A room whose releases hold more than a
+        value drops here what no longer fits.
+        """
+        return replace(self, **changes)
+
     def map(self, function: Callable[[Any], Any], *, monotone: bool = False) -> Release:
         """Any function of the value; free. The interval survives if the function is
         monotone and said to be.
@@ -230,14 +236,14 @@ class Release:
         spread, noise = (
             None if one is None else Mapped(function, one) for one in spreads
         )
-        return replace(self, value=function(self.value), spread=spread, noise=noise)
+        return self._derived(value=function(self.value), spread=spread, noise=noise)
 
     def round(self, digits: int = 0) -> Release:
         """The value rounded to that many digits; the interval stays as it is."""
         if isinstance(self.value, int):
-            return replace(self, value=round(self.value, min(digits, 0)))
+            return self._derived(value=round(self.value, min(digits, 0)))
         rounded = np.round(self.value, digits)
-        return replace(self, value=rounded if np.ndim(rounded) else float(rounded))
+        return self._derived(value=rounded if np.ndim(rounded) else float(rounded))
 
     def _with(
         self, other: Any, operation: Callable[[Any, Any], Any], *, swapped: bool = False
@@ -256,8 +262,7 @@ class Release:
         result = (
             operation(value, self.value) if swapped else operation(self.value, value)
         )
-        return replace(
-            self,
+        return self._derived(
             what="result",
             value=result,
             sources=sources,
@@ -308,8 +313,7 @@ class Release:
             for one in (self.spread, self.noise)
         )
         value = self.value[index].item()
-        return replace(
-            self,
+        return self._derived(
             what=f"{self.what} {key}",
             value=value,
             spread=spread,

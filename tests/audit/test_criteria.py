@@ -31,7 +31,7 @@ def test_a_bound_on_epsilon_inverts_the_binomial():
 
 
 def test_a_bounded_range_is_the_sum_of_two_log_odds():
-    from dither.audit.bounds import lower
+    from dither.privacy.binomial import lower
 
     bound = criterion_of(BoundedRange(1.0)).bound(
         Counts(9000, 1000, 800, 200, (50_000, 50_000)), 1e-3
@@ -148,7 +148,7 @@ def test_rho_of_gaussians_is_never_exceeded():
 
 
 def test_rough_bounds_are_near_exact_ones():
-    from dither.audit.bounds import lower
+    from dither.privacy.binomial import lower
 
     rough = rough_lower(np.array([7310.0]), np.array([10_000.0]), 3.09)[0]
     assert rough == pytest.approx(lower(7310, 10_000, 1e-3), abs=1e-3)

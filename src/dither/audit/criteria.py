@@ -33,7 +33,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.audit.bounds import lower, most, upper
 from dither.errors import ArgumentError
 from dither.privacy import (
     ApproxDP,
@@ -43,6 +42,7 @@ from dither.privacy import (
     PureDP,
     ZeroConcentratedDP,
 )
+from dither.privacy.binomial import lower, most, upper
 from dither.privacy.numbers import down
 
 __all__ = ["Bound", "Counts", "Criterion", "criterion_of"]

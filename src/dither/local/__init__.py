@@ -1,1 +1,26 @@
-"""Nobody is trusted: devices randomize their answers, and only sums mean anything."""
+"""Nobody is trusted: devices randomize their answers, and only sums mean anything.
+
+A task says what devices are asked and with which probabilities; a client answers it on
+the device; a tally adds messages up; an estimate says how frequent each value is.
+"""
+
+from dither.local.build import task
+from dither.local.choose import Choice, choose
+from dither.local.domain import Domain
+from dither.local.frequencies import Frequencies
+from dither.local.signing import SigningKey
+from dither.local.tally import Tally
+from dither.local.task import Task
+from dither.local.wire import Messages
+
+__all__ = [
+    "Choice",
+    "Domain",
+    "Frequencies",
+    "Messages",
+    "SigningKey",
+    "Tally",
+    "Task",
+    "choose",
+    "task",
+]

@@ -52,7 +52,9 @@ def _decided(words: Words, threshold: int, drawn: Packed) -> Packed:
 def get(packed: Packed, places: Whole) -> NDArray[np.bool_]:
     """One bit of each row."""
     taken = packed[np.arange(len(packed)), places >> 3]
-    return (taken >> (places & 7).astype(np.uint8) & 1).astype(np.bool_)
+    shifted = taken >> (places & 7).astype(np.uint8)
+    ones: NDArray[np.bool_] = (shifted & 1) == 1
+    return ones
 
 
 def put(packed: Packed, places: Whole, values: NDArray[np.bool_]) -> None:
@@ -65,7 +67,8 @@ def put(packed: Packed, places: Whole, values: NDArray[np.bool_]) -> None:
 
 def popcounts(packed: Packed) -> Whole:
     """How many ones each row has."""
-    return np.bitwise_count(packed).sum(axis=1, dtype=np.int64)
+    ones: Whole = np.bitwise_count(packed).sum(axis=1, dtype=np.int64)
+    return ones
 
 
 def columns(packed: Packed, bits: int) -> Whole:
@@ -103,4 +106,5 @@ def _add(total: Whole, rows: NDArray[np.uint64]) -> None:
 
 def _unpacked(rows: NDArray[np.uint64], bits: int) -> Whole:
     ones = np.unpackbits(rows.view(np.uint8), axis=1, count=bits, bitorder="little")
-    return ones.sum(axis=0, dtype=np.int64)
+    summed: Whole = ones.sum(axis=0, dtype=np.int64)
+    return summed

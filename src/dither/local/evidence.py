@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Evidence", "Law", "pure"]
+__all__ = ["Evidence", "Law", "pure", "squares"]
 
 Reals = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -72,9 +72,16 @@ def pure(
     exact = periods == 1 and not collisions
     return Evidence(
         messages=messages,
-        above=hits - messages * other,
+        above=hits.astype(np.float64) - messages * other,
         gain=one - other,
         null=np.full(hits.shape, messages * null + collisions),
         slope=held - null,
         law=Law(hits, trials, other) if exact else None,
     )
+
+
+def squares(found: Evidence) -> float:
+    """Σ m² over the items, from unbiased estimates of each; at most messages²."""
+    noise = found.null + found.slope * np.clip(found.counts, 0, found.messages)
+    each = found.counts**2 - noise / found.gain**2
+    return float(np.clip(each.sum(), 0, found.messages**2))

@@ -131,4 +131,5 @@ class Linear:
             items // power % self.prime * k % self.prime * power
             for power in self._powers
         ]
-        return np.sum(parts, axis=0, dtype=np.int64)
+        multiple: Whole = np.sum(parts, axis=0, dtype=np.int64)
+        return multiple

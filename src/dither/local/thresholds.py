@@ -10,7 +10,7 @@ from dither.errors import ArgumentError
 from dither.local.words import ONE
 from dither.privacy.numbers import at_most, float_up, up
 
-__all__ = ["check", "chance", "largest", "loss", "smallest"]
+__all__ = ["chance", "check", "largest", "loss", "smallest"]
 
 
 def chance(threshold: int) -> Fraction:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.local.evidence import Evidence
+from dither.local.evidence import Evidence, pure
 from dither.local.words import Words
 
 __all__ = ["Longitudinal", "Oracle", "numbers_of", "records_of", "size_of"]
@@ -75,8 +75,33 @@ class Oracle(ABC):
 
     @property
     @abstractmethod
+    def rates(self) -> tuple[float, float]:
+        """How likely a message supports its own item, and each other one."""
+
+    @property
     def influence(self) -> float:
         """By how much one message of a liar moves an estimated count at most."""
+        one, other = self.rates
+        return max(1 - other, other) / (one - other)
+
+    def outlook(self, messages: int) -> Evidence:
+        """What so many messages will say about an item nobody holds."""
+        return pure(np.zeros(1, np.int64), messages, *self.rates)
+
+    @property
+    def spread(self) -> float:
+        """The variance of an estimated frequency times the number of messages, for an
+        item nobody holds.
+        """
+        once = self.outlook(1)
+        return float(once.null[0]) / once.gain**2
+
+    @property
+    def collisions(self) -> float:
+        """What hash functions that are few and fixed add to that variance, for each
+        message and each unit of Σ frequency².
+        """
+        return 0.0
 
     @property
     @abstractmethod
@@ -97,7 +122,7 @@ class Oracle(ABC):
 
     @abstractmethod
     def evidence(
-        self, counts: Whole, messages: int, periods: int, found: NDArray[Any]
+        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
     ) -> Evidence:
         """What the tallied integers say about these items."""
 
@@ -125,7 +150,9 @@ class Longitudinal(Oracle):
     """An oracle with two layers of noise: a permanent one, drawn once for each answer
     and kept, and an instantaneous one on top, drawn for each message.
 
-    Equal memo keys share their permanent noise.
+    Every value has permanent noise of its own, even where two values are hashed to
+    the same place: with shared noise, two histories whose values change at the same
+    times could still be told apart by when the noise changes (docs/proofs/local.md).
     """
 
     @abstractmethod
@@ -134,7 +161,9 @@ class Longitudinal(Oracle):
 
     @abstractmethod
     def memo_keys(self, items: NDArray[Any], seeds: Whole) -> NDArray[Any]:
-        """What is randomized permanently: a row or number for each item."""
+        """What is randomized permanently: a row or number for each item, different for
+        different values of a device.
+        """
 
     @abstractmethod
     def permanent(self, keys: NDArray[Any], words: Words) -> NDArray[Any]:
@@ -143,11 +172,6 @@ class Longitudinal(Oracle):
     @abstractmethod
     def instant(self, kept: NDArray[Any], seeds: Whole, words: Words) -> Packed:
         """The record of one message about a kept answer."""
-
-    @property
-    @abstractmethod
-    def memo_limit(self) -> int:
-        """How many different memo keys one device can have."""
 
     def randomize(self, items: NDArray[Any], words: Words) -> Packed:
         seeds = self.seeds(words, len(items))

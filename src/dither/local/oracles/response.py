@@ -19,7 +19,7 @@ from dither.local.thresholds import chance, check, largest
 from dither.local.words import Words, below, coins
 from dither.mechanisms.response import RandomizedResponse
 
-__all__ = ["KAryResponse", "kept", "respond"]
+__all__ = ["KAryResponse", "kept", "respond", "response_loss"]
 
 Packed = NDArray[np.uint8]
 Whole = NDArray[np.int64]
@@ -36,10 +36,11 @@ def respond(truth: int, outcomes: int, values: Whole, words: Words) -> Whole:
 def kept(epsilon: float, outcomes: int) -> int:
     """The threshold for keeping one of so many values at ε."""
     near = 1 / (1 + (outcomes - 1) * math.exp(-epsilon))
-    return largest(near, lambda truth: _loss(truth, outcomes), epsilon)
+    return largest(near, lambda truth: response_loss(truth, outcomes), epsilon)
 
 
-def _loss(truth: int, outcomes: int) -> float:
+def response_loss(truth: int, outcomes: int) -> float:
+    """ε of keeping one of so many values with probability truth / 2^32."""
     share = chance(truth)
     if share <= Fraction(1, outcomes):
         return 0.0
@@ -71,7 +72,7 @@ class KAryResponse(Oracle):
 
     @property
     def epsilon(self) -> float:
-        return _loss(self.truth, self.items)
+        return response_loss(self.truth, self.items)
 
     @property
     def record(self) -> int:
@@ -87,14 +88,8 @@ class KAryResponse(Oracle):
 
     @property
     def rates(self) -> tuple[float, float]:
-        """How likely a message names its own item, and each other one."""
         truth = chance(self.truth)
         return float(truth), float((1 - truth) / (self.items - 1))
-
-    @property
-    def influence(self) -> float:
-        one, other = self.rates
-        return (1 - other) / (one - other)
 
     @property
     def distance(self) -> float:
@@ -112,11 +107,11 @@ class KAryResponse(Oracle):
         return np.bincount(numbers_of(records), minlength=self.items)
 
     def evidence(
-        self, counts: Whole, messages: int, periods: int, found: NDArray[Any]
+        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
     ) -> Evidence:
         one, other = self.rates
         fixed = (one * (1 - one), other * (1 - other))
-        return pure(counts[found], messages, one, other, periods=periods, fixed=fixed)
+        return pure(counts[wanted], messages, one, other, periods=periods, fixed=fixed)
 
     def describe(self, record: Packed) -> str:
         return f"{{{numbers_of(record)[0]}}}"

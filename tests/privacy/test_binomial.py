@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
-from dither.audit.bounds import log_tail, lower, most, upper
+from dither.privacy.binomial import log_tail, lower, most, upper
 
 ALARMS = [0.05, 1e-3, 1e-6, 5e-10]
 SEEN = [

@@ -1,0 +1,139 @@
+"""The items a task counts: declared values, and "none" for everything else."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.errors import ArgumentError
+from dither.local.words import Words, below
+
+__all__ = ["Domain", "canonical", "canonical_text"]
+
+Whole = NDArray[np.int64]
+
+
+def canonical(value: object) -> bytes | None:
+    """The bytes a value is known by in every language; None if it has none.
+
+    Text is in Unicode's form NFC and UTF-8, so that an emoji or an accent counts once
+    however it was typed. 1, True and "1" are three values.
+    """
+    plain = value.item() if isinstance(value, np.generic) else value
+    match plain:
+        case bool():
+            return b"b:1" if plain else b"b:0"
+        case int():
+            return b"i:%d" % plain
+        case str():
+            return canonical_text(plain)
+    return None
+
+
+def canonical_text(text: str) -> bytes | None:
+    """A text's bytes; None for the empty one and for one that is no Unicode text."""
+    try:
+        encoded = unicodedata.normalize("NFC", text).encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return None
+    return b"s:" + encoded if encoded else None
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Declared values, numbered in their order; with `none`, one more item for all
+    other values. Without it, another value is sent as a uniformly random item, which
+    pulls all estimates together a little.
+
+    A range stands for the whole numbers in it.
+    """
+
+    values: tuple[Any, ...] | range
+    none: bool = True
+    _places: dict[bytes, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.values, range):
+            object.__setattr__(self, "values", tuple(self.values))
+        places = {} if isinstance(self.values, range) else _numbered(self.values)
+        object.__setattr__(self, "_places", places)
+        if not self.values:
+            raise ArgumentError("domain", "is empty; list the values that are counted")
+
+    @property
+    def items(self) -> int:
+        return len(self.values) + self.none
+
+    @cached_property
+    def keys(self) -> tuple[Any, ...]:
+        """What the items are called; "none" is None."""
+        return (*self.values, None) if self.none else tuple(self.values)
+
+    def place(self, value: object) -> int:
+        """The number of a value's item; −1 for a value outside."""
+        if isinstance(self.values, range):
+            plain = value.item() if isinstance(value, np.generic) else value
+            if not isinstance(plain, int) or isinstance(plain, bool):
+                return -1
+            return self.values.index(plain) if plain in self.values else -1
+        return self._places.get(canonical(value) or b"", -1)
+
+    def places(self, values: Any, words: Words) -> Whole:
+        """The items of many values; values outside become "none"."""
+        if isinstance(values, str | bytes):
+            raise ArgumentError("values", "must be a list of values, not one text")
+        found = self._found(values)
+        outside = np.flatnonzero(found < 0)
+        if outside.size:
+            fill = (
+                len(self.values)
+                if self.none
+                else below(words, self.items, outside.size)
+            )
+            found[outside] = fill
+        return found
+
+    def _found(self, values: Any) -> Whole:
+        integers = isinstance(values, np.ndarray) and values.dtype.kind in "ui"
+        if integers and isinstance(self.values, range) and self.values.step == 1:
+            start, stop = self.values.start, self.values.stop
+            inside = (values >= start) & (values < stop)
+            return np.where(inside, values.astype(np.int64) - start, -1)
+        return np.fromiter(self._each(values), np.int64)
+
+    def _each(self, values: Iterable[Any]) -> Iterator[int]:
+        known: dict[tuple[type, Any], int] = {}
+        for value in values.tolist() if isinstance(values, np.ndarray) else values:
+            try:
+                key = (type(value), value)
+                place = known.get(key)
+            except TypeError:  # not hashable, so not a value either
+                yield -1
+                continue
+            if place is None:
+                place = known[key] = self.place(value)
+            yield place
+
+
+def _numbered(values: Sequence[Any]) -> dict[bytes, int]:
+    places: dict[bytes, int] = {}
+    for number, value in enumerate(values):
+        known = canonical(value)
+        if known is None:
+            raise ArgumentError(
+                "domain",
+                f"holds {value!r:.40}, which is no value: use texts that are not "
+                "empty, whole numbers, True and False",
+            )
+        if known in places:
+            raise ArgumentError(
+                "domain", f"holds {value!r:.40} twice (as Unicode's form NFC)"
+            )
+        places[known] = number
+    return places

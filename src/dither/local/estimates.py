@@ -1,0 +1,143 @@
+"""From evidence to intervals, p-values and discoveries."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.local.evidence import Evidence, Law
+from dither.privacy.binomial import log_tail, lower, upper
+
+__all__ = ["Score", "detection_limit", "discoveries"]
+
+Reals = NDArray[np.float64]
+
+FEW = 50.0  # expected hits below which the normal law is not trusted
+FOUND = 0.8  # how likely a value at the detection limit is found
+NORMAL = NormalDist()
+
+
+@dataclass(frozen=True)
+class Score:
+    """Where the frequency of each item lies: a `Spread` of a release.
+
+    The ends are the frequencies that the statistic is z standard errors away from,
+    each with the variance it would have there (a score interval, Wilson 1927). Where
+    few hits are expected, the ends are exact instead (Clopper & Pearson 1934): a sum
+    of independent coins is nowhere further from its mean than a binomial variable
+    with the same mean (Hoeffding 1956).
+    """
+
+    evidence: Evidence
+
+    @property
+    def value(self) -> Reals:
+        return self.evidence.counts / self.evidence.messages
+
+    @property
+    def errors(self) -> Reals:
+        """The standard error of each frequency."""
+        found = self.evidence
+        held = np.clip(found.counts, 0, found.messages)
+        variance = np.maximum(found.null + found.slope * held, 0)
+        return np.sqrt(variance) / found.gain / found.messages
+
+    def ends(self, confidence: float) -> tuple[Reals, Reals]:
+        found = self.evidence
+        z = NORMAL.inv_cdf((1 + confidence) / 2)
+        # (above − gain·m)² = z²(null + slope·m), for m
+        square = found.gain**2
+        middle = found.above * found.gain + z**2 * found.slope / 2
+        rest = found.above**2 - z**2 * found.null
+        root = np.sqrt(np.maximum(middle**2 - square * rest, 0))
+        low, high = (
+            (middle + sign * root) / square / found.messages for sign in (-1, 1)
+        )
+        return self._exact_where_few(low, high, confidence)
+
+    def _exact_where_few(
+        self, low: Reals, high: Reals, confidence: float
+    ) -> tuple[Reals, Reals]:
+        law = self.evidence.law
+        if law is None:
+            return low, high
+        few = _few(law)
+        for hits in np.unique(law.hits[few]):
+            at = few & (law.hits == hits)
+            trials = int(law.trials[at][0])
+            ends = _exact(int(hits), trials, (1 - confidence) / 2)
+            shift = self.evidence.gain * self.evidence.messages / trials
+            low[at], high[at] = ((end - law.probability) / shift for end in ends)
+        return low, high
+
+    @cached_property
+    def p_values(self) -> Reals:
+        """How likely a statistic this large is if nobody holds the item."""
+        found = self.evidence
+        z = found.above / np.sqrt(np.maximum(found.null, np.finfo(float).tiny))
+        normal = np.array([math.erfc(one / math.sqrt(2)) / 2 for one in z.tolist()])
+        if found.law is None:
+            return normal
+        return _exact_tails(found.law, normal)
+
+
+def _few(law: Law) -> NDArray[np.bool_]:
+    """Where the normal law is not to be trusted: few hits, or few misses, expected."""
+    share = min(law.probability, 1 - law.probability)
+    few: NDArray[np.bool_] = (law.trials * share < FEW) & (law.trials > 0)
+    return few
+
+
+def _exact(hits: int, trials: int, tail: float) -> tuple[float, float]:
+    return lower(hits, trials, tail), upper(hits, trials, tail)
+
+
+MANY = 5000  # different counts above which the normal tail has to do
+
+
+def _exact_tails(law: Law, normal: Reals) -> Reals:
+    """Binomial tails. There are few different counts unless many hits are expected,
+    and then the normal tail is as good where it is not tiny.
+    """
+    pairs = np.stack([law.hits, law.trials], axis=1)
+    kinds, which = np.unique(pairs, axis=0, return_inverse=True)
+    if len(kinds) > MANY:
+        return normal
+    tails = [
+        math.exp(log_tail(hits, trials, law.probability))
+        for hits, trials in kinds.tolist()
+    ]
+    return np.array(tails)[which.reshape(-1)]
+
+
+def discoveries(p_values: Reals, rate: float) -> NDArray[np.bool_]:
+    """Which items are found, so that among them a share of at most `rate` is not there
+    (Benjamini & Hochberg 1995).
+    """
+    order = np.argsort(p_values)
+    steps = rate * np.arange(1, len(order) + 1) / len(order)
+    below = np.flatnonzero(p_values[order] <= steps)
+    found = np.zeros(len(order), np.bool_)
+    if below.size:
+        found[order[: below[-1] + 1]] = True
+    return found
+
+
+def detection_limit(evidence: Evidence, items: int, rate: float) -> float:
+    """The smallest frequency that is found four times in five, tested against as many
+    items at once (Bonferroni, which discoveries are never stricter than).
+    """
+    z = NORMAL.inv_cdf(1 - rate / items)
+    reach = NORMAL.inv_cdf(FOUND)
+    null = float(np.max(evidence.null))
+    held = z * math.sqrt(null) / evidence.gain
+    for _ in range(20):  # the variance grows with the frequency, slowly
+        noise = math.sqrt(max(null + evidence.slope * held, 0.0))
+        held = (z * math.sqrt(null) + reach * noise) / evidence.gain
+        held = min(held, float(evidence.messages))
+    return float(min(held / evidence.messages, 1.0))

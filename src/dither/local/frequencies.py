@@ -1,0 +1,228 @@
+"""How frequent each value is among all devices: a release, with what it takes to judge
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither import frames
+from dither.chart import Chart
+from dither.errors import ArgumentError
+from dither.local.domain import canonical
+from dither.local.estimates import Score, detection_limit, discoveries
+from dither.local.hashes import digests
+from dither.privacy import PureDP
+from dither.privacy.numbers import float_up, share, written
+from dither.release import Ends, Release, Source, Spread
+
+if TYPE_CHECKING:
+    from dither.local.tally import Tally
+
+__all__ = ["Frequencies", "Promised", "estimate"]
+
+Reals = NDArray[np.float64]
+
+SHOWN = 20  # rows that are printed
+BARS = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Promised(Source):
+    """A promise to every device: the noise was added there, so no account pays."""
+
+    def __str__(self) -> str:
+        return f"{self.guarantee}; promised to every device, and charged to no account"
+
+
+@dataclass(frozen=True)
+class Within:
+    """A spread cut to what a share can be, and stretched to hold the value shown."""
+
+    inner: Spread
+    value: Reals
+
+    def ends(self, confidence: float) -> Ends:
+        low, high = (np.clip(end, 0, 1) for end in self.inner.ends(confidence))
+        return np.minimum(low, self.value), np.maximum(high, self.value)
+
+
+def _none() -> Any:
+    return np.empty(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies(Release):
+    """The share of devices that hold each value: unbiased estimates, so that one may be
+    negative, and all together need not make one.
+
+    `found` marks the values that are there beyond chance, with a limited share of
+    false ones among them (Benjamini & Hochberg). `detection_limit` is the smallest
+    share that is found four times in five. The value None stands for devices with no
+    answer, or one outside the domain.
+    """
+
+    messages: int = 0
+    standard_errors: Reals = field(default_factory=_none)
+    p_values: Reals = field(default_factory=_none)
+    found: NDArray[np.bool_] = field(default_factory=_none)
+    detection_limit: float = 1.0
+    whole: bool = True
+
+    def consistent(self) -> Frequencies:
+        """The nearest shares that are not negative and make one together (at most one,
+        where the vocabulary is open). Free; no longer unbiased.
+        """
+        value = nearest_shares(np.asarray(self.value), whole=self.whole)
+        note = "consistent: no share is negative, and all make one; not unbiased"
+        spread = None if self.spread is None else Within(self.spread, value)
+        return replace(self, value=value, spread=spread, notes=(*self.notes, note))
+
+    def top(self, count: int = SHOWN) -> list[tuple[Any, float, float, float]]:
+        """(key, value, low, high) of the most frequent values."""
+        rows = self.rows()
+        order = np.argsort(-np.asarray(self.value), kind="stable")[:count]
+        return [rows[place] for place in order]
+
+    def plot(self, confidence: float = 0.95) -> Chart:
+        """Bars of the most frequent values, with their intervals."""
+        rows = self.rows(confidence)
+        order = np.argsort(-np.asarray(self.value), kind="stable")[:BARS]
+        shown = [rows[place] for place in order]
+        ends = [(low, high) for _, _, low, high in shown]
+        labels = [_label(key) for key, *_ in shown]
+        return Chart.of(self.what, labels, [row[1] for row in shown], ends)
+
+    def to_pandas(self) -> Any:
+        """A pandas frame: keys, shares, intervals, errors, p-values and flags."""
+        return super().to_pandas().assign(**dict(self._columns()))
+
+    def to_polars(self) -> Any:
+        """A Polars frame: keys, shares, intervals, errors, p-values and flags."""
+        series = frames.package("polars").Series
+        return (
+            super()
+            .to_polars()
+            .with_columns(series(name, column) for name, column in self._columns())
+        )
+
+    def _columns(self) -> Iterator[tuple[str, Any]]:
+        yield "standard_error", self.standard_errors
+        yield "p_value", self.p_values
+        yield "found", self.found
+
+    def _derived(self, **changes: Any) -> Release:
+        kept = {one.name: getattr(self, one.name) for one in fields(Release)}
+        return Release(**(kept | changes))
+
+    def _lines(self) -> list[str]:
+        lines = [
+            f"{_label(key)}: {100 * value:.2f} % ({100 * low:.2f} to {100 * high:.2f})"
+            for key, value, low, high in self.top()
+        ]
+        more = len(self.value) - len(lines)
+        title = f"{self.what}, {self.messages:,} messages, 95 % intervals"
+        return [title, *lines, *([f"… and {more:,} more"] if more > 0 else [])]
+
+
+def _label(key: Any) -> str:
+    return "(none)" if key is None else str(key)
+
+
+def nearest_shares(value: Reals, *, whole: bool) -> Reals:
+    """The nearest point (Euclidean) with no negative entry and sum one; with sum at most
+    one unless `whole`.
+    """
+    cut = np.maximum(value, 0)
+    if not whole and cut.sum() <= 1:
+        return cut
+    falling = np.sort(value)[::-1]
+    over = (np.cumsum(falling) - 1) / np.arange(1, len(value) + 1)
+    last = np.flatnonzero(falling > over)[-1]
+    shares: Reals = np.maximum(value - over[last], 0)
+    return shares
+
+
+def estimate(
+    tally: Tally, candidates: Sequence[Any] | None, false_discoveries: float
+) -> Frequencies:
+    """The release of a tally; `Tally.estimate` says what it holds."""
+    rate = share("false_discoveries", false_discoveries, "pass a share such as 0.05")
+    if tally.messages < tally.task.minimum:
+        raise ArgumentError(
+            "tally",
+            f"has {tally.messages} messages, and the task needs {tally.task.minimum} "
+            "before anything is estimated",
+        )
+    keys, found = _wanted(tally, candidates)
+    evidence = tally.task.oracle.evidence(
+        tally.counts.sum(axis=0), tally.messages, max(len(tally.periods), 1), found
+    )
+    score = Score(evidence)
+    return Frequencies(
+        what=tally.task.name,
+        value=score.value,
+        sources=(Promised(_guarantee(tally)),),
+        spread=score,
+        keys=keys,
+        notes=_notes(tally),
+        messages=tally.messages,
+        standard_errors=score.errors,
+        p_values=score.p_values,
+        found=discoveries(score.p_values, rate),
+        detection_limit=detection_limit(evidence, len(keys), rate),
+        whole=tally.task.domain is not None and candidates is None,
+    )
+
+
+def _guarantee(tally: Tally) -> PureDP:
+    """What holds for every device: each message has its own ε."""
+    task = tally.task
+    messages = max(len(tally.periods), 1) * task.messages
+    total = messages * written(task.once.epsilon)
+    return PureDP(float_up(total), unit=task.once.unit)
+
+
+def _notes(tally: Tally) -> tuple[str, ...]:
+    notes = [tally.task.promise] if tally.task.every else []
+    if tally.rejected:
+        reasons = ", ".join(f"{why}: {n:,}" for why, n in tally.rejected.items())
+        notes.append(f"rejected messages: {reasons}")
+    return tuple(notes)
+
+
+def _wanted(
+    tally: Tally, candidates: Sequence[Any] | None
+) -> tuple[tuple[Any, ...], NDArray[Any]]:
+    """The keys that are estimated, and what the oracle knows them by."""
+    domain = tally.task.domain
+    if domain is None:
+        return _candidates(candidates)
+    if candidates is None:
+        return domain.keys, np.arange(domain.items)
+    places = [
+        domain.items - 1 if one is None and domain.none else domain.place(one)
+        for one in candidates
+    ]
+    if not places or min(places) < 0:
+        raise ArgumentError("candidates", "must be values of the task's domain")
+    return tuple(candidates), np.array(places, np.int64)
+
+
+def _candidates(candidates: Sequence[Any] | None) -> tuple[tuple[Any, ...], Any]:
+    if not candidates or isinstance(candidates, str | bytes):
+        raise ArgumentError(
+            "candidates",
+            "the vocabulary is open: pass the list of values to look for",
+        )
+    texts = [canonical(one) for one in candidates]
+    if None in texts or len(set(texts)) != len(texts):
+        raise ArgumentError(
+            "candidates", "must be different values, none of them empty"
+        )
+    return tuple(candidates), digests([text for text in texts if text])

@@ -1,0 +1,254 @@
+"""Apple's count-mean sketch and its Hadamard form: any string can be counted, and only
+the server has a list of candidates.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.errors import ArgumentError
+from dither.local import bits
+from dither.local.evidence import Evidence, pure, squares
+from dither.local.hashes import places
+from dither.local.oracles.hadamard import signs, transform
+from dither.local.oracles.oracle import Oracle, numbers_of, records_of, size_of
+from dither.local.oracles.response import kept, response_loss
+from dither.local.oracles.unary import symmetric, unary_loss
+from dither.local.thresholds import chance, check
+from dither.local.words import ONE, Words, below, coins
+
+__all__ = ["CountMeanSketch", "HadamardSketch"]
+
+Packed = NDArray[np.uint8]
+Whole = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+BLOCK = 1 << 22  # cells that are looked up together
+
+
+@dataclass(frozen=True)
+class _Sketch(Oracle):
+    """A table of `rows` hash functions and `columns` places."""
+
+    rows: int
+    columns: int
+
+    def __post_init__(self) -> None:
+        if self.items:
+            raise ArgumentError("domain", "is open in a sketch: items must be 0")
+        if self.rows < 2 or self.columns < 2 or self.columns & (self.columns - 1):
+            raise ArgumentError(
+                "columns", "must be a power of two, and rows 2 at least"
+            )
+        if self.cells > 1 << 27:
+            raise ArgumentError("rows", "times columns must be at most 2^27")
+
+    @property
+    def cells(self) -> int:
+        return self.rows * self.columns
+
+    def _sums(self, table: Whole, found: NDArray[Any]) -> Whole:
+        """For each candidate, the cells it falls into, added over all rows."""
+        rows = np.arange(self.rows)
+        out = np.empty(len(found), np.int64)
+        step = max(BLOCK // self.rows, 1)
+        for start in range(0, len(found), step):
+            part = found[start : start + step, None, :]
+            at = places(part, rows[None, :], self.columns)
+            out[start : start + step] = table[rows[None, :], at].sum(axis=1)
+        return out
+
+    @property
+    @abstractmethod
+    def hits(self) -> tuple[float, float]:
+        """How likely a message supports an item whose place is that of its own item,
+        and one at another place.
+        """
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        one, zero = self.hits
+        return one, zero + (one - zero) / self.columns
+
+    @property
+    def collisions(self) -> float:
+        """The rows are few and fixed. How often two items share a place is off from
+        one in `columns` by a variance of (1 − 1/columns) / (columns · rows).
+        """
+        shared = (1 - 1 / self.columns) / (self.columns * self.rows)
+        return shared / (1 - 1 / self.columns) ** 2
+
+    def _evidence(self, hits: Whole, messages: int, periods: int) -> Evidence:
+        if periods != 1:
+            raise ArgumentError("tally", "a sketch is for devices that answer once")
+        found = pure(hits, messages, *self.rates)
+        collisions = found.gain**2 * squares(found) * self.collisions
+        return pure(hits, messages, *self.rates, collisions=collisions)
+
+
+@dataclass(frozen=True)
+class CountMeanSketch(_Sketch):
+    """A row, and one bit for each column: the item's place in that row is a one, and
+    every bit lies with probability flip / 2^32 (CMS).
+
+    Guarantee: `epsilon`, pure, for replacing the item behind one message.
+    Why: the row is drawn without looking at the item; in a row two items differ in two
+    bits at most, each of which lies independently (Apple 2017).
+    Assumes: one message for each device.
+    """
+
+    flip: int
+    kind: ClassVar[str] = "count-mean sketch"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check("flip", self.flip, high=ONE // 2 - 1)
+
+    @classmethod
+    def at(cls, epsilon: float, rows: int = 1024, columns: int = 1024) -> Self:
+        return cls(0, rows, columns, symmetric(epsilon))
+
+    @property
+    def epsilon(self) -> float:
+        return unary_loss(1 - chance(self.flip), chance(self.flip))
+
+    @property
+    def record(self) -> int:
+        return size_of(self.rows) + bits.width(self.columns)
+
+    @property
+    def outcomes(self) -> int:
+        return self.rows << min(self.columns, 64)
+
+    @property
+    def hits(self) -> tuple[float, float]:
+        return 1 - self.flip / ONE, self.flip / ONE
+
+    @property
+    def distance(self) -> float:
+        """At most: for two items that share no place in any row."""
+        one, zero = self.hits
+        return one - zero
+
+    def randomize(self, items: NDArray[Any], words: Words) -> Packed:
+        rows = below(words, self.rows, len(items))
+        out = bits.biased(words, self.flip, len(items), self.columns)
+        truth = ~coins(words, self.flip, len(items))
+        bits.put(out, places(items, rows, self.columns), truth)
+        return np.hstack([records_of(rows, size_of(self.rows)), out])
+
+    def _split(self, records: Packed) -> tuple[Whole, Packed]:
+        size = size_of(self.rows)
+        return numbers_of(records[:, :size]), records[:, size:]
+
+    def valid(self, records: Packed) -> NDArray[np.bool_]:
+        rows, said = self._split(records)
+        fits = rows < self.rows
+        if self.columns < 8:
+            fits &= said[:, -1] < 1 << self.columns
+        return fits
+
+    def tally(self, records: Packed) -> Whole:
+        rows, said = self._split(records)
+        table = np.zeros((self.rows, self.columns), np.int64)
+        order = np.argsort(rows, kind="stable")
+        step = max(BLOCK // self.columns, 1)
+        for start in range(0, len(rows), step):
+            part = order[start : start + step]
+            _add_rows(table, rows[part], said[part])
+        return table.reshape(-1)
+
+    def evidence(
+        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
+    ) -> Evidence:
+        table = counts.reshape(self.rows, self.columns)
+        return self._evidence(self._sums(table, wanted), messages, periods)
+
+    def describe(self, record: Packed) -> str:
+        rows, said = self._split(record)
+        ones = int(bits.popcounts(said)[0])
+        return f"row {rows[0]}, and {ones} of {self.columns} places"
+
+
+def _add_rows(table: Whole, rows: Whole, said: Packed) -> None:
+    """Add sorted rows of bits to the rows of a table."""
+    ones = np.unpackbits(said, axis=1, bitorder="little", count=table.shape[1])
+    first = np.flatnonzero(np.diff(rows, prepend=-1))
+    table[rows[first]] += np.add.reduceat(ones, first, axis=0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class HadamardSketch(_Sketch):
+    """A row, a column, and one bit: the sign of the Hadamard matrix at that column and
+    the item's place in that row, true with probability truth / 2^32 (HCMS).
+
+    Guarantee: `epsilon`, pure, for replacing the item behind one message.
+    Why: row and column are drawn without looking at the item; the bit is binary
+    response (Apple 2017).
+    Assumes: one message for each device.
+    """
+
+    truth: int
+    kind: ClassVar[str] = "Hadamard sketch"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check("truth", self.truth, low=ONE // 2 + 1)
+
+    @classmethod
+    def at(cls, epsilon: float, rows: int = 1024, columns: int = 1024) -> Self:
+        return cls(0, rows, columns, kept(epsilon, 2))
+
+    @property
+    def epsilon(self) -> float:
+        return response_loss(self.truth, 2)
+
+    @property
+    def record(self) -> int:
+        return size_of(self.outcomes)
+
+    @property
+    def outcomes(self) -> int:
+        return 2 * self.cells
+
+    @property
+    def hits(self) -> tuple[float, float]:
+        return self.truth / ONE, 0.5
+
+    @property
+    def distance(self) -> float:
+        """Two items at different places have different signs in half of the columns."""
+        return float(chance(self.truth)) - 0.5
+
+    def randomize(self, items: NDArray[Any], words: Words) -> Packed:
+        rows = below(words, self.rows, len(items))
+        columns = below(words, self.columns, len(items))
+        minus = signs(columns, places(items, rows, self.columns))
+        said = minus ^ ~coins(words, self.truth, len(items))
+        numbers = (rows * self.columns + columns) * 2 + said
+        return records_of(numbers, self.record)
+
+    def valid(self, records: Packed) -> NDArray[np.bool_]:
+        return numbers_of(records) < self.outcomes
+
+    def tally(self, records: Packed) -> Whole:
+        counts = np.bincount(numbers_of(records), minlength=self.outcomes)
+        plus, minus = counts.reshape(-1, 2).T
+        return plus - minus
+
+    def evidence(
+        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
+    ) -> Evidence:
+        table = transform(counts.reshape(self.rows, self.columns))
+        hits = (messages + self._sums(table, wanted)) // 2
+        return self._evidence(hits, messages, periods)
+
+    def describe(self, record: Packed) -> str:
+        place, minus = divmod(int(numbers_of(record)[0]), 2)
+        row, column = divmod(place, self.columns)
+        return f"row {row}, column {column}, sign {'−' if minus else '+'}"

@@ -1,0 +1,184 @@
+"""The integers that messages add up to. Tallies of parts add up to the tally of the
+whole, wherever the parts were counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.errors import ArgumentError
+from dither.local.wire import BATCH, HEADER, SINGLE, Header, Messages
+
+if TYPE_CHECKING:
+    from dither.local.frequencies import Frequencies
+    from dither.local.task import Task
+
+__all__ = ["Tally", "tally"]
+
+Packed = NDArray[np.uint8]
+Whole = NDArray[np.int64]
+
+REASONS = ("format", "task", "version", "length", "period", "stratum", "value")
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What the messages of a task say together: integers, a row for each stratum.
+
+    `periods` counts the messages of each period, `rejected` what was not counted, and
+    why. Nothing in here belongs to one device.
+    """
+
+    task: Task
+    counts: Whole
+    periods: Mapping[int, int] = field(default_factory=dict)
+    strata: Whole = field(default_factory=lambda: np.zeros(1, np.int64))
+    rejected: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def messages(self) -> int:
+        """How many messages are in it."""
+        return int(self.strata.sum())
+
+    def __len__(self) -> int:
+        return self.messages
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if other.task.document != self.task.document:
+            raise ArgumentError(
+                "tally", "is of another task, or of another version of this one"
+            )
+        return Tally(
+            self.task,
+            self.counts + other.counts,
+            _added(self.periods, other.periods),
+            self.strata + other.strata,
+            _added(self.rejected, other.rejected),
+        )
+
+    def __radd__(self, other: object) -> Tally:
+        return self if other == 0 else NotImplemented  # so that sum() works
+
+    def of(self, stratum: str) -> Tally:
+        """The messages of one declared stratum. Their periods are those of all."""
+        if not self.task.strata:
+            raise ArgumentError("stratum", "the task declares no strata")
+        chosen = np.zeros(len(self.strata), np.int64)
+        chosen[self.task.stratum(stratum)] = 1
+        return replace(
+            self, counts=self.counts * chosen[:, None], strata=self.strata * chosen
+        )
+
+    def estimate(
+        self,
+        candidates: Sequence[Any] | None = None,
+        *,
+        false_discoveries: float = 0.05,
+    ) -> Frequencies:
+        """How frequent each value is: unbiased, with intervals.
+
+        Where the vocabulary is open, `candidates` are the values to look for.
+        `false_discoveries` is the share of false ones among the values that are
+        marked as found.
+        """
+        from dither.local.frequencies import estimate
+
+        return estimate(self, candidates, false_discoveries)
+
+    def __str__(self) -> str:
+        out = sum(self.rejected.values())
+        reasons = ", ".join(f"{why} {count}" for why, count in self.rejected.items())
+        more = f"; {out} rejected ({reasons})" if out else ""
+        return f"{self.task.name}: {self.messages} messages{more}"
+
+
+def _added(left: Mapping[Any, int], right: Mapping[Any, int]) -> dict[Any, int]:
+    return dict(sorted((Counter(left) + Counter(right)).items()))
+
+
+def tally(task: Task, messages: Any, period: int | None) -> Tally:
+    """Count what is a message of this task, and of this period if one is given."""
+    strata = max(len(task.strata), 1)
+    counts = np.zeros((strata, task.oracle.cells), np.int64)
+    sums, periods = np.zeros(strata, np.int64), Counter[int]()
+    rejected = Counter[str]()
+    for header, records in _batches(task, messages, rejected):
+        reason = _mistake(task, header, records, period)
+        good = np.zeros(len(records), np.bool_)
+        if not reason:
+            good = task.oracle.valid(records)
+        accepted = int(good.sum())
+        rejected[reason or "value"] += len(records) - accepted
+        if accepted:
+            kept = records if accepted == len(records) else records[good]
+            counts[header.stratum] += task.oracle.tally(kept)
+            sums[header.stratum] += accepted
+            periods[header.period] += accepted
+    out = {why: rejected[why] for why in REASONS if rejected[why]}
+    return Tally(task, counts, dict(sorted(periods.items())), sums, out)
+
+
+def _mistake(
+    task: Task, header: Header, records: Packed, period: int | None
+) -> str | None:
+    """Why messages do not belong to the task; None if they do."""
+    if header.version != task.version:
+        return "version"
+    if header.tag != task.tag:
+        return "task"
+    if records.shape[1] != task.oracle.record:
+        return "length"
+    wanted = header.period if period is None else period
+    if header.period != wanted or header.period >= task.periods:
+        return "period"
+    if header.stratum >= max(len(task.strata), 1):
+        return "stratum"
+    return None
+
+
+def _batches(
+    task: Task, messages: Any, rejected: Counter[str]
+) -> Iterator[tuple[Header, Packed]]:
+    """Messages with equal headers together."""
+    singles: dict[bytes, list[bytes]] = {}
+    for one in _listed(messages):
+        if isinstance(one, Messages):
+            yield one.header, one.records
+        elif not isinstance(one, bytes | bytearray | memoryview) or not len(one):
+            rejected["format"] += 1
+        elif one[0] == BATCH:
+            yield from _batch(bytes(one), rejected)
+        elif one[0] != SINGLE or one[1:2] != b"\1" or len(one) <= HEADER:
+            rejected["format"] += 1
+        elif len(one) != HEADER + task.oracle.record:
+            rejected["length"] += 1
+        else:
+            singles.setdefault(bytes(one[:HEADER]), []).append(bytes(one[HEADER:]))
+    for head, records in singles.items():
+        body = np.frombuffer(b"".join(records), np.uint8)
+        yield Header.from_bytes(head), body.reshape(len(records), -1)
+
+
+def _batch(data: bytes, rejected: Counter[str]) -> Iterator[tuple[Header, Packed]]:
+    try:
+        batch = Messages.from_bytes(data)
+    except ArgumentError:
+        rejected["format"] += 1
+        return
+    yield batch.header, batch.records
+
+
+def _listed(messages: Any) -> Iterable[Any]:
+    if isinstance(messages, Messages | bytes | bytearray | memoryview):
+        return (messages,)
+    if isinstance(messages, str) or not isinstance(messages, Iterable):
+        raise ArgumentError("messages", "must be messages: bytes, or a list of them")
+    return messages

@@ -1,0 +1,353 @@
+"""A task: the one document that device and server share."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+from datetime import date, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dither.errors import ArgumentError
+from dither.local.domain import Domain, canonical
+from dither.local.hashes import digests
+from dither.local.oracles import Longitudinal, Oracle
+from dither.local.registry import oracle_from
+from dither.local.signing import SigningKey
+from dither.local.wire import Header, Messages
+from dither.local.words import FRESH, Words
+from dither.privacy import PureDP, Relation, Unit
+from dither.privacy.numbers import float_up, positive, written
+
+if TYPE_CHECKING:
+    from dither.local.tally import Tally
+
+__all__ = ["DEVICE", "Task"]
+
+FORMAT = "dither local task, 1"
+DEVICE = Unit("device", Relation.REPLACE)
+PERIODS = {"day": 1, "week": 7}
+TRACKING = 256  # kept messages of more kinds would tell devices apart (rule R28)
+NOTHING = b"n:"  # the canonical form of no answer, in an open vocabulary
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A question to devices: what they answer, with which probabilities, how often, and
+    until when. `local.task` makes one from what a developer knows.
+
+    `epsilon` is what one message may lose, and `for_ever` what all messages about one
+    value may lose together; the oracle's integers are checked against both. `every`
+    is the length of a period in days; 0 means that a device answers once. `distinct`
+    is how many values of a device are told apart: further ones are sent as "none".
+    """
+
+    name: str
+    oracle: Oracle
+    domain: Domain | None
+    epsilon: float
+    for_ever: float
+    distinct: int = 1
+    every: int = 0
+    messages: int = 1
+    minimum: int = 100
+    starts: date
+    expires: date
+    version: int = 1
+    attribute: str = ""
+    strata: tuple[str, ...] = ()
+    stopped: bool = False
+    signature: bytes = field(default=b"", compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attribute", self.attribute or self.name)
+        _check_words(self)
+        _check_numbers(self)
+        _check_dates(self)
+        _check_promise(self)
+        _check_oracle(self)
+
+    # what is promised
+
+    @property
+    def once(self) -> PureDP:
+        """What one message promises to the device it comes from."""
+        return PureDP(self.oracle.epsilon, unit=DEVICE)
+
+    @property
+    def values(self) -> int:
+        """How many answers a device can have kept: its distinct values and "none", but
+        not more than there are items.
+        """
+        if not self.every:
+            return 1
+        items = self.oracle.items or self.distinct + 1
+        return min(self.distinct + 1, items)
+
+    @property
+    def lifetime(self) -> PureDP:
+        """What all messages of a device promise together, if the values of both
+        histories change at the same times.
+        """
+        total = self.values * written(self.oracle.epsilon_for_ever)
+        return PureDP(float_up(total), unit=DEVICE)
+
+    @property
+    def promise(self) -> str:
+        """What a device is promised, in words."""
+        once, for_ever = self.oracle.epsilon, self.oracle.epsilon_for_ever
+        if not self.every:
+            return f"One message, ε = {once:.4g}."
+        return (
+            f"Each message: ε = {once:.4g}. All messages about one value: ε = "
+            f"{for_ever:.4g}. All messages of a device, for ever: ε = "
+            f"{self.lifetime.epsilon:.4g} ({self.values} values, none included), "
+            "against everyone whose answers change at the same times; against "
+            "someone whose answers change at other times, ε = "
+            f"{once:.4g} for each message."
+        )
+
+    @property
+    def influence(self) -> float:
+        """By how much one liar's message moves an estimated count at most."""
+        return self.oracle.influence
+
+    # the document
+
+    @cached_property
+    def document(self) -> bytes:
+        """The task as JSON: keys sorted, no spaces, UTF-8. These bytes are signed."""
+        plain = {"format": FORMAT, "domain": _written(self.domain)}
+        plain |= {"oracle": self.oracle.parameters, "strata": list(self.strata)}
+        plain |= {one: getattr(self, one).isoformat() for one in ("starts", "expires")}
+        others = {name: getattr(self, name) for name in _lines()}
+        text = json.dumps(
+            others | plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False
+        )
+        return text.encode()
+
+    @classmethod
+    def from_document(cls, document: bytes) -> Task:
+        """A task from its document, every line of it checked."""
+        read = _parsed(document)
+        if read.pop("format", None) != FORMAT or set(read) != _lines():
+            raise ArgumentError("document", f'is not a task of format "{FORMAT}"')
+        try:
+            task = cls(**_typed(read))
+        except (TypeError, ValueError, KeyError, AttributeError) as problem:
+            if isinstance(problem, ArgumentError):
+                raise
+            raise ArgumentError("document", "has a line of another type") from None
+        if task.document != document:
+            raise ArgumentError("document", "is not written in the form that is signed")
+        return task
+
+    def sign(self, key: SigningKey) -> Task:
+        """The same task, signed."""
+        return replace(self, signature=key.sign(self.document))
+
+    def to_json(self) -> str:
+        """The document and its signature, for a file or a server."""
+        signed = {"task": self.document.decode(), "signature": self.signature.hex()}
+        return json.dumps(signed, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Task:
+        """A task as `to_json` wrote it. A device checks the signature when it joins."""
+        read = _parsed(text.encode() if isinstance(text, str) else text)
+        try:
+            document, signature = (
+                read["task"].encode(),
+                bytes.fromhex(read["signature"]),
+            )
+        except (KeyError, ValueError, TypeError, AttributeError):
+            raise ArgumentError(
+                "text", "is not a signed task; pass what task.to_json() gave"
+            ) from None
+        return replace(cls.from_document(document), signature=signature)
+
+    @cached_property
+    def tag(self) -> bytes:
+        """Eight bytes that stand for the document in every message."""
+        return hashlib.sha256(self.document).digest()[:8]
+
+    def changed(self, **new: Any) -> Task:
+        """The next version, with some lines changed."""
+        return replace(self, version=self.version + 1, signature=b"", **new)
+
+    def stop(self) -> Task:
+        """The next version, which tells devices to answer no more."""
+        return self.changed(stopped=True)
+
+    # periods
+
+    @property
+    def periods(self) -> int:
+        """How many periods there are."""
+        days = (self.expires - self.starts).days
+        return -(-days // self.every) if self.every else 1
+
+    def period(self, day: date) -> int:
+        """The number of the period that a day lies in."""
+        if not self.starts <= day < self.expires:
+            raise ArgumentError(
+                "task", f"runs from {self.starts} until before {self.expires}"
+            )
+        return (day - self.starts).days // self.every if self.every else 0
+
+    def first_day(self, period: int) -> date:
+        """The day on which a period begins."""
+        return self.starts + timedelta(days=period * self.every)
+
+    def stratum(self, name: str | None) -> int:
+        """The number of a declared stratum; 0 where none are declared."""
+        if not self.strata and name is None:
+            return 0
+        if name not in self.strata:
+            raise ArgumentError("stratum", f"must be one of {', '.join(self.strata)}")
+        return self.strata.index(name)
+
+    # items, messages, tallies
+
+    def items(self, values: Any, words: Words = FRESH) -> np.ndarray[Any, Any]:
+        """Values as the oracle knows them: numbers, or digests of texts."""
+        if self.domain is not None:
+            return self.domain.places(values, words)
+        return digests([canonical(value) or NOTHING for value in values])
+
+    def randomize(
+        self, values: Any, *, period: int = 0, stratum: str | None = None
+    ) -> Messages:
+        """A message for each value, each as if from a device of its own.
+
+        This has no memo: it is for one answer a device, and for simulations.
+        """
+        header = Header(self.tag, self.version, period, self.stratum(stratum))
+        return Messages(header, self.oracle.randomize(self.items(values), FRESH))
+
+    def tally(
+        self, messages: Messages | bytes | Iterable[Any], *, period: int | None = None
+    ) -> Tally:
+        """The integers that messages add up to. What is not a message of this task
+        (and period) is counted as rejected, and never mixed in.
+        """
+        from dither.local.tally import tally
+
+        return tally(self, messages, period)
+
+
+def _lines() -> set[str]:
+    """The names of a document's lines."""
+    return {one.name for one in fields(Task)} - {"signature"}
+
+
+def _written(domain: Domain | None) -> Any:
+    if domain is None:
+        return None
+    values = domain.values
+    if isinstance(values, range):
+        return {"from": values.start, "below": values.stop, "none": domain.none}
+    return {"values": list(values), "none": domain.none}
+
+
+def _typed(read: dict[str, Any]) -> dict[str, Any]:
+    typed = dict(read)
+    typed["domain"] = _domain(read["domain"])
+    typed["oracle"] = oracle_from(read["oracle"])
+    typed["strata"] = tuple(read["strata"])
+    for one in ("starts", "expires"):
+        typed[one] = date.fromisoformat(read[one])
+    return typed
+
+
+def _domain(read: Any) -> Domain | None:
+    if read is None:
+        return None
+    if "values" in read:
+        return Domain(tuple(read["values"]), read["none"])
+    return Domain(range(read["from"], read["below"]), read["none"])
+
+
+def _parsed(document: bytes) -> dict[str, Any]:
+    try:
+        read = json.loads(document.decode())
+    except (UnicodeDecodeError, ValueError, RecursionError, AttributeError):
+        read = None
+    if not isinstance(read, dict):
+        raise ArgumentError("document", "is not JSON; pass the bytes of a task")
+    return read
+
+
+def _check_words(task: Task) -> None:
+    for name in ("name", "attribute"):
+        text = getattr(task, name)
+        if not isinstance(text, str) or canonical(text) != b"s:" + text.encode(
+            errors="replace"
+        ):
+            raise ArgumentError(name, "must be a text, in Unicode's form NFC")
+        if len(text) > 100:
+            raise ArgumentError(name, "must have at most 100 characters")
+    known = {canonical(one) for one in task.strata}
+    if None in known or len(known) != len(task.strata) or len(known) > 256:
+        raise ArgumentError("strata", "must be at most 256 different texts")
+
+
+def _check_numbers(task: Task) -> None:
+    limits = {
+        "distinct": (1, 1 << 20),
+        "every": (0, 366),
+        "messages": (1, 255),
+        "minimum": (2, 1 << 40),
+        "version": (1, (1 << 16) - 1),
+    }
+    for name, (low, high) in limits.items():
+        value = getattr(task, name)
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or not low <= value <= high:
+            raise ArgumentError(name, f"must be a whole number from {low} to {high}")
+    if not task.every and (task.distinct, task.messages) != (1, 1):
+        raise ArgumentError("every", "is needed for devices that answer more than once")
+    if not isinstance(task.stopped, bool):
+        raise ArgumentError("stopped", "must be True or False")
+
+
+def _check_dates(task: Task) -> None:
+    for name in ("starts", "expires"):
+        if type(getattr(task, name)) is not date:
+            raise ArgumentError(name, "must be a day, such as date(2027, 1, 31)")
+    if task.expires <= task.starts:
+        raise ArgumentError("expires", "must come after the day the task starts")
+    if task.periods > 1 << 16:
+        raise ArgumentError("expires", "must leave at most 65,536 periods")
+
+
+def _check_promise(task: Task) -> None:
+    for name in ("epsilon", "for_ever"):
+        positive(name, getattr(task, name), "pass the ε that is promised, such as 1.0")
+    lost = {"epsilon": task.oracle.epsilon, "for_ever": task.oracle.epsilon_for_ever}
+    for name, really in lost.items():
+        if not really <= getattr(task, name):
+            raise ArgumentError(
+                name,
+                f"{getattr(task, name)} is promised, but the thresholds lose "
+                f"{really:.6g}; change one of them",
+            )
+
+
+def _check_oracle(task: Task) -> None:
+    items = 0 if task.domain is None else task.domain.items
+    if task.oracle.items != items:
+        raise ArgumentError(
+            "oracle", f"is for {task.oracle.items} items, the domain has {items}"
+        )
+    kept = task.every and not isinstance(task.oracle, Longitudinal)
+    if kept and task.oracle.outcomes > TRACKING:
+        raise ArgumentError(
+            "oracle",
+            "keeps one message for ever, which would tell devices apart; use "
+            "LOLOHA or RAPPOR for answers that are given again, or every=None",
+        )
