@@ -55,7 +55,7 @@ def filters(oracle: Rappor, names: list[str]) -> Whole:
     """The bits of every name in every cohort: names × cohorts × bits."""
     items = oracle.encode([text_of(oracle.family, name) for name in names])
     rows = [
-        oracle.memo_keys(items, np.full(len(names), cohort))
+        oracle.filters(items, np.full(len(names), cohort))
         for cohort in range(oracle.cohorts)
     ]
     packed = np.stack(rows, axis=1)
@@ -87,7 +87,7 @@ def variation(truth: dict[str, float], decoded: Decoded) -> float:
     """Half the sum of differences, over all names."""
     shown = dict(zip(decoded.names, decoded.frequency.tolist(), strict=True))
     names = truth.keys() | shown.keys()
-    return sum(abs(truth.get(one, 0) - shown.get(one, 0)) for one in names) / 2
+    return sum(abs(truth.get(one, 0.0) - shown.get(one, 0.0)) for one in names) / 2
 
 
 def regression(

@@ -68,6 +68,8 @@ def test_our_texts_are_normal_and_google_s_are_as_typed() -> None:
     assert bloom.text_of("murmur32", None) == b"n:"
 
 
-def test_half_a_surrogate_pair_is_no_text() -> None:
-    with pytest.raises(ArgumentError, match="surrogate"):
-        bloom.text_of("murmur32", "\ud83c")
+@pytest.mark.parametrize("family", ["murmur32", "md5-byte"])
+@pytest.mark.parametrize("value", ["\ud83c", 1.5, b"text"])
+def test_what_is_no_value_is_refused(family: str, value: object) -> None:
+    with pytest.raises(ArgumentError, match="is no"):
+        bloom.text_of(family, value)

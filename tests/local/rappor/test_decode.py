@@ -20,7 +20,10 @@ NAMES = [f"page {i}" for i in range(20)]
 
 
 def tallied(
-    oracle: Rappor = ORACLE, names: list[str] = NAMES, devices: int = 20_000, seed: int = 1
+    oracle: Rappor = ORACLE,
+    names: list[str] = NAMES,
+    devices: int = 20_000,
+    seed: int = 1,
 ) -> Any:
     random = np.random.default_rng(seed)
     held = random.multinomial(devices, bench.distribution("zipf1", len(names)))
@@ -38,14 +41,12 @@ def test_the_simulation_has_the_law_of_real_messages() -> None:
     bits = bench.filters(oracle, names)
     repeated = np.repeat(items, held, axis=0)
     real = np.array(
-        [oracle.tally(oracle.randomize(repeated, FRESH)) for _ in range(3000)]
+        [oracle.tally(oracle.randomize(repeated, FRESH)) for _ in range(1200)]
     )
-    short = np.array(
-        [bench.simulated(oracle, held, bits, random) for _ in range(3000)]
-    )
-    error = np.sqrt((real.var(axis=0) + short.var(axis=0)) / 3000)
+    short = np.array([bench.simulated(oracle, held, bits, random) for _ in range(1200)])
+    error = np.sqrt((real.var(axis=0) + short.var(axis=0)) / 1200)
     assert (abs(real.mean(axis=0) - short.mean(axis=0)) < 5 * error).all()
-    assert real.var(axis=0) == pytest.approx(short.var(axis=0), rel=0.25)
+    assert real.var(axis=0) == pytest.approx(short.var(axis=0), rel=0.35)
 
 
 def test_decoded_shares_of_real_messages() -> None:
@@ -141,12 +142,12 @@ def test_the_covariance_is_the_one_of_messages() -> None:
     seen = []
     for _ in range(4000):
         table = bench.simulated(oracle, held, bits, random).reshape(2, 9)
-        seen.append((table[0, 1:] / table[0, 0]))
+        seen.append(table[0, 1:] / table[0, 0])
     shares = held / held.sum()
-    held_rate, null = (float(rate) for rate in oracle.rates.said)
+    held_rate, null = oracle.rates
     model = regression.Model(
         bits.transpose(1, 2, 0).astype(float), np.zeros((2, 8)),
-        np.array([500.0, 500.0]), oracle.rates, 1, 0.234, 0.05,
+        np.array([500.0, 500.0]), oracle.noise, 1, 0.234, 0.05,
     )  # fmt: skip
     expected = model.covariances(shares)[0] * (held_rate - null) ** 2
     # devices are given: half of what drawing them would add falls into this cohort
@@ -190,7 +191,7 @@ def test_pooled_periods_make_wider_intervals() -> None:
 def test_none_is_a_candidate_of_its_own() -> None:
     items = ORACLE.encode([b"n:", b"s:a"])
     records = ORACLE.randomize(np.repeat(items, [8000, 2000], axis=0), FRESH)
-    found = decode(ORACLE, ORACLE.tally(records), [None, "a", ""])
+    found = decode(ORACLE, ORACLE.tally(records), [None, "a", "b"])
     assert found.estimate[0] == pytest.approx(0.8, abs=6 * found.standard_error[0])
     assert abs(found.estimate[2]) < 6 * found.standard_error[2]
 
@@ -201,8 +202,8 @@ def test_none_is_a_candidate_of_its_own() -> None:
         ([], "is empty"),
         (["caf\u00e9", "cafe\u0301"], "twice"),
         (["a", "a"], "twice"),
-        (["a", "\ud83c"], "surrogate"),
-        (["a", 3], "must be texts"),
+        (["a", "\ud83c"], "no value"),
+        (["a", ""], "empty"),
         ([f"c{i}" for i in range(128)], "128 cannot be told apart by 128 bits"),
     ],
 )

@@ -54,7 +54,7 @@ def filters_of(oracle: Rappor, cohort: int) -> set[tuple[int, ...]]:
         items: NDArray[Any] = np.arange(oracle.items)
     else:
         items = oracle.encode([b"s:%d" % n for n in range(400)])
-    rows = oracle.memo_keys(items, np.full(len(items), cohort))
+    rows = oracle.filters(items, np.full(len(items), cohort))
     unpacked = np.unpackbits(rows, axis=1, count=oracle.bits, bitorder="little")
     return {tuple(row) for row in unpacked.tolist()}
 
@@ -158,7 +158,7 @@ def test_messages_have_exactly_the_stated_law(hashes: int) -> None:
         cohort = np.zeros((rows, 4), np.uint8)
         words = Queue(cohort, drawn(0), drawn(1), drawn(2))
         found = Counter(oracle.randomize(items, words)[:, 0].tolist())
-        (held,) = oracle.memo_keys(items[:1], np.zeros(1, np.int64))
+        (held,) = oracle.filters(items[:1], np.zeros(1, np.int64))
         bits = tuple(int(held[0]) >> place & 1 for place in range(3))
         law = message_law(oracle, bits)
         for said, share in zip(patterns(3), law, strict=True):
@@ -238,7 +238,7 @@ def test_calibration_keeps_both_promises_and_wastes_little(
 def test_calibration_is_as_good_as_one_layer_of_optimal_noise(items: int) -> None:
     """With room between the two ε: the variance of OUE at ε / hashes."""
     oracle = Rappor.at(items, epsilon=1, for_ever=3)
-    held, null = (float(rate) for rate in oracle.rates.said)
+    held, null = oracle.rates
     each = math.exp(1 / oracle.hashes)
     best = 4 * each / (each - 1) ** 2
     assert null * (1 - null) / (held - null) ** 2 == pytest.approx(best)
@@ -268,7 +268,7 @@ def test_a_device_s_words_are_drawn_in_the_written_order() -> None:
     cohort = int(words.take(1)[0]) % 4
     rows = [packing.biased(words, t, 1, 12)[0] for t in (oracle.flip, oracle.one)]
     rows.append(packing.biased(words, oracle.zero, 1, 12)[0])
-    (held,) = oracle.memo_keys(items, np.array([cohort]))
+    (held,) = oracle.filters(items, np.array([cohort]))
     kept = held ^ rows[0]
     said = (rows[1] & kept) | (rows[2] & ~kept)
     (record,) = oracle.randomize(items, Keyed(b"device"))
@@ -325,7 +325,7 @@ def test_evidence_of_a_declared_domain(items: int, periods: int) -> None:
     seeds = np.zeros(len(held), np.int64)
     found = np.arange(items)
     seen = []
-    for _ in range(3000):
+    for _ in range(1500):
         kept = oracle.permanent(oracle.memo_keys(held, seeds), FRESH)
         sent = [oracle.instant(kept, seeds, FRESH) for _ in range(periods)]
         counts = oracle.tally(np.concatenate(sent))
@@ -335,7 +335,17 @@ def test_evidence_of_a_declared_domain(items: int, periods: int) -> None:
     variance = (about.null + about.slope * true) / about.gain**2
     error = np.mean(seen, axis=0) - true
     assert (abs(error) < 5 * np.sqrt(variance / len(seen))).all()
-    assert np.var(seen, axis=0) == pytest.approx(variance, rel=0.15)
+    assert np.var(seen, axis=0) == pytest.approx(variance, rel=0.2)
+
+
+def test_values_with_equal_filters_have_noise_of_their_own() -> None:
+    oracle = small(3, 1)
+    items = oracle.encode([b"s:%d" % n for n in range(9)])
+    seeds = np.zeros(9, np.int64)
+    held, keys = oracle.filters(items, seeds), oracle.memo_keys(items, seeds)
+    assert len(np.unique(held, axis=0)) < 9
+    assert len(np.unique(keys, axis=0)) == 9
+    assert len(np.unique(oracle.memo_keys(items[:1].repeat(4, 0), np.arange(4)))) > 4
 
 
 def test_bloom_filters_need_candidates() -> None:

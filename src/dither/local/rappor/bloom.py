@@ -14,9 +14,8 @@ The last two are not compatible, though the clients come from one repository.
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,38 +23,41 @@ from numpy.typing import NDArray
 from dither.errors import ArgumentError
 from dither.local import hashes as hashing
 from dither.local.bits import width
+from dither.local.domain import canonical
 
 __all__ = ["DECLARED", "MURMUR", "OPEN", "filters", "items_of", "places", "text_of"]
 
 Packed = NDArray[np.uint8]
 Whole = NDArray[np.int64]
 
+NOTHING = b"n:"  # the canonical form of no answer, in an open vocabulary
 DECLARED = "identity"
 MURMUR = "murmur32"
 OPEN = {MURMUR: (1 << 16, 16), "md5-byte": (256, 16), "md5-uint16": (4096, 8)}
 """How many bits and hashes each family has at most."""
 
 
-def text_of(family: str, value: str | None) -> bytes:
-    """The bytes that stand for a value. Google's clients hash a word as it is, and
-    send nothing for "none".
+def text_of(family: str, value: object) -> bytes:
+    """The bytes that stand for a value; None is "none". Google's clients hash a word
+    as it is, and send nothing for "none".
     """
     if family != MURMUR:
-        return _encoded(value or "")
-    return b"n:" if value is None else b"s:" + _encoded(_normal(value))
+        return _typed(value)
+    text = NOTHING if value is None else canonical(value)
+    if text is None:
+        raise ArgumentError("candidates", f"{value!r:.40} is no value, or an empty one")
+    return text
 
 
-def _normal(value: str) -> str:
-    return unicodedata.normalize("NFC", value)
-
-
-def _encoded(value: str) -> bytes:
+def _typed(value: object) -> bytes:
     try:
-        return value.encode("utf-8")
+        return value.encode() if isinstance(value, str) else _no_text(value)
     except UnicodeEncodeError:
-        raise ArgumentError(
-            "value", "holds half a surrogate pair, which is no text; pass whole ones"
-        ) from None
+        return _no_text(value)
+
+
+def _no_text(value: object) -> NoReturn:
+    raise ArgumentError("candidates", f"{value!r:.40} is no text")
 
 
 def items_of(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
+from dither.local.estimates import discoveries
 from dither.local.rappor import bloom
 from dither.local.rappor.oracle import Rappor
 from dither.local.rappor.regression import (
@@ -86,7 +87,7 @@ class Decoded:
 def decode(
     oracle: Rappor,
     counts: Whole,
-    candidates: Sequence[str | None],
+    candidates: Sequence[object],
     *,
     periods: int = 1,
     rate: float = 0.05,
@@ -112,7 +113,7 @@ def decode(
         estimate=fitted.shares,
         covariance=covariance,
         p_value=p_value,
-        found=_discovered(p_value, float(confidence_level("rate", rate))),
+        found=discoveries(p_value, float(confidence_level("rate", rate))),
         influence=_influence(model, shares, fitted),
         fit=_judged(plain.misfit, model.equations - len(names)),
         balance=_balance(table[:, 0], periods),
@@ -134,17 +135,16 @@ def _table(oracle: Rappor, counts: Whole) -> Whole:
     return table
 
 
-def _items(oracle: Rappor, names: tuple[str | None, ...]) -> NDArray[Any]:
+def _items(oracle: Rappor, names: tuple[Any, ...]) -> NDArray[Any]:
     if not names:
         raise ArgumentError("candidates", "is empty; list strings that may be popular")
-    texts: dict[bytes, str | None] = {}
+    texts: dict[bytes, Any] = {}
     for name in names:
-        if not isinstance(name, str | None):
-            raise ArgumentError("candidates", f"must be texts, not {name!r:.40}")
         text = bloom.text_of(oracle.family, name)
         if text in texts:
             raise ArgumentError(
-                "candidates", f"holds {name!r:.40} twice (as Unicode's form NFC)"
+                "candidates",
+                f"holds {name!r:.40} twice (as Unicode's form NFC)",
             )
         texts[text] = name
     return oracle.encode(list(texts))
@@ -155,10 +155,10 @@ def _model(oracle: Rappor, table: Whole, items: NDArray[Any], periods: int) -> M
     heard = np.flatnonzero(table[:, 0])
     filters = np.empty((len(heard), oracle.bits, len(items)))
     for row, cohort in enumerate(heard):
-        packed = oracle.memo_keys(items, np.full(len(items), cohort))
+        packed = oracle.filters(items, np.full(len(items), cohort))
         bits = np.unpackbits(packed, axis=1, count=oracle.bits, bitorder="little")
         filters[row] = bits.T
-    held, null = (float(rate) for rate in oracle.rates.said)
+    held, null = oracle.rates
     sizes = table[heard, 0].astype(np.float64)
     seen = (table[heard, 1:] / sizes[:, None] - null) / (held - null)
     unset = 1 - 1 / oracle.bits
@@ -167,7 +167,7 @@ def _model(oracle: Rappor, table: Whole, items: NDArray[Any], periods: int) -> M
         filters,
         seen,
         sizes,
-        oracle.rates,
+        oracle.noise,
         periods,
         usual=1 - unset**oracle.hashes,
         both=1 - 2 * unset**oracle.hashes + neither**oracle.hashes,
@@ -199,7 +199,7 @@ def _finite(model: Model, shares: Reals, fitted: Fitted) -> Reals:
     anything: what chance would add to the shares themselves is taken off.
     """
     drawn = np.diag(shares) - np.outer(shares, shares)
-    return fitted.covariance - model.periods * drawn / model.sizes.sum()
+    return np.asarray(fitted.covariance - model.periods * drawn / model.sizes.sum())
 
 
 def _p_values(estimate: Reals, covariance: Reals) -> Reals:
@@ -207,19 +207,9 @@ def _p_values(estimate: Reals, covariance: Reals) -> Reals:
     return np.asarray(linear_algebra().special.ndtr(-standard))
 
 
-def _discovered(p_value: Reals, rate: float) -> NDArray[np.bool_]:
-    order = np.argsort(p_value)
-    limits = rate * np.arange(1, len(order) + 1) / len(order)
-    below = np.flatnonzero(p_value[order] <= limits)
-    found = np.zeros(len(order), np.bool_)
-    if below.size:
-        found[order[: below[-1] + 1]] = True
-    return found
-
-
 def _influence(model: Model, shares: Reals, fitted: Fitted) -> Reals:
     """The worst message has a one exactly where that moves the estimate up, or down."""
-    _, null = (float(rate) for rate in model.rates.said)
+    null = float(model.noise.said[1])
     weights = fitted.weights.reshape(len(shares), *model.seen.shape)
     expected = null + model.gain * model.ones(shares)
     ups = np.where(weights > 0, weights * (1 - expected), -weights * expected)

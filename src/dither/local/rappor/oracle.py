@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -28,7 +28,6 @@ Packed = NDArray[np.uint8]
 Whole = NDArray[np.int64]
 
 MOST_COHORTS = 256  # a kept cohort of more than 8 bits is a tracking id (rule R28)
-NO_LIMIT = 1 << 62  # an open vocabulary has as many values as there are strings
 BLOCK = 1 << 20  # records that are sorted by cohort together
 
 
@@ -36,7 +35,7 @@ BLOCK = 1 << 20  # records that are sorted by cohort together
 class Rappor(Longitudinal):
     """A Bloom filter of `hashes` among `bits` bits, in one of `cohorts` cohorts.
 
-    The permanent answer to a filter flips each bit with probability flip / 2^32 (half
+    The permanent answer to a value flips each bit of its filter with probability flip / 2^32 (half
     of what papers call f), and is kept. A message says 1 for a kept 1 with
     probability one / 2^32 (q) and for a kept 0 with probability zero / 2^32 (p).
 
@@ -45,7 +44,7 @@ class Rappor(Longitudinal):
     and the boolean form, whose two items share one bit.
 
     A device draws, in this order: its cohort (`words.below`), once; for each new
-    filter the flips (`bits.biased`, at `flip`), once; for each message one row at
+    value the flips (`bits.biased`, at `flip`), once; for each message one row at
     `one` and one at `zero`. The message has the first row's bits where the kept
     answer has ones, and the second row's elsewhere. A record is the cohort, in one
     byte, unless there is one cohort only; then the bits.
@@ -129,8 +128,14 @@ class Rappor(Longitudinal):
     # what is promised
 
     @property
-    def rates(self) -> Rates:
+    def noise(self) -> Rates:
         return Rates(self.flip, self.one, self.zero)
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """How likely a message has a one where the filter has one, and where not."""
+        held, null = self.noise.said
+        return float(held), float(null)
 
     @property
     def ways(self) -> tuple[int, int]:
@@ -141,11 +146,11 @@ class Rappor(Longitudinal):
 
     @property
     def epsilon(self) -> float:
-        return self.rates.loss(self.ways)
+        return self.noise.loss(self.ways)
 
     @property
     def epsilon_for_ever(self) -> float:
-        return self.rates.loss_for_ever(self.ways)
+        return self.noise.loss_for_ever(self.ways)
 
     @property
     def epsilon_fresh(self) -> float:
@@ -153,7 +158,7 @@ class Rappor(Longitudinal):
         that differ in every bit. If histories change at different times, T messages
         lose at most epsilon + (T − 1) · epsilon_fresh, and more than T · epsilon.
         """
-        return self.rates.loss_fresh(self.bits)
+        return self.noise.loss_fresh(self.bits)
 
     @property
     def permanent_parameters(self) -> dict[str, Any]:
@@ -163,15 +168,27 @@ class Rappor(Longitudinal):
 
     @property
     def influence(self) -> float:
-        """Of a message that has every bit of an item, if nothing else is estimated;
-        `decode` has the exact figure for each candidate.
+        """For an open vocabulary: if one candidate alone is estimated. `decode` has the
+        exact figure for each candidate of a list.
         """
-        held, null = self.rates.said
-        return float((1 - null) / (held - null))
+        if self.items:
+            return super().influence
+        held, null = self.rates
+        usual = 1 - (1 - 1 / self.bits) ** self.hashes
+        mine, others = self.hashes * (1 - usual), (self.bits - self.hashes) * usual
+        moved = mine * (1 - null) + others * null
+        return moved / (mine * (1 - usual) + others * usual) / (held - null)
+
+    def outlook(self, messages: int) -> Evidence:
+        """A string has several bits, whose mean is taken."""
+        found = super().outlook(messages)
+        if self.hashes == 1:
+            return found
+        return replace(found, null=found.null / self.hashes, slope=0.0, law=None)
 
     @property
     def distance(self) -> float:
-        return float_up(self.rates.distance(self.ways))
+        return float_up(self.noise.distance(self.ways))
 
     # sizes
 
@@ -191,10 +208,6 @@ class Rappor(Longitudinal):
     def outcomes(self) -> int:
         return self.cohorts << self.bits
 
-    @property
-    def memo_limit(self) -> int:
-        return self.items or NO_LIMIT
-
     # the device
 
     def encode(self, texts: Sequence[bytes]) -> NDArray[Any]:
@@ -204,13 +217,26 @@ class Rappor(Longitudinal):
     def seeds(self, words: Words, count: int) -> Whole:
         return below(words, self.cohorts, count)
 
-    def memo_keys(self, items: NDArray[Any], seeds: Whole) -> Packed:
-        """The Bloom filters."""
+    def filters(self, items: NDArray[Any], seeds: Whole) -> Packed:
+        """The Bloom filters of items in their cohorts."""
         return bloom.filters(self.family, items, seeds, self.hashes, self.bits)
 
+    def memo_keys(self, items: NDArray[Any], seeds: Whole) -> NDArray[Any]:
+        """The item, and its device's cohort."""
+        flat = items.reshape(len(items), -1).astype(np.int64)
+        return np.column_stack([flat, seeds])
+
     def permanent(self, keys: NDArray[Any], words: Words) -> Packed:
+        held = self.filters(self._items(keys[:, :-1]), keys[:, -1])
         flips = packing.biased(words, self.flip, len(keys), self.bits)
-        return np.asarray(keys ^ flips)
+        return np.asarray(held ^ flips)
+
+    def _items(self, flat: Whole) -> NDArray[Any]:
+        if self.family == bloom.MURMUR:
+            return flat.astype(np.uint32)
+        if self.family == bloom.DECLARED:
+            return flat[:, 0]
+        return flat.reshape(len(flat), self.cohorts, self.hashes)
 
     def instant(self, kept: NDArray[Any], seeds: Whole, words: Words) -> Packed:
         ones = packing.biased(words, self.one, len(kept), self.bits)
@@ -262,7 +288,7 @@ class Rappor(Longitudinal):
         return total.reshape(-1)
 
     def evidence(
-        self, counts: Whole, messages: int, periods: int, found: NDArray[Any]
+        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
     ) -> Evidence:
         """For a declared domain. The bits of an open vocabulary stand for several
         strings: `decode` tells them apart.
@@ -272,27 +298,27 @@ class Rappor(Longitudinal):
                 "candidates", "are needed to read Bloom filters; pass a list of strings"
             )
         if self.bits == 1:
-            return self._boolean(counts, messages, periods, found)
-        held, null = (float(rate) for rate in self.rates.said)
+            return self._boolean(counts, messages, periods, wanted)
+        held, null = self.rates
         return pure(
-            counts[1 + found],
+            counts[1 + wanted],
             messages,
             held,
             null,
             periods=periods,
-            fixed=(self.rates.fixed, self.rates.fixed),
+            fixed=(self.noise.fixed, self.noise.fixed),
         )
 
     def _boolean(
-        self, counts: Whole, messages: int, periods: int, found: NDArray[Any]
+        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
     ) -> Evidence:
         """Item 1 is a one, and item 0 a zero: a one that is not there."""
-        held, null = (float(rate) for rate in self.rates.said)
+        held, null = self.rates
         ones = int(counts[1])
-        hits = np.where(found == 1, ones, messages - ones)
-        kept = np.where(found == 1, held, 1 - null)
-        other = np.where(found == 1, null, 1 - held)
-        repeated = (periods - 1) * self.rates.fixed
+        hits = np.where(wanted == 1, ones, messages - ones)
+        kept = np.where(wanted == 1, held, 1 - null)
+        other = np.where(wanted == 1, null, 1 - held)
+        repeated = (periods - 1) * self.noise.fixed
         return Evidence(
             messages=messages,
             above=hits - messages * other,

@@ -44,7 +44,7 @@ class Model:
     filters: Reals
     seen: Reals
     sizes: Reals
-    rates: Rates
+    noise: Rates
     periods: int
     usual: float
     both: float
@@ -59,7 +59,7 @@ class Model:
 
     @property
     def gain(self) -> float:
-        held, null = self.rates.said
+        held, null = self.noise.said
         return float(held - null)
 
     def ones(self, shares: Reals) -> Reals:
@@ -82,8 +82,8 @@ class Model:
         return np.asarray(spread + missing * self.unlisted + _diagonal(noise))
 
     def _noise(self, ones: Reals) -> Reals:
-        held, null = (float(rate) for rate in self.rates.said)
-        repeated = (self.periods - 1) * self.rates.fixed
+        held, null = (float(rate) for rate in self.noise.said)
+        repeated = (self.periods - 1) * self.noise.fixed
         mixed = ones * held * (1 - held) + (1 - ones) * null * (1 - null)
         return np.asarray((mixed + repeated) / self.gain**2)
 
@@ -204,8 +204,9 @@ def _missing(model: Model, shares: Reals, plain: Fitted) -> float:
     def excess(missing: float) -> float:
         return _misfit(model, known + missing * model.unlisted) - degrees
 
-    high = (plain.misfit / degrees - 1) * np.mean(known.diagonal(axis1=1, axis2=2))
-    high /= model.usual * (1 - model.usual)
+    noise = float(np.mean(known.diagonal(axis1=1, axis2=2)))
+    one = model.usual * (1 - model.usual)  # what a missing string adds to a bit
+    high = (plain.misfit / degrees - 1) * noise / one
     while excess(high) > 0:
         high *= 2
     search = linear_algebra().optimize.brentq
