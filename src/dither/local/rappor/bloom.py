@@ -86,6 +86,10 @@ def places(
     if family == MURMUR:
         rows = cohorts[:, None] * hashes + np.arange(hashes)
         return hashing.places(items[:, None, :], rows, bits)
+    if items.ndim != 3:
+        raise ArgumentError(
+            "family", f"{family} is for google's clients; a task uses {MURMUR}"
+        )
     return items[np.arange(len(items)), cohorts]
 
 
