@@ -116,7 +116,7 @@ def regression(
 def held_share(truth: dict[str, float], decoded: Decoded) -> float:
     """How many intervals hold the true share."""
     true = np.array([truth.get(one, 0.0) for one in decoded.names])
-    low, high = decoded.interval()
+    low, high = decoded.ends()
     return float(np.mean((low <= true) & (true <= high)))
 
 

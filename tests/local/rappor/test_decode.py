@@ -91,6 +91,22 @@ def test_intervals_hold_as_often_as_they_say(periods: int) -> None:
     assert coverage(found) == pytest.approx(0.95, abs=0.01)
 
 
+def test_a_share_at_the_detection_limit_is_found_four_times_in_five() -> None:
+    """Within the chance of 300 candidates at the limit."""
+    oracle = Rappor.of(f=0.25, p=0.25, q=0.75)
+    names = [f"w{i}" for i in range(40)]
+    bits = bench.filters(oracle, names)
+    held = np.array([900] * 15 + [46_500] + [0] * 24)
+    random = np.random.default_rng(6)
+    shares = []
+    for _ in range(20):
+        counts = bench.simulated(oracle, held, bits, random)
+        decoded = decode(oracle, counts, names)
+        shares.append(decoded.found[:15].mean())
+    assert decoded.detection_limit() == pytest.approx(900 / 60_000, rel=0.1)
+    assert np.mean(shares) > 0.75
+
+
 def test_strings_missing_from_the_list_widen_intervals() -> None:
     """A tenth of all answers is not on the list, in ten strings."""
     found = list(bench.regression("exp", 10, np.random.default_rng(4)))

@@ -134,21 +134,17 @@ def test_every_question_and_protocol_has_a_secret_of_its_own() -> None:
 
 def test_one_secret_under_two_rates_gives_bits_away() -> None:
     """What `Client.of` is for: the kept noise knows neither question nor f. A bit that
-    changes with f is a coin at the larger one, so the other answer is the truth.
+    changes with f was replaced at the larger one only: the other answer is the truth.
     """
     held = 0b1
-    for start in range(200):
+    for start in range(20):
         secret = bytes([start]) * 32
         low, high = (
             google.Client(google.Protocol(f=f), secret).permanent(held)
             for f in (0.02, 0.9)
         )
-        if low != high:
-            noise = google.noise_of("python", secret, b"", held, 16)
-            sure = [p for p in range(16) if (low ^ high) >> p & 1 and noise[p] >> 1 > 2]
-            assert all(low >> place & 1 == held >> place & 1 for place in sure)
-            return
-    raise AssertionError("no bit ever changed")
+        assert low != high
+        assert not (low ^ high) & (low ^ held)
 
 
 def test_reports_are_summed_as_google_sums_them() -> None:
@@ -164,8 +160,17 @@ def test_reports_are_summed_as_google_sums_them() -> None:
 
 @pytest.mark.parametrize(
     "report",
-    [(2, "0" * 16), (-1, "0" * 16), (0, "0" * 15), (0, "2" * 16), (0,), None, ("x", "")]
-    + [(0, None), (0, "0" * 15 + "_")],
+    [
+        (2, "0" * 16),
+        (-1, "0" * 16),
+        (0, "0" * 15),
+        (0, "2" * 16),
+        (0, "0" * 15 + "_"),
+        (0, None),
+        (0,),
+        ("x", ""),
+        None,
+    ],
 )
 def test_reports_of_no_client_are_rejected(report: Any) -> None:
     oracle = Rappor.of(f=0.5, p=0.5, q=0.75, bits=16, cohorts=2, family="md5-byte")

@@ -77,7 +77,13 @@ class Decoded:
     def other_error(self) -> float:
         return float(np.sqrt(max(self.covariance.sum(), 0.0)))
 
-    def interval(self, confidence: float = 0.95) -> tuple[Reals, Reals]:
+    def detection_limit(self, rate: float = 0.05) -> float:
+        """The share that every candidate would be found at four times in five."""
+        normal = NormalDist()
+        reach = normal.inv_cdf(1 - rate / len(self.names)) + normal.inv_cdf(0.8)
+        return min(float(reach * self.standard_error.max()), 1.0)
+
+    def ends(self, confidence: float = 0.95) -> tuple[Reals, Reals]:
         """Ends between which each true share lies with this probability."""
         level = float(confidence_level("confidence", confidence))
         margin = NormalDist().inv_cdf((1 + level) / 2) * self.standard_error
