@@ -42,6 +42,8 @@ class Peer:
     module: str
 
 
+LOCAL_PINS = ("numpy<2", "xxhash<4", "scikit-learn", "statsmodels")
+
 PEERS = {
     peer.name: peer
     for peer in (
@@ -50,6 +52,15 @@ PEERS = {
         Peer("opendp-numpy", ("opendp==0.16.0", "numpy==2.4.6"), "opendp.prelude"),
         Peer("opendp-polars", ("opendp[polars]==0.16.0",), "opendp.prelude"),
         Peer("diffprivlib", ("diffprivlib==0.6.6", "scikit-learn<1.8"), "diffprivlib"),
+        # Neither names all that it imports; both fail on newer numpy or xxhash.
+        Peer(
+            "pure-ldp", ("pure-ldp==1.2.0", *LOCAL_PINS), "pure_ldp.frequency_oracles"
+        ),
+        Peer(
+            "multi-freq-ldpy",
+            ("multi-freq-ldpy==0.2.5", *LOCAL_PINS),
+            "multi_freq_ldpy",
+        ),
         Peer("dp-accounting", ("dp-accounting==0.6.0",), "dp_accounting"),
         Peer("prv-accountant", ("prv-accountant==0.2.0",), "prv_accountant"),
         Peer("tmlt.analytics", ("tmlt.analytics==0.21.0",), "tmlt.analytics"),

@@ -9,6 +9,7 @@
     ├── BudgetExceeded       the account cannot afford the charge; nothing was spent
     ├── LedgerError          the book cannot be used as it is: missing, locked, foreign, tampered with; says what to do
     │   └── AccountFrozen    the account waits for its curator
+    ├── DeviceError          a device's file cannot be used as it is; nothing was sent
     └── MissingExtra         an optional part is not installed; says which to install (is an ImportError)
 
 Errors speak of the question, never of the data: no message carries a value taken from
@@ -21,6 +22,7 @@ __all__ = [
     "AccountFrozen",
     "ArgumentError",
     "BudgetExceeded",
+    "DeviceError",
     "DitherError",
     "EngineFailed",
     "LedgerError",
@@ -135,6 +137,14 @@ class AccountFrozen(LedgerError):
     """The account grants nothing until its curator has looked at it.
 
     Way out: the curator looks at `dither log` and thaws it with `dither thaw`.
+    """
+
+
+class DeviceError(DitherError):
+    """The file of a device cannot be used as it is. Nothing was sent.
+
+    Way out: the message names the file; make it writable, choose another one, or
+    remove it to begin as a new device.
     """
 
 

@@ -6,8 +6,10 @@ the device; a tally adds messages up; an estimate says how frequent each value i
 
 from dither.local.build import task
 from dither.local.choose import Choice, choose
+from dither.local.client import Client, Sent
 from dither.local.domain import Domain
 from dither.local.frequencies import Frequencies
+from dither.local.shuffling import shuffled
 from dither.local.signing import SigningKey
 from dither.local.tally import Tally
 from dither.local.task import Task
@@ -15,12 +17,15 @@ from dither.local.wire import Messages
 
 __all__ = [
     "Choice",
+    "Client",
     "Domain",
     "Frequencies",
     "Messages",
+    "Sent",
     "SigningKey",
     "Tally",
     "Task",
     "choose",
+    "shuffled",
     "task",
 ]

@@ -29,7 +29,7 @@ def canonical(value: object) -> bytes | None:
     match plain:
         case bool():
             return b"b:1" if plain else b"b:0"
-        case int():
+        case int() if plain.bit_length() <= 1 << 10:  # no text for longer ones
             return b"i:%d" % plain
         case str():
             return canonical_text(plain)

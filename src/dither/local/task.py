@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from datetime import date, timedelta
@@ -81,12 +82,16 @@ class Task:
     @property
     def values(self) -> int:
         """How many answers a device can have kept: its distinct values and "none", but
-        not more than there are items.
+        not more than the domain has values, and "none".
+
+        A domain without "none" has it on the device all the same: as a random item
+        with noise of its own.
         """
         if not self.every:
             return 1
-        items = self.oracle.items or self.distinct + 1
-        return min(self.distinct + 1, items)
+        if self.domain is None:
+            return self.distinct + 1
+        return min(self.distinct, len(self.domain.values)) + 1
 
     @property
     def lifetime(self) -> PureDP:
@@ -107,9 +112,18 @@ class Task:
             f"{for_ever:.4g}. All messages of a device, for ever: ε = "
             f"{self.lifetime.epsilon:.4g} ({self.values} values, none included), "
             "against everyone whose answers change at the same times; against "
-            "someone whose answers change at other times, ε = "
-            f"{once:.4g} for each message."
+            f"someone whose answers change at other times, {self._changes}."
         )
+
+    @property
+    def _changes(self) -> str:
+        """What is promised where kept answers are as good as seen: only the noise of
+        each message hides which of two messages share one.
+        """
+        instant = self.oracle.epsilon_instant
+        if instant == math.inf:
+            return "nothing: that an answer changed can be seen for sure"
+        return f"ε = {instant:.4g} for each message"
 
     @property
     def influence(self) -> float:

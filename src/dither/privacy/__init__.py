@@ -34,6 +34,7 @@ from dither.privacy.composition import Composition, compose
 from dither.privacy.concentrated import GaussianDP, RenyiDP, ZeroConcentratedDP
 from dither.privacy.gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
 from dither.privacy.guarantees import ApproxDP, BoundedRange, Guarantee, PureDP
+from dither.privacy.shuffling import shuffled_numerically
 from dither.privacy.units import ROW, Relation, Unit
 
 __all__ = [
@@ -63,4 +64,5 @@ __all__ = [
     "poisson",
     "rho_for_error",
     "shuffled",
+    "shuffled_numerically",
 ]

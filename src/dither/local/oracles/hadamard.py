@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -131,6 +132,11 @@ class HadamardResponse(Oracle):
     def distance(self) -> float:
         """For two items of different blocks; within a block half of it."""
         return 2 * self.gain if self.blocks > 1 else self.gain
+
+    @property
+    def common(self) -> Fraction:
+        halves = 2 * self.blocks
+        return halves * (1 - chance(self.truth)) / (halves - 1)
 
     def _place(self, items: Whole) -> tuple[Whole, Whole]:
         return items % self.blocks, items // self.blocks + 1

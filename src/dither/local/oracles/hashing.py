@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -117,6 +118,10 @@ class LocalHashing(Oracle):
     def distance(self) -> float:
         truth = float(chance(self.truth))
         return (truth - (1 - truth) / (self.prime - 1)) * (1 - 1 / self.prime)
+
+    @property
+    def common(self) -> Fraction:
+        return self.prime * (1 - chance(self.truth)) / (self.prime - 1)
 
     def randomize(self, items: NDArray[Any], words: Words) -> Packed:
         functions = below(words, self.functions.pool, len(items))

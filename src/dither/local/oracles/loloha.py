@@ -68,8 +68,11 @@ class Loloha(Longitudinal):
             raise ArgumentError("functions", f"must be at most {POOL}: see rule R28")
         check("kept", self.kept)
         check("sent", self.sent)
-        if self.epsilon <= 0:
-            raise ArgumentError("sent", f"must be above 1/{self.values} of 2^32")
+        for name in ("kept", "sent"):
+            # below, the truth would be what is said least: two such layers would
+            # have an ε, and each of them none
+            if response_loss(getattr(self, name), self.values) <= 0:
+                raise ArgumentError(name, f"must be above 1/{self.values} of 2^32")
 
     @classmethod
     def at(cls, items: int, epsilon: float, for_ever: float) -> Self:
@@ -133,6 +136,10 @@ class Loloha(Longitudinal):
     @property
     def epsilon_for_ever(self) -> float:
         return response_loss(self.kept, self.values)
+
+    @property
+    def epsilon_instant(self) -> float:
+        return response_loss(self.sent, self.values)
 
     @property
     def collisions(self) -> float:

@@ -4,8 +4,10 @@ probabilities as thresholds t / 2^32.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -108,6 +110,13 @@ class Oracle(ABC):
     def distance(self) -> float:
         """The largest total variation distance between the messages of two items."""
 
+    @property
+    def common(self) -> Fraction | None:
+        """A share γ such that, for some law ω, every item sends every message with a
+        probability between γ·ω and e^ε·γ·ω; None where messages can be linked.
+        """
+        return None
+
     @abstractmethod
     def randomize(self, items: NDArray[Any], words: Words) -> Packed:
         """A record for each item, each from a device of its own."""
@@ -144,6 +153,13 @@ class Oracle(ABC):
     def epsilon_for_ever(self) -> float:
         """What all messages about one memoized answer lose together."""
         return self.epsilon
+
+    @property
+    def epsilon_instant(self) -> float:
+        """What one message loses about the answer that was kept, whatever it is: the
+        instantaneous noise alone. Without any, a kept answer can be seen.
+        """
+        return math.inf
 
 
 class Longitudinal(Oracle):

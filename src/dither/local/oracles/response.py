@@ -96,6 +96,10 @@ class KAryResponse(Oracle):
         one, other = self.rates
         return one - other
 
+    @property
+    def common(self) -> Fraction:
+        return self.items * (1 - chance(self.truth)) / (self.items - 1)
+
     def randomize(self, items: NDArray[Any], words: Words) -> Packed:
         said = respond(self.truth, self.items, items, words)
         return records_of(said, self.record)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -135,6 +136,11 @@ class CountMeanSketch(_Sketch):
         one, zero = self.hits
         return one - zero
 
+    @property
+    def common(self) -> Fraction:
+        """Compared with bits of which none is a place."""
+        return chance(self.flip) / (1 - chance(self.flip))
+
     def randomize(self, items: NDArray[Any], words: Words) -> Packed:
         rows = below(words, self.rows, len(items))
         out = bits.biased(words, self.flip, len(items), self.columns)
@@ -224,6 +230,10 @@ class HadamardSketch(_Sketch):
     def distance(self) -> float:
         """Two items at different places have different signs in half of the columns."""
         return float(chance(self.truth)) - 0.5
+
+    @property
+    def common(self) -> Fraction:
+        return 2 * (1 - chance(self.truth))
 
     def randomize(self, items: NDArray[Any], words: Words) -> Packed:
         rows = below(words, self.rows, len(items))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,7 +24,7 @@ __all__ = ["SubsetSelection"]
 Packed = NDArray[np.uint8]
 Whole = NDArray[np.int64]
 
-BLOCK = 1 << 22  # cells of the table in which sets are drawn
+BLOCK = 1 << 25  # cells of the table in which sets are drawn
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,10 @@ class SubsetSelection(Oracle):
         truth, others = chance(self.truth), self.items - 1
         own = truth * (self.items - self.size) / others
         return float(own - (1 - truth) * self.size / others)
+
+    @property
+    def common(self) -> Fraction:
+        return self.items * (1 - chance(self.truth)) / (self.items - self.size)
 
     def randomize(self, items: NDArray[Any], words: Words) -> Packed:
         out = np.empty((len(items), self.record), np.uint8)

@@ -17,6 +17,7 @@ from dither.local.evidence import Evidence, pure
 from dither.local.oracles.oracle import Longitudinal, Oracle
 from dither.local.thresholds import chance, check, loss, smallest
 from dither.local.words import ONE, Words, coins
+from dither.privacy.numbers import up
 
 __all__ = ["LongitudinalUnary", "Unary", "symmetric", "unary_loss"]
 
@@ -137,6 +138,12 @@ class Unary(_Bits):
     def chances(self) -> tuple[Fraction, Fraction]:
         return chance(self.one), chance(self.zero)
 
+    @property
+    def common(self) -> Fraction:
+        """Compared with bits that are all drawn as another item's."""
+        one, other = self.chances
+        return (1 - one) / (1 - other)
+
     def randomize(self, items: NDArray[Any], words: Words) -> Packed:
         return _encoded(self.one, self.zero, items, words, self.items)
 
@@ -200,6 +207,12 @@ class LongitudinalUnary(Longitudinal, _Bits):
     @property
     def epsilon_for_ever(self) -> float:
         return unary_loss(chance(self.kept_one), chance(self.kept_zero))
+
+    @property
+    def epsilon_instant(self) -> float:
+        """Two kept answers may differ in every bit: each was drawn on its own."""
+        one, zero = chance(self.sent_one), chance(self.sent_zero)
+        return up(self.items * loss(max(one / zero, (1 - zero) / (1 - one))))
 
     @property
     def permanent_parameters(self) -> dict[str, Any]:

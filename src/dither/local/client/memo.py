@@ -1,0 +1,161 @@
+"""What a device draws once and keeps: not as a table, but as a function of its secret.
+
+Each memo has a salt of its own, which is deleted when its task is left. Everything
+else follows from the secret, the salt and the task, so a restored copy answers alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.local.domain import canonical
+from dither.local.hashes import digests
+from dither.local.oracles import Longitudinal
+from dither.local.task import NOTHING, Task
+from dither.local.words import Keyed, below
+
+__all__ = [
+    "LONGEST",
+    "NONE",
+    "Answer",
+    "Memo",
+    "framed",
+    "memo_id",
+    "permanent_digest",
+]
+
+Packed = NDArray[np.uint8]
+
+LONGEST = 1024
+"""Bytes of the longest text that an open vocabulary counts: hashing a book would take
+time, and a server could ask nothing about it.
+"""
+
+
+def framed(*parts: bytes) -> bytes:
+    """Parts, each behind its length in four bytes (the largest first): no two lists of
+    parts give the same bytes.
+    """
+    return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+
+
+def permanent_digest(task: Task) -> bytes:
+    """Of everything that a kept answer depends on, and the domain that numbers values.
+
+    Two rates on one stream of noise would tell the answer for sure, so another rate
+    must be another stream (rule R28).
+    """
+    whole = json.loads(task.document)
+    kept = {"domain": whole["domain"], "oracle": task.oracle.permanent_parameters}
+    text = json.dumps(kept, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).digest()
+
+
+def memo_id(task: Task) -> bytes:
+    """Which memo a task uses. Tasks that differ only in their instantaneous noise, their
+    dates or their limits share one.
+
+    A task that is answered once has its own: its message may have no instantaneous
+    noise and come in any number of kinds, and would link the tasks that share it.
+    """
+    parts = [task.attribute.encode(), permanent_digest(task)]
+    if not task.every:
+        parts += [task.name.encode(), task.starts.isoformat().encode()]
+    return hashlib.sha256(framed(*parts)).digest()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a device answers: the canonical bytes of a value, and its number in the
+    domain; −1 where it has none.
+    """
+
+    known: bytes
+    place: int = -1
+
+    @classmethod
+    def of(cls, task: Task, value: object) -> Answer:
+        """The value, or "none" if the task does not count it.
+
+        Whatever an app passes, there is an answer: an error would tell something
+        about the value (rule R1).
+        """
+        try:
+            known = canonical(value)
+            if task.domain is None:
+                return cls(known) if known and len(known) <= LONGEST else NONE
+            place = task.domain.place(value)
+            return cls(known, place) if known and place >= 0 else NONE
+        except Exception:  # an object can do anything when it is looked at
+            return NONE
+
+
+NONE = Answer(NOTHING)
+
+
+@dataclass(frozen=True)
+class Memo:
+    """The source of everything a device keeps about one attribute under one set of
+    permanent parameters.
+    """
+
+    secret: bytes = field(repr=False)
+    salt: bytes = field(repr=False)
+    attribute: str
+    permanent: bytes
+
+    @classmethod
+    def of(cls, task: Task, secret: bytes, salt: bytes) -> Memo:
+        return cls(secret, salt, task.attribute, permanent_digest(task))
+
+    def key(self, purpose: str, *parts: bytes) -> bytes:
+        """A key for one purpose: HMAC-SHA256 under the device's secret."""
+        start = (self.salt, self.attribute.encode(), self.permanent, purpose.encode())
+        return hmac.new(self.secret, framed(*start, *parts), hashlib.sha256).digest()
+
+    def words(self, purpose: str, *parts: bytes) -> Keyed:
+        return Keyed(self.key(purpose, *parts))
+
+    def seeds(self, task: Task) -> NDArray[np.int64]:
+        """The device's hash function or cohort: one for all answers."""
+        assert isinstance(task.oracle, Longitudinal)
+        return task.oracle.seeds(self.words("seed"), 1)
+
+    def item(self, task: Task, answer: Answer) -> NDArray[Any]:
+        """The answer as the oracle knows it, in an array of one.
+
+        Where the domain has no "none", it is a random item, the same for ever, with
+        noise of its own.
+        """
+        if task.domain is None:
+            return digests([answer.known])
+        if answer != NONE:
+            return np.array([answer.place])
+        if task.domain.none:
+            return np.array([len(task.domain.values)])
+        return below(self.words("none"), task.domain.items, 1)
+
+    def permanent_answer(self, task: Task, answer: Answer) -> NDArray[Any]:
+        """What is kept about an answer for ever: the first layer of noise."""
+        assert isinstance(task.oracle, Longitudinal)
+        keys = task.oracle.memo_keys(self.item(task, answer), self.seeds(task))
+        return task.oracle.permanent(keys, self.words("permanent", answer.known))
+
+    def record(self, task: Task, answer: Answer, period: int, slot: int) -> Packed:
+        """The record of one message. Without instantaneous noise, it is the same in
+        every period.
+        """
+        if not isinstance(task.oracle, Longitudinal):
+            item = self.item(task, answer)
+            return task.oracle.randomize(item, self.words("once", answer.known))
+        kept = self.permanent_answer(task, answer)
+        numbers = (period.to_bytes(4, "big"), slot.to_bytes(4, "big"))
+        words = self.words("instant", task.tag, *numbers, answer.known)
+        return task.oracle.instant(kept, self.seeds(task), words)

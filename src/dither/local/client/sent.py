@@ -1,0 +1,55 @@
+"""What left the device, for its owner to read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.local.task import Task
+
+__all__ = ["Sent", "in_words"]
+
+PLACE = re.compile(r"\{(\d+)\}")
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A message that was handed to the app: when, for which task and period, and what
+    it says. It says nothing for sure: `epsilon` bounds how much.
+    """
+
+    at: datetime
+    task: str
+    version: int
+    first: date
+    until: date
+    slot: int
+    said: str
+    epsilon: float
+    message: bytes = field(repr=False)
+
+    def __str__(self) -> str:
+        more = f", message {self.slot + 1}" if self.slot else ""
+        return (
+            f"{self.at:%Y-%m-%d %H:%M} UTC  {self.task} (version {self.version}), "
+            f"period from {self.first}{more}: your answer was turned into "
+            f"“{self.said}”, ε = {self.epsilon:.4g}, {len(self.message)} bytes"
+        )
+
+
+def in_words(task: Task, record: NDArray[np.uint8]) -> str:
+    """What a message says, with the values' own names."""
+    said = task.oracle.describe(record)
+    if task.domain is None:
+        return said
+    return PLACE.sub(lambda found: _named(task, int(found[1])), said)
+
+
+def _named(task: Task, place: int) -> str:
+    assert task.domain is not None
+    values = task.domain.values
+    return str(values[place]) if place < len(values) else "none"

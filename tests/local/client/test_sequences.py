@@ -1,0 +1,336 @@
+"""What several messages of one device say together: exact distributions of the real
+code, every random decision enumerated.
+
+Decisions are known by the key they are drawn from, so noise is shared exactly where
+the device shares it. `KEPT`, `ONCE`, … are ratios of probabilities, e^ε, as fractions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import date
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from dither import local
+from dither.local import domain
+from dither.local.client import memo as memos
+from dither.local.client.memo import Answer, Memo
+from dither.local.oracles import KAryResponse, Loloha, loloha, response
+from dither.local.thresholds import loss
+from dither.local.words import ONE, Words
+
+Law = dict[tuple[bytes, ...], Fraction]
+
+
+@dataclass
+class Decisions:
+    """One path through the random decisions of a device, and how likely it is."""
+
+    given: list[int]
+    made: list[tuple[int, int]] = field(default_factory=list)
+    known: dict[tuple[bytes, int], int] = field(default_factory=dict)
+    chance: Fraction = Fraction(1)
+
+    def decide(self, place: tuple[bytes, int], chances: list[Fraction]) -> int:
+        if place not in self.known:
+            number = len(self.made)
+            choice = self.given[number] if number < len(self.given) else 0
+            self.made.append((choice, len(chances)))
+            self.known[place] = choice
+            self.chance *= chances[choice]
+        return self.known[place]
+
+    def next(self) -> list[int] | None:
+        """The decisions that lead to the path after this one."""
+        path = list(self.made)
+        while path and path[-1][0] + 1 == path[-1][1]:
+            path.pop()
+        if not path:
+            return None
+        return [choice for choice, _ in path[:-1]] + [path[-1][0] + 1]
+
+
+class Stream:
+    """Words of a key that are decided instead of drawn."""
+
+    def __init__(self, key: bytes, decisions: Decisions) -> None:
+        self.key, self.decisions, self.number = key, decisions, 0
+
+    def decide(self, chances: list[Fraction]) -> int:
+        self.number += 1
+        return self.decisions.decide((self.key, self.number), chances)
+
+
+def coins(words: Stream, threshold: int, count: int):
+    assert count == 1
+    heads = Fraction(threshold, ONE)
+    return np.array([words.decide([heads, 1 - heads]) == 0])
+
+
+def below(words: Stream, bound: int, count: int):
+    assert count == 1
+    return np.array([words.decide([Fraction(1, bound)] * bound)])
+
+
+@pytest.fixture(autouse=True)
+def decided(monkeypatch):
+    for module in (response, loloha, memos, domain):
+        for name, stand_in in (("coins", coins), ("below", below)):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, stand_in)
+
+
+class Enumerated(Memo):
+    """A memo whose words are decisions."""
+
+    decisions: Decisions
+
+    def words(self, purpose: str, *parts: bytes) -> Words:
+        return Stream(self.key(purpose, *parts), self.decisions)
+
+
+Asked = list[tuple[local.Task, object]]
+
+
+def law(asked: Asked, kind: type[Memo] = Enumerated) -> Law:
+    """The joint distribution of the messages of one device: a task and a value for
+    each period.
+    """
+    found: Counter[tuple[bytes, ...]] = Counter()
+    given: list[int] | None = []
+    while given is not None:
+        decisions = Decisions(given)
+        said = []
+        for period, (task, value) in enumerate(asked):
+            memo = kind.of(task, b"secret", b"salt")
+            object.__setattr__(memo, "decisions", decisions)
+            record = memo.record(task, Answer.of(task, value), period, 0)
+            said.append(record.tobytes())
+        found[tuple(said)] += decisions.chance
+        given = decisions.next()
+    assert sum(found.values()) == 1
+    return dict(found)
+
+
+def worst(one: Law, other: Law) -> Fraction | None:
+    """The largest ratio of two probabilities; None if it is infinite."""
+    if any(said not in other for said in one):
+        return None
+    return max(one[said] / other[said] for said in one)
+
+
+def pattern(history: tuple[object, ...]) -> list[int]:
+    """When a history changes, and to what it goes back: each answer by its first use."""
+    return [history.index(value) for value in history]
+
+
+def pairs(
+    task: local.Task, values: list[object], length: int
+) -> Iterator[tuple[tuple[object, ...], tuple[object, ...], Fraction | None]]:
+    histories = list(product(values, repeat=length))
+    laws = [law([(task, value) for value in history]) for history in histories]
+    for one, first in zip(histories, laws, strict=True):
+        for other, second in zip(histories, laws, strict=True):
+            yield one, other, worst(first, second)
+
+
+def task_of(oracle, values=("a", "b"), *, none=True, **changes):
+    settings = {"domain": values, "none": none, "epsilon": 99, "for_ever": 99}
+    settings |= {"distinct": len(values), "every": "day", "n": 1000, "oracle": oracle}
+    settings |= {"starts": date(2027, 3, 1)}
+    return local.task("t", **(settings | changes))
+
+
+def part(share: float) -> int:
+    return round(share * ONE)
+
+
+def response_ratio(threshold: int, outcomes: int) -> Fraction:
+    share = Fraction(threshold, ONE)
+    return share * (outcomes - 1) / (1 - share)
+
+
+HASHED = Loloha(3, 2, 4, part(0.6), part(0.95))
+PLAIN = Loloha(3, 3, 1, part(0.6), part(0.7))
+LOLOHAS = {"hashed": HASHED, "plain": PLAIN}
+
+
+@pytest.mark.parametrize("oracle", LOLOHAS.values(), ids=LOLOHAS)
+def test_one_message_loses_epsilon_once(oracle):
+    task = task_of(oracle)
+    found = [ratio for _, _, ratio in pairs(task, ["a", "b", None], 1)]
+    assert loss(max(found)) == pytest.approx(oracle.epsilon, rel=1e-9)
+    assert loss(max(found)) <= oracle.epsilon
+
+
+@pytest.mark.parametrize("oracle", LOLOHAS.values(), ids=LOLOHAS)
+@pytest.mark.parametrize("length", [2, 3])
+def test_changes_at_the_same_times_cost_each_value_once(oracle, length):
+    """Also where two values are hashed to the same place."""
+    task = task_of(oracle)
+    kept = response_ratio(oracle.kept, oracle.values)
+    values = ["a", "b", None] if length == 2 else ["a", None]
+    for one, other, ratio in pairs(task, values, length):
+        if pattern(one) == pattern(other):
+            assert ratio <= kept ** len(set(one))
+            assert loss(ratio) <= task.lifetime.epsilon
+
+
+@pytest.mark.parametrize("oracle", LOLOHAS.values(), ids=LOLOHAS)
+def test_other_changes_cost_the_noise_of_each_message(oracle):
+    task = task_of(oracle)
+    instant = response_ratio(oracle.sent, oracle.values)
+    assert loss(instant) == pytest.approx(oracle.epsilon_instant)
+    for _, _, ratio in pairs(task, ["a", "b", None], 2):
+        assert ratio <= instant**2
+
+
+def test_nothing_less_is_promised_to_other_changes():
+    """A device that goes from one value to another, against one that stays: two
+    messages say more than twice what one of them says, and more than two values may
+    ever cost. So the promise names the noise of each message, and nothing smaller.
+    """
+    task = task_of(HASHED)
+    moved, stayed = (law([(task, "a"), (task, now)]) for now in ("b", "a"))
+    lost = loss(worst(moved, stayed))
+    assert lost > 2 * HASHED.epsilon
+    assert lost > 2 * HASHED.epsilon_for_ever
+    assert lost <= 2 * HASHED.epsilon_instant
+    assert f"ε = {HASHED.epsilon_instant:.4g} for each message" in task.promise
+
+
+class ByHash(Enumerated):
+    """A memo whose permanent noise belongs to the hash value, not to the value."""
+
+    def permanent_answer(self, task, answer):
+        seeds = self.seeds(task)
+        hashed = task.oracle._hashed(self.item(task, answer), seeds)
+        words = self.words("permanent", bytes(hashed))
+        return response.respond(task.oracle.kept, task.oracle.values, hashed, words)
+
+
+def test_noise_for_each_hash_value_would_break_the_promise():
+    """Both histories change at the same time. Under a function that takes only one of
+    the changes to another hash value, they change at different times.
+    """
+    task = task_of(HASHED)
+    histories = ([(task, "a"), (task, now)] for now in ("b", None))
+    assert loss(worst(*(law(one, ByHash) for one in histories))) > (
+        2 * HASHED.epsilon_for_ever
+    )
+
+
+BINARY = KAryResponse(2, part(0.75))
+TERNARY = KAryResponse(3, part(0.6))
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_a_kept_response_costs_each_value_once(length):
+    """Exactly: its messages show the kept answers."""
+    task = task_of(TERNARY)
+    kept = response_ratio(TERNARY.truth, 3)
+    found: dict[int, list[Fraction]] = {}
+    for one, other, ratio in pairs(task, ["a", "b", None], length):
+        if pattern(one) == pattern(other):
+            found.setdefault(len(set(one)), []).append(ratio)
+    for distinct, ratios in found.items():
+        # with all three values used, two histories are permutations of each other
+        assert max(ratios) <= kept**distinct
+        assert max(ratios) == kept**distinct or distinct == 3
+        assert loss(max(ratios)) <= task.lifetime.epsilon
+
+
+def test_a_change_of_a_kept_response_can_be_seen_for_sure():
+    task = task_of(TERNARY)
+    moved, stayed = (law([(task, "a"), (task, now)]) for now in ("b", "a"))
+    assert worst(moved, stayed) is None
+    assert TERNARY.epsilon_instant == float("inf")
+    assert "nothing: that an answer changed can be seen for sure" in task.promise
+
+
+def test_without_none_other_values_are_an_answer_with_noise_of_its_own():
+    """Two values and "none": three kept answers, as the reservation has it."""
+    task = task_of(BINARY, none=False)
+    assert task.values == 3
+    kept = response_ratio(BINARY.truth, 2)
+    for one, other, ratio in pairs(task, ["a", "b", None], 2):
+        if pattern(one) == pattern(other):
+            assert ratio <= kept ** len(set(one))
+    alone = law([(task, None)])
+    assert set(alone.values()) == {Fraction(1, 2)}
+
+
+# two tasks on one attribute
+
+
+def both(first, second, history):
+    """A history that both tasks are asked about in every period."""
+    return [(task, value) for value in history for task in (first, second)]
+
+
+def test_tasks_that_differ_in_instantaneous_noise_share_one_cost():
+    """Four messages about two values, through two tasks: two kept answers."""
+    quiet = task_of(HASHED, attribute="x")
+    loud = replace(quiet, name="loud", oracle=replace(HASHED, sent=part(0.8)))
+    assert memos.memo_id(quiet) == memos.memo_id(loud)
+    kept = response_ratio(HASHED.kept, 2)
+    histories = [("a", "a"), ("a", "b"), ("b", None), (None, None)]
+    laws = [law(both(quiet, loud, history)) for history in histories]
+    for one, first in zip(histories, laws, strict=True):
+        for other, second in zip(histories, laws, strict=True):
+            if pattern(one) == pattern(other):
+                assert worst(first, second) <= kept ** len(set(one))
+
+
+def test_tasks_with_different_permanent_noise_cost_both():
+    """Exactly: the second task's noise is independent of the first one's."""
+    one = task_of(BINARY, none=False, attribute="x")
+    two = replace(one, name="two", oracle=KAryResponse(2, part(0.9)))
+    assert memos.memo_id(one) != memos.memo_id(two)
+    ratio = worst(law(both(one, two, "a")), law(both(one, two, "b")))
+    both_kept = (response_ratio(task.oracle.truth, 2) for task in (one, two))
+    assert ratio == np.prod(list(both_kept))
+
+
+class Shared(Enumerated):
+    """A memo that forgets the permanent parameters: one stream for all rates."""
+
+    def words(self, purpose, *parts):
+        word = self.decisions.decide((purpose.encode() + b"".join(parts), 0), REGIONS)
+        return Fixed(BOUNDS[word])
+
+
+class Fixed:
+    """The same word for ever."""
+
+    def __init__(self, word: int) -> None:
+        self.word = word
+
+
+BOUNDS = [0, part(0.75), part(0.9)]  # a word in each region that two rates tell apart
+REGIONS = [
+    Fraction(end - start, ONE)
+    for start, end in zip(BOUNDS, [*BOUNDS[1:], ONE], strict=True)
+]
+
+
+def test_one_stream_under_two_rates_would_tell_the_value_for_sure(monkeypatch):
+    """A word between two thresholds is a truth under one rate and a lie under the
+    other: only one value can have said that.
+    """
+
+    def fixed(words, threshold, count):
+        return np.array([words.word < threshold] * count)
+
+    monkeypatch.setattr(response, "coins", fixed)
+    monkeypatch.setattr(response, "below", lambda *_: np.array([0]))
+    one = task_of(BINARY, none=False, attribute="x")
+    two = replace(one, name="two", oracle=KAryResponse(2, part(0.9)))
+    laws = [law(both(one, two, value), Shared) for value in "ab"]
+    assert worst(*laws) is None
