@@ -212,7 +212,7 @@ def test_two_messages_of_one_device(oracle: Rappor) -> None:
     assert found[True, True] <= oracle.epsilon_for_ever
     assert found[False, False] <= 2 * oracle.epsilon_for_ever
     mixed = max(found[True, False], found[False, True])
-    assert mixed <= oracle.epsilon + oracle.epsilon_fresh
+    assert mixed <= oracle.epsilon + oracle.epsilon_instant
 
 
 def test_messages_times_epsilon_once_is_no_bound() -> None:

@@ -62,7 +62,7 @@ class Rates:
         flip = chance(self.flip)
         return loss(((1 - flip) / flip) ** sum(ways))
 
-    def loss_fresh(self, bits: int) -> float:
+    def loss_instant(self, bits: int) -> float:
         """ε of one message for those who know the kept bits, all of them different."""
         if not self.zero or self.one >= ONE:
             return math.inf

@@ -55,7 +55,7 @@ class Rappor(Longitudinal):
     independently (docs/proofs/rappor.md).
     Assumes: cohorts are drawn before values are known; flips are drawn once for each
     value, and values whose filters happen to be equal do not share them. Histories
-    that change at different times are told apart by more: `epsilon_fresh`.
+    that change at different times are told apart by more: `epsilon_instant`.
     """
 
     cohorts: int
@@ -65,7 +65,7 @@ class Rappor(Longitudinal):
     flip: int
     one: int
     zero: int
-    kind: ClassVar[str] = "RAPPOR"
+    kind: ClassVar[str] = "rappor"
 
     def __post_init__(self) -> None:
         _check_sizes(self)
@@ -153,12 +153,12 @@ class Rappor(Longitudinal):
         return self.noise.loss_for_ever(self.ways)
 
     @property
-    def epsilon_fresh(self) -> float:
+    def epsilon_instant(self) -> float:
         """What a message loses to someone who knows the kept answers of two histories
         that differ in every bit. If histories change at different times, T messages
-        lose at most epsilon + (T − 1) · epsilon_fresh, and more than T · epsilon.
+        lose at most epsilon + (T − 1) · epsilon_instant, and more than T · epsilon.
         """
-        return self.noise.loss_fresh(self.bits)
+        return self.noise.loss_instant(self.bits)
 
     @property
     def permanent_parameters(self) -> dict[str, Any]:
