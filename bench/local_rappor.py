@@ -76,7 +76,8 @@ def simulated(
     spread = np.stack([random.multinomial(count, even) for count in held])
     devices = spread.sum(axis=0)
     ones = np.einsum("sc,scj->cj", spread, bits)
-    flip, one, zero = (t / ONE for t in (oracle.flip, oracle.one, oracle.zero))
+    thresholds = (oracle.flip, oracle.sent_one, oracle.sent_zero)
+    flip, one, zero = (t / ONE for t in thresholds)
     zeros = devices[:, None] - ones
     kept = random.binomial(ones, 1 - flip) + random.binomial(zeros, flip)
     lost = devices[:, None] - kept

@@ -104,7 +104,7 @@ def test_epsilon_follows_from_the_rounded_f(
 
 def test_cpp_cuts_p_and_q_to_bytes() -> None:
     oracle = google.Protocol(f=0.5, p=0.39, q=0.61, client="c++").oracle
-    assert (oracle.zero, oracle.one) == (99 << 24, 156 << 24)
+    assert (oracle.sent_zero, oracle.sent_one) == (99 << 24, 156 << 24)
 
 
 def test_reports_of_a_device_have_its_kept_bits_at_the_stated_rates() -> None:
@@ -202,7 +202,7 @@ def test_reports_are_decoded(client: str) -> None:
         ({"cohorts": 3}, "cohorts"),
         ({"f": 1.5}, "f"),
         ({"f": 1.0}, "flip"),
-        ({"p": 0.8}, "one"),
+        ({"p": 0.8}, "sent_one"),
         ({"hashes": 17}, "hashes"),
     ],
 )

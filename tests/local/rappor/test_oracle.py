@@ -33,7 +33,11 @@ class Queue:
 
 
 def small(bits: int = 3, hashes: int = 1, cohorts: int = 1, **changed: Any) -> Rappor:
-    numbers = {"flip": 1_200_000_001, "one": 3_100_000_003, "zero": 900_000_007}
+    numbers = {
+        "flip": 1_200_000_001,
+        "sent_one": 3_100_000_003,
+        "sent_zero": 900_000_007,
+    }
     return Rappor(
         0, cohorts=cohorts, bits=bits, hashes=hashes, family="murmur32",
         **(numbers | changed),
@@ -41,7 +45,11 @@ def small(bits: int = 3, hashes: int = 1, cohorts: int = 1, **changed: Any) -> R
 
 
 def basic(items: int, **changed: Any) -> Rappor:
-    numbers = {"flip": 700_000_001, "one": 3_300_000_003, "zero": 1_100_000_007}
+    numbers = {
+        "flip": 700_000_001,
+        "sent_one": 3_300_000_003,
+        "sent_zero": 1_100_000_007,
+    }
     bits = items if items > 2 else 1
     return Rappor(
         items, cohorts=1, bits=bits, hashes=1, family="identity", **(numbers | changed)
@@ -74,7 +82,7 @@ def kept_law(oracle: Rappor, held: tuple[int, ...]) -> list[Fraction]:
 
 
 def fresh_law(oracle: Rappor, kept: tuple[int, ...]) -> list[Fraction]:
-    rates = (chance(oracle.zero), chance(oracle.one))
+    rates = (chance(oracle.sent_zero), chance(oracle.sent_one))
     return [
         math.prod(
             rates[a] if b else 1 - rates[a] for a, b in zip(kept, said, strict=True)
@@ -105,7 +113,7 @@ ORACLES = [
         for hashes in (1, 2)
         for cohorts in (1, 2)
     ),
-    small(zero=2_000_000_000),
+    small(sent_zero=2_000_000_000),
     basic(2),
     basic(3),
     basic(4),
@@ -143,7 +151,7 @@ def test_the_largest_distance_of_any_two_items_is_the_derived_one(
 @pytest.mark.parametrize("hashes", [1, 2])
 def test_messages_have_exactly_the_stated_law(hashes: int) -> None:
     """Every combination of random bytes at quarters, through the code itself."""
-    oracle = small(3, hashes, flip=QUARTER, one=3 * QUARTER, zero=QUARTER)
+    oracle = small(3, hashes, flip=QUARTER, sent_one=3 * QUARTER, sent_zero=QUARTER)
     bytes_ = np.array([32, 96, 160, 224], np.uint8)
     choices = np.array(list(itertools.product(bytes_, repeat=9)), np.uint8)
     rows = len(choices)
@@ -266,8 +274,8 @@ def test_a_device_s_words_are_drawn_in_the_written_order() -> None:
     items = oracle.encode([b"s:a"])
     words = Keyed(b"device")
     cohort = int(words.take(1)[0]) % 4
-    rows = [packing.biased(words, t, 1, 12)[0] for t in (oracle.flip, oracle.one)]
-    rows.append(packing.biased(words, oracle.zero, 1, 12)[0])
+    rows = [packing.biased(words, t, 1, 12)[0] for t in (oracle.flip, oracle.sent_one)]
+    rows.append(packing.biased(words, oracle.sent_zero, 1, 12)[0])
     (held,) = oracle.filters(items, np.array([cohort]))
     kept = held ^ rows[0]
     said = (rows[1] & kept) | (rows[2] & ~kept)
@@ -311,7 +319,7 @@ def test_what_a_message_says() -> None:
 
 def test_permanent_parameters_leave_out_fresh_noise() -> None:
     oracle = small()
-    other = small(one=oracle.one - 1)
+    other = small(sent_one=oracle.sent_one - 1)
     assert oracle.permanent_parameters == other.permanent_parameters
     assert oracle.permanent_parameters != small(flip=1).permanent_parameters
 
@@ -363,9 +371,9 @@ def test_bloom_filters_need_candidates() -> None:
         ({"hashes": 4}, "hashes"),
         ({"hashes": 0}, "hashes"),
         ({"flip": ONE // 2}, "flip"),
-        ({"flip": 0, "zero": 0}, "flip"),
-        ({"one": 1000, "zero": 1000}, "one"),
-        ({"bits": 9, "one": ONE, "zero": 0}, "one"),
+        ({"flip": 0, "sent_zero": 0}, "flip"),
+        ({"sent_one": 1000, "sent_zero": 1000}, "sent_one"),
+        ({"bits": 9, "sent_one": ONE, "sent_zero": 0}, "sent_one"),
     ],
 )
 def test_parameters_that_cannot_be(changed: dict[str, int], argument: str) -> None:
@@ -375,7 +383,7 @@ def test_parameters_that_cannot_be(changed: dict[str, int], argument: str) -> No
 
 
 def test_forms_that_cannot_be() -> None:
-    numbers = {"flip": 1000, "one": 3000, "zero": 1000}
+    numbers = {"flip": 1000, "sent_one": 3000, "sent_zero": 1000}
     with pytest.raises(ArgumentError, match="identity"):
         Rappor(3, cohorts=1, bits=3, hashes=1, family="murmur32", **numbers)
     with pytest.raises(ArgumentError, match="one for each item"):

@@ -81,8 +81,8 @@ class Protocol:
             hashes=self.hashes,
             family=family,
             flip=self.noisy << 24,
-            one=one,
-            zero=zero,
+            sent_one=one,
+            sent_zero=zero,
         )
 
     def _fresh(self) -> tuple[float, float]:

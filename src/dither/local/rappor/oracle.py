@@ -37,7 +37,7 @@ class Rappor(Longitudinal):
 
     The permanent answer to a value flips each bit of its filter with probability flip / 2^32 (half
     of what papers call f), and is kept. A message says 1 for a kept 1 with
-    probability one / 2^32 (q) and for a kept 0 with probability zero / 2^32 (p).
+    probability sent_one / 2^32 (q) and for a kept 0 with sent_zero / 2^32 (p).
 
     Three forms: an open vocabulary (items = 0) with a family of hash functions; the
     basic form, with one bit for each item of a declared domain (family "identity");
@@ -45,7 +45,7 @@ class Rappor(Longitudinal):
 
     A device draws, in this order: its cohort (`words.below`), once; for each new
     value the flips (`bits.biased`, at `flip`), once; for each message one row at
-    `one` and one at `zero`. The message has the first row's bits where the kept
+    `sent_one` and one at `sent_zero`. The message has the first row's bits where the kept
     answer has ones, and the second row's elsewhere. A record is the cohort, in one
     byte, unless there is one cohort only; then the bits.
 
@@ -63,24 +63,24 @@ class Rappor(Longitudinal):
     hashes: int
     family: str
     flip: int
-    one: int
-    zero: int
+    sent_one: int
+    sent_zero: int
     kind: ClassVar[str] = "rappor"
 
     def __post_init__(self) -> None:
         _check_sizes(self)
         check("flip", self.flip, low=0, high=ONE // 2 - 1)
-        check("one", self.one, high=ONE)
-        check("zero", self.zero, low=0)
-        if self.one <= self.zero:
-            raise ArgumentError("one", "must be above zero: ones must speak for ones")
+        check("sent_one", self.sent_one, high=ONE)
+        check("sent_zero", self.sent_zero, low=0)
+        if self.sent_one <= self.sent_zero:
+            raise ArgumentError("sent_one", "must be above sent_zero")
         if not math.isfinite(self.epsilon):
             raise ArgumentError("flip", "leaves messages without noise; raise it")
-        noiseless = self.one == ONE and not self.zero
+        noiseless = self.sent_one == ONE and not self.sent_zero
         if noiseless and self.cohorts << self.bits > MOST_COHORTS:
             raise ArgumentError(
-                "one",
-                "is certain, and zero impossible: a kept answer sent without fresh "
+                "sent_one",
+                "is certain, and sent_zero impossible: a kept answer sent without fresh "
                 "noise tells devices apart",
             )
 
@@ -102,7 +102,9 @@ class Rappor(Longitudinal):
         ways = _ways(items, shape["bits"], shape["hashes"])
         flip, one, zero = calibrated(epsilon, for_ever, ways)
         family = bloom.DECLARED if items else bloom.MURMUR
-        return cls(items, family=family, flip=flip, one=one, zero=zero, **shape)
+        return cls(
+            items, family=family, flip=flip, sent_one=one, sent_zero=zero, **shape
+        )
 
     @classmethod
     def of(
@@ -123,13 +125,15 @@ class Rappor(Longitudinal):
         flip, one, zero = thresholds_of(f, p, q)
         family = family or (bloom.DECLARED if items else bloom.MURMUR)
         shape = _shape(items, cohorts, bits, hashes)
-        return cls(items, family=family, flip=flip, one=one, zero=zero, **shape)
+        return cls(
+            items, family=family, flip=flip, sent_one=one, sent_zero=zero, **shape
+        )
 
     # what is promised
 
     @property
     def noise(self) -> Rates:
-        return Rates(self.flip, self.one, self.zero)
+        return Rates(self.flip, self.sent_one, self.sent_zero)
 
     @property
     def rates(self) -> tuple[float, float]:
@@ -162,7 +166,7 @@ class Rappor(Longitudinal):
 
     @property
     def permanent_parameters(self) -> dict[str, Any]:
-        fresh = ("one", "zero")
+        fresh = ("sent_one", "sent_zero")
         written = self.parameters.items()
         return {name: value for name, value in written if name not in fresh}
 
@@ -239,8 +243,8 @@ class Rappor(Longitudinal):
         return flat.reshape(len(flat), self.cohorts, self.hashes)
 
     def instant(self, kept: NDArray[Any], seeds: Whole, words: Words) -> Packed:
-        ones = packing.biased(words, self.one, len(kept), self.bits)
-        zeros = packing.biased(words, self.zero, len(kept), self.bits)
+        ones = packing.biased(words, self.sent_one, len(kept), self.bits)
+        zeros = packing.biased(words, self.sent_zero, len(kept), self.bits)
         records = np.empty((len(kept), self.record), np.uint8)
         records[:, : self._head] = seeds[:, None]
         records[:, self._head :] = (ones & kept) | (zeros & ~kept)
