@@ -9,7 +9,7 @@ from fractions import Fraction
 from dither.errors import ArgumentError
 from dither.local.thresholds import chance, largest, loss, smallest
 from dither.local.words import ONE
-from dither.privacy.numbers import float_down, fraction, positive
+from dither.privacy.numbers import float_down, fraction, positive, up
 
 __all__ = ["Rates", "calibrated", "thresholds_of"]
 
@@ -67,7 +67,7 @@ class Rates:
         if not self.zero or self.one >= ONE:
             return math.inf
         one, zero = chance(self.one), chance(self.zero)
-        return loss(max(one / zero, (1 - zero) / (1 - one)) ** bits)
+        return up(bits * loss(max(one / zero, (1 - zero) / (1 - one))))
 
     def distance(self, ways: Ways) -> Fraction:
         """The total variation distance between two filters' messages."""

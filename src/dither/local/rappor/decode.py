@@ -205,7 +205,11 @@ def _finite(model: Model, shares: Reals, fitted: Fitted) -> Reals:
     anything: what chance would add to the shares themselves is taken off.
     """
     drawn = np.diag(shares) - np.outer(shares, shares)
-    return np.asarray(fitted.covariance - model.periods * drawn / model.sizes.sum())
+    finite = fitted.covariance - model.periods * drawn / model.sizes.sum()
+    # the difference is a covariance; rounding may not make it negative
+    least = 1e-9 * np.diag(fitted.covariance)
+    np.fill_diagonal(finite, np.maximum(np.diag(finite), least))
+    return np.asarray(finite)
 
 
 def _p_values(estimate: Reals, covariance: Reals) -> Reals:
