@@ -35,6 +35,7 @@ FORMAT = "dither local task, 1"
 DEVICE = Unit("device", Relation.REPLACE)
 PERIODS = {"day": 1, "week": 7}
 TRACKING = 256  # kept messages of more kinds would tell devices apart (rule R28)
+VISIBLE = 10.0  # an ε for each message that hides nothing
 NOTHING = b"n:"  # the canonical form of no answer, in an open vocabulary
 
 
@@ -97,8 +98,8 @@ class Task:
 
     @property
     def lifetime(self) -> PureDP:
-        """What all messages of a device promise together, if the values of both
-        histories change at the same times.
+        """What all messages of a device promise together, against every history whose
+        values change, and return to earlier ones, at the same times.
         """
         total = self.values * written(self.oracle.epsilon_for_ever)
         return PureDP(float_up(total), unit=DEVICE)
@@ -113,8 +114,8 @@ class Task:
             f"Each message: ε = {once:.4g}. All messages about one value: ε = "
             f"{for_ever:.4g}. All messages of a device, for ever: ε = "
             f"{self.lifetime.epsilon:.4g} ({self.values} values, none included), "
-            "against everyone whose answers change at the same times; against "
-            f"someone whose answers change at other times, {self._changes}."
+            "against everyone whose answers change and return at the same times; "
+            f"against someone whose answers do so at other times, {self._changes}."
         )
 
     @property
@@ -125,6 +126,11 @@ class Task:
         instant = self.oracle.epsilon_instant
         if instant == math.inf:
             return "nothing: that an answer changed can be seen for sure"
+        if instant > VISIBLE:
+            return (
+                f"only ε = {instant:.4g} for each message: that an answer changed can "
+                "be seen"
+            )
         return f"ε = {instant:.4g} for each message"
 
     @property

@@ -36,9 +36,9 @@ class Client:
     durable file.
 
     Guarantee: for each memo, all messages together lose at most what `join` reserved
-    for it, (distinct + 1)·ε∞, against every other history of answers that change at
-    the same times; all reservations together stay within `budget`. Against histories
-    that change at other times, a message loses at most what its instantaneous noise
+    for it, (distinct + 1)·ε∞, against every other history of answers that change and
+    return at the same times; all reservations together stay within `budget`.
+    Against other histories, a message loses at most what its instantaneous noise
     alone allows (`task.promise` says both).
     Why: everything drawn for an answer is drawn once (HMAC of secret, salt, attribute,
     permanent parameters, purpose and value), so k answers are k applications of an
