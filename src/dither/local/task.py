@@ -36,6 +36,7 @@ DEVICE = Unit("device", Relation.REPLACE)
 PERIODS = {"day": 1, "week": 7}
 TRACKING = 256  # kept messages of more kinds would tell devices apart (rule R28)
 VISIBLE = 10.0  # an ε for each message that hides nothing
+FAMILIES = ("murmur32", "identity")  # hash functions that every device has
 NOTHING = b"n:"  # the canonical form of no answer, in an open vocabulary
 
 
@@ -374,6 +375,11 @@ def _check_oracle(task: Task) -> None:
     if task.oracle.items != items:
         raise ArgumentError(
             "oracle", f"is for {task.oracle.items} items, the domain has {items}"
+        )
+    family = task.oracle.parameters.get("family", FAMILIES[0])
+    if family not in FAMILIES:
+        raise ArgumentError(
+            "oracle", f"hashes as google's clients do ({family}); use {FAMILIES[0]}"
         )
     kept = task.every and not isinstance(task.oracle, Longitudinal)
     if kept and task.oracle.outcomes > TRACKING:
