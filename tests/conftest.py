@@ -17,6 +17,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Two processes of tests share few cores: threads of linear algebra that wait for each
+# other there take a hundred times as long. Read when numpy is first imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 ANY_MACHINE = "any machine"
 SERVERS = ("postgres", "spark")
 settings.register_profile(
