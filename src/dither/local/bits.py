@@ -11,9 +11,11 @@ __all__ = ["biased", "columns", "get", "popcounts", "put", "width"]
 
 Packed = NDArray[np.uint8]
 Whole = NDArray[np.int64]
+Bits = NDArray[np.uint64]
 
-BLOCK = 1 << 20  # random bytes, or bytes of bits, that are worked on together
-LEVELS = 10  # a run of counters counts 2^LEVELS rows before it is unpacked
+BLOCK = 1 << 19  # random bytes that are worked on together
+ROWS = 1 << 21  # bytes of rows that are added together
+FEW = 24  # so many rows are unpacked at once
 
 
 def width(bits: int) -> int:
@@ -80,7 +82,7 @@ def columns(packed: Packed, bits: int) -> Whole:
     """
     total = np.zeros(bits, np.int64)
     padded = -(-packed.shape[1] // 8) * 8
-    step = max(BLOCK // padded, 3)
+    step = max(ROWS // padded, 3)
     for start in range(0, len(packed), step):
         block = packed[start : start + step]
         rows = np.zeros((len(block), padded), np.uint8)
@@ -89,22 +91,36 @@ def columns(packed: Packed, bits: int) -> Whole:
     return total
 
 
-def _add(total: Whole, rows: NDArray[np.uint64]) -> None:
+def _add(total: Whole, rows: Bits) -> None:
     weight = 1
     while len(rows):
         carries = []
-        while len(rows) > 2 and weight < 1 << LEVELS:
-            third = len(rows) // 3
-            one, two, three = (rows[i * third : (i + 1) * third] for i in range(3))
-            either = one ^ two
-            carries.append((one & two) | (either & three))
-            rows = np.concatenate([either ^ three, rows[3 * third :]])
+        while len(rows) > FEW:
+            rows, carry = _thirds(rows)
+            carries.append(carry)
         total += weight * _unpacked(rows, len(total))
         rows = np.concatenate(carries) if carries else rows[:0]
         weight *= 2
 
 
-def _unpacked(rows: NDArray[np.uint64], bits: int) -> Whole:
+def _thirds(rows: Bits) -> tuple[Bits, Bits]:
+    """Three rows added to one: parities, with up to two rows left over, and carries.
+    The rows are overwritten, which saves most of the time.
+    """
+    third = len(rows) // 3
+    one, two, three = (rows[i * third : (i + 1) * third] for i in range(3))
+    left = rows[3 * third :]
+    out = np.empty((third + len(left), rows.shape[1]), np.uint64)
+    parity = np.bitwise_xor(one, two, out=out[:third])
+    np.bitwise_and(one, two, out=one)
+    np.bitwise_and(parity, three, out=two)
+    np.bitwise_or(one, two, out=one)
+    np.bitwise_xor(parity, three, out=parity)
+    out[third:] = left
+    return out, one
+
+
+def _unpacked(rows: Bits, bits: int) -> Whole:
     ones = np.unpackbits(rows.view(np.uint8), axis=1, count=bits, bitorder="little")
     summed: Whole = ones.sum(axis=0, dtype=np.int64)
     return summed
