@@ -32,6 +32,7 @@ from dither.local.oracles import (
     SubsetSelection,
     Unary,
 )
+from dither.local.rappor.oracle import Rappor
 from dither.local.registry import ORACLES
 from dither.local.task import Task
 from dither.local.wire import Header
@@ -72,6 +73,12 @@ SAMPLES: dict[str, list[Oracle]] = {
     "longitudinal unary": [
         LongitudinalUnary(5, 2147483648, 511972652, 3450525472, 844441824),
         LongitudinalUnary(1000, 2147483648, 511972652, 3450525472, 844441824),
+    ],
+    "rappor": [
+        Rappor(0, 1, 12, 1, "murmur32", 1155094610, 2725031037, 577547305),
+        Rappor(0, 256, 128, 2, "murmur32", 1155094610, 2725031037, 577547305),
+        Rappor(2, 1, 1, 1, "identity", 511972652, 3450525472, 844441824),
+        Rappor(5, 1, 5, 1, "identity", 511972652, 2403444544, 255990254),
     ],
     "subset selection": [
         SubsetSelection(5, 2, 3221225472),

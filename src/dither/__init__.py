@@ -145,6 +145,7 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 _ROOMS = (
     "audit",
     "explain",
+    "local",
 )
 
 # `from dither import *` brings no `open` and no `sum`: they would hide Python's own.

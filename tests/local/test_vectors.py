@@ -269,7 +269,32 @@ class KeptBits:
         )
 
 
-AGAIN = {"loloha": Loloha(), "longitudinal unary": KeptBits()}
+class Rappor(KeptBits):
+    """Bloom filters, kept."""
+
+    def seed(self, o, words):
+        return below(words, o["cohorts"])[0]
+
+    def filter(self, o, item, seed):
+        if o["bits"] == 1:
+            return [item]
+        places = [item]
+        if o["family"] == "murmur32":
+            rows = range(seed * o["hashes"], (seed + 1) * o["hashes"])
+            places = [place(item, row, o["bits"]) for row in rows]
+        return [int(bit in places) for bit in range(o["bits"])]
+
+    def permanent(self, o, item, seed, words):
+        flips = biased(words, o["flip"], o["bits"])[0]
+        held = self.filter(o, item, seed)
+        return list(packed([a ^ b for a, b in zip(held, flips, strict=True)]))
+
+    def instant(self, o, kept, seed, words):
+        head = bytes([seed]) if o["cohorts"] > 1 else b""
+        return head + super().instant(o | {"items": o["bits"]}, kept, seed, words)
+
+
+AGAIN = {"loloha": Loloha(), "longitudinal unary": KeptBits(), "rappor": Rappor()}
 INSTANT = {"sent", "sent_one", "sent_zero"}
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dither.ledger.account import Account
     from dither.ledger.budget import Budget
     from dither.ledger.curator import Analyst
+    from dither.ledger.devices import DevicePromise
     from dither.ledger.ledger import Ledger
     from dither.ledger.policy import Policy
     from dither.ledger.receipt import Receipt
@@ -23,6 +24,7 @@ __all__ = [
     "Account",
     "Analyst",
     "Budget",
+    "DevicePromise",
     "Ledger",
     "Policy",
     "Receipt",
@@ -34,6 +36,7 @@ _HOME = {
     "Account": "account",
     "Analyst": "curator",
     "Budget": "budget",
+    "DevicePromise": "devices",
     "Ledger": "ledger",
     "Policy": "policy",
     "Receipt": "receipt",

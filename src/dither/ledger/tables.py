@@ -134,7 +134,7 @@ def change(run: Run, entry: Entry) -> Facts:
     transaction.
     """
     before = load(run, entry.account, entry.body.get("charge"))
-    if entry.kind == "open":
+    if entry.kind in ("open", "task"):
         before.accounts |= load_all(run).accounts
     if entry.kind == "recover":
         before.recovered = _recovered(run, entry.account)

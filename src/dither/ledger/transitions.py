@@ -151,6 +151,13 @@ def _clock(_: Facts, __: Line) -> None:
     """The book has seen this time, and nothing else happens."""
 
 
+def _task(facts: Facts, line: Line) -> None:
+    """Devices were promised something; no account pays for it."""
+    linked = line.body["linked"]
+    if linked is not None and linked not in facts.accounts:
+        raise LedgerError(f"it is linked to {linked!r}, which is not open yet")
+
+
 def _open(facts: Facts, line: Line, rules: Rules | None) -> None:
     body = line.body
     about = (str(body["dataset"]), str(body["unit"]), str(body["relation"]))
@@ -395,6 +402,7 @@ _BOOK: dict[str, Callable[[Facts, Line], None]] = {
     "clear": _clear,
     "schema": _schema,
     "clock": _clock,
+    "task": _task,
 }
 _PRICED: dict[str, Callable[[Facts, Line, Rules | None], None]] = {
     "charge": _charge,

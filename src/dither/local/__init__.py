@@ -7,6 +7,7 @@ the device; a tally adds messages up; an estimate says how frequent each value i
 from dither.local.build import task
 from dither.local.choose import Choice, choose
 from dither.local.client import Client, Sent
+from dither.local.compare import Comparison, Needed, compare, needed
 from dither.local.domain import Domain
 from dither.local.frequencies import Frequencies
 from dither.local.shuffling import shuffled
@@ -18,14 +19,18 @@ from dither.local.wire import Messages
 __all__ = [
     "Choice",
     "Client",
+    "Comparison",
     "Domain",
     "Frequencies",
     "Messages",
+    "Needed",
     "Sent",
     "SigningKey",
     "Tally",
     "Task",
     "choose",
+    "compare",
+    "needed",
     "shuffled",
     "task",
 ]

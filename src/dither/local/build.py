@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from dither.by_name import by_name
@@ -67,7 +67,7 @@ def task(
                 payload=payload,
             ).oracle
         )
-    first = starts or date.today()  # noqa: DTZ011 - a device's own calendar
+    first = starts or datetime.now(UTC).date()  # as devices count days
     made = Task(
         name=name,
         oracle=oracle,

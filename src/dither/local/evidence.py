@@ -36,7 +36,7 @@ class Evidence:
     above: Reals
     gain: float
     null: Reals
-    slope: float
+    slope: float | Reals
     law: Law | None = None
 
     @property

@@ -18,6 +18,7 @@ from dither.local.oracles import (
     SubsetSelection,
     Unary,
 )
+from dither.local.rappor.oracle import Rappor
 
 __all__ = ["ORACLES", "oracle_from"]
 
@@ -31,6 +32,7 @@ ORACLES: dict[str, type[Oracle]] = {
         LocalHashing,
         Loloha,
         LongitudinalUnary,
+        Rappor,
         SubsetSelection,
         Unary,
     )

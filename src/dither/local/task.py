@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dither.errors import ArgumentError
+from dither.ledger import DevicePromise, devices
 from dither.local.domain import Domain, canonical
 from dither.local.hashes import digests
 from dither.local.oracles import Longitudinal, Oracle
@@ -25,6 +26,7 @@ from dither.privacy import PureDP, Relation, Unit
 from dither.privacy.numbers import float_up, positive, written
 
 if TYPE_CHECKING:
+    from dither.ledger import Ledger
     from dither.local.tally import Tally
 
 __all__ = ["DEVICE", "Task"]
@@ -197,6 +199,15 @@ class Task:
     def stop(self) -> Task:
         """The next version, which tells devices to answer no more."""
         return self.changed(stopped=True)
+
+    def record(self, ledger: Ledger, *, account: str | None = None) -> DevicePromise:
+        """List the task's promise in a book, beside the account about the same people.
+        Nothing is charged: the noise is added on the devices.
+        """
+        about = (self.name, self.version, hashlib.sha256(self.document).hexdigest())
+        promise = DevicePromise(*about, self.once, self.lifetime, account)
+        devices.record(ledger, promise)
+        return promise
 
     # periods
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import shutil
 import threading
 from dataclasses import replace
@@ -723,6 +724,27 @@ def test_processes_send_one_message_for_one_period(path, key, make):
     client = local.Client(path, budget=20, trust=key.public)
     assert client.left == pytest.approx(14)
     assert len(client.sent()) == 1
+
+
+def crash(path, trust, text):
+    """Answer, and end before the app has the message."""
+    task = local.Task.from_json(text)
+    local.Client(path, budget=20, trust=trust).answer(task, 1)
+    os._exit(9)
+
+
+def test_a_crash_after_the_answer_does_not_lead_to_a_second_one(path, key, make):
+    task = running(make)
+    client = local.Client(path, budget=20, trust=key.public)
+    client.join(task)
+    child = multiprocessing.get_context("fork").Process(
+        target=crash, args=(path, key.public, task.to_json())
+    )
+    child.start()
+    child.join()
+    assert child.exitcode == 9
+    (sent,) = client.sent()
+    assert client.answer(task, 2) == sent.message
 
 
 def test_processes_cannot_spend_twice(path, key, make):

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from dither import local
+from dither.errors import ArgumentError
 from dither.local import domain
 from dither.local.client import memo as memos
 from dither.local.client.memo import Answer, Memo
@@ -203,6 +204,26 @@ def test_nothing_less_is_promised_to_other_changes():
     assert lost > 2 * HASHED.epsilon_for_ever
     assert lost <= 2 * HASHED.epsilon_instant
     assert f"ε = {HASHED.epsilon_instant:.4g} for each message" in task.promise
+
+
+def test_the_page_of_proofs_has_the_right_example():
+    task = task_of(Loloha(2, 2, 1, part(0.6), part(0.95)), none=False)
+    moved, stayed = (law([(task, "a"), (task, now)]) for now in ("b", "a"))
+    assert loss(worst(moved, stayed)) == pytest.approx(1.99, abs=0.005)
+    found = (task.oracle.epsilon, task.oracle.epsilon_for_ever)
+    assert found == pytest.approx((0.364, 0.405), abs=5e-4)
+    assert task.oracle.epsilon_instant == pytest.approx(2.94, abs=0.005)
+
+
+@pytest.mark.parametrize("name", ["kept", "sent"])
+def test_no_layer_says_the_truth_least(name):
+    """Two such layers would have an ε of their own, and each of them none: what is
+    kept would look free.
+    """
+    with pytest.raises(ArgumentError, match=name):
+        replace(HASHED, **{name: part(0.1)})
+    with pytest.raises(ArgumentError):
+        replace(HASHED, kept=part(0.1), sent=part(0.1))
 
 
 class ByHash(Enumerated):

@@ -30,7 +30,7 @@ def test_only_its_owner_can_read_it(path, key):
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.parametrize("place", ["", "  ", ":memory:", b"device.db"])
+@pytest.mark.parametrize("place", ["", "  ", ":memory:", b"device.db", "a\0b", 7])
 def test_a_place_that_does_not_last_is_refused(key, place):
     with pytest.raises(DeviceError, match="a file that outlives the app"):
         local.Client(place, budget=20, trust=key.public)

@@ -59,7 +59,7 @@ class Client:
         """
         limit = _nano_down(positive("budget", budget, "pass an ε such as 8.0"))
         self._key = public_key(trust)
-        self._trust = trust.lower()
+        self._trust = self._key.public_bytes_raw().hex()
         self._store = Store.at(path)
         self._store.create(self._trust, limit)
         with self._change() as rows:
@@ -101,12 +101,12 @@ class Client:
         more than its owner has agreed to; otherwise `update` is enough.
         """
         self._verify(task)
-        today = clock.now().date()
         if task.stopped:
             raise refused("was stopped; there is nothing to join")
-        if today >= task.expires:
-            raise refused(f"ended before {task.expires}; it cannot be joined")
         with self._change() as rows:
+            today = clock.now().date()
+            if today >= task.expires:
+                raise refused(f"ended before {task.expires}; it cannot be joined")
             known = rows.task(task.name)
             if known is not None:
                 _check_successor(known, task)
@@ -188,20 +188,19 @@ class Client:
         """
         _check_slot(task, slot)
         section = task.stratum(stratum)
-        moment = clock.now()
         with self._change() as rows:
-            known = _joined_as(rows, task)
-            stored = rows.message(task.name, slot, moment.date())
+            known, now = _joined_as(rows, task), clock.now()
+            stored = rows.message(task.name, slot, now.date())
             if stored is not None:
                 return stored
-            first, until = _open_period(rows, known, task, moment.date())
+            first, until = _open_period(rows, known, task, now.date())
             period = task.period(first)
-            memo = _memo(rows, task)
-            answer = _allowed(rows, task, memo, Answer.of(task, value))
+            memo = _memo(rows, known, task)
+            answer = _allowed(rows, known, task, memo, Answer.of(task, value))
             record = memo.record(task, answer, period, slot)
             header = Header(task.tag, task.version, period, section)
             message = header.to_bytes() + record.tobytes()
-            about = (moment, task.name, task.version, first, until, slot)
+            about = (now, task.name, task.version, first, until, slot)
             said = in_words(task, record)
             rows.put_message(Sent(*about, said, task.once.epsilon, message))
         return message
@@ -211,9 +210,8 @@ class Client:
         what was left of the period when it was first asked for.
         """
         _check_slot(task, slot)
-        now = clock.now()
         with self._change() as rows:
-            known = _joined_as(rows, task)
+            known, now = _joined_as(rows, task), clock.now()
             first, until = _days(task, now.date())
             stored = rows.moment(task.name, slot, first)
             if stored is not None:
@@ -221,7 +219,7 @@ class Client:
             _open_period(rows, known, task, now.date())
             seconds = int((clock.midnight(until) - now).total_seconds())
             numbers = (task.period(first).to_bytes(4, "big"), slot.to_bytes(4, "big"))
-            words = _memo(rows, task).words("when", task.tag, *numbers)
+            words = _memo(rows, known, task).words("when", task.tag, *numbers)
             later = int(below(words, min(max(seconds, 1), ONE), 1)[0])
             moment = now.replace(microsecond=0) + timedelta(seconds=later)
             rows.put_moment(task.name, slot, first, moment)
@@ -365,13 +363,15 @@ def _check_slot(task: Task, slot: int) -> None:
 # which answers are kept
 
 
-def _memo(rows: Rows, task: Task) -> Memo:
-    kept = rows.memo(memo_id(task))
-    assert kept is not None
+def _memo(rows: Rows, known: JoinedTask, task: Task) -> Memo:
+    kept = rows.memo(known.memo)
+    assert kept is not None  # a joined task has one
     return Memo.of(task, rows.device.secret, kept.salt)
 
 
-def _allowed(rows: Rows, task: Task, memo: Memo, answer: Answer) -> Answer:
+def _allowed(
+    rows: Rows, known: JoinedTask, task: Task, memo: Memo, answer: Answer
+) -> Answer:
     """The answer, or "none" where the device has used up its distinct values.
 
     A task keeps to its own number; all tasks of a memo together keep to the largest,
@@ -379,7 +379,7 @@ def _allowed(rows: Rows, task: Task, memo: Memo, answer: Answer) -> Answer:
     """
     if answer == NONE:
         return answer
-    kept = rows.memo(memo_id(task))
+    kept = rows.memo(known.memo)
     assert kept is not None
     mark = memo.key("mark", answer.known)
     own, everyone = rows.marks(kept.id, task.name), rows.all_marks(kept.id)

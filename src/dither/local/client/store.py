@@ -34,8 +34,9 @@ class Store:
 
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> Store:
-        place = os.fspath(path)
-        if not isinstance(place, str) or not place.strip() or place == ":memory:":
+        place = os.fspath(path) if isinstance(path, str | os.PathLike) else ""
+        lasts = isinstance(place, str) and place.strip() and place != ":memory:"
+        if not lasts or "\0" in place:
             raise DeviceError(
                 "a device needs a file that outlives the app; pass a path such as "
                 "device.db"

@@ -1,0 +1,300 @@
+"""`dither local`: make a task, choose an oracle, try it, and decode what devices sent."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dither.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from dither.local import Task
+
+__all__ = ["command"]
+
+DAY = click.DateTime(["%Y-%m-%d"])
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.group("local", short_help="Count what devices hold, without holding it.")
+def command() -> None:
+    """Statistics from devices that trust nobody: each randomizes its own answer."""
+
+
+def domain_option(required: bool = False) -> Any:
+    return click.option(
+        "--domain",
+        metavar="FILE|N",
+        required=required,
+        help="A file with one value a line, or how many values there are; without "
+        "it, any text is counted.",
+    )
+
+
+epsilon_option = click.option(
+    "--epsilon", type=float, required=True, metavar="ε", help="The ε of one message."
+)
+for_ever_option = click.option(
+    "--for-ever",
+    type=float,
+    metavar="ε",
+    help="The ε of all messages about one value, for devices that answer again.",
+)
+n_option = click.option(
+    "--n", type=int, required=True, metavar="N", help="How many messages are expected."
+)
+payload_option = click.option(
+    "--payload",
+    type=int,
+    default=4096,
+    show_default=True,
+    metavar="BYTES",
+    help="The largest message.",
+)
+
+
+def domain_of(text: str | None) -> Any:
+    """How many values, or the lines of a file; None for an open vocabulary."""
+    if text is None:
+        return None
+    if text.isdecimal():
+        return int(text)
+    try:
+        lines = Path(text).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise ArgumentError("domain", f"{text} cannot be read as UTF-8 text") from None
+    return [line for line in lines if line]
+
+
+def read_task(path: Path) -> Task:
+    from dither.local import Task
+
+    return Task.from_json(path.read_bytes())
+
+
+@command.command("choose", short_help="Say which oracle fits.")
+@domain_option()
+@epsilon_option
+@for_ever_option
+@n_option
+@payload_option
+@click.option("--json", "as_json", is_flag=True, help="Print the options as JSON.")
+def choose_command(
+    domain: str | None,
+    epsilon: float,
+    for_ever: float | None,
+    n: int,
+    payload: int,
+    as_json: bool,
+) -> None:
+    """Say which oracle has the smallest variance, and what N messages can show."""
+    from dither.local import choose
+
+    values = domain_of(domain)
+    choice = choose(values, epsilon=epsilon, for_ever=for_ever, n=n, payload=payload)
+    if not as_json:
+        click.echo(str(choice))
+        return
+    options = [
+        {
+            "name": option.name,
+            "standard_error": option.error,
+            "payload": option.payload,
+            "cells": option.cells,
+            "fits": option.fits,
+        }
+        for option in choice.options
+    ]
+    limit = choice.detection_limit
+    click.echo(json.dumps({"options": options, "detection_limit": limit}))
+
+
+@command.command("task", short_help="Write a task, signed if a key is given.")
+@click.argument("name")
+@domain_option()
+@epsilon_option
+@for_ever_option
+@n_option
+@payload_option
+@click.option(
+    "--distinct",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="K",
+    help="How many values of a device are told apart.",
+)
+@click.option("--every", metavar="day|week|DAYS", help="How often a device answers.")
+@click.option("--oracle", metavar="NAME", help="Use this oracle, and not the best one.")
+@click.option("--starts", type=DAY, metavar="DAY", help="Today, if not given.")
+@click.option("--expires", type=DAY, metavar="DAY", help="A year later, if not given.")
+@click.option(
+    "--stratum", "strata", multiple=True, metavar="NAME", help="A public stratum."
+)
+@click.option(
+    "--key",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Sign with this key; a new one is made where there is no such file.",
+)
+@click.option(
+    "--out",
+    type=click.File("w", "utf-8", lazy=True),
+    default="-",
+    metavar="FILE",
+    help="Where the task goes; - prints it.",
+)
+def task_command(
+    name: str,
+    domain: str | None,
+    every: str | None,
+    starts: datetime | None,
+    expires: datetime | None,
+    key: Path | None,
+    out: Any,
+    **numbers: Any,
+) -> None:
+    """Write the task NAME: what devices are asked, with which probabilities."""
+    from dither.local import task
+
+    made = task(
+        name,
+        domain=domain_of(domain),
+        every=int(every) if every and every.isdecimal() else every,
+        starts=starts.date() if starts else None,
+        expires=expires.date() if expires else None,
+        key=_signing_key(key),
+        **numbers,
+    )
+    out.write(made.to_json() + "\n")
+    click.echo(made.promise, err=True)
+    if key is None:
+        click.echo("Not signed: devices need that; pass --key FILE.", err=True)
+
+
+def _signing_key(path: Path | None) -> Any:
+    from dither.local import SigningKey
+
+    if path is None:
+        return None
+    if path.exists():
+        return SigningKey.load(path)
+    key = SigningKey.new()
+    key.save(path)
+    click.echo(
+        f"new key in {path}; build apps with its public key {key.public}", err=True
+    )
+    return key
+
+
+@command.command("simulate", short_help="Try a task on made-up devices.")
+@click.argument("path", metavar="TASK", type=FILE)
+@click.option(
+    "--values",
+    type=FILE,
+    metavar="FILE",
+    help="One device's value a line; without it, N devices follow Zipf's law.",
+)
+@click.option(
+    "--n", type=int, metavar="N", help="How many devices; 100,000 if not given."
+)
+@click.option(
+    "--messages",
+    type=click.File("wb", lazy=True),
+    metavar="FILE",
+    help="Write what the devices send.",
+)
+def simulate_command(
+    path: Path, values: Path | None, n: int | None, messages: Any
+) -> None:
+    """Randomize values as devices of TASK would, and compare the estimate with the
+    truth, which only a simulation knows.
+    """
+    made = read_task(path)
+    held = _held(made, values, n)
+    sent = made.randomize(held)
+    if messages is not None:
+        messages.write(sent.to_bytes())
+    found = made.tally(sent).estimate(_candidates(made, held))
+    _show_beside_truth(found, held)
+
+
+def _held(made: Task, values: Path | None, n: int | None) -> list[Any]:
+    if values is not None:
+        lines = domain_of(str(values))
+        assert isinstance(lines, list)
+        return lines
+    if made.domain is None:
+        raise ArgumentError("values", "are needed where any text is counted")
+    keys = made.domain.values
+    weights = [1 / (place + 1) for place in range(len(keys))]
+    scale = (n or 100_000) / sum(weights)
+    return [
+        key
+        for key, part in zip(keys, weights, strict=True)
+        for _ in range(round(part * scale))
+    ]
+
+
+def _candidates(made: Task, held: list[Any]) -> list[Any] | None:
+    return None if made.domain is not None else sorted(set(held))
+
+
+def _show_beside_truth(found: Any, held: list[Any]) -> None:
+    from collections import Counter
+
+    truth = Counter(held)
+    click.echo(f"{'value':20} {'true':>9} {'estimate':>9}   95 % interval")
+    for key, value, low, high in found.top():
+        true = truth[key] / len(held) if key is not None else 0.0
+        name = "(none)" if key is None else str(key)
+        ends = f"{100 * low:.2f} to {100 * high:.2f} %"
+        click.echo(f"{name:20} {100 * true:8.2f}% {100 * value:8.2f}%   {ends}")
+    inside = [
+        low <= truth[key] / len(held) <= high for key, _, low, high in found.rows()
+    ]
+    share = 100 * sum(inside) / len(inside)
+    limit = 100 * found.detection_limit
+    click.echo(
+        f"{share:.1f} % of the intervals hold the truth; found from {limit:.2g} % on."
+    )
+
+
+@command.command("decode", short_help="Estimate from what devices sent.")
+@click.argument("path", metavar="TASK", type=FILE)
+@click.argument("messages", nargs=-1, required=True, type=FILE)
+@click.option(
+    "--candidates",
+    type=FILE,
+    metavar="FILE",
+    help="One value a line to look for, where any text is counted.",
+)
+@click.option("--period", type=int, metavar="P", help="Count this period only.")
+@click.option("--consistent", is_flag=True, help="No negative shares; all make one.")
+@click.option("--json", "as_json", is_flag=True, help="Print the release as JSON.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print the release as CSV.")
+def decode_command(
+    path: Path,
+    messages: tuple[Path, ...],
+    candidates: Path | None,
+    period: int | None,
+    consistent: bool,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
+    """Estimate how frequent each value is from the batches in MESSAGES."""
+    made = read_task(path)
+    tally = made.tally([one.read_bytes() for one in messages], period=period)
+    wanted = domain_of(str(candidates)) if candidates else None
+    found = tally.estimate(wanted)
+    found = found.consistent() if consistent else found
+    if as_json:
+        click.echo(found.to_json(2))
+    elif as_csv:
+        click.echo(found.to_csv(), nl=False)
+    else:
+        click.echo(str(found))

@@ -1,0 +1,1 @@
+"""RAPPOR: answers in an open vocabulary, as noisy Bloom filters of a few cohorts."""
