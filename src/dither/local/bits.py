@@ -15,7 +15,7 @@ Packed = NDArray[np.uint8]
 Whole = NDArray[np.int64]
 Bits = NDArray[np.uint64]
 
-BLOCK = 1 << 19  # random bytes that are worked on together
+BLOCK = 1 << 20  # random bytes that are worked on together
 ROWS = 1 << 21  # bytes of rows that are added together
 FEW = 5  # so many rows are unpacked at once
 
@@ -47,10 +47,15 @@ def _decided(words: Words, threshold: int, drawn: Packed) -> Packed:
     if threshold >= ONE:
         return np.full(drawn.size // 8, 255, np.uint8)
     first, rest = threshold >> 24, (threshold & 0xFFFFFF) << 8
-    decided = drawn < np.uint8(first)
-    ties = np.flatnonzero(drawn == np.uint8(first))
-    decided[ties] = words.take(ties.size) < np.uint32(rest)
-    return np.packbits(decided, bitorder="little")
+    decided = np.packbits(drawn < np.uint8(first), bitorder="little")
+    ties = np.packbits(drawn == np.uint8(first), bitorder="little")
+    # few bytes hold a tie: only these are unpacked
+    some = np.flatnonzero(ties != 0)
+    undecided = np.unpackbits(ties[some], bitorder="little").view(np.bool_)
+    at = np.flatnonzero(undecided)
+    undecided[at] = words.take(at.size) < np.uint32(rest)
+    decided[some] |= np.packbits(undecided, bitorder="little")
+    return decided
 
 
 def get(packed: Packed, places: Whole) -> NDArray[np.bool_]:
