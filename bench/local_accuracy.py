@@ -97,7 +97,7 @@ def population(size: int, n: int) -> Whole:
     counts = np.floor(wanted).astype(np.int64)
     missing = n - int(counts.sum())
     counts[np.argsort(counts - wanted)[:missing]] += 1
-    return counts
+    return np.asarray(counts)
 
 
 def known(oracle: Oracle, size: int, trial: int) -> NDArray[Any]:
@@ -180,7 +180,12 @@ def false_discoveries(oracle: Oracle, size: int, trials: int) -> tuple[float, fl
 
 def run() -> Report:
     rows: list[Row] = []
-    ratios, errors, many, few = [], [], [], []
+    ratios: list[float] = []
+    errors: list[float] = []
+    many: list[float] = []
+    few: list[float] = []
+    pooled: list[float] = []
+    false: list[float] = []
     for name, maker in ORACLES.items():
         for size in SIZES:
             for epsilon in EPSILONS:
@@ -190,8 +195,8 @@ def run() -> Report:
                 ratios.append(seen.ratio)
                 errors.append(seen.deviation)
                 (few if seen.few else many).append(seen.coverage)
-    rows += list(_pooled(pooled := []))
-    rows += list(_discovered(false := []))
+    rows += list(_pooled(pooled))
+    rows += list(_discovered(false))
     goals = (
         at_least("mean square over closed form, smallest cell", 0.95, min(ratios)),
         at_most("mean square over closed form, largest cell", 1.05, max(ratios)),

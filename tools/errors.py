@@ -216,6 +216,7 @@ class Module:
 
 
 UNNAMED = (
+    "DeviceError",
     "DitherError",
     "EngineFailed",
     "BudgetExceeded",

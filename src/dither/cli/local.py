@@ -25,16 +25,12 @@ def command() -> None:
     """Statistics from devices that trust nobody: each randomizes its own answer."""
 
 
-def domain_option(required: bool = False) -> Any:
-    return click.option(
-        "--domain",
-        metavar="FILE|N",
-        required=required,
-        help="A file with one value a line, or how many values there are; without "
-        "it, any text is counted.",
-    )
-
-
+domain_option = click.option(
+    "--domain",
+    metavar="FILE|N",
+    help="A file with one value a line, or how many values there are; without it, any "
+    "text is counted.",
+)
 epsilon_option = click.option(
     "--epsilon", type=float, required=True, metavar="ε", help="The ε of one message."
 )
@@ -77,7 +73,7 @@ def read_task(path: Path) -> Task:
 
 
 @command.command("choose", short_help="Say which oracle fits.")
-@domain_option()
+@domain_option
 @epsilon_option
 @for_ever_option
 @n_option
@@ -115,7 +111,7 @@ def choose_command(
 
 @command.command("task", short_help="Write a task, signed if a key is given.")
 @click.argument("name")
-@domain_option()
+@domain_option
 @epsilon_option
 @for_ever_option
 @n_option

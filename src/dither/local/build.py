@@ -9,6 +9,7 @@ from typing import Any
 from dither.by_name import by_name
 from dither.errors import ArgumentError
 from dither.local.choose import PAYLOAD, choose, domain_of, make
+from dither.local.domain import Domain
 from dither.local.oracles import Oracle
 from dither.local.signing import SigningKey
 from dither.local.task import PERIODS, Task
@@ -23,7 +24,7 @@ USUAL = 100  # messages below which nothing is estimated
 def task(
     name: str,
     *,
-    domain: int | Sequence[Any] | None = None,
+    domain: int | Sequence[Any] | Domain | None = None,
     epsilon: float,
     for_ever: float | None = None,
     distinct: int = 1,

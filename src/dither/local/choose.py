@@ -24,6 +24,7 @@ from dither.local.oracles import (
     SubsetSelection,
     Unary,
 )
+from dither.local.rappor.oracle import Rappor
 from dither.privacy.numbers import positive, whole
 
 __all__ = ["Choice", "Option", "choose", "make"]
@@ -51,6 +52,12 @@ AGAIN: dict[str, Maker] = {
     "loloha": Loloha.at,
     "longitudinal unary": LongitudinalUnary.at,
 }
+NAMED: dict[str, Maker] = {
+    "rappor": lambda items, once, kept: Rappor.at(items, epsilon=once, for_ever=kept),
+}
+"""Oracles for answers given again that are chosen only where the vocabulary is open: the
+others have a smaller variance.
+"""
 OPEN: dict[str, Maker] = {
     "count-mean sketch": lambda _, once, __: CountMeanSketch.at(once),
     "Hadamard sketch": lambda _, once, __: HadamardSketch.at(once),
@@ -153,11 +160,7 @@ def _makers(items: int, once: float, for_ever: float | None) -> dict[str, Maker]
             "must be above epsilon: what is kept for ever needs noise in each "
             "message, or it would tell devices apart",
         )
-    if not items:
-        raise ArgumentError(
-            "domain", 'is open: pass oracle="rappor" for answers given again'
-        )
-    return AGAIN
+    return AGAIN if items else NAMED
 
 
 def _option(
@@ -191,10 +194,12 @@ def domain_of(domain: int | Sequence[Any] | Domain, none: bool) -> Domain:
 
 def make(name: str, items: int, epsilon: float, for_ever: float) -> Oracle:
     """The oracle of a name, at ε."""
-    makers = ONCE | AGAIN | OPEN
+    makers = ONCE | AGAIN | OPEN | NAMED
     if name not in makers:
         raise ArgumentError("oracle", f"must be one of: {', '.join(sorted(makers))}")
-    if (name in OPEN) != (items == 0):
+    if name not in NAMED and (name in OPEN) != (items == 0):
         kind = "needs a domain" if not items else "needs no domain: pass domain=None"
         raise ArgumentError("oracle", f"{name} {kind}")
+    if name in AGAIN | NAMED and for_ever <= epsilon:
+        raise ArgumentError("for_ever", "must be above epsilon, and every be given")
     return makers[name](items, epsilon, for_ever)

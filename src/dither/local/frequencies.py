@@ -17,8 +17,9 @@ from dither.errors import ArgumentError
 from dither.local.domain import canonical
 from dither.local.estimates import Score, detection_limit, discoveries
 from dither.local.hashes import digests
-from dither.privacy import PureDP
-from dither.privacy.numbers import float_up, share, written
+from dither.local.rappor.decode import decode
+from dither.local.rappor.oracle import Rappor
+from dither.privacy.numbers import share
 from dither.release import Ends, Release, Source, Spread
 
 if TYPE_CHECKING:
@@ -36,8 +37,11 @@ BARS = 40
 class Promised(Source):
     """A promise to every device: the noise was added there, so no account pays."""
 
+    condition: str = ""
+
     def __str__(self) -> str:
-        return f"{self.guarantee}; promised to every device, and charged to no account"
+        whom = f"every device{self.condition}"
+        return f"{self.guarantee}; promised to {whom}, and charged to no account"
 
 
 @dataclass(frozen=True)
@@ -73,12 +77,15 @@ class Frequencies(Release):
     found: NDArray[np.bool_] = field(default_factory=_none)
     detection_limit: float = 1.0
     whole: bool = True
+    nearest: Reals | None = None
 
     def consistent(self) -> Frequencies:
         """The nearest shares that are not negative and make one together (at most one,
         where the vocabulary is open). Free; no longer unbiased.
         """
-        value = nearest_shares(np.asarray(self.value), whole=self.whole)
+        value = self.nearest
+        if value is None:
+            value = nearest_shares(np.asarray(self.value), whole=self.whole)
         note = "consistent: no share is negative, and all make one; not unbiased"
         spread = None if self.spread is None else Within(self.spread, value)
         return replace(self, value=value, spread=spread, notes=(*self.notes, note))
@@ -159,18 +166,20 @@ def estimate(
             f"has {tally.messages} messages, and the task needs {tally.task.minimum} "
             "before anything is estimated",
         )
-    keys, found = _wanted(tally, candidates)
-    evidence = tally.task.oracle.evidence(
-        tally.counts.sum(axis=0), tally.messages, max(len(tally.periods), 1), found
-    )
+    keys, items = _wanted(tally, candidates)
+    oracle = tally.task.oracle
+    if isinstance(oracle, Rappor) and not oracle.items:
+        return _decoded(tally, keys, rate)
+    counts, periods = tally.counts.sum(axis=0), max(len(tally.periods), 1)
+    evidence = oracle.evidence(counts, tally.messages, periods, items)
     score = Score(evidence)
     return Frequencies(
         what=tally.task.name,
         value=score.value,
-        sources=(Promised(_guarantee(tally)),),
+        sources=(_promised(tally),),
         spread=score,
         keys=keys,
-        notes=_notes(tally),
+        notes=_notes(tally, oracle.influence),
         messages=tally.messages,
         standard_errors=score.errors,
         p_values=score.p_values,
@@ -180,16 +189,50 @@ def estimate(
     )
 
 
-def _guarantee(tally: Tally) -> PureDP:
-    """What holds for every device: each message has its own ε."""
-    task = tally.task
-    messages = max(len(tally.periods), 1) * task.messages
-    total = messages * written(task.once.epsilon)
-    return PureDP(float_up(total), unit=task.once.unit)
+def _decoded(tally: Tally, keys: tuple[Any, ...], rate: float) -> Frequencies:
+    """Bloom filters stand for several strings at once: they are told apart together."""
+    oracle, periods = tally.task.oracle, max(len(tally.periods), 1)
+    assert isinstance(oracle, Rappor)
+    found = decode(oracle, tally.counts.sum(axis=0), keys, periods=periods, rate=rate)
+    fit = (
+        f"other strings: {100 * found.other:.2f} % ± {196 * found.other_error:.2f}; "
+        f"fit: χ² = {found.fit.statistic:.0f} of {found.fit.degrees} (p = "
+        f"{found.fit.p_value:.2g}); cohorts: p = {found.balance.p_value:.2g}"
+    )
+    return Frequencies(
+        what=tally.task.name,
+        value=found.estimate,
+        sources=(_promised(tally),),
+        spread=found,
+        keys=keys,
+        notes=(fit, *_notes(tally, float(found.influence.max()))),
+        messages=tally.messages,
+        standard_errors=found.standard_error,
+        p_values=found.p_value,
+        found=found.found,
+        detection_limit=found.detection_limit(rate),
+        whole=False,
+        nearest=found.frequency,
+    )
 
 
-def _notes(tally: Tally) -> tuple[str, ...]:
-    notes = [tally.task.promise] if tally.task.every else []
+def _promised(tally: Tally) -> Promised:
+    """One message promises its ε. Several of a device share what it has kept: they
+    promise what its lifetime does.
+    """
+    task, periods = tally.task, max(len(tally.periods), 1)
+    if periods * task.messages == 1:
+        return Promised(task.once)
+    return Promised(
+        task.lifetime, condition=", whose answers change and return at the same times"
+    )
+
+
+def _notes(tally: Tally, influence: float) -> tuple[str, ...]:
+    percent = 100 * influence * 100 / tally.messages
+    notes = [f"a hundred liars move a share by up to {percent:.2g} points of 100"]
+    if tally.task.every:
+        notes.append(tally.task.promise)
     if tally.rejected:
         reasons = ", ".join(f"{why}: {n:,}" for why, n in tally.rejected.items())
         notes.append(f"rejected messages: {reasons}")

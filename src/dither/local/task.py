@@ -36,6 +36,8 @@ DEVICE = Unit("device", Relation.REPLACE)
 PERIODS = {"day": 1, "week": 7}
 TRACKING = 256  # kept messages of more kinds would tell devices apart (rule R28)
 TOGETHER = 1 << 17  # values randomized together: their arrays stay in the cache
+VISIBLE = 10.0  # an ε for each message that hides nothing
+FAMILIES = ("murmur32", "identity")  # hash functions that every device has
 NOTHING = b"n:"  # the canonical form of no answer, in an open vocabulary
 
 
@@ -98,8 +100,8 @@ class Task:
 
     @property
     def lifetime(self) -> PureDP:
-        """What all messages of a device promise together, if the values of both
-        histories change at the same times.
+        """What all messages of a device promise together, against every history whose
+        values change, and return to earlier ones, at the same times.
         """
         total = self.values * written(self.oracle.epsilon_for_ever)
         return PureDP(float_up(total), unit=DEVICE)
@@ -114,8 +116,8 @@ class Task:
             f"Each message: ε = {once:.4g}. All messages about one value: ε = "
             f"{for_ever:.4g}. All messages of a device, for ever: ε = "
             f"{self.lifetime.epsilon:.4g} ({self.values} values, none included), "
-            "against everyone whose answers change at the same times; against "
-            f"someone whose answers change at other times, {self._changes}."
+            "against everyone whose answers change and return at the same times; "
+            f"against someone whose answers do so at other times, {self._changes}."
         )
 
     @property
@@ -126,6 +128,11 @@ class Task:
         instant = self.oracle.epsilon_instant
         if instant == math.inf:
             return "nothing: that an answer changed can be seen for sure"
+        if instant > VISIBLE:
+            return (
+                f"only ε = {instant:.4g} for each message: that an answer changed can "
+                "be seen"
+            )
         return f"ε = {instant:.4g} for each message"
 
     @property
@@ -388,6 +395,11 @@ def _check_oracle(task: Task) -> None:
     if task.oracle.items != items:
         raise ArgumentError(
             "oracle", f"is for {task.oracle.items} items, the domain has {items}"
+        )
+    family = task.oracle.parameters.get("family", FAMILIES[0])
+    if family not in FAMILIES:
+        raise ArgumentError(
+            "oracle", f"hashes as google's clients do ({family}); use {FAMILIES[0]}"
         )
     kept = task.every and not isinstance(task.oracle, Longitudinal)
     if kept and task.oracle.outcomes > TRACKING:

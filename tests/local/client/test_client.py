@@ -17,6 +17,7 @@ from dither.errors import ArgumentError, BudgetExceeded, DeviceError
 from dither.local.client import clock
 from dither.local.client.store import Store
 from dither.local.oracles import KAryResponse, Loloha
+from dither.local.rappor.oracle import Rappor
 from dither.local.wire import HEADER, Header
 
 MONDAY = date(2027, 3, 1)
@@ -443,6 +444,26 @@ def test_what_is_not_joined_is_not_answered(client, make):
     for act in (client.answer, client.update, client.when, client.leave):
         with refused("not been joined"):
             act(*((task, "🎉") if act == client.answer else (task,)))
+
+
+def test_a_task_that_no_device_can_answer_cannot_be_made(make):
+    google = Rappor.of(f=0.5, p=0.5, q=0.75, bits=32, family="md5-byte")
+    with refused("hashes as google's clients do"):
+        make(domain=None, oracle=google, epsilon=9, for_ever=9)
+
+
+def test_rappor_goes_through_the_client(client, make, today):
+    oracle = Rappor.of(f=0.5, p=0.25, q=0.75, cohorts=8, bits=64, hashes=2)
+    task = make(domain=None, oracle=oracle, epsilon=9, for_ever=9, distinct=1)
+    client.join(task)
+    cohorts = set()
+    for number, value in enumerate(["a.example", "b.example", None, "\ud800"]):
+        today.set(MONDAY + number * DAY)
+        message = client.answer(task, value)
+        cohorts.add(message[HEADER])
+        assert task.tally([message]).messages == 1
+    assert len(cohorts) == 1  # a device keeps its cohort
+    assert len(marks(client)) == 1
 
 
 # leaving

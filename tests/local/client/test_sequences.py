@@ -19,10 +19,19 @@ import pytest
 
 from dither import local
 from dither.errors import ArgumentError
-from dither.local import domain
+from dither.local import bits, domain
 from dither.local.client import memo as memos
 from dither.local.client.memo import Answer, Memo
-from dither.local.oracles import KAryResponse, Loloha, loloha, response
+from dither.local.oracles import (
+    KAryResponse,
+    Loloha,
+    LongitudinalUnary,
+    loloha,
+    response,
+    unary,
+)
+from dither.local.rappor import oracle as rappor
+from dither.local.rappor.oracle import Rappor
 from dither.local.thresholds import loss
 from dither.local.words import ONE, Words
 
@@ -79,9 +88,16 @@ def below(words: Stream, bound: int, count: int):
     return np.array([words.decide([Fraction(1, bound)] * bound)])
 
 
+def biased(words: Stream, threshold: int, rows: int, size: int):
+    assert rows == 1
+    drawn = [coins(words, threshold, 1)[0] for _ in range(size)]
+    return np.packbits([drawn], axis=1, bitorder="little")
+
+
 @pytest.fixture(autouse=True)
 def decided(monkeypatch):
-    for module in (response, loloha, memos, domain):
+    monkeypatch.setattr(bits, "biased", biased)
+    for module in (response, loloha, unary, rappor, memos, domain):
         for name, stand_in in (("coins", coins), ("below", below)):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, stand_in)
@@ -245,6 +261,34 @@ def test_noise_for_each_hash_value_would_break_the_promise():
     assert loss(worst(*(law(one, ByHash) for one in histories))) > (
         2 * HASHED.epsilon_for_ever
     )
+
+
+BOOLEAN = Rappor(2, 1, 1, 1, "identity", part(0.2), part(0.9), part(0.3))
+
+
+def test_boolean_rappor_costs_each_value_once_or_the_noise_of_each_message():
+    task = task_of(BOOLEAN, none=False)
+    kept = Fraction(ONE, BOOLEAN.flip) - 1
+    instant = Fraction(ONE - BOOLEAN.sent_zero, ONE - BOOLEAN.sent_one)
+    assert loss(kept) == pytest.approx(BOOLEAN.epsilon_for_ever)
+    assert loss(instant) == pytest.approx(BOOLEAN.epsilon_instant)
+    for length in (2, 3):
+        for one, other, ratio in pairs(task, ["a", "b"], length):
+            assert ratio <= instant**length
+            if pattern(one) == pattern(other):
+                assert ratio <= kept ** len(set(one))
+
+
+def test_kept_bits_cost_their_value_once():
+    """Two messages about one value lose less than it may lose for ever."""
+    oracle = LongitudinalUnary(2, ONE // 2, part(0.2), part(0.9), part(0.1))
+    task = task_of(oracle, values=["a"])
+    held, none = (law([(task, value)] * 2) for value in ("a", None))
+    lost = loss(worst(held, none))
+    assert oracle.epsilon < lost <= oracle.epsilon_for_ever
+    # two answers have bits of their own, in both places
+    ratio = Fraction(oracle.sent_one, oracle.sent_zero)
+    assert loss(ratio**2) == pytest.approx(oracle.epsilon_instant)
 
 
 BINARY = KAryResponse(2, part(0.75))

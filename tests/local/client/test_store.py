@@ -36,6 +36,14 @@ def test_a_place_that_does_not_last_is_refused(key, place):
         local.Client(place, budget=20, trust=key.public)
 
 
+def test_a_network_file_system_is_refused(path, key, monkeypatch):
+    """Two machines could send two messages for one period."""
+    monkeypatch.setattr("dither.ledger.locks._kind", lambda _: "nfs4")
+    with pytest.raises(DeviceError, match="network file system"):
+        local.Client(path, budget=20, trust=key.public)
+    assert not path.exists()
+
+
 def test_a_folder_and_a_missing_folder_are_refused(tmp_path, key):
     for place in (tmp_path, tmp_path / "missing" / "device.db"):
         with pytest.raises(DeviceError, match="cannot be opened"):

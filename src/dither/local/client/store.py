@@ -14,7 +14,8 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from dither.errors import DeviceError
+from dither.errors import DeviceError, LedgerError
+from dither.ledger.locks import check_filesystem
 from dither.local.client.rows import TABLES, Device, Rows
 from dither.noise import secret_bytes
 
@@ -42,7 +43,15 @@ class Store:
                 "device.db"
             )
         # Once and for all: a later chdir must not lead to another device
-        return cls(Path(os.path.realpath(place)))
+        store = cls(Path(os.path.realpath(place)))
+        try:
+            check_filesystem(store.path)
+        except LedgerError:
+            raise DeviceError(
+                f"{path} lies on a network file system, whose locks cannot be "
+                "trusted; keep it on a local disk"
+            ) from None
+        return store
 
     def create(self, trust: str, budget: int) -> None:
         """A new device, where there is no file yet, or an empty one."""
