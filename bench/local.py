@@ -23,7 +23,7 @@ N = 1_000_000
 DOMAINS = (100, 1_000, 100_000)
 REPEATS = 3
 SECONDS = 0.3
-BITS = 100_000_000
+BITS = 200_000_000
 """Messages of a bit for each item are made until they have so many bits together."""
 
 PURE, MULTI = "pure-ldp", "multi-freq-ldpy"
@@ -115,11 +115,21 @@ def ours(oracle: str, items: int) -> Speed:
     numbers = np.arange(n) % items
     words = [f"word {item}" for item in range(items)] if is_open else None
     values = [words[item] for item in numbers] if words else numbers
-    made: list[Any] = []
-    client = cpu_seconds(lambda: made.append(task.randomize(values)))
-    each = cpu_seconds(lambda: made.append(task.tally(made[0])))
-    once = cpu_seconds(lambda: made[1].estimate(words))
-    return Speed(n / client, each / n, once, HEADER + task.oracle.record)
+    messages = task.randomize(values)
+    tally = task.tally(messages)
+    client = steadily(lambda: task.randomize(values))
+    each = steadily(lambda: task.tally(messages)) / n
+    once = steadily(lambda: tally.estimate(words))
+    return Speed(n / client, each, once, HEADER + task.oracle.record)
+
+
+def steadily(call: Callable[[], object]) -> float:
+    """CPU-seconds of a call, repeated for as long as a peer's calls are."""
+    calls, spent = 0, 0.0
+    while spent < SECONDS:
+        spent += cpu_seconds(call)
+        calls += 1
+    return spent / calls
 
 
 def theirs(worker: Worker, oracle: str, items: int) -> Speed:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,9 +13,11 @@ __all__ = ["biased", "columns", "get", "popcounts", "put", "width"]
 
 Packed = NDArray[np.uint8]
 Whole = NDArray[np.int64]
+Bits = NDArray[np.uint64]
 
-BLOCK = 1 << 20  # random bytes, or bytes of bits, that are worked on together
-LEVELS = 10  # a run of counters counts 2^LEVELS rows before it is unpacked
+BLOCK = 1 << 20  # random bytes that are worked on together
+ROWS = 1 << 21  # bytes of rows that are added together
+FEW = 5  # so many rows are unpacked at once
 
 
 def width(bits: int) -> int:
@@ -43,10 +47,15 @@ def _decided(words: Words, threshold: int, drawn: Packed) -> Packed:
     if threshold >= ONE:
         return np.full(drawn.size // 8, 255, np.uint8)
     first, rest = threshold >> 24, (threshold & 0xFFFFFF) << 8
-    decided = drawn < np.uint8(first)
-    ties = np.flatnonzero(drawn == np.uint8(first))
-    decided[ties] = words.take(ties.size) < np.uint32(rest)
-    return np.packbits(decided, bitorder="little")
+    decided = np.packbits(drawn < np.uint8(first), bitorder="little")
+    ties = np.packbits(drawn == np.uint8(first), bitorder="little")
+    # few bytes hold a tie: only these are unpacked
+    some = np.flatnonzero(ties != 0)
+    undecided = np.unpackbits(ties[some], bitorder="little").view(np.bool_)
+    at = np.flatnonzero(undecided)
+    undecided[at] = words.take(at.size) < np.uint32(rest)
+    decided[some] |= np.packbits(undecided, bitorder="little")
+    return decided
 
 
 def get(packed: Packed, places: Whole) -> NDArray[np.bool_]:
@@ -76,35 +85,54 @@ def columns(packed: Packed, bits: int) -> Whole:
 
     Rows are added bit by bit, like numbers: three rows of weight w become one of
     weight w (their parity) and one of weight 2w (their majority), sixty-four columns
-    in a step. What is left is unpacked and weighed.
+    in a step. What is left is unpacked and weighed. Up to eight rows stand side by
+    side, so that whole words hold them without a gap.
     """
-    total = np.zeros(bits, np.int64)
-    padded = -(-packed.shape[1] // 8) * 8
-    step = max(BLOCK // padded, 3)
-    for start in range(0, len(packed), step):
-        block = packed[start : start + step]
-        rows = np.zeros((len(block), padded), np.uint8)
-        rows[:, : packed.shape[1]] = block
-        _add(total, rows.view(np.uint64))
-    return total
+    size = packed.shape[1]
+    beside = 8 // math.gcd(size, 8)
+    whole = len(packed) // beside * beside
+    flat = np.ascontiguousarray(packed[:whole]).reshape(-1, beside * size)
+    total = np.zeros(8 * flat.shape[1], np.int64)
+    step = max(ROWS // flat.shape[1], 3)
+    for start in range(0, len(flat), step):
+        _add(total, flat[start : start + step].view(np.uint64))
+    counts: Whole = total.reshape(beside, -1).sum(axis=0)
+    return (counts + _ones(packed[whole:]))[:bits]
 
 
-def _add(total: Whole, rows: NDArray[np.uint64]) -> None:
-    weight = 1
+def _add(total: Whole, rows: Bits) -> None:
+    weight, own = 1, False
     while len(rows):
         carries = []
-        while len(rows) > 2 and weight < 1 << LEVELS:
-            third = len(rows) // 3
-            one, two, three = (rows[i * third : (i + 1) * third] for i in range(3))
-            either = one ^ two
-            carries.append((one & two) | (either & three))
-            rows = np.concatenate([either ^ three, rows[3 * third :]])
-        total += weight * _unpacked(rows, len(total))
+        while len(rows) > FEW:
+            rows, carry = _thirds(rows, own)
+            carries.append(carry)
+            own = True
+        total += weight * _ones(rows.view(np.uint8))
         rows = np.concatenate(carries) if carries else rows[:0]
         weight *= 2
 
 
-def _unpacked(rows: NDArray[np.uint64], bits: int) -> Whole:
-    ones = np.unpackbits(rows.view(np.uint8), axis=1, count=bits, bitorder="little")
+def _thirds(rows: Bits, own: bool) -> tuple[Bits, Bits]:
+    """Three rows added to one: parities, with up to two rows left over, and carries.
+    Rows of our own are overwritten, which saves much of the time.
+    """
+    third = len(rows) // 3
+    one, two, three = (rows[i * third : (i + 1) * third] for i in range(3))
+    left = rows[3 * third :]
+    out = np.empty((third + len(left), rows.shape[1]), np.uint64)
+    room = rows if own else np.empty((2 * third, rows.shape[1]), np.uint64)
+    carry, spare = room[:third], room[third : 2 * third]
+    parity = np.bitwise_xor(one, two, out=out[:third])
+    np.bitwise_and(one, two, out=carry)
+    np.bitwise_and(parity, three, out=spare)
+    np.bitwise_or(carry, spare, out=carry)
+    np.bitwise_xor(parity, three, out=parity)
+    out[third:] = left
+    return out, carry
+
+
+def _ones(rows: Packed) -> Whole:
+    ones = np.unpackbits(rows, axis=1, bitorder="little")
     summed: Whole = ones.sum(axis=0, dtype=np.int64)
     return summed

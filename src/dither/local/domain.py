@@ -103,6 +103,9 @@ class Domain:
         integers = isinstance(values, np.ndarray) and values.dtype.kind in "ui"
         if integers and isinstance(self.values, range) and self.values.step == 1:
             start, stop = self.values.start, self.values.stop
+            if values.size and start <= values.min() and values.max() < stop:
+                places: Whole = values.astype(np.int64) - start
+                return places
             inside = (values >= start) & (values < stop)
             return np.where(inside, values.astype(np.int64) - start, -1)
         return np.fromiter(self._each(values), np.int64)

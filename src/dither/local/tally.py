@@ -24,6 +24,7 @@ __all__ = ["Tally", "tally"]
 Packed = NDArray[np.uint8]
 Whole = NDArray[np.int64]
 
+TOGETHER = 1 << 17
 REASONS = ("format", "task", "version", "length", "period", "stratum", "value")
 
 
@@ -112,18 +113,29 @@ def tally(task: Task, messages: Any, period: int | None) -> Tally:
     rejected = Counter[str]()
     for header, records in _batches(task, messages, rejected):
         reason = _mistake(task, header, records, period)
-        good = np.zeros(len(records), np.bool_)
-        if not reason:
-            good = task.oracle.valid(records)
-        accepted = int(good.sum())
-        rejected[reason or "value"] += len(records) - accepted
-        if accepted:
-            kept = records if accepted == len(records) else records[good]
-            counts[header.stratum] += task.oracle.tally(kept)
-            sums[header.stratum] += accepted
-            periods[header.period] += accepted
+        if reason:
+            rejected[reason] += len(records)
+            continue
+        for part in _parts(records, task.oracle.cells):
+            good = task.oracle.valid(part)
+            accepted = int(np.count_nonzero(good))
+            rejected["value"] += len(part) - accepted
+            if accepted:
+                kept = part if accepted == len(part) else part[good]
+                counts[header.stratum] += task.oracle.tally(kept)
+                sums[header.stratum] += accepted
+                periods[header.period] += accepted
     out = {why: rejected[why] for why in REASONS if rejected[why]}
     return Tally(task, counts, dict(sorted(periods.items())), sums, out)
+
+
+def _parts(records: Packed, cells: int) -> Iterator[Packed]:
+    """Records that are counted together: few enough for the cache, and so many that
+    adding up the cells hardly counts.
+    """
+    step = max(TOGETHER, 2 * cells)
+    for start in range(0, len(records), step):
+        yield records[start : start + step]
 
 
 def _mistake(

@@ -35,6 +35,7 @@ FORMAT = "dither local task, 1"
 DEVICE = Unit("device", Relation.REPLACE)
 PERIODS = {"day": 1, "week": 7}
 TRACKING = 256  # kept messages of more kinds would tell devices apart (rule R28)
+TOGETHER = 1 << 17  # values randomized together: their arrays stay in the cache
 VISIBLE = 10.0  # an ε for each message that hides nothing
 FAMILIES = ("murmur32", "identity")  # hash functions that every device has
 NOTHING = b"n:"  # the canonical form of no answer, in an open vocabulary
@@ -249,7 +250,7 @@ class Task:
         """Values as the oracle knows them: numbers, or digests of texts."""
         if self.domain is not None:
             return self.domain.places(values, words)
-        return digests([canonical(value) or NOTHING for value in values])
+        return _digested(values)
 
     def randomize(
         self, values: Any, *, period: int = 0, stratum: str | None = None
@@ -259,7 +260,12 @@ class Task:
         This has no memo: it is for one answer a device, and for simulations.
         """
         header = Header(self.tag, self.version, period, self.stratum(stratum))
-        return Messages(header, self.oracle.randomize(self.items(values), FRESH))
+        items = self.items(values)
+        records = np.empty((len(items), self.oracle.record), np.uint8)
+        for start in range(0, len(items), TOGETHER):
+            part = slice(start, start + TOGETHER)
+            records[part] = self.oracle.randomize(items[part], FRESH)
+        return Messages(header, records)
 
     def tally(
         self, messages: Messages | bytes | Iterable[Any], *, period: int | None = None
@@ -270,6 +276,20 @@ class Task:
         from dither.local.tally import tally
 
         return tally(self, messages, period)
+
+
+def _digested(values: Iterable[Any]) -> np.ndarray[Any, Any]:
+    """Digests of texts, each of which is hashed once however often it comes."""
+    keys = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if set(map(type, keys)) - {str}:  # 1 and True are equal, and not the same value
+        keys = [canonical(value) or NOTHING for value in keys]
+    known = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    places = np.fromiter(map(known.__getitem__, keys), np.int64, len(keys))
+    return digests([_text(key) for key in known])[places]
+
+
+def _text(key: str | bytes) -> bytes:
+    return key if isinstance(key, bytes) else canonical(key) or NOTHING
 
 
 def _lines() -> set[str]:

@@ -29,8 +29,13 @@ def size_of(outcomes: int) -> int:
 
 def records_of(numbers: NDArray[Any], size: int) -> Packed:
     """Whole numbers as little-endian records of `size` bytes."""
-    wide = np.ascontiguousarray(numbers, "<u8").view(np.uint8)
-    return np.ascontiguousarray(wide.reshape(-1, 8)[:, :size])
+    if size in (1, 2, 4):
+        return numbers.astype(f"<u{size}").view(np.uint8).reshape(-1, size)
+    wide = numbers.astype("<u8").view(np.uint8).reshape(-1, 8)
+    out = np.empty((len(numbers), size), np.uint8)
+    for place in range(size):  # by columns: numpy copies rows of a few bytes slowly
+        out[:, place] = wide[:, place]
+    return out
 
 
 def numbers_of(records: Packed) -> Whole:
@@ -39,9 +44,11 @@ def numbers_of(records: Packed) -> Whole:
         kind = f"<u{records.shape[1]}"
         flat = np.ascontiguousarray(records).view(kind)
         return flat.reshape(-1).astype(np.int64)
-    wide = np.zeros((len(records), 8), np.uint8)
-    wide[:, : records.shape[1]] = records
-    return wide.view("<i8").reshape(-1).astype(np.int64)
+    out = records[:, -1].astype(np.int64)
+    for place in reversed(range(records.shape[1] - 1)):
+        out <<= 8
+        out |= records[:, place]
+    return out
 
 
 @dataclass(frozen=True)
