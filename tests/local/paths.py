@@ -49,11 +49,11 @@ class Paths:
         self.weight *= weights[chosen]
         return chosen
 
-    def coins(self, words: Any, threshold: int, count: int) -> Any:
+    def coins(self, _: Any, threshold: int, count: int) -> Any:
         heads = Fraction(threshold, ONE)
         return np.array([self.choose([heads, 1 - heads]) == 0 for _ in range(count)])
 
-    def below(self, words: Any, bound: int, count: int) -> Any:
+    def below(self, _: Any, bound: int, count: int) -> Any:
         each = [Fraction(1, bound)] * bound
         return np.array([self.choose(each) for _ in range(count)], np.int64)
 

@@ -13,7 +13,8 @@ from dither.local.domain import Domain
 from dither.local.oracles import Oracle
 from dither.local.signing import SigningKey
 from dither.local.task import PERIODS, Task
-from dither.privacy.numbers import positive, whole
+from dither.local.thresholds import wanted
+from dither.privacy.numbers import whole
 
 __all__ = ["task"]
 
@@ -98,7 +99,7 @@ def _days(every: str | int | None) -> int:
 
 
 def _promises(epsilon: float, for_ever: float | None, days: int) -> tuple[float, float]:
-    once = positive("epsilon", epsilon, "pass the ε of one message, such as 1.0")
+    once = wanted("epsilon", epsilon)
     if not days:
         if for_ever is not None:
             raise ArgumentError(
@@ -111,7 +112,7 @@ def _promises(epsilon: float, for_ever: float | None, days: int) -> tuple[float,
             "is missing: pass the ε that all messages about one value may lose "
             "together, such as 2.0",
         )
-    return once, positive("for_ever", for_ever, "pass an ε such as 2.0")
+    return once, wanted("for_ever", for_ever)
 
 
 def _minimum(minimum: int | None, n: int) -> int:

@@ -5,7 +5,8 @@ are small enough.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +26,8 @@ from dither.local.oracles import (
     Unary,
 )
 from dither.local.rappor.oracle import Rappor
-from dither.privacy.numbers import positive, whole
+from dither.local.thresholds import wanted
+from dither.privacy.numbers import whole
 
 __all__ = ["Choice", "Option", "choose", "make"]
 
@@ -133,14 +135,18 @@ def choose(
     a device answers once. `payload` limits the bytes of a message, `cells` the
     integers of a tally; None lifts a limit. `none` makes room for "no answer".
     """
-    once = positive("epsilon", epsilon, "pass the ε of one message, such as 1.0")
+    once = wanted("epsilon", epsilon)
     messages = whole("n", n, "pass how many messages are expected")
     items = 0 if domain is None else domain_of(domain, none).items
     options = [
-        _option(name, maker(items, once, for_ever or once), messages, payload, cells)
-        for name, maker in _makers(items, once, for_ever).items()
+        _option(name, oracle, messages, payload, cells)
+        for name, oracle in _made(items, once, for_ever)
     ]
     options.sort(key=lambda option: (not option.fits, _rank(option)))
+    if not options:
+        raise ArgumentError(
+            "epsilon", "is too small or too large for probabilities of 32 bits"
+        )
     if not options[0].fits:
         raise ArgumentError(
             "payload", "no oracle is small enough; allow larger messages or tallies"
@@ -150,11 +156,19 @@ def choose(
     return Choice(options[0], tuple(options), messages, limit)
 
 
+def _made(
+    items: int, once: float, for_ever: float | None
+) -> Iterator[tuple[str, Oracle]]:
+    """Each oracle at ε; those that 32 bits are too coarse for are left out."""
+    for name, maker in _makers(items, once, for_ever).items():
+        with suppress(ArgumentError):
+            yield name, maker(items, once, for_ever or once)
+
+
 def _makers(items: int, once: float, for_ever: float | None) -> dict[str, Maker]:
     if for_ever is None:
         return ONCE if items else OPEN
-    positive("for_ever", for_ever, "pass the ε of all messages, such as 2.0")
-    if for_ever <= once:
+    if wanted("for_ever", for_ever) <= once:
         raise ArgumentError(
             "for_ever",
             "must be above epsilon: what is kept for ever needs noise in each "

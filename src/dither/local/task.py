@@ -379,7 +379,10 @@ def _check_dates(task: Task) -> None:
 
 def _check_promise(task: Task) -> None:
     for name in ("epsilon", "for_ever"):
-        positive(name, getattr(task, name), "pass the ε that is promised, such as 1.0")
+        promised = getattr(task, name)
+        positive(name, promised, "pass the ε that is promised, such as 1.0")
+        # one number is written in one way
+        object.__setattr__(task, name, float(promised))
     lost = {"epsilon": task.oracle.epsilon, "for_ever": task.oracle.epsilon_for_ever}
     for name, really in lost.items():
         if not really <= getattr(task, name):

@@ -92,7 +92,7 @@ def moments(oracle: Oracle, found: Law, wanted: np.ndarray) -> np.ndarray:
     )
 
 
-@pytest.mark.parametrize("epsilon", (0.5, 2.0))
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in HASHED])
 def test_estimates_are_unbiased_and_their_variance_is_exact(
     monkeypatch: pytest.MonkeyPatch, name: str, epsilon: float
@@ -136,7 +136,7 @@ def test_what_is_kept_counts_again_in_every_period(
     assert square - mean**2 == pytest.approx(stated / evidence.gain**2, rel=1e-9)
 
 
-@pytest.mark.parametrize("epsilon", (0.5, 2.0))
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_distance_is_an_upper_bound_that_is_reached(
     monkeypatch: pytest.MonkeyPatch, name: str, epsilon: float

@@ -44,8 +44,10 @@ def _primes_around(wanted: float) -> Iterator[int]:
 
 
 def best_prime(epsilon: float) -> int:
-    """The number of hash values with the smallest variance: e^ε + 1 would be best."""
-    grown = math.exp(epsilon)
+    """The number of hash values with the smallest variance: e^ε + 1 would be best.
+    Above an ε of 11 there is nothing left to gain.
+    """
+    grown = math.exp(min(epsilon, 11.0))
     return min(
         _primes_around(grown + 1),
         key=lambda prime: (grown - 1 + prime) ** 2 / (prime - 1),

@@ -1,0 +1,90 @@
+"""Attacks on devices: averaging a year of answers, and liars."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dither import local
+from dither.local.oracles import (
+    HadamardResponse,
+    KAryResponse,
+    LocalHashing,
+    Loloha,
+    Oracle,
+    SubsetSelection,
+    Unary,
+)
+from dither.local.words import FRESH
+
+DAYS, USERS, VALUES = 365, 1000, 20
+
+
+def recovered(said: np.ndarray, held: np.ndarray) -> float:
+    """The share of users whose most frequent message is their value."""
+    counts = np.apply_along_axis(np.bincount, 1, said, minlength=VALUES)
+    return float((counts.argmax(axis=1) == held).mean())
+
+
+def test_averaging_fresh_noise_recovers_almost_everyone() -> None:
+    oracle = KAryResponse.at(VALUES, 1.0)
+    held = np.arange(USERS) % VALUES
+    said = [oracle.randomize(held, FRESH)[:, 0] for _ in range(DAYS)]
+    assert recovered(np.stack(said, axis=1), held) > 0.9
+
+
+def test_averaging_kept_noise_recovers_what_is_promised() -> None:
+    """At most e^ε∞ / (e^ε∞ + d − 1), within 4 standard errors."""
+    oracle = Loloha._made(VALUES, VALUES, 1, 1.0, 2.0)
+    held = np.arange(USERS) % VALUES
+    seeds = oracle.seeds(FRESH, USERS)
+    kept = oracle.permanent(oracle.memo_keys(held, seeds), FRESH)
+    said = [oracle.instant(kept, seeds, FRESH)[:, 0] for _ in range(DAYS)]
+    bound = math.exp(2) / (math.exp(2) + VALUES - 1)
+    slack = 4 * math.sqrt(bound * (1 - bound) / USERS)
+    assert recovered(np.stack(said, axis=1), held) <= bound + slack
+
+
+def lies(oracle: Oracle, item: int, count: int) -> np.ndarray:
+    """Messages that support one item: the best of many that a device could send."""
+    made = oracle.randomize(np.full(400, item), FRESH)
+    wanted = np.array([item])
+    gains = [
+        oracle.evidence(oracle.tally(one[None]), 1, 1, wanted).counts[0] for one in made
+    ]
+    return np.repeat(made[[int(np.argmax(gains))]], count, axis=0)
+
+
+@pytest.mark.parametrize(
+    "oracle",
+    [
+        KAryResponse.at(30, 1.0),
+        Unary.optimized(30, 1.0),
+        SubsetSelection.at(30, 1.0),
+        LocalHashing.at(30, 1.0),
+        HadamardResponse.at(30, 1.0),
+        Loloha.at(30, 1.0, 2.0),
+    ],
+    ids=lambda oracle: oracle.kind,
+)
+def test_liars_move_an_estimate_by_what_is_stated_and_no_more(oracle: Oracle) -> None:
+    honest = oracle.randomize(np.arange(20_000) % 30, FRESH)
+    liars, wanted = 200, np.array([7])
+    false = lies(oracle, 7, liars)
+    assert oracle.valid(false).all()  # a lie that looks like an answer passes
+    tally = oracle.tally(honest)
+    before = oracle.evidence(tally, 20_000, 1, wanted).counts[0]
+    total = tally + oracle.tally(false)
+    after = oracle.evidence(total, 20_000 + liars, 1, wanted).counts[0]
+    bound = liars * oracle.influence
+    assert after - before <= bound * (1 + 1e-9)
+    assert after - before == pytest.approx(bound, rel=0.01)
+
+
+def test_a_release_says_what_liars_can_do() -> None:
+    task = local.task("x", domain=5, epsilon=1, n=1000)
+    found = task.tally(task.randomize([0] * 1000)).estimate()
+    points = 100 * 100 * task.influence / 1000
+    assert f"a hundred liars move a share by up to {points:.2g} points" in str(found)

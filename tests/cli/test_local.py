@@ -1,0 +1,87 @@
+"""`dither local`: choose, task, simulate, decode."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from dither.cli import main
+from dither.local import SigningKey, Task
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, ["local", *words])
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "values.txt").write_text("a\nb\n🎉\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_from_a_task_to_its_estimate(folder: Path) -> None:
+    made = run(
+        *("task", "emoji", "--domain", "values.txt", "--epsilon", "2", "--n", "20000"),
+        *("--key", "signing.key", "--out", "task.json"),
+    )
+    assert made.exit_code == 0, made.output
+    assert "One message, ε = 2." in made.stderr
+    task = Task.from_json((folder / "task.json").read_text(encoding="utf-8"))
+    key = SigningKey.load(folder / "signing.key")
+    assert task.signature == key.sign(task.document)
+    tried = run("simulate", "task.json", "--n", "20000", "--messages", "sent.bin")
+    assert tried.exit_code == 0, tried.output
+    assert "of the intervals hold the truth" in tried.output
+    decoded = run("decode", "task.json", "sent.bin", "--json")
+    assert decoded.exit_code == 0, decoded.output
+    assert len(json.loads(decoded.output)["rows"]) == 4
+    plain = run("decode", "task.json", "sent.bin", "--consistent")
+    assert "🎉" in plain.output
+    table = run("decode", "task.json", "sent.bin", "--csv")
+    assert table.output.startswith("key,emoji,")
+
+
+def test_open_vocabulary(folder: Path) -> None:
+    run("task", "words", "--epsilon", "4", "--n", "500", "--out", "task.json")
+    (folder / "held.txt").write_text("x\n" * 400 + "y\n" * 100, encoding="utf-8")
+    refused = run("simulate", "task.json")
+    assert refused.exit_code == 2
+    assert "values" in refused.output
+    tried = run("simulate", "task.json", "--values", "held.txt", "--messages", "m")
+    assert tried.exit_code == 0, tried.output
+    missing = run("decode", "task.json", "m")
+    assert missing.exit_code == 2
+    assert "candidates" in missing.output
+    (folder / "names.txt").write_text("x\ny\nz\n", encoding="utf-8")
+    decoded = run("decode", "task.json", "m", "--candidates", "names.txt")
+    assert decoded.output.index("x:") < decoded.output.index("y:")
+
+
+def test_choose() -> None:
+    words = ("choose", "--domain", "100", "--epsilon", "1", "--n", "100000")
+    assert "chosen" in run(*words).output
+    found = json.loads(run(*words, "--json").output)
+    assert found["options"][0]["name"] == "subset selection"
+    assert 0 < found["detection_limit"] < 0.1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("choose", "--domain", "nowhere.txt", "--epsilon", "1", "--n", "10"),
+        ("choose", "--domain", "0", "--epsilon", "1", "--n", "10"),
+        ("task", "x", "--domain", "5", "--epsilon", "0", "--n", "10"),
+        ("task", "x", "--domain", "5", "--epsilon", "1", "--every", "hour", "--n", "9"),
+        ("decode", "values.txt", "values.txt"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_a_mistake_is_one_line(words: tuple[str, ...]) -> None:
+    found = run(*words)
+    assert found.exit_code == 2
+    assert found.stderr.startswith("Error: ")
+    assert len(found.stderr.splitlines()) == 1
