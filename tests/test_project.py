@@ -62,7 +62,13 @@ def test_dir_shows_the_public_names_and_no_others() -> None:
         ).stdout
     )
     assert {"open", "sum", "example", "audit", "explain", "__version__"} <= set(found)
-    assert set(found) - set(dither.__all__) == {"open", "sum", "audit", "explain"}
+    assert set(found) - set(dither.__all__) == {
+        "open",
+        "sum",
+        "audit",
+        "explain",
+        "local",
+    }
     assert not {
         "importlib",
         "annotations",

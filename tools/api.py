@@ -44,7 +44,7 @@ GROUPS = {
     "Mechanisms": ("dither.mechanisms",),
     ERRORS: ("dither.errors",),
 }
-ROOMS = ("explain", "audit")
+ROOMS = ("local", "explain", "audit")
 INTERNAL = {
     "Ledger": (
         "append",

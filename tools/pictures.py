@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import dither
+from dither import local
 from dither.chart import Chart
 from dither.explain.picture import ACCENT, Axis, Panel, document
 
@@ -29,7 +30,10 @@ FLOORS = {
         "audit": "does it hold?",
         "cli": "in the terminal",
     },
-    "Work": {"query": "the curator answers: SQL, data frames, arrays"},
+    "Work": {
+        "query": "the curator answers: SQL, data frames, arrays",
+        "local": "devices answer, and trust nobody",
+    },
     "Ground": {
         "privacy": "what is promised",
         "noise": "all randomness",
@@ -290,6 +294,14 @@ def notebook() -> str:
     return drawn("A notebook with a private answer", size, "".join(parts), told)
 
 
+def both() -> str:
+    """The same question by a curator and by devices, at ε = 1."""
+    emoji = {"😂": 24_000, "❤️": 15_000, "🎉": 12_000, "👍": 6_000, "🔥": 3_000}
+    held = [key for key, count in emoji.items() for _ in range(count)]
+    found = local.compare(held, domain=list(emoji), epsilon=1)
+    return on_paper(found.plot().svg(), "shares of emoji with their intervals")
+
+
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -302,6 +314,7 @@ def main() -> None:
             "answer": answer(dither.open(opened, ledger=":memory:")),
             "burn_down": burn_down(clinic),
             "notebook": notebook(),
+            "both": both(),
         }
         os.chdir(ROOT)
     for name, svg in pictures.items():
