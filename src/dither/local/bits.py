@@ -16,7 +16,10 @@ Whole = NDArray[np.int64]
 Bits = NDArray[np.uint64]
 
 BLOCK = 1 << 20  # random bytes that are worked on together
-ROWS = 1 << 21  # bytes of rows that are added together
+ROWS = 1 << 23  # bytes of rows that are added together
+CACHED = (
+    1 << 17
+)  # bytes of one of three rows in a step: all steps find them in the cache
 FEW = 5  # so many rows are unpacked at once
 
 
@@ -92,44 +95,48 @@ def columns(packed: Packed, bits: int) -> Whole:
     beside = 8 // math.gcd(size, 8)
     whole = len(packed) // beside * beside
     flat = np.ascontiguousarray(packed[:whole]).reshape(-1, beside * size)
+    words = flat.view(np.uint64)
     total = np.zeros(8 * flat.shape[1], np.int64)
     step = max(ROWS // flat.shape[1], 3)
-    for start in range(0, len(flat), step):
-        _add(total, flat[start : start + step].view(np.uint64))
+    room = np.empty((2, min(step, len(words)), words.shape[1]), np.uint64)
+    for start in range(0, len(words), step):
+        part = words[start : start + step]
+        room[0, : len(part)] = part
+        _add(total, room[0, : len(part)], room)
     counts: Whole = total.reshape(beside, -1).sum(axis=0)
     return (counts + _ones(packed[whole:]))[:bits]
 
 
-def _add(total: Whole, rows: Bits) -> None:
-    weight, own = 1, False
+def _add(total: Whole, rows: Bits, room: Bits) -> None:
+    """Add rows to the total. They are overwritten, and so is the room for carries: new
+    memory for each step would take more time than the adding.
+    """
+    weight = 1
     while len(rows):
         carries = []
         while len(rows) > FEW:
-            rows, carry = _thirds(rows, own)
-            carries.append(carry)
-            own = True
+            third = len(rows) // 3
+            _add_three(*(rows[i * third : (i + 1) * third] for i in range(3)))
+            carries.append(rows[:third])
+            rows = rows[2 * third :]
         total += weight * _ones(rows.view(np.uint8))
-        rows = np.concatenate(carries) if carries else rows[:0]
+        count = sum(map(len, carries))
+        room = room[::-1]
+        rows = np.concatenate(carries, out=room[0, :count]) if count else rows[:0]
         weight *= 2
 
 
-def _thirds(rows: Bits, own: bool) -> tuple[Bits, Bits]:
-    """Three rows added to one: parities, with up to two rows left over, and carries.
-    Rows of our own are overwritten, which saves much of the time.
-    """
-    third = len(rows) // 3
-    one, two, three = (rows[i * third : (i + 1) * third] for i in range(3))
-    left = rows[3 * third :]
-    out = np.empty((third + len(left), rows.shape[1]), np.uint64)
-    room = rows if own else np.empty((2 * third, rows.shape[1]), np.uint64)
-    carry, spare = room[:third], room[third : 2 * third]
-    parity = np.bitwise_xor(one, two, out=out[:third])
-    np.bitwise_and(one, two, out=carry)
-    np.bitwise_and(parity, three, out=spare)
-    np.bitwise_or(carry, spare, out=carry)
-    np.bitwise_xor(parity, three, out=parity)
-    out[third:] = left
-    return out, carry
+def _add_three(one: Bits, two: Bits, three: Bits) -> None:
+    """Leave carries in the first rows, and parities in the last."""
+    step = max(CACHED // (8 * one.shape[1]), 1)
+    room = np.empty((min(step, len(one)), one.shape[1]), np.uint64)
+    for start in range(0, len(one), step):
+        a, b, c = (rows[start : start + step] for rows in (one, two, three))
+        both = np.bitwise_and(a, b, out=room[: len(a)])
+        np.bitwise_xor(a, b, out=b)
+        np.bitwise_and(b, c, out=a)
+        np.bitwise_or(a, both, out=a)
+        np.bitwise_xor(b, c, out=c)
 
 
 def _ones(rows: Packed) -> Whole:

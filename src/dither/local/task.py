@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from datetime import date, timedelta
 from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -281,15 +283,24 @@ class Task:
 def _digested(values: Iterable[Any]) -> np.ndarray[Any, Any]:
     """Digests of texts, each of which is hashed once however often it comes."""
     keys = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    if set(map(type, keys)) - {str}:  # 1 and True are equal, and not the same value
-        keys = [canonical(value) or NOTHING for value in keys]
-    known = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    try:
+        known, places = _numbered(keys)
+    except TypeError:  # a list, say, which is no value
+        known, places = [None], np.empty(0)
+    if any(type(key) is not str for key in known):
+        # 1 and True are equal, and not the same value: by their canonical forms
+        texts, places = _numbered([canonical(key) or NOTHING for key in keys])
+    else:
+        texts = [canonical(key) or NOTHING for key in known]
+    found: np.ndarray[Any, Any] = digests(texts)[places]
+    return found
+
+
+def _numbered(keys: list[Any]) -> tuple[list[Any], np.ndarray[Any, Any]]:
+    """What is in a list, and at which place of that each of its elements is."""
+    known: dict[Any, int] = defaultdict(count().__next__)
     places = np.fromiter(map(known.__getitem__, keys), np.int64, len(keys))
-    return digests([_text(key) for key in known])[places]
-
-
-def _text(key: str | bytes) -> bytes:
-    return key if isinstance(key, bytes) else canonical(key) or NOTHING
+    return list(known), places
 
 
 def _lines() -> set[str]:

@@ -40,15 +40,13 @@ def records_of(numbers: NDArray[Any], size: int) -> Packed:
 
 def numbers_of(records: Packed) -> Whole:
     """Records of at most seven bytes as whole numbers."""
-    if records.shape[1] in (1, 2, 4):
-        kind = f"<u{records.shape[1]}"
-        flat = np.ascontiguousarray(records).view(kind)
-        return flat.reshape(-1).astype(np.int64)
-    out = records[:, -1].astype(np.int64)
-    for place in reversed(range(records.shape[1] - 1)):
-        out <<= 8
-        out |= records[:, place]
-    return out
+    size = records.shape[1]
+    wide = np.ascontiguousarray(records)
+    if size not in (1, 2, 4):
+        wide = np.zeros((len(records), 4 if size < 4 else 8), np.uint8)
+        for place in range(size):
+            wide[:, place] = records[:, place]
+    return wide.view(f"<u{wide.shape[1]}").reshape(-1).astype(np.int64)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from dither.local import estimates
+from dither.local.evidence import Law
+
+HITS = np.array([0, 3, 3, 7, 1, 3, 2_000_000_000])
+TRIALS = np.array([10, 10, 12, 12, 10, 10, 4_000_000_000])
+
+
+def test_tails_are_exact_for_every_pair_of_hits_and_trials() -> None:
+    found = estimates._exact_tails(Law(HITS, TRIALS, 0.3), np.zeros(len(HITS)))
+    assert found == pytest.approx(binom.sf(HITS - 1, TRIALS, 0.3), rel=1e-6)
+
+
+def test_too_many_different_counts_keep_the_normal_tail(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(estimates, "MANY", 5)
+    normal = np.linspace(0, 1, len(HITS))
+    assert (estimates._exact_tails(Law(HITS, TRIALS, 0.3), normal) == normal).all()
