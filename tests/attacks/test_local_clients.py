@@ -16,19 +16,6 @@ import pytest
 from numpy.typing import NDArray
 
 from dither import audit
-from dither.local.oracles import (
-    CountMeanSketch,
-    HadamardResponse,
-    HadamardSketch,
-    KAryResponse,
-    LocalHashing,
-    Loloha,
-    LongitudinalUnary,
-    Oracle,
-    SubsetSelection,
-    Unary,
-)
-from dither.local.words import FRESH
 from dither.privacy import PureDP
 
 RANDOM = np.random.default_rng()
@@ -106,30 +93,3 @@ def test_unary_encoding_that_draws_twice_is_refuted(epsilon: float) -> None:
 
 def test_unary_encoding_that_draws_once_is_not() -> None:
     assert not found(unary(0.5, 1 / (math.e + 1)), 1.0).refuted
-
-
-OURS: dict[str, Oracle] = {
-    "binary response": KAryResponse.at(2, 1.0),
-    "k-ary response": KAryResponse.at(ITEMS, 1.0),
-    "optimized unary": Unary.optimized(ITEMS, 1.0),
-    "symmetric unary": Unary.symmetric(ITEMS, 1.0),
-    "subset selection": SubsetSelection.at(ITEMS, 1.0),
-    "local hashing": LocalHashing.at(ITEMS, 1.0),
-    "Hadamard response": HadamardResponse.at(ITEMS, 1.0),
-    "count-mean sketch": CountMeanSketch.at(1.0, rows=2, columns=8),
-    "Hadamard sketch": HadamardSketch.at(1.0, rows=2, columns=8),
-    "LOLOHA": Loloha.at(ITEMS, 1.0, 2.0),
-    "longitudinal unary": LongitudinalUnary.at(ITEMS, 1.0, 2.0),
-}
-
-
-@pytest.mark.parametrize("name", OURS)
-def test_ours_are_not(name: str) -> None:
-    oracle = OURS[name]
-
-    def client(item: int, size: int) -> Any:
-        shape = (size,) if oracle.items else (size, 2)
-        return oracle.randomize(np.full(shape, item), FRESH)
-
-    assert oracle.epsilon <= 1.0
-    assert not found(client, oracle.epsilon).refuted

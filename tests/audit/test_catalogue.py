@@ -6,9 +6,11 @@ import pytest
 
 from dither import mechanisms
 from dither.audit import catalogue, everything
+from dither.audit.devices import oracles
 from dither.audit.finding import Finding
 from dither.audit.sql_catalogue import QUESTIONS
 from dither.errors import ArgumentError
+from dither.local.registry import ORACLES
 from dither.privacy import PureDP
 
 CASES = catalogue.cases()
@@ -24,6 +26,10 @@ def test_every_mechanism_is_in_the_catalogue():
     assert {
         name for name in promising if name.removesuffix("Mechanism") not in listed
     } == set()
+
+
+def test_every_oracle_is_in_the_catalogue():
+    assert {type(oracle) for _, oracle in oracles()} == set(ORACLES.values())
 
 
 def test_names_differ():

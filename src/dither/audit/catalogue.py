@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dither.audit.devices import oracles, sent
 from dither.audit.drawing import Progress
 from dither.audit.finding import Finding
 from dither.audit.sql_catalogue import QUESTIONS
@@ -279,9 +280,15 @@ def _arrays() -> Iterator[Case]:
         )
 
 
+def _devices() -> Iterator[Case]:
+    for name, oracle in oracles():
+        claimed = PureDP(oracle.epsilon)
+        yield Case(f"devices: {name}", partial(sent, oracle), 0, 1, claimed)
+
+
 def cases() -> list[Case]:
-    """Every mechanism and every array function."""
-    return [*_additive(), *_choices(), *_others(), *_arrays()]
+    """Every mechanism, every array function, and every message of a device."""
+    return [*_additive(), *_choices(), *_others(), *_arrays(), *_devices()]
 
 
 def everything(
