@@ -17,9 +17,7 @@ Bits = NDArray[np.uint64]
 
 BLOCK = 1 << 20  # random bytes that are worked on together
 ROWS = 1 << 23  # bytes of rows that are added together
-CACHED = (
-    1 << 17
-)  # bytes of one of three rows in a step: all steps find them in the cache
+CACHED = 1 << 17  # bytes of one of three rows in a step, so that they stay in the cache
 FEW = 5  # so many rows are unpacked at once
 
 
