@@ -87,4 +87,4 @@ def test_a_release_says_what_liars_can_do() -> None:
     task = local.task("x", domain=5, epsilon=1, n=1000)
     found = task.tally(task.randomize([0] * 1000)).estimate()
     points = 100 * 100 * task.influence / 1000
-    assert f"a hundred liars move a share by up to {points:.2g} points" in str(found)
+    assert f"a hundred liars move a share by up to {points:.3g} points" in str(found)

@@ -76,3 +76,14 @@ def test_messages_in_one_file() -> None:
     assert tally.counts.tolist() == task.tally(messages).counts.tolist()
     spoilt = b"".join(messages)[:17] + b"\0" * 17 + b"".join(messages)[34:]
     assert task.tally(spoilt).rejected == {"format": 1}
+
+
+def test_batches_in_one_file() -> None:
+    task = local.task("f", domain=300, epsilon=1, n=50)
+    batch = task.randomize([0, 1, 2]).to_bytes()
+    assert task.tally(batch * 3).messages == 9
+    assert task.tally([batch * 2, batch], batches=True).messages == 9
+    cut = task.tally(batch * 2 + batch[:-1])
+    assert (cut.messages, cut.rejected) == (6, {"format": 1})
+    stray = task.tally(batch + b"x")
+    assert (stray.messages, stray.rejected) == (3, {"format": 1})

@@ -292,7 +292,8 @@ def decode_command(
 ) -> None:
     """Estimate how frequent each value is from the batches in MESSAGES."""
     made = read_task(path)
-    tally = made.tally([one.read_bytes() for one in messages], period=period)
+    files = [one.read_bytes() for one in messages]
+    tally = made.tally(files, period=period, batches=True)
     wanted = domain_of(str(candidates)) if candidates else None
     found = tally.estimate(wanted)
     found = found.consistent() if consistent else found

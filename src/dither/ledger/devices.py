@@ -52,8 +52,14 @@ def record(ledger: Ledger, promise: DevicePromise) -> None:
         names = {account.name for account in ledger.accounts()}
         if promise.account not in names:
             raise ArgumentError("account", f"{promise.account} is not in this book")
-    if promise in promised(ledger):
-        return
+    for known in promised(ledger):
+        if known == promise:
+            return
+        same = (known.task, known.version) == (promise.task, promise.version)
+        if same and known.document != promise.document:
+            raise ArgumentError(
+                "task", "is listed with another document; a change needs a new version"
+            )
     body = {
         "task": promise.task,
         "version": promise.version,

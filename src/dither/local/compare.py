@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from dither.local.task import DEVICE
 from dither.local.words import FRESH
 from dither.mechanisms import Geometric
 from dither.privacy import PureDP
-from dither.privacy.numbers import share
+from dither.privacy.numbers import float_up, share, written
 from dither.release import Around, Release, Source
 
 if TYPE_CHECKING:
@@ -110,31 +110,31 @@ def compare(
     """Answer "how frequent is each value" both ways at the same ε.
 
     The devices' side randomizes every value on its own, with the oracle that `choose`
-    picks, and charges nothing. The curator's side counts all values and adds exact
-    geometric noise (sensitivity 2: one person's answer is replaced, their number is
-    public); it is charged to `budget`, if there is one.
+    picks. The curator's side counts all values and adds exact geometric noise
+    (sensitivity 2: one person's answer is replaced; how many people there are is
+    public). Whoever holds the values makes both, so both are charged to `budget`, if
+    there is one, before a value is read.
     """
     known = domain_of(domain, none)
-    listed = values if isinstance(values, np.ndarray) else list(values)
-    asked = task(
-        "share", domain=known, epsilon=epsilon, n=max(len(listed), 1), minimum=2
-    )
-    local = asked.tally(asked.randomize(listed)).estimate()
     mechanism = Geometric(sensitivity=MOVED, epsilon=epsilon)
-    guarantee = PureDP(epsilon, unit=DEVICE)
-    paid = (
-        nullcontext(None)
-        if budget is None
-        else budget.spending(guarantee, purpose="compare")
-    )
+    promise = PureDP(epsilon, unit=DEVICE)
+    both = PureDP(float_up(2 * written(promise.epsilon)), unit=DEVICE)
+    paid = nullcontext() if budget is None else budget.spending(both, purpose="compare")
     with paid as receipt:
+        listed = values if isinstance(values, np.ndarray) else list(values)
+        asked = task(
+            "share", domain=known, epsilon=epsilon, n=max(len(listed), 1), minimum=2
+        )
+        local = asked.tally(asked.randomize(listed)).estimate()
         counts = np.bincount(known.places(listed, FRESH), minlength=known.items)
         noisy = mechanism.release(counts)
-    n = len(listed)
+    n, paid_for = len(listed), (Source(both, receipt),)
+    if budget is not None:
+        local = replace(local, sources=paid_for)
     central = Release(
         what="share",
         value=noisy / n,
-        sources=(Source(guarantee, receipt),),
+        sources=paid_for if budget is not None else (Source(promise),),
         spread=Around(noisy / n, mechanism, integer=True, step=1 / n),
         keys=known.keys,
     )

@@ -18,6 +18,8 @@ __all__ = ["Domain", "canonical", "canonical_text"]
 
 Whole = NDArray[np.int64]
 
+MOST = 1 << 30  # values
+
 
 def canonical(value: object) -> bytes | None:
     """The bytes a value is known by in every language; None if it has none.
@@ -59,7 +61,13 @@ class Domain:
     _places: dict[bytes, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.values, range):
+        if type(self.none) is not bool:
+            raise ArgumentError("none", "must be True or False")
+        if isinstance(self.values, range):
+            size = (self.values.stop - self.values.start) // self.values.step
+            if size > MOST:
+                raise ArgumentError("domain", f"must have at most {MOST:,} values")
+        else:
             object.__setattr__(self, "values", tuple(self.values))
         places = {} if isinstance(self.values, range) else _numbered(self.values)
         object.__setattr__(self, "_places", places)
@@ -81,7 +89,8 @@ class Domain:
             plain = value.item() if isinstance(value, np.generic) else value
             if not isinstance(plain, int) or isinstance(plain, bool):
                 return -1
-            return self.values.index(plain) if plain in self.values else -1
+            number = int(plain)  # an enumeration would be looked for one by one
+            return self.values.index(number) if number in self.values else -1
         return self._places.get(canonical(value) or b"", -1)
 
     def places(self, values: Any, words: Words) -> Whole:

@@ -66,22 +66,36 @@ class Score:
         law = self.evidence.law
         if law is None:
             return low, high
-        few = _few(law)
-        for hits in np.unique(law.hits[few]):
-            at = few & (law.hits == hits)
-            trials = int(law.trials[at][0])
-            ends = _exact(int(hits), trials, (1 - confidence) / 2)
-            shift = self.evidence.gain * self.evidence.messages / trials
-            low[at], high[at] = ((end - law.probability) / shift for end in ends)
+        few = np.flatnonzero(_few(law))
+        pairs = np.stack([law.hits[few], law.trials[few]], axis=1)
+        kinds, which = np.unique(pairs, axis=0, return_inverse=True)
+        for kind, (hits, trials) in enumerate(kinds.tolist()):
+            at = few[which.reshape(-1) == kind]
+            low[at], high[at] = self._exactly(law, hits, trials, (1 - confidence) / 2)
         return low, high
+
+    def _exactly(
+        self, law: Law, hits: int, trials: int, tail: float
+    ) -> tuple[float, float]:
+        found = self.evidence
+        if not law.halves:
+            ends = _exact(hits, trials, tail)
+            return tuple((end - law.probability) / found.gain for end in ends)  # type: ignore[return-value]
+        # of all messages, the share in one half less that in the other
+        own = _exact(hits, found.messages, tail / 2)
+        other = _exact(trials - hits, found.messages, tail / 2)
+        both = 2 * found.gain
+        return (own[0] - other[1]) / both, (own[1] - other[0]) / both
 
     @cached_property
     def p_values(self) -> Reals:
         """How likely a statistic this large is if nobody holds the item."""
         found = self.evidence
-        z = found.above / np.sqrt(np.maximum(found.null, np.finfo(float).tiny))
-        scaled = (z / math.sqrt(2)).tolist()
+        shift, chance = found.doubt
+        noise = np.sqrt(np.maximum(found.null, np.finfo(float).tiny))
+        scaled = ((found.above - shift) / noise / math.sqrt(2)).tolist()
         normal: Reals = np.fromiter(map(math.erfc, scaled), np.float64) / 2
+        normal = np.minimum(normal + chance, 1)
         if found.law is None:
             return normal
         return _exact_tails(found.law, normal)

@@ -22,6 +22,8 @@ class Law:
     hits: Whole
     trials: Whole
     probability: float
+    halves: bool = False
+    """Whether misses are as telling as hits: then `trials` depends on others' items."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,10 @@ class Evidence:
     null: Reals
     slope: float | Reals
     law: Law | None = None
+    doubt: tuple[float, float] = (0.0, 0.0)
+    """By how much the statistic can be shifted by one collision, and the chance that it
+    is more.
+    """
 
     @property
     def counts(self) -> Reals:

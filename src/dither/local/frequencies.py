@@ -172,7 +172,7 @@ def estimate(
     oracle = tally.task.oracle
     if isinstance(oracle, Rappor) and not oracle.items:
         return _decoded(tally, keys, rate)
-    counts, periods = tally.counts.sum(axis=0), max(len(tally.periods), 1)
+    counts, periods = tally.counts.sum(axis=0), _times(tally)
     evidence = oracle.evidence(counts, tally.messages, periods, items)
     score = Score(evidence)
     return Frequencies(
@@ -193,7 +193,7 @@ def estimate(
 
 def _decoded(tally: Tally, keys: tuple[Any, ...], rate: float) -> Frequencies:
     """Bloom filters stand for several strings at once: they are told apart together."""
-    oracle, periods = tally.task.oracle, max(len(tally.periods), 1)
+    oracle, periods = tally.task.oracle, _times(tally)
     assert isinstance(oracle, Rappor)
     found = decode(oracle, tally.counts.sum(axis=0), keys, periods=periods, rate=rate)
     fit = (
@@ -218,12 +218,17 @@ def _decoded(tally: Tally, keys: tuple[Any, ...], rate: float) -> Frequencies:
     )
 
 
+def _times(tally: Tally) -> int:
+    """How often one device can have answered: what it keeps counts each time."""
+    return max(len(tally.periods), 1) * tally.task.messages
+
+
 def _promised(tally: Tally) -> Promised:
     """One message promises its ε. Several of a device share what it has kept: they
     promise what its lifetime does.
     """
-    task, periods = tally.task, max(len(tally.periods), 1)
-    if periods * task.messages == 1:
+    task = tally.task
+    if _times(tally) == 1:
         return Promised(task.once)
     return Promised(
         task.lifetime, condition=", whose answers change and return at the same times"

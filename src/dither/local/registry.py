@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from dither.errors import ArgumentError
+from dither.local.domain import MOST
 from dither.local.oracles import (
     CountMeanSketch,
     HadamardResponse,
@@ -19,6 +20,7 @@ from dither.local.oracles import (
     Unary,
 )
 from dither.local.rappor.oracle import Rappor
+from dither.local.words import ONE
 
 __all__ = ["ORACLES", "oracle_from"]
 
@@ -49,4 +51,9 @@ def oracle_from(parameters: dict[str, Any]) -> Oracle:
     whole = all(type(value) in (int, str) for value in numbers.values())
     if not whole or set(numbers) != names:
         raise ArgumentError("oracle", "has other parameters than its kind needs")
+    # before anything is computed from them: a task is read before it is trusted
+    if any(type(value) is int and not 0 <= value <= ONE for value in numbers.values()):
+        raise ArgumentError("oracle", "has a number that is not from 0 to 2^32")
+    if numbers["items"] > MOST + 1:
+        raise ArgumentError("oracle", f"must have at most {MOST:,} items")
     return made(**numbers)

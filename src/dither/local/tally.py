@@ -154,13 +154,15 @@ def _added(left: Mapping[Any, int], right: Mapping[Any, int]) -> dict[Any, int]:
     return dict(sorted((Counter(left) + Counter(right)).items()))
 
 
-def tally(task: Task, messages: Any, period: int | None) -> Tally:
+def tally(
+    task: Task, messages: Any, period: int | None, *, batches: bool = False
+) -> Tally:
     """Count what is a message of this task, and of this period if one is given."""
     strata = max(len(task.strata), 1)
     counts = np.zeros((strata, task.oracle.cells), np.int64)
     sums, periods = np.zeros(strata, np.int64), Counter[int]()
     rejected = Counter[str]()
-    for header, records in _batches(task, messages, rejected):
+    for header, records in _batches(task, messages, rejected, batches):
         reason = _mistake(task, header, records, period)
         if reason:
             rejected[reason] += len(records)
@@ -206,23 +208,25 @@ def _mistake(
 
 
 def _batches(
-    task: Task, messages: Any, rejected: Counter[str]
+    task: Task, messages: Any, rejected: Counter[str], batches: bool
 ) -> Iterator[tuple[Header, Packed]]:
     """Messages with equal headers together."""
     singles: dict[bytes, list[bytes]] = {}
+    size = HEADER + task.oracle.record
+    several = batches or isinstance(messages, bytes | bytearray | memoryview)
     for one in _listed(messages):
         if isinstance(one, Messages):
             yield one.header, one.records
-        elif not isinstance(one, bytes | bytearray | memoryview) or not len(one):
+            continue
+        data = bytes(one) if isinstance(one, bytes | bytearray | memoryview) else b""
+        if several and data[:1] == bytes([BATCH]):
+            yield from _batch(task, data, rejected)
+        elif data[:1] != bytes([SINGLE]) or len(data) <= HEADER:
             rejected["format"] += 1
-        elif one[0] == BATCH:
-            yield from _batch(bytes(one), rejected)
-        elif one[0] != SINGLE or len(one) <= HEADER:
-            rejected["format"] += 1
-        elif len(one) % (HEADER + task.oracle.record):
+        elif len(data) % size if several else len(data) != size:
             rejected["length"] += 1
         else:
-            _sort(bytes(one), HEADER + task.oracle.record, singles, rejected)
+            _sort(data, size, singles, rejected)
     for head, records in singles.items():
         body = np.frombuffer(b"".join(records), np.uint8)
         yield Header.from_bytes(head), body.reshape(len(records), -1)
@@ -234,19 +238,29 @@ def _sort(
     """One message, or several that were appended to one another."""
     for start in range(0, len(data), size):
         head = data[start : start + HEADER]
-        if head[0] != SINGLE or head[1] != FORMAT:
+        if head[0] != SINGLE or head[1] != FORMAT or head[-1]:
             rejected["format"] += 1
             continue
         singles.setdefault(head, []).append(data[start + HEADER : start + size])
 
 
-def _batch(data: bytes, rejected: Counter[str]) -> Iterator[tuple[Header, Packed]]:
+def _batch(
+    task: Task, data: bytes, rejected: Counter[str]
+) -> Iterator[tuple[Header, Packed]]:
+    """One batch, or several that were appended to one another."""
+    size = Messages.size(data, task.oracle.record)
+    ours = data[4:12] == task.tag
+    first, rest = (data[:size], data[size:]) if ours and size else (data, b"")
     try:
-        batch = Messages.from_bytes(data)
+        batch = Messages.from_bytes(first)
     except ArgumentError:
         rejected["format"] += 1
         return
     yield batch.header, batch.records
+    if rest[:1] == bytes([BATCH]):
+        yield from _batch(task, rest, rejected)
+    elif rest:
+        rejected["format"] += 1
 
 
 def _listed(messages: Any) -> Iterable[Any]:

@@ -22,7 +22,7 @@ from dither.local.hashes import digests
 from dither.local.oracles import Longitudinal, Oracle
 from dither.local.registry import oracle_from
 from dither.local.rehearsal import Rehearsal
-from dither.local.signing import SigningKey
+from dither.local.signing import SigningKey, public_key, verify
 from dither.local.wire import Header, Messages
 from dither.local.words import FRESH, Words
 from dither.privacy import PureDP, Relation, Unit
@@ -40,6 +40,7 @@ PERIODS = {"day": 1, "week": 7}
 FIXED = {"name", "version", "domain", "epsilon", "for_ever", "attribute"}
 TRACKING = 256  # kept messages of more kinds would tell devices apart (rule R28)
 TOGETHER = 1 << 17  # values randomized together: their arrays stay in the cache
+FRESH_AT = 0.01  # less noise in a message than this leaves what is kept to be seen
 VISIBLE = 10.0  # an ε for each message that hides nothing
 FAMILIES = ("murmur32", "identity")  # hash functions that every device has
 NOTHING = b"n:"  # the canonical form of no answer, in an open vocabulary
@@ -114,14 +115,16 @@ class Task:
     def promise(self) -> str:
         """What a device is promised, in words."""
         once, for_ever = self.oracle.epsilon, self.oracle.epsilon_for_ever
+        strata = " The stratum is sent as it is." if self.strata else ""
         if not self.every:
-            return f"One message, ε = {once:.4g}."
+            return f"One message, ε = {once:.4g}.{strata}"
         return (
             f"Each message: ε = {once:.4g}. All messages about one value: ε = "
             f"{for_ever:.4g}. All messages of a device, for ever: ε = "
             f"{self.lifetime.epsilon:.4g} ({self.values} values, none included), "
             "against everyone whose answers change and return at the same times; "
             f"against someone whose answers do so at other times, {self._changes}."
+            f"{strata}"
         )
 
     @property
@@ -179,7 +182,13 @@ class Task:
             raise ArgumentError("document", f'is not a task of format "{FORMAT}"')
         try:
             task = cls(**_typed(read))
-        except (TypeError, ValueError, KeyError, AttributeError) as problem:
+        except (
+            TypeError,
+            ValueError,
+            KeyError,
+            AttributeError,
+            ArithmeticError,
+        ) as problem:
             if isinstance(problem, ArgumentError):
                 raise
             raise ArgumentError("document", "has a line of another type") from None
@@ -199,8 +208,10 @@ class Task:
         return json.dumps(signed, ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Task:
-        """A task as `to_json` wrote it. A device checks the signature when it joins."""
+    def from_json(cls, text: str | bytes, *, trust: str | None = None) -> Task:
+        """A task as `to_json` wrote it. With `trust`, a public key, the signature is
+        checked before anything else; a client checks it when it joins, too.
+        """
         read = _parsed(text.encode() if isinstance(text, str) else text)
         try:
             document, signature = (
@@ -211,6 +222,8 @@ class Task:
             raise ArgumentError(
                 "text", "is not a signed task; pass what task.to_json() gave"
             ) from None
+        if trust is not None:
+            verify(document, signature, public_key(trust))
         return replace(cls.from_document(document), signature=signature)
 
     @cached_property
@@ -330,16 +343,24 @@ class Task:
         return read(self, data)
 
     def tally(
-        self, messages: Messages | bytes | Iterable[Any], *, period: int | None = None
+        self,
+        messages: Messages | bytes | Iterable[Any],
+        *,
+        period: int | None = None,
+        batches: bool = False,
     ) -> Tally:
         """The integers that messages add up to. What is not a message of this task
         (and period) is counted as rejected, and never mixed in.
+
+        In a list, bytes are one message each: nobody can send a batch in its place,
+        unless `batches` says that they come from a server of yours. Bytes alone may
+        be a batch, or messages that were appended to one another.
         """
         from dither.local.tally import tally
 
         if period is not None:
             self._check_period(period)
-        return tally(self, messages, period)
+        return tally(self, messages, period, batches=batches)
 
 
 def _digested(values: Iterable[Any]) -> np.ndarray[Any, Any]:
@@ -416,6 +437,8 @@ def _check_words(task: Task) -> None:
             raise ArgumentError(name, "must be a text, in Unicode's form NFC")
         if len(text) > 100:
             raise ArgumentError(name, "must have at most 100 characters")
+    if not all(isinstance(one, str) for one in task.strata):
+        raise ArgumentError("strata", "must be texts")
     known = {canonical(one) for one in task.strata}
     if None in known or len(known) != len(task.strata) or len(known) > 256:
         raise ArgumentError("strata", "must be at most 256 different texts")
@@ -477,8 +500,8 @@ def _check_oracle(task: Task) -> None:
         raise ArgumentError(
             "oracle", f"hashes as google's clients do ({family}); use {FAMILIES[0]}"
         )
-    kept = task.every and not isinstance(task.oracle, Longitudinal)
-    if kept and task.oracle.outcomes > TRACKING:
+    fresh = isinstance(task.oracle, Longitudinal) and task.oracle.freshness >= FRESH_AT
+    if task.every and not fresh and task.oracle.outcomes > TRACKING:
         raise ArgumentError(
             "oracle",
             "keeps one message for ever, which would tell devices apart; use "

@@ -72,6 +72,15 @@ class Messages:
         count = COUNT.pack(len(self.records))
         return self.header.to_bytes(BATCH) + count + self.records.tobytes()
 
+    @staticmethod
+    def size(data: bytes, record: int) -> int:
+        """How long a batch is whose records have so many bytes; 0 if it is cut off."""
+        start = HEADER + COUNT.size
+        if len(data) < start:
+            return 0
+        whole = start + int(COUNT.unpack_from(data, HEADER)[0]) * record
+        return whole if whole <= len(data) else 0
+
     @classmethod
     def from_bytes(cls, data: bytes) -> Messages:
         """A batch, read again. The task says whether its records are usable."""
@@ -80,7 +89,8 @@ class Messages:
             raise ArgumentError("messages", "is not a batch of messages of format 1")
         (count,) = COUNT.unpack_from(data, HEADER)
         body = np.frombuffer(data, np.uint8, offset=start)
-        if (count and body.size % count) or (not count and body.size):
+        uneven = body.size % count or body.size < count if count else body.size
+        if uneven or data[HEADER - 1]:
             raise ArgumentError("messages", "has been cut: its records are not whole")
         rows = body.reshape(count, body.size // count if count else 0)
         return cls(Header.from_bytes(data), rows)

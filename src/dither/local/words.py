@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dither.errors import ArgumentError
 from dither.noise import random_words
 
 __all__ = ["FRESH", "ONE", "Fresh", "Keyed", "Words", "below", "coins"]
@@ -82,6 +83,8 @@ def below(words: Words, bound: int, count: int) -> Whole:
 
     Words of the last, incomplete run of `bound` values are drawn again.
     """
+    if not 1 <= bound <= ONE:
+        raise ArgumentError("bound", "must be a whole number from 1 to 2^32")
     drawn = words.take(count)
     last = ONE - ONE % bound
     while last < ONE:

@@ -379,8 +379,8 @@ def test_a_new_version_goes_on_with_the_memo(client, make, key, today):
         {"distinct": 3},
         {"messages": 2},
         {"oracle": Loloha.at(5, 1, 1.9)},
-        {"oracle": Loloha.at(5, 1.2, 2), "epsilon": 1.2},
-        {"attribute": "other"},
+        {"strata": ("1.0", "2.0")},
+        {"expires": date(2060, 1, 1)},
     ],
 )
 def test_a_version_that_asks_for_more_needs_consent(client, make, key, change):
@@ -391,7 +391,7 @@ def test_a_version_that_asks_for_more_needs_consent(client, make, key, change):
         client.update(newer)
     client.answer(task, "🎉")
     client.join(newer)
-    assert client.answer(newer, "🎉")
+    assert client.answer(newer, "🎉", stratum=next(iter(newer.strata), None))
 
 
 def test_growing_distinct_reserves_the_difference(client, make, key):

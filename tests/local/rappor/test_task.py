@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,7 @@ def test_a_device_keeps_its_cohort_and_its_noise(
     other noise, and "none" has its own.
     """
     oracle = Rappor.of(f=0.5, p=1e-12, q=1 - 1e-12, bits=64, cohorts=256)
+    monkeypatch.setattr(sys.modules["dither.local.task"], "FRESH_AT", 0.0)
     limits = {"epsilon": 5, "for_ever": 5, "every": 1, "starts": date(2027, 1, 1)}
     key = local.SigningKey.new()
     task = asked(oracle, key=key, **limits)

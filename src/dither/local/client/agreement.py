@@ -53,13 +53,18 @@ def joined(task: Task, state: str, until: str) -> JoinedTask:
 
 
 def asks_more(task: Task, agreed: Task) -> bool:
-    """Whether messages lose more, or come more often, than in an agreed version."""
+    """Whether messages lose more, say more, come more often or for longer than in an
+    agreed version.
+    """
     pairs = (
         (task.once.epsilon, agreed.once.epsilon),
         (task.oracle.epsilon_instant, agreed.oracle.epsilon_instant),
         (_each_day(task), _each_day(agreed)),
+        (task.expires, agreed.expires),
     )
-    return any(wanted > allowed for wanted, allowed in pairs)
+    # strata are sent as they are
+    more: bool = any(wanted > allowed for wanted, allowed in pairs)  # type: ignore[operator]
+    return more or task.strata != agreed.strata
 
 
 def _each_day(task: Task) -> Fraction:

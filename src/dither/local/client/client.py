@@ -67,6 +67,8 @@ class Client:
         `budget` is the ε of everything it ever joins, `trust` the public key whose
         tasks it accepts; both are fixed when the file is made.
         """
+        if not 1e-6 <= positive("budget", budget, "pass an ε such as 8.0") <= 1e6:
+            raise ArgumentError("budget", "must lie between 1e-6 and 1e6")
         limit = nano_down(positive("budget", budget, "pass an ε such as 8.0"))
         self._key = public_key(trust)
         self._trust = self._key.public_bytes_raw().hex()
@@ -223,7 +225,7 @@ class Client:
             header = Header(task.tag, task.version, period, section)
             message = header.to_bytes() + record.tobytes()
             about = (now, task.name, task.version, first, until, slot)
-            said = in_words(task, record)
+            said = in_words(task, record, stratum)
             rows.put_message(Sent(*about, said, task.once.epsilon, message))
         return message
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.local.task import Task
+from dither.text import clean
 
 __all__ = ["Sent", "in_words"]
 
@@ -33,20 +34,21 @@ class Sent:
     message: bytes = field(repr=False)
 
     def __str__(self) -> str:
+        """Without the control characters and direction marks that a value may have."""
         more = f", message {self.slot + 1}" if self.slot else ""
-        return (
+        return clean(
             f"{self.at:%Y-%m-%d %H:%M} UTC  {self.task} (version {self.version}), "
             f"period from {self.first}{more}: your answer was turned into "
             f"“{self.said}”, ε = {self.epsilon:.4g}, {len(self.message)} bytes"
         )
 
 
-def in_words(task: Task, record: NDArray[np.uint8]) -> str:
+def in_words(task: Task, record: NDArray[np.uint8], stratum: str | None = None) -> str:
     """What a message says, with the values' own names."""
     said = task.oracle.describe(record)
-    if task.domain is None:
-        return said
-    return PLACE.sub(lambda found: _named(task, int(found[1])), said)
+    if task.domain is not None:
+        said = PLACE.sub(lambda found: _named(task, int(found[1])), said)
+    return said + (f", stratum {stratum}" if stratum is not None else "")
 
 
 def _named(task: Task, place: int) -> str:

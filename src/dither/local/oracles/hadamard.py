@@ -175,7 +175,7 @@ class HadamardResponse(Oracle):
         excess = transform(table)[block, row]
         inside = table.sum(axis=1)[block]
         found = self._evidence(excess / 2, inside * periods, messages, periods)
-        law = Law((inside + excess) // 2, inside, 0.5)
+        law = Law((inside + excess) // 2, inside, 0.5, halves=True)
         return replace(found, law=law) if periods == 1 else found
 
     def _evidence(

@@ -27,6 +27,7 @@ __all__ = ["Loloha"]
 Packed = NDArray[np.uint8]
 Whole = NDArray[np.int64]
 
+LARGEST = 1 << 20
 POOL = 256
 """A device keeps its hash function, and every message names it: beyond eight bits it
 would tell devices apart (rule R28).
@@ -64,6 +65,8 @@ class Loloha(Longitudinal):
             raise ArgumentError("values", "must be 2 at least, and so must items")
         if self.functions == 1 and self.values != self.items:
             raise ArgumentError("values", "must be the items where nothing is hashed")
+        if self.values > LARGEST:
+            raise ArgumentError("values", f"must be at most {LARGEST:,}")
         if not 1 <= self.functions <= POOL:
             raise ArgumentError("functions", f"must be at most {POOL}: see rule R28")
         check("kept", self.kept)
@@ -79,7 +82,9 @@ class Loloha(Longitudinal):
         """With the number of hash values, and the functions, of the smallest variance."""
         prime = best_prime(epsilon)
         linear = cls._linear(items, prime)
-        shapes = [(items, 1), (prime, linear or POOL)]
+        shapes = [(prime, linear or POOL)]
+        if items <= POOL:  # of more items, hashing always has the smaller variance
+            shapes.append((items, 1))
         made = [cls._made(items, *shape, epsilon, for_ever) for shape in shapes]
         return min(made, key=lambda oracle: oracle.spread)
 
@@ -172,6 +177,10 @@ class Loloha(Longitudinal):
         truth = float(self.truth)
         return truth - (1 - truth) / (self.values - 1)
 
+    @property
+    def freshness(self) -> float:
+        return float(1 - chance(self.sent))
+
     def seeds(self, words: Words, count: int) -> Whole:
         return below(words, self.functions, count)
 
@@ -209,11 +218,12 @@ class Loloha(Longitudinal):
         step = second - (1 - second) / (self.values - 1)
         miss = other if self.functions > 1 else (1 - first) / (self.values - 1)
         fixed = (first * (1 - first) * step**2, miss * (1 - miss) * step**2)
-        hits = self._supports(counts.reshape(self.functions, self.values))[wanted]
-        found = pure(hits, messages, one, other, periods=periods, fixed=fixed)
+        hits = self._supports(counts.reshape(self.functions, self.values))
+        found = pure(hits[wanted], messages, one, other, periods=periods, fixed=fixed)
         if not self.collisions:
             return found
-        collisions = found.gain**2 * squares(found) * self.collisions
+        everything = pure(hits, messages, one, other, periods=periods, fixed=fixed)
+        collisions = found.gain**2 * squares(everything) * self.collisions
         return replace(found, null=found.null + collisions, law=None)
 
     def _supports(self, table: Whole) -> Whole:

@@ -176,6 +176,11 @@ class Longitudinal(Oracle):
     times could still be told apart by when the noise changes (docs/proofs/local.md).
     """
 
+    @property
+    @abstractmethod
+    def freshness(self) -> float:
+        """How likely a message changes a symbol or a bit of what is kept, at most."""
+
     @abstractmethod
     def seeds(self, words: Words, count: int) -> Whole:
         """What a device draws once for all answers: its hash function or cohort."""

@@ -4,8 +4,9 @@ the server has a list of candidates.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
@@ -88,8 +89,28 @@ class _Sketch(Oracle):
         if periods != 1:
             raise ArgumentError("tally", "a sketch is for devices that answer once")
         found = pure(hits, messages, *self.rates)
-        collisions = found.gain**2 * squares(found) * self.collisions
-        return pure(hits, messages, *self.rates, collisions=collisions)
+        # what is not listed may all be one text
+        rest = min(max(messages - float(found.counts.sum()), 0.0), messages)
+        together = min(squares(found) + rest**2, float(messages) ** 2)
+        collisions = found.gain**2 * together * self.collisions
+        worst = max(rest, float(found.counts.max(initial=0.0)))
+        doubt = self._doubt(min(worst, messages) * found.gain, len(hits))
+        made = pure(hits, messages, *self.rates, collisions=collisions)
+        return replace(made, doubt=doubt)
+
+    def _doubt(self, weight: float, candidates: int) -> tuple[float, float]:
+        """How far the most frequent text shifts a candidate that shares more places with
+        it than usual, and how seldom it is more. Shared places are few, so they are
+        nearly a Poisson variable, whose tail is longer than the normal one.
+        """
+        mean = self.rows / self.columns
+        term = left = math.exp(-mean) if mean < 700 else 0.0
+        shared = 0
+        while 1 - left > 0.001 / candidates and shared < 10 * (mean + 10):
+            shared += 1
+            term *= mean / shared
+            left += term
+        return weight * max(shared - mean, 0.0) / self.rows, 0.001 / candidates
 
 
 @dataclass(frozen=True)

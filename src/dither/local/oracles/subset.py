@@ -73,6 +73,8 @@ class SubsetSelection(Oracle):
 
     @property
     def outcomes(self) -> int:
+        if self.items > 64 and 1 < self.size < self.items - 1:
+            return 1 << 64  # at least as many as matter, without a huge product
         return math.comb(self.items, self.size)
 
     @property

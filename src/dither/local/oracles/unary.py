@@ -219,6 +219,10 @@ class LongitudinalUnary(Longitudinal, _Bits):
         names = ("kind", "items", "kept_one", "kept_zero")
         return {name: self.parameters[name] for name in names}
 
+    @property
+    def freshness(self) -> float:
+        return float(max(1 - chance(self.sent_one), chance(self.sent_zero)))
+
     def seeds(self, words: Words, count: int) -> Whole:  # noqa: ARG002
         return np.zeros(count, np.int64)
 

@@ -24,6 +24,11 @@ from dither.privacy.numbers import confidence_level, whole
 
 __all__ = ["Decoded", "Judged", "decode"]
 
+UNEXPLAINED = 0.3
+"""If one string with this share or more seems to be missing, nothing is marked: what
+it adds to the bits of others is no noise.
+"""
+
 Reals = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
@@ -119,7 +124,8 @@ def decode(
         estimate=fitted.shares,
         covariance=covariance,
         p_value=p_value,
-        found=discoveries(p_value, float(confidence_level("rate", rate))),
+        found=discoveries(p_value, float(confidence_level("rate", rate)))
+        & (missing**0.5 < UNEXPLAINED),
         influence=_influence(model, shares, fitted),
         fit=_judged(plain.misfit, model.equations - len(names)),
         balance=_balance(table[:, 0], periods),

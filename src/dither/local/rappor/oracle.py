@@ -77,7 +77,7 @@ class Rappor(Longitudinal):
         if not math.isfinite(self.epsilon):
             raise ArgumentError("flip", "leaves messages without noise; raise it")
         noiseless = self.sent_one == ONE and not self.sent_zero
-        if noiseless and self.cohorts << self.bits > MOST_COHORTS:
+        if noiseless and self.outcomes > MOST_COHORTS:
             raise ArgumentError(
                 "sent_one",
                 "is certain, and sent_zero impossible: a kept answer sent without fresh "
@@ -210,13 +210,17 @@ class Rappor(Longitudinal):
 
     @property
     def outcomes(self) -> int:
-        return self.cohorts << self.bits
+        return self.cohorts << min(self.bits, 64)
 
     # the device
 
     def encode(self, texts: Sequence[bytes]) -> NDArray[Any]:
         """Texts of an open vocabulary as items."""
         return bloom.items_of(self.family, texts, self.cohorts, self.hashes, self.bits)
+
+    @property
+    def freshness(self) -> float:
+        return max(1 - self.sent_one / ONE, self.sent_zero / ONE)
 
     def seeds(self, words: Words, count: int) -> Whole:
         return below(words, self.cohorts, count)
