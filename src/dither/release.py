@@ -305,9 +305,7 @@ class Release:
 
     def __getitem__(self, key: Any) -> Release:
         """One entry, by its key or its number."""
-        index = (
-            self.keys.index(key) if self.keys is not None and key in self.keys else key
-        )
+        index = self._index(key)
         spread, noise = (
             None if one is None else One(one, index)
             for one in (self.spread, self.noise)
@@ -320,6 +318,16 @@ class Release:
             keys=None,
             noise=noise,
         )
+
+    def _index(self, key: Any) -> Any:
+        if self.keys is not None and key in self.keys:
+            return self.keys.index(key)
+        if self.keys is not None and not hasattr(key, "__index__"):
+            shown = ", ".join(map(str, self.keys[:8]))
+            raise ArgumentError(
+                "key", f"{key!r:.40} is not there; the keys are {shown}"
+            )
+        return key
 
     def __format__(self, spec: str) -> str:
         return format(self.value, spec) if spec else str(self)

@@ -94,7 +94,7 @@ def test_the_nearest_shares(whole: bool) -> None:
 def test_too_few_messages(count: int) -> None:
     task = local.task("x", domain=3, epsilon=1, n=100)
     tally = task.tally(task.randomize([0] * count))
-    with pytest.raises(ArgumentError, match="needs 10 before anything"):
+    with pytest.raises(ArgumentError, match="needs 10 .its `minimum`. before"):
         tally.estimate()
 
 

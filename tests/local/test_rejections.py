@@ -133,7 +133,9 @@ def test_a_message_that_is_not_of_this_task(message: Any, reason: str) -> None:
 
 
 def test_periods() -> None:
-    messages = [AGAIN.randomize(["a"] * 10, period=day) for day in range(6)]
+    messages = [AGAIN.randomize(["a"] * 10, period=day) for day in range(4)]
+    late = [Header(AGAIN.tag, 1, day) for day in (4, 5)]
+    messages += [Messages(head, messages[0].records) for head in late]
     tally = AGAIN.tally(messages)
     assert tally.periods == {0: 10, 1: 10, 2: 10, 3: 10}
     assert tally.rejected == {"period": 20}
@@ -183,3 +185,25 @@ def test_a_newer_version_and_the_kill_switch() -> None:
         "version": 3
     }
     assert HEADER == 16
+
+
+@pytest.mark.parametrize("period", [-1, 1, 1.5, True, DAY, "0"])
+def test_what_is_no_period(period: Any) -> None:
+    once = local.task("o", **USUAL)
+    with pytest.raises(ArgumentError, match="period"):
+        once.randomize(["a"], period=period)
+    with pytest.raises(ArgumentError, match="period"):
+        once.tally([], period=period)
+
+
+@pytest.mark.parametrize("line", ["epsilon", "domain", "name", "n", "for_ever"])
+def test_what_no_version_can_change(line: str) -> None:
+    with pytest.raises(ArgumentError, match="another name") as caught:
+        TASK.changed(**{line: 1})
+    assert caught.value.argument == line
+
+
+def test_a_task_says_what_it_is() -> None:
+    assert "2 values, once" in str(TASK)
+    assert "every day" in str(AGAIN)
+    assert "not signed" in str(TASK)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,10 +61,14 @@ def domain_of(text: str | None) -> Any:
     if text.isdecimal():
         return int(text)
     try:
-        lines = Path(text).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        raise ArgumentError("domain", f"{text} cannot be read as UTF-8 text") from None
-    return [line for line in lines if line]
+        lines = Path(text).read_text(encoding="utf-8-sig").splitlines()
+    except OSError:
+        raise ArgumentError(
+            "domain", f"{text} is no file; name one with a value a line, or a number"
+        ) from None
+    except UnicodeDecodeError:
+        raise ArgumentError("domain", f"{text} cannot be read as UTF-8") from None
+    return [line.strip() for line in lines if line.strip()]
 
 
 def read_task(path: Path) -> Task:
@@ -166,6 +171,8 @@ def task_command(
         key=_signing_key(key),
         **numbers,
     )
+    if out.name != "-" and Path(out.name).exists():
+        raise ArgumentError("out", f"{out.name} is there already; name a new file")
     out.write(made.to_json() + "\n")
     click.echo(made.promise, err=True)
     if key is None:
@@ -227,13 +234,12 @@ def _held(made: Task, values: Path | None, n: int | None) -> list[Any]:
     if made.domain is None:
         raise ArgumentError("values", "are needed where any text is counted")
     keys = made.domain.values
+    wanted = n or 100_000
     weights = [1 / (place + 1) for place in range(len(keys))]
-    scale = (n or 100_000) / sum(weights)
-    return [
-        key
-        for key, part in zip(keys, weights, strict=True)
-        for _ in range(round(part * scale))
-    ]
+    total = sum(weights)
+    ends = [round(wanted * part / total) for part in accumulate(weights)]
+    counts = [end - before for before, end in zip([0, *ends], ends, strict=False)]
+    return [key for key, count in zip(keys, counts, strict=True) for _ in range(count)]
 
 
 def _candidates(made: Task, held: list[Any]) -> list[Any] | None:
@@ -269,7 +275,9 @@ def _show_beside_truth(found: Any, held: list[Any]) -> None:
     metavar="FILE",
     help="One value a line to look for, where any text is counted.",
 )
-@click.option("--period", type=int, metavar="P", help="Count this period only.")
+@click.option(
+    "--period", type=int, metavar="P", help="Count this period only; the first is 0."
+)
 @click.option("--consistent", is_flag=True, help="No negative shares; all make one.")
 @click.option("--json", "as_json", is_flag=True, help="Print the release as JSON.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the release as CSV.")

@@ -52,6 +52,9 @@ def task(
 
     The task runs from `starts` (today) until before `expires` (a year later).
     """
+    for one, day in (("starts", starts), ("expires", expires)):
+        if day is not None and type(day) is not date:
+            raise ArgumentError(one, "must be a day, such as date(2027, 1, 31)")
     days = _days(every)
     once, kept = _promises(epsilon, for_ever, days)
     expected = whole("n", n, "pass how many messages are expected")
@@ -110,7 +113,7 @@ def _promises(epsilon: float, for_ever: float | None, days: int) -> tuple[float,
         raise ArgumentError(
             "for_ever",
             "is missing: pass the ε that all messages about one value may lose "
-            "together, such as 2.0",
+            f"together, such as {2 * once:g}",
         )
     return once, wanted("for_ever", for_ever)
 

@@ -171,8 +171,8 @@ def _makers(items: int, once: float, for_ever: float | None) -> dict[str, Maker]
     if wanted("for_ever", for_ever) <= once:
         raise ArgumentError(
             "for_ever",
-            "must be above epsilon: what is kept for ever needs noise in each "
-            "message, or it would tell devices apart",
+            f"is too small beside epsilon; pass {2 * once:g}, so that each message "
+            "has noise of its own (a kept answer alone would tell devices apart)",
         )
     return AGAIN if items else NAMED
 
@@ -196,8 +196,10 @@ def domain_of(domain: int | Sequence[Any] | Domain, none: bool) -> Domain:
     """A domain from its values, or from how many there are."""
     if isinstance(domain, Domain):
         return domain
-    if isinstance(domain, str | bytes):
-        raise ArgumentError("domain", "must be a list of values, or how many there are")
+    if isinstance(domain, str | bytes | set | frozenset):
+        raise ArgumentError(
+            "domain", "needs an order; pass a list of values, or how many there are"
+        )
     if isinstance(domain, range):
         return Domain(domain, none)
     if hasattr(domain, "__index__"):
@@ -215,5 +217,7 @@ def make(name: str, items: int, epsilon: float, for_ever: float) -> Oracle:
         kind = "needs a domain" if not items else "needs no domain: pass domain=None"
         raise ArgumentError("oracle", f"{name} {kind}")
     if name in AGAIN | NAMED and for_ever <= epsilon:
-        raise ArgumentError("for_ever", "must be above epsilon, and every be given")
+        raise ArgumentError(
+            "for_ever", f"is too small beside epsilon; pass {2 * epsilon:g} and every"
+        )
     return makers[name](items, epsilon, for_ever)

@@ -86,7 +86,8 @@ class Frequencies(Release):
         value = self.nearest
         if value is None:
             value = nearest_shares(np.asarray(self.value), whole=self.whole)
-        note = "consistent: no share is negative, and all make one; not unbiased"
+        sums = "make one" if self.whole else "make one at most"
+        note = f"consistent: no share is negative, and all {sums}; not unbiased"
         spread = None if self.spread is None else Within(self.spread, value)
         return replace(self, value=value, spread=spread, notes=(*self.notes, note))
 
@@ -163,8 +164,9 @@ def estimate(
     if tally.messages < tally.task.minimum:
         raise ArgumentError(
             "tally",
-            f"has {tally.messages} messages, and the task needs {tally.task.minimum} "
-            "before anything is estimated",
+            f"has {tally.messages:,} messages, and the task needs "
+            f"{tally.task.minimum:,} (its `minimum`) before anything is estimated"
+            + (f"; {tally.left_out}" if tally.rejected else ""),
         )
     keys, items = _wanted(tally, candidates)
     oracle = tally.task.oracle
@@ -230,12 +232,11 @@ def _promised(tally: Tally) -> Promised:
 
 def _notes(tally: Tally, influence: float) -> tuple[str, ...]:
     percent = 100 * influence * 100 / tally.messages
-    notes = [f"a hundred liars move a share by up to {percent:.2g} points of 100"]
+    notes = [f"a hundred liars move a share by up to {percent:.3g} points of 100"]
     if tally.task.every:
         notes.append(tally.task.promise)
     if tally.rejected:
-        reasons = ", ".join(f"{why}: {n:,}" for why, n in tally.rejected.items())
-        notes.append(f"rejected messages: {reasons}")
+        notes.append(f"left out: {tally.left_out}")
     return tuple(notes)
 
 
@@ -258,14 +259,19 @@ def _wanted(
 
 
 def _candidates(candidates: Sequence[Any] | None) -> tuple[tuple[Any, ...], Any]:
-    if not candidates or isinstance(candidates, str | bytes):
+    if isinstance(candidates, str | bytes):
+        raise ArgumentError("candidates", "must be a list of values, not one text")
+    if candidates is None or not len(candidates):
         raise ArgumentError(
             "candidates",
             "the vocabulary is open: pass the list of values to look for",
         )
     texts = [canonical(one) for one in candidates]
-    if None in texts or len(set(texts)) != len(texts):
-        raise ArgumentError(
-            "candidates", "must be different values, none of them empty"
-        )
+    for one, text in zip(candidates, texts, strict=True):
+        if text is None or texts.count(text) > 1:
+            raise ArgumentError(
+                "candidates",
+                f"holds {one!r:.40} "
+                + ("twice" if text else "which is no value: use texts"),
+            )
     return tuple(candidates), digests([text for text in texts if text])

@@ -62,6 +62,8 @@ class SigningKey:
 
     @classmethod
     def load(cls, path: str | Path) -> SigningKey:
+        if not Path(path).is_file():
+            raise ArgumentError("key", f"{path} is not there; name the file of a key")
         try:
             return cls(bytes.fromhex(Path(path).read_text(encoding="ascii")))
         except (OSError, ValueError) as problem:

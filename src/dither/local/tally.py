@@ -4,6 +4,7 @@ whole, wherever the parts were counted.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
-from dither.local.wire import BATCH, HEADER, SINGLE, Header, Messages
+from dither.local.wire import BATCH, FORMAT, HEADER, SINGLE, Header, Messages
 
 if TYPE_CHECKING:
     from dither.local.frequencies import Frequencies
@@ -25,6 +26,7 @@ Packed = NDArray[np.uint8]
 Whole = NDArray[np.int64]
 
 TOGETHER = 1 << 17
+MAGIC = b"\xd3\x01"  # a tally, in format 1
 REASONS = ("format", "task", "version", "length", "period", "stratum", "value")
 
 
@@ -94,11 +96,58 @@ class Tally:
 
         return estimate(self, candidates, false_discoveries)
 
-    def __str__(self) -> str:
+    def to_bytes(self) -> bytes:
+        """The tally for another server: `task.read_tally` reads it again."""
+        about = {
+            "task": self.task.tag.hex(),
+            "version": self.task.version,
+            "periods": [[period, count] for period, count in self.periods.items()],
+            "strata": self.strata.tolist(),
+            "rejected": dict(self.rejected),
+        }
+        head = json.dumps(about, sort_keys=True).encode()
+        sizes = MAGIC + len(head).to_bytes(4, "little")
+        return sizes + head + self.counts.astype("<i8").tobytes()
+
+    @property
+    def left_out(self) -> str:
+        """How many messages were rejected, and why; empty if none was."""
+        reasons = ", ".join(f"{why} {count:,}" for why, count in self.rejected.items())
         out = sum(self.rejected.values())
-        reasons = ", ".join(f"{why} {count}" for why, count in self.rejected.items())
-        more = f"; {out} rejected ({reasons})" if out else ""
-        return f"{self.task.name}: {self.messages} messages{more}"
+        return f"{out:,} rejected ({reasons})" if out else ""
+
+    def __str__(self) -> str:
+        more = f"; {self.left_out}" if self.rejected else ""
+        return f"{self.task.name}: {self.messages:,} messages{more}"
+
+
+def read(task: Task, data: bytes) -> Tally:
+    """A tally as `Tally.to_bytes` wrote it."""
+    try:
+        head, counts = _split(data)
+        if (head["task"], head["version"]) != (task.tag.hex(), task.version):
+            raise ArgumentError("data", "is a tally of another task or version")
+        strata = np.array(head["strata"], np.int64)
+        table = counts.reshape(max(len(task.strata), 1), task.oracle.cells)
+        periods = {int(period): int(count) for period, count in head["periods"]}
+        rejected = {why: int(head["rejected"].get(why, 0)) for why in REASONS}
+    except ArgumentError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise ArgumentError("data", "is not what tally.to_bytes() gave") from None
+    if len(strata) != len(table) or strata.sum() != sum(periods.values()):
+        raise ArgumentError("data", "does not add up: it is not a whole tally")
+    kept = {why: count for why, count in rejected.items() if count}
+    return Tally(task, table.astype(np.int64), periods, strata, kept)
+
+
+def _split(data: bytes) -> tuple[Any, Whole]:
+    start = len(MAGIC) + 4
+    if data[: len(MAGIC)] != MAGIC:
+        raise ValueError("not a tally")
+    size = int.from_bytes(data[len(MAGIC) : start], "little")
+    head = json.loads(data[start : start + size])
+    return head, np.frombuffer(data, "<i8", offset=start + size)
 
 
 def _added(left: Mapping[Any, int], right: Mapping[Any, int]) -> dict[Any, int]:
@@ -168,15 +217,27 @@ def _batches(
             rejected["format"] += 1
         elif one[0] == BATCH:
             yield from _batch(bytes(one), rejected)
-        elif one[0] != SINGLE or one[1:2] != b"\1" or len(one) <= HEADER:
+        elif one[0] != SINGLE or len(one) <= HEADER:
             rejected["format"] += 1
-        elif len(one) != HEADER + task.oracle.record:
+        elif len(one) % (HEADER + task.oracle.record):
             rejected["length"] += 1
         else:
-            singles.setdefault(bytes(one[:HEADER]), []).append(bytes(one[HEADER:]))
+            _sort(bytes(one), HEADER + task.oracle.record, singles, rejected)
     for head, records in singles.items():
         body = np.frombuffer(b"".join(records), np.uint8)
         yield Header.from_bytes(head), body.reshape(len(records), -1)
+
+
+def _sort(
+    data: bytes, size: int, singles: dict[bytes, list[bytes]], rejected: Counter[str]
+) -> None:
+    """One message, or several that were appended to one another."""
+    for start in range(0, len(data), size):
+        head = data[start : start + HEADER]
+        if head[0] != SINGLE or head[1] != FORMAT:
+            rejected["format"] += 1
+            continue
+        singles.setdefault(head, []).append(data[start + HEADER : start + size])
 
 
 def _batch(data: bytes, rejected: Counter[str]) -> Iterator[tuple[Header, Packed]]:

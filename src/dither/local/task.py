@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date, timedelta
 from functools import cached_property
@@ -21,6 +21,7 @@ from dither.local.domain import Domain, canonical
 from dither.local.hashes import digests
 from dither.local.oracles import Longitudinal, Oracle
 from dither.local.registry import oracle_from
+from dither.local.rehearsal import Rehearsal
 from dither.local.signing import SigningKey
 from dither.local.wire import Header, Messages
 from dither.local.words import FRESH, Words
@@ -36,6 +37,7 @@ __all__ = ["DEVICE", "Task"]
 FORMAT = "dither local task, 1"
 DEVICE = Unit("device", Relation.REPLACE)
 PERIODS = {"day": 1, "week": 7}
+FIXED = {"name", "version", "domain", "epsilon", "for_ever", "attribute"}
 TRACKING = 256  # kept messages of more kinds would tell devices apart (rule R28)
 TOGETHER = 1 << 17  # values randomized together: their arrays stay in the cache
 VISIBLE = 10.0  # an ε for each message that hides nothing
@@ -137,6 +139,19 @@ class Task:
             )
         return f"ε = {instant:.4g} for each message"
 
+    def __str__(self) -> str:
+        items = (
+            "any text" if self.domain is None else f"{len(self.domain.values)} values"
+        )
+        often = f"every {self.every} days" if self.every > 1 else "every day"
+        signed = "signed" if self.signature else "not signed"
+        return (
+            f"{self.name} (version {self.version}, {signed}): {items}, "
+            f"{often if self.every else 'once'}, {self.starts} until before "
+            f"{self.expires}; {self.oracle.kind}, {self.oracle.record} bytes. "
+            f"{self.promise}"
+        )
+
     @property
     def influence(self) -> float:
         """By how much one liar's message moves an estimated count at most."""
@@ -174,6 +189,8 @@ class Task:
 
     def sign(self, key: SigningKey) -> Task:
         """The same task, signed."""
+        if not isinstance(key, SigningKey):
+            raise ArgumentError("key", "must be a key: SigningKey.load(path)")
         return replace(self, signature=key.sign(self.document))
 
     def to_json(self) -> str:
@@ -202,7 +219,16 @@ class Task:
         return hashlib.sha256(self.document).digest()[:8]
 
     def changed(self, **new: Any) -> Task:
-        """The next version, with some lines changed."""
+        """The next version, with other limits, dates, strata or an oracle that promises
+        no more. Another domain or ε is another question: make a task with a name of
+        its own.
+        """
+        other = set(new) - (_lines() - FIXED)
+        if other:
+            raise ArgumentError(
+                sorted(other)[0],
+                "cannot be changed in a new version; make a task with another name",
+            )
         return replace(self, version=self.version + 1, signature=b"", **new)
 
     def stop(self) -> Task:
@@ -215,6 +241,8 @@ class Task:
         """
         about = (self.name, self.version, hashlib.sha256(self.document).hexdigest())
         promise = DevicePromise(*about, self.once, self.lifetime, account)
+        if not hasattr(ledger, "entries"):
+            raise ArgumentError("ledger", "must be a book: Ledger.open(path)")
         devices.record(ledger, promise)
         return promise
 
@@ -242,6 +270,8 @@ class Task:
         """The number of a declared stratum; 0 where none are declared."""
         if not self.strata and name is None:
             return 0
+        if not self.strata:
+            raise ArgumentError("stratum", "the task declares no strata")
         if name not in self.strata:
             raise ArgumentError("stratum", f"must be one of {', '.join(self.strata)}")
         return self.strata.index(name)
@@ -259,15 +289,45 @@ class Task:
     ) -> Messages:
         """A message for each value, each as if from a device of its own.
 
-        This has no memo: it is for one answer a device, and for simulations.
+        This has no memo: it is for one answer a device. `rehearse` is for several.
         """
-        header = Header(self.tag, self.version, period, self.stratum(stratum))
+        header = self._header(period, stratum)
         items = self.items(values)
         records = np.empty((len(items), self.oracle.record), np.uint8)
         for start in range(0, len(items), TOGETHER):
             part = slice(start, start + TOGETHER)
             records[part] = self.oracle.randomize(items[part], FRESH)
         return Messages(header, records)
+
+    def rehearse(self, histories: Sequence[Any]) -> list[Messages]:
+        """What made-up devices send that keep their noise: messages for each period.
+
+        `histories` has, for each period, the values of all devices, in the same order.
+        """
+        sent = Rehearsal(self.oracle, len(histories[0]) if len(histories) else 0)
+        return [
+            Messages(self._header(period, None), sent.answer(self.items(values)))
+            for period, values in enumerate(histories)
+        ]
+
+    def _header(self, period: int, stratum: str | None) -> Header:
+        self._check_period(period)
+        return Header(self.tag, self.version, period, self.stratum(stratum))
+
+    def _check_period(self, period: int) -> None:
+        whole = isinstance(period, int) and not isinstance(period, bool)
+        if not whole or not 0 <= period < self.periods:
+            raise ArgumentError(
+                "period",
+                f"must be a whole number from 0 to {self.periods - 1}; "
+                "task.period(day) gives that of a day",
+            )
+
+    def read_tally(self, data: bytes) -> Tally:
+        """A tally that another server wrote with `tally.to_bytes()`."""
+        from dither.local.tally import read
+
+        return read(self, data)
 
     def tally(
         self, messages: Messages | bytes | Iterable[Any], *, period: int | None = None
@@ -277,6 +337,8 @@ class Task:
         """
         from dither.local.tally import tally
 
+        if period is not None:
+            self._check_period(period)
         return tally(self, messages, period)
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 
-__all__ = ["BATCH", "HEADER", "SINGLE", "Header", "Messages"]
+__all__ = ["BATCH", "FORMAT", "HEADER", "SINGLE", "Header", "Messages"]
 
 Packed = NDArray[np.uint8]
 

@@ -158,7 +158,7 @@ def pairs(
 
 
 def task_of(oracle, values=("a", "b"), *, none=True, **changes):
-    settings = {"domain": values, "none": none, "epsilon": 99, "for_ever": 99}
+    settings = {"domain": values, "none": none, "epsilon": 49, "for_ever": 49}
     settings |= {"distinct": len(values), "every": "day", "n": 1000, "oracle": oracle}
     settings |= {"starts": date(2027, 3, 1)}
     return local.task("t", **(settings | changes))

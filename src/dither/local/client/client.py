@@ -82,6 +82,10 @@ class Client:
             self._budget = in_epsilon(rows.device.budget)
         self._store.protect()
 
+    def __repr__(self) -> str:
+        left = f"ε = {self.left:.6g} of {self.budget:.6g} left"
+        return f"<Client {self._store.path.name}: {left}>"
+
     @property
     def budget(self) -> float:
         """The ε that all tasks of this device may reserve together."""
