@@ -57,7 +57,7 @@ NOTES = (
     "Values follow Zipf's law with exponent 1 and are the same in every trial. The "
     "closed form is the variance that the oracle states, with the true counts in it, "
     "collisions of hash functions included.",
-    "A trial has 2,000 to 50,000 messages. Where fewer than 50 hits of a value nobody "
+    "A trial has 2,000 to 10,000 messages. Where fewer than 50 hits of a value nobody "
     "holds are expected, intervals are exact and hold the truth more often.",
     "Pooled: the same devices answer in 30 periods, with what they keep.",
 )
@@ -111,7 +111,7 @@ def known(oracle: Oracle, size: int, trial: int) -> NDArray[Any]:
 
 def messages(oracle: Oracle, size: int) -> int:
     each = size if oracle.record > 8 and oracle.items else 8 * oracle.record
-    return int(np.clip(FIGURES // max(each, 8), 2000, 50_000))
+    return int(np.clip(FIGURES // max(each, 8), 2000, 10_000))
 
 
 def trial(oracle: Oracle, counts: Whole, number: int, periods: int = 1) -> Evidence:
