@@ -299,7 +299,10 @@ def both() -> str:
     emoji = {"😂": 24_000, "❤️": 15_000, "🎉": 12_000, "👍": 6_000, "🔥": 3_000}
     held = [key for key, count in emoji.items() for _ in range(count)]
     found = local.compare(held, domain=list(emoji), epsilon=1)
-    return on_paper(found.plot().svg(), "shares of emoji with their intervals")
+    return on_paper(
+        found.plot().svg(),
+        "Shares of emoji with their intervals, each by a curator and by devices",
+    )
 
 
 def main() -> None:
