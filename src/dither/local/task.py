@@ -17,16 +17,17 @@ import numpy as np
 
 from dither.errors import ArgumentError
 from dither.ledger import DevicePromise, devices
+from dither.local.checks import check
+from dither.local.document import FORMAT, parsed, typed, written_domain
 from dither.local.domain import Domain, canonical
 from dither.local.hashes import digests
-from dither.local.oracles import Longitudinal, Oracle
-from dither.local.registry import oracle_from
+from dither.local.oracles import Oracle
 from dither.local.rehearsal import Rehearsal
 from dither.local.signing import SigningKey, public_key, verify
 from dither.local.wire import Header, Messages
 from dither.local.words import FRESH, Words
 from dither.privacy import PureDP, Relation, Unit
-from dither.privacy.numbers import float_up, positive, written
+from dither.privacy.numbers import float_up, written
 
 if TYPE_CHECKING:
     from dither.ledger import Ledger
@@ -34,15 +35,11 @@ if TYPE_CHECKING:
 
 __all__ = ["DEVICE", "Task"]
 
-FORMAT = "dither local task, 1"
 DEVICE = Unit("device", Relation.REPLACE)
 PERIODS = {"day": 1, "week": 7}
 FIXED = {"name", "version", "domain", "epsilon", "for_ever", "attribute"}
-TRACKING = 256  # kept messages of more kinds would tell devices apart (rule R28)
 TOGETHER = 1 << 17  # values randomized together: their arrays stay in the cache
-FRESH_AT = 0.01  # less noise in a message than this leaves what is kept to be seen
 VISIBLE = 10.0  # an ε for each message that hides nothing
-FAMILIES = ("murmur32", "identity")  # hash functions that every device has
 NOTHING = b"n:"  # the canonical form of no answer, in an open vocabulary
 
 
@@ -76,11 +73,7 @@ class Task:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attribute", self.attribute or self.name)
-        _check_words(self)
-        _check_numbers(self)
-        _check_dates(self)
-        _check_promise(self)
-        _check_oracle(self)
+        check(self)
 
     # what is promised
 
@@ -165,7 +158,7 @@ class Task:
     @cached_property
     def document(self) -> bytes:
         """The task as JSON: keys sorted, no spaces, UTF-8. These bytes are signed."""
-        plain = {"format": FORMAT, "domain": _written(self.domain)}
+        plain = {"format": FORMAT, "domain": written_domain(self.domain)}
         plain |= {"oracle": self.oracle.parameters, "strata": list(self.strata)}
         plain |= {one: getattr(self, one).isoformat() for one in ("starts", "expires")}
         others = {name: getattr(self, name) for name in _lines()}
@@ -177,11 +170,11 @@ class Task:
     @classmethod
     def from_document(cls, document: bytes) -> Task:
         """A task from its document, every line of it checked."""
-        read = _parsed(document)
+        read = parsed(document)
         if read.pop("format", None) != FORMAT or set(read) != _lines():
             raise ArgumentError("document", f'is not a task of format "{FORMAT}"')
         try:
-            task = cls(**_typed(read))
+            task = cls(**typed(read))
         except (
             TypeError,
             ValueError,
@@ -212,7 +205,7 @@ class Task:
         """A task as `to_json` wrote it. With `trust`, a public key, the signature is
         checked before anything else; a client checks it when it joins, too.
         """
-        read = _parsed(text.encode() if isinstance(text, str) else text)
+        read = parsed(text.encode() if isinstance(text, str) else text)
         try:
             document, signature = (
                 read["task"].encode(),
@@ -389,121 +382,3 @@ def _numbered(keys: list[Any]) -> tuple[list[Any], np.ndarray[Any, Any]]:
 def _lines() -> set[str]:
     """The names of a document's lines."""
     return {one.name for one in fields(Task)} - {"signature"}
-
-
-def _written(domain: Domain | None) -> Any:
-    if domain is None:
-        return None
-    values = domain.values
-    if isinstance(values, range):
-        return {"from": values.start, "below": values.stop, "none": domain.none}
-    return {"values": list(values), "none": domain.none}
-
-
-def _typed(read: dict[str, Any]) -> dict[str, Any]:
-    typed = dict(read)
-    typed["domain"] = _domain(read["domain"])
-    typed["oracle"] = oracle_from(read["oracle"])
-    typed["strata"] = tuple(read["strata"])
-    for one in ("starts", "expires"):
-        typed[one] = date.fromisoformat(read[one])
-    return typed
-
-
-def _domain(read: Any) -> Domain | None:
-    if read is None:
-        return None
-    if "values" in read:
-        return Domain(tuple(read["values"]), read["none"])
-    return Domain(range(read["from"], read["below"]), read["none"])
-
-
-def _parsed(document: bytes) -> dict[str, Any]:
-    try:
-        read = json.loads(document.decode())
-    except (UnicodeDecodeError, ValueError, RecursionError, AttributeError):
-        read = None
-    if not isinstance(read, dict):
-        raise ArgumentError("document", "is not JSON; pass the bytes of a task")
-    return read
-
-
-def _check_words(task: Task) -> None:
-    for name in ("name", "attribute"):
-        text = getattr(task, name)
-        if not isinstance(text, str) or canonical(text) != b"s:" + text.encode(
-            errors="replace"
-        ):
-            raise ArgumentError(name, "must be a text, in Unicode's form NFC")
-        if len(text) > 100:
-            raise ArgumentError(name, "must have at most 100 characters")
-    if not all(isinstance(one, str) for one in task.strata):
-        raise ArgumentError("strata", "must be texts")
-    known = {canonical(one) for one in task.strata}
-    if None in known or len(known) != len(task.strata) or len(known) > 256:
-        raise ArgumentError("strata", "must be at most 256 different texts")
-
-
-def _check_numbers(task: Task) -> None:
-    limits = {
-        "distinct": (1, 1 << 20),
-        "every": (0, 366),
-        "messages": (1, 255),
-        "minimum": (2, 1 << 40),
-        "version": (1, (1 << 16) - 1),
-    }
-    for name, (low, high) in limits.items():
-        value = getattr(task, name)
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if not whole or not low <= value <= high:
-            raise ArgumentError(name, f"must be a whole number from {low} to {high}")
-    if not task.every and (task.distinct, task.messages) != (1, 1):
-        raise ArgumentError("every", "is needed for devices that answer more than once")
-    if not isinstance(task.stopped, bool):
-        raise ArgumentError("stopped", "must be True or False")
-
-
-def _check_dates(task: Task) -> None:
-    for name in ("starts", "expires"):
-        if type(getattr(task, name)) is not date:
-            raise ArgumentError(name, "must be a day, such as date(2027, 1, 31)")
-    if task.expires <= task.starts:
-        raise ArgumentError("expires", "must come after the day the task starts")
-    if task.periods > 1 << 16:
-        raise ArgumentError("expires", "must leave at most 65,536 periods")
-
-
-def _check_promise(task: Task) -> None:
-    for name in ("epsilon", "for_ever"):
-        promised = getattr(task, name)
-        positive(name, promised, "pass the ε that is promised, such as 1.0")
-        # one number is written in one way
-        object.__setattr__(task, name, float(promised))
-    lost = {"epsilon": task.oracle.epsilon, "for_ever": task.oracle.epsilon_for_ever}
-    for name, really in lost.items():
-        if not really <= getattr(task, name):
-            raise ArgumentError(
-                name,
-                f"{getattr(task, name)} is promised, but the thresholds lose "
-                f"{really:.6g}; change one of them",
-            )
-
-
-def _check_oracle(task: Task) -> None:
-    items = 0 if task.domain is None else task.domain.items
-    if task.oracle.items != items:
-        raise ArgumentError(
-            "oracle", f"is for {task.oracle.items} items, the domain has {items}"
-        )
-    family = task.oracle.parameters.get("family", FAMILIES[0])
-    if family not in FAMILIES:
-        raise ArgumentError(
-            "oracle", f"hashes as google's clients do ({family}); use {FAMILIES[0]}"
-        )
-    fresh = isinstance(task.oracle, Longitudinal) and task.oracle.freshness >= FRESH_AT
-    if task.every and not fresh and task.oracle.outcomes > TRACKING:
-        raise ArgumentError(
-            "oracle",
-            "keeps one message for ever, which would tell devices apart; use "
-            "LOLOHA or RAPPOR for answers that are given again, or every=None",
-        )

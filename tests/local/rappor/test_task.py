@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 
 from dither import local
 from dither.errors import ArgumentError
+from dither.local import checks
 from dither.local.client import clock
 from dither.local.rappor.decode import decode
 from dither.local.rappor.oracle import Rappor
@@ -62,7 +62,7 @@ def test_a_device_keeps_its_cohort_and_its_noise(
     other noise, and "none" has its own.
     """
     oracle = Rappor.of(f=0.5, p=1e-12, q=1 - 1e-12, bits=64, cohorts=256)
-    monkeypatch.setattr(sys.modules["dither.local.task"], "FRESH_AT", 0.0)
+    monkeypatch.setattr(checks, "FRESH_AT", 0.0)
     limits = {"epsilon": 5, "for_ever": 5, "every": 1, "starts": date(2027, 1, 1)}
     key = local.SigningKey.new()
     task = asked(oracle, key=key, **limits)

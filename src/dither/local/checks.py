@@ -1,0 +1,112 @@
+"""What a task must be: every line of its document, and its promise against the oracle's
+integers.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+from dither.errors import ArgumentError
+from dither.local.domain import canonical
+from dither.local.oracles import Longitudinal
+from dither.privacy.numbers import positive
+
+if TYPE_CHECKING:
+    from dither.local.task import Task
+
+__all__ = ["check"]
+
+TRACKING = 256  # kept messages of more kinds would tell devices apart (rule R28)
+FRESH_AT = 0.01  # less noise in a message than this leaves what is kept to be seen
+FAMILIES = ("murmur32", "identity")  # hash functions that every device has
+
+
+def check(task: Task) -> None:
+    """Refuse a task that is not one."""
+    _check_words(task)
+    _check_numbers(task)
+    _check_dates(task)
+    _check_promise(task)
+    _check_oracle(task)
+
+
+def _check_words(task: Task) -> None:
+    for name in ("name", "attribute"):
+        text = getattr(task, name)
+        if not isinstance(text, str) or canonical(text) != b"s:" + text.encode(
+            errors="replace"
+        ):
+            raise ArgumentError(name, "must be a text, in Unicode's form NFC")
+        if len(text) > 100:
+            raise ArgumentError(name, "must have at most 100 characters")
+    if not all(isinstance(one, str) for one in task.strata):
+        raise ArgumentError("strata", "must be texts")
+    known = {canonical(one) for one in task.strata}
+    if None in known or len(known) != len(task.strata) or len(known) > 256:
+        raise ArgumentError("strata", "must be at most 256 different texts")
+
+
+def _check_numbers(task: Task) -> None:
+    limits = {
+        "distinct": (1, 1 << 20),
+        "every": (0, 366),
+        "messages": (1, 255),
+        "minimum": (2, 1 << 40),
+        "version": (1, (1 << 16) - 1),
+    }
+    for name, (low, high) in limits.items():
+        value = getattr(task, name)
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or not low <= value <= high:
+            raise ArgumentError(name, f"must be a whole number from {low} to {high}")
+    if not task.every and (task.distinct, task.messages) != (1, 1):
+        raise ArgumentError("every", "is needed for devices that answer more than once")
+    if not isinstance(task.stopped, bool):
+        raise ArgumentError("stopped", "must be True or False")
+
+
+def _check_dates(task: Task) -> None:
+    for name in ("starts", "expires"):
+        if type(getattr(task, name)) is not date:
+            raise ArgumentError(name, "must be a day, such as date(2027, 1, 31)")
+    if task.expires <= task.starts:
+        raise ArgumentError("expires", "must come after the day the task starts")
+    if task.periods > 1 << 16:
+        raise ArgumentError("expires", "must leave at most 65,536 periods")
+
+
+def _check_promise(task: Task) -> None:
+    for name in ("epsilon", "for_ever"):
+        promised = getattr(task, name)
+        positive(name, promised, "pass the ε that is promised, such as 1.0")
+        # one number is written in one way
+        object.__setattr__(task, name, float(promised))
+    lost = {"epsilon": task.oracle.epsilon, "for_ever": task.oracle.epsilon_for_ever}
+    for name, really in lost.items():
+        if not really <= getattr(task, name):
+            raise ArgumentError(
+                name,
+                f"{getattr(task, name)} is promised, but the thresholds lose "
+                f"{really:.6g}; change one of them",
+            )
+
+
+def _check_oracle(task: Task) -> None:
+    items = 0 if task.domain is None else task.domain.items
+    if task.oracle.items != items:
+        raise ArgumentError(
+            "oracle", f"is for {task.oracle.items} items, the domain has {items}"
+        )
+    family = task.oracle.parameters.get("family", FAMILIES[0])
+    if family not in FAMILIES:
+        raise ArgumentError(
+            "oracle", f"hashes as google's clients do ({family}); use {FAMILIES[0]}"
+        )
+    fresh = isinstance(task.oracle, Longitudinal) and task.oracle.freshness >= FRESH_AT
+    if task.every and not fresh and task.oracle.outcomes > TRACKING:
+        raise ArgumentError(
+            "oracle",
+            "keeps one message for ever, which would tell devices apart; use "
+            "LOLOHA or RAPPOR for answers that are given again, or every=None",
+        )
