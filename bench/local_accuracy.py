@@ -36,18 +36,42 @@ Maker = Callable[[int, float], Oracle]
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 SIZES = (2, 10, 100, 1000, 100_000)
-WANTED = 6_000  # estimates a cell: the standard error of their mean square is 1.8 %
+WANTED = 12_000  # estimates a cell
+FEW = 100
 FIGURES = 6_000_000  # random bits or numbers a trial, about
+
+
+def hashing(items: int, epsilon: float) -> LocalHashing:
+    """For few items with as few functions as they need: thousands of trials count more
+    of the same.
+    """
+    usual = LocalHashing.at(items, epsilon)
+    if items > FEW:
+        return usual
+    digits = 1
+    while usual.prime**digits < items:
+        digits += 1
+    return LocalHashing(items, usual.prime, digits, usual.truth)
+
+
+def side(items: int) -> int:
+    """Rows and columns of a sketch: small ones for few items, with more collisions."""
+    return 64 if items <= FEW else 1024
+
 
 ORACLES: dict[str, Maker] = {
     "k-ary response": KAryResponse.at,
     "symmetric unary": Unary.symmetric,
     "optimized unary": Unary.optimized,
     "subset selection": SubsetSelection.at,
-    "local hashing": LocalHashing.at,
+    "local hashing": hashing,
     "Hadamard response": HadamardResponse.at,
-    "count-mean sketch": lambda _, epsilon: CountMeanSketch.at(epsilon),
-    "Hadamard sketch": lambda _, epsilon: HadamardSketch.at(epsilon),
+    "count-mean sketch": lambda items, epsilon: CountMeanSketch.at(
+        epsilon, *(2 * (side(items),))
+    ),
+    "Hadamard sketch": lambda items, epsilon: HadamardSketch.at(
+        epsilon, *(2 * (side(items),))
+    ),
     "loloha": lambda items, epsilon: Loloha.at(items, epsilon, 2 * epsilon),
     "longitudinal unary": lambda items, epsilon: LongitudinalUnary.at(
         items, epsilon, 2 * epsilon
@@ -59,6 +83,8 @@ NOTES = (
     "collisions of hash functions included.",
     "A trial has 2,000 to 10,000 messages. Where fewer than 50 hits of a value nobody "
     "holds are expected, intervals are exact and hold the truth more often.",
+    "Of up to 100 values, local hashing has as many functions as they need (16,384 or "
+    "more otherwise), and sketches have 64 rows and columns (1,024 otherwise).",
     "Pooled: the same devices answer in 30 periods, with what they keep.",
 )
 
