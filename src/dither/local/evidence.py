@@ -59,7 +59,7 @@ def pure(
     *,
     periods: int = 1,
     fixed: tuple[float, float] = (0.0, 0.0),
-    collisions: float = 0.0,
+    collisions: float | Reals = 0.0,
 ) -> Evidence:
     """For oracles whose message supports its own item with probability `one`, and each
     other item with probability `other`.
@@ -75,7 +75,7 @@ def pure(
         for variance, part in zip(variances, fixed, strict=True)
     )
     trials = np.full(hits.shape, messages, np.int64)
-    exact = periods == 1 and not collisions
+    exact = periods == 1 and not np.any(collisions)
     return Evidence(
         messages=messages,
         above=hits.astype(np.float64) - messages * other,

@@ -92,7 +92,9 @@ class _Sketch(Oracle):
         # what is not listed may all be one text
         rest = min(max(messages - float(found.counts.sum()), 0.0), messages)
         together = min(squares(found) + rest**2, float(messages) ** 2)
-        collisions = found.gain**2 * together * self.collisions
+        # an item's own messages collide with nothing
+        others = np.maximum(together - np.clip(found.counts, 0, messages) ** 2, 0)
+        collisions = found.gain**2 * others * self.collisions
         worst = max(rest, float(found.counts.max(initial=0.0)))
         doubt = self._doubt(min(worst, messages) * found.gain, len(hits))
         made = pure(hits, messages, *self.rates, collisions=collisions)
