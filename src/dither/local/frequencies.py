@@ -4,6 +4,7 @@ it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -272,8 +273,9 @@ def _candidates(candidates: Sequence[Any] | None) -> tuple[tuple[Any, ...], Any]
             "the vocabulary is open: pass the list of values to look for",
         )
     texts = [canonical(one) for one in candidates]
+    times = Counter(texts)
     for one, text in zip(candidates, texts, strict=True):
-        if text is None or texts.count(text) > 1:
+        if text is None or times[text] > 1:
             raise ArgumentError(
                 "candidates",
                 f"holds {one!r:.40} "
