@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.local.evidence import Evidence, Law
-from dither.local.oracles.oracle import Oracle, numbers_of, records_of, size_of
+from dither.local.oracles.oracle import Numbered, numbers_of, records_of
 from dither.local.thresholds import chance, check, largest, loss
 from dither.local.words import Words, below, coins
 
@@ -48,7 +48,7 @@ def transform(table: Whole) -> Whole:
 
 
 @dataclass(frozen=True)
-class HadamardResponse(Oracle):
+class HadamardResponse(Numbered):
     """A number below blocks · side. Item i belongs to block i mod `blocks`, so that
     neighbours in a sorted domain are spread; there it owns the half of the numbers at
     which its row of the Hadamard matrix is +1. A message is one of its own numbers
@@ -91,14 +91,6 @@ class HadamardResponse(Oracle):
     @property
     def epsilon(self) -> float:
         return _loss(self.truth, self.blocks)
-
-    @property
-    def record(self) -> int:
-        return size_of(self.outcomes)
-
-    @property
-    def cells(self) -> int:
-        return self.outcomes
 
     @property
     def outcomes(self) -> int:
@@ -157,12 +149,6 @@ class HadamardResponse(Oracle):
         2·blocks − 1 halves that are equally likely, one lies in the own block.
         """
         return (below(words, 2 * self.blocks - 1, count) + 1) // 2
-
-    def valid(self, records: Packed) -> NDArray[np.bool_]:
-        return numbers_of(records) < self.outcomes
-
-    def tally(self, records: Packed) -> Whole:
-        return np.bincount(numbers_of(records), minlength=self.outcomes)
 
     def evidence(
         self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dither.errors import ArgumentError
 from dither.local.evidence import Evidence, pure
 from dither.local.hashes import Linear
-from dither.local.oracles.oracle import Oracle, numbers_of, records_of, size_of
+from dither.local.oracles.oracle import Numbered, numbers_of, records_of
 from dither.local.oracles.response import kept, respond, response_loss
 from dither.local.thresholds import chance, check
 from dither.local.words import Words, below
@@ -55,7 +55,7 @@ def best_prime(epsilon: float) -> int:
 
 
 @dataclass(frozen=True)
-class LocalHashing(Oracle):
+class LocalHashing(Numbered):
     """The number of a hash function, and the item's hash with probability truth / 2^32
     or another hash value.
 
@@ -100,14 +100,6 @@ class LocalHashing(Oracle):
         return response_loss(self.truth, self.prime)
 
     @property
-    def record(self) -> int:
-        return size_of(self.outcomes)
-
-    @property
-    def cells(self) -> int:
-        return self.outcomes
-
-    @property
     def outcomes(self) -> int:
         return self.functions.pool * self.prime
 
@@ -130,12 +122,6 @@ class LocalHashing(Oracle):
         hashed = self.functions.of(functions, items)
         said = respond(self.truth, self.prime, hashed, words)
         return records_of(functions * self.prime + said, self.record)
-
-    def valid(self, records: Packed) -> NDArray[np.bool_]:
-        return numbers_of(records) < self.outcomes
-
-    def tally(self, records: Packed) -> Whole:
-        return np.bincount(numbers_of(records), minlength=self.outcomes)
 
     def evidence(
         self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]

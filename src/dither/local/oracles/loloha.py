@@ -17,7 +17,7 @@ from dither.errors import ArgumentError
 from dither.local.evidence import Evidence, pure, squares
 from dither.local.hashes import Linear, places
 from dither.local.oracles.hashing import best_prime, is_prime
-from dither.local.oracles.oracle import Longitudinal, numbers_of, records_of, size_of
+from dither.local.oracles.oracle import Longitudinal, Numbered, numbers_of, records_of
 from dither.local.oracles.response import kept, respond, response_loss
 from dither.local.thresholds import chance, check, largest, loss
 from dither.local.words import Words, below
@@ -35,7 +35,7 @@ would tell devices apart (rule R28).
 
 
 @dataclass(frozen=True)
-class Loloha(Longitudinal):
+class Loloha(Numbered, Longitudinal):
     """The item's hash value, kept with probability `kept` / 2^32 or replaced by another
     one, for ever; and that kept value, sent with probability `sent` / 2^32 or replaced
     again, in each message.
@@ -161,14 +161,6 @@ class Loloha(Longitudinal):
         }
 
     @property
-    def record(self) -> int:
-        return size_of(self.outcomes)
-
-    @property
-    def cells(self) -> int:
-        return self.outcomes
-
-    @property
     def outcomes(self) -> int:
         return self.functions * self.values
 
@@ -202,12 +194,6 @@ class Loloha(Longitudinal):
     def instant(self, kept: NDArray[Any], seeds: Whole, words: Words) -> Packed:
         said = respond(self.sent, self.values, kept, words)
         return records_of(seeds * self.values + said, self.record)
-
-    def valid(self, records: Packed) -> NDArray[np.bool_]:
-        return numbers_of(records) < self.outcomes
-
-    def tally(self, records: Packed) -> Whole:
-        return np.bincount(numbers_of(records), minlength=self.outcomes)
 
     def evidence(
         self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]

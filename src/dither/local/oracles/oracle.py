@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 from dither.local.evidence import Evidence, pure
 from dither.local.words import Words
 
-__all__ = ["Longitudinal", "Oracle", "numbers_of", "records_of", "size_of"]
+__all__ = [
+    "Longitudinal",
+    "Numbered",
+    "Oracle",
+    "numbers_of",
+    "records_of",
+    "size_of",
+]
 
 Packed = NDArray[np.uint8]
 Whole = NDArray[np.int64]
@@ -165,6 +172,24 @@ class Oracle(ABC):
         instantaneous noise alone. Without any, a kept answer can be seen.
         """
         return math.inf
+
+
+class Numbered(Oracle):
+    """An oracle whose message is one number, and whose tally counts each."""
+
+    @property
+    def record(self) -> int:
+        return size_of(self.outcomes)
+
+    @property
+    def cells(self) -> int:
+        return self.outcomes
+
+    def valid(self, records: Packed) -> NDArray[np.bool_]:
+        return numbers_of(records) < self.outcomes
+
+    def tally(self, records: Packed) -> Whole:
+        return np.bincount(numbers_of(records), minlength=self.outcomes)
 
 
 class Longitudinal(Oracle):

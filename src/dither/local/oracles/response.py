@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.local.evidence import Evidence, pure
-from dither.local.oracles.oracle import Oracle, numbers_of, records_of, size_of
+from dither.local.oracles.oracle import Numbered, numbers_of, records_of
 from dither.local.thresholds import chance, check, largest
 from dither.local.words import Words, below, coins
 from dither.mechanisms.response import RandomizedResponse
@@ -48,7 +48,7 @@ def response_loss(truth: int, outcomes: int) -> float:
 
 
 @dataclass(frozen=True)
-class KAryResponse(Oracle):
+class KAryResponse(Numbered):
     """The item itself with probability truth / 2^32; binary response for two items.
 
     Guarantee: `epsilon`, pure, for replacing the item behind one message.
@@ -75,14 +75,6 @@ class KAryResponse(Oracle):
         return response_loss(self.truth, self.items)
 
     @property
-    def record(self) -> int:
-        return size_of(self.items)
-
-    @property
-    def cells(self) -> int:
-        return self.items
-
-    @property
     def outcomes(self) -> int:
         return self.items
 
@@ -103,12 +95,6 @@ class KAryResponse(Oracle):
     def randomize(self, items: NDArray[Any], words: Words) -> Packed:
         said = respond(self.truth, self.items, items, words)
         return records_of(said, self.record)
-
-    def valid(self, records: Packed) -> NDArray[np.bool_]:
-        return numbers_of(records) < self.items
-
-    def tally(self, records: Packed) -> Whole:
-        return np.bincount(numbers_of(records), minlength=self.items)
 
     def evidence(
         self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
