@@ -79,7 +79,7 @@ ORACLES: dict[str, Maker] = {
     ),
 }
 NOTES = (
-    "Values follow Zipf's law with exponent 1 and are the same in every trial. The "
+    "Values follow Zipf's law with exponent 1, and change places from trial to trial. The "
     "closed form is the variance that the oracle states, with the true counts in it, "
     "collisions of hash functions included.",
     "A trial has 2,000 to 10,000 messages. Where fewer than 50 hits of a value nobody "

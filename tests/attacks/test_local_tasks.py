@@ -167,3 +167,23 @@ def test_a_comparison_is_charged_for_both_sides_before_a_value_is_read(
         with pytest.raises(BudgetExceeded):
             local.compare(values(), domain=["a", "b"], epsilon=1.0, budget=account)
         assert read == []
+
+
+@pytest.mark.parametrize(
+    "question", [{"epsilon": 1e-12}, {"epsilon": 99}, {"values": []}]
+)
+def test_a_bad_comparison_is_not_charged(tmp_path: Path, question: Any) -> None:
+    usual: dict[str, Any] = {"values": ["a"] * 9, "domain": ["a"], "epsilon": 1.0}
+    with Ledger.open(tmp_path / "book.db") as book:
+        account = book.account("people", epsilon=300.0, unit=DEVICE)
+        with pytest.raises(ArgumentError):
+            local.compare(**(usual | question), budget=account)
+        assert not [entry for entry in book.entries() if entry.kind == "charge"]
+
+
+def test_nothing_is_marked_where_one_text_is_missing() -> None:
+    """Three quarters hold a text that is not on the list."""
+    task = local.task("t", epsilon=2, for_ever=4, every="week", n=20_000)
+    held = ["missing"] * 15_000 + [f"w{number % 50}" for number in range(5_000)]
+    found = task.tally(task.randomize(held)).estimate([f"w{n}" for n in range(100)])
+    assert not found.found.any()

@@ -116,6 +116,10 @@ def compare(
     there is one, before a value is read.
     """
     known = domain_of(domain, none)
+    # what is wrong with the question is said before anything is charged
+    choose(known, epsilon=epsilon, n=1)
+    if hasattr(values, "__len__") and len(values) < 2:
+        raise ArgumentError("values", "must be two at least")
     mechanism = Geometric(sensitivity=MOVED, epsilon=epsilon)
     promise = PureDP(epsilon, unit=DEVICE)
     both = PureDP(float_up(2 * written(promise.epsilon)), unit=DEVICE)
