@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dither.errors import AccountFrozen, LedgerError, MissingExtra
-from dither.ledger import Ledger, postgres, verify
+from dither.ledger import Ledger, postgres, postgres_noted, verify
 from dither.privacy import PureDP
 from tests.cli.support import run
 from tests.clock import until
@@ -223,7 +223,7 @@ def test_a_writer_that_stops_is_thrown_out(account, address):
 
 def test_whoever_waits_too_long_is_told(account, address, monkeypatch):
     monkeypatch.setattr(
-        postgres, "SESSION", (*postgres.SESSION, "SET lock_timeout = '100ms'")
+        postgres_noted, "SESSION", (*postgres_noted.SESSION, "SET lock_timeout = '100ms'")
     )
     refused = pytest.raises(LedgerError, match="does not let go")
     with Ledger.open(address) as other, account._ledger.store.writing(), refused:

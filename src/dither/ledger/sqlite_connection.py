@@ -1,4 +1,6 @@
-"""The connection of a process to a book in SQLite: how it opens, forks and closes."""
+"""The connection of a process to a book in SQLite, or to what another room keeps there:
+how it opens, forks and closes.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,11 @@ import time
 import weakref
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from dither.errors import LedgerError
 from dither.ledger.guards import Guard
+from dither.ledger.kind import BOOK, Kind
 from dither.ledger.locks import check_filesystem
 from dither.ledger.note import Note, home_of
 from dither.ledger.sqlite_file import BESIDE, FAULTS, PATIENCE, explain
@@ -28,10 +31,13 @@ class SQLiteConnection:
     meanwhile.
     """
 
+    kind: ClassVar[Kind] = BOOK
+
     def __init__(self, place: str) -> None:
+        noun = self.kind.noun
         if not place.strip():
             raise LedgerError(
-                "the path of the book is empty; pass a file such as book.db"
+                f"the path of the {noun} is empty; pass a file such as {noun}.db"
             )
         self.memory = place == ":memory:"
         self.place, self.latest = "this process only" if self.memory else place, ""
@@ -40,7 +46,7 @@ class SQLiteConnection:
         self._path = Path(place if self.memory else os.path.realpath(place))
         if self._path.is_dir():
             raise LedgerError(
-                f"{place} cannot be opened: it is a folder; name a file for the book"
+                f"{place} cannot be opened: it is a folder; name a file for the {noun}"
             )
         self._near = (
             [] if self.memory else [Path(f"{self._path}{name}") for name in BESIDE]
@@ -75,7 +81,7 @@ class SQLiteConnection:
             check_filesystem(self._path)
             self._check_names()
         self._pid = os.getpid()
-        self._connection = _open(str(self._path), self.memory)
+        self._connection = _open(str(self._path), self.memory, self.kind)
         # nobody closes a budget that is merely dropped, and Python 3.13 would warn of
         # it
         if self.memory:
@@ -124,8 +130,8 @@ class SQLiteConnection:
         """
         if self._active:
             raise LedgerError(
-                "a transaction of this book is under way in this thread; finish "
-                "it first"
+                f"a transaction of this {self.kind.noun} is under way in this thread; "
+                "finish it first"
             )
         if connection.in_transaction:  # left open by an interrupt
             connection.execute("ROLLBACK")
@@ -136,9 +142,9 @@ class SQLiteConnection:
             )
         if self._neighbours() != self._beside:
             raise LedgerError(
-                f"{self.place}-wal or {self.place}-shm was removed while the book "
-                "was open; nothing was spent: "
-                "end this process, and open the book again"
+                f"{self.place}-wal or {self.place}-shm was removed while the "
+                f"{self.kind.noun} was open; {self.kind.nothing}: "
+                f"end this process, and open the {self.kind.noun} again"
             )
 
     def _connected(self) -> sqlite3.Connection:
@@ -147,7 +153,8 @@ class SQLiteConnection:
         """
         if self._connection is None:
             raise LedgerError(
-                f"the book is closed ({self.place}); open it again with Ledger.open"
+                f"the {self.kind.noun} is closed ({self.place}); open it again with "
+                f"{self.kind.reopen}"
             )
         if self._pid != os.getpid():
             if self.memory:
@@ -250,7 +257,7 @@ def _never_close(connection: sqlite3.Connection) -> None:
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
 
 
-def _open(place: str, memory: bool) -> sqlite3.Connection:
+def _open(place: str, memory: bool, kind: Kind) -> sqlite3.Connection:
     try:
         connection = sqlite3.connect(
             place, timeout=PATIENCE, isolation_level=None, check_same_thread=False
@@ -267,7 +274,7 @@ def _open(place: str, memory: bool) -> sqlite3.Connection:
                 "malformed: the file is not in write-ahead mode"
             )
     except FAULTS as error:
-        raise LedgerError(explain(error, place)) from error
+        raise LedgerError(explain(error, place, kind)) from error
     return connection
 
 

@@ -9,7 +9,7 @@ import sqlite3
 from pathlib import Path
 
 from dither.errors import LedgerError
-from dither.ledger.store import APPLICATION
+from dither.ledger.kind import BOOK, Kind
 
 __all__ = [
     "BESIDE",
@@ -58,7 +58,10 @@ def backup_file(source: str, target: str) -> None:
         raise LedgerError(f"there is no book at {source}")
     connection = sqlite3.connect(source, timeout=PATIENCE, isolation_level=None)
     try:
-        if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+        if (
+            connection.execute("PRAGMA application_id").fetchone()[0]
+            != BOOK.application
+        ):
             raise LedgerError(
                 f"{source} is not a book; name a file that `dither backup` wrote"
             )
@@ -100,7 +103,8 @@ def _sync(path: str) -> None:
         os.fsync(book.fileno())
 
 
-def explain(error: Exception, place: str) -> str:
+def explain(error: Exception, place: str, kind: Kind = BOOK) -> str:
+    """What a fault of SQLite means, and what to do."""
     text = str(error)
     for sign, words in (
         (
@@ -113,7 +117,7 @@ def explain(error: Exception, place: str) -> str:
             f"{place} cannot be written; give this user the right to write "
             "the file and its folder",
         ),
-        ("not a database", f"{place} is not a book; choose another file"),
+        ("not a database", f"{place} is not a {kind.noun}; choose another file"),
         (
             "unable to open",
             f"{place} cannot be opened; does its folder exist, and may this "
@@ -121,18 +125,18 @@ def explain(error: Exception, place: str) -> str:
         ),
         (
             "full",
-            f"there is no room left to write {place}; nothing was spent, make "
+            f"there is no room left to write {place}; {kind.nothing}, make "
             "room and try again",
         ),
         (
             "codec",
-            f"{place} is damaged; restore it from a backup with `dither restore`",
+            f"{place} is damaged; {kind.mend}",
         ),
         (
             "malformed",
-            f"{place} is damaged; restore it from a backup with `dither restore`",
+            f"{place} is damaged; {kind.mend}",
         ),
     ):
         if sign in text:
             return words
-    return f"{place} could not be used: {text}; nothing was spent"
+    return f"{place} could not be used: {text}; {kind.nothing}"

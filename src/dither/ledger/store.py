@@ -14,20 +14,21 @@ from typing import Any, Protocol
 
 from dither.errors import LedgerError
 from dither.ledger.entry import canonical
+from dither.ledger.kind import LAST
 
 __all__ = [
-    "APPLICATION",
+    "LAST",
     "TABLES",
     "VERSION",
     "Charge",
     "Head",
+    "Noted",
     "Rows",
     "Store",
     "connect",
     "version_of",
 ]
 
-APPLICATION = 0x64697468  # "dith": marks a SQLite file as a book
 VERSION = 2
 
 META = "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
@@ -74,7 +75,6 @@ SPEND_BY = f"""UPDATE analyst SET {ADD}
         SELECT 1 FROM analyst AS other WHERE other.account = analyst.account AND other.part <> '')))"""
 WAIT = "INSERT INTO pending VALUES (?, ?, ?, ?, ?)"
 
-LAST = "SELECT seq, time, hash FROM log ORDER BY seq DESC LIMIT 1"
 APPEND = (
     "INSERT INTO log (seq, time, kind, account, body, hash) VALUES (?, ?, ?, ?, ?, ?)"
 )
@@ -128,8 +128,10 @@ class Run(Protocol):
     def __call__(self, sql: str, parameters: Sequence[Any] = ()) -> Any: ...
 
 
-class Store(Protocol):
-    """A place that holds one book."""
+class Noted(Protocol):
+    """A place that holds one book, or what another room keeps in the same way; notes
+    outside say how far it has come.
+    """
 
     place: str
     """Where it is, in words for people."""
@@ -150,13 +152,6 @@ class Store(Protocol):
 
     def reading(self) -> AbstractContextManager[Run]:
         """A transaction that sees one state of the book."""
-
-    def charge(self, charge: Charge) -> tuple[int, str, str] | None:
-        """Spend and write the log line in one step: its number, time and hash.
-
-        None if the charge does not fit, or is not of the kind that has this short way;
-        the ordinary way then says why.
-        """
 
     def version(self) -> int | None:
         """The schema version of the book that is there, or None if there is none."""
@@ -179,6 +174,17 @@ class Store(Protocol):
         """
 
     def close(self) -> None: ...
+
+
+class Store(Noted, Protocol):
+    """A place that holds one book."""
+
+    def charge(self, charge: Charge) -> tuple[int, str, str] | None:
+        """Spend and write the log line in one step: its number, time and hash.
+
+        None if the charge does not fit, or is not of the kind that has this short way;
+        the ordinary way then says why.
+        """
 
 
 def connect(place: str) -> Store:
