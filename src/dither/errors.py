@@ -10,6 +10,7 @@
     ├── LedgerError          the book cannot be used as it is: missing, locked, foreign, tampered with; says what to do
     │   └── AccountFrozen    the account waits for its curator
     ├── DeviceError          a device's file cannot be used as it is; nothing was sent
+    ├── CollectorError       a collector's store cannot be used as it is; nothing was counted
     └── MissingExtra         an optional part is not installed; says which to install (is an ImportError)
 
 Errors speak of the question, never of the data: no message carries a value taken from
@@ -22,6 +23,7 @@ __all__ = [
     "AccountFrozen",
     "ArgumentError",
     "BudgetExceeded",
+    "CollectorError",
     "DeviceError",
     "DitherError",
     "EngineFailed",
@@ -145,6 +147,14 @@ class DeviceError(DitherError):
 
     Way out: the message names the file; make it writable, choose another one, or
     remove it to begin as a new device.
+    """
+
+
+class CollectorError(DitherError):
+    """The store of a collector cannot be used as it is. Nothing was counted.
+
+    Way out: the message names the store; make room or make it reachable, and what was
+    not acknowledged is sent again. One that was copied or restored is opened anew.
     """
 
 

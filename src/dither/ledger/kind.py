@@ -34,8 +34,8 @@ class Kind:
     """The hash of a step, given its number; no row if there was no such step."""
     first: str
     """The hash by which it is known."""
-    session: tuple[str, ...] = ()
-    """What a session of PostgreSQL begins with, beside what all begin with."""
+    schema: str = ""
+    """The schema of PostgreSQL that it has for itself; empty for that of the session."""
 
 
 BOOK = Kind(

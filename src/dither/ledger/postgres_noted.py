@@ -61,13 +61,15 @@ class NotedPostgres:
         self._book = ""
         self._connection: psycopg.Connection[Any] | None = self._open()
         try:
-            self._note = Note(str(_note_of(self._connection)), self.place)
+            self._note = Note(str(_note_of(self._connection, self.kind)), self.place)
         except BaseException:
             self.close()
             raise
 
     def _open(self) -> psycopg.Connection[Any]:
-        return _open(self._address, self.place, (*SESSION, *self.kind.session))
+        schema = self.kind.schema
+        own = (f"SET search_path = {schema}",) if schema else ()
+        return _open(self._address, self.place, (*SESSION, *own))
 
     def alone(self) -> AbstractContextManager[None]:
         """The server's own lock suffices: it is taken where something is written."""
@@ -261,7 +263,7 @@ def _home(run: Run, table: str) -> str:
     return f"{rows[0][0]}.{rows[0][1]}"
 
 
-def _note_of(connection: psycopg.Connection[Any]) -> Path:
+def _note_of(connection: psycopg.Connection[Any], kind: Kind) -> Path:
     """The note of a book on a server, in the folder where this machine keeps such
     things.
     """
@@ -273,7 +275,8 @@ def _note_of(connection: psycopg.Connection[Any]) -> Path:
             f"({error}): name one that outlives the process "
             f"in {STATE}"
         ) from error
-    schema = connection.execute(b"SELECT current_schema()").fetchall()[0][0]
+    current = connection.execute(b"SELECT current_schema()").fetchall()[0][0]
+    schema = kind.schema or current  # which may not be there yet
     info = connection.info
     which = canonical([info.host, info.port, info.dbname, schema])
     return folder / f"{hashlib.sha256(which.encode()).hexdigest()[:32]}.note"

@@ -1,0 +1,193 @@
+"""How a group of parcels is counted: summed up in memory first, then decided and
+written in one transaction.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.local.collector.outcome import ACCEPTED, DUPLICATE, Outcome, refused
+from dither.local.collector.published import DIRECT, Published
+from dither.local.collector.reading import Parcel, Place
+from dither.local.collector.rows import Rows
+from dither.local.task import Task
+
+__all__ = ["Group", "Sum"]
+
+Whole = NDArray[np.int64]
+Packed = NDArray[np.uint8]
+
+STEP = 1 << 17  # records that are tallied together, so that they stay in the cache
+
+
+@dataclass(frozen=True)
+class Sum:
+    """What parcels of one place add up to, and how many valid records each has."""
+
+    counts: Whole
+    valid: list[int]
+
+    @classmethod
+    def of(cls, task: Task, parcels: Sequence[Parcel]) -> Sum:
+        body = b"".join([parcel.records for parcel in parcels])
+        records = np.frombuffer(body, np.uint8).reshape(-1, task.oracle.record)
+        good = task.oracle.valid(records)
+        if good.all():
+            counts = _tallied(task, records)
+            return cls(counts, [parcel.count for parcel in parcels])
+        ends = np.cumsum([parcel.count for parcel in parcels])
+        passed = np.cumsum(good)[ends - 1]
+        valid = np.diff(passed, prepend=0).tolist()
+        return cls(_tallied(task, records[good]), valid)
+
+
+def _ended(parcel: Parcel, published: Published) -> str:
+    """Why a parcel is refused that could be read, as a code; empty if it is not."""
+    numbers = (relay.number for relay in published.tokens.values())
+    if parcel.relay != DIRECT and parcel.relay not in numbers:
+        return "token-unknown"
+    return published.state(parcel.place.task)
+
+
+def _tallied(task: Task, records: Packed) -> Whole:
+    counts = np.zeros(task.oracle.cells, np.int64)
+    step = max(STEP, 2 * task.oracle.cells)
+    for start in range(0, len(records), step):
+        counts += task.oracle.tally(records[start : start + step])
+    return counts
+
+
+@dataclass
+class Group:
+    """Parcels that are counted in one transaction. They are added up before it begins,
+    as if every one were new, for nearly all are: nobody else waits meanwhile.
+
+    A parcel is counted whole or not at all, but for records that no device could have
+    sent: those are left out, and their number is told. To refuse the others with them
+    would let one broken device silence all that share its relay's batch.
+    """
+
+    parcels: Sequence[Parcel]
+    outcomes: list[Outcome | None] = field(init=False)
+    sums: dict[Place, Sum] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.outcomes = [None] * len(self.parcels)
+        self.numbers: dict[Place, list[int]] = defaultdict(list)
+        for number, parcel in enumerate(self.parcels):
+            self.numbers[parcel.place].append(number)
+        self.sums = {
+            place: Sum.of(place.task, [self.parcels[one] for one in numbers])
+            for place, numbers in self.numbers.items()
+        }
+
+    def decide(self, rows: Rows, published: Published) -> list[Outcome]:
+        """What becomes of each parcel, written to the tables."""
+        for number, parcel in enumerate(self.parcels):
+            # A task or a relay may have ended since the parcel was read
+            if parcel.place.facts != published.facts:
+                ended = _ended(parcel, published)
+                self.outcomes[number] = refused(ended) if ended else None
+        spans: dict[Place, int] = {}
+        for place in self.sums:
+            self._find_span(rows, place, spans)
+        together: dict[int, list[int]] = defaultdict(list)
+        for place, span in spans.items():
+            together[span] += self._undecided(place)
+        for span, numbers in together.items():
+            self._decide(rows, span, sorted(numbers))
+        for place, span in spans.items():
+            self._add(rows, place, span)
+        return [outcome or refused("failed") for outcome in self.outcomes]
+
+    def _undecided(self, place: Place) -> Iterator[int]:
+        return (one for one in self.numbers[place] if self.outcomes[one] is None)
+
+    def _find_span(self, rows: Rows, place: Place, spans: dict[Place, int]) -> None:
+        """Refuse what is not valid, and everything if the period was closed."""
+        for number, valid in self._valid(place):
+            if not valid and self.outcomes[number] is None:
+                self.outcomes[number] = refused("invalid")
+        if next(self._undecided(place), None) is None:
+            return
+        span = rows.span(place.task.name, place.first, place.closes)
+        if not span.closed:
+            spans[place] = span.number
+            return
+        for number in self._undecided(place):
+            self.outcomes[number] = refused("period-closed")
+
+    def _valid(self, place: Place) -> Iterator[tuple[int, int]]:
+        return zip(self.numbers[place], self.sums[place].valid, strict=True)
+
+    def _decide(self, rows: Rows, span: int, numbers: list[int]) -> None:
+        """Tell new parcels from duplicates, and those that fit a quota from others."""
+        first = {self.parcels[one].id: one for one in reversed(numbers)}
+        new = rows.see(span, list(first))
+        valid = {one: n for place in self.sums for one, n in self._valid(place)}
+        quotas = Quotas(rows, span)
+        over: list[bytes] = []
+        for one in numbers:
+            parcel = self.parcels[one]
+            if parcel.id not in new:
+                self.outcomes[one] = Outcome(DUPLICATE)
+            elif first[parcel.id] != one:
+                self.outcomes[one] = self._repeated(first[parcel.id])
+            elif quotas.fits(parcel):
+                quotas.used[parcel.relay] += valid[one]
+                left_out = parcel.count - valid[one]
+                self.outcomes[one] = Outcome(ACCEPTED, valid[one], left_out)
+            else:
+                self.outcomes[one] = refused("quota-used")
+                over.append(parcel.id)
+        rows.unsee(span, over)
+        quotas.write()
+
+    def _repeated(self, first: int) -> Outcome | None:
+        """The same id twice in a group: as if the other had come before."""
+        before = self.outcomes[first]
+        counted = before is not None and before.counted
+        return Outcome(DUPLICATE) if counted else before
+
+    def _add(self, rows: Rows, place: Place, span: int) -> None:
+        """Add what was accepted: the sum, less what was counted before or refused."""
+        numbers = self.numbers[place]
+        said = [self.outcomes[one] or refused("failed") for one in numbers]
+        out = [
+            self.parcels[one]
+            for one, outcome in zip(numbers, said, strict=True)
+            if outcome.status != ACCEPTED
+        ]
+        if len(out) == len(numbers):
+            return
+        counts = self.sums[place].counts
+        if out:
+            counts = counts - Sum.of(place.task, out).counts
+        messages = sum(outcome.messages for outcome in said)
+        invalid = sum(outcome.invalid for outcome in said)
+        rows.add(place.key, span, counts, messages, invalid)
+
+
+@dataclass
+class Quotas:
+    """How many messages each relay has brought to a span, and brings now."""
+
+    rows: Rows
+    span: int
+    before: dict[int, int] = field(default_factory=dict)
+    used: Counter[int] = field(default_factory=Counter)
+
+    def fits(self, parcel: Parcel) -> bool:
+        if parcel.relay not in self.before:
+            self.before[parcel.relay] = self.rows.used(self.span, parcel.relay)
+        brought = self.before[parcel.relay] + self.used[parcel.relay]
+        return brought + parcel.count <= parcel.quota
+
+    def write(self) -> None:
+        for relay, messages in self.used.items():
+            self.rows.use(self.span, relay, messages)

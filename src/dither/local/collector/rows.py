@@ -1,0 +1,238 @@
+"""The tables of a collector inside a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.ledger.store import Run
+from dither.local.collector.published import LIVE, Relay
+
+__all__ = ["Rows", "Span"]
+
+Whole = NDArray[np.int64]
+
+CHUNK = 2048
+"""Cells that are kept in one row: of a large tally, few messages change few rows."""
+SIZES = (256, 64, 16, 4, 1)
+"""How many ids a statement takes: few sizes, so that statements are prepared once."""
+SLICE = 20_000
+"""Ids that are deleted in one transaction, so that nobody waits long for it."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """The days of one period of a task, whatever the version: ids are told apart
+    within it, and quotas are counted.
+    """
+
+    number: int
+    closes: str
+    closed: bool
+
+
+def _sized(things: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    start = 0
+    for size in SIZES:
+        while len(things) - start >= size:
+            yield things[start : start + size]
+            start += size
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Statements that run alone, in a transaction of the store."""
+
+    run: Run
+
+    def _all(self, sql: str, *values: Any) -> list[Any]:
+        found: list[Any] = self.run(sql, values)
+        return found
+
+    def step(self) -> int:
+        """One change more; returns how often tasks and relays have changed."""
+        sql = "UPDATE lineage SET seq = seq + 1 RETURNING facts"
+        return int(self._all(sql)[0][0])
+
+    # tasks and relays
+
+    def facts(self) -> int:
+        return int(self._all("SELECT facts FROM lineage")[0][0])
+
+    def change_facts(self) -> None:
+        self.run("UPDATE lineage SET seq = seq + 1, facts = facts + 1")
+
+    def tasks(self) -> list[tuple[str, str]]:
+        """Every signed document, and its state."""
+        return self._all("SELECT signed, state FROM task ORDER BY name, version")
+
+    def put_task(self, tag: bytes, name: str, version: int, signed: str) -> None:
+        row = (tag, name, version, signed, LIVE)
+        self.run("INSERT INTO task VALUES (?, ?, ?, ?, ?)", row)
+
+    def set_task_state(self, name: str, state: str) -> None:
+        self.run("UPDATE task SET state = ? WHERE name = ?", (state, name))
+
+    def relays(self) -> list[Relay]:
+        sql = "SELECT number, name, hash, quota, state FROM relay ORDER BY name"
+        return [Relay(*row) for row in self._all(sql)]
+
+    def put_relay(self, name: str, hash: str, quota: int) -> None:
+        number = self._next("relay")
+        row = (number, name, hash, quota, LIVE)
+        self.run("INSERT INTO relay VALUES (?, ?, ?, ?, ?)", row)
+
+    def change_relay(self, relay: Relay) -> None:
+        row = (relay.hash, relay.quota, relay.state, relay.number)
+        self.run(
+            "UPDATE relay SET hash = ?, quota = ?, state = ? WHERE number = ?", row
+        )
+
+    def _next(self, table: str) -> int:
+        return int(self._all(f"SELECT coalesce(max(number), 0) + 1 FROM {table}")[0][0])
+
+    # periods
+
+    def span(self, task: str, first: date, closes: date) -> Span:
+        """The span of a period; it closes with the version that closes last."""
+        sql = "SELECT number, closes, closed FROM span WHERE task = ? AND first = ?"
+        rows = self._all(sql, task, first.isoformat())
+        last = closes.isoformat()
+        if not rows:
+            number = self._next("span")
+            row = (number, task, first.isoformat(), last, 0)
+            self.run("INSERT INTO span VALUES (?, ?, ?, ?, ?)", row)
+            return Span(number, last, closed=False)
+        number, known, closed = rows[0]
+        if not closed and known < last:
+            self.run("UPDATE span SET closes = ? WHERE number = ?", (last, number))
+        return Span(number, max(known, last), bool(closed))
+
+    def close_spans(self, today: date) -> int:
+        """From now on these take nothing, whatever any clock says later."""
+        sql = "UPDATE span SET closed = 1 WHERE closed = 0 AND closes <= ?"
+        changed: int = self.run(sql, (today.isoformat(),))
+        return changed
+
+    def forget_ids(self) -> int:
+        """Delete ids of closed periods, a slice at a time; returns how many."""
+        sql = (
+            "DELETE FROM seen WHERE (span, id) IN (SELECT seen.span, seen.id FROM seen "
+            "JOIN span ON seen.span = span.number WHERE span.closed = 1 LIMIT ?)"
+        )
+        changed: int = self.run(sql, (SLICE,))
+        return changed
+
+    def forget_tallies(self, before: date) -> int:
+        """Delete what was counted in periods that closed before a day."""
+        old = "SELECT number FROM span WHERE closed = 1 AND closes < ?"
+        day = (before.isoformat(),)
+        tallies = f"SELECT number FROM tally WHERE span IN ({old})"
+        self.run(f"DELETE FROM cells WHERE tally IN ({tallies})", day)
+        self.run(f"DELETE FROM used WHERE span IN ({old})", day)
+        changed: int = self.run(f"DELETE FROM tally WHERE span IN ({old})", day)
+        return changed
+
+    # ids
+
+    def see(self, span: int, ids: Sequence[bytes]) -> set[bytes]:
+        """Keep ids; returns those that were not there."""
+        new: set[bytes] = set()
+        for some in _sized(ids):
+            marks = ", ".join(["(?, ?)"] * len(some))
+            sql = (
+                f"INSERT INTO seen (span, id) VALUES {marks} "
+                "ON CONFLICT DO NOTHING RETURNING id"
+            )
+            values = [value for one in some for value in (span, one)]
+            new.update(bytes(row[0]) for row in self.run(sql, values))
+        return new
+
+    def unsee(self, span: int, ids: Iterable[bytes]) -> None:
+        for one in ids:
+            self.run("DELETE FROM seen WHERE span = ? AND id = ?", (span, one))
+
+    # quotas
+
+    def used(self, span: int, relay: int) -> int:
+        sql = "SELECT messages FROM used WHERE span = ? AND relay = ?"
+        rows = self._all(sql, span, relay)
+        return int(rows[0][0]) if rows else 0
+
+    def use(self, span: int, relay: int, messages: int) -> None:
+        self.run(
+            "INSERT INTO used VALUES (?, ?, ?) ON CONFLICT (span, relay) "
+            "DO UPDATE SET messages = used.messages + excluded.messages",
+            (span, relay, messages),
+        )
+
+    # tallies
+
+    def add(
+        self,
+        key: tuple[bytes, int, int],
+        span: int,
+        counts: Whole,
+        messages: int,
+        invalid: int,
+    ) -> None:
+        """Add to a tally."""
+        sql = (
+            "UPDATE tally SET messages = messages + ?, invalid = invalid + ? "
+            "WHERE tag = ? AND period = ? AND stratum = ? RETURNING number"
+        )
+        rows = self._all(sql, messages, invalid, *key)
+        number = rows[0][0] if rows else self._next("tally")
+        if not rows:
+            row = (number, *key, span, messages, invalid)
+            self.run("INSERT INTO tally VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        self._add_cells(number, counts)
+
+    def _add_cells(self, number: int, counts: Whole) -> None:
+        for chunk in range(-(-len(counts) // CHUNK)):
+            part = counts[chunk * CHUNK : (chunk + 1) * CHUNK]
+            if part.any():
+                self._add_chunk(number, chunk, part)
+
+    def _add_chunk(self, number: int, chunk: int, part: Whole) -> None:
+        sql = "SELECT counts FROM cells WHERE tally = ? AND chunk = ?"
+        rows = self._all(sql, number, chunk)
+        if not rows:
+            row = (number, chunk, _written(part))
+            self.run("INSERT INTO cells VALUES (?, ?, ?)", row)
+            return
+        sums = _written(part + np.frombuffer(rows[0][0], "<i8"))
+        sql = "UPDATE cells SET counts = ? WHERE tally = ? AND chunk = ?"
+        self.run(sql, (sums, number, chunk))
+
+    def tallies(self, tag: bytes) -> list[tuple[int, int, int, int, int]]:
+        """Number, period, stratum, messages and invalid ones of each."""
+        sql = (
+            "SELECT number, period, stratum, messages, invalid FROM tally WHERE tag = ?"
+        )
+        return self._all(sql + " ORDER BY period, stratum", tag)
+
+    def cells(self, number: int, size: int) -> Whole:
+        counts = np.zeros(size, np.int64)
+        for chunk, part in self._all(
+            "SELECT chunk, counts FROM cells WHERE tally = ?", number
+        ):
+            start = chunk * CHUNK
+            counts[start : start + CHUNK] = np.frombuffer(part, "<i8")
+        return counts
+
+    def uses(self) -> list[tuple[str, str, str, int, int]]:
+        """Task, first day, when it closes, relay, and how many messages it brought."""
+        return self._all(
+            "SELECT task, first, closes, relay, messages FROM used "
+            "JOIN span ON span = number WHERE closed = 0 ORDER BY task, first, relay"
+        )
+
+
+def _written(counts: Whole) -> bytes:
+    return counts.astype("<i8").tobytes()
