@@ -94,15 +94,15 @@ def columns(packed: Packed, bits: int) -> Whole:
     whole = len(packed) // beside * beside
     flat = np.ascontiguousarray(packed[:whole]).reshape(-1, beside * size)
     words = flat.view(np.uint64)
-    total = np.zeros(8 * flat.shape[1], np.int64)
+    total = np.zeros(8 * size, np.int64)
     step = max(ROWS // flat.shape[1], 3)
     room = np.empty((2, min(step, len(words)), words.shape[1]), np.uint64)
     for start in range(0, len(words), step):
         part = words[start : start + step]
         room[0, : len(part)] = part
         _add(total, room[0, : len(part)], room)
-    counts: Whole = total.reshape(beside, -1).sum(axis=0)
-    return (counts + _ones(packed[whole:]))[:bits]
+    counts: Whole = (total + _ones(packed[whole:]))[:bits]
+    return counts
 
 
 def _add(total: Whole, rows: Bits, room: Bits) -> None:
@@ -117,7 +117,7 @@ def _add(total: Whole, rows: Bits, room: Bits) -> None:
             _add_three(*(rows[i * third : (i + 1) * third] for i in range(3)))
             carries.append(rows[:third])
             rows = rows[2 * third :]
-        total += weight * _ones(rows.view(np.uint8))
+        total += weight * _ones(rows.view(np.uint8).reshape(-1, len(total) // 8))
         count = sum(map(len, carries))
         room = room[::-1]
         rows = np.concatenate(carries, out=room[0, :count]) if count else rows[:0]
@@ -138,6 +138,6 @@ def _add_three(one: Bits, two: Bits, three: Bits) -> None:
 
 
 def _ones(rows: Packed) -> Whole:
+    """The same for so few rows that a byte holds their number."""
     ones = np.unpackbits(rows, axis=1, bitorder="little")
-    summed: Whole = ones.sum(axis=0, dtype=np.int64)
-    return summed
+    return ones.sum(axis=0, dtype=np.uint8).astype(np.int64)

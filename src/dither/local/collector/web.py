@@ -1,0 +1,333 @@
+"""The collector over HTTP: a thin ASGI app.
+
+    POST /v1/messages      one parcel, or several appended to one another
+    GET  /v1/tasks/NAME    the signed document of a task, for devices
+    GET  /healthz          200 if the store can be written, else 503
+    GET  /metrics          counters for Prometheus
+
+Refusals are JSON with a stable code and a reason (`CODES`). Nothing is logged about a
+request: not the address it came from, not when, not what was in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from dither.errors import ArgumentError, MissingExtra
+from dither.local.collector.collector import Collector
+from dither.local.collector.log import tell
+from dither.local.collector.outcome import Outcome, refused
+from dither.local.collector.writer import Writer
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import Message, Receive, Scope, Send
+
+__all__ = ["LIMIT", "STATUS", "app", "serve"]
+
+LIMIT = 8 << 20
+"""Bytes of the largest body."""
+
+STATUS: dict[str, int] = {
+    "malformed": 400,
+    "truncated": 400,
+    "invalid": 400,
+    "stratum-unknown": 400,
+    "period-unknown": 400,
+    "token-missing": 401,
+    "token-unknown": 403,
+    "task-unknown": 404,
+    "not-found": 404,
+    "method": 405,
+    "period-early": 409,
+    "period-closed": 410,
+    "task-stopped": 410,
+    "task-retired": 410,
+    "task-expired": 410,
+    "too-large": 413,
+    "content-type": 415,
+    "content-encoding": 415,
+    "quota-used": 429,
+    "failed": 500,
+    "busy": 503,
+    "store-failed": 503,
+}
+"""The status of each code."""
+
+AFTER = {"quota-used": b"86400", "busy": b"5", "store-failed": b"10"}
+"""Seconds after which it is worth trying again."""
+
+JSON = (b"content-type", b"application/json")
+NOT_KEPT = (b"cache-control", b"no-store")
+
+Answer = tuple[int, list[tuple[bytes, bytes]], bytes]
+
+
+@lru_cache(maxsize=256)
+def _answer(outcome: Outcome) -> Answer:
+    """Status, headers and body that say what became of a parcel."""
+    status = 200 if outcome.counted else STATUS[outcome.code]
+    more = [(b"retry-after", AFTER[outcome.code])] if outcome.code in AFTER else []
+    return _written(status, outcome.to_dict(), more)
+
+
+def _written(
+    status: int, said: dict[str, Any], more: list[tuple[bytes, bytes]]
+) -> Answer:
+    body = json.dumps(said).encode()
+    length = (b"content-length", str(len(body)).encode())
+    return status, [JSON, NOT_KEPT, length, *more], body
+
+
+def _answer_all(outcomes: list[Outcome]) -> Answer:
+    """One answer for several parcels. Where the store failed, all are sent again."""
+    if len(outcomes) == 1:
+        return _answer(outcomes[0])
+    for outcome in outcomes:
+        if outcome.code and STATUS[outcome.code] >= 500:
+            return _answer(outcome)
+    said = {"outcomes": [outcome.to_dict() for outcome in outcomes]}
+    return _written(200, said, [])
+
+
+class Refused(Exception):
+    """A request is refused before it is read; the argument is the code."""
+
+
+class Messages:
+    """POST /v1/messages, as plain ASGI: nothing is made for a request that is not
+    needed.
+    """
+
+    def __init__(self, collector: Collector, limit: int) -> None:
+        self.collector, self.limit = collector, limit
+        self.writer = Writer(collector, self._finish)
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            answer = await self._answer(scope, receive)
+        except Exception as error:
+            tell("failed", error=type(error).__name__)
+            answer = _answer(refused("failed"))
+        if answer is not None:
+            status, headers, body = answer
+            start = {"type": "http.response.start", "status": status}
+            await send(start | {"headers": headers})
+            await send({"type": "http.response.body", "body": body})
+
+    async def _answer(self, scope: Scope, receive: Receive) -> Answer | None:
+        try:
+            token = _checked(scope, self.limit)
+            data = await _body(receive, self.limit)
+        except Refused as why:
+            return self._refuse(refused(str(why)))
+        if data is None:
+            return None  # whoever sent it is gone
+        parcels = self.collector.read(data, token)
+        if isinstance(parcels, Outcome):
+            return self._refuse(parcels)
+        if self._loop is None:
+            self.start()
+        assert self._loop is not None
+        told = self._loop.create_future()
+        if not self.writer.submit(parcels, len(data), told):
+            return self._refuse(refused("busy"))
+        return _answer_all(await told)
+
+    def _refuse(self, outcome: Outcome) -> Answer:
+        self.writer.metrics.count([outcome])
+        return _answer(outcome)
+
+    def start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.writer.start()
+
+    def _finish(self, told: list[tuple[Any, list[Outcome]]]) -> None:
+        """In the writer's thread: wake all who wait, with one call."""
+        assert self._loop is not None
+        self._loop.call_soon_threadsafe(_tell_all, told)
+
+
+def _tell_all(told: list[tuple[asyncio.Future[list[Outcome]], list[Outcome]]]) -> None:
+    for future, outcomes in told:
+        if not future.done():
+            future.set_result(outcomes)
+
+
+def _checked(scope: Scope, limit: int) -> str | None:
+    """The token of the request, if its headers are as they should be."""
+    if scope["method"] != "POST":
+        raise Refused("method")
+    kind, token = b"", None
+    for name, value in scope["headers"]:
+        if name == b"content-type":
+            kind = value
+        elif name == b"content-encoding":
+            # Nothing is ever unpacked, so nothing small becomes large
+            raise Refused("content-encoding")
+        elif name == b"content-length":
+            if value.isdigit() and int(value[:20]) > limit:
+                raise Refused("too-large")
+        elif name == b"authorization":
+            token = _token(value)
+    if kind.partition(b";")[0].strip().lower() != b"application/octet-stream":
+        raise Refused("content-type")
+    return token
+
+
+def _token(value: bytes) -> str:
+    scheme, _, token = value.partition(b" ")
+    if scheme.lower() != b"bearer":
+        raise Refused("token-unknown")
+    return token.strip().decode("latin-1")
+
+
+async def _body(receive: Receive, limit: int) -> bytes | None:
+    """The whole body, as long as it is not too long; None if it never ends."""
+    message: Message = await receive()
+    if message["type"] == "http.request" and not message.get("more_body", False):
+        body: bytes = message.get("body", b"")
+        if len(body) > limit:
+            raise Refused("too-large")
+        return body
+    parts: list[bytes] = []
+    size = 0
+    while message["type"] == "http.request":
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > limit:
+            raise Refused("too-large")
+        if not message.get("more_body", False):
+            return b"".join(parts)
+        message = await receive()
+    return None
+
+
+def app(
+    collector: Collector, *, origins: Sequence[str] = (), limit: int = LIMIT
+) -> Starlette:
+    """The ASGI app of a collector. `origins` are the web pages that may send messages
+    from a browser, such as https://app.example; `limit` is the largest body in bytes.
+    """
+    try:
+        from starlette.applications import Starlette
+        from starlette.exceptions import HTTPException
+        from starlette.middleware import Middleware
+        from starlette.middleware.cors import CORSMiddleware
+        from starlette.responses import PlainTextResponse, Response
+        from starlette.routing import Route
+    except ImportError:
+        raise MissingExtra("starlette", "serve") from None
+
+    messages = Messages(collector, limit)
+
+    def said(outcome: Outcome) -> Response:
+        return responded(_answer(outcome))
+
+    def responded(answer: Answer) -> Response:
+        status, headers, body = answer
+        response = Response(body, status)
+        response.raw_headers = list(headers)
+        return response
+
+    def task(request: Request) -> Response:
+        try:
+            found = collector.task(request.path_params["name"])
+        except ArgumentError:
+            return said(refused("task-unknown"))
+        if collector.state(found) == "task-retired":
+            return said(refused("task-retired"))
+        kept = {"cache-control": "max-age=300"}
+        return Response(found.to_json(), media_type="application/json", headers=kept)
+
+    def health(_: Request) -> Response:
+        if messages.writer.ready:
+            return responded(_written(200, {"status": "ready"}, []))
+        return said(refused("store-failed"))
+
+    def metrics(_: Request) -> Response:
+        writer = messages.writer
+        text = writer.metrics.text(ready=writer.ready, waiting=writer.waiting)
+        return PlainTextResponse(text, headers={"cache-control": "no-store"})
+
+    def failed(_: Request, problem: Exception) -> Response:
+        status = problem.status_code if isinstance(problem, HTTPException) else 500
+        codes = {404: "not-found", 405: "method"}
+        return said(refused(codes.get(status, "failed")))
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        messages.start()
+        tell("started")
+        yield
+        await asyncio.to_thread(messages.writer.stop)
+        tell("stopped")
+
+    allowed = Middleware(
+        CORSMiddleware,
+        allow_origins=list(origins),
+        allow_methods=["GET", "POST"],
+        allow_headers=["authorization", "content-type"],
+        max_age=86_400,
+    )
+    made = Starlette(
+        routes=[
+            Route("/v1/messages", messages),
+            Route("/v1/tasks/{name:path}", _awaited(task)),
+            Route("/healthz", _awaited(health)),
+            Route("/metrics", _awaited(metrics)),
+        ],
+        middleware=[allowed] if origins else [],
+        exception_handlers={HTTPException: failed},
+        lifespan=lifespan,
+    )
+    made.state.writer = messages.writer
+    return made
+
+
+def _awaited(call: Any) -> Any:
+    """A function that does not wait, as one that is awaited: otherwise it would run in
+    a thread of its own.
+    """
+
+    async def answer(request: Any) -> Any:
+        return call(request)
+
+    return answer
+
+
+def serve(
+    collector: Collector,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    origins: Sequence[str] = (),
+    limit: int = LIMIT,
+) -> None:
+    """Answer requests until the process is told to end (SIGTERM, Ctrl-C); what was
+    received by then is counted and answered.
+    """
+    try:
+        import uvicorn
+    except ImportError:
+        raise MissingExtra("uvicorn", "serve") from None
+    uvicorn.run(
+        app(collector, origins=origins, limit=limit),
+        host=host,
+        port=port,
+        access_log=False,
+        log_config=None,
+        log_level="error",
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=60,
+    )
