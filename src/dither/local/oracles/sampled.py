@@ -141,8 +141,9 @@ class Sampled(Randomizer):
         out = np.empty((len(items), self.record), np.uint8)
         for number, part in enumerate(self.parts):
             mine = np.flatnonzero(drawn == number)
-            records = part.randomize(items[mine, number], words)
-            out[mine] = self.wrapped(number, records)
+            if mine.size:
+                records = part.randomize(items[mine, number], words)
+                out[mine] = self.wrapped(number, records)
         return out
 
     def _split(self, records: Packed) -> Iterator[tuple[int, Randomizer, Whole]]:
