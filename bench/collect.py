@@ -235,8 +235,8 @@ def run() -> Report:
 def steady(load: Load, server: Served) -> dict[int, float]:
     """Megabytes of the server after so many messages."""
     found = {0: server.memory}
+    requests = LONG // BATCH // 10
     for step in range(1, 11):
-        requests = LONG // BATCH // 10
         load.run(server.port, lambda done: done > requests - CONNECTIONS["batches"])
         found[step * LONG // 10] = server.memory
     return found
@@ -284,5 +284,3 @@ def report(
         NOTES,
         versions("dither", "numpy", "starlette", "uvicorn", "uvloop", "httptools"),
     )
-
-

@@ -140,4 +140,5 @@ def _add_three(one: Bits, two: Bits, three: Bits) -> None:
 def _ones(rows: Packed) -> Whole:
     """The same for so few rows that a byte holds their number."""
     ones = np.unpackbits(rows, axis=1, bitorder="little")
-    return ones.sum(axis=0, dtype=np.uint8).astype(np.int64)
+    summed: Whole = ones.sum(axis=0, dtype=np.uint8).astype(np.int64)
+    return summed

@@ -25,6 +25,7 @@ from dither.local.collector.published import (
     hashed,
 )
 from dither.local.collector.reading import Parcel, Refusal, Rules, read
+from dither.local.collector.recent import Recent
 from dither.local.collector.rows import Rows
 from dither.local.collector.status import (
     PeriodStatus,
@@ -105,6 +106,7 @@ class Collector:
                 self._store.close()
                 raise
         self._rules = Rules(Published(), clock.today(), grace, direct)
+        self._recent = Recent()
         self.refresh()
         self.tidy()
 
@@ -299,13 +301,18 @@ class Collector:
         group = Group(parcels)
         try:
             with self._writing() as rows:
-                if rows.step() != self._rules.published.facts:
+                number, facts = rows.step()
+                if facts != self._rules.published.facts:
                     self._load(rows)
-                outcomes = group.decide(rows, self._rules.published)
+                self._recent.catch_up(rows)
+                published = self._rules.published
+                outcomes = group.decide(rows, number, self._recent, published)
                 if not any(outcome.status == ACCEPTED for outcome in outcomes):
                     raise Nothing(outcomes)
         except Nothing as nothing:
             (outcomes,) = nothing.args
+        else:
+            self._recent.forget()
         return outcomes
 
     def tidy(self) -> None:
@@ -315,6 +322,7 @@ class Collector:
         today = clock.today()
         with self._writing() as rows:
             rows.step()
+            rows.merge()
             rows.close_spans(today)
             rows.forget_tallies(today - timedelta(days=self.retention))
         deleted = 1

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dither.local.collector.outcome import ACCEPTED, DUPLICATE, Outcome, refused
 from dither.local.collector.published import DIRECT, Published
 from dither.local.collector.reading import Parcel, Place
+from dither.local.collector.recent import Recent
 from dither.local.collector.rows import Rows
 from dither.local.task import Task
 
@@ -86,13 +87,17 @@ class Group:
             for place, numbers in self.numbers.items()
         }
 
-    def decide(self, rows: Rows, published: Published) -> list[Outcome]:
-        """What becomes of each parcel, written to the tables."""
-        for number, parcel in enumerate(self.parcels):
+    def decide(
+        self, rows: Rows, number: int, recent: Recent, published: Published
+    ) -> list[Outcome]:
+        """What becomes of each parcel, written to the tables by the transaction of
+        this number.
+        """
+        for one, parcel in enumerate(self.parcels):
             # A task or a relay may have ended since the parcel was read
             if parcel.place.facts != published.facts:
                 ended = _ended(parcel, published)
-                self.outcomes[number] = refused(ended) if ended else None
+                self.outcomes[one] = refused(ended) if ended else None
         spans: dict[Place, int] = {}
         for place in self.sums:
             self._find_span(rows, place, spans)
@@ -100,10 +105,17 @@ class Group:
         for place, span in spans.items():
             together[span] += self._undecided(place)
         for span, numbers in together.items():
-            self._decide(rows, span, sorted(numbers))
+            self._decide(rows, recent, span, sorted(numbers))
+            new = [self.parcels[one].id for one in numbers if self._is_accepted(one)]
+            if new:
+                rows.keep(number, span, new)
         for place, span in spans.items():
             self._add(rows, place, span)
         return [outcome or refused("failed") for outcome in self.outcomes]
+
+    def _is_accepted(self, one: int) -> bool:
+        outcome = self.outcomes[one]
+        return outcome is not None and outcome.status == ACCEPTED
 
     def _undecided(self, place: Place) -> Iterator[int]:
         return (one for one in self.numbers[place] if self.outcomes[one] is None)
@@ -125,16 +137,17 @@ class Group:
     def _valid(self, place: Place) -> Iterator[tuple[int, int]]:
         return zip(self.numbers[place], self.sums[place].valid, strict=True)
 
-    def _decide(self, rows: Rows, span: int, numbers: list[int]) -> None:
+    def _decide(
+        self, rows: Rows, recent: Recent, span: int, numbers: list[int]
+    ) -> None:
         """Tell new parcels from duplicates, and those that fit a quota from others."""
         first = {self.parcels[one].id: one for one in reversed(numbers)}
-        new = rows.see(span, list(first))
+        known = recent.known(rows, span, list(first))
         valid = {one: n for place in self.sums for one, n in self._valid(place)}
         quotas = Quotas(rows, span)
-        over: list[bytes] = []
         for one in numbers:
             parcel = self.parcels[one]
-            if parcel.id not in new:
+            if parcel.id in known:
                 self.outcomes[one] = Outcome(DUPLICATE)
             elif first[parcel.id] != one:
                 self.outcomes[one] = self._repeated(first[parcel.id])
@@ -144,8 +157,6 @@ class Group:
                 self.outcomes[one] = Outcome(ACCEPTED, valid[one], left_out)
             else:
                 self.outcomes[one] = refused("quota-used")
-                over.append(parcel.id)
-        rows.unsee(span, over)
         quotas.write()
 
     def _repeated(self, first: int) -> Outcome | None:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from dither.ledger.store import Run
 from dither.local.collector.published import LIVE, Relay
+from dither.local.parcels import ID
 
-__all__ = ["Rows", "Span"]
+__all__ = ["Rows", "Span", "parted"]
 
 Whole = NDArray[np.int64]
 
@@ -54,10 +55,11 @@ class Rows:
         found: list[Any] = self.run(sql, values)
         return found
 
-    def step(self) -> int:
-        """One change more; returns how often tasks and relays have changed."""
-        sql = "UPDATE lineage SET seq = seq + 1 RETURNING facts"
-        return int(self._all(sql)[0][0])
+    def step(self) -> tuple[int, int]:
+        """One change more: its number, and how often tasks and relays have changed."""
+        sql = "UPDATE lineage SET seq = seq + 1 RETURNING seq, facts"
+        ((number, facts),) = self._all(sql)
+        return int(number), int(facts)
 
     # tasks and relays
 
@@ -121,6 +123,8 @@ class Rows:
 
     def forget_ids(self) -> int:
         """Delete ids of closed periods, a slice at a time; returns how many."""
+        closed = "SELECT number FROM span WHERE closed = 1"
+        self.run(f"DELETE FROM fresh WHERE span IN ({closed})")
         sql = (
             "DELETE FROM seen WHERE (span, id) IN (SELECT seen.span, seen.id FROM seen "
             "JOIN span ON seen.span = span.number WHERE span.closed = 1 LIMIT ?)"
@@ -140,22 +144,37 @@ class Rows:
 
     # ids
 
-    def see(self, span: int, ids: Sequence[bytes]) -> set[bytes]:
-        """Keep ids; returns those that were not there."""
-        new: set[bytes] = set()
+    def known(self, span: int, ids: Sequence[bytes]) -> set[bytes]:
+        """Which ids are among the older ones."""
+        found: set[bytes] = set()
         for some in _sized(ids):
-            marks = ", ".join(["(?, ?)"] * len(some))
-            sql = (
-                f"INSERT INTO seen (span, id) VALUES {marks} "
-                "ON CONFLICT DO NOTHING RETURNING id"
-            )
-            values = [value for one in some for value in (span, one)]
-            new.update(bytes(row[0]) for row in self.run(sql, values))
-        return new
+            marks = ", ".join("?" * len(some))
+            sql = f"SELECT id FROM seen WHERE span = ? AND id IN ({marks})"
+            found.update(bytes(row[0]) for row in self._all(sql, span, *some))
+        return found
 
-    def unsee(self, span: int, ids: Iterable[bytes]) -> None:
-        for one in ids:
-            self.run("DELETE FROM seen WHERE span = ? AND id = ?", (span, one))
+    def fresh(self, after: int) -> list[tuple[int, int, bytes]]:
+        """The ids of transactions after a number: its own number, span and ids."""
+        sql = "SELECT number, span, ids FROM fresh WHERE number > ? ORDER BY number"
+        return self._all(sql, after)
+
+    def keep(self, number: int, span: int, ids: Iterable[bytes]) -> None:
+        """Keep the ids that a transaction has counted."""
+        row = (number, span, b"".join(sorted(ids)))
+        self.run("INSERT INTO fresh VALUES (?, ?, ?)", row)
+
+    def merge(self) -> None:
+        """Put fresh ids among the older ones."""
+        spans: dict[int, list[bytes]] = {}
+        for _, span, ids in self.fresh(-1):
+            spans.setdefault(span, []).extend(parted(ids))
+        for span, several in spans.items():
+            for some in _sized(sorted(several)):
+                marks = ", ".join(["(?, ?)"] * len(some))
+                values = [value for one in some for value in (span, one)]
+                sql = f"INSERT INTO seen VALUES {marks} ON CONFLICT DO NOTHING"
+                self.run(sql, values)
+        self.run("DELETE FROM fresh")
 
     # quotas
 
@@ -232,6 +251,12 @@ class Rows:
             "SELECT task, first, closes, relay, messages FROM used "
             "JOIN span ON span = number WHERE closed = 0 ORDER BY task, first, relay"
         )
+
+
+def parted(ids: bytes) -> list[bytes]:
+    """Ids that were put together."""
+    data = bytes(ids)
+    return [data[start : start + ID] for start in range(0, len(data), ID)]
 
 
 def _written(counts: Whole) -> bytes:

@@ -50,6 +50,11 @@ TABLES = (
     """CREATE TABLE span (
         number {key} PRIMARY KEY, task TEXT NOT NULL, first TEXT NOT NULL,
         closes TEXT NOT NULL, closed BIGINT NOT NULL, UNIQUE (task, first))""",
+    # The ids of the last transactions, many in a row of their own; `seen` gets them
+    # when there are many, because every id changes another page of it
+    """CREATE TABLE fresh (
+        number BIGINT NOT NULL, span BIGINT NOT NULL, ids {bytes} NOT NULL,
+        PRIMARY KEY (number, span))""",
     # Sorted by id, so that nothing is kept of the order in which they came
     "CREATE TABLE seen (span BIGINT NOT NULL, id {bytes} NOT NULL, PRIMARY KEY (span, id)){sorted}",
     """CREATE TABLE used (
@@ -77,6 +82,7 @@ class TalliesInSQLite(NotedSQLite):
         # Ids that were deleted are gone from the file too
         assert self._connection is not None
         self._connection.execute("PRAGMA secure_delete = ON")
+        self._connection.execute("PRAGMA cache_size = -16000")  # in KiB: 16 MB
 
 
 class TalliesInPostgres(NotedPostgres):

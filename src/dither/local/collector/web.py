@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import lru_cache
@@ -319,6 +321,10 @@ def serve(
         import uvicorn
     except ImportError:
         raise MissingExtra("uvicorn", "serve") from None
+    # Once it has ended, uvicorn sends itself the signal again, and this is what makes
+    # that return to the caller, who closes the collector
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     uvicorn.run(
         app(collector, origins=origins, limit=limit),
         host=host,

@@ -22,6 +22,8 @@ __all__ = ["Finish", "Writer"]
 
 TOGETHER = 16 << 20  # bytes that are counted in one transaction
 WAITING = 64 << 20  # bytes that may wait; more is refused, and sent again later
+ENOUGH = 1 << 20  # bytes for which it is not worth waiting for more
+PAUSE = 0.004  # seconds to wait for as much as came for the last transaction
 UPKEEP = 2.0  # seconds after which an idle writer looks around
 
 Work = tuple[Sequence[Parcel], int, Any]
@@ -40,6 +42,7 @@ class Writer:
         self._queue: deque[Work] = deque()
         self._wake = threading.Condition()
         self._idle, self._stopping = False, False
+        self._last = 0  # how many senders shared the last transaction
         self._thread: threading.Thread | None = None
         self._day = clock.today()
         self.waiting, self.ready = 0, True
@@ -60,9 +63,16 @@ class Writer:
         with self._wake:
             self.waiting += size
             self._queue.append((parcels, size, whom))
-            if self._idle:
+            if self._idle and self._is_enough():
                 self._wake.notify()
         return True
+
+    def _is_enough(self) -> bool:
+        """A transaction costs about as much for many as for one. So it waits a moment
+        for as many as came last time: under load they share it, and a sender that is
+        alone does not wait.
+        """
+        return len(self._queue) >= self._last or self.waiting >= ENOUGH
 
     def stop(self) -> None:
         """Count what was submitted, and end."""
@@ -84,17 +94,24 @@ class Writer:
 
     def _take(self) -> list[Work]:
         with self._wake:
-            if not self._queue and not self._stopping:
-                self._idle = True
-                self._wake.wait(UPKEEP)
-                self._idle = False
+            if not self._stopping and not self._is_enough():
+                self._wait(PAUSE)
+            if not self._stopping and not self._queue:
+                self._last = 0
+                self._wait(UPKEEP)
             taken: list[Work] = []
             size = 0
             while self._queue and size < TOGETHER:
                 taken.append(self._queue.popleft())
                 size += taken[-1][1]
             self.waiting -= size
+            self._last = len(taken)
             return taken
+
+    def _wait(self, seconds: float) -> None:
+        self._idle = True
+        self._wake.wait(seconds)
+        self._idle = False
 
     def _count(self, taken: list[Work]) -> list[tuple[Any, list[Outcome]]]:
         together = [parcel for parcels, _, _ in taken for parcel in parcels]
