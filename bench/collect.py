@@ -55,7 +55,7 @@ def made_task() -> local.Task:
 
 def serve_collector(place: str, port: int) -> None:
     """The process that is measured."""
-    from dither.local.collector.web import serve
+    from dither.local.collector.serving import serve
 
     with Collector(place, trust=KEY.public, direct=1 << 40) as collector:
         serve(collector, port=port)

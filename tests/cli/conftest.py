@@ -15,6 +15,7 @@ from dither.privacy import PureDP
 from dither.query.preview import Preview, PreviewColumn
 from dither.release import Source
 from dither.table import TableRelease
+from tests.ledger.conftest import server  # noqa: F401 - a fixture of this folder too
 
 ROWS = (("[bold]A[/bold]", 1023), ("B\x1b[31m", 7))
 

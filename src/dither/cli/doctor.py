@@ -45,6 +45,12 @@ EXTRAS = {
     "postgres": {"psycopg": "psycopg"},
     "spark": {"pyspark": "pyspark"},
     "ibis": {"ibis-framework": "ibis"},
+    "serve": {
+        "starlette": "starlette",
+        "uvicorn": "uvicorn",
+        "httptools": "httptools",
+        "uvloop": "uvloop",
+    },
 }
 
 PURPOSE = {
@@ -52,6 +58,7 @@ PURPOSE = {
     "postgres": "engine, shared ledger",
     "spark": "engine",
     "ibis": "expressions",
+    "serve": "collector of device messages",
 }
 
 AES = {

@@ -1,4 +1,6 @@
-"""`dither local`: make a task, choose an oracle, try it, and decode what devices sent."""
+"""`dither local`: make a task, choose an oracle, try it, and decode what devices sent.
+Commands about a running collector are in `collect`.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dither.cli import collect
 from dither.cli.asked import (
     asked,
     asked_options,
     domain_of,
     domain_option,
-    lines,
     values_of,
 )
+from dither.cli.decoding import FILE, decoding_options, show_estimate
 from dither.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 DAY = click.DateTime(["%Y-%m-%d"])
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.group("local", short_help="Count what devices hold, without holding it.")
@@ -258,46 +260,15 @@ def _show_beside_truth(found: Any, held: list[Any]) -> None:
 @command.command("decode", short_help="Estimate from what devices sent.")
 @click.argument("path", metavar="TASK", type=FILE)
 @click.argument("messages", nargs=-1, required=True, type=FILE)
-@click.option(
-    "--candidates",
-    type=FILE,
-    metavar="FILE",
-    help="One value a line to look for, where any text is counted.",
-)
-@click.option(
-    "--of",
-    multiple=True,
-    metavar="NAME",
-    help="The attribute to estimate; twice, for a table of two.",
-)
-@click.option(
-    "--period", type=int, metavar="P", help="Count this period only; the first is 0."
-)
-@click.option("--consistent", is_flag=True, help="No negative shares; all make one.")
-@click.option("--json", "as_json", is_flag=True, help="Print the release as JSON.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print the release as CSV.")
+@decoding_options
 def decode_command(
-    path: Path,
-    messages: tuple[Path, ...],
-    candidates: Path | None,
-    of: tuple[str, ...],
-    period: int | None,
-    consistent: bool,
-    as_json: bool,
-    as_csv: bool,
+    path: Path, messages: tuple[Path, ...], period: int | None, **shown: Any
 ) -> None:
     """Estimate what TASK asks for from the batches in MESSAGES."""
-    made = read_task(path)
     files = [one.read_bytes() for one in messages]
-    tally = made.tally(files, period=period, batches=True)
-    wanted = lines(str(candidates)) if candidates else of or None
-    found = tally.estimate(wanted)
-    if consistent and not hasattr(found, "consistent"):
-        raise ArgumentError("consistent", "is for shares; leave it out")
-    found = found.consistent() if consistent else found
-    if as_json:
-        click.echo(found.to_json(2))
-    elif as_csv:
-        click.echo(found.to_csv(), nl=False)
-    else:
-        click.echo(str(found))
+    tally = read_task(path).tally(files, period=period, batches=True)
+    show_estimate(tally, **shown)
+
+
+for collecting in collect.commands:
+    command.add_command(collecting)

@@ -66,6 +66,7 @@ WRITTEN: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
 )
 ARGUMENT = re.compile(
     rf'\b({"|".join((*DECLARED, *COST, "by"))})=(?:"([^"]*)"|([\w./-]*\w))?'
+    r"|\b(restored)=True"
 )
 
 
@@ -76,7 +77,9 @@ def as_options(message: str) -> str:
     name = message.partition(":")[0]
     shown = f"--{message}" if name in (*DECLARED, *COST) else message
     return ARGUMENT.sub(
-        lambda found: " ".join(filter(None, (f"--{found[1]}", found[2], found[3]))),
+        lambda found: " ".join(
+            filter(None, (f"--{found[1] or found[4]}", found[2], found[3]))
+        ),
         shown,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -13,6 +13,7 @@ from typing import Self
 import numpy as np
 
 from dither.errors import ArgumentError
+from dither.ledger.store import Noted
 from dither.local.collector import clock, store
 from dither.local.collector.counting import Group
 from dither.local.collector.outcome import ACCEPTED, Outcome, refused
@@ -27,20 +28,19 @@ from dither.local.collector.published import (
 from dither.local.collector.reading import Parcel, Refusal, Rules, read
 from dither.local.collector.recent import Recent
 from dither.local.collector.rows import Rows
+from dither.local.collector.settings import MOST, Settings, check_whole
 from dither.local.collector.status import (
     PeriodStatus,
     RelayStatus,
     Status,
     TaskStatus,
 )
-from dither.local.signing import public_key
 from dither.local.tally import Tally
 from dither.local.task import Task
 from dither.noise import token
 
 __all__ = ["Collector"]
 
-MOST = 1 << 40  # messages of a quota
 UNKNOWN = ("task-unknown", "token-unknown")
 
 
@@ -83,32 +83,57 @@ class Collector:
         `direct` is how many messages of a task and period are taken without a relay's
         token; 0 means relays only. `restored` opens a copy or a backup on purpose.
         """
-        public_key(trust)
-        for name, value, most in (
-            ("grace", grace, 366),
-            ("retention", retention, 36_600),
-            ("direct", direct, MOST),
-        ):
-            _check_whole(name, value, most)
-        self._trust, self.grace, self.retention, self.direct = (
-            trust,
-            grace,
-            retention,
-            direct,
-        )
+        settings = Settings(trust, grace, retention, direct)
+        self._connect(place, lambda found: store.begin(found, restored=restored))
+        self._follow(settings)
+        with self._writing() as rows:
+            rows.put_settings(settings.to_json())
+        self.tidy()
+
+    @classmethod
+    def look(cls, place: str | Path, *, copy: bool = False) -> Self:
+        """A collector that is there, as it was opened last: to estimate, to ask for its
+        status, or to change its tasks and relays. Looking begins and deletes nothing.
+
+        `copy` is for reading only, and reads a copy or a backup too.
+        """
+        store.check_there(str(place))  # to connect would make an empty file
+        found = cls.__new__(cls)
+        found._connect(place, lambda known: store.find(known, copy=copy))
+        with found._reading() as rows:
+            settings = Settings.from_json(rows.settings())
+        found._follow(settings)
+        return found
+
+    def _connect(self, place: str | Path, ready: Callable[[Noted], None]) -> None:
         self.place = str(place)
         with store.explained(self.place):
             self._store = store.connect(self.place)
             self.place = self._store.place
             try:
-                store.begin(self._store, restored=restored)
+                ready(self._store)
             except BaseException:
                 self._store.close()
                 raise
-        self._rules = Rules(Published(), clock.today(), grace, direct)
+
+    def _follow(self, settings: Settings) -> None:
+        self._trust, self.grace = settings.trust, settings.grace
+        self.retention, self.direct = settings.retention, settings.direct
+        self._rules = Rules(Published(), clock.today(), self.grace, self.direct)
         self._recent = Recent()
-        self.refresh()
-        self.tidy()
+        self._tidied = clock.today()
+        try:
+            self.refresh()
+        except ArgumentError:
+            self.close()
+            raise ArgumentError(
+                "trust",
+                f"is not the key of the tasks that {self.place} collects; pass that "
+                "one, or begin another collector",
+            ) from None
+        except BaseException:
+            self.close()
+            raise
 
     @classmethod
     def open(
@@ -182,7 +207,7 @@ class Collector:
         task and period. It is shown once; a relay that is admitted again gets a new
         one, and the old one ends.
         """
-        _check_whole("quota", quota, MOST)
+        check_whole("quota", quota, MOST)
         if not isinstance(name, str) or not 0 < len(name) <= 100:
             raise ArgumentError("name", "must be a text of at most 100 characters")
         secret = token(32)
@@ -406,15 +431,16 @@ class Collector:
         sums: dict[int, list[int]] = {}
         for _, period, _, messages, invalid in rows.tallies(task.tag):
             total = sums.setdefault(period, [0, 0])
-            total[0] += messages
-            total[1] += invalid
+            # As in `tally`: a sum over all strata would tell the size of a small one
+            if messages >= task.minimum:
+                total[0] += messages
+                total[1] += invalid
         periods = []
         for period, (messages, invalid) in sums.items():
-            shown = messages >= task.minimum
             first = task.first_day(period)
             ends = task.first_day(period + 1) if task.every else task.expires
             closes = min(ends, task.expires) + timedelta(days=self.grace)
-            counts = (messages, invalid) if shown else (None, None)
+            counts = (messages, invalid) if messages else (None, None)
             is_open = clock.today() < closes and state == LIVE
             periods.append(PeriodStatus(period, first, closes, is_open, *counts))
         return TaskStatus(task.name, task.version, state, task.minimum, tuple(periods))
@@ -423,15 +449,10 @@ class Collector:
         used: dict[int, dict[str, int | None]] = {}
         for task, first, _, relay, messages in rows.uses():
             least = self._rules.published.latest(task).minimum
-            shown = messages if messages >= least else None
+            # Rounded down, for the same reason
+            shown = messages // least * least or None
             used.setdefault(relay, {})[f"{task}, {first}"] = shown
         return used
-
-
-def _check_whole(name: str, value: int, most: int) -> None:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if not whole or not 0 <= value <= most:
-        raise ArgumentError(name, f"must be a whole number from 0 to {most:,}")
 
 
 def _shown(

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import json
 import logging
+from typing import TextIO
 
 from dither.local.collector import clock
 
-__all__ = ["LOG", "tell"]
+__all__ = ["LOG", "tell", "write_lines"]
 
 LOG = logging.getLogger("dither.collector")
 
@@ -19,3 +20,26 @@ def tell(event: str, **facts: object) -> None:
     if LOG.isEnabledFor(logging.INFO):
         line = {"day": clock.today().isoformat(), "event": event} | facts
         LOG.info(json.dumps(line))
+
+
+class _Lines(logging.Formatter):
+    """What the web server says, as a line of ours: the kind of error and no more, for
+    its words may hold what somebody sent.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        if record.name == LOG.name:
+            return record.getMessage()
+        kind = record.exc_info[0] if record.exc_info else None
+        name = kind.__name__ if kind else "Error"
+        line = {"day": clock.today().isoformat(), "event": "failed", "error": name}
+        return json.dumps(line)
+
+
+def write_lines(stream: TextIO) -> None:
+    """Write all lines to a stream, and what the web server says, but not more of it."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(_Lines())
+    for logger in (LOG, logging.getLogger("uvicorn"), logging.getLogger("asyncio")):
+        logger.handlers, logger.propagate = [handler], False
+    LOG.setLevel(logging.INFO)

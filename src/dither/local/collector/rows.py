@@ -61,7 +61,18 @@ class Rows:
         ((number, facts),) = self._all(sql)
         return int(number), int(facts)
 
-    # tasks and relays
+    # what is collected
+
+    def settings(self) -> str:
+        sql = "SELECT value FROM meta WHERE name = 'settings'"
+        return str(self._all(sql)[0][0])
+
+    def put_settings(self, text: str) -> None:
+        self.run(
+            "INSERT INTO meta VALUES ('settings', ?) ON CONFLICT (name) "
+            "DO UPDATE SET value = excluded.value",
+            (text,),
+        )
 
     def facts(self) -> int:
         return int(self._all("SELECT facts FROM lineage")[0][0])

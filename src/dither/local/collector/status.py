@@ -13,7 +13,9 @@ __all__ = ["PeriodStatus", "RelayStatus", "Status", "TaskStatus"]
 
 @dataclass(frozen=True)
 class PeriodStatus:
-    """A period of a version. `messages` and `invalid` are None below the minimum."""
+    """A period of a version. `messages` and `invalid` are those of strata that reach
+    the minimum, and None where none does.
+    """
 
     period: int
     first: date
@@ -37,7 +39,7 @@ class TaskStatus:
 @dataclass(frozen=True)
 class RelayStatus:
     """A relay: its quota, and what it has used of it in open periods, by task and
-    first day; None below the minimum of the task.
+    first day: whole multiples of the task's minimum, and None below it.
     """
 
     name: str

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from dither.errors import CollectorError, LedgerError
 from dither.ledger.kind import Kind
@@ -18,7 +19,7 @@ from dither.ledger.sqlite_noted import NotedSQLite
 from dither.ledger.store import META, Noted, Run, version_of
 from dither.noise import token
 
-__all__ = ["TALLIES", "begin", "connect", "explained"]
+__all__ = ["TALLIES", "begin", "check_there", "connect", "explained", "find"]
 
 VERSION = 1
 SCHEMA = "dither_collector"
@@ -127,6 +128,35 @@ def begin(store: Noted, *, restored: bool = False) -> None:
             return
         with store.writing(anew=True) as run:
             _make_ready(store, run, restored)
+
+
+def check_there(place: str) -> None:
+    """Refuse a file that is not there, or that holds nothing."""
+    if "://" in place:
+        return
+    path = Path(place)
+    if not path.is_file() or not path.stat().st_size:
+        raise CollectorError(_nothing(place))
+
+
+def _nothing(place: str) -> str:
+    return f"there is no collector at {place}; `dither local serve` begins one"
+
+
+def find(store: Noted, *, copy: bool = False) -> None:
+    """Make sure that a collector is there; one that may not be the latest is refused,
+    unless it is to be read as a copy.
+    """
+    with store.alone():
+        version = store.version()
+        if version is None:
+            raise LedgerError(_nothing(store.place))
+        _check_version(version, store.place)
+        if not copy:
+            with store.reading() as run:
+                doubt = store.doubt(run, version)
+            if doubt:
+                raise Doubt(doubt)
 
 
 def _check_version(version: int | None, place: str) -> None:

@@ -1,0 +1,250 @@
+"""`dither local serve`, publish, retire, relay, estimate, status."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from dither import local
+from dither.cli import main
+from dither.local.collector import Collector
+from dither.local.parcels import parcel
+from tests.cli.served import serving
+from tests.clock import until
+from tests.ledger.server import Server
+
+KEY = local.SigningKey(b"k" * 32)
+STORE = "collector.db"
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, ["local", *words])
+
+
+def said(*words: str) -> str:
+    found = run(*words)
+    assert found.exit_code == 0, found.output
+    return found.stdout
+
+
+def refusal(*words: str) -> str:
+    found = run(*words)
+    assert found.exit_code == 2, found.output
+    assert len(found.stderr.splitlines()) == 1
+    return found.stderr
+
+
+@pytest.fixture
+def task() -> local.Task:
+    made = local.task(
+        "emoji",
+        domain=["🎉", "👍"],
+        epsilon=2,
+        n=1000,
+        strata=["phone", "watch"],
+        key=KEY,
+    )
+    assert made.minimum == 100
+    return made
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: local.Task) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "task.json").write_text(task.to_json(), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def filled(folder: Path, task: local.Task) -> Path:
+    """A store with enough messages of one stratum, and too few of the other."""
+    with Collector(STORE, trust=KEY.public, retention=9_000) as collector:
+        collector.publish(task)
+        token = collector.admit("edge", quota=1_000)
+        for stratum, count in (("phone", 300), ("watch", 57)):
+            sent = task.randomize(["🎉"] * count, stratum=stratum)
+            assert collector.accept(parcel(sent), token).counted
+    return folder
+
+
+def test_serve_until_it_is_told_to_end(folder: Path, task: local.Task) -> None:
+    words = (STORE, "--trust", KEY.public, "--task", "task.json")
+    with serving(folder, *words) as served:
+        assert "collecting emoji (version 1)" in served.line
+        assert served.get("/healthz")[0] == 200
+        assert served.get("/v1/tasks/emoji")[1].decode() == task.to_json()
+        token = said("relay", STORE, "edge", "--quota", "500").splitlines()[0]
+        body = parcel(task.randomize(["👍"] * 300, stratum="phone"))
+        # The relay is known without a restart, if not at once
+        until(lambda: served.post(body, token)[0] == 200, "the relay is known")
+        assert served.post(body, token) == (200, {"status": "duplicate"})
+        assert "👍" in said("estimate", STORE, "emoji")
+        assert served.end() == 0
+    assert served.events == ["started", "stopped"]
+    assert "period 0" in said("status", STORE)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are not sent there")
+def test_ctrl_c_ends_it_as_well(folder: Path) -> None:
+    with serving(folder, STORE, "--trust", KEY.public) as served:
+        assert "collecting nothing yet" in served.line
+        assert served.end(signal.SIGINT) == 0
+
+
+def test_the_log_says_nothing_about_what_was_sent(folder: Path) -> None:
+    with serving(folder, STORE, "--trust", KEY.public) as served:
+        assert served.post(b"secret words")[0] == 400
+        address = served.address.removeprefix("http://").split(":")
+        with socket.create_connection((address[0], int(address[1]))) as other:
+            other.sendall(b"GET /secret\x00words HTTP/9.9\r\n\r\n")
+            other.recv(1000)
+        assert served.end() == 0
+    text = served.log.read_text(encoding="utf-8")
+    assert "secret" not in text
+    assert "127.0.0.1" not in text
+
+
+def test_a_port_that_is_taken_changes_nothing(filled: Path) -> None:
+    before = (filled / STORE).read_bytes()
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = str(other.getsockname()[1])
+        words = ("--trust", KEY.public, "--retention", "0", "--port", port)
+        found = refusal("serve", STORE, *words)
+    assert "cannot be used" in found
+    assert (filled / STORE).read_bytes() == before
+
+
+@pytest.mark.usefixtures("filled")
+def test_serve_refuses_what_it_cannot_serve(tmp_path: Path) -> None:
+    words = ("--trust", KEY.public, "--port", "0")
+    another = local.SigningKey(b"x" * 32)
+    (tmp_path / "notes.txt").write_text("notes", encoding="utf-8")
+    unsigned = local.task("more", domain=3, epsilon=1, n=1000)
+    (tmp_path / "unsigned.json").write_text(unsigned.to_json(), encoding="utf-8")
+    signed = unsigned.sign(another)
+    (tmp_path / "other.json").write_text(signed.to_json(), encoding="utf-8")
+    assert "not a collector" in refusal("serve", "notes.txt", *words)
+    assert "64 hexadecimal" in refusal("serve", STORE, "--trust", "me", "--port", "0")
+    wrong = refusal("serve", STORE, "--trust", another.public, "--port", "0")
+    assert "not the key of the tasks" in wrong
+    for name, why in (("unsigned", "not signed"), ("other", "signed by another key")):
+        found = refusal("serve", STORE, *words, "--task", f"{name}.json")
+        assert f"{name}.json" in found
+        assert why in found
+    assert "no address" in refusal("serve", STORE, *words, "--host", "nowhere.invalid")
+
+
+def test_serve_needs_its_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    found = refusal("serve", STORE, "--trust", KEY.public)
+    assert "dither[serve]" in found
+    assert not (folder / STORE).exists()
+
+
+@pytest.mark.usefixtures("filled")
+def test_a_stratum_below_the_minimum_is_not_shown() -> None:
+    found = run("estimate", STORE, "emoji")
+    assert found.exit_code == 0
+    assert "300 messages" in found.stdout
+    assert "Left out, with too few messages: watch." in found.stderr
+    shown = said("estimate", STORE, "emoji", "--stratum", "phone", "--json")
+    assert len(json.loads(shown)["rows"]) == 3
+    for words in (("--stratum", "watch"), ("--period", "1")):
+        hidden = refusal("estimate", STORE, "emoji", *words)
+        assert "fewer than 100" in hidden
+        assert "57" not in hidden
+    assert "57" not in said("status", STORE)
+    assert said("estimate", STORE, "emoji", "--csv").startswith("key,")
+    assert "consistent" in said("estimate", STORE, "emoji", "--consistent")
+
+
+@pytest.mark.usefixtures("filled")
+def test_looking_deletes_nothing() -> None:
+    """The retention of the one who collects counts, not a default."""
+    for words in (("status",), ("estimate",)):
+        said(*words, STORE, *(["emoji"] if words == ("estimate",) else []))
+    said("relay", STORE, "more", "--quota", "7")
+    found = json.loads(said("status", STORE, "--json"))
+    assert found["relays"][1]["name"] == "more"
+    assert "deleted 9000 days later" in said("status", STORE)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("status", "nowhere.db"),
+        ("estimate", "nowhere.db", "emoji"),
+        ("retire", "nowhere.db", "emoji"),
+        ("relay", "nowhere.db", "edge", "--quota", "1"),
+        ("publish", "nowhere.db", "task.json"),
+        ("status", "task.json"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_looking_begins_nothing(words: tuple[str, ...]) -> None:
+    assert "collector" in refusal(*words)
+    assert not Path("nowhere.db").exists()
+
+
+@pytest.mark.usefixtures("filled")
+def test_publish_and_retire(task: local.Task) -> None:
+    newer = task.changed(minimum=50).sign(KEY)
+    Path("newer.json").write_text(newer.to_json(), encoding="utf-8")
+    assert "version 2: collected" in said("publish", STORE, "newer.json")
+    assert "fewer than 50" in refusal("estimate", STORE, "emoji")
+    assert "300 messages" in said("estimate", STORE, "emoji", "--version", "1")
+    assert "version" in refusal("estimate", STORE, "emoji", "--version", "3")
+    said("retire", STORE, "emoji")
+    assert "emoji, version 2: retired" in said("status", STORE)
+    assert "version 1: retired" in said("publish", STORE, "task.json")
+    assert "not collected" in refusal("retire", STORE, "words")
+    assert "is not JSON" in refusal("publish", STORE, STORE)
+
+
+@pytest.mark.usefixtures("filled")
+def test_relays() -> None:
+    found = run("relay", STORE, "more", "--quota", "5")
+    assert len(found.stdout.split()) == 1
+    assert found.stdout.strip() not in said("status", STORE)
+    assert "relay more: at most 5; none yet" in said("status", STORE)
+    said("relay", STORE, "more", "--revoke")
+    assert "relay more (revoked)" in said("status", STORE)
+    for words in ((), ("--quota", "1", "--revoke")):
+        assert "either" in refusal("relay", STORE, "more", *words)
+    assert "not the name" in refusal("relay", STORE, "nobody", "--revoke")
+
+
+@pytest.mark.usefixtures("filled")
+def test_a_copy_can_be_read_and_not_changed() -> None:
+    shutil.copy(STORE, "copy.db")
+    assert "300 messages" in said("estimate", "copy.db", "emoji")
+    assert "300 messages" in said("status", "copy.db")
+    for words in (
+        ("relay", "copy.db", "more", "--quota", "1"),
+        ("serve", "copy.db", "--trust", KEY.public, "--port", "0"),
+    ):
+        assert "--restored" in refusal(*words)
+
+
+@pytest.mark.postgres
+def test_a_store_on_postgresql(folder: Path, server: Server, task: local.Task) -> None:
+    place = server.database()
+    assert "no collector" in refusal("status", place)
+    words = (place, "--trust", KEY.public, "--task", "task.json")
+    with serving(folder, *words) as one, serving(folder, *words) as two:
+        token = said("relay", place, "edge", "--quota", "900").splitlines()[0]
+        body = parcel(task.randomize(["👍"] * 300, stratum="phone"))
+        until(lambda: one.post(body, token)[0] == 200, "the relay is known")
+        until(lambda: two.post(body, token)[0] == 200, "the relay is known there")
+        assert two.post(body, token) == (200, {"status": "duplicate"})
+        assert "300 messages" in said("estimate", place, "emoji")
