@@ -10,6 +10,7 @@ from dither.local.client import Client, Sent
 from dither.local.compare import Comparison, Needed, compare, needed
 from dither.local.domain import Domain
 from dither.local.frequencies import Frequencies
+from dither.local.parcels import parcel
 from dither.local.shuffling import shuffled
 from dither.local.signing import SigningKey
 from dither.local.tally import Tally
@@ -31,6 +32,7 @@ __all__ = [
     "choose",
     "compare",
     "needed",
+    "parcel",
     "shuffled",
     "task",
 ]
