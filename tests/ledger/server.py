@@ -83,6 +83,23 @@ class Server:
             connection.execute(f"CREATE DATABASE {name}".encode())
         return self.address(name)
 
+    @contextmanager
+    def gone(self, address: str) -> Iterator[None]:
+        """Nobody reaches a database inside the block, and who was connected is not any
+        more: as if the server were down, but at once.
+        """
+        import psycopg
+
+        name = psycopg.conninfo.conninfo_to_dict(address)["dbname"]
+        throw_out = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+        with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
+            for allowed in (b"false", b"true"):
+                setting = f"ALTER DATABASE {name} ALLOW_CONNECTIONS ".encode()
+                connection.execute(setting + allowed)
+                if allowed == b"false":
+                    connection.execute(throw_out, (name,))
+                    yield
+
     def _wait(self) -> None:
         import psycopg
 

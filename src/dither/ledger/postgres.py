@@ -130,6 +130,9 @@ class PostgresStore(NotedPostgres):
         self.latest = at
         return number, at, digest
 
+    def _has_home(self, version: int | None) -> bool:
+        return version not in (1, None)
+
     def _look_for(self, charge: Charge, error: LedgerError) -> tuple[int, str, str]:
         """The connection was lost while charging. If the charge is in the book, it was
         made, and this is its line.

@@ -197,9 +197,13 @@ class NotedPostgres:
         reason = self._doubt(run)
         self._book = first[0][0][:32]
         homes = run("SELECT value FROM meta WHERE name = 'home'")
-        if version not in (1, None) and homes != [(_home(run, self.kind.table),)]:
+        if self._has_home(version) and homes != [(_home(run, self.kind.table),)]:
             return "it comes from a dump of another database"
         return reason
+
+    def _has_home(self, version: int | None) -> bool:
+        """Whether tables of this schema say which database they were made in."""
+        return version is not None
 
     def _doubt(self, run: Run) -> str:
         """What this machine's note says against the book. A machine that sees it for

@@ -14,6 +14,7 @@ from dither.local.distribution import Distribution
 from dither.local.domain import Domain
 from dither.local.frequencies import Frequencies
 from dither.local.numbers import Numbers
+from dither.local.parcels import parcel
 from dither.local.shuffling import shuffled
 from dither.local.signing import SigningKey
 from dither.local.tally import Tally
@@ -42,6 +43,7 @@ __all__ = [
     "choose",
     "compare",
     "needed",
+    "parcel",
     "shuffled",
     "task",
 ]

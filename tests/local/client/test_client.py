@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hmac
 import multiprocessing
 import os
 import shutil
+import sqlite3
 import threading
 from dataclasses import replace
 from datetime import date, timedelta
@@ -15,6 +17,7 @@ import pytest
 from dither import local
 from dither.errors import ArgumentError, BudgetExceeded, DeviceError
 from dither.local.client import clock
+from dither.local.client.memo import message_id
 from dither.local.client.store import Store
 from dither.local.oracles import KAryResponse, Loloha
 from dither.local.rappor.oracle import Rappor
@@ -790,3 +793,54 @@ def test_threads_send_one_message_for_one_period(client, make):
     for one in threads:
         one.join()
     assert len(found) == 1
+
+
+# parcels
+
+
+def test_a_parcel_is_the_message_with_its_id(client, make):
+    task = make()
+    client.join(task)
+    sent = client.parcel(task, "🎉")
+    (shown,) = client.sent()
+    assert sent == b"\xd4\x01" + shown.id + shown.message
+    assert len(shown.id) == 16
+    assert client.answer(task, "👍") == shown.message
+    assert client.parcel(task, None) == sent, "a retry sends the same bytes"
+
+
+def test_ids_differ_by_task_period_and_slot(client, make, today):
+    one, other = make(messages=2), make("other", attribute="more", distinct=1)
+    client.join(one)
+    client.join(other)
+    for day in (MONDAY, MONDAY + timedelta(days=1)):
+        today.set(day)
+        for slot in (0, 1):
+            client.parcel(one, "🎉", slot=slot)
+        client.parcel(other, "🎉")
+    ids = [sent.id for sent in client.sent()]
+    assert len(set(ids)) == len(ids) == 6
+
+
+def test_a_restored_device_has_the_same_ids(client, make, path, tmp_path, key):
+    task = make()
+    client.join(task)
+    copy = tmp_path / "copy.db"
+    copy.write_bytes(path.read_bytes())
+    restored = local.Client(copy, budget=20, trust=key.public)
+    assert restored.parcel(task, "🎉") == client.parcel(task, "🎉")
+
+
+def test_the_id_is_that_of_every_client(client, make, path):
+    """Clients in other languages derive the same: the vector is written out here."""
+    task = make()
+    client.join(task)
+    with sqlite3.connect(path) as file:
+        (secret,) = file.execute("SELECT secret FROM device").fetchone()
+    parts = (b"message id", b"emoji", b"2027-03-01", bytes(4))
+    framed = b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+    expected = hmac.new(secret, framed, "sha256").digest()[:16]
+    assert client.parcel(task, "🎉")[2:18] == expected
+    assert message_id(b"s" * 32, "emoji", MONDAY, 1).hex() == (
+        hmac.new(b"s" * 32, framed[:-1] + b"\1", "sha256").digest()[:16].hex()
+    )

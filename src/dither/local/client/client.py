@@ -31,6 +31,7 @@ from dither.local.client.answering import (
 from dither.local.client.rows import JoinedTask, Rows
 from dither.local.client.sent import Sent, in_words
 from dither.local.client.store import Store
+from dither.local.parcels import parcel
 from dither.local.signing import public_key, verify
 from dither.local.task import Task
 from dither.local.wire import Header
@@ -209,24 +210,40 @@ class Client:
         Ask in every period, also when there is nothing to say (None): a device that
         is silent would tell so. `slot` counts the messages of a period from 0.
         """
+        with self._change() as rows:
+            return self._answer(rows, task, value, slot, stratum)[1]
+
+    def parcel(
+        self, task: Task, value: object, *, slot: int = 0, stratum: str | None = None
+    ) -> bytes:
+        """The same message with its id in front: the body to POST to a collector,
+        which counts it once however often it arrives.
+        """
+        with self._change() as rows:
+            first, message = self._answer(rows, task, value, slot, stratum)
+            return parcel(message, rows.message_id(task.name, first, slot))
+
+    def _answer(
+        self, rows: Rows, task: Task, value: object, slot: int, stratum: str | None
+    ) -> tuple[date, bytes]:
+        """The first day of the period, and its message."""
         check_slot(task, slot)
         section = task.stratum(stratum)
-        with self._change() as rows:
-            known, now = joined_as(rows, task), clock.now()
-            stored = rows.message(task.name, slot, now.date())
-            if stored is not None:
-                return stored
-            first, until = open_period(rows, known, task, now.date())
-            period = task.period(first)
-            memo = memo_of(rows, known, task)
-            answer = allowed(rows, known, task, memo, memo.answer(task, value))
-            record = memo.record(task, answer, period, slot)
-            header = Header(task.tag, task.version, period, section)
-            message = header.to_bytes() + record.tobytes()
-            about = (now, task.name, task.version, first, until, slot)
-            said = in_words(task, record, stratum)
-            rows.put_message(Sent(*about, said, task.once.epsilon, message))
-        return message
+        known, now = joined_as(rows, task), clock.now()
+        stored = rows.message(task.name, slot, now.date())
+        if stored is not None:
+            return stored
+        first, until = open_period(rows, known, task, now.date())
+        period = task.period(first)
+        memo = memo_of(rows, known, task)
+        answer = allowed(rows, known, task, memo, memo.answer(task, value))
+        record = memo.record(task, answer, period, slot)
+        header = Header(task.tag, task.version, period, section)
+        message = header.to_bytes() + record.tobytes()
+        about = (now, task.name, task.version, first, until, slot)
+        said = in_words(task, record, stratum)
+        rows.put_message(Sent(*about, said, task.once.epsilon, message))
+        return first, message
 
     def when(self, task: Task, *, slot: int = 0) -> datetime:
         """When to send the message of this period: a moment that is drawn once, from

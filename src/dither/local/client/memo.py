@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import json
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from dither.local.domain import canonical
 from dither.local.hashes import digests
 from dither.local.oracles import Longitudinal, Randomizer, Sampled
+from dither.local.parcels import ID
 from dither.local.task import Task
 from dither.local.vocabulary import NOTHING
 from dither.local.words import Keyed, below
@@ -29,6 +31,7 @@ __all__ = [
     "Memo",
     "framed",
     "memo_id",
+    "message_id",
     "permanent_digest",
 ]
 
@@ -70,6 +73,16 @@ def memo_id(task: Task) -> bytes:
     if not task.every:
         parts += [task.name.encode(), task.starts.isoformat().encode()]
     return hashlib.sha256(framed(*parts)).digest()
+
+
+def message_id(secret: bytes, task: str, first: date, slot: int) -> bytes:
+    """What a message is known by until its period closes: 16 bytes that follow from
+    the device's secret. A retry has the same, and so has a restored copy of the
+    device; ids of different tasks, periods or slots cannot be linked.
+    """
+    parts = (task.encode(), first.isoformat().encode(), slot.to_bytes(4, "big"))
+    text = framed(b"message id", *parts)
+    return hmac.new(secret, text, hashlib.sha256).digest()[:ID]
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 
+from dither.local.client.memo import message_id
 from dither.local.client.sent import Sent
 
 __all__ = ["TABLES", "Device", "JoinedTask", "KeptMemo", "Rows"]
@@ -146,14 +147,14 @@ class Rows:
 
     # messages
 
-    def message(self, task: str, slot: int, day: date) -> bytes | None:
-        """The message that was made for the period around a day."""
+    def message(self, task: str, slot: int, day: date) -> tuple[date, bytes] | None:
+        """The message that was made for the period around a day, and its first day."""
         row = self._one(
-            "SELECT message FROM messages WHERE task = ? AND slot = ? "
+            "SELECT first, message FROM messages WHERE task = ? AND slot = ? "
             "AND first <= ? AND ? < until",
             *(task, slot, day.isoformat(), day.isoformat()),
         )
-        return None if row is None else row[0]
+        return None if row is None else (date.fromisoformat(row[0]), row[1])
 
     def answered(self, task: str, first: date, until: date) -> str:
         """Until which day other periods than this one have been answered."""
@@ -176,20 +177,21 @@ class Rows:
             *(sent.until.isoformat(), sent.slot, sent.said, sent.epsilon, sent.message),
         )
 
+    def message_id(self, task: str, first: date, slot: int) -> bytes:
+        return message_id(self.device.secret, task, first, slot)
+
     def messages(self) -> list[Sent]:
-        return [
-            Sent(
-                datetime.fromisoformat(at),
-                task,
-                version,
-                date.fromisoformat(first),
-                date.fromisoformat(until),
-                *others,
-            )
-            for at, task, version, first, until, *others in self._all(
-                "SELECT * FROM messages ORDER BY at, task, slot"
-            )
-        ]
+        found = self._all("SELECT * FROM messages ORDER BY at, task, slot")
+        return [self._sent(*row) for row in found]
+
+    def _sent(
+        self, at: str, task: str, version: int, first: str, until: str, *more: Any
+    ) -> Sent:
+        slot, said, epsilon, message = more
+        begins, ends = date.fromisoformat(first), date.fromisoformat(until)
+        about = (datetime.fromisoformat(at), task, version, begins, ends, slot)
+        known = self.message_id(task, begins, slot)
+        return Sent(*about, said, epsilon, message, known)
 
     def moment(self, task: str, slot: int, first: date) -> datetime | None:
         """When the message of a period is sent."""

@@ -33,6 +33,8 @@ class Sent:
     said: str
     epsilon: float
     message: bytes = field(repr=False)
+    id: bytes = field(default=b"", repr=False)
+    """What a collector tells repeats by; it links to nothing else that was sent."""
 
     def __str__(self) -> str:
         """Without the control characters and direction marks that a value may have."""
