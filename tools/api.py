@@ -44,8 +44,9 @@ GROUPS = {
     "Mechanisms": ("dither.mechanisms",),
     ERRORS: ("dither.errors",),
 }
-ROOMS = ("local", "explain", "audit")
+ROOMS = ("local", "local.collector", "explain", "audit")
 INTERNAL = {
+    "Collector": ("check", "count", "read"),
     "Ledger": (
         "append",
         "changing",
@@ -142,13 +143,21 @@ def entry(name: str, value: Any, shown: Shown) -> Iterator[str]:
     yield f"### {name}"
     yield ""
     if not callable(value):
-        yield from ("```py", f"{name} = {value!r}", "```", "", *described(type(value)))
+        yield from _constant(name, value)
         return
     if not isinstance(value, type) or not issubclass(value, enum.Enum):
         yield from ("```py", signature(name, value), "```", "")
     yield from described(value)
     if inspect.isclass(value):
         yield from members(name, value, shown)
+
+
+def _constant(name: str, value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        lines = (f"{key}: {one}" for key, one in value.items())
+        yield from ("```text", *lines, "```", "")
+        return
+    yield from ("```py", f"{name} = {value!r}", "```", "", *described(type(value)))
 
 
 def members(name: str, kind: type, shown: Shown) -> Iterator[str]:

@@ -528,7 +528,7 @@ def test_status_hides_what_is_too_little(opened, place, make, singles, today):
         (0, 5, True),
         (1, None, True),
     ]
-    assert found.direct.used == {"emoji, 2027-03-01": 5}
+    assert found.direct.used == {"emoji, 2027-03-01": 4}
     assert found.relays[0].used == {"emoji, 2027-03-02": None}
     assert found.to_dict()["tasks"][0]["periods"][0]["first"] == "2027-03-01"
     if place.startswith("postgresql"):
