@@ -7,7 +7,6 @@
  */
 
 const ONE = 2 ** 32;
-const HALF = ONE / 2;
 const DAY = 86_400_000;
 const NANO = 10n ** 9n; // budgets are counted in units of 1e-9 ε
 const MOST_ITEMS = 2 ** 30;
@@ -43,7 +42,7 @@ const four = (number) => little(number, 4).reverse();
 const fromLittle = (bytes) => bytes.reduceRight((number, byte) => number * 256 + byte, 0);
 
 /** How many bytes hold a number below `outcomes`; none, where it is always 0. */
-const sizeOf = (outcomes) => range(7).find((size) => 256 ** size >= outcomes);
+const sizeOf = (outcomes) => range(8).find((size) => 256 ** size >= outcomes);
 
 /** Parts behind their lengths: no two lists of parts give the same bytes. */
 function frame(...parts) {
@@ -182,13 +181,7 @@ function written(value) {
   return power < 0 ? [whole, 10n ** big(-power)] : [whole * 10n ** big(power), 1n];
 }
 
-function exactly(value) {
-  let under = 1n;
-  for (; !Number.isInteger(value); value *= 2) under *= 2n;
-  return [big(value), under];
-}
-
-// Values and hashes
+// Values
 
 const NONE = "n:"; // the answer of a device that has none
 const LONGEST = 1024; // bytes of the longest text that an open vocabulary counts
@@ -205,57 +198,13 @@ function canonical(value) {
   return text && wellFormed(text) ? `s:${text}` : null;
 }
 
-function mixed(word) {
-  word = Math.imul(word ^ (word >>> 16), 0x85ebca6b);
-  word = Math.imul(word ^ (word >>> 13), 0xc2b2ae35);
-  return (word ^ (word >>> 16)) >>> 0;
-}
-
-/** MurmurHash3, x86, 32 bits. */
-function murmur(bytes, state) {
-  const turned = (word, by) => (word << by) | (word >>> (32 - by));
-  for (let at = 0; at < bytes.length; at += 4) {
-    const block = fromLittle(bytes.subarray(at, at + 4));
-    state ^= Math.imul(turned(Math.imul(block, 0xcc9e2d51), 15), 0x1b873593);
-    if (at + 4 <= bytes.length) state = Math.imul(turned(state, 13), 5) + 0xe6546b64;
-  }
-  return mixed(state ^ bytes.length);
-}
-
-/** Two numbers for a text of an open vocabulary. */
-const digest = (bytes) => [0x9747b28c, 0x3c6ef372].map((seed) => murmur(bytes, seed));
-
-/** Where a digest lies in a row of `size` places. */
-function place([first, second], row, size) {
-  const inner = mixed(second + Math.imul(row + 1, 0x9e3779b9));
-  return mixed(first + inner) % size;
-}
-
-/** Σ of the products of two numbers' digits in base `prime`, modulo the prime. */
-function linear(prime, digits, one, other) {
-  const digit = (number, at) => Math.floor(number / prime ** at) % prime;
-  const products = range(digits).map((at) => digit(one, at) * digit(other, at));
-  return products.reduce((sum, product) => sum + product, 0) % prime;
-}
-
-const isPower = (number) => number > 0 && 2 ** Math.round(Math.log2(number)) === number;
-
-function isPrime(number) {
-  for (let at = 2; at * at <= number; at++) if (number % at === 0) return false;
-  return number > 1;
-}
-
-function isOdd(bits) {
-  for (let shift = 16; shift; shift >>= 1) bits ^= bits >>> shift;
-  return (bits & 1) === 1;
-}
-
 // Oracles: how an item becomes a message that says little about it
 //
 // A message is a number below `head` and a list of `bits`. Words are drawn in the order
 // that the page of the test vectors states. An oracle for answers that are given again
 // draws a `seed` once, what it will `keep` once for each answer, and what it will `send`
-// for each message; another one draws all with `randomize`.
+// for each message; another one draws all with `randomize`. `oracles.js` has more kinds,
+// and is loaded when a task needs one.
 
 /** Keep a value with probability truth / 2^32, or draw one of the others. */
 async function respond(words, truth, outcomes, value) {
@@ -281,11 +230,6 @@ async function resent(words, one, zero, kept) {
 const inside = (...thresholds) => thresholds.every((one) => 0 < one && one < ONE);
 const split = (number, by) => [Math.floor(number / by), number % by];
 const some = (ones, named) => ones.slice(0, 8).map(named).join(", ");
-
-function hashValue(number, values) {
-  const [row, said] = split(number, values);
-  return `hash value ${said} of ${values} under function ${row}`;
-}
 
 /** For each kind: the names of a document's lines, and what follows from their numbers. */
 const ORACLES = {
@@ -323,171 +267,11 @@ const ORACLES = {
       says: sayOnes,
     };
   }],
-
-  "subset selection": ["items kind size truth", ({ items, size, truth }) => ({
-    valid: inside(truth) && 0 < size && size < items && size <= 2 ** 16,
-    lost: loss(big(truth) * big(items - size), not(truth) * big(size)),
-    bits: items,
-    // about, where there are many
-    outcomes: range(Math.min(size, items - size, 99)).reduce((sets, at) => (sets * (items - at)) / (at + 1), 1),
-    // a set of others (Floyd's algorithm); the true item may take the place of one
-    randomize: async (words, item) => {
-      const keep = await words.coin(truth);
-      const others = new Set();
-      for (let last = items - 1 - size; last < items - 1; last++) {
-        const drawn = await words.below(last + 1);
-        others.add(others.has(drawn) ? last : drawn);
-      }
-      const listed = [...others].map((one) => one + (one >= item));
-      const at = await words.below(size);
-      if (keep) listed[at] = item;
-      const bits = Array(items).fill(0);
-      for (const one of listed) bits[one] = 1;
-      return [0, bits];
-    },
-    says: (_, ones, named) => `one of ${some(ones, named)}${size > 8 ? `, … (${size} in all)` : ""}`,
-  })],
-
-  "local hashing": ["digits items kind prime truth", ({ items, prime, digits, truth }) => {
-    const pool = prime ** digits;
-    return {
-      valid: inside(truth, digits) && prime < 2 ** 20 && isPrime(prime) && items <= pool && pool < HALF,
-      lost: responseLoss(truth, prime),
-      head: pool * prime,
-      randomize: async (words, item) => {
-        const row = await words.below(pool);
-        const said = await respond(words, truth, prime, linear(prime, digits, row, item));
-        return [row * prime + said, []];
-      },
-      says: (number) => hashValue(number, prime),
-    };
-  }],
-
-  "Hadamard response": ["blocks items kind side truth", ({ items, blocks, side, truth }) => ({
-    valid: inside(truth) && isPower(blocks) && isPower(side) && blocks <= HALF && Math.ceil(items / blocks) < side,
-    lost: loss(big(truth) * big(2 * blocks - 1), not(truth)),
-    head: blocks * side,
-    randomize: async (words, item) => {
-      const own = await words.coin(truth);
-      const [row, block] = split(item + blocks, blocks);
-      // of 2 · blocks − 1 halves that are equally likely, one lies in the own block
-      const [further] = split((await words.below(2 * blocks - 1)) + 1, 2);
-      let column = await words.below(side);
-      // in the own block: change the sign, if it is wrong, by the row's lowest bit
-      const near = own || further === 0;
-      if (near && isOdd(row & column) === own) column = (column ^ (row & -row)) >>> 0;
-      return [(own ? block : (block + further) % blocks) * side + column, []];
-    },
-    says: (number) => `column ${number % side} of block ${split(number, side)[0]}`,
-  })],
-
-  "count-mean sketch": ["columns flip items kind rows", ({ items, rows, columns, flip }) => ({
-    valid: isSketch(items, rows, columns) && inside(flip) && flip < HALF,
-    lost: unaryLoss(not(flip), big(flip), big(ONE)),
-    head: rows,
-    bits: columns,
-    randomize: async (words, item) => {
-      const row = await words.below(rows);
-      const bits = await words.biased(flip, columns);
-      bits[place(item, row, columns)] = +!(await words.coin(flip));
-      return [row, bits];
-    },
-    says: (row, ones) => `row ${row}, and ${ones.length} of ${columns} places`,
-  })],
-
-  "Hadamard sketch": ["columns items kind rows truth", ({ items, rows, columns, truth }) => ({
-    valid: isSketch(items, rows, columns) && inside(truth),
-    lost: responseLoss(truth, 2),
-    head: 2 * rows * columns,
-    randomize: async (words, item) => {
-      const row = await words.below(rows);
-      const column = await words.below(columns);
-      const minus = isOdd(column & place(item, row, columns));
-      const said = minus === (await words.coin(truth));
-      return [(row * columns + column) * 2 + said, []];
-    },
-    says: (number) => {
-      const [row, column] = split(split(number, 2)[0], columns);
-      return `row ${row}, column ${column}, sign ${number % 2 ? "−" : "+"}`;
-    },
-  })],
-
-  loloha: ["functions items kept kind sent values", ({ items, values, functions, kept, sent }) => {
-    const others = big(values - 1);
-    const truth = big(kept) * big(sent) * others + not(kept) * not(sent);
-    const [forEver, instant] = [kept, sent].map((one) => responseLoss(one, values));
-    // linear functions collide exactly as often as chance, where they are enough
-    const digits = Math.round(Math.log(functions) / Math.log(values));
-    const exact = values ** digits === functions && functions >= items;
-    const hashed = (item, seed) => {
-      if (functions === 1) return item;
-      if (exact && isPrime(values)) return linear(values, digits, seed, item);
-      return place([item, item], seed, values);
-    };
-    return {
-      valid: inside(kept, sent, functions, forEver, instant) && functions <= 256 && items > 1 && values > 1 && values <= 2 ** 20 && (functions > 1 || values === items),
-      lost: loss(truth * others, big(ONE) ** 2n * others - truth),
-      forEver,
-      instant,
-      freshness: (ONE - sent) / ONE,
-      head: functions * values,
-      seed: (words) => words.below(functions),
-      keep: (words, item, seed) => respond(words, kept, values, hashed(item, seed)),
-      send: async (words, held, seed) => [seed * values + (await respond(words, sent, values, held)), []],
-      says: (number, _, named) => (functions === 1 ? named(number) : hashValue(number, values)),
-    };
-  }],
-
-  rappor: ["bits cohorts family flip hashes items kind sent_one sent_zero", (o) => {
-    const { items, bits, cohorts, family, flip, hashes, sent_one, sent_zero } = o;
-    need(!/^md5/.test(family), "oracle", "hashes with MD5, which no device here does; use murmur32");
-    const declared = bits === items || (bits === 1 && items === 2);
-    const shape = items
-      ? family === "identity" && items > 1 && declared && hashes * cohorts === 1
-      : family === "murmur32" && bits > 1 && bits <= 2 ** 16 && inside(hashes) && hashes <= Math.min(16, bits);
-    need(shape && isPower(cohorts) && cohorts <= 256, "oracle"); // before it is a power
-    // how many bits each of two filters has that the other has not, at most
-    const most = items ? 1 : Math.min(hashes, bits - 1);
-    const ways = [most, items ? +(bits > 1) : Math.min(hashes, bits - most)];
-    const moved = big(flip) * big(sent_one - sent_zero);
-    const [whole, held, none] = [big(ONE) ** 2n, big(sent_one) * big(ONE) - moved, big(sent_zero) * big(ONE) + moved];
-    const ratios = [[held, none], [whole - none, whole - held]];
-    if (held * (whole - held) < (whole - none) * none) ratios.reverse(); // the larger first
-    const power = (side) => ratios.reduce((product, ratio, at) => product * ratio[side] ** big(ways[at]), 1n);
-    const kept = big(ways[0] + ways[1]);
-    return {
-      valid: flip < HALF && sent_one > sent_zero,
-      lost: loss(power(0), power(1)),
-      forEver: loss(not(flip) ** kept, big(flip) ** kept),
-      instant: bitsLoss(sent_one, sent_zero, bits),
-      freshness: Math.max(ONE - sent_one, sent_zero) / ONE,
-      head: cohorts,
-      bits,
-      seed: (words) => words.below(cohorts),
-      keep: async (words, item, seed) => {
-        const rows = range(hashes).map((at) => seed * hashes + at);
-        const places = items ? [item] : rows.map((row) => place(item, row, bits));
-        const flipped = await words.biased(flip, bits);
-        if (items && bits === 1) flipped[0] ^= item;
-        else for (const at of new Set(places)) flipped[at] ^= 1;
-        return flipped;
-      },
-      send: async (words, held, seed) => [seed, await resent(words, sent_one, sent_zero, held)],
-      says: (cohort, ones, named) => {
-        if (items) return bits > 1 ? ones.map(named).join(", ") || "nothing" : named(ones.length);
-        return `cohort ${cohort}, bits ${ones.join(", ") || "none"} of ${bits}`;
-      },
-    };
-  }],
 };
 
 function sayOnes(_, ones, named) {
   const more = ones.length - 8;
   return some(ones, named) + (more > 0 ? ` and ${more} more` : "");
-}
-
-function isSketch(items, rows, columns) {
-  return !items && rows > 1 && columns > 1 && isPower(columns) && rows * columns <= 2 ** 27;
 }
 
 const INSTANT = ["sent", "sent_one", "sent_zero"]; // what no kept answer depends on
@@ -497,7 +281,8 @@ const whole = (value, low, high) => Number.isInteger(value) && low <= value && v
 const keys = (read) => Object.keys(read).join(" ");
 
 /** An oracle from a document; its numbers are checked before they are used. */
-function oracleOf(read) {
+async function oracleOf(read) {
+  if (!ORACLES[read.kind]) await import("./oracles.js");
   const [lines, made] = ORACLES[read.kind] ?? [];
   const { kind, family, ...numbers } = read;
   const small = Object.values(numbers).every((one) => whole(one, 0, ONE));
@@ -570,7 +355,7 @@ const isText = (text) => typeof text === "string" && canonical(text) === `s:${te
 const shown = (value, digits) => `${+value.toPrecision(digits)}`;
 
 /** Every line of a document, and its promise against the oracle's integers. */
-function checked(document) {
+async function checked(document) {
   const read = JSON.parse(document);
   need(read.format === FORMAT && keys(read) === LINES, "document", `is not a task of format "${FORMAT}"`);
   const { name, attribute, strata, every, distinct, messages, stopped, starts, expires } = read;
@@ -589,7 +374,7 @@ function checked(document) {
   need(iso(first) === starts && iso(end) === expires && starts > "0001" && first < end, "expires");
   const periods = every ? Math.ceil((end - first) / every) : 1;
   need(periods <= 65_536, "expires");
-  const [domain, oracle] = [domainOf(read.domain), oracleOf(read.oracle)];
+  const [domain, oracle] = [domainOf(read.domain), await oracleOf(read.oracle)];
   for (const [line, really] of [["epsilon", oracle.lost], ["for_ever", oracle.forEver]]) {
     need(really <= read[line], line, `${read[line]} is promised, but the thresholds lose ${shown(really, 6)}`);
   }
@@ -605,18 +390,17 @@ export class Task {
   /** Read what Python's `task.to_json()` wrote, and check every line of it. With `trust`,
    * a public key, the signature is checked first; a client checks it when it joins, too. */
   static async fromJSON(text, { trust } = {}) {
-    const { task, signature } = tried("text", "is not a signed task; pass what task.to_json() gave", () => {
-      const read = JSON.parse(text);
-      need(wellFormed(read.task) && isHex(read.signature), "text");
-      return { task: read.task, signature: fromHex(read.signature) };
-    });
-    if (trust !== undefined) await verify(task, signature, publicKey(trust));
-    return Task.fromDocument(task, signature);
+    const read = await tried("text", () => JSON.parse(text));
+    const signed = typeof read?.task === "string" && wellFormed(read.task) && isHex(read.signature);
+    need(signed, "text", "is not a signed task; pass what task.to_json() gave");
+    const signature = fromHex(read.signature);
+    if (trust !== undefined) await verify(read.task, signature, publicKey(trust));
+    return Task.fromDocument(read.task, signature);
   }
 
   /** A task from the text that is signed. */
   static async fromDocument(document, signature = new Uint8Array()) {
-    const read = tried("document", "has a line of another type", () => checked(document));
+    const read = await tried("document", () => checked(document));
     const task = Object.assign(new Task(), read, { signature });
     task.tag = (await sha256(utf8(document))).slice(0, 8);
     task.permanent = await sha256(utf8(read.permanent));
@@ -639,14 +423,10 @@ export class Task {
     return { message, value, change, lifetime: floatUp(big(this.answers) * over, under) };
   }
 
-  /** What a device reserves of its budget, in units of 1e-9 ε: neither the float nor the
-   * number as written is exceeded. */
+  /** What a device reserves of its budget, in units of 1e-9 ε. */
   get cost() {
-    const costs = [written, exactly].map((how) => {
-      const [over, under] = how(this.oracle.forEver);
-      return Number((big(this.answers) * over * NANO + under - 1n) / under);
-    });
-    return Math.max(...costs);
+    const [over, under] = written(this.oracle.forEver);
+    return Number((big(this.answers) * over * NANO + under - 1n) / under);
   }
 
   /** A message with fresh noise, as if from a device of its own: for tests, and pages that
@@ -657,11 +437,12 @@ export class Task {
   }
 }
 
-function tried(code, message, work) {
+async function tried(code, work) {
   try {
-    return work();
+    return await work();
   } catch (problem) {
-    throw problem.code ? problem : new DitherError(code, message);
+    if (problem instanceof DitherError) throw problem;
+    throw new DitherError(code, "is not JSON, or has a line of another type");
   }
 }
 
@@ -688,7 +469,7 @@ function answerOf({ domain }, value) {
 /** The answer as the oracle knows it. Where the domain has no "none", that is a random
  * item, from the words that are asked for then. */
 async function itemOf({ domain }, answer, words) {
-  if (!domain.items) return digest(utf8(answer));
+  if (!domain.items) return utf8(answer);
   if (answer !== NONE) return domain.place(answer);
   return domain.none ? domain.count : (await words()).below(domain.count);
 }
@@ -719,7 +500,7 @@ async function verify(document, signature, trusted) {
   } catch {
     throw new DitherError("device", "cannot check signatures: Ed25519 is missing here");
   }
-  need(right, "task", "is not signed, was signed by another key, or changed after it was signed");
+  need(right, "task", "is not signed by the trusted key, or was changed after that");
 }
 
 // Memo: what a device draws once, not as a table but as a function of its secret
@@ -792,19 +573,6 @@ function settled(target, event) {
     target[event] = () => resolve(target.result);
     target.onerror = target.onabort = target.onblocked = () => reject(target.error);
   });
-}
-
-/** Forgets everything when the page or process ends: a new device each time. */
-export class MemoryStoreForTests {
-  #kept;
-  async load() {
-    return this.#kept;
-  }
-  async save(text, version) {
-    if ((this.#kept?.version ?? 0) !== version - 1) return false;
-    this.#kept = { text, version };
-    return true;
-  }
 }
 
 // What a device keeps: lists of tasks, memos, marks, reservations, messages and moments
@@ -904,22 +672,6 @@ function allowed(state, task, answer, mark) {
   if (own.includes(mark) || own.length >= task.distinct || !fits) return NONE;
   state.marks.push({ memo: task.memo, task: task.name, mark });
   return answer;
-}
-
-/** A message that was handed to the app. It says nothing for sure: `epsilon` bounds how
- * much. */
-export class Sent {
-  constructor(row) {
-    Object.assign(this, row, { at: new Date(row.at), message: fromHex(row.message) });
-  }
-  /** Without the control characters and direction marks that a value may have. */
-  toString() {
-    const { at, task, version, first, slot, said, epsilon, message } = this;
-    const when = at.toISOString().slice(0, 16).replace("T", " ");
-    const which = `${task} (version ${version}), period from ${first}${slot ? `, message ${slot + 1}` : ""}`;
-    const text = `${when} UTC  ${which}: your answer was turned into “${said}”, ε = ${shown(epsilon, 4)}, ${message.length} bytes`;
-    return text.replace(/(?! )[\p{C}\p{Z}]/gu, (sign) => `\\u{${sign.codePointAt().toString(16)}}`);
-  }
 }
 
 /**
@@ -1056,7 +808,7 @@ export class Client {
   /** The message behind its id, ready to be sent: POST it to /v1/messages. */
   async parcel(task, value, options) {
     const { message, id } = await this.#answered(task, value, options);
-    return concat([[0xd4, 1], id, fromHex(message)]);
+    return concat([[0xd4, 1], fromHex(id), fromHex(message)]);
   }
 
   #answered(task, value, { slot = 0, stratum } = {}) {
@@ -1065,10 +817,8 @@ export class Client {
     return this.#change(async (state) => {
       joinedAs(state, task);
       const day = iso(today());
-      const found =
-        state.messages.find((one) => one.task === task.name && one.slot === slot && one.first <= day && day < one.until) ??
-        (await this.#made(state, task, value, slot, stratum));
-      return { ...found, id: await idOf(state.secret, task.name, found.first, slot) };
+      const around = (one) => one.task === task.name && one.slot === slot && one.first <= day && day < one.until;
+      return state.messages.find(around) ?? this.#made(state, task, value, slot, stratum);
     });
   }
 
@@ -1081,8 +831,9 @@ export class Client {
     const words = inWords(task.oracle, bytes.slice(16), task.domain.name);
     const said = stratum === undefined ? words : `${words}, stratum ${stratum}`;
     const message = toHex(bytes);
-    const about = { at: new Date().toISOString(), task: task.name, version: task.version, first, until, slot };
-    const made = { ...about, said, epsilon: task.oracle.lost, message };
+    const about = { at: new Date(Date.now()).toISOString(), task: task.name, version: task.version, first, until, slot };
+    const id = toHex(await idOf(state.secret, task.name, first, slot));
+    const made = { ...about, said, epsilon: task.oracle.lost, id, message };
     state.messages.push(made);
     return made;
   }
@@ -1108,10 +859,21 @@ export class Client {
     });
   }
 
-  /** What left this device, oldest first, for its owner to read. */
+  /** What left this device, oldest first, for its owner to read. It says nothing for sure:
+   * `epsilon` bounds how much. */
   sent() {
-    return this.#change((state) => state.messages.map((one) => new Sent(one)));
+    return this.#change((state) => state.messages.map((one) => ({ ...one, toString: inLine })));
   }
+}
+
+/** A sent message on one line, without the control characters a value may have. */
+function inLine() {
+  const { at, task, version, first, slot, said, epsilon, message } = this;
+  const when = `${at.slice(0, 16).replace("T", " ")} UTC  ${task} (version ${version})`;
+  const which = `period from ${first}${slot ? `, message ${slot + 1}` : ""}`;
+  const what = `your answer was turned into “${said}”, ε = ${shown(epsilon, 4)}`;
+  const text = `${when}, ${which}: ${what}, ${message.length / 2} bytes`;
+  return text.replace(/(?! )[\p{C}\p{Z}]/gu, (sign) => `\\u{${sign.codePointAt().toString(16)}}`);
 }
 
 /** Also for a task that was never joined, so that an old version cannot be. */
@@ -1122,5 +884,9 @@ function stop(state, task) {
   note(state, task, known, "stopped");
 }
 
-/** What the test vectors name; not for apps. */
-export const parts = { canonical, digest, fresh, idOf, keyed, linear, memoOf, place, oracleOf, answerOf, itemOf, wordsFrom };
+/** What oracles are made of, and what the test vectors name; not for apps. */
+export const parts = {
+  ...{ ONE, ORACLES, answerOf, big, bitsLoss, canonical, encoded, fresh, fromLittle, idOf, inside },
+  ...{ itemOf, keyed, loss, memoOf, need, not, oracleOf, range, resent, respond, responseLoss },
+  ...{ sayOnes, some, split, unaryLoss, wordsFrom },
+};

@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import json
 import unicodedata
+from datetime import date, timedelta
 
 import pytest
 
@@ -375,6 +376,14 @@ class Device:
         self.check(instant_key=self.key(*instant))
         return how.instant(o, kept, seed, self.words(*instant))
 
+    def id(self):
+        starts = date.fromisoformat(self.task["starts"])
+        first = starts + timedelta(days=self.line["period"] * self.task["every"])
+        parts = (self.task["name"].encode(), first.isoformat().encode())
+        data = frame(b"message id", *parts, self.line["slot"].to_bytes(4, "big"))
+        secret = bytes.fromhex(self.line["secret"])
+        return hmac.new(secret, data, hashlib.sha256).digest()[:16]
+
     def message(self, record):
         stratum = self.task["strata"].index(self.line["stratum"])
         head = bytes([0xD1, 1]) + self.task["version"].to_bytes(2, "little") + self.tag
@@ -396,7 +405,7 @@ def test_messages_follow_from_the_page() -> None:
         item = device.item(answer)
         device.check(tag=device.tag, permanent_digest=device.permanent_digest)
         device.check(memo=device.memo(), answer=answer, item=item)
-        device.check(mark=device.key("mark", answer))
+        device.check(mark=device.key("mark", answer), id=device.id())
         device.check(message=device.message(device.record(answer, item)))
 
 

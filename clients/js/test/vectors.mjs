@@ -3,8 +3,9 @@
  * differs, which must be nothing.
  */
 import { parts, Task } from "../dither.js";
+import { digest, linear, place } from "../oracles.js";
 
-const { canonical, digest, idOf, itemOf, answerOf, keyed, linear, memoOf, place, wordsFrom } = parts;
+const { answerOf, canonical, idOf, itemOf, keyed, memoOf, wordsFrom } = parts;
 
 export const toHex = (bytes) => Array.from(bytes, (one) => one.toString(16).padStart(2, "0")).join("");
 export const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
@@ -89,7 +90,7 @@ async function replayMessage(line, differences) {
   same("memo", task.memo);
   same("answer", encoded(answer));
   same("mark", toHex(await memo.key("mark", answer)));
-  same("item", item);
+  same("item", task.domain.items ? item : digest(item));
   if (task.oracle.randomize) same("once_key", toHex(await memo.key("once", answer)));
   else await replayKept(task, memo, answer, item, line, same);
   same("message", toHex(await memo.message(answer, line.period, line.slot, line.stratum)));
