@@ -3,20 +3,21 @@
  * this module does.
  */
 import { webcrypto } from "node:crypto";
-import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { link, mkdir, open, readdir, readFile, rm, truncate } from "node:fs/promises";
 import { dirname, basename, join, resolve } from "node:path";
 
 globalThis.crypto ??= webcrypto;
 
 const DIGITS = 15; // versions sort as texts
+const KEPT = 1000; // names of old versions that stay, as empty files
 
 /**
  * The device's text, in a file for each version: `path.000000000000012`. Only the last one
- * counts, and older ones are removed.
+ * counts.
  *
  * A version is written beside its place, synced, and then linked there, which fails if
- * another process was faster. A process that slept may link a version that was removed
- * long ago: so it looks for later ones before it says that it has saved.
+ * another process was faster. Older ones are emptied and not removed, so that a process
+ * that slept cannot link one of them again; it would have to sleep for a thousand.
  */
 export class FileStore {
   constructor(path) {
@@ -29,11 +30,8 @@ export class FileStore {
       const version = Math.max(...(await this.#versions()), 0);
       if (!version) return undefined;
       await synced(this.folder); // what another process has just linked lasts, too
-      try {
-        return { text: await readFile(this.#place(version), "utf8"), version };
-      } catch (problem) {
-        if (problem.code !== "ENOENT") throw problem; // else a later one has replaced it
-      }
+      const text = await readFile(this.#place(version), "utf8");
+      if (text) return { text, version }; // else a later one has replaced it
     }
   }
 
@@ -49,15 +47,20 @@ export class FileStore {
     } finally {
       await rm(beside, { force: true });
     }
+    return this.#follows(version);
+  }
+
+  /** Whether the version that was linked continues what is stored. */
+  async #follows(version) {
     const versions = await this.#versions();
-    const late = Math.max(...versions) > version;
-    const gap = version > 1 && !versions.includes(version - 1);
-    if (late || gap) {
+    const cleared = version > 1 && !versions.includes(version - 1);
+    if (cleared || Math.max(...versions) >= version + KEPT) {
       await rm(this.#place(version), { force: true });
       return false;
     }
     await synced(this.folder);
-    for (const older of versions.filter((one) => one < version)) await rm(this.#place(older), { force: true });
+    if (version > 1) await truncate(this.#place(version - 1));
+    await rm(this.#place(version - KEPT), { force: true });
     return true;
   }
 
