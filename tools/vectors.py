@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from dither.local.attributes import Attributes
 from dither.local.bits import biased
 from dither.local.client.memo import (
     Answer,
@@ -24,37 +25,43 @@ from dither.local.client.memo import (
     memo_id,
     permanent_digest,
 )
-from dither.local.domain import Domain, canonical
+from dither.local.domain import Counted, Domain, canonical
 from dither.local.hashes import Linear, digests, places
+from dither.local.numbers import Numbers
 from dither.local.oracles import (
+    BinaryMean,
     CountMeanSketch,
     HadamardResponse,
     HadamardSketch,
+    HybridMean,
     KAryResponse,
     LocalHashing,
     Loloha,
     Longitudinal,
     LongitudinalUnary,
-    Oracle,
+    OneBitMean,
+    Randomizer,
+    Sampled,
     SubsetSelection,
     Unary,
 )
 from dither.local.rappor.oracle import Rappor
-from dither.local.registry import ORACLES
 from dither.local.task import Task
+from dither.local.vocabulary import Vocabulary
 from dither.local.wire import Header
 from dither.local.words import ONE, Keyed, below, coins
 
 FILE = Path(__file__).parent.parent / "tests" / "fixtures" / "local" / "vectors.json"
 
 SECRET = hashlib.sha256(b"a device's secret").digest()
+DEVICES = [hashlib.sha256(b"device %d" % number).digest() for number in range(6)]
 SALT = hashlib.sha256(b"a memo's salt").digest()
 EMOJI = ["🎉", "👍🏽", "❤️", "é"]
 TEXTS = ["🎉", "e\u0301", "https://example.org/", "", "x" * 1023, 7, True, None]
 MOMENTS = [(0, 0), (1, 0), (364, 1)]  # periods and slots
 
 # Written out: what `.at(…)` finds may change by one on another platform.
-SAMPLES: dict[str, list[Oracle]] = {
+SAMPLES: dict[str, list[Randomizer]] = {
     "count-mean sketch": [
         CountMeanSketch(0, 4, 16, 1155094610),
         CountMeanSketch(0, 1024, 1024, 511972652),
@@ -97,6 +104,64 @@ SAMPLES: dict[str, list[Oracle]] = {
     ],
 }
 
+SCORES = Numbers(-5, 5, 0.5)
+FIELDS = (("page", Domain(tuple(EMOJI))), ("old", Domain((True, False), none=False)))
+NUMBERS = [-5, 0.24, 0.25, 4.75, 1e300, -(2**60), None, "7", True]
+RECORDS = [{"page": "e\u0301", "old": True}, {"page": 7, "old": False}, {}, None]
+WORDS = ["ca", "cat", "e\u0301te\u0301", "cats", "CAT", "", "catch", None]
+HYBRID = (3139872686, 2605029348, 20, 12, 2666435330)
+
+# What is asked, by which oracle, and with which values
+ASKED: list[tuple[Counted, Randomizer, list[Any]]] = [
+    (SCORES, BinaryMean(21, 3139872686), NUMBERS),
+    (SCORES, HybridMean(21, *HYBRID), NUMBERS),
+    (SCORES, OneBitMean(21, 3783000000, 3139872686), NUMBERS),
+    (
+        Numbers(0, 1000, ask="variance"),
+        Sampled(2, (HybridMean(1001, *HYBRID), HybridMean(1_000_001, *HYBRID))),
+        [0, 333, 1000, None],
+    ),
+    (
+        Numbers(0, 10, ask="distribution", none=True, branching=4),
+        Sampled(2, (KAryResponse(4, 2786513124), Unary(12, ONE // 2, 1155094610))),
+        [0, 3, 4, 10, None],
+    ),
+    (
+        Attributes(FIELDS),
+        Sampled(2, (KAryResponse(5, 2786513124), KAryResponse(2, 3139872686))),
+        RECORDS,
+    ),
+    (
+        Attributes((*FIELDS, ("score", SCORES))),
+        Sampled(
+            3,
+            (
+                Loloha(5, 3, 9, 3221225472, 3221225472),
+                LongitudinalUnary(2, 2147483648, 511972652, 3450525472, 844441824),
+                OneBitMean(21, 3783000000, 3139872686),
+            ),
+        ),
+        [*RECORDS, {"page": "🎉", "old": 1, "score": 3.3}],
+    ),
+    (
+        Attributes((*FIELDS, ("sex", Domain(("f", "m")))), pairs=True),
+        Sampled(
+            3,
+            (
+                KAryResponse(10, 2786513124),
+                KAryResponse(15, 2786513124),
+                KAryResponse(6, 2786513124),
+            ),
+        ),
+        [*RECORDS, {"page": "🎉", "old": True, "sex": "m"}],
+    ),
+    (
+        Vocabulary("acéhst", longest=5, step=2),
+        Sampled(3, (CountMeanSketch(0, 4, 16, 1155094610),) * 3),
+        WORDS,
+    ),
+]
+
 
 class Listed:
     """Words from a list, and how many of them were taken."""
@@ -121,7 +186,10 @@ def vectors() -> dict[str, Any]:
         "digests": [digest_vector(text) for text in (*TEXTS[:3], "abc", "abcdefg")],
         "places": place_vectors(),
         "linear": linear_vectors(),
-        "messages": [one for kind in ORACLES for one in message_vectors(kind)],
+        "messages": [
+            *(one for kind in SAMPLES for one in message_vectors(kind)),
+            *(one for number in range(len(ASKED)) for one in asked_vectors(number)),
+        ],
     }
 
 
@@ -235,19 +303,37 @@ def message_vectors(kind: str) -> list[dict[str, Any]]:
     return out
 
 
-def task_of(oracle: Oracle, name: str) -> Task:
-    again = isinstance(oracle, Longitudinal) or oracle.outcomes <= 256
+def asked_vectors(number: int) -> list[dict[str, Any]]:
+    """Messages about numbers, attributes and words. Of several devices, where parts are
+    drawn.
+    """
+    domain, oracle, values = ASKED[number]
+    task = made(oracle, domain, f"asked {number}")
+    if isinstance(oracle, Sampled):
+        return [message(task, value, 0, 0, one) for one in DEVICES for value in values]
+    moments = MOMENTS if task.every else MOMENTS[:1]
+    return [message(task, value, *moment) for value in values for moment in moments]
+
+
+def task_of(oracle: Randomizer, name: str) -> Task:
     # an even number of items has no "none" among them
     none = oracle.items % 2 == 1
     count = oracle.items - none
     values: Any = EMOJI if count == len(EMOJI) else range(10, 10 + count)
+    return made(oracle, Domain(values, none) if oracle.items else None, name)
+
+
+def made(oracle: Randomizer, domain: Counted | None, name: str) -> Task:
+    again = not isinstance(domain, Vocabulary) and oracle.outcomes <= 256
+    again = again or oracle.freshness > 0
     return Task(
         name=name,
         oracle=oracle,
-        domain=Domain(values, none) if oracle.items else None,
+        domain=domain,
         epsilon=10.0,
         for_ever=10.0,
         every=1 if again else 0,
+        distinct=2 if again and isinstance(domain, Numbers | Attributes) else 1,
         messages=2 if again else 1,
         starts=date(2027, 1, 1),
         expires=date(2028, 1, 1),
@@ -257,14 +343,16 @@ def task_of(oracle: Oracle, name: str) -> Task:
     )
 
 
-def message(task: Task, value: Any, period: int, slot: int) -> dict[str, Any]:
-    memo = Memo.of(task, SECRET, SALT)
-    answer = Answer.of(task, value)
+def message(
+    task: Task, value: Any, period: int, slot: int, secret: bytes = SECRET
+) -> dict[str, Any]:
+    memo = Memo.of(task, secret, SALT)
+    answer = memo.answer(task, value)
     record = memo.record(task, answer, period, slot)
     header = Header(task.tag, task.version, period, task.stratum("2.0"))
     about = {
         "task": task.document.decode(),
-        "secret": SECRET.hex(),
+        "secret": secret.hex(),
         "salt": SALT.hex(),
         "value": value,
         "period": period,
@@ -276,27 +364,30 @@ def message(task: Task, value: Any, period: int, slot: int) -> dict[str, Any]:
         "answer": answer.known.hex(),
         "mark": memo.key("mark", answer.known).hex(),
         "item": memo.item(task, answer)[0].tolist(),
-        "id": message_id(task, period, slot).hex(),
+        "id": message_id(task, secret, period, slot).hex(),
     }
     about |= kept_in(memo, task, answer, period, slot)
     return about | {"message": (header.to_bytes() + record.tobytes()).hex()}
 
 
-def message_id(task: Task, period: int, slot: int) -> bytes:
+def message_id(task: Task, secret: bytes, period: int, slot: int) -> bytes:
     """What a collector tells retries by: a function of the secret, not of the memo."""
     first = task.first_day(period).isoformat().encode()
     parts = (b"message id", task.name.encode(), first, slot.to_bytes(4, "big"))
-    return hmac.new(SECRET, framed(*parts), hashlib.sha256).digest()[:16]
+    return hmac.new(secret, framed(*parts), hashlib.sha256).digest()[:16]
 
 
 def kept_in(
     memo: Memo, task: Task, answer: Answer, period: int, slot: int
 ) -> dict[str, Any]:
     """The keys of all noise, and what is drawn from those that are kept."""
-    if not isinstance(task.oracle, Longitudinal):
-        return {"once_key": memo.key("once", answer.known).hex()}
+    number, oracle = memo.part(task)
+    sampled = isinstance(task.oracle, Sampled)
+    part = {"part_key": memo.key("part").hex(), "part": number} if sampled else {}
+    if not isinstance(oracle, Longitudinal):
+        return part | {"once_key": memo.key("once", answer.known).hex()}
     when = (period.to_bytes(4, "big"), slot.to_bytes(4, "big"))
-    return {
+    return part | {
         "seed_key": memo.key("seed").hex(),
         "seed": int(memo.seeds(task)[0]),
         "permanent_key": memo.key("permanent", answer.known).hex(),

@@ -20,14 +20,19 @@ from dither.local.oracles import (
     hadamard,
     hashing,
     loloha,
+    mean,
     response,
+    sampled,
     sketch,
     subset,
     unary,
 )
 from dither.local.words import ONE
 
-MODULES = (hadamard, hashing, loloha, response, sketch, subset, unary)
+MODULES = (
+    *(hadamard, hashing, loloha, mean, response),
+    *(sampled, sketch, subset, unary),
+)
 Law = dict[Hashable, Fraction]
 
 

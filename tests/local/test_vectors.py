@@ -7,8 +7,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import math
 import unicodedata
 from datetime import date, timedelta
+from itertools import combinations
 
 import pytest
 
@@ -26,7 +28,7 @@ def test_the_file_is_made_from_the_code() -> None:
 
 def test_every_oracle_has_vectors() -> None:
     kinds = {json.loads(one["task"])["oracle"]["kind"] for one in VECTORS["messages"]}
-    assert kinds == set(ORACLES)
+    assert kinds == {*ORACLES, "sampled"}
 
 
 def test_rejections_and_ties_are_among_them() -> None:
@@ -215,7 +217,31 @@ def hadamard_sketch(o, item, words):
     return number((r * o["columns"] + c) * 2 + minus, 2 * cells - 1)
 
 
+def rounded(item, top, steps, words):
+    whole, rest = divmod(item * steps, top)
+    return whole + (below(words, top)[0] < rest)
+
+
+def binary_mean(o, item, words):
+    end = rounded(item, o["items"] - 1, 1, words)
+    return number(respond(words, o["truth"], 2, end), 1)
+
+
+def hybrid_mean(o, item, words):
+    largest = 1 + o["steps"] + o["window"]
+    if coin(words, o["binary"]):
+        return number(binary_mean(o, item, words)[0], largest)
+    start = rounded(item, o["items"] - 1, o["steps"], words)
+    inside = coin(words, o["inside"])
+    one = start + below(words, o["window"])[0]
+    other = below(words, o["steps"])[0]
+    other += o["window"] * (other >= start)
+    return number(2 + (one if inside else other), largest)
+
+
 ONCE = {
+    "binary mean": binary_mean,
+    "hybrid mean": hybrid_mean,
     "k-ary response": k_ary,
     "unary": unary,
     "subset selection": subset,
@@ -295,8 +321,110 @@ class Rappor(KeptBits):
         return head + super().instant(o | {"items": o["bits"]}, kept, seed, words)
 
 
-AGAIN = {"loloha": Loloha(), "longitudinal unary": KeptBits(), "rappor": Rappor()}
+class OneBit:
+    """The side of a threshold, kept."""
+
+    def seed(self, o, words):
+        return below(words, o["items"] - 1)[0]
+
+    def permanent(self, o, item, _, words):
+        return respond(words, o["kept"], 2, item)
+
+    def instant(self, o, kept, _, words):
+        return number(respond(words, o["sent"], 2, kept), 1)
+
+
+def size_of(o):
+    """Bytes of a record of one of the kinds that are sampled here."""
+    match o["kind"]:
+        case "binary mean" | "one-bit mean":
+            return 1
+        case "hybrid mean":
+            return len(number(0, 1 + o["steps"] + o["window"]))
+        case "k-ary response":
+            return len(number(0, o["items"] - 1))
+        case "loloha":
+            return len(number(0, o["functions"] * o["values"] - 1))
+        case "count-mean sketch":
+            return len(number(0, o["rows"] - 1)) + o["columns"] // 8
+    return -(-o["items"] // 8)
+
+
+AGAIN = {
+    "one-bit mean": OneBit(),
+    "loloha": Loloha(),
+    "longitudinal unary": KeptBits(),
+    "rappor": Rappor(),
+}
 INSTANT = {"sent", "sent_one", "sent_zero"}
+
+
+def permanent(oracle):
+    """The parameters without those of the instantaneous noise."""
+    kept = {k: v for k, v in oracle.items() if k not in INSTANT}
+    if "parts" in kept:
+        kept["parts"] = [permanent(part) for part in kept["parts"]]
+    return kept
+
+
+def answered(domain, value, part):
+    """The answer, and its item: None where there is none."""
+    if domain is None:
+        known = canonical(value) or b"n:"
+        return (known if len(known) <= 1024 else b"n:"), None
+    if "alphabet" in domain:
+        return word(domain, value, part), None
+    if "attributes" in domain:
+        return attribute(domain, value if isinstance(value, dict) else {}, part)
+    if "low" in domain:
+        return placed(domain, value, part)
+    values = domain.get("values") or range(domain["from"], domain["below"])
+    values = [canonical(one) for one in values]
+    known = canonical(value)
+    if known in values:
+        return known, values.index(known)
+    return b"n:", len(values) if domain["none"] else None
+
+
+def word(domain, value, part):
+    text = unicodedata.normalize("NFC", value) if isinstance(value, str) else ""
+    if not 0 < len(text) <= domain["longest"] or set(text) - set(domain["alphabet"]):
+        return b"n:"
+    lengths = [*range(domain["step"], domain["longest"], domain["step"])]
+    length = [*lengths, domain["longest"]][part]
+    return b"p:" + (text[:length] if len(text) >= length else text + "\0").encode()
+
+
+def attribute(domain, value, part):
+    fields = domain["attributes"]
+    if not domain["pairs"]:
+        name, own = fields[part]
+        return answered(own, value.get(name), 0)
+    pair = list(combinations(fields, 2))[part]
+    one, other = (answered(own, value.get(name), 0)[1] for name, own in pair)
+    if one is None or other is None:
+        return b"n:", None
+    values = pair[1][1]
+    item = one * (len(values["values"]) + values["none"]) + other
+    return b"i:%d" % item, item
+
+
+def placed(domain, value, part):
+    low, high, step = domain["low"], domain["high"], domain["step"]
+    top, branching = round((high - low) / step), domain["branching"]
+    widths = [1]
+    while branching and -(-(top + 1) // (widths[0] * branching)) > 1:
+        widths.insert(0, widths[0] * branching)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        nodes = -(-(top + 1) // widths[part]) if domain["none"] else None
+        return b"n:", nodes
+    inside = min(max(value, low), high)
+    item = min(math.floor((inside - low) / step + 0.5), top)
+    if domain["ask"] == "variance" and part:
+        item = (2 * item - top) ** 2
+    if domain["ask"] == "distribution":
+        item //= widths[part]
+    return b"i:%d" % item, item
 
 
 def frame(*parts):
@@ -308,17 +436,22 @@ class Device:
 
     def __init__(self, line):
         self.line, self.task = line, json.loads(line["task"])
-        self.oracle, self.domain = self.task["oracle"], self.task["domain"]
+        self.whole, asked = self.task["oracle"], self.task["domain"]
         self.document = line["task"].encode()
-        kept = {k: v for k, v in self.oracle.items() if k not in INSTANT}
         text = json.dumps(
-            {"domain": self.domain, "oracle": kept},
+            {"domain": asked, "oracle": permanent(self.whole)},
             sort_keys=True,
             separators=(",", ":"),
             ensure_ascii=False,
         )
         self.permanent_digest = hashlib.sha256(text.encode()).digest()
         self.tag = hashlib.sha256(self.document).digest()[:8]
+        self.oracle, part = self.whole, 0
+        if self.whole["kind"] == "sampled":
+            part = below(self.words("part"), len(self.whole["parts"]))[0]
+            self.oracle = self.whole["parts"][part]
+            self.check(part_key=self.key("part"), part=part)
+        self.part, self.domain = part, asked
 
     def key(self, purpose, *parts):
         start = (bytes.fromhex(self.line["salt"]), self.task["attribute"].encode())
@@ -336,25 +469,17 @@ class Device:
             parts += [self.task[name].encode() for name in ("name", "starts")]
         return hashlib.sha256(frame(*parts)).digest()
 
-    def values(self):
-        if "values" in self.domain:
-            return [canonical(value) for value in self.domain["values"]]
-        return [canonical(n) for n in range(self.domain["from"], self.domain["below"])]
-
-    def answer(self):
-        known = canonical(self.line["value"]) or b"n:"
-        fits = len(known) <= 1024 if self.domain is None else known in self.values()
-        return known if fits else b"n:"
-
-    def item(self, answer):
-        if self.domain is None:
-            return digest(answer)
-        values = self.values()
-        if answer in values:
-            return values.index(answer)
-        if self.domain["none"]:
-            return len(values)
-        return below(self.words("none"), len(values))[0]
+    def answered(self):
+        """The answer and its item; None where the domain has no item for "none"."""
+        known, item = answered(self.domain, self.line["value"], self.part)
+        if known != b"n:" and self.oracle["kind"] == "one-bit mean":
+            item = int(item > below(self.words("seed"), self.oracle["items"] - 1)[0])
+            known = b"i:%d" % item
+        if self.oracle["items"] == 0:
+            return known, digest(known)
+        if item is None:
+            item = below(self.words("none"), self.oracle["items"])[0]
+        return known, item
 
     def check(self, **found):
         for name, value in found.items():
@@ -370,6 +495,8 @@ class Device:
         numbers = (self.line[n].to_bytes(4, "big") for n in ("period", "slot"))
         instant = ("instant", self.tag, *numbers, answer)
         seed = how.seed(o, self.words("seed"))
+        if kind == "one-bit mean" and answer == b"n:":
+            item = int(item > seed)
         kept = how.permanent(o, item, seed, self.words("permanent", answer))
         self.check(seed_key=self.key("seed"), seed=seed, permanent=kept)
         self.check(permanent_key=self.key("permanent", answer))
@@ -384,6 +511,12 @@ class Device:
         secret = bytes.fromhex(self.line["secret"])
         return hmac.new(secret, data, hashlib.sha256).digest()[:16]
 
+    def wrapped(self, record):
+        if self.whole["kind"] != "sampled":
+            return record
+        longest = max(map(size_of, self.whole["parts"]))
+        return bytes([self.part]) + record.ljust(longest, b"\0")
+
     def message(self, record):
         stratum = self.task["strata"].index(self.line["stratum"])
         head = bytes([0xD1, 1]) + self.task["version"].to_bytes(2, "little") + self.tag
@@ -391,22 +524,15 @@ class Device:
         return head + record
 
 
-REPLAYED = [
-    one
-    for one in VECTORS["messages"]
-    if json.loads(one["task"])["oracle"]["kind"] in {*ONCE, *AGAIN}
-]
-
-
 def test_messages_follow_from_the_page() -> None:
-    for line in REPLAYED:
+    for line in VECTORS["messages"]:
         device = Device(line)
-        answer = device.answer()
-        item = device.item(answer)
+        answer, item = device.answered()
         device.check(tag=device.tag, permanent_digest=device.permanent_digest)
         device.check(memo=device.memo(), answer=answer, item=item)
         device.check(mark=device.key("mark", answer), id=device.id())
-        device.check(message=device.message(device.record(answer, item)))
+        record = device.wrapped(device.record(answer, item))
+        device.check(message=device.message(record))
 
 
 def test_parts_follow_from_the_page() -> None:

@@ -8,14 +8,18 @@ from typing import Any
 import numpy as np
 
 from dither.local.oracles import (
+    BinaryMean,
     CountMeanSketch,
     HadamardResponse,
     HadamardSketch,
+    HybridMean,
     KAryResponse,
     LocalHashing,
     Loloha,
     LongitudinalUnary,
-    Oracle,
+    OneBitMean,
+    Randomizer,
+    Sampled,
     SubsetSelection,
     Unary,
 )
@@ -27,13 +31,19 @@ __all__ = ["oracles", "sent"]
 ITEMS = 6
 
 
-def sent(oracle: Oracle, item: int, size: int) -> Any:
-    """The messages of so many devices that hold one item."""
+ENDS = 2  # the two places of the smallest grid
+TWO = (Unary.optimized(ITEMS, 1.0), BinaryMean.at(ENDS, 1.0))
+
+
+def sent(oracle: Randomizer, item: int, size: int) -> Any:
+    """The messages of so many devices that hold one item, in every part."""
     shape = (size,) if oracle.items else (size, 2)
+    if isinstance(oracle, Sampled):
+        shape = (size, len(oracle.parts))
     return oracle.randomize(np.full(shape, item), FRESH)
 
 
-def oracles() -> Iterator[tuple[str, Oracle]]:
+def oracles() -> Iterator[tuple[str, Randomizer]]:
     """Each at ε = 1; what is kept loses 2."""
     yield "binary response", KAryResponse.at(2, 1.0)
     yield "k-ary response", KAryResponse.at(ITEMS, 1.0)
@@ -47,5 +57,9 @@ def oracles() -> Iterator[tuple[str, Oracle]]:
     yield "LOLOHA", Loloha.at(ITEMS, 1.0, 2.0)
     yield "longitudinal unary encoding", LongitudinalUnary.at(ITEMS, 1.0, 2.0)
     yield "RAPPOR, basic", Rappor.at(ITEMS, epsilon=1.0, for_ever=2.0)
+    yield "binary mean", BinaryMean.at(ENDS, 1.0)
+    yield "hybrid mean", HybridMean.at(ENDS, 1.0)
+    yield "one-bit mean", OneBitMean.at(ENDS, 1.0, 2.0)
+    yield "one of two questions", Sampled(2, TWO)
     small = {"cohorts": 2, "bits": 8, "hashes": 1}
     yield "RAPPOR", Rappor.at(epsilon=1.0, for_ever=2.0, **small)

@@ -231,9 +231,9 @@ def _held(made: Task, values: Path | None, n: int | None) -> list[Any]:
         lines = domain_of(str(values))
         assert isinstance(lines, list)
         return lines
-    if made.domain is None:
-        raise ArgumentError("values", "are needed where any text is counted")
-    keys = made.domain.values
+    keys = getattr(made.domain, "values", None)
+    if keys is None:
+        raise ArgumentError("values", "are needed: the task has no list of its own")
     wanted = n or 100_000
     weights = [1 / (place + 1) for place in range(len(keys))]
     total = sum(weights)

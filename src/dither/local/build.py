@@ -8,9 +8,11 @@ from typing import Any
 
 from dither.by_name import by_name
 from dither.errors import ArgumentError
-from dither.local.choose import PAYLOAD, choose, domain_of, make
-from dither.local.domain import Domain
-from dither.local.oracles import Oracle
+from dither.local.asking import Asked, counted, fitting
+from dither.local.checks import parts_of
+from dither.local.choose import PAYLOAD, make
+from dither.local.domain import Counted, Domain
+from dither.local.oracles import OneBitMean, Oracle, Randomizer
 from dither.local.signing import SigningKey
 from dither.local.task import PERIODS, Task
 from dither.local.thresholds import wanted
@@ -18,6 +20,7 @@ from dither.privacy.numbers import whole
 
 __all__ = ["task"]
 
+SIDES = 2  # of a threshold: what a kept one-bit mean tells apart
 USUAL = 100  # messages below which nothing is estimated
 
 
@@ -25,7 +28,7 @@ USUAL = 100  # messages below which nothing is estimated
 def task(
     name: str,
     *,
-    domain: int | Sequence[Any] | Domain | None = None,
+    domain: Any = None,
     epsilon: float,
     for_ever: float | None = None,
     distinct: int = 1,
@@ -38,7 +41,8 @@ def task(
     attribute: str = "",
     strata: Sequence[str] = (),
     none: bool = True,
-    oracle: str | Oracle | None = None,
+    pairs: bool = False,
+    oracle: str | Randomizer | None = None,
     payload: int | None = PAYLOAD,
     key: SigningKey | None = None,
 ) -> Task:
@@ -50,6 +54,10 @@ def task(
     how many messages are expected: the oracle with the smallest variance is chosen
     (`choose`), unless `oracle` names one. domain=None counts any text.
 
+    `domain` can also be `Numbers` (their mean, variance or distribution), `Vocabulary`
+    (words that nobody has listed), or a mapping of several attributes to their
+    domains: each device then answers one of them, or one pair with `pairs`.
+
     The task runs from `starts` (today) until before `expires` (a year later).
     """
     for one, day in (("starts", starts), ("expires", expires)):
@@ -58,20 +66,14 @@ def task(
     days = _days(every)
     once, kept = _promises(epsilon, for_ever, days)
     expected = whole("n", n, "pass how many messages are expected")
-    values = None if domain is None else domain_of(domain, none)
-    if not isinstance(oracle, Oracle):
-        items = 0 if values is None else values.items
-        oracle = (
-            make(oracle, items, once, kept)
-            if oracle
-            else choose(
-                values,
-                epsilon=once,
-                n=expected,
-                for_ever=kept if days else None,
-                payload=payload,
-            ).oracle
-        )
+    asked = Asked(once, kept if days else None, expected, payload)
+    values = counted(domain, asked, none=none, pairs=pairs)
+    if isinstance(oracle, str):
+        oracle = _named(oracle, values, once, kept)
+    if oracle is None:
+        oracle = fitting(values, asked)
+    if any(isinstance(part, OneBitMean) for part in parts_of(oracle)):
+        distinct = max(distinct, SIDES)
     first = starts or datetime.now(UTC).date()  # as devices count days
     made = Task(
         name=name,
@@ -99,6 +101,16 @@ def _days(every: str | int | None) -> int:
             raise ArgumentError("every", 'must be "day", "week" or a number of days')
         return PERIODS[every]
     return whole("every", every, 'pass "day", "week" or a number of days')
+
+
+def _named(name: str, domain: Counted | None, once: float, kept: float) -> Oracle:
+    """The oracle of a name, for one list of values or for any text."""
+    if domain is not None and not isinstance(domain, Domain):
+        raise ArgumentError(
+            "oracle",
+            "is chosen for this domain; leave it out, or pass one that you made",
+        )
+    return make(name, 0 if domain is None else domain.items, once, kept)
 
 
 def _promises(epsilon: float, for_ever: float | None, days: int) -> tuple[float, float]:

@@ -8,8 +8,11 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from dither.errors import ArgumentError
+from dither.local.attributes import Attributes
 from dither.local.domain import canonical
-from dither.local.oracles import Longitudinal
+from dither.local.numbers import DISTRIBUTION, Numbers
+from dither.local.oracles import Mean, OneBitMean, Randomizer, Sampled
+from dither.local.vocabulary import Vocabulary
 from dither.privacy.numbers import positive
 
 if TYPE_CHECKING:
@@ -93,20 +96,52 @@ def _check_promise(task: Task) -> None:
 
 
 def _check_oracle(task: Task) -> None:
-    items = 0 if task.domain is None else task.domain.items
-    if task.oracle.items != items:
+    sizes = (0,) if task.domain is None else task.domain.sizes
+    if task.oracle.sizes != sizes:
         raise ArgumentError(
-            "oracle", f"is for {task.oracle.items} items, the domain has {items}"
+            "oracle",
+            f"is for {_listed(task.oracle.sizes)} items, the domain has "
+            f"{_listed(sizes)}",
         )
-    family = task.oracle.parameters.get("family", FAMILIES[0])
-    if family not in FAMILIES:
-        raise ArgumentError(
-            "oracle", f"hashes as google's clients do ({family}); use {FAMILIES[0]}"
-        )
-    fresh = isinstance(task.oracle, Longitudinal) and task.oracle.freshness >= FRESH_AT
-    if task.every and not fresh and task.oracle.outcomes > TRACKING:
+    _check_parts(task)
+    fresh = task.oracle.freshness >= FRESH_AT
+    kinds = task.oracle.tracking if fresh else task.oracle.outcomes
+    if task.every and kinds > TRACKING:
         raise ArgumentError(
             "oracle",
             "keeps one message for ever, which would tell devices apart; use "
             "LOLOHA or RAPPOR for answers that are given again, or every=None",
         )
+
+
+def _listed(sizes: tuple[int, ...]) -> str:
+    return ", ".join(map(str, sizes[:8])) + (", …" if len(sizes) > 8 else "")
+
+
+def parts_of(oracle: Randomizer) -> tuple[Randomizer, ...]:
+    return oracle.parts if isinstance(oracle, Sampled) else (oracle,)
+
+
+def _check_parts(task: Task) -> None:
+    """Each part must be of a kind that answers what is asked."""
+    for number, part in enumerate(parts_of(task.oracle)):
+        family = part.parameters.get("family", FAMILIES[0])
+        if family not in FAMILIES:
+            raise ArgumentError(
+                "oracle", f"hashes as google's clients do ({family}); use {FAMILIES[0]}"
+            )
+        if isinstance(part, Mean) != _asks_mean(task, number):
+            raise ArgumentError("oracle", f"{part.kind} does not answer what is asked")
+        if isinstance(part, OneBitMean) and task.every and task.distinct < 2:
+            raise ArgumentError("distinct", "must be 2: a number has two sides")
+    if isinstance(task.domain, Vocabulary) and task.every:
+        raise ArgumentError(
+            "every", "must be None: words that nobody has listed are asked for once"
+        )
+
+
+def _asks_mean(task: Task, part: int) -> bool:
+    domain = task.domain
+    if isinstance(domain, Attributes):
+        domain = domain.fields[part][1] if not domain.pairs else None
+    return isinstance(domain, Numbers) and domain.ask != DISTRIBUTION

@@ -7,26 +7,20 @@ from datetime import date
 from typing import Any
 
 from dither.errors import ArgumentError
-from dither.local.domain import Domain
+from dither.local.attributes import Attributes
+from dither.local.domain import Counted, Domain
+from dither.local.numbers import Numbers
 from dither.local.registry import oracle_from
+from dither.local.vocabulary import Vocabulary
 
-__all__ = ["FORMAT", "parsed", "typed", "written_domain"]
+__all__ = ["FORMAT", "parsed", "typed"]
 
 FORMAT = "dither local task, 1"
 
 
-def written_domain(domain: Domain | None) -> Any:
-    if domain is None:
-        return None
-    values = domain.values
-    if isinstance(values, range):
-        return {"from": values.start, "below": values.stop, "none": domain.none}
-    return {"values": list(values), "none": domain.none}
-
-
 def typed(read: dict[str, Any]) -> dict[str, Any]:
     typed = dict(read)
-    typed["domain"] = _domain(read["domain"])
+    typed["domain"] = None if read["domain"] is None else _domain(read["domain"])
     typed["oracle"] = oracle_from(read["oracle"])
     typed["strata"] = tuple(read["strata"])
     for one in ("starts", "expires"):
@@ -34,9 +28,17 @@ def typed(read: dict[str, Any]) -> dict[str, Any]:
     return typed
 
 
-def _domain(read: Any) -> Domain | None:
-    if read is None:
-        return None
+def _domain(read: Any) -> Counted:
+    """What is written another way than it would be is refused by `Task`."""
+    if "attributes" in read:
+        fields = tuple((name, _field(one)) for name, one in read["attributes"])
+        return Attributes(fields, read["pairs"])
+    return Vocabulary(**read) if "alphabet" in read else _field(read)
+
+
+def _field(read: Any) -> Domain | Numbers:
+    if "low" in read:
+        return Numbers(**read)
     if "values" in read:
         return Domain(tuple(read["values"]), read["none"])
     return Domain(range(read["from"], read["below"]), read["none"])

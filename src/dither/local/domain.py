@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dither.errors import ArgumentError
 from dither.local.words import Words, below
 
-__all__ = ["Domain", "canonical", "canonical_text"]
+__all__ = ["Counted", "Domain", "canonical", "canonical_text", "filled"]
 
 Whole = NDArray[np.int64]
 
@@ -45,6 +45,47 @@ def canonical_text(text: str) -> bytes | None:
     except UnicodeEncodeError:  # half of a surrogate pair
         return None
     return b"s:" + encoded if encoded else None
+
+
+class Counted(Protocol):
+    """What a task counts: it gives each value an item, or an item of each part where a
+    device samples one of several questions.
+    """
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The items of each part; 0 where they are digests of texts."""
+
+    @property
+    def different(self) -> int:
+        """How many answers, besides "none", a device can have to one part."""
+
+    def places(self, values: Any, words: Words) -> NDArray[Any]:
+        """The items of many values."""
+
+    def answer(self, value: object, part: int) -> tuple[bytes | None, int]:
+        """The bytes that a value's answer to a part is known by, and its item; None and
+        −1 where it has none.
+        """
+
+    def nothing(self, part: int) -> int | None:
+        """The item of "none"; None where it is a random one."""
+
+    def name(self, part: int, item: int) -> str:
+        """What an item is called."""
+
+    def written(self) -> dict[str, Any]:
+        """The domain as a task's document has it."""
+
+
+def filled(places: Whole, nothing: int | None, items: int, words: Words) -> Whole:
+    """Put "none", or a random item, where there is no place."""
+    outside = np.flatnonzero(places < 0)
+    if outside.size:
+        places[outside] = (
+            below(words, items, outside.size) if nothing is None else nothing
+        )
+    return places
 
 
 @dataclass(frozen=True)
@@ -97,16 +138,31 @@ class Domain:
         """The items of many values; values outside become "none"."""
         if isinstance(values, str | bytes):
             raise ArgumentError("values", "must be a list of values, not one text")
-        found = self._found(values)
-        outside = np.flatnonzero(found < 0)
-        if outside.size:
-            fill = (
-                len(self.values)
-                if self.none
-                else below(words, self.items, outside.size)
-            )
-            found[outside] = fill
-        return found
+        return filled(self._found(values), self.nothing(), self.items, words)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return (self.items,)
+
+    @property
+    def different(self) -> int:
+        return len(self.values)
+
+    def answer(self, value: object, part: int = 0) -> tuple[bytes | None, int]:  # noqa: ARG002
+        known, place = canonical(value), self.place(value)
+        return (known, place) if known and place >= 0 else (None, -1)
+
+    def nothing(self, part: int = 0) -> int | None:  # noqa: ARG002
+        return len(self.values) if self.none else None
+
+    def name(self, part: int, item: int) -> str:  # noqa: ARG002
+        return str(self.values[item]) if item < len(self.values) else "none"
+
+    def written(self) -> dict[str, Any]:
+        values = self.values
+        if isinstance(values, range):
+            return {"from": values.start, "below": values.stop, "none": self.none}
+        return {"values": list(values), "none": self.none}
 
     def _found(self, values: Any) -> Whole:
         integers = isinstance(values, np.ndarray) and values.dtype.kind in "ui"

@@ -44,14 +44,15 @@ class Score:
         """The standard error of each frequency."""
         found = self.evidence
         held = np.clip(found.counts, 0, found.messages)
-        variance = np.maximum(found.null + found.slope * held, 0)
+        variance = found.null + found.slope * held + found.curve * held**2
+        variance = np.maximum(variance, 0)
         return np.sqrt(variance) / found.gain / found.messages
 
     def ends(self, confidence: float) -> tuple[Reals, Reals]:
         found = self.evidence
         z = NORMAL.inv_cdf((1 + confidence) / 2)
-        # (above − gain·m)² = z²(null + slope·m), for m
-        square = found.gain**2
+        # (above − gain·m)² = z²(null + slope·m + curve·m²), for m
+        square = found.gain**2 - z**2 * found.curve
         middle = found.above * found.gain + z**2 * found.slope / 2
         rest = found.above**2 - z**2 * found.null
         root = np.sqrt(np.maximum(middle**2 - square * rest, 0))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Evidence", "Law", "pure", "squares"]
+__all__ = ["Evidence", "Law", "pure", "sampled", "squares"]
 
 Reals = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -29,7 +29,7 @@ class Law:
 @dataclass(frozen=True)
 class Evidence:
     """A statistic for each item, and its law: if m messages come from holders of the
-    item, it has mean gain · m and variance null + slope · m.
+    item, it has mean gain · m and variance null + slope · m + curve · m².
 
     `law` is its exact law for m = 0, where there is one.
     """
@@ -39,6 +39,7 @@ class Evidence:
     gain: float
     null: Reals
     slope: float | Reals
+    curve: float = 0.0
     law: Law | None = None
     doubt: tuple[float, float] = (0.0, 0.0)
     """By how much the statistic can be shifted by one collision, and the chance that it
@@ -84,6 +85,16 @@ def pure(
         slope=held - null,
         law=Law(hits, trials, other) if exact else None,
     )
+
+
+def sampled(found: Evidence, everyone: int, periods: int) -> Evidence:
+    """Evidence of devices that were drawn among `everyone`, about everyone: which of
+    them were drawn is one more reason to be off, the same in all periods.
+    """
+    left_out = 1 - found.messages / everyone
+    extra = found.gain**2 * periods * left_out
+    curve = -extra / max(found.messages, 1)
+    return replace(found, slope=found.slope + extra, curve=curve)
 
 
 def squares(found: Evidence) -> float:

@@ -15,18 +15,27 @@ from numpy.typing import NDArray
 from dither import frames
 from dither.chart import Chart
 from dither.errors import ArgumentError
-from dither.local.domain import canonical
+from dither.local.domain import Domain, canonical
 from dither.local.estimates import Score, detection_limit, discoveries
 from dither.local.hashes import digests
+from dither.local.parts import Part, parts, times
 from dither.local.rappor.decode import decode
 from dither.local.rappor.oracle import Rappor
-from dither.privacy.numbers import share
 from dither.release import Ends, Release, Source, Spread
 
 if TYPE_CHECKING:
     from dither.local.tally import Tally
 
-__all__ = ["Frequencies", "Promised", "estimate"]
+__all__ = [
+    "Frequencies",
+    "Promised",
+    "Within",
+    "frequencies",
+    "nearest_shares",
+    "promised",
+    "shared_notes",
+    "shares",
+]
 
 Reals = NDArray[np.float64]
 
@@ -157,44 +166,52 @@ def nearest_shares(value: Reals, *, whole: bool) -> Reals:
     return shares
 
 
-def estimate(
-    tally: Tally, candidates: Sequence[Any] | None, false_discoveries: float
+def frequencies(
+    tally: Tally, candidates: Sequence[Any] | None, rate: float
 ) -> Frequencies:
-    """The release of a tally; `Tally.estimate` says what it holds."""
-    rate = share("false_discoveries", false_discoveries, "pass a share such as 0.05")
-    if tally.messages < tally.task.minimum:
-        raise ArgumentError(
-            "tally",
-            f"has {tally.messages:,} messages, and the task needs "
-            f"{tally.task.minimum:,} (its `minimum`) before anything is estimated"
-            + (f"; {tally.left_out}" if tally.rejected else ""),
-        )
-    keys, items = _wanted(tally, candidates)
+    """The release of a tally that counts the values of a domain, or candidates."""
+    domain = tally.task.domain
+    assert domain is None or isinstance(domain, Domain)
+    keys, items = _wanted(domain, candidates)
     oracle = tally.task.oracle
     if isinstance(oracle, Rappor) and not oracle.items:
         return _decoded(tally, keys, rate)
-    counts, periods = tally.counts.sum(axis=0), _times(tally)
-    evidence = oracle.evidence(counts, tally.messages, periods, items)
+    whole = domain is not None and candidates is None
+    return shares(tally, parts(tally)[0], keys, items, rate, whole=whole)
+
+
+def shares(
+    tally: Tally,
+    part: Part,
+    keys: tuple[Any, ...],
+    items: NDArray[Any],
+    rate: float,
+    *,
+    whole: bool,
+    what: str = "",
+) -> Frequencies:
+    """How frequent some items of one part are."""
+    evidence = part.evidence(items)
     score = Score(evidence)
     return Frequencies(
-        what=tally.task.name,
+        what=what or tally.task.name,
         value=score.value,
-        sources=(_promised(tally),),
+        sources=(promised(tally),),
         spread=score,
         keys=keys,
-        notes=_notes(tally, oracle.influence),
-        messages=tally.messages,
+        notes=_notes(tally, tally.task.oracle.influence),
+        messages=part.messages,
         standard_errors=score.errors,
         p_values=score.p_values,
         found=discoveries(score.p_values, rate),
         detection_limit=detection_limit(evidence, len(keys), rate),
-        whole=tally.task.domain is not None and candidates is None,
+        whole=whole,
     )
 
 
 def _decoded(tally: Tally, keys: tuple[Any, ...], rate: float) -> Frequencies:
     """Bloom filters stand for several strings at once: they are told apart together."""
-    oracle, periods = tally.task.oracle, _times(tally)
+    oracle, periods = tally.task.oracle, times(tally)
     assert isinstance(oracle, Rappor)
     found = decode(oracle, tally.counts.sum(axis=0), keys, periods=periods, rate=rate)
     fit = (
@@ -205,7 +222,7 @@ def _decoded(tally: Tally, keys: tuple[Any, ...], rate: float) -> Frequencies:
     return Frequencies(
         what=tally.task.name,
         value=found.estimate,
-        sources=(_promised(tally),),
+        sources=(promised(tally),),
         spread=found,
         keys=keys,
         notes=(fit, *_notes(tally, float(found.influence.max()))),
@@ -219,26 +236,26 @@ def _decoded(tally: Tally, keys: tuple[Any, ...], rate: float) -> Frequencies:
     )
 
 
-def _times(tally: Tally) -> int:
-    """How often one device can have answered: what it keeps counts each time."""
-    return max(len(tally.periods), 1) * tally.task.messages
-
-
-def _promised(tally: Tally) -> Promised:
+def promised(tally: Tally) -> Promised:
     """One message promises its ε. Several of a device share what it has kept: they
     promise what its lifetime does.
     """
     task = tally.task
-    if _times(tally) == 1:
+    if times(tally) == 1:
         return Promised(task.once)
-    return Promised(
-        task.lifetime, condition=", whose answers change and return at the same times"
-    )
+    condition = f", whose {task.told_apart} change and return at the same times"
+    return Promised(task.lifetime, condition=condition)
 
 
 def _notes(tally: Tally, influence: float) -> tuple[str, ...]:
     percent = 100 * influence * 100 / tally.messages
-    notes = [f"a hundred liars move a share by up to {percent:.3g} points of 100"]
+    liars = f"a hundred liars move a share by up to {percent:.3g} points of 100"
+    return (liars, *shared_notes(tally))
+
+
+def shared_notes(tally: Tally) -> tuple[str, ...]:
+    """What every release of a tally says."""
+    notes = []
     if tally.task.every:
         notes.append(tally.task.promise)
     if tally.rejected:
@@ -247,10 +264,9 @@ def _notes(tally: Tally, influence: float) -> tuple[str, ...]:
 
 
 def _wanted(
-    tally: Tally, candidates: Sequence[Any] | None
+    domain: Domain | None, candidates: Sequence[Any] | None
 ) -> tuple[tuple[Any, ...], NDArray[Any]]:
     """The keys that are estimated, and what the oracle knows them by."""
-    domain = tally.task.domain
     if domain is None:
         return _candidates(candidates)
     if candidates is None:

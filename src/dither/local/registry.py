@@ -8,32 +8,40 @@ from typing import Any
 from dither.errors import ArgumentError
 from dither.local.domain import MOST
 from dither.local.oracles import (
+    BinaryMean,
     CountMeanSketch,
     HadamardResponse,
     HadamardSketch,
+    HybridMean,
     KAryResponse,
     LocalHashing,
     Loloha,
     LongitudinalUnary,
-    Oracle,
+    OneBitMean,
+    Randomizer,
+    Sampled,
     SubsetSelection,
     Unary,
 )
+from dither.local.oracles.sampled import MOST_PARTS
 from dither.local.rappor.oracle import Rappor
 from dither.local.words import ONE
 
 __all__ = ["ORACLES", "oracle_from"]
 
-ORACLES: dict[str, type[Oracle]] = {
+ORACLES: dict[str, type[Randomizer]] = {
     oracle.kind: oracle
     for oracle in (
+        BinaryMean,
         CountMeanSketch,
         HadamardResponse,
         HadamardSketch,
+        HybridMean,
         KAryResponse,
         LocalHashing,
         Loloha,
         LongitudinalUnary,
+        OneBitMean,
         Rappor,
         SubsetSelection,
         Unary,
@@ -41,8 +49,24 @@ ORACLES: dict[str, type[Oracle]] = {
 }
 
 
-def oracle_from(parameters: dict[str, Any]) -> Oracle:
+CELLS = 1 << 27  # integers of a tally, at most
+
+
+def oracle_from(parameters: dict[str, Any]) -> Randomizer:
     """An oracle from what is written down of it."""
+    if parameters.get("kind") != Sampled.kind:
+        return _single(parameters)
+    parts: Any = parameters.get("parts")
+    few = isinstance(parts, list) and len(parts) <= MOST_PARTS
+    if set(parameters) != {"kind", "items", "parts"} or not few:
+        raise ArgumentError("oracle", "has other parameters than its kind needs")
+    made = Sampled(parameters["items"], tuple(_single(part) for part in parts))
+    if made.cells > CELLS:
+        raise ArgumentError("oracle", f"must have at most {CELLS:,} integers")
+    return made
+
+
+def _single(parameters: dict[str, Any]) -> Randomizer:
     numbers = dict(parameters)
     made = ORACLES.get(numbers.pop("kind", ""))
     if made is None:

@@ -8,10 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
-from dither.local.oracles import Longitudinal, Oracle
+from dither.local.oracles import Longitudinal, Randomizer, Sampled
 from dither.local.words import FRESH
 
-__all__ = ["Rehearsal"]
+__all__ = ["Rehearsal", "rehearsal"]
+
+
+def rehearsal(oracle: Randomizer, devices: int) -> Rehearsal | SampledRehearsal:
+    """Made-up devices for an oracle."""
+    made = SampledRehearsal if isinstance(oracle, Sampled) else Rehearsal
+    return made(oracle, devices)  # type: ignore[arg-type]
 
 
 class Rehearsal:
@@ -19,7 +25,7 @@ class Rehearsal:
     limits how many values that are.
     """
 
-    def __init__(self, oracle: Oracle, devices: int) -> None:
+    def __init__(self, oracle: Randomizer, devices: int) -> None:
         self.oracle, self.devices = oracle, devices
         self._before: list[tuple[NDArray[Any], NDArray[Any]]] = []
         if isinstance(oracle, Longitudinal):
@@ -27,14 +33,12 @@ class Rehearsal:
 
     def answer(self, items: NDArray[Any]) -> NDArray[np.uint8]:
         """The records of one period."""
-        if len(items) != self.devices:
-            raise ArgumentError(
-                "histories", "must have a value of every device in every period"
-            )
+        _check_devices(items, self.devices)
         if not isinstance(self.oracle, Longitudinal):
             return self._kept(items, self.oracle.randomize(items, FRESH))
         keys = self.oracle.memo_keys(items, self._seeds)
-        kept = self._kept(items, self.oracle.permanent(keys, FRESH))
+        told_apart = keys if self.oracle.rounds else items
+        kept = self._kept(told_apart, self.oracle.permanent(keys, FRESH))
         return self.oracle.instant(kept, self._seeds, FRESH)
 
     def _kept(self, items: NDArray[Any], drawn: NDArray[Any]) -> NDArray[Any]:
@@ -47,3 +51,34 @@ class Rehearsal:
             drawn[again] = kept[again]
         self._before.append((items, drawn))
         return drawn
+
+
+class SampledRehearsal:
+    """As many devices, each of which answers one part for ever."""
+
+    def __init__(self, oracle: Sampled, devices: int) -> None:
+        self.oracle, self.devices = oracle, devices
+        drawn = oracle.draw(FRESH, devices)
+        self._mine = [np.flatnonzero(drawn == part) for part in range(oracle.items)]
+        self._parts = [
+            Rehearsal(part, len(mine))
+            for part, mine in zip(oracle.parts, self._mine, strict=True)
+        ]
+
+    def answer(self, items: NDArray[Any]) -> NDArray[np.uint8]:
+        """The records of one period."""
+        _check_devices(items, self.devices)
+        out = np.empty((self.devices, self.oracle.record), np.uint8)
+        for number, (part, mine) in enumerate(
+            zip(self._parts, self._mine, strict=True)
+        ):
+            records = part.answer(items[mine, number])
+            out[mine] = self.oracle.wrapped(number, records)
+        return out
+
+
+def _check_devices(items: NDArray[Any], devices: int) -> None:
+    if len(items) != devices:
+        raise ArgumentError(
+            "histories", "must have a value of every device in every period"
+        )

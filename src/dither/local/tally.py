@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from dither.errors import ArgumentError
 from dither.local.wire import BATCH, FORMAT, HEADER, SINGLE, Header, Messages
 
 if TYPE_CHECKING:
-    from dither.local.frequencies import Frequencies
     from dither.local.task import Task
 
 __all__ = ["Tally", "tally"]
@@ -82,17 +81,19 @@ class Tally:
 
     def estimate(
         self,
-        candidates: Sequence[Any] | None = None,
+        candidates: Any = None,
         *,
         false_discoveries: float = 0.05,
-    ) -> Frequencies:
-        """How frequent each value is: unbiased, with intervals.
+    ) -> Any:
+        """What the task asks for, unbiased, with intervals: how frequent each value is
+        (`Frequencies`), or the mean, variance or distribution of numbers.
 
-        Where the vocabulary is open, `candidates` are the values to look for.
+        Where the vocabulary is open, `candidates` are the values to look for; of
+        several attributes, it is the name of one, or the names of a pair.
         `false_discoveries` is the share of false ones among the values that are
         marked as found.
         """
-        from dither.local.frequencies import estimate
+        from dither.local.estimating import estimate
 
         return estimate(self, candidates, false_discoveries)
 

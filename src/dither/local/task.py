@@ -17,13 +17,14 @@ import numpy as np
 
 from dither.errors import ArgumentError
 from dither.ledger import DevicePromise, devices
-from dither.local.checks import check
-from dither.local.document import FORMAT, parsed, typed, written_domain
-from dither.local.domain import Domain, canonical
+from dither.local.checks import check, parts_of
+from dither.local.document import FORMAT, parsed, typed
+from dither.local.domain import Counted, Domain, canonical
 from dither.local.hashes import digests
-from dither.local.oracles import Oracle
-from dither.local.rehearsal import Rehearsal
+from dither.local.oracles import OneBitMean, Randomizer
+from dither.local.rehearsal import rehearsal
 from dither.local.signing import SigningKey, public_key, verify
+from dither.local.vocabulary import NOTHING
 from dither.local.wire import Header, Messages
 from dither.local.words import FRESH, Words
 from dither.privacy import PureDP, Relation, Unit
@@ -40,7 +41,6 @@ PERIODS = {"day": 1, "week": 7}
 FIXED = {"name", "version", "domain", "epsilon", "for_ever", "attribute"}
 TOGETHER = 1 << 17  # values randomized together: their arrays stay in the cache
 VISIBLE = 10.0  # an ε for each message that hides nothing
-NOTHING = b"n:"  # the canonical form of no answer, in an open vocabulary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +55,8 @@ class Task:
     """
 
     name: str
-    oracle: Oracle
-    domain: Domain | None
+    oracle: Randomizer
+    domain: Counted | None
     epsilon: float
     for_ever: float
     distinct: int = 1
@@ -94,7 +94,7 @@ class Task:
             return 1
         if self.domain is None:
             return self.distinct + 1
-        return min(self.distinct, len(self.domain.values)) + 1
+        return min(self.distinct, self.domain.different) + 1
 
     @property
     def lifetime(self) -> PureDP:
@@ -115,10 +115,29 @@ class Task:
             f"Each message: ε = {once:.4g}. All messages about one value: ε = "
             f"{for_ever:.4g}. All messages of a device, for ever: ε = "
             f"{self.lifetime.epsilon:.4g} ({self.values} values, none included), "
-            "against everyone whose answers change and return at the same times; "
-            f"against someone whose answers do so at other times, {self._changes}."
-            f"{strata}"
+            f"against everyone whose {self.told_apart} change and return at the same "
+            f"times; against someone whose answers do so at other times, "
+            f"{self._changes}.{strata}"
         )
+
+    @property
+    def told_apart(self) -> str:
+        """What of a device's answers is kept, one by one."""
+        if any(isinstance(part, OneBitMean) for part in parts_of(self.oracle)):
+            return (
+                "rounded answers (the side of a threshold that only the device knows)"
+            )
+        return "answers"
+
+    @property
+    def _counts(self) -> str:
+        """What is counted, in words."""
+        match self.domain:
+            case None:
+                return "any text"
+            case Domain(values=values):
+                return f"{len(values)} values"
+        return str(self.domain)
 
     @property
     def _changes(self) -> str:
@@ -136,13 +155,10 @@ class Task:
         return f"ε = {instant:.4g} for each message"
 
     def __str__(self) -> str:
-        items = (
-            "any text" if self.domain is None else f"{len(self.domain.values)} values"
-        )
         often = f"every {self.every} days" if self.every > 1 else "every day"
         signed = "signed" if self.signature else "not signed"
         return (
-            f"{self.name} (version {self.version}, {signed}): {items}, "
+            f"{self.name} (version {self.version}, {signed}): {self._counts}, "
             f"{often if self.every else 'once'}, {self.starts} until before "
             f"{self.expires}; {self.oracle.kind}, {self.oracle.record} bytes. "
             f"{self.promise}"
@@ -158,7 +174,8 @@ class Task:
     @cached_property
     def document(self) -> bytes:
         """The task as JSON: keys sorted, no spaces, UTF-8. These bytes are signed."""
-        plain = {"format": FORMAT, "domain": written_domain(self.domain)}
+        domain = None if self.domain is None else self.domain.written()
+        plain: dict[str, Any] = {"format": FORMAT, "domain": domain}
         plain |= {"oracle": self.oracle.parameters, "strata": list(self.strata)}
         plain |= {one: getattr(self, one).isoformat() for one in ("starts", "expires")}
         others = {name: getattr(self, name) for name in _lines()}
@@ -310,7 +327,7 @@ class Task:
 
         `histories` has, for each period, the values of all devices, in the same order.
         """
-        sent = Rehearsal(self.oracle, len(histories[0]) if len(histories) else 0)
+        sent = rehearsal(self.oracle, len(histories[0]) if len(histories) else 0)
         return [
             Messages(self._header(period, None), sent.answer(self.items(values)))
             for period, values in enumerate(histories)

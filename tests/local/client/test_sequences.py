@@ -21,13 +21,17 @@ from dither import local
 from dither.errors import ArgumentError
 from dither.local import bits, domain
 from dither.local.client import memo as memos
-from dither.local.client.memo import Answer, Memo
+from dither.local.client.memo import Memo
 from dither.local.oracles import (
     KAryResponse,
     Loloha,
     LongitudinalUnary,
+    OneBitMean,
+    Sampled,
     loloha,
+    mean,
     response,
+    sampled,
     unary,
 )
 from dither.local.rappor import oracle as rappor
@@ -97,7 +101,7 @@ def biased(words: Stream, threshold: int, rows: int, size: int):
 @pytest.fixture(autouse=True)
 def decided(monkeypatch):
     monkeypatch.setattr(bits, "biased", biased)
-    for module in (response, loloha, unary, rappor, memos, domain):
+    for module in (response, loloha, unary, rappor, mean, sampled, memos, domain):
         for name, stand_in in (("coins", coins), ("below", below)):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, stand_in)
@@ -127,7 +131,7 @@ def law(asked: Asked, kind: type[Memo] = Enumerated) -> Law:
         for period, (task, value) in enumerate(asked):
             memo = kind.of(task, b"secret", b"salt")
             object.__setattr__(memo, "decisions", decisions)
-            record = memo.record(task, Answer.of(task, value), period, 0)
+            record = memo.record(task, memo.answer(task, value), period, 0)
             said.append(record.tobytes())
         found[tuple(said)] += decisions.chance
         given = decisions.next()
@@ -399,3 +403,90 @@ def test_one_stream_under_two_rates_would_tell_the_value_for_sure(monkeypatch):
     two = replace(one, name="two", oracle=KAryResponse(2, part(0.9)))
     laws = [law(both(one, two, value), Shared) for value in "ab"]
     assert worst(*laws) is None
+
+
+# numbers: the side of a threshold is kept, not the number
+
+SIDES = OneBitMean(3, part(0.7), part(0.8))
+STEPS = [0, 1, 2, None]
+
+
+def number_task():
+    numbers = local.Numbers(0, 2)
+    return task_of(SIDES, domain=numbers)
+
+
+def sides(history: tuple[object, ...], threshold: int) -> tuple[object, ...]:
+    return tuple(one if one is None else one > threshold for one in history)
+
+
+def alike(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    """Whether sides change and return at the same times, whatever the threshold is."""
+    return all(
+        pattern(sides(one, threshold)) == pattern(sides(other, threshold))
+        for threshold in (0, 1)
+    )
+
+
+def test_a_number_that_stays_costs_what_is_kept():
+    task, kept = number_task(), response_ratio(SIDES.kept, 2)
+    for one, other, ratio in pairs(task, STEPS, 2):
+        if len(set(one)) == len(set(other)) == 1:
+            assert ratio <= kept
+            assert loss(ratio) <= SIDES.epsilon_for_ever
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_sides_that_change_at_the_same_times_cost_each_side_once(length):
+    task, kept = number_task(), response_ratio(SIDES.kept, 2)
+    compared = 0
+    for one, other, ratio in pairs(task, STEPS if length < 3 else [0, 2, None], length):
+        if alike(one, other):
+            compared += one != other
+            most = max(len(set(sides(one, threshold))) for threshold in (0, 1))
+            assert ratio <= kept**most
+            assert loss(ratio) <= task.lifetime.epsilon
+    assert compared > 4
+
+
+def test_other_sides_cost_the_noise_of_each_message():
+    """A number that moves a little for one device, and a lot for another, changes at
+    the same times; its sides do not.
+    """
+    task, instant = number_task(), response_ratio(SIDES.sent, 2)
+    for _, _, ratio in pairs(task, STEPS, 2):
+        assert ratio <= instant**2
+    moved, stayed = (law([(task, 0), (task, now)]) for now in (2, 1))
+    assert loss(worst(moved, stayed)) <= 2 * SIDES.epsilon_instant
+    assert "rounded answers" in task.promise
+    assert task.values == 3
+
+
+def test_a_device_answers_one_part_for_ever():
+    """Both messages are about the same attribute, and lose what one attribute does."""
+    oracle = Sampled(2, (PLAIN, Loloha(3, 3, 1, part(0.6), part(0.7))))
+    fields = {"page": ["a", "b"], "sex": ["f", "m"]}
+    task = task_of(oracle, fields, distinct=2)
+    kept = response_ratio(PLAIN.kept, 3)
+    values = [{"page": "a", "sex": "f"}, {"page": "b", "sex": "m"}]
+    laws = [law([(task, value), (task, value)]) for value in values]
+    assert all(said[0][0] == said[1][0] for found in laws for said in found)
+    assert worst(*laws) <= kept
+    changes = [
+        law([(task, one), (task, other)]) for one, other in (values, values[::-1])
+    ]
+    assert worst(*changes) <= kept**2
+    # drawn anew each time, both attributes would be told
+    fresh = [law([(task, value), (task, values[0])]) for value in values]
+    assert worst(*fresh) <= response_ratio(PLAIN.sent, 3) ** 2
+
+
+def test_an_attribute_that_is_not_asked_changes_nothing():
+    oracle = Sampled(2, (PLAIN, PLAIN))
+    task = task_of(oracle, {"page": ["a", "b"], "sex": ["f", "m"]}, distinct=2)
+    stays = {"page": "a", "sex": "f"}
+    moves = {"page": "a", "sex": "m"}
+    first, second = (law([(task, stays), (task, now)]) for now in (stays, moves))
+    for said, chance in first.items():
+        if said[0][0] == 0:
+            assert second[said] == chance

@@ -28,7 +28,6 @@ from dither.local.client.answering import (
     memo_of,
     open_period,
 )
-from dither.local.client.memo import Answer
 from dither.local.client.rows import JoinedTask, Rows
 from dither.local.client.sent import Sent, in_words
 from dither.local.client.store import Store
@@ -220,7 +219,7 @@ class Client:
             first, until = open_period(rows, known, task, now.date())
             period = task.period(first)
             memo = memo_of(rows, known, task)
-            answer = allowed(rows, known, task, memo, Answer.of(task, value))
+            answer = allowed(rows, known, task, memo, memo.answer(task, value))
             record = memo.record(task, answer, period, slot)
             header = Header(task.tag, task.version, period, section)
             message = header.to_bytes() + record.tobytes()

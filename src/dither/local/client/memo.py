@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from dither.local.domain import canonical
 from dither.local.hashes import digests
-from dither.local.oracles import Longitudinal
-from dither.local.task import NOTHING, Task
+from dither.local.oracles import Longitudinal, Randomizer, Sampled
+from dither.local.task import Task
+from dither.local.vocabulary import NOTHING
 from dither.local.words import Keyed, below
 
 __all__ = [
@@ -81,18 +82,18 @@ class Answer:
     place: int = -1
 
     @classmethod
-    def of(cls, task: Task, value: object) -> Answer:
-        """The value, or "none" if the task does not count it.
+    def of(cls, task: Task, value: object, part: int = 0) -> Answer:
+        """The value's answer to one part of the question, or "none" if it has none.
 
         Whatever an app passes, there is an answer: an error would tell something
         about the value (rule R1).
         """
         try:
-            known = canonical(value)
             if task.domain is None:
+                known = canonical(value)
                 return cls(known) if known and len(known) <= LONGEST else NONE
-            place = task.domain.place(value)
-            return cls(known, place) if known and place >= 0 else NONE
+            known, place = task.domain.answer(value, part)
+            return NONE if known is None else cls(known, place)
         except Exception:  # an object can do anything when it is looked at
             return NONE
 
@@ -123,10 +124,29 @@ class Memo:
     def words(self, purpose: str, *parts: bytes) -> Keyed:
         return Keyed(self.key(purpose, *parts))
 
+    def part(self, task: Task) -> tuple[int, Randomizer]:
+        """The part of the question that the device answers, for ever."""
+        if not isinstance(task.oracle, Sampled):
+            return 0, task.oracle
+        number = int(task.oracle.draw(self.words("part"), 1)[0])
+        return number, task.oracle.parts[number]
+
+    def answer(self, task: Task, value: object) -> Answer:
+        """What the device answers about a value. Values that are rounded alike are one
+        answer.
+        """
+        number, oracle = self.part(task)
+        found = Answer.of(task, value, number)
+        if found == NONE or not isinstance(oracle, Longitudinal) or not oracle.rounds:
+            return found
+        side = int(oracle.memo_keys(np.array([found.place]), self.seeds(task))[0])
+        return Answer(b"i:%d" % side, side)
+
     def seeds(self, task: Task) -> NDArray[np.int64]:
-        """The device's hash function or cohort: one for all answers."""
-        assert isinstance(task.oracle, Longitudinal)
-        return task.oracle.seeds(self.words("seed"), 1)
+        """The device's hash function, cohort or threshold: one for all answers."""
+        _, oracle = self.part(task)
+        assert isinstance(oracle, Longitudinal)
+        return oracle.seeds(self.words("seed"), 1)
 
     def item(self, task: Task, answer: Answer) -> NDArray[Any]:
         """The answer as the oracle knows it, in an array of one.
@@ -134,28 +154,43 @@ class Memo:
         Where the domain has no "none", it is a random item, the same for ever, with
         noise of its own.
         """
-        if task.domain is None:
+        number, oracle = self.part(task)
+        if not oracle.items:
             return digests([answer.known])
         if answer != NONE:
             return np.array([answer.place])
-        if task.domain.none:
-            return np.array([len(task.domain.values)])
-        return below(self.words("none"), task.domain.items, 1)
+        assert task.domain is not None
+        nothing = task.domain.nothing(number)
+        if nothing is not None:
+            return np.array([nothing])
+        return below(self.words("none"), oracle.items, 1)
 
     def permanent_answer(self, task: Task, answer: Answer) -> NDArray[Any]:
         """What is kept about an answer for ever: the first layer of noise."""
-        assert isinstance(task.oracle, Longitudinal)
-        keys = task.oracle.memo_keys(self.item(task, answer), self.seeds(task))
-        return task.oracle.permanent(keys, self.words("permanent", answer.known))
+        _, oracle = self.part(task)
+        assert isinstance(oracle, Longitudinal)
+        item = self.item(task, answer)
+        rounded = oracle.rounds and answer != NONE
+        keys = item if rounded else oracle.memo_keys(item, self.seeds(task))
+        return oracle.permanent(keys, self.words("permanent", answer.known))
 
     def record(self, task: Task, answer: Answer, period: int, slot: int) -> Packed:
         """The record of one message. Without instantaneous noise, it is the same in
         every period.
         """
-        if not isinstance(task.oracle, Longitudinal):
+        number, oracle = self.part(task)
+        if isinstance(oracle, Longitudinal):
+            said = self._said_again(task, oracle, answer, period, slot)
+        else:
             item = self.item(task, answer)
-            return task.oracle.randomize(item, self.words("once", answer.known))
+            said = oracle.randomize(item, self.words("once", answer.known))
+        whole = task.oracle
+        return whole.wrapped(number, said) if isinstance(whole, Sampled) else said
+
+    def _said_again(
+        self, task: Task, oracle: Longitudinal, answer: Answer, period: int, slot: int
+    ) -> Packed:
         kept = self.permanent_answer(task, answer)
         numbers = (period.to_bytes(4, "big"), slot.to_bytes(4, "big"))
         words = self.words("instant", task.tag, *numbers, answer.known)
-        return task.oracle.instant(kept, self.seeds(task), words)
+        return oracle.instant(kept, self.seeds(task), words)

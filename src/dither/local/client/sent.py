@@ -9,6 +9,7 @@ from datetime import date, datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from dither.local.oracles import Sampled
 from dither.local.task import Task
 from dither.text import clean
 
@@ -45,13 +46,8 @@ class Sent:
 
 def in_words(task: Task, record: NDArray[np.uint8], stratum: str | None = None) -> str:
     """What a message says, with the values' own names."""
-    said = task.oracle.describe(record)
-    if task.domain is not None:
-        said = PLACE.sub(lambda found: _named(task, int(found[1])), said)
+    said, domain = task.oracle.describe(record), task.domain
+    part = int(record[0, 0]) if isinstance(task.oracle, Sampled) else 0
+    if domain is not None:
+        said = PLACE.sub(lambda found: domain.name(part, int(found[1])), said)
     return said + (f", stratum {stratum}" if stratum is not None else "")
-
-
-def _named(task: Task, place: int) -> str:
-    assert task.domain is not None
-    values = task.domain.values
-    return str(values[place]) if place < len(values) else "none"

@@ -78,25 +78,27 @@ class Loloha(Numbered, Longitudinal):
                 raise ArgumentError(name, f"must be above 1/{self.values} of 2^32")
 
     @classmethod
-    def at(cls, items: int, epsilon: float, for_ever: float) -> Self:
-        """With the number of hash values, and the functions, of the smallest variance."""
+    def at(cls, items: int, epsilon: float, for_ever: float, pool: int = POOL) -> Self:
+        """With the number of hash values, and the functions, of the smallest variance.
+        `pool` is how many functions there may be.
+        """
         prime = best_prime(epsilon)
-        linear = cls._linear(items, prime)
-        shapes = [(prime, linear or POOL)]
+        linear = cls._linear(items, prime, pool)
+        shapes = [(prime, linear or pool)]
         if items <= POOL:  # of more items, hashing always has the smaller variance
             shapes.append((items, 1))
         made = [cls._made(items, *shape, epsilon, for_ever) for shape in shapes]
         return min(made, key=lambda oracle: oracle.spread)
 
     @staticmethod
-    def _linear(items: int, prime: int) -> int:
+    def _linear(items: int, prime: int, pool: int) -> int:
         """The smallest power of the prime that has a function for each item; 0 if there
         is none.
         """
         functions = prime
         while functions < items:
             functions *= prime
-        return functions if functions <= POOL else 0
+        return functions if functions <= pool else 0
 
     @classmethod
     def _made(
@@ -172,6 +174,10 @@ class Loloha(Numbered, Longitudinal):
     @property
     def freshness(self) -> float:
         return float(1 - chance(self.sent))
+
+    @property
+    def tracking(self) -> int:
+        return self.functions
 
     def seeds(self, words: Words, count: int) -> Whole:
         return below(words, self.functions, count)

@@ -20,6 +20,7 @@ __all__ = [
     "Longitudinal",
     "Numbered",
     "Oracle",
+    "Randomizer",
     "numbers_of",
     "records_of",
     "size_of",
@@ -57,8 +58,8 @@ def numbers_of(records: Packed) -> Whole:
 
 
 @dataclass(frozen=True)
-class Oracle(ABC):
-    """A way to randomize one item, and to estimate from many messages.
+class Randomizer(ABC):
+    """A way to randomize what a device answers, and to add up many messages.
 
     Items are numbers below `items`. Where the vocabulary is open (`items` is 0), they
     are digests: two 32-bit numbers for each string (`hashes.digests`).
@@ -66,6 +67,11 @@ class Oracle(ABC):
 
     kind: ClassVar[str]
     items: int
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The items of each part: one number, unless a device samples a part."""
+        return (self.items,)
 
     @property
     @abstractmethod
@@ -89,38 +95,17 @@ class Oracle(ABC):
 
     @property
     @abstractmethod
-    def rates(self) -> tuple[float, float]:
-        """How likely a message supports its own item, and each other one."""
-
-    @property
     def influence(self) -> float:
-        """By how much one message of a liar moves an estimated count at most."""
-        one, other = self.rates
-        return max(1 - other, other) / (one - other)
-
-    def outlook(self, messages: int) -> Evidence:
-        """What so many messages will say about an item nobody holds."""
-        return pure(np.zeros(1, np.int64), messages, *self.rates)
-
-    @property
-    def spread(self) -> float:
-        """The variance of an estimated frequency times the number of messages, for an
-        item nobody holds.
+        """By how much one message of a liar moves an estimated count at most; for a
+        mean, by how much it moves the sum, as a share of the range.
         """
-        once = self.outlook(1)
-        return float(once.null[0]) / once.gain**2
-
-    @property
-    def collisions(self) -> float:
-        """What hash functions that are few and fixed add to that variance, for each
-        message and each unit of Σ frequency².
-        """
-        return 0.0
 
     @property
     @abstractmethod
     def distance(self) -> float:
-        """The largest total variation distance between the messages of two items."""
+        """At least the largest total variation distance between the messages of two
+        items.
+        """
 
     @property
     def common(self) -> Fraction | None:
@@ -140,12 +125,6 @@ class Oracle(ABC):
     @abstractmethod
     def tally(self, records: Packed) -> Whole:
         """The integers of valid records: tallies of parts add up to that of the whole."""
-
-    @abstractmethod
-    def evidence(
-        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
-    ) -> Evidence:
-        """What the tallied integers say about these items."""
 
     @abstractmethod
     def describe(self, record: Packed) -> str:
@@ -173,6 +152,58 @@ class Oracle(ABC):
         """
         return math.inf
 
+    @property
+    def freshness(self) -> float:
+        """How likely a message changes a symbol or a bit of what is kept, at most."""
+        return 0.0
+
+    @property
+    def tracking(self) -> int:
+        """How many kinds of devices their messages tell apart for ever, where answers
+        are kept: without fresh noise, a kind for each message.
+        """
+        return self.outcomes
+
+
+@dataclass(frozen=True)
+class Oracle(Randomizer):
+    """A randomizer whose messages say how frequent each item is."""
+
+    @property
+    @abstractmethod
+    def rates(self) -> tuple[float, float]:
+        """How likely a message supports its own item, and each other one."""
+
+    @property
+    def influence(self) -> float:
+        one, other = self.rates
+        return max(1 - other, other) / (one - other)
+
+    def outlook(self, messages: int) -> Evidence:
+        """What so many messages will say about an item nobody holds."""
+        return pure(np.zeros(1, np.int64), messages, *self.rates)
+
+    @property
+    def spread(self) -> float:
+        """The variance of an estimated frequency times the number of messages, for an
+        item nobody holds.
+        """
+        once = self.outlook(1)
+        return float(once.null[0]) / once.gain**2
+
+    @property
+    def collisions(self) -> float:
+        """What hash functions that are few and fixed add to that variance, for each
+        message and each unit of Σ frequency².
+        """
+        return 0.0
+
+    @abstractmethod
+    def evidence(
+        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
+    ) -> Evidence:
+        """What the tallied integers say about these items."""
+
 
 class Numbered(Oracle):
     """An oracle whose message is one number, and whose tally counts each."""
@@ -192,7 +223,7 @@ class Numbered(Oracle):
         return np.bincount(numbers_of(records), minlength=self.outcomes)
 
 
-class Longitudinal(Oracle):
+class Longitudinal(Randomizer):
     """An oracle with two layers of noise: a permanent one, drawn once for each answer
     and kept, and an instantaneous one on top, drawn for each message.
 
@@ -201,10 +232,13 @@ class Longitudinal(Oracle):
     times could still be told apart by when the noise changes (docs/proofs/local.md).
     """
 
+    rounds: ClassVar[bool] = False
+    """Whether values that are rounded alike share one kept answer."""
+
     @property
-    @abstractmethod
-    def freshness(self) -> float:
-        """How likely a message changes a symbol or a bit of what is kept, at most."""
+    def tracking(self) -> int:
+        """What is kept hides behind fresh noise; a seed may be sent as it is."""
+        return 1
 
     @abstractmethod
     def seeds(self, words: Words, count: int) -> Whole:

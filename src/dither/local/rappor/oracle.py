@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dither.errors import ArgumentError
 from dither.local import bits as packing
 from dither.local.evidence import Evidence, pure
-from dither.local.oracles.oracle import Longitudinal
+from dither.local.oracles.oracle import Longitudinal, Oracle
 from dither.local.rappor import bloom
 from dither.local.rappor.calibration import Rates, calibrated, thresholds_of
 from dither.local.thresholds import check
@@ -32,7 +32,7 @@ BLOCK = 1 << 20  # records that are sorted by cohort together
 
 
 @dataclass(frozen=True)
-class Rappor(Longitudinal):
+class Rappor(Longitudinal, Oracle):
     """A Bloom filter of `hashes` among `bits` bits, in one of `cohorts` cohorts.
 
     The permanent answer to a value flips each bit of its filter with probability flip / 2^32 (half
@@ -221,6 +221,10 @@ class Rappor(Longitudinal):
     @property
     def freshness(self) -> float:
         return max(1 - self.sent_one / ONE, self.sent_zero / ONE)
+
+    @property
+    def tracking(self) -> int:
+        return self.cohorts
 
     def seeds(self, words: Words, count: int) -> Whole:
         return below(words, self.cohorts, count)

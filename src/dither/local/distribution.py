@@ -1,0 +1,198 @@
+"""How a number is distributed over devices: shares, and quantiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.errors import ArgumentError
+from dither.local.averages import plain
+from dither.local.frequencies import Within, nearest_shares, promised, shared_notes
+from dither.local.numbers import Numbers
+from dither.local.parts import Part, parts
+from dither.local.tree import Leaves, Tree
+from dither.privacy.numbers import share
+from dither.release import Ends, Release
+
+if TYPE_CHECKING:
+    from dither.local.tally import Tally
+
+__all__ = ["Distribution", "distribution"]
+
+Reals = NDArray[np.float64]
+NORMAL = NormalDist()
+
+
+@dataclass(frozen=True)
+class Normal:
+    """Values plus or minus so many standard errors."""
+
+    value: Reals
+    error: Reals
+
+    def ends(self, confidence: float) -> Ends:
+        width = NORMAL.inv_cdf((1 + confidence) / 2) * self.error
+        return self.value - width, self.value + width
+
+
+@dataclass(frozen=True)
+class QuantileSpread:
+    """All numbers of the grid that could be the quantile: enough lies up to there, and
+    not already before. Each of the two is tested at half of what may go wrong.
+    """
+
+    known: Known
+    level: float
+
+    def ends(self, confidence: float) -> Ends:
+        z = NORMAL.inv_cdf((1 + confidence) / 2)
+        above, error = self.known.above(self.level)
+        enough = above + z * error >= 0
+        enough[-1] = True
+        too_much = np.concatenate([[False], above[:-1] - z * error[:-1] >= 0])
+        possible = np.flatnonzero(enough & ~too_much)
+        if not possible.size:  # the curve crosses steeply and turns back
+            possible = np.array([self.known.place(self.level)])
+        numbers = self.known.numbers
+        return numbers.number(possible[0]), numbers.number(possible[-1])
+
+
+@dataclass(frozen=True)
+class Known:
+    """A tree, and the numbers of its leaves."""
+
+    numbers: Numbers
+    tree: Tree
+
+    @cached_property
+    def _sums(self) -> Leaves:
+        return self.tree.sums()
+
+    def above(self, level: float) -> tuple[Reals, Reals]:
+        """By how much the share up to each leaf is above this part of the whole, and
+        the standard error of that.
+        """
+        root, doubt = self.tree.root
+        above = self._sums.start + (self._sums.share - level) * root
+        variance = self._sums.variance + (self._sums.share - level) ** 2 * doubt
+        return above, np.sqrt(variance)
+
+    def place(self, level: float) -> int:
+        """The first leaf up to which there is enough. The shares are noisy: of several
+        crossings, the one in the middle.
+        """
+        above, _ = self.above(level)
+        rising = np.maximum.accumulate(above)
+        falling = np.minimum.accumulate(above[::-1])[::-1]
+        middle = (rising + falling) / 2
+        enough = np.flatnonzero(middle >= 0)
+        return int(enough[0]) if enough.size else len(above) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution(Release):
+    """The share of devices at each number of the grid: unbiased, and consistent over the
+    levels of the tree. `none` is the share with no number, where it is asked for.
+    """
+
+    messages: int = 0
+    standard_errors: Reals = field(default_factory=lambda: np.empty(0))
+    none: float = 0.0
+    known: Known | None = field(default=None, repr=False)
+
+    def quantile(self, level: float) -> Release:
+        """The number that this part of the devices do not exceed: 0.5 for the median."""
+        assert self.known is not None
+        part = float(share("level", level, "pass a share such as 0.5"))
+        return plain(
+            self,
+            what=f"{self.what}, quantile {part:g}",
+            value=float(self.known.numbers.number(self.known.place(part))),
+            spread=QuantileSpread(self.known, part),
+            keys=None,
+        )
+
+    def up_to(self, number: float) -> Release:
+        """The share of devices whose number is at most this, among those with one."""
+        assert self.known is not None
+        place = self.known.numbers.place(number)
+        if place < 0:
+            raise ArgumentError("number", "must be a number")
+        above, error = self.known.above(0.0)
+        root = self.known.tree.root[0]
+        ends = Normal(above[place : place + 1] / root, error[place : place + 1] / root)
+        return plain(
+            self,
+            what=f"{self.what}, up to {number:g}",
+            value=float(ends.value[0]),
+            spread=Within(ends, ends.value),
+            keys=None,
+        )
+
+    def consistent(self) -> Release:
+        """The nearest shares that are not negative. Free; no longer unbiased."""
+        value = nearest_shares(np.asarray(self.value), whole=not self.none)
+        assert self.spread is not None
+        note = "consistent: no share is negative; not unbiased"
+        spread = Within(self.spread, value)
+        return plain(self, value=value, spread=spread, notes=(*self.notes, note))
+
+    def _derived(self, **changes: Any) -> Release:
+        return plain(self, **changes)
+
+    def _lines(self) -> list[str]:
+        title = f"{self.what}, {self.messages:,} messages, 95 % intervals"
+        lines = []
+        for level in (0.05, 0.25, 0.5, 0.75, 0.95):
+            found = self.quantile(level)
+            low, high = found.interval()
+            lines.append(f"{level:.0%} up to {found.value:g} ({low:g} to {high:g})")
+        return [title, *lines]
+
+
+def distribution(tally: Tally, numbers: Numbers) -> Distribution:
+    """The release of a tally whose task asks for a distribution."""
+    known = Known(numbers, _tree(parts(tally), numbers))
+    leaves, (root, doubt) = known.tree.leaves(), known.tree.root
+    value = leaves.start + leaves.share * root
+    error = np.sqrt(leaves.variance + leaves.share**2 * doubt)
+    return Distribution(
+        what=tally.task.name,
+        value=value,
+        sources=(promised(tally),),
+        spread=Normal(value, error),
+        keys=tuple(numbers.number(np.arange(numbers.top + 1)).tolist()),
+        notes=shared_notes(tally),
+        messages=tally.messages,
+        standard_errors=error,
+        none=1 - root if numbers.none else 0.0,
+        known=known,
+    )
+
+
+def _tree(found: list[Part], numbers: Numbers) -> Tree:
+    levels = [_level(part) for part in found]
+    outside = None
+    if numbers.none:
+        shares, variances = (
+            np.array([level[k][-1] for level in levels]) for k in (0, 1)
+        )
+        weights = 1 / variances
+        outside = float(shares @ weights / weights.sum()), float(1 / weights.sum())
+        levels = [(value[:-1], variance[:-1]) for value, variance in levels]
+    values, variances_of = zip(*levels, strict=True)
+    return Tree(values, variances_of, numbers.branching, outside)
+
+
+def _level(part: Part) -> tuple[Reals, Reals]:
+    """The shares of a level's nodes, and their variances."""
+    evidence = part.evidence(np.arange(part.oracle.items))
+    held = np.clip(evidence.counts, 0, evidence.messages)
+    variance = evidence.null + evidence.slope * held + evidence.curve * held**2
+    square = (evidence.gain * evidence.messages) ** 2
+    return evidence.counts / evidence.messages, variance / square

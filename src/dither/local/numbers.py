@@ -1,0 +1,210 @@
+"""Numbers on a grid between two public bounds, and what is asked about them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.errors import ArgumentError
+from dither.local.domain import filled
+from dither.local.words import Words
+
+__all__ = ["ASKED", "AUTOMATIC", "DISTRIBUTION", "MEAN", "VARIANCE", "Numbers"]
+
+Whole = NDArray[np.int64]
+
+MEAN, VARIANCE, DISTRIBUTION = "mean", "variance", "distribution"
+ASKED = (MEAN, VARIANCE, DISTRIBUTION)
+AUTOMATIC = 0  # until a task is made: then the best is chosen
+LARGEST = {MEAN: 1 << 24, VARIANCE: 1 << 15, DISTRIBUTION: 1 << 20}
+"""Steps of the grid. Squares of places are drawn from 32-bit words."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers low, low + step, …, high. Others are rounded to the nearest, and to an
+    end if they lie outside; what is no number is no answer.
+
+    `ask` is "mean", "variance" (with the mean) or "distribution" (with quantiles). No
+    answer is a random number of the grid, unless `none` gives it a place of its own,
+    which a distribution can have. `branching` is how many nodes of a level of the
+    tree make one of the level above; a task chooses it.
+    """
+
+    low: float
+    high: float
+    step: float = 1.0
+    ask: str = MEAN
+    none: bool = False
+    branching: int = 0
+
+    def __post_init__(self) -> None:
+        self._check_bounds()
+        if self.ask not in ASKED:
+            raise ArgumentError("ask", f"must be one of: {', '.join(ASKED)}")
+        if self.top > LARGEST[self.ask]:
+            raise ArgumentError(
+                "step", f"is too small: at most {LARGEST[self.ask]:,} of them fit"
+            )
+        if type(self.none) is not bool or (self.none and self.ask != DISTRIBUTION):
+            raise ArgumentError("none", "has a place in a distribution only")
+        whole = type(self.branching) is int
+        tree = self.ask == DISTRIBUTION and self.branching != AUTOMATIC
+        if not whole or not (
+            2 <= self.branching <= 1 << 20 if tree else not self.branching
+        ):
+            raise ArgumentError("branching", "is for distributions: 2 at least")
+
+    def _check_bounds(self) -> None:
+        for name in ("low", "high", "step"):
+            value = getattr(self, name)
+            if type(value) not in (int, float) or not _plain(value):
+                raise ArgumentError(
+                    name, "must be a number: 0, or from 0.0001 to 1e15 in size"
+                )
+            object.__setattr__(self, name, float(value))
+        if not self.step > 0 or not self.low < self.high:
+            raise ArgumentError("high", "must be above low, and step above zero")
+        steps = (self.high - self.low) / self.step
+        if not math.isfinite(steps) or abs(steps - round(steps)) > 1e-6:
+            raise ArgumentError("step", "must divide the range from low to high")
+
+    def __str__(self) -> str:
+        step = f" in steps of {self.step:g}" if self.step != 1 else ""
+        return f"the {self.ask} of numbers from {self.low:g} to {self.high:g}{step}"
+
+    @property
+    def top(self) -> int:
+        """How many steps there are from low to high."""
+        return round((self.high - self.low) / self.step)
+
+    @property
+    def range(self) -> float:
+        return self.high - self.low
+
+    def number(self, place: Any) -> Any:
+        """The number at a place."""
+        return self.low + place * self.step
+
+    @property
+    def different(self) -> int:
+        return max(self.sizes) - self.none
+
+    @cached_property
+    def widths(self) -> tuple[int, ...]:
+        """How many places each level's nodes span, from the top of the tree down."""
+        widths = [1]
+        while self._nodes(widths[-1] * self.branching) > 1:
+            widths.append(widths[-1] * self.branching)
+        return tuple(widths[::-1])
+
+    def _nodes(self, width: int) -> int:
+        return -(-(self.top + 1) // width)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        if self.ask == MEAN:
+            return (self.top + 1,)
+        if self.ask == VARIANCE:
+            return (self.top + 1, self.top**2 + 1)
+        return tuple(self._nodes(width) + self.none for width in self.widths)
+
+    def place(self, value: object) -> int:
+        """The nearest place of the grid; −1 for what is no number."""
+        plain = value.item() if isinstance(value, np.generic) else value
+        if isinstance(plain, bool) or not isinstance(
+            plain, int | float | Decimal | Fraction
+        ):
+            return -1
+        if _is_nan(plain):
+            return -1
+        if plain <= self.low:
+            return 0
+        if plain >= self.high:
+            return self.top
+        if isinstance(plain, Decimal | Fraction):
+            steps = (Fraction(plain) - Fraction(self.low)) / Fraction(self.step)
+            return min(math.floor(steps + Fraction(1, 2)), self.top)
+        # in the order that every language keeps: devices must agree
+        return min(math.floor((float(plain) - self.low) / self.step + 0.5), self.top)
+
+    def _seen(self, places: Any, part: int) -> Any:
+        """What a part of the question sees of places."""
+        if self.ask == VARIANCE and part == 1:
+            return (2 * places - self.top) ** 2
+        if self.ask == DISTRIBUTION:
+            return places // self.widths[part]
+        return places
+
+    def places(self, values: Any, words: Words) -> NDArray[Any]:
+        if isinstance(values, str | bytes):
+            raise ArgumentError("values", "must be a list of numbers, not one text")
+        found = self._found(values)
+        columns = []
+        for part, items in enumerate(self.sizes):
+            seen = np.where(found < 0, -1, self._seen(found, part))
+            columns.append(filled(seen, self.nothing(part), items, words))
+        return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
+
+    def _found(self, values: Any) -> Whole:
+        if not isinstance(values, np.ndarray) or values.dtype.kind not in "iuf":
+            listed = values.tolist() if isinstance(values, np.ndarray) else values
+            return np.fromiter(map(self.place, listed), np.int64)
+        if values.dtype.itemsize > 8:  # wider than what is computed here
+            return np.fromiter(map(self.place, values), np.int64)
+        inside = np.clip(values.astype(np.float64), self.low, self.high)
+        steps = np.floor((inside - self.low) / self.step + 0.5)
+        places = np.minimum(np.nan_to_num(steps, nan=-1.0), self.top)
+        found: Whole = places.astype(np.int64)
+        return found
+
+    def answer(self, value: object, part: int = 0) -> tuple[bytes | None, int]:
+        place = self.place(value)
+        if place < 0:
+            return None, -1
+        seen = int(self._seen(place, part))
+        return b"i:%d" % seen, seen
+
+    def nothing(self, part: int = 0) -> int | None:
+        return self.sizes[part] - 1 if self.none else None
+
+    def name(self, part: int, item: int) -> str:
+        """An interval of numbers, in a distribution."""
+        if self.none and item == self.sizes[part] - 1:
+            return "none"
+        if self.ask != DISTRIBUTION:
+            return f"{self.number(item):g}"
+        width = self.widths[part]
+        low, high = item * width, min((item + 1) * width - 1, self.top)
+        ends = f"{self.number(low):g}"
+        return ends if low == high else f"{ends} to {self.number(high):g}"
+
+    def written(self) -> dict[str, Any]:
+        ends = {name: _written(getattr(self, name)) for name in ("low", "high", "step")}
+        return ends | {
+            "ask": self.ask,
+            "none": self.none,
+            "branching": self.branching,
+        }
+
+
+def _is_nan(value: int | float | Decimal | Fraction) -> bool:
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _plain(value: float) -> bool:
+    """Whether every language writes a number alike: without an exponent."""
+    return value == 0 or 1e-4 <= abs(value) <= 1e15
+
+
+def _written(value: float) -> int | float:
+    return int(value) if value.is_integer() else value
