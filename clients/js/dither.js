@@ -203,7 +203,7 @@ function canonical(value) {
 // A message is a number below `head` and a list of `bits`. Words are drawn in the order
 // that the page of the test vectors states. An oracle for answers that are given again
 // draws a `seed` once, what it will `keep` once for each answer, and what it will `send`
-// for each message; another one draws all with `randomize`. `oracles.js` has more kinds,
+// for each message; another one draws all with `randomize`. `kinds.js` has more kinds,
 // and is loaded when a task needs one.
 
 /** Keep a value with probability truth / 2^32, or draw one of the others. */
@@ -280,33 +280,62 @@ const MOST_BITS = 2 ** 20; // more would keep a small device busy
 const whole = (value, low, high) => Number.isInteger(value) && low <= value && value <= high;
 const keys = (read) => Object.keys(read).join(" ");
 
-/** An oracle from a document; its numbers are checked before they are used. */
-async function oracleOf(read) {
-  if (!ORACLES[read.kind]) await import("./oracles.js");
-  const [lines, made] = ORACLES[read.kind] ?? [];
+/** What a document asks for that is not here is in the other module. */
+const known = async (table, name) => table[name] ?? (await import("./kinds.js"), table[name]);
+
+/** One oracle from a document; its numbers are checked before they are used. */
+async function single(read) {
+  const [lines, made] = (await known(ORACLES, read.kind)) ?? [];
   const { kind, family, ...numbers } = read;
   const small = Object.values(numbers).every((one) => whole(one, 0, ONE));
   need(keys(read) === lines && small && read.items <= MOST_ITEMS + 1, "oracle");
-  const oracle = { head: 1, bits: 0, instant: Infinity, freshness: 0, ...made(read) };
-  const { valid, lost, head, bits } = oracle;
+  const oracle = { head: 1, bits: 0, instant: Infinity, freshness: 0, mean: false, ...made(read) };
+  const { valid, lost, head, bits, keep } = oracle;
   need(valid && 0 < lost && lost < Infinity && bits <= MOST_BITS && head <= 2 ** 53, "oracle");
-  const lasting = Object.entries(read).filter(([name]) => !INSTANT.includes(name));
+  const lasting = Object.fromEntries(Object.entries(read).filter(([name]) => !INSTANT.includes(name)));
   const outcomes = head * 2 ** Math.min(bits, 64);
-  return { forEver: lost, outcomes, ...oracle, items: read.items, lasting: Object.fromEntries(lasting) };
+  const usual = { forEver: lost, outcomes, tracking: keep ? 1 : outcomes };
+  return { ...usual, ...oracle, items: read.items, lasting, size: sizeOf(head) + Math.ceil(bits / 8) };
 }
 
-/** A record: the number in as few bytes as hold the largest, then bits, the lowest first. */
-function recordOf({ head }, [number, bits]) {
-  const packed = Array(Math.ceil(bits.length / 8)).fill(0);
-  bits.forEach((bit, at) => (packed[at >> 3] |= bit << (at & 7)));
-  return [...little(number, sizeOf(head)), ...packed];
+/** An oracle, or several of which a device draws one, once and for all. */
+async function oracleOf(read) {
+  const sampled = read.kind === "sampled";
+  const parts = await Promise.all((sampled ? read.parts : [read]).map(single));
+  const most = (line) => Math.max(...parts.map((part) => part[line]));
+  const sum = (line) => parts.reduce((total, part) => total + part[line], 0);
+  const alike = parts.every((part) => !part.keep === !parts[0].keep);
+  const several = whole(parts.length, 2, 256) && read.items === parts.length && alike;
+  need(!sampled || (keys(read) === "items kind parts" && several), "oracle");
+  const lasting = parts.map((part) => part.lasting);
+  return {
+    ...{ sampled, parts, size: sampled + most("size") },
+    ...{ lost: most("lost"), forEver: most("forEver"), instant: most("instant") },
+    freshness: Math.min(...parts.map((part) => part.freshness)),
+    ...{ tracking: sum("tracking"), outcomes: sum("outcomes") },
+    lasting: sampled ? { ...read, parts: lasting } : lasting[0],
+  };
+}
+
+/** A record: the part's number, where there are several; the number that is said, in as
+ * few bytes as hold the largest; bits, the lowest first. All parts have the same size. */
+function recordOf({ sampled, size }, { number, own }, [said, bits]) {
+  const record = new Uint8Array(size);
+  const start = [...(sampled ? [number] : []), ...little(said, sizeOf(own.head))];
+  record.set(start);
+  bits.forEach((bit, at) => (record[start.length + (at >> 3)] |= bit << (at & 7)));
+  return record;
 }
 
 /** What a record says, in words. */
-function inWords({ head, bits, says }, record, named) {
-  const size = sizeOf(head);
-  const ones = range(bits).filter((at) => (record[size + (at >> 3)] >> (at & 7)) & 1);
-  return says(fromLittle(record.slice(0, size)), ones, named);
+function inWords({ oracle, domain }, record) {
+  const { sampled, parts } = oracle;
+  const number = sampled ? record[0] : 0;
+  const { head, bits, says } = parts[number];
+  const [start, end] = [+sampled, sampled + sizeOf(head)];
+  const ones = range(bits).filter((at) => (record[end + (at >> 3)] >> (at & 7)) & 1);
+  const said = says(fromLittle(record.slice(start, end)), ones, (item) => domain.name(item, number));
+  return sampled ? `question ${number + 1} of ${parts.length}: ${said}` : said;
 }
 
 // Tasks
@@ -318,24 +347,55 @@ const LINES =
 const TRACKING = 256; // kept messages of more kinds would tell devices apart
 const FRESH_AT = 0.01; // less noise in a message leaves what is kept to be seen
 
-/** What a value is counted as: its place among declared values, −1 for all others. */
-function domainOf(read) {
-  if (read === null) return { items: 0 };
-  const { values, none, from, below } = read;
-  need(keys(read) === (values ? "none values" : "below from none") && typeof none === "boolean", "domain");
-  const places = new Map((values ?? []).map((value, at) => [canonical(value), at]));
-  const count = values ? places.size : below - from;
-  const listed = values ? count === values.length && !places.has(null) : [from, below].every(Number.isSafeInteger);
-  need(listed && whole(count, 1, MOST_ITEMS), "domain");
+/** For the names of its lines, what a domain is: how many items each part of the question
+ * has (`sizes`), how many answers are `different`, the answer to a value as
+ * [its canonical text, item], the item of no answer if it has one, and items' names. */
+const DOMAINS = {
+  __proto__: null,
+
+  "none values": ({ values, none }) => {
+    const places = new Map(values.map((value, at) => [canonical(value), at]));
+    need(places.size === values.length && !places.has(null), "domain");
+    return counted(values.length, none, (known) => places.get(known), (at) => values[at]);
+  },
+
+  "below from none": ({ from, below, none }) => {
+    need([from, below].every(Number.isSafeInteger), "domain");
+    const place = (known) => (known?.startsWith("i:") ? known.slice(2) - from : -1);
+    return counted(below - from, none, place, (at) => from + at);
+  },
+};
+
+/** Values that are counted one by one, and "none", which may have an item of its own. */
+function counted(count, none, place, name) {
+  need(whole(count, 1, MOST_ITEMS) && typeof none === "boolean", "domain");
   return {
-    ...{ count, none, items: count + none },
-    place(known) {
-      if (values) return places.get(known) ?? -1;
-      const at = known.startsWith("i:") ? known.slice(2) - from : -1;
-      return whole(at, 0, count - 1) ? at : -1;
+    sizes: [count + none],
+    different: count,
+    answer: (value) => {
+      const text = canonical(value);
+      const at = place(text);
+      return whole(at, 0, count - 1) ? [text, at] : null;
     },
-    name: (at) => `${at === count ? "none" : values ? values[at] : from + at}`,
+    nothing: () => (none ? count : undefined),
+    name: (at) => (at < count ? `${name(at)}` : "none"),
   };
+}
+
+/** Any text, known by its bytes. */
+const OPEN = {
+  sizes: [0],
+  different: Infinity,
+  answer: (value) => {
+    const text = canonical(value);
+    return text && utf8(text).length <= LONGEST ? [text] : null;
+  },
+};
+
+async function domainOf(read) {
+  const made = read === null ? () => OPEN : await known(DOMAINS, keys(read));
+  need(made, "domain");
+  return { means: () => false, once: false, ...(await made(read)) };
 }
 
 /** A number as Python writes it. */
@@ -364,8 +424,8 @@ async function checked(document) {
   need(again === document, "document", "is not written in the form that is signed");
   need(isText(name), "name");
   need(isText(attribute), "attribute");
-  const known = new Set(strata.map((one) => typeof one === "string" && canonical(one)));
-  need(known.size === strata.length && known.size <= 256 && !known.has(false) && !known.has(null), "strata");
+  const texts = new Set(strata.map((one) => typeof one === "string" && canonical(one)));
+  need(texts.size === strata.length && texts.size <= 256 && !texts.has(false) && !texts.has(null), "strata");
   const limits = { distinct: [1, 2 ** 20], every: [0, 366], messages: [1, 255], minimum: [2, 2 ** 40], version: [1, 65_535] };
   for (const [line, ends] of Object.entries(limits)) need(whole(read[line], ...ends), line);
   need(every || distinct * messages === 1, "every", "is needed for devices that answer more than once");
@@ -374,13 +434,17 @@ async function checked(document) {
   need(iso(first) === starts && iso(end) === expires && starts > "0001" && first < end, "expires");
   const periods = every ? Math.ceil((end - first) / every) : 1;
   need(periods <= 65_536, "expires");
-  const [domain, oracle] = [domainOf(read.domain), await oracleOf(read.oracle)];
+  const [domain, oracle] = [await domainOf(read.domain), await oracleOf(read.oracle)];
   for (const [line, really] of [["epsilon", oracle.lost], ["for_ever", oracle.forEver]]) {
     need(really <= read[line], line, `${read[line]} is promised, but the thresholds lose ${shown(really, 6)}`);
   }
-  need(oracle.items === domain.items, "oracle", "is for another number of items than the domain");
-  const hidden = !every || oracle.freshness >= FRESH_AT || oracle.outcomes <= TRACKING;
-  need(hidden, "oracle", "keeps one message for ever, which would tell devices apart");
+  const sizes = oracle.parts.map((part) => part.items);
+  need(`${sizes}` === `${domain.sizes}`, "oracle", "is for another number of items than the domain");
+  need(oracle.parts.every((part, at) => part.mean === domain.means(at)), "oracle", "does not answer what is asked");
+  need(!every || distinct > 1 || !oracle.parts.some((part) => part.rounds), "distinct", "must be 2: a number has two sides");
+  need(!every || !domain.once, "every", "must be 0: words that nobody has listed are asked for once");
+  const kinds = oracle.freshness >= FRESH_AT ? oracle.tracking : oracle.outcomes;
+  need(!every || kinds <= TRACKING, "oracle", "keeps one message for ever, which would tell devices apart");
   const permanent = `{"domain":${JSON.stringify(read.domain)},"oracle":${JSON.stringify(oracle.lasting)}}`;
   return { ...read, first, end, periods, domain, oracle, permanent, document };
 }
@@ -412,7 +476,7 @@ export class Task {
 
   /** How many answers a device can have kept: distinct values, and "none". */
   get answers() {
-    return this.every ? Math.min(this.distinct, this.domain.count ?? Infinity) + 1 : 1;
+    return this.every ? Math.min(this.distinct, this.domain.different) + 1 : 1;
   }
 
   /** The ε of a message, of all messages about one value, of all messages for ever, and
@@ -433,7 +497,8 @@ export class Task {
    * show what noise does. A device answers with `client.answer`. */
   async rehearse(value, { period = 0, stratum } = {}) {
     const words = fresh();
-    return messageOf(this, answerOf(this, value), period, stratum, () => words);
+    const part = await partOf(this, () => words);
+    return messageOf(this, part, answerOf(this, part, value), period, stratum, () => words);
   }
 }
 
@@ -458,31 +523,46 @@ function header({ version, tag, strata, periods }, period, stratum) {
   return [0xd1, 1, ...little(version, 2), ...tag, ...little(period, 2), section, 0];
 }
 
-/** The answer to a value: its canonical text, or "none" if it is not counted. No value
- * makes this fail: an error would tell something about it. */
-function answerOf({ domain }, value) {
-  const known = canonical(value) ?? NONE;
-  const counted = domain.items ? domain.place(known) >= 0 : utf8(known).length <= LONGEST;
-  return counted ? known : NONE;
+/** The part of the question that a device answers, and what it draws once for it. */
+async function partOf({ oracle }, words) {
+  const { sampled, parts } = oracle;
+  const number = sampled ? await (await words("part")).below(parts.length) : 0;
+  const own = parts[number];
+  return { number, own, seed: own.seed ? await own.seed(await words("seed")) : 0 };
+}
+
+/** The answer to a value, as [its canonical text, item]; [NONE] if it is not counted. No
+ * value makes this fail: an error would tell something about it. Values that are rounded
+ * alike are one answer. */
+function answerOf({ domain }, { number, own, seed }, value) {
+  try {
+    const found = domain.answer(value, number) ?? [NONE];
+    const side = +(found[1] > seed);
+    return own.rounds && found[0] !== NONE ? [`i:${side}`, side] : found;
+  } catch {
+    return [NONE]; // an object can do anything when it is looked at
+  }
 }
 
 /** The answer as the oracle knows it. Where the domain has no "none", that is a random
- * item, from the words that are asked for then. */
-async function itemOf({ domain }, answer, words) {
-  if (!domain.items) return utf8(answer);
-  if (answer !== NONE) return domain.place(answer);
-  return domain.none ? domain.count : (await words()).below(domain.count);
+ * item. */
+async function itemOf({ domain }, { number, own }, [text, item], words) {
+  if (!own.items) return utf8(text);
+  if (text !== NONE) return item;
+  return domain.nothing(number) ?? (await words("none")).below(own.items);
 }
 
 /** A message, drawn from the words that `words` gives for each purpose. */
-async function messageOf(task, answer, period, stratum, words) {
+async function messageOf(task, part, answer, period, stratum, words) {
   const head = header(task, period, stratum);
-  const { seed, keep, send, randomize } = task.oracle;
-  const item = await itemOf(task, answer, () => words("none"));
-  if (randomize) return concat([head, recordOf(task.oracle, await randomize(await words("once"), item))]);
-  const drawn = await seed(await words("seed"));
-  const kept = await keep(await words("permanent"), item, drawn);
-  return concat([head, recordOf(task.oracle, await send(await words("instant"), kept, drawn))]);
+  const { keep, send, randomize } = part.own;
+  const item = await itemOf(task, part, answer, words);
+  const noise = async (purpose) => words(purpose, answer[0]);
+  const kept = keep && (await keep(await noise("permanent"), item, part.seed, answer[0] !== NONE));
+  const said = keep
+    ? await send(await noise("instant"), kept, part.seed)
+    : await randomize(await noise("once"), item);
+  return concat([head, recordOf(task.oracle, part, said)]);
 }
 
 // Signatures
@@ -512,12 +592,11 @@ function memoOf(task, secret, salt) {
   const words = async (...parts) => keyed(await key(...parts));
 
   /** The message of a period; without noise of its own, it says the same in every one. */
-  async function message(answer, period, slot, stratum) {
+  function message(part, answer, period, slot, stratum) {
     const when = [task.tag, four(period), four(slot)];
-    return messageOf(task, answer, period, stratum, (purpose) => {
-      const about = { once: [answer], permanent: [answer], instant: [...when, answer] };
-      return words(purpose, ...(about[purpose] ?? []));
-    });
+    return messageOf(task, part, answer, period, stratum, (purpose, ...about) =>
+      words(purpose, ...(purpose === "instant" ? when : []), ...about),
+    );
   }
 
   return { key, words, message };
@@ -663,13 +742,13 @@ function openPeriod(state, task) {
 /** The answer, or "none" where the device has used up its distinct values. A task keeps to
  * its own number; all tasks of a memo together keep to what was reserved. */
 function allowed(state, task, answer, mark) {
-  if (answer === NONE) return answer;
+  if (answer[0] === NONE) return answer;
   const marks = state.marks.filter((one) => one.memo === task.memo);
   const own = marks.filter((one) => one.task === task.name).map((one) => one.mark);
   if (own.slice(0, task.distinct).includes(mark)) return answer;
   const everyone = new Set(marks.map((one) => one.mark));
   const fits = everyone.has(mark) || everyone.size < memoRow(state, task).values;
-  if (own.includes(mark) || own.length >= task.distinct || !fits) return NONE;
+  if (own.includes(mark) || own.length >= task.distinct || !fits) return [NONE];
   state.marks.push({ memo: task.memo, task: task.name, mark });
   return answer;
 }
@@ -825,10 +904,11 @@ export class Client {
   async #made(state, task, value, slot, stratum) {
     const { number, first, until } = openPeriod(state, task);
     const memo = memoOf(task, state.secret, memoRow(state, task).salt);
-    const wanted = answerOf(task, value);
-    const answer = allowed(state, task, wanted, toHex(await memo.key("mark", wanted)));
-    const bytes = await memo.message(answer, number, slot, stratum);
-    const words = inWords(task.oracle, bytes.slice(16), task.domain.name);
+    const part = await partOf(task, memo.words);
+    const wanted = answerOf(task, part, value);
+    const answer = allowed(state, task, wanted, toHex(await memo.key("mark", wanted[0])));
+    const bytes = await memo.message(part, answer, number, slot, stratum);
+    const words = inWords(task, bytes.slice(16));
     const said = stratum === undefined ? words : `${words}, stratum ${stratum}`;
     const message = toHex(bytes);
     const about = { at: new Date(Date.now()).toISOString(), task: task.name, version: task.version, first, until, slot };
@@ -884,9 +964,9 @@ function stop(state, task) {
   note(state, task, known, "stopped");
 }
 
-/** What oracles are made of, and what the test vectors name; not for apps. */
+/** What kinds are made of, and what the test vectors name; not for apps. */
 export const parts = {
-  ...{ ONE, ORACLES, answerOf, big, bitsLoss, canonical, encoded, fresh, fromLittle, idOf, inside },
-  ...{ itemOf, keyed, loss, memoOf, need, not, oracleOf, range, resent, respond, responseLoss },
-  ...{ sayOnes, some, split, unaryLoss, wordsFrom },
+  ...{ DOMAINS, NONE, ONE, ORACLES, answerOf, big, bitsLoss, canonical, domainOf, fresh, fromLittle, idOf },
+  ...{ inside, itemOf, keyed, keys, loss, memoOf, need, not, oracleOf, partOf, range, resent, respond },
+  ...{ responseLoss, shown, single, some, split, unaryLoss, wellFormed, whole, wordsFrom },
 };

@@ -3,9 +3,9 @@
  * differs, which must be nothing.
  */
 import { parts, Task } from "../dither.js";
-import { digest, linear, place } from "../oracles.js";
+import { digest, linear, place } from "../kinds.js";
 
-const { answerOf, canonical, idOf, itemOf, keyed, memoOf, wordsFrom } = parts;
+const { answerOf, canonical, idOf, itemOf, keyed, memoOf, partOf, wordsFrom } = parts;
 
 export const toHex = (bytes) => Array.from(bytes, (one) => one.toString(16).padStart(2, "0")).join("");
 export const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
@@ -82,34 +82,34 @@ async function replayMessage(line, differences) {
   const task = await Task.fromDocument(line.task);
   const same = (name, got) => differences.same(`${task.name}, ${name}`, got, line[name]);
   const memo = memoOf(task, line.secret, line.salt);
-  const answer = answerOf(task, line.value);
-  const item = await itemOf(task, answer, () => memo.words("none"));
-  const encoded = (text) => toHex(new TextEncoder().encode(text));
+  const part = await partOf(task, memo.words);
+  const answer = answerOf(task, part, line.value);
+  const item = await itemOf(task, part, answer, memo.words);
   same("tag", toHex(task.tag));
   same("permanent_digest", toHex(task.permanent));
   same("memo", task.memo);
-  same("answer", encoded(answer));
-  same("mark", toHex(await memo.key("mark", answer)));
-  same("item", task.domain.items ? item : digest(item));
-  if (task.oracle.randomize) same("once_key", toHex(await memo.key("once", answer)));
-  else await replayKept(task, memo, answer, item, line, same);
-  same("message", toHex(await memo.message(answer, line.period, line.slot, line.stratum)));
-  if ("id" in line) {
-    const first = new Date((task.first + line.period * task.every) * 86_400_000).toISOString().slice(0, 10);
-    same("id", toHex(await idOf(line.secret, task.name, first, line.slot)));
+  same("answer", toHex(new TextEncoder().encode(answer[0])));
+  same("mark", toHex(await memo.key("mark", answer[0])));
+  same("item", part.own.items ? item : digest(item));
+  if (task.oracle.sampled) {
+    same("part", part.number);
+    same("part_key", toHex(await memo.key("part")));
   }
+  if (part.own.randomize) same("once_key", toHex(await memo.key("once", answer[0])));
+  else await replayKept(task, memo, part, answer, item, line, same);
+  same("message", toHex(await memo.message(part, answer, line.period, line.slot, line.stratum)));
+  const first = new Date((task.first + line.period * task.every) * 86_400_000).toISOString().slice(0, 10);
+  same("id", toHex(await idOf(line.secret, task.name, first, line.slot)));
 }
 
 const four = (number) => Uint8Array.from([24, 16, 8, 0], (by) => number >>> by);
 
-async function replayKept(task, memo, answer, item, line, same) {
-  const { seed, keep } = task.oracle;
-  const drawn = await seed(await memo.words("seed"));
-  const kept = await keep(await memo.words("permanent", answer), item, drawn);
+async function replayKept(task, memo, part, [text], item, line, same) {
+  const kept = await part.own.keep(await memo.words("permanent", text), item, part.seed, text !== "n:");
   same("seed_key", toHex(await memo.key("seed")));
-  same("seed", drawn);
-  same("permanent_key", toHex(await memo.key("permanent", answer)));
+  same("seed", part.seed);
+  same("permanent_key", toHex(await memo.key("permanent", text)));
   same("permanent", Array.isArray(kept) ? packed(kept) : kept);
   const when = [four(line.period), four(line.slot)];
-  same("instant_key", toHex(await memo.key("instant", task.tag, ...when, answer)));
+  same("instant_key", toHex(await memo.key("instant", task.tag, ...when, text)));
 }

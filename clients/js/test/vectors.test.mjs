@@ -34,7 +34,7 @@ test("fresh words come from the system, at most 65,536 bytes at a time", async (
 });
 
 test("no other source of randomness is named", () => {
-  for (const name of ["dither.js", "oracles.js", "node.js"]) {
+  for (const name of ["dither.js", "kinds.js", "node.js"]) {
     const source = readFileSync(new URL(`../${name}`, import.meta.url), "utf8");
     assert.doesNotMatch(source, /Math\.random/);
   }

@@ -1,11 +1,13 @@
 /**
- * More ways to randomize an answer: those that hash, and those that send sets. Importing
- * this adds them; a task that needs one loads it by itself.
+ * More kinds of questions: answers that are hashed or sent as sets, means, several
+ * attributes, and words that nobody has listed. Importing this module adds them; a task
+ * that needs one loads it by itself.
  */
 import { parts } from "./dither.js";
 
-const { ONE, ORACLES, big, bitsLoss, fromLittle, inside, loss, need, not } = parts;
-const { range, resent, respond, responseLoss, some, split, unaryLoss } = parts;
+const { DOMAINS, ONE, ORACLES, big, bitsLoss, canonical, domainOf, fromLittle, inside, keys } = parts;
+const { loss, need, not, range, resent, respond, responseLoss, shown, some, split } = parts;
+const { unaryLoss, wellFormed, whole } = parts;
 
 const HALF = ONE / 2;
 
@@ -66,6 +68,21 @@ function hashValue(number, values) {
 function isSketch(items, rows, columns) {
   return !items && rows > 1 && columns > 1 && isPower(columns) && rows * columns <= 2 ** 27;
 }
+
+/** A place of a grid of `top` steps on one of `steps`: up or down at random, so that its
+ * mean stays exactly. */
+async function rounded(words, item, top, steps) {
+  const [whole, rest] = split(item * steps, top);
+  return whole + ((await words.below(top)) < rest);
+}
+
+/** A number rounded to one end of its range, and that end told truly at `truth`. */
+async function bitOf(words, truth, item, top) {
+  return respond(words, truth, 2, await rounded(words, item, top, 1));
+}
+
+const highOrLow = (number) => (number ? "high" : "low");
+const isMean = (items, truth) => items > 1 && truth > HALF && truth < ONE;
 
 Object.assign(ORACLES, {
   "subset selection": ["items kind size truth", ({ items, size, truth }) => ({
@@ -174,6 +191,7 @@ Object.assign(ORACLES, {
       forEver,
       instant,
       freshness: (ONE - sent) / ONE,
+      tracking: functions,
       head: functions * values,
       seed: (words) => words.below(functions),
       keep: (words, item, seed) => respond(words, kept, values, hashed(item, seed)),
@@ -206,6 +224,7 @@ Object.assign(ORACLES, {
       instant: bitsLoss(sent_one, sent_zero, bits),
       freshness: Math.max(ONE - sent_one, sent_zero) / ONE,
       head: cohorts,
+      tracking: cohorts,
       bits,
       seed: (words) => words.below(cohorts),
       keep: async (words, item, seed) => {
@@ -223,4 +242,161 @@ Object.assign(ORACLES, {
       },
     };
   }],
+
+  "binary mean": ["items kind truth", ({ items, truth }) => ({
+    valid: isMean(items, truth),
+    lost: responseLoss(truth, 2),
+    head: 2,
+    mean: true,
+    randomize: async (words, item) => [await bitOf(words, truth, item, items - 1), []],
+    says: highOrLow,
+  })],
+
+  "hybrid mean": ["binary inside items kind steps truth window", (o) => {
+    const { items, truth, binary, inside: within, steps, window } = o;
+    const windowLoss = loss(big(within) * big(steps), not(within) * big(window));
+    const sizes = [steps, window].every((one) => whole(one, 1, 2 ** 16));
+    return {
+      valid: isMean(items, truth) && inside(binary, within, windowLoss) && sizes && (items - 1) * steps <= 2 ** 52,
+      lost: Math.max(responseLoss(truth, 2), windowLoss),
+      head: 2 + steps + window,
+      mean: true,
+      randomize: async (words, item) => {
+        if (await words.coin(binary)) return [await bitOf(words, truth, item, items - 1), []];
+        const start = await rounded(words, item, items - 1, steps);
+        const keep = await words.coin(within);
+        const inner = start + (await words.below(window));
+        const outer = await words.below(steps);
+        return [2 + (keep ? inner : outer + (outer >= start ? window : 0)), []];
+      },
+      says: (number) => (number < 2 ? highOrLow(number) : `place ${number - 2} of ${steps + window}`),
+    };
+  }],
+
+  "one-bit mean": ["items kept kind sent", ({ items, kept, sent }) => {
+    const truth = big(kept) * big(sent) + not(kept) * not(sent);
+    return {
+      valid: isMean(items, kept) && isMean(items, sent),
+      lost: loss(truth, big(ONE) ** 2n - truth),
+      forEver: responseLoss(kept, 2),
+      instant: responseLoss(sent, 2),
+      freshness: (ONE - sent) / ONE,
+      head: 2,
+      mean: true,
+      rounds: true,
+      seed: (words) => words.below(items - 1),
+      // an answer is a side already; no answer is a place
+      keep: (words, item, seed, answered) => respond(words, kept, 2, answered ? item : +(item > seed)),
+      send: async (words, held) => [await respond(words, sent, 2, held), []],
+      says: highOrLow,
+    };
+  }],
+});
+
+// Domains
+
+/** Numbers on a grid between two public bounds; others are rounded, or cut to an end. */
+function numbers({ ask, branching, high, low, none, step }) {
+  const plain = (one) => Number.isFinite(one) && (one === 0 || (1e-4 <= Math.abs(one) && Math.abs(one) <= 1e15));
+  const steps = (high - low) / step;
+  const top = Math.round(steps);
+  const grid = [low, high, step].every(plain) && step > 0 && low < high && Math.abs(steps - top) <= 1e-6;
+  const most = { __proto__: null, mean: 2 ** 24, variance: 2 ** 15, distribution: 2 ** 20 }[ask];
+  const tree = ask === "distribution";
+  need(grid && top <= most && typeof none === "boolean" && (tree || !none), "domain");
+  need(tree ? whole(branching, 2, 2 ** 20) : branching === 0, "domain");
+  const widths = [1];
+  while (tree && Math.ceil((top + 1) / (widths[0] * branching)) > 1) widths.unshift(widths[0] * branching);
+  const nodes = widths.map((width) => Math.ceil((top + 1) / width) + none);
+  const sizes = ask === "variance" ? [top + 1, top ** 2 + 1] : nodes;
+  const named = (at) => shown(low + at * step, 6);
+  return {
+    sizes,
+    different: Math.max(...sizes) - none,
+    means: () => !tree,
+    answer: (value, part) => {
+      const at = placeOf(value, low, high, step, top);
+      if (at < 0) return null;
+      const seen = ask === "variance" && part ? (2 * at - top) ** 2 : Math.floor(at / (widths[part] ?? 1));
+      return [`i:${seen}`, seen];
+    },
+    nothing: (part) => (none ? sizes[part] - 1 : undefined),
+    name: (item, part) => {
+      if (none && item === sizes[part] - 1) return "none";
+      const [start, end] = [item * widths[part], Math.min((item + 1) * widths[part] - 1, top)];
+      return start === end ? named(start) : `${named(start)} to ${named(end)}`;
+    },
+  };
+}
+
+/** The nearest place of the grid, in the order of steps that every language keeps; −1 for
+ * what is no number. */
+function placeOf(value, low, high, step, top) {
+  if (typeof value === "bigint") value = Number(value);
+  if (typeof value !== "number" || Number.isNaN(value)) return -1;
+  if (value <= low) return 0;
+  if (value >= high) return top;
+  return Math.min(Math.floor((value - low) / step + 0.5), top);
+}
+
+/** Several attributes of a device, of which it answers one, or one pair. */
+async function attributes({ attributes: fields, pairs }) {
+  const names = fields.map(([name]) => name);
+  const apart = names.every((name) => typeof name === "string" && canonical(name)) && new Set(names).size === names.length;
+  need(apart && names.length > 1 && typeof pairs === "boolean" && fields.every((field) => field.length === 2), "domain");
+  need(fields.every(([, one]) => FIELDS.includes(keys(one)) && (one.ask === undefined || (one.ask === "mean" && !pairs))), "domain");
+  const domains = await Promise.all(fields.map(([, one]) => domainOf(one)));
+  const all = range(names.length);
+  const asked = pairs ? all.flatMap((one) => all.slice(one + 1).map((other) => [one, other])) : all.map((one) => [one]);
+  const sizes = asked.map((part) => part.reduce((size, at) => size * domains[at].sizes[0], 1));
+  need(asked.length <= 256 && (!pairs || Math.max(...sizes) <= 2 ** 24), "domain");
+  const given = (value, at) => (Object.hasOwn(Object(value), names[at]) ? value[names[at]] : undefined);
+  const itemIn = (value, at) => domains[at].answer(given(value, at), 0)?.[1] ?? domains[at].nothing(0);
+  return {
+    sizes,
+    different: Math.max(...sizes),
+    means: (part) => !pairs && domains[part].means(0),
+    answer: (value, part) => {
+      if (!pairs) return domains[part].answer(given(value, part), 0);
+      const [one, other] = asked[part].map((at) => itemIn(value, at));
+      const item = one * domains[asked[part][1]].sizes[0] + other;
+      return Number.isNaN(item) ? null : [`i:${item}`, item];
+    },
+    nothing: (part) => (pairs ? undefined : domains[part].nothing(0)),
+    name: (item, part) => {
+      const last = domains[asked[part].at(-1)].sizes[0];
+      const items = pairs ? split(item, last) : [item];
+      return asked[part].map((at, turn) => `${names[at]} ${domains[at].name(items[turn], 0)}`).join(", ");
+    },
+  };
+}
+
+const FIELDS = ["none values", "below from none", "ask branching high low none step"];
+
+/** Words of an alphabet, of which each device sends a prefix of one length. */
+function vocabulary({ alphabet, longest, step }) {
+  const letters = new Set(alphabet);
+  const apart = [...alphabet].length === letters.size && whole(letters.size, 2, 4096);
+  const plain = alphabet.normalize("NFC") === alphabet && wellFormed(alphabet) && !letters.has("\0");
+  need(apart && plain && whole(longest, 1, 64) && whole(step, 1, longest - 1), "domain");
+  need((letters.size + 1) ** step <= 2 ** 18, "domain");
+  const lengths = [...range(longest).filter((length) => length && length % step === 0), longest];
+  return {
+    sizes: lengths.map(() => 0),
+    different: 1,
+    once: true,
+    answer: (value, part) => {
+      if (typeof value !== "string" || value.length > 8 * longest || [...value].length > 4 * longest) return null;
+      const word = [...value.normalize("NFC")];
+      if (!whole(word.length, 1, longest) || !word.every((letter) => letters.has(letter))) return null;
+      const end = word.length < lengths[part] ? "\0" : "";
+      return [`p:${word.slice(0, lengths[part]).join("")}${end}`];
+    },
+  };
+}
+
+Object.assign(DOMAINS, {
+  "ask branching high low none step": numbers,
+  "attributes pairs": attributes,
+  "alphabet longest step": vocabulary,
 });
