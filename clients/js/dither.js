@@ -327,23 +327,13 @@ function recordOf({ sampled, size }, { number, own }, [said, bits]) {
   return record;
 }
 
-/** What a record says, in words. */
-function inWords({ oracle, domain }, record) {
-  const { sampled, parts } = oracle;
-  const number = sampled ? record[0] : 0;
-  const { head, bits, says } = parts[number];
-  const [start, end] = [+sampled, sampled + sizeOf(head)];
-  const ones = range(bits).filter((at) => (record[end + (at >> 3)] >> (at & 7)) & 1);
-  const said = says(fromLittle(record.slice(start, end)), ones, (item) => domain.name(item, number));
-  return sampled ? `question ${number + 1} of ${parts.length}: ${said}` : said;
-}
-
 // Tasks
 
 const FORMAT = "dither local task, 1";
 const LINES =
   "attribute distinct domain epsilon every expires for_ever format messages minimum name " +
   "oracle starts stopped strata version";
+const HEADER = 16; // bytes of a message in front of its record
 const TRACKING = 256; // kept messages of more kinds would tell devices apart
 const FRESH_AT = 0.01; // less noise in a message leaves what is kept to be seen
 
@@ -491,6 +481,18 @@ export class Task {
   get cost() {
     const [over, under] = written(this.oracle.forEver);
     return Number((big(this.answers) * over * NANO + under - 1n) / under);
+  }
+
+  /** What a message says, in words. */
+  inWords(message) {
+    const { sampled, parts } = this.oracle;
+    const number = sampled ? message[HEADER] : 0;
+    const { head, bits, says } = parts[number];
+    const start = HEADER + sampled;
+    const end = start + sizeOf(head);
+    const ones = range(bits).filter((at) => (message[end + (at >> 3)] >> (at & 7)) & 1);
+    const said = says(fromLittle(message.slice(start, end)), ones, (item) => this.domain.name(item, number));
+    return sampled ? `question ${number + 1} of ${parts.length}: ${said}` : said;
   }
 
   /** A message with fresh noise, as if from a device of its own: for tests, and pages that
@@ -908,7 +910,7 @@ export class Client {
     const wanted = answerOf(task, part, value);
     const answer = allowed(state, task, wanted, toHex(await memo.key("mark", wanted[0])));
     const bytes = await memo.message(part, answer, number, slot, stratum);
-    const words = inWords(task, bytes.slice(16));
+    const words = task.inWords(bytes);
     const said = stratum === undefined ? words : `${words}, stratum ${stratum}`;
     const message = toHex(bytes);
     const about = { at: new Date(Date.now()).toISOString(), task: task.name, version: task.version, first, until, slot };
@@ -942,7 +944,8 @@ export class Client {
   /** What left this device, oldest first, for its owner to read. It says nothing for sure:
    * `epsilon` bounds how much. */
   sent() {
-    return this.#change((state) => state.messages.map((one) => ({ ...one, toString: inLine })));
+    const byTime = (one, other) => (one.at < other.at ? -1 : 1);
+    return this.#change((state) => state.messages.map((one) => ({ ...one, toString: inLine })).sort(byTime));
   }
 }
 
