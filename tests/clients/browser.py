@@ -53,7 +53,9 @@ class Handler(SimpleHTTPRequestHandler):
 
     def guess_type(self, path: Any) -> str:
         # what the machine's own table says of .mjs differs
-        return "text/javascript" if str(path).endswith("js") else super().guess_type(path)
+        return (
+            "text/javascript" if str(path).endswith("js") else super().guess_type(path)
+        )
 
     def do_GET(self) -> None:
         made = self.server.made.get(self.path)

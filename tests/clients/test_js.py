@@ -7,6 +7,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -59,6 +60,44 @@ def test_it_is_small() -> None:
     assert sum(sizes.values()) <= 16_000
 
 
+def test_the_pages_code_runs() -> None:
+    """Python makes the task, JavaScript answers it, block by block; nothing is sent."""
+    page = (node.ROOT / "docs" / "local-js.md").read_text(encoding="utf-8")
+    told: dict[str, Any] = {}
+    exec("\n".join(blocks(page, "python")), told)
+    code = "\n".join(blocks(page, "js"))
+    for old, new in (
+        ('"@dither/device"', json.dumps((node.CLIENT / "dither.js").as_uri())),
+        ('"the public key of whoever may ask"', json.dumps(told["trust"])),
+        ("Client.open({ budget", "Client.open({ store: new MyStore(), budget"),
+    ):
+        assert code.count(old) == 1
+        code = code.replace(old, new)
+    store = re.search(r"^class MyStore {\n.*?^}\n", code, re.MULTILINE | re.DOTALL)
+    assert store is not None
+    served = f"""
+        const posted = [];
+        globalThis.fetch = async (place, options) => {{
+          if (options) posted.push(options.body);
+          return {{ text: async () => {json.dumps(told["published"])} }};
+        }};
+    """
+    moved = store[0] + served + code.replace(store[0], "")
+    end = "console.log(posted.length, posted[0].length, posted[0][0]);\n"
+    printed = node.run(["--input-type=module", "-"], given=moved + end).splitlines()
+    assert printed[0] == "true"
+    assert printed[1].endswith("right at most 74 times in 100.")
+    assert re.fullmatch(r"3(\.0\d*)? of 9 is left", printed[2])
+    assert "your answer was turned into" in printed[3]
+    assert printed[4] in {"🎉", "👍", "😂", "none"}
+    assert printed[5] == "1 35 212"
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The code of a page, without what readers do not see."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+
+
 # promises and refusals
 
 
@@ -84,7 +123,9 @@ def made() -> Iterator[Task]:
 def test_documents_promise_the_same() -> None:
     """The same ε to the last bit: neither says more than it keeps."""
     asked = documents()
-    for document, found in zip(asked, node.ask(documents=asked)["documents"], strict=True):
+    for document, found in zip(
+        asked, node.ask(documents=asked)["documents"], strict=True
+    ):
         task = Task.from_document(document.encode())
         assert found == {
             "message": task.oracle.epsilon,
@@ -157,7 +198,9 @@ def tasks() -> list[Task]:
         emoji.changed(minimum=500),
         emoji.changed(distinct=3),
         emoji.changed(minimum=501, strata=("x", "y")),
-        local.task("weekly", domain=["🎉", "👍", "❤️", "😂"], attribute="emoji", **weekly),
+        local.task(
+            "weekly", domain=["🎉", "👍", "❤️", "😂"], attribute="emoji", **weekly
+        ),
         local.task("flat", domain=range(3, 9), none=False, messages=2, **flat),
         local.task("once", domain=["a", "b"], epsilon=1, **usual),
         local.task("words", epsilon=1, **usual),
@@ -244,7 +287,9 @@ def test_a_device_lives_alike(
         "budget": 60,
         "trust": KEY.public,
         "tasks": [task.to_json() for task in known],
-        "steps": [step | {"at": round(step["at"].timestamp() * 1000)} for step in lived],
+        "steps": [
+            step | {"at": round(step["at"].timestamp() * 1000)} for step in lived
+        ],
     }
     found = node.ask(story=story)["story"]
     for step, mine, theirs in zip(lived, found, wanted, strict=True):

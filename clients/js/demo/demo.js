@@ -67,10 +67,14 @@ async function post(parcel) {
 
 async function send(client, task) {
   const value = chosen();
+  const before = (await client.sent()).length;
   const parcel = await client.parcel(task, value);
   await post(parcel);
   const said = task.inWords(parcel.subarray(18));
-  $("sentence").textContent = `You chose ${value}. What left this browser says “${said}”, and nobody can tell which of the two you meant.`;
+  const first = (await client.sent()).length > before;
+  $("sentence").textContent = first
+    ? `You chose ${value}. What left this browser says “${said}”: nobody can be sure from it what you chose.`
+    : `Your answer for this period was made before, and the same bytes were sent again: “${said}”.`;
   say("Sent. Until the next period, your browser would only send the same bytes again.");
   await showSent(client, task);
 }
