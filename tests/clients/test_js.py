@@ -1,0 +1,312 @@
+"""The JavaScript client does what the Python client does: the same promises, the same
+refusals, the same bytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+import rjsmin
+
+from dither import __version__, local
+from dither.errors import ArgumentError, BudgetExceeded
+from dither.local.client import agreement, clock, store
+from dither.local.client.store import Store
+from dither.local.task import Task
+from dither.local.words import ONE
+from tests.clients import node
+from tools import vectors
+
+KEY = local.SigningKey(b"k" * 32)
+MONDAY = date(2027, 3, 1)
+NOON = datetime(2027, 3, 1, 12, tzinfo=UTC)
+LARGEST = 1 << 20  # bits of a record that a JavaScript device makes
+
+
+def test_its_own_tests_pass() -> None:
+    """Vectors, exact laws of all oracles, tasks, clients, stores."""
+    tests = sorted(str(path) for path in (node.CLIENT / "test").glob("*.test.mjs"))
+    node.run(["--test", *tests])
+
+
+def test_the_package_is_ready_to_publish() -> None:
+    package = json.loads((node.CLIENT / "package.json").read_text(encoding="utf-8"))
+    assert package["version"] == __version__
+    assert package["license"] == "Apache-2.0"
+    assert "dependencies" not in package
+    assert all((node.CLIENT / name).is_file() for name in package["files"])
+    targets = [entry for one in package["exports"].values() for entry in one.values()]
+    assert all((node.CLIENT / target).is_file() for target in targets)
+
+
+def test_it_is_small() -> None:
+    """What travels to a page: without comments and blanks, and compressed. A minifier
+    that shortens names as well takes a third less.
+    """
+    sizes = {}
+    for name in ("dither.js", "kinds.js"):
+        source = (node.CLIENT / name).read_text(encoding="utf-8")
+        sizes[name] = len(gzip.compress(rjsmin.jsmin(source).encode(), 9))
+    assert sizes["dither.js"] <= 11_000
+    assert sum(sizes.values()) <= 16_000
+
+
+def test_the_pages_code_runs() -> None:
+    """Python makes the task, JavaScript answers it, block by block; nothing is sent."""
+    page = (node.ROOT / "docs" / "local-js.md").read_text(encoding="utf-8")
+    told: dict[str, Any] = {}
+    exec("\n".join(blocks(page, "python")), told)
+    code = "\n".join(blocks(page, "js"))
+    for old, new in (
+        ('"@dither/device"', json.dumps((node.CLIENT / "dither.js").as_uri())),
+        ('"the public key of whoever may ask"', json.dumps(told["trust"])),
+        ("Client.open({ budget", "Client.open({ store: new MyStore(), budget"),
+    ):
+        assert code.count(old) == 1
+        code = code.replace(old, new)
+    store = re.search(r"^class MyStore {\n.*?^}\n", code, re.MULTILINE | re.DOTALL)
+    assert store is not None
+    served = f"""
+        const posted = [];
+        globalThis.fetch = async (place, options) => {{
+          if (options) posted.push(options.body);
+          return {{ text: async () => {json.dumps(told["published"])} }};
+        }};
+    """
+    moved = store[0] + served + code.replace(store[0], "")
+    end = "console.log(posted.length, posted[0].length, posted[0][0]);\n"
+    printed = node.run(["--input-type=module", "-"], given=moved + end).splitlines()
+    assert printed[0] == "true"
+    assert printed[1].endswith("right at most 74 times in 100.")
+    assert re.fullmatch(r"3(\.0\d*)? of 9 is left", printed[2])
+    assert "your answer was turned into" in printed[3]
+    assert printed[4] in {"🎉", "👍", "😂", "none"}
+    assert printed[5] == "1 35 212"
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The code of a page, without what readers do not see."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+
+
+# promises and refusals
+
+
+def documents() -> list[str]:
+    """One of each task of the vectors, and tasks as developers make them."""
+    read = json.loads(vectors.FILE.read_text(encoding="utf-8"))["messages"]
+    found = dict.fromkeys(line["task"] for line in read)
+    return [*found, *(task.document.decode() for task in made())]
+
+
+def made() -> Iterator[Task]:
+    often: dict[str, Any] = {"every": "day", "distinct": 2, "starts": MONDAY}
+    for epsilon in (0.1, 1, 2.5, 4):
+        again = often | {"for_ever": 2 * epsilon}
+        for items in (1, 2, 5, 40, 300, 5000):
+            domain = list(range(items))
+            yield local.task("t", domain=domain, epsilon=epsilon, n=9999, starts=MONDAY)
+            yield local.task("t", domain=domain, epsilon=epsilon, n=9999, **again)
+        yield local.task("t", epsilon=epsilon, n=9999, starts=MONDAY)
+        yield local.task("t", epsilon=epsilon, n=9999, **again)
+
+
+def test_documents_promise_the_same() -> None:
+    """The same ε to the last bit: neither says more than it keeps."""
+    asked = documents()
+    for document, found in zip(
+        asked, node.ask(documents=asked)["documents"], strict=True
+    ):
+        task = Task.from_document(document.encode())
+        assert found == {
+            "message": task.oracle.epsilon,
+            "value": task.oracle.epsilon_for_ever,
+            "change": min(task.oracle.epsilon_instant, 1e300),
+            "lifetime": task.lifetime.epsilon,
+            "cost": agreement.cost_of(task),
+        }, document
+
+
+def changed(document: str, dice: random.Random) -> str:
+    """A document with one thing in it that is another, written as Python writes."""
+    read = json.loads(document)
+    lines = [read, read["oracle"]]
+    lines += [part for part in read["oracle"].get("parts", ())]
+    lines += [read["domain"]] if read["domain"] else []
+    line = dice.choice(lines)
+    name = dice.choice(sorted(line))
+    old = line[name]
+    if type(old) is int and dice.random() < 0.6:
+        line[name] = dice.choice([old + 1, old - 1, old // 2, 2 * old, ONE - old])
+    elif type(old) is float:
+        line[name] = dice.choice([old * 0.1, old * 0.5, old * 2, -old])
+    else:
+        odd = [None, True, 0, -1, 1, 2, 1 << 33, 1.5, "", "x", "é", [], {}, [1], ONE]
+        line[name] = dice.choice(odd)
+    if dice.random() < 0.1:
+        line.pop(name)
+    return json.dumps(read, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def is_accepted(document: str) -> bool:
+    try:
+        task = Task.from_document(document.encode())
+    except ArgumentError:
+        return False
+    return 8 * task.oracle.record <= LARGEST  # more keeps a small device busy
+
+
+def test_what_python_refuses_is_refused() -> None:
+    """And nothing else. 3,000 changed documents; the seed makes them the same."""
+    dice = random.Random(15)
+    known = documents()
+    asked = [changed(dice.choice(known), dice) for _ in range(3000)]
+    found = node.ask(documents=asked)["documents"]
+    wanted = [is_accepted(document) for document in asked]
+    differ = [
+        (document, said, right)
+        for document, said, right in zip(asked, found, wanted, strict=True)
+        if ("refused" not in said) != right
+    ]
+    assert differ == []
+    assert 100 < sum(wanted) < 2900
+
+
+# a life
+
+
+def tasks() -> list[Task]:
+    """Versions and neighbours of a few tasks, so that all rules are met."""
+    usual: dict[str, Any] = {"n": 10_000, "starts": MONDAY}
+    often = usual | {"every": "day", "epsilon": 1, "for_ever": 2, "distinct": 2}
+    emoji = local.task("emoji", domain=["🎉", "👍", "❤️", "😂"], **often)
+    weekly = often | {"every": "week", "distinct": 1, "epsilon": 0.5}
+    flat = often | {"oracle": "longitudinal unary"}
+    bounds = local.Numbers(0, 100)
+    both = local.Attributes((("os", local.Domain(("a", "b"))), ("age", bounds)))
+    found = [
+        emoji,
+        emoji.changed(minimum=500),
+        emoji.changed(distinct=3),
+        emoji.changed(minimum=501, strata=("x", "y")),
+        local.task(
+            "weekly", domain=["🎉", "👍", "❤️", "😂"], attribute="emoji", **weekly
+        ),
+        local.task("flat", domain=range(3, 9), none=False, messages=2, **flat),
+        local.task("once", domain=["a", "b"], epsilon=1, **usual),
+        local.task("words", epsilon=1, **usual),
+        local.task("mean", domain=bounds, **often),
+        local.task("both", domain=both, **often),
+        local.task("new", domain=local.Vocabulary("abc", 4, 1), epsilon=1, **usual),
+    ]
+    stopped = replace(emoji, version=5, stopped=True)
+    return [task.sign(KEY) for task in [*found, stopped]]
+
+
+VALUES = ["🎉", "👍", "a", "b", 3, 8, 70.5, None, {"os": "b", "age": 30}, "abca"]
+
+
+def steps(dice: random.Random, count: int) -> Iterator[dict[str, Any]]:
+    known, moment = tasks(), NOON
+    for number in range(count):
+        back = dice.random() < 0.05
+        hours = timedelta(hours=dice.randint(0, 30))
+        moment += -3 * hours if back else hours
+        moment += timedelta(seconds=number + 1)
+        verbs = ["join"] * 3 + ["answer"] * 8 + ["when", "update", "left"]
+        verb = dice.choice([*verbs, "leave"] if dice.random() < 0.2 else verbs)
+        last = number < count - 20  # the kill switch comes late
+        task = dice.randrange(len(known) - last)
+        options: dict[str, Any] = {}
+        if known[task].messages > 1:
+            options["slot"] = dice.randint(0, 2)
+        if known[task].strata and dice.random() < 0.9:
+            options["stratum"] = dice.choice(["x", "y", "z"])
+        yield {"at": moment, "verb": verb, "task": task, "options": options} | {
+            "value": dice.choice(VALUES)
+        }
+    yield {"at": moment, "verb": "sent", "task": 0, "options": {}, "value": None}
+
+
+def outcome(client: Any, step: dict[str, Any], known: list[Task]) -> Any:
+    task, value, options = known[step["task"]], step["value"], step["options"]
+    try:
+        match step["verb"]:
+            case "answer":
+                return client.answer(task, value, **options).hex()
+            case "when":
+                options = {key: one for key, one in options.items() if key == "slot"}
+                moment = client.when(task, **options)
+                return moment.isoformat().replace("+00:00", ".000Z")
+            case "left":
+                return client.left
+            case "sent":
+                return [str(sent) for sent in client.sent()]
+        getattr(client, step["verb"])(task)
+    except ArgumentError as refusal:
+        return f"refused: {refusal.argument}"
+    except BudgetExceeded:
+        return "refused: budget"
+    return "done"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_device_lives_alike(
+    seed: int, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same secrets, the same clock, the same steps: the same bytes, refusals,
+    moments and words.
+    """
+    for module in (agreement, store):
+        monkeypatch.setattr(module, "secret_bytes", lambda size: bytes([7]) * size)
+    connect = Store._connect
+
+    def unsynced(self: Store) -> Any:
+        file = connect(self)
+        file.execute("PRAGMA synchronous = OFF")
+        return file
+
+    monkeypatch.setattr(Store, "_connect", unsynced)
+    lived = list(steps(random.Random(seed), 250))
+    wanted, known = [], tasks()
+    monkeypatch.setattr(clock, "now", lambda: NOON)
+    client = local.Client(tmp_path / "device.db", budget=60, trust=KEY.public)
+    for step in lived:
+        monkeypatch.setattr(clock, "now", lambda at=step["at"]: at)
+        wanted.append(outcome(client, step, known))
+    story = {
+        "budget": 60,
+        "trust": KEY.public,
+        "tasks": [task.to_json() for task in known],
+        "steps": [
+            step | {"at": round(step["at"].timestamp() * 1000)} for step in lived
+        ],
+    }
+    found = node.ask(story=story)["story"]
+    for step, mine, theirs in zip(lived, found, wanted, strict=True):
+        assert mine == theirs, step
+    assert len({one for one in wanted if isinstance(one, str)}) > 25
+
+
+def test_many_devices_make_right_estimates() -> None:
+    """A tally cannot tell which client a message comes from."""
+    task = local.task("t", domain=["a", "b", "c"], epsilon=2, n=3000, starts=MONDAY)
+    held = ["a"] * 1500 + ["b"] * 1000 + [None] * 500
+    asked = {"document": task.document.decode(), "values": held}
+    messages = map(bytes.fromhex, node.ask(rehearse=asked)["rehearsed"])
+    tally = task.tally(messages)
+    assert (tally.messages, tally.rejected) == (3000, {})
+    found = tally.estimate()
+    wanted = np.array([1500, 1000, 0]) / 3000
+    # six standard errors: one false alarm in 1e8
+    near = np.abs(found.value[:3] - wanted) < 6 * found.standard_errors[:3]
+    assert near.all()
