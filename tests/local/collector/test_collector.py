@@ -158,7 +158,9 @@ def test_one_id_in_two_versions_is_one_message(collector, task):
         assert status == ("duplicate" if number else "accepted")
 
 
-def test_ids_are_found_after_they_were_merged(opened, place, task, singles, monkeypatch):
+def test_ids_are_found_after_they_were_merged(
+    opened, place, task, singles, monkeypatch
+):
     monkeypatch.setattr("dither.local.collector.recent.MANY", 50)
     one, other = opened(place), opened(place)
     one.publish(task)

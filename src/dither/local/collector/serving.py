@@ -54,7 +54,8 @@ def serve(
         # Whatever a proxy says about who sent something is not looked at
         proxy_headers=False,
         timeout_keep_alive=30,
-        timeout_graceful_shutdown=60,
+        # Whoever has sent half a request by then sends it again
+        timeout_graceful_shutdown=5,
     )
     with listener or listen(host, port) as opened:
         Server(config).run(sockets=[opened])

@@ -120,7 +120,7 @@ class Writer:
             outcomes = self.collector.count(together)
             self._set_ready(True)
         except CollectorError as error:
-            self._set_ready(False, type(error.__cause__ or error).__name__)
+            self._set_ready(False, _named(error))
             outcomes = [refused("store-failed")] * len(together)
         except Exception as error:
             # One parcel must not take others with it
@@ -154,6 +154,15 @@ class Writer:
             if idle:
                 self.collector.refresh()
         except CollectorError as error:
-            self._set_ready(False, type(error.__cause__ or error).__name__)
+            self._set_ready(False, _named(error))
         except Exception as error:
             tell("failed", error=type(error).__name__)
+
+
+def _named(error: BaseException) -> str:
+    """What went wrong at the bottom of it, in a word: SQLITE_FULL, OperationalError.
+    Not in its own words, in which a server may quote what was to be written.
+    """
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return getattr(error, "sqlite_errorname", None) or type(error).__name__
