@@ -348,11 +348,17 @@ class Task:
         In a list, bytes are one message each: nobody can send a batch in its place,
         unless `batches` says that they come from a server of yours. Bytes alone may
         be a batch, or messages that were appended to one another.
+
+        A Spark data frame with one binary column is a list, too: it is counted on the
+        cluster.
         """
+        from dither.local import spark
         from dither.local.tally import tally
 
         if period is not None:
             self._check_period(period)
+        if spark.is_frame(messages):
+            return spark.tally(self, messages, period, batches=batches)
         return tally(self, messages, period, batches=batches)
 
 
