@@ -1,7 +1,9 @@
 """Messages in a column of Arrow's, as `task.tally` takes them.
 
 Messages of a task have one size, so that a column of them is a table of bytes already:
-they are put together by their headers without becoming objects of Python's.
+they are put together by their headers without becoming objects of Python's. What Arrow
+itself converts would load pandas where it is installed, which takes more memory than
+all of this: bytes are passed on as buffers.
 """
 
 from __future__ import annotations
@@ -15,46 +17,58 @@ from numpy.typing import NDArray
 
 from dither.local.wire import FORMAT, HEADER, SINGLE, Header, Messages
 
-__all__ = ["messages"]
+__all__ = ["column_of", "messages"]
 
 Packed = NDArray[np.uint8]
 NO_MESSAGE = b""
 
 
-def messages(column: Any, record: int, *, batches: bool) -> Iterator[Messages | bytes]:
-    """What a binary column holds. A tally of it is that of the list of its values."""
+def column_of(value: bytes) -> Any:
+    """A binary column with one value."""
     import pyarrow as pa
 
+    ends = np.array([0, len(value)], np.int32)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(value)]
+    return pa.Array.from_buffers(pa.binary(), 1, buffers)
+
+
+def messages(column: Any, record: int, *, batches: bool) -> Iterator[Messages | bytes]:
+    """What a binary column holds. A tally of it is that of the list of its values."""
     size = HEADER + record
+    data, ends = _bytes_of(column.drop_null())
+    alike = _alike(data, ends, size, batches)
+    joined = data if alike.all() else data[np.repeat(alike, np.diff(ends))]
+    yield from _grouped(joined.reshape(-1, size))
+    for place in np.flatnonzero(~alike):
+        yield data[ends[place] : ends[place + 1]].tobytes()
     yield from repeat(NO_MESSAGE, column.null_count)
-    values = column.drop_null().cast(pa.large_binary())
-    alike = _alike(values, size, batches)
-    rows = _joined(values.filter(pa.array(alike))).reshape(-1, size)
-    yield from _grouped(rows)
-    for value in values.filter(pa.array(~alike)):
-        yield value.as_py()
 
 
-def _alike(values: Any, size: int, batches: bool) -> NDArray[np.bool_]:
+def _bytes_of(values: Any) -> tuple[Packed, NDArray[np.int64]]:
+    """The bytes of all values in a row, and where each begins; last, where they end."""
+    import pyarrow as pa
+
+    if not len(values):
+        return np.empty(0, np.uint8), np.zeros(1, np.int64)
+    wide = values.cast(pa.large_binary())
+    _, places, data = wide.buffers()
+    ends = np.frombuffer(places, np.int64)[wide.offset :][: len(wide) + 1]
+    found = np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
+    return found[ends[0] : ends[-1]], ends - ends[0]
+
+
+def _alike(
+    data: Packed, ends: NDArray[np.int64], size: int, batches: bool
+) -> NDArray[np.bool_]:
     """Which values are messages of this size: one each, or several in a row where
     batches are read, too.
     """
-    import pyarrow.compute as pc
-
-    lengths = pc.binary_length(values).to_numpy()
-    single = pc.starts_with(values, bytes([SINGLE])).to_numpy(zero_copy_only=False)
-    whole = lengths % size == 0 if batches else lengths == size
-    found: NDArray[np.bool_] = single & whole
-    return found
-
-
-def _joined(values: Any) -> Packed:
-    """The bytes of all values, one after the other."""
-    _, places, data = values.buffers()
-    if not len(values):
-        return np.empty(0, np.uint8)
-    ends = np.frombuffer(places, np.int64)[values.offset :][: len(values) + 1]
-    return np.frombuffer(data, np.uint8)[ends[0] : ends[-1]]
+    lengths = np.diff(ends)
+    alike: NDArray[np.bool_] = lengths == size
+    if batches:
+        alike = (lengths % size == 0) & (lengths > 0)
+        alike[alike] = data[ends[:-1][alike]] == SINGLE
+    return alike
 
 
 def _grouped(rows: Packed) -> Iterator[Messages | bytes]:

@@ -8,10 +8,13 @@ bytes.
 from __future__ import annotations
 
 import math
+import re
+import warnings
 from collections.abc import Iterator
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
+from dither import frames
 from dither.errors import ArgumentError
 from dither.local import arrow
 from dither.local.task import Task
@@ -23,7 +26,7 @@ __all__ = ["is_frame", "tally"]
 
 TOGETHER = 8  # tallies that one machine adds up, here too
 NOTHING = b""
-ABSENT = "No module named 'dither"
+ABSENT = re.compile(r"No module named '(\w+)")
 
 
 def is_frame(messages: Any) -> bool:
@@ -35,21 +38,30 @@ def is_frame(messages: Any) -> bool:
 def tally(task: Task, frame: Any, period: int | None, *, batches: bool) -> Tally:
     """The tally of a frame with one binary column."""
     _check(frame)
-    count = partial(_count, task.document, period, batches)
-    tallies = frame.mapInArrow(count, "tally binary").rdd.map(_only)
-    depth = _depth(tallies.getNumPartitions())
+    tallies = _counted(frame, partial(_count, task.document, period, batches))
     add = partial(_add, task.document)
+    depth = _depth(tallies.getNumPartitions())
     try:
         data = tallies.treeAggregate(NOTHING, add, add, depth)
     except Exception as failure:
-        if ABSENT not in str(failure):
+        absent = ABSENT.search(str(failure))
+        if absent is None:
             raise
         raise ArgumentError(
-            "messages",
-            "cannot be counted: Dither is not installed on Spark's executors, or is "
-            "older there; install there what is installed here",
+            "spark",
+            f"its executors have no {absent[1]}; install there what is installed here: "
+            "Dither, and pyarrow",
         ) from None
     return task.read_tally(data) if data else task.tally([])
+
+
+def _counted(frame: Any, count: Any) -> Any:
+    """One tally for each partition, as bytes."""
+    for name in ("pandas", "pyarrow"):  # PySpark asks for both, and we use one
+        frames.package(name)
+    with warnings.catch_warnings():  # about versions of pandas, which is not used
+        warnings.simplefilter("ignore")
+        return frame.mapInArrow(count, "tally binary").rdd.map(_only)
 
 
 def _check(frame: Any) -> None:
@@ -63,19 +75,18 @@ def _check(frame: Any) -> None:
         raise ArgumentError(
             "messages", "is a stream, which does not end; pass what it has written"
         )
-    columns = frame.schema.fields
-    if [one.dataType.typeName() for one in columns] != ["binary"]:
-        named = ", ".join(f"{one.name} {one.dataType.simpleString()}" for one in columns)
+    if [kind for _, kind in frame.dtypes] != ["binary"]:
+        named = ", ".join(f"{name} {kind}" for name, kind in frame.dtypes)
         raise ArgumentError(
             "messages",
-            f"must be a frame with one binary column, and this one has {named:.200}; "
+            f"must be a frame with one binary column, and this one has {named[:200] or 'none'}; "
             'select it, as in frame.select("message")',
         )
 
 
 def _depth(partitions: int) -> int:
-    """How often tallies are added up before the last few come here."""
-    return max(2, math.ceil(math.log(max(partitions, 1), TOGETHER)))
+    """The levels of a tree that adds up few tallies at a time, and so many here."""
+    return max(1, math.ceil(math.log(max(partitions, 1), TOGETHER)))
 
 
 # on the executors
@@ -100,7 +111,8 @@ def _count(
         for one in arrow.messages(part.column(0), task.oracle.record, batches=batches)
     )
     counted = task.tally(messages, period=period, batches=batches)
-    yield pa.RecordBatch.from_pydict({"tally": [counted.to_bytes()]})
+    column = arrow.column_of(counted.to_bytes())
+    yield pa.RecordBatch.from_arrays([column], ["tally"])
 
 
 def _only(row: Any) -> bytes:

@@ -30,6 +30,8 @@ from dither.privacy import PureDP, Relation, Unit
 from dither.privacy.numbers import float_up, written
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from dither.ledger import Ledger
     from dither.local.tally import Tally
 
@@ -337,7 +339,7 @@ class Task:
 
     def tally(
         self,
-        messages: Messages | bytes | Iterable[Any],
+        messages: Messages | bytes | Iterable[Any] | DataFrame,
         *,
         period: int | None = None,
         batches: bool = False,

@@ -1,0 +1,314 @@
+"""Messages of devices counted on Spark and in one process: every integer, messages per
+second, and what an executor holds.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bench.harness import Goal, Report, Row, at_least, at_most, medians, versions
+from dither import local
+from dither.local import arrow
+from dither.local.spark import _count
+
+N = 10_000_000
+PART = 500_000
+REPEATS = 3
+USUAL: dict[str, Any] = {"epsilon": 1, "n": N}
+LISTED, COLUMN, SPARK = "one process, list", "one process, column", "Spark, two cores"
+MASTER = "local[2, 4]"
+"""Two cores, and a task that fails is tried four times."""
+
+NOTES = (
+    "Messages are rows of Parquet files, in the file cache; one in a hundred is bad: of "
+    "another task or version, late, of no stratum, impossible, or no message. Systems "
+    "take turns; each rate is the median of the repeats, by the clock.",
+    "In one process, a list is `task.tally` of the values as bytes, 10,000 at a time; a "
+    "column is what an executor does, without Spark.",
+    "Peak: the most memory of a worker process of Spark's while it counts one of two "
+    "partitions, above what it had before its first message. The estimate beside it is "
+    "six tallies and four Arrow batches.",
+    "Where workers die, each partition is killed half way through at its first attempt.",
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Messages of a task in files."""
+
+    name: str
+    task: local.Task
+    messages: int
+    batches: int = 0  # messages of a row, where a row is a batch
+
+
+CASES = (
+    Case(
+        "local hashing, 2 strata",
+        local.task(
+            "hashed",
+            domain=1000,
+            strata=("old", "new"),
+            oracle="local hashing",
+            **USUAL,
+        ),
+        N,
+    ),
+    Case(
+        "LOLOHA, 7 days, 2 strata",
+        local.task(
+            "daily",
+            domain=20,
+            strata=("old", "new"),
+            every="day",
+            for_ever=2,
+            distinct=2,
+            **USUAL,
+        ),
+        N // 10,
+    ),
+    Case(
+        "optimized unary, batches of 1,000",
+        local.task("relayed", domain=1000, oracle="optimized unary", **USUAL),
+        N // 10,
+        batches=1000,
+    ),
+)
+
+
+def make(case: Case, folder: Path, messages: int) -> None:
+    """Files of messages in random order, with bad ones among them."""
+    folder.mkdir()
+    rng = np.random.default_rng(1)
+    for place, start in enumerate(range(0, messages, PART)):
+        values = sent(case, min(PART, messages - start), rng)
+        table = pa.table({"message": pa.array(values, pa.binary())})
+        pq.write_table(table, folder / f"{place}.parquet")
+
+
+def sent(case: Case, count: int, rng: np.random.Generator) -> list[bytes | None]:
+    task = case.task
+    days = range(min(task.periods, 7))
+    headers = [(day, one) for day in days for one in task.strata or (None,)]
+    parts = np.array_split(rng.integers(0, 20, count), len(headers))
+    groups = [
+        task.randomize(values, period=day, stratum=one)
+        for values, (day, one) in zip(parts, headers, strict=True)
+    ]
+    if case.batches:
+        return list(batched(groups[0], case.batches))
+    rows = np.concatenate([packed(group) for group in groups])
+    return spoilt(rng.permutation(rows), rng)
+
+
+def batched(messages: local.Messages, size: int) -> Iterator[bytes]:
+    for start in range(0, len(messages), size):
+        records = messages.records[start : start + size]
+        yield local.Messages(messages.header, records).to_bytes()
+
+
+def packed(messages: local.Messages) -> Any:
+    head = np.frombuffer(messages.header.to_bytes(), np.uint8)
+    heads = np.broadcast_to(head, (len(messages), len(head)))
+    return np.concatenate([heads, messages.records], axis=1)
+
+
+def spoilt(rows: Any, rng: np.random.Generator) -> list[bytes | None]:
+    """One message in a hundred with another byte somewhere; one in a thousand is cut,
+    and one is NULL.
+    """
+    count, size = rows.shape
+    bad = rng.choice(count, count // 100, replace=False)
+    rows[bad, rng.integers(0, size, len(bad))] ^= rng.integers(
+        1, 256, len(bad), np.uint8
+    )
+    values: list[bytes | None] = [row.tobytes() for row in rows]
+    for place in range(0, count, 1000):
+        values[place] = rows[place, :-1].tobytes()
+        values[place + 1] = None
+    return values
+
+
+def listed(case: Case, folder: Path) -> local.Tally:
+    """As a program without Spark would."""
+    found = case.task.tally([])
+    for column in columns(folder):
+        values = column.to_pylist()
+        found += case.task.tally(values, batches=case.batches > 0)
+    return found
+
+
+def by_column(case: Case, folder: Path) -> local.Tally:
+    record, batches = case.task.oracle.record, case.batches > 0
+    every = (
+        one
+        for column in columns(folder)
+        for one in arrow.messages(column, record, batches=batches)
+    )
+    return case.task.tally(every, batches=batches)
+
+
+def columns(folder: Path) -> Iterator[Any]:
+    for path in sorted(folder.iterdir()):
+        for part in pq.ParquetFile(path).iter_batches(10_000):
+            yield part.column(0)
+
+
+def on_spark(case: Case, frame: Any) -> local.Tally:
+    return case.task.tally(frame, batches=case.batches > 0)
+
+
+def integers(tally: local.Tally) -> dict[object, int]:
+    """Every integer of a tally, by what it counts."""
+    found: dict[object, int] = {**tally.rejected}
+    found |= {("period", period): n for period, n in tally.periods.items()}
+    found |= {("stratum", place): int(n) for place, n in enumerate(tally.strata)}
+    found |= {("cell", place): n for place, n in enumerate(tally.counts.flat)}
+    return found
+
+
+def differ(one: local.Tally, other: local.Tally) -> int:
+    """How many integers do, or are in one alone."""
+    return len(integers(one).items() ^ integers(other).items())
+
+
+def measure(case: Case, session: Any, folder: Path, repeats: int) -> list[Row]:
+    """The rates of each system, and how many integers differ."""
+    frame = session.read.parquet(str(folder))
+    found: dict[str, local.Tally] = {}
+
+    def timed(system: str, count: Callable[[], local.Tally]) -> float:
+        began = time.perf_counter()
+        found[system] = count()
+        return time.perf_counter() - began
+
+    systems = {
+        LISTED: partial(listed, case, folder),
+        COLUMN: partial(by_column, case, folder),
+        SPARK: partial(on_spark, case, frame),
+    }
+    on_spark(case, frame)  # once before it counts, as workers have to start
+    spent = medians(
+        {name: partial(timed, name, count) for name, count in systems.items()}, repeats
+    )
+    whole, there = found[LISTED], found[SPARK]
+    total = len(whole) + sum(whole.rejected.values())
+    rows = [
+        Row(case.name, name, "messages per second", total / seconds)
+        for name, seconds in spent.items()
+    ]
+    return [
+        *rows,
+        Row(case.name, SPARK, "times one process", spent[LISTED] / spent[SPARK]),
+        Row(case.name, SPARK, "messages counted", len(there)),
+        Row(case.name, SPARK, "messages rejected", sum(there.rejected.values())),
+        Row(case.name, SPARK, "integers", len(integers(there))),
+        Row(case.name, SPARK, "integers that differ", differ(whole, there)),
+        Row(case.name, COLUMN, "integers that differ", differ(whole, found[COLUMN])),
+    ]
+
+
+def dying(parts: Iterator[Any]) -> Iterator[Any]:
+    """Killed half way through, at the first attempt."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    for place, part in enumerate(parts):
+        if place == 3 and context is not None and context.attemptNumber() == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield part
+
+
+def killed(case: Case, session: Any, folder: Path) -> Row:
+    """How many integers differ where every partition is lost once."""
+    frame = session.read.parquet(str(folder)).mapInArrow(dying, "message binary")
+    found = differ(on_spark(case, frame), by_column(case, folder))
+    return Row(f"{case.name}, workers die", SPARK, "integers that differ", found)
+
+
+def held(case: Case, session: Any, folder: Path) -> list[Row]:
+    """What a worker holds while it counts one of two partitions, in MB: of a tenth of
+    the messages, and of all.
+    """
+    paths = [str(path) for path in sorted(folder.iterdir())]
+    few = max(len(paths) // 10, 2)
+    peaks = partial(_peaks, case.task.document)
+    rows = []
+    for some in (paths[:few], paths):
+        # Other variables of the environment, other workers: these begin with nothing
+        session.sparkContext.environment["DITHER_FILES"] = str(len(some))
+        frame = session.read.parquet(*some).coalesce(2)
+        found = frame.mapInArrow(peaks, "peak long, messages long").collect()
+        label = f"{case.name}, {sum(row.messages for row in found):,} messages"
+        peak = max(row.peak for row in found) / 1e6
+        rows.append(Row(label, SPARK, "peak MB of a worker", peak))
+    return rows
+
+
+def _peaks(document: bytes, parts: Iterator[Any]) -> Iterator[Any]:
+    """In a worker: the most memory above what it begins with, and its messages."""
+    task = local.Task.from_document(document)
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # peak := now
+    before = _memory("VmRSS")
+    (found,) = _count(document, None, False, parts)
+    above = _memory("VmHWM") - before
+    (data,) = found.column(0).to_pylist()
+    counted = len(task.read_tally(data))
+    yield pa.RecordBatch.from_pydict({"peak": [above], "messages": [counted]})
+
+
+def _memory(line: str) -> int:
+    """Bytes, as the kernel counts them for this process."""
+    text = Path("/proc/self/status").read_text(encoding="ascii")
+    return 1024 * int(text.partition(f"{line}:")[2].split()[0])
+
+
+def estimate(case: Case) -> float:
+    """MB of six tallies and four Arrow batches of 10,000 messages."""
+    tally = 8 * case.task.oracle.cells * max(len(case.task.strata), 1)
+    return (6 * tally + 4 * 10_000 * (20 + case.task.oracle.record)) / 1e6
+
+
+def goals(rows: list[Row]) -> tuple[Goal, ...]:
+    main = CASES[0]
+    wrong = [row.value or 0 for row in rows if row.metric == "integers that differ"]
+    peaks = [row.value or 0 for row in rows if row.metric == "peak MB of a worker"]
+    times = {row.case: row.value for row in rows if row.metric == "times one process"}
+    return (
+        at_most("integers that differ between Spark and one process", 0, sum(wrong)),
+        at_least(f"{main.name}, times one process's rate", 2, times[main.name]),
+        at_most(f"{main.name}, peak MB of a worker", estimate(main), peaks[-1]),
+        at_most("peak of ten times as many messages over it", 1.2, peaks[1] / peaks[0]),
+    )
+
+
+def run(messages: int = N, repeats: int = REPEATS) -> Report:
+    from dither.query.engines.spark.sessions import start
+
+    session = start(MASTER, **{"spark.driver.memory": "2g"})
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as place:
+        for number, case in enumerate(CASES):
+            folder = Path(place) / str(number)
+            make(case, folder, messages * case.messages // N)
+            rows += measure(case, session, folder, repeats)
+        rows += held(CASES[0], session, Path(place) / "0")
+        rows.append(killed(CASES[1], session, Path(place) / "1"))
+    return Report(
+        tuple(rows),
+        goals(rows),
+        NOTES,
+        versions("dither", "numpy", "pyarrow", "pyspark"),
+    )
