@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -17,7 +18,6 @@ import pytest
 
 from dither.errors import ArgumentError
 from dither.local import spark as module
-from dither.local.task import Task
 from tests.conformance.spark_asking import session
 from tests.local.samples import TASKS, arrived, same
 from tests.test_docs import ROOT, blocks
@@ -161,25 +161,34 @@ def test_an_executor_needs_few_packages() -> None:
     assert (done.stdout, done.stderr) == ("True\n", "")
 
 
-def test_what_an_executor_holds() -> None:
-    """A few tallies and a part of a partition, however many messages there are."""
+def test_what_executors_hold() -> None:
+    """A few tallies and a part of a partition, however many messages there are: the
+    terms of the formula in docs/local-spark.md.
+    """
     task = TASKS["many cells"]
     one = 8 * task.oracle.cells
-    rows = pa.RecordBatch.from_arrays(
-        [pa.array(task.randomize(np.arange(10_000) % 1000), pa.binary())], ["message"]
-    )
-    peaks = [_peak(task, rows, parts) for parts in (5, 50)]
-    assert peaks[1] < 1.1 * peaks[0]
-    assert peaks[1] < 6 * one + 4 * rows.nbytes
+    sent = pa.array(task.randomize(np.arange(10_000) % 1000), pa.binary())
+    part = pa.RecordBatch.from_arrays([sent], ["message"])
+
+    def count(parts: int) -> bytes:
+        same_part = iter([part] * parts)
+        (found,) = module._count(task.document, None, False, same_part)
+        return bytes(found.column(0)[0].as_buffer())
+
+    few, many = peak(lambda: count(5)), peak(lambda: count(50))
+    assert many < 1.1 * few
+    assert many < 3.2 * one + 4 * part.nbytes
+    data = count(1)
+    assert peak(lambda: module._add(task.document, data, data)) < 3.2 * one
 
 
-def _peak(task: Task, rows: Any, parts: int) -> int:
-    """The most bytes at a time, those of the tally included."""
+def peak(work: Callable[[], object]) -> int:
+    """The most bytes at a time that some work takes, its result included."""
     tracemalloc.start()
     before = pa.total_allocated_bytes()
     try:
-        found = list(module._count(task.document, None, False, iter([rows] * parts)))
-        assert len(found) == 1
+        found = work()
+        assert found
         return tracemalloc.get_traced_memory()[1] + pa.total_allocated_bytes() - before
     finally:
         tracemalloc.stop()
