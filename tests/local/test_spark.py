@@ -58,7 +58,7 @@ def test_a_frame_counts_like_a_list(spark: Any, seed: int) -> None:
 
 def test_more_partitions_than_one_machine_adds_up(spark: Any) -> None:
     """A tree of several levels; some of its partitions are empty."""
-    task, parts = TASKS["many cells"], 3 * module.TOGETHER
+    task, parts = TASKS["many cells"], module.TOGETHER + 2
     values = arrived(task, 30)
     few = framed(spark, values, parts).where("length(message) % 5 > 0")
     kept = [one for one in values if one is not None and len(one) % 5]
@@ -149,8 +149,9 @@ def test_an_executor_needs_few_packages() -> None:
         for name in ("duckdb", "sqlglot", "rich", "click", "scipy", "pyspark", "pandas"):
             sys.modules[name] = None
         import pyarrow
+        from dither.local.arrow import column_of
         from dither.local.spark import _add, _count
-        rows = pyarrow.RecordBatch.from_pydict({{"message": [b"junk"]}})
+        rows = pyarrow.RecordBatch.from_arrays([column_of(b"junk")], ["message"])
         (found,) = _count({task.document!r}, None, False, iter([rows]))
         (tally,) = found.column(0).to_pylist()
         print(len(_add({task.document!r}, tally, tally)) >= len(tally))
@@ -199,7 +200,7 @@ def test_the_page(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "local-spark.md").read_text(encoding="utf-8")
-    names: dict[str, Any] = {"spark": spark}
+    names: dict[str, Any] = {"spark": spark.newSession()}  # it sets something
     found = [block for block in blocks(page) if block.language == "py"]
     assert found
     for block in found:
