@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tracemalloc
@@ -20,6 +21,7 @@ from dither.errors import ArgumentError
 from dither.local import spark as module
 from tests.conformance.spark_asking import session
 from tests.local.samples import TASKS, arrived, same
+from tests.query.engines.spark.cluster import cluster
 from tests.test_docs import ROOT, blocks
 
 pytestmark = pytest.mark.engine("spark")
@@ -128,6 +130,52 @@ def test_a_partition_that_fails_leaves_no_tally(spark: Any) -> None:
     with pytest.raises(Exception, match="a disk is gone"):
         TASKS["strata"].tally(frame.mapInArrow(broken, SCHEMA))
     assert TASKS["strata"].tally(frame).rejected == {"format": 1}
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("spark")  # or a skipped test
+def test_an_executor_that_dies_on_a_cluster(tmp_path: Path) -> None:
+    """With tallies that it had added up: they are counted again, and once."""
+    with cluster() as master:
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", DYING, master, str(tmp_path)],
+            capture_output=True, text=True, check=False, cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
+        )  # fmt: skip
+    assert done.stdout == "True\n", done.stderr[-3000:]
+    assert (tmp_path / "dead").exists()
+
+
+DYING = """if True:
+    import os, signal, sys
+    from pathlib import Path
+    from dither.query.engines.spark.sessions import start
+    from tests.local.samples import TASKS, arrived, same
+
+    own = {"spark.driver.memory": "700m", "spark.executor.memory": "500m"}
+    here = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    both = {"spark.scheduler.minRegisteredResourcesRatio": "1.0"}
+    spark = start(sys.argv[1], **own, **here, **both)
+    folder = sys.argv[2]
+
+    def dying(parts):
+        from pyspark import TaskContext
+
+        dead = Path(folder) / "dead"
+        if TaskContext.get().partitionId() == 9 and not dead.exists():
+            dead.touch()
+            daemon = Path(f"/proc/{os.getppid()}/status").read_text()
+            executor = daemon.partition("PPid:")[2].split()[0]
+            os.kill(int(executor), signal.SIGKILL)
+        yield from parts
+
+    task = TASKS["both"]
+    values = arrived(task, 3000)
+    rows = spark.sparkContext.parallelize([(value,) for value in values], 12)
+    frame = spark.createDataFrame(rows, "message binary")
+    found = task.tally(frame.mapInArrow(dying, "message binary"))
+    print(same(found, task.tally(values)))
+"""
 
 
 def test_executors_without_dither(
