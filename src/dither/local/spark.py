@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["is_frame", "tally"]
 
-TOGETHER = 8  # tallies that one machine adds up, here too
+TOGETHER = 8  # tallies that are added up in one place, of which this is the last
 NOTHING = b""
 ABSENT = re.compile(r"No module named '(\w+)")
 
@@ -76,16 +76,17 @@ def _check(frame: Any) -> None:
             "messages", "is a stream, which does not end; pass what it has written"
         )
     if [kind for _, kind in frame.dtypes] != ["binary"]:
-        named = ", ".join(f"{name} {kind}" for name, kind in frame.dtypes)
+        columns = ", ".join(f"{name} {kind}" for name, kind in frame.dtypes)
+        shown = columns[:200] or "none"
         raise ArgumentError(
             "messages",
-            f"must be a frame with one binary column, and this one has {named[:200] or 'none'}; "
+            f"must be a frame with one binary column, and this one has {shown}; "
             'select it, as in frame.select("message")',
         )
 
 
 def _depth(partitions: int) -> int:
-    """The levels of a tree that adds up few tallies at a time, and so many here."""
+    """The levels of the tree that adds up so many partitions' tallies."""
     return max(1, math.ceil(math.log(max(partitions, 1), TOGETHER)))
 
 
