@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { parts } from "../dither.js";
+import { single } from "../src/oracles.js";
 
 const ONE = 2 ** 32;
 
@@ -90,7 +90,7 @@ const CASES = [
 
 for (const [parameters, items] of CASES) {
   test(`${parameters.kind}: no message loses more than its ε`, async () => {
-    const oracle = await parts.single(parameters);
+    const oracle = single(parameters);
     const laws = [];
     for (const item of items) laws.push(await new Paths().law((words) => whole(oracle, item, words)));
     for (const law of laws) {
@@ -107,7 +107,7 @@ for (const [parameters, items] of CASES) {
 
 for (const [parameters, items] of CASES.filter(([{ kind }]) => /loloha|longitudinal|rappor/.test(kind))) {
   test(`${parameters.kind}: what is kept loses no more than its ε for ever`, async () => {
-    const oracle = await parts.single(parameters);
+    const oracle = single(parameters);
     const laws = [];
     for (const item of items) {
       laws.push(

@@ -2,10 +2,12 @@
  * Replays the committed test vectors, in Node and in browsers alike: `replay` returns what
  * differs, which must be nothing.
  */
-import { parts, Task } from "../dither.js";
-import { digest, linear, place } from "../kinds.js";
-
-const { answerOf, canonical, idOf, itemOf, keyed, memoOf, partOf, wordsFrom } = parts;
+import { digest, linear, place } from "../src/hashes.js";
+import { idOf, memoOf } from "../src/memo.js";
+import { answerOf, itemOf, partOf } from "../src/message.js";
+import { Task } from "../src/task.js";
+import { canonical } from "../src/values.js";
+import { keyed, wordsFrom } from "../src/words.js";
 
 export const toHex = (bytes) => Array.from(bytes, (one) => one.toString(16).padStart(2, "0")).join("");
 export const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
