@@ -4,13 +4,16 @@ import { need } from "./errors.js";
 export const utf8 = (text) => new TextEncoder().encode(text);
 export const wellFormed = (text) => !/\p{Surrogate}/u.test(text);
 export const range = (count) => Array.from({ length: count }, (_, at) => at);
-export const toHex = (bytes) => Array.from(bytes, (one) => one.toString(16).padStart(2, "0")).join("");
+export const toHex = (bytes) =>
+  Array.from(bytes, (one) => one.toString(16).padStart(2, "0")).join("");
 export const isHex = (text) => /^([0-9a-f]{2})*$/i.test(text);
-export const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+export const fromHex = (text) =>
+  Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 export const concat = (parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
 
 /** A whole number in so many bytes, the lowest first. */
-export const little = (number, size) => range(size).map((at) => Math.floor(number / 256 ** at) % 256);
+export const little = (number, size) =>
+  range(size).map((at) => Math.floor(number / 256 ** at) % 256);
 export const four = (number) => little(number, 4).reverse();
 export const fromLittle = (bytes) => bytes.reduceRight((number, byte) => number * 256 + byte, 0);
 
@@ -25,16 +28,18 @@ export function frame(...parts) {
 
 export function subtle() {
   const found = globalThis.crypto?.subtle;
-  need(found, "device", "has no WebCrypto; it needs https, or Node 20");
+  need(found, "device", "has no WebCrypto: use https, or in Node 18 import node.js first");
   return found;
 }
 
 export const sha256 = async (bytes) => new Uint8Array(await subtle().digest("SHA-256", bytes));
 
-export async function hmac(secret, bytes) {
+/** HMAC-SHA256 under a key, for one text after another. */
+export function hmac(secret) {
   const how = { name: "HMAC", hash: "SHA-256" };
-  const key = await subtle().importKey("raw", secret, how, false, ["sign"]);
-  return new Uint8Array(await subtle().sign("HMAC", key, Uint8Array.from(bytes)));
+  const key = subtle().importKey("raw", secret, how, false, ["sign"]);
+  return async (bytes) =>
+    new Uint8Array(await subtle().sign("HMAC", await key, Uint8Array.from(bytes)));
 }
 
 export const newSecret = () => toHex(crypto.getRandomValues(new Uint8Array(32)));

@@ -1,10 +1,10 @@
 /** A device: it agrees to tasks, answers them, and never promises more than its budget. */
 import { concat, four, fromHex, newSecret, toHex } from "./bytes.js";
-import { DitherError, need } from "./errors.js";
+import { DitherError, need, tried } from "./errors.js";
 import { NANO, shown, written } from "./exact.js";
 import { idOf, memoOf } from "./memo.js";
 import { answerOf, checkBelow, header, partOf } from "./message.js";
-import { iso, periodOf, today } from "./periods.js";
+import { dayOf, iso, periodOf, today } from "./periods.js";
 import { publicKey, verify } from "./signing.js";
 import {
   allowed,
@@ -18,6 +18,7 @@ import {
   needed,
   note,
   openPeriod,
+  stopFor,
   taskOf,
   without,
 } from "./state.js";
@@ -44,9 +45,10 @@ export class Client {
    * `budget` is the ε of everything it ever joins, `trust` the public key whose tasks it
    * accepts; both are fixed when the device is made. */
   static async open({ store, budget, trust }) {
-    need(1e-6 <= budget && budget <= 1e6, "budget", "must be an ε between 1e-6 and 1e6");
+    const usual = typeof budget === "number" && 1e-6 <= budget && budget <= 1e6;
+    need(usual, "budget", "must be an ε between 1e-6 and 1e6");
     const client = new Client();
-    const [over, under] = written(+budget);
+    const [over, under] = written(budget);
     client.#limit = Number((over * NANO) / under);
     client.#trust = toHex(publicKey(trust));
     client.#store = store ?? (globalThis.indexedDB && new IndexedDBStore());
@@ -77,15 +79,28 @@ export class Client {
     for (let turn = 0; turn < TRIES; turn++) {
       const found = await this.#asked("load");
       need(found, "device", "nothing was sent: the store was cleared; open a new device");
-      const state = JSON.parse(found.text);
-      need(state.format === 1, "device", "the store was written by another version");
-      need(state.trust === this.#trust, "trust", "is not the key that this device was made with");
-      need(state.budget === this.#limit, "budget", `is ${state.budget / 1e9} for this device, and stays so`);
+      const state = this.#read(found.text);
       const result = await work(state);
       const text = JSON.stringify(state);
-      if (text === found.text || (await this.#asked("save", text, found.version + 1))) return result;
+      if (text === found.text || (await this.#asked("save", text, found.version + 1)))
+        return result;
     }
     throw new DitherError("device", "nothing was sent: others use the store all the time");
+  }
+
+  #read(text) {
+    const state = tried("device", () => JSON.parse(text));
+    const whole = state?.format === 1 && /^[0-9a-f]{64}$/.test(state.secret);
+    need(whole, "device", "is damaged, or was written by another version; nothing was sent");
+    need(state.trust === this.#trust, "trust", "is not the key that this device was made with");
+    const fixed = `is ${state.budget / 1e9} for this device, and stays so`;
+    need(state.budget === this.#limit, "budget", fixed);
+    return state;
+  }
+
+  async #verify(task) {
+    need(task instanceof Task, "task", "must be a task; read one with Task.fromJSON(text)");
+    await verify(task.document, task.signature, fromHex(this.#trust));
   }
 
   /** The ε that all tasks of this device may reserve together. */
@@ -101,7 +116,8 @@ export class Client {
   #agree(state, task, known) {
     const { memo, extra } = needed(state, task);
     const [wanted, left] = [extra, leftOf(state)].map((nano) => shown(nano / 1e9, 9));
-    need(extra <= leftOf(state), "budget", `${task.name} reserves ε = ${wanted} for its lifetime; ${left} of this device's ${this.budget} is left`);
+    const why = `${task.name} reserves ε = ${wanted} for its lifetime; ${left} of this device's ${this.budget} is left`;
+    need(extra <= leftOf(state), "budget", why);
     if (extra) state.reservations.push({ day: iso(today()), task: task.name, cost: extra });
     state.memos = [...state.memos.filter((one) => one.id !== memo.id), memo];
     note(state, task, known, "joined");
@@ -109,8 +125,9 @@ export class Client {
 
   /** Agree to a task, after its owner has: reserve what it may ever lose. */
   async join(task) {
-    await verify(task.document, task.signature, fromHex(this.#trust));
-    need(!task.stopped && today() < task.end, "task", "was stopped, or has ended; there is nothing to join");
+    await this.#verify(task);
+    const open = !task.stopped && today() < task.end;
+    need(open, "task", "was stopped, or has ended; there is nothing to join");
     await this.#change((state) => {
       const known = taskOf(state, task);
       if (known) {
@@ -126,9 +143,9 @@ export class Client {
   /** Take over a newer version; a stopped one ends all answers for good. A version that
    * reserves, loses or says more needs consent again: it is refused, and can be joined. */
   async update(task) {
-    await verify(task.document, task.signature, fromHex(this.#trust));
+    await this.#verify(task);
     await this.#change(async (state) => {
-      if (task.stopped) return stop(state, task);
+      if (task.stopped) return stopFor(state, task);
       const known = joinedAs(state, task);
       if (known.version === task.version) return;
       const agreed = await Task.fromDocument(known.document);
@@ -169,27 +186,12 @@ export class Client {
     header(task, 0, stratum);
     return this.#change(async (state) => {
       joinedAs(state, task);
-      const day = iso(today());
-      const around = (one) => one.task === task.name && one.slot === slot && one.first <= day && day < one.until;
-      return state.messages.find(around) ?? this.#made(state, task, value, slot, stratum);
+      const now = Date.now(); // looked at once: it may go on, or back
+      const day = iso(dayOf(now));
+      const around = (one) =>
+        one.task === task.name && one.slot === slot && one.first <= day && day < one.until;
+      return state.messages.find(around) ?? made(state, task, value, now, slot, stratum);
     });
-  }
-
-  async #made(state, task, value, slot, stratum) {
-    const { number, first, until } = openPeriod(state, task);
-    const memo = memoOf(task, state.secret, memoRow(state, task).salt);
-    const part = await partOf(task, memo.words);
-    const wanted = answerOf(task, part, value);
-    const answer = allowed(state, task, wanted, toHex(await memo.key("mark", wanted[0])));
-    const bytes = await memo.message(part, answer, number, slot, stratum);
-    const words = task.inWords(bytes);
-    const said = stratum === undefined ? words : `${words}, stratum ${stratum}`;
-    const message = toHex(bytes);
-    const about = { at: new Date(Date.now()).toISOString(), task: task.name, version: task.version, first, until, slot };
-    const id = toHex(await idOf(state.secret, task.name, first, slot));
-    const made = { ...about, said, epsilon: task.oracle.lost, id, message };
-    state.messages.push(made);
-    return made;
   }
 
   /** When to send the message of this period: a moment that is drawn once, from what was
@@ -198,11 +200,13 @@ export class Client {
     checkBelow("slot", slot, task.messages);
     return this.#change(async (state) => {
       joinedAs(state, task);
-      const { first } = periodOf(task);
-      const kept = state.moments.find((one) => one.task === task.name && one.slot === slot && one.first === first);
-      if (kept) return new Date(kept.at);
-      const { number, until } = openPeriod(state, task);
       const now = Date.now();
+      const { first } = periodOf(task, dayOf(now));
+      const kept = state.moments.find(
+        (one) => one.task === task.name && one.slot === slot && one.first === first,
+      );
+      if (kept) return new Date(kept.at);
+      const { number, until } = openPeriod(state, task, dayOf(now));
       const seconds = Math.floor((Date.parse(until) - now) / 1000);
       const memo = memoOf(task, state.secret, memoRow(state, task).salt);
       const words = await memo.words("when", task.tag, four(number), four(slot));
@@ -216,8 +220,10 @@ export class Client {
   /** What left this device, oldest first, for its owner to read. It says nothing for sure:
    * `epsilon` bounds how much. */
   sent() {
-    const byTime = (one, other) => (one.at < other.at ? -1 : 1);
-    return this.#change((state) => state.messages.map((one) => ({ ...one, toString: inLine })).sort(byTime));
+    const byTime = (one, other) => (one.at > other.at) - (one.at < other.at);
+    return this.#change((state) =>
+      state.messages.map((one) => ({ ...one, toString: inLine })).sort(byTime),
+    );
   }
 }
 
@@ -229,4 +235,24 @@ function inLine() {
   const what = `your answer was turned into “${said}”, ε = ${shown(epsilon, 4)}`;
   const text = `${when}, ${which}: ${what}, ${message.length / 2} bytes`;
   return text.replace(/(?! )[\p{C}\p{Z}]/gu, (sign) => `\\u{${sign.codePointAt().toString(16)}}`);
+}
+
+/** A new message, noted in the state. */
+async function made(state, task, value, now, slot, stratum) {
+  const { number, first, until } = openPeriod(state, task, dayOf(now));
+  const memo = memoOf(task, state.secret, memoRow(state, task).salt);
+  const part = await partOf(task, memo.words);
+  const wanted = answerOf(task, part, value);
+  const answer = allowed(state, task, wanted, toHex(await memo.key("mark", wanted[0])));
+  const message = await memo.message(part, answer, number, slot, stratum);
+  const id = await idOf(state.secret, task.name, first, slot);
+  const more = stratum === undefined ? "" : `, stratum ${stratum}`;
+  const row = {
+    at: new Date(now).toISOString(),
+    ...{ task: task.name, version: task.version, first, until, slot },
+    ...{ said: task.inWords(message) + more, epsilon: task.oracle.lost },
+    ...{ id: toHex(id), message: toHex(message) },
+  };
+  state.messages.push(row);
+  return row;
 }

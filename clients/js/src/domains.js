@@ -16,7 +16,12 @@ const DOMAINS = {
   "none values": ({ values, none }) => {
     const places = new Map(values.map((value, at) => [canonical(value), at]));
     need(places.size === values.length && !places.has(null), "domain");
-    return counted(values.length, none, (known) => places.get(known), (at) => values[at]);
+    return counted(
+      values.length,
+      none,
+      (known) => places.get(known),
+      (at) => values[at],
+    );
   },
 
   "below from none": ({ from, below, none }) => {
@@ -64,16 +69,19 @@ export function domainOf(read) {
 
 /** Numbers on a grid between two public bounds; others are rounded, or cut to an end. */
 function numbers({ ask, branching, high, low, none, step }) {
-  const plain = (one) => Number.isFinite(one) && (one === 0 || (1e-4 <= Math.abs(one) && Math.abs(one) <= 1e15));
+  const plain = (one) =>
+    Number.isFinite(one) && (one === 0 || (1e-4 <= Math.abs(one) && Math.abs(one) <= 1e15));
   const steps = (high - low) / step;
   const top = Math.round(steps);
-  const grid = [low, high, step].every(plain) && step > 0 && low < high && Math.abs(steps - top) <= 1e-6;
+  const grid =
+    [low, high, step].every(plain) && step > 0 && low < high && Math.abs(steps - top) <= 1e-6;
   const most = { __proto__: null, mean: 2 ** 24, variance: 2 ** 15, distribution: 2 ** 20 }[ask];
   const tree = ask === "distribution";
   need(grid && top <= most && typeof none === "boolean" && (tree || !none), "domain");
   need(tree ? whole(branching, 2, 2 ** 20) : branching === 0, "domain");
   const widths = [1];
-  while (tree && Math.ceil((top + 1) / (widths[0] * branching)) > 1) widths.unshift(widths[0] * branching);
+  while (tree && Math.ceil((top + 1) / (widths[0] * branching)) > 1)
+    widths.unshift(widths[0] * branching);
   const nodes = widths.map((width) => Math.ceil((top + 1) / width) + none);
   const sizes = ask === "variance" ? [top + 1, top ** 2 + 1] : nodes;
   const named = (at) => shown(low + at * step, 6);
@@ -84,7 +92,8 @@ function numbers({ ask, branching, high, low, none, step }) {
     answer: (value, part) => {
       const at = placeOf(value, low, high, step, top);
       if (at < 0) return null;
-      const seen = ask === "variance" && part ? (2 * at - top) ** 2 : Math.floor(at / (widths[part] ?? 1));
+      const seen =
+        ask === "variance" && part ? (2 * at - top) ** 2 : Math.floor(at / (widths[part] ?? 1));
       return [`i:${seen}`, seen];
     },
     nothing: (part) => (none ? sizes[part] - 1 : undefined),
@@ -109,16 +118,34 @@ function placeOf(value, low, high, step, top) {
 /** Several attributes of a device, of which it answers one, or one pair. */
 function attributes({ attributes: fields, pairs }) {
   const names = fields.map(([name]) => name);
-  const apart = names.every((name) => typeof name === "string" && canonical(name)) && new Set(names).size === names.length;
-  need(apart && names.length > 1 && typeof pairs === "boolean" && fields.every((field) => field.length === 2), "domain");
-  need(fields.every(([, one]) => FIELDS.includes(keys(one)) && (one.ask === undefined || (one.ask === "mean" && !pairs))), "domain");
+  const apart =
+    names.every((name) => typeof name === "string" && canonical(name)) &&
+    new Set(names).size === names.length;
+  need(
+    apart &&
+      names.length > 1 &&
+      typeof pairs === "boolean" &&
+      fields.every((field) => field.length === 2),
+    "domain",
+  );
+  need(
+    fields.every(
+      ([, one]) =>
+        FIELDS.includes(keys(one)) && (one.ask === undefined || (one.ask === "mean" && !pairs)),
+    ),
+    "domain",
+  );
   const domains = fields.map(([, one]) => domainOf(one));
   const all = range(names.length);
-  const asked = pairs ? all.flatMap((one) => all.slice(one + 1).map((other) => [one, other])) : all.map((one) => [one]);
+  const asked = pairs
+    ? all.flatMap((one) => all.slice(one + 1).map((other) => [one, other]))
+    : all.map((one) => [one]);
   const sizes = asked.map((part) => part.reduce((size, at) => size * domains[at].sizes[0], 1));
   need(asked.length <= 256 && (!pairs || Math.max(...sizes) <= 2 ** 24), "domain");
-  const given = (value, at) => (Object.hasOwn(Object(value), names[at]) ? value[names[at]] : undefined);
-  const itemIn = (value, at) => domains[at].answer(given(value, at), 0)?.[1] ?? domains[at].nothing(0);
+  const given = (value, at) =>
+    Object.hasOwn(Object(value), names[at]) ? value[names[at]] : undefined;
+  const itemIn = (value, at) =>
+    domains[at].answer(given(value, at), 0)?.[1] ?? domains[at].nothing(0);
   return {
     sizes,
     different: Math.max(...sizes),
@@ -133,7 +160,9 @@ function attributes({ attributes: fields, pairs }) {
     name: (item, part) => {
       const last = domains[asked[part].at(-1)].sizes[0];
       const items = pairs ? split(item, last) : [item];
-      return asked[part].map((at, turn) => `${names[at]} ${domains[at].name(items[turn], 0)}`).join(", ");
+      return asked[part]
+        .map((at, turn) => `${names[at]} ${domains[at].name(items[turn], 0)}`)
+        .join(", ");
     },
   };
 }
@@ -144,7 +173,8 @@ const FIELDS = ["none values", "below from none", "ask branching high low none s
 function vocabulary({ alphabet, longest, step }) {
   const letters = new Set(alphabet);
   const apart = [...alphabet].length === letters.size && whole(letters.size, 2, 4096);
-  const plain = alphabet.normalize("NFC") === alphabet && wellFormed(alphabet) && !letters.has("\0");
+  const plain =
+    alphabet.normalize("NFC") === alphabet && wellFormed(alphabet) && !letters.has("\0");
   need(apart && plain && whole(longest, 1, 64) && whole(step, 1, longest - 1), "domain");
   need((letters.size + 1) ** step <= 2 ** 18, "domain");
   const lengths = [...range(longest).filter((length) => length && length % step === 0), longest];
@@ -153,9 +183,15 @@ function vocabulary({ alphabet, longest, step }) {
     different: 1,
     once: true,
     answer: (value, part) => {
-      if (typeof value !== "string" || value.length > 8 * longest || [...value].length > 4 * longest) return null;
+      if (
+        typeof value !== "string" ||
+        value.length > 8 * longest ||
+        [...value].length > 4 * longest
+      )
+        return null;
       const word = [...value.normalize("NFC")];
-      if (!whole(word.length, 1, longest) || !word.every((letter) => letters.has(letter))) return null;
+      if (!whole(word.length, 1, longest) || !word.every((letter) => letters.has(letter)))
+        return null;
       const end = word.length < lengths[part] ? "\0" : "";
       return [`p:${word.slice(0, lengths[part]).join("")}${end}`];
     },

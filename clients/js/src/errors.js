@@ -15,5 +15,15 @@ export function need(condition, code, message = "is not what a device accepts in
   if (!condition) throw new DitherError(code, message);
 }
 
+/** What a text from outside makes of itself; an error of its own where it breaks. */
+export function tried(code, work) {
+  try {
+    return work();
+  } catch (problem) {
+    if (problem instanceof DitherError) throw problem;
+    throw new DitherError(code, "is not JSON, or has a line of another type");
+  }
+}
+
 export const whole = (value, low, high) => Number.isInteger(value) && low <= value && value <= high;
 export const keys = (read) => Object.keys(read).join(" ");

@@ -6,7 +6,8 @@ import { keyed } from "./words.js";
 /** Keys for everything that a device draws about a task: HMAC-SHA256 under its secret. */
 export function memoOf(task, secret, salt) {
   const start = [fromHex(salt), task.attribute, task.permanent];
-  const key = (...parts) => hmac(fromHex(secret), frame(...start, ...parts));
+  const hashed = hmac(fromHex(secret));
+  const key = (...parts) => hashed(frame(...start, ...parts));
   const words = async (...parts) => keyed(await key(...parts));
 
   /** The message of a period; without noise of its own, it says the same in every one. */
@@ -22,5 +23,6 @@ export function memoOf(task, secret, salt) {
 
 /** A message's id: the same for a retry, and in no relation to those of other periods. */
 export async function idOf(secret, name, first, slot) {
-  return (await hmac(fromHex(secret), frame("message id", name, first, four(slot)))).slice(0, 16);
+  const whole = await hmac(fromHex(secret))(frame("message id", name, first, four(slot)));
+  return whole.slice(0, 16);
 }

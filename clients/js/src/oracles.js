@@ -28,10 +28,18 @@ export function single(read) {
   const oracle = { head: 1, bits: 0, instant: Infinity, freshness: 0, mean: false, ...made(read) };
   const { valid, lost, head, bits, keep } = oracle;
   need(valid && 0 < lost && lost < Infinity && bits <= MOST_BITS && head <= 2 ** 53, "oracle");
-  const lasting = Object.fromEntries(Object.entries(read).filter(([name]) => !INSTANT.includes(name)));
+  const lasting = Object.fromEntries(
+    Object.entries(read).filter(([name]) => !INSTANT.includes(name)),
+  );
   const outcomes = head * 2 ** Math.min(bits, 64);
   const usual = { forEver: lost, outcomes, tracking: keep ? 1 : outcomes };
-  return { ...usual, ...oracle, items: read.items, lasting, size: sizeOf(head) + Math.ceil(bits / 8) };
+  return {
+    ...usual,
+    ...oracle,
+    items: read.items,
+    lasting,
+    size: sizeOf(head) + Math.ceil(bits / 8),
+  };
 }
 
 /** An oracle, or several of which a device draws one, once and for all. */

@@ -3,7 +3,11 @@ import { fromHex, isHex, subtle, utf8 } from "./bytes.js";
 import { DitherError, need } from "./errors.js";
 
 export function publicKey(text) {
-  need(isHex(text) && text.length === 64, "trust", "must be a public key: the 64 hexadecimal digits of key.public");
+  need(
+    isHex(text) && text.length === 64,
+    "trust",
+    "must be a public key: the 64 hexadecimal digits of key.public",
+  );
   return fromHex(text);
 }
 

@@ -7,7 +7,8 @@ import { NONE } from "./values.js";
 export const taskOf = (state, { name }) => state.tasks.find((one) => one.name === name);
 export const memoRow = (state, { memo }) => state.memos.find((one) => one.id === memo);
 export const without = (rows, name) => rows.filter((one) => one.task !== name);
-export const leftOf = (state) => state.reservations.reduce((left, one) => left - one.cost, state.budget);
+export const leftOf = (state) =>
+  state.reservations.reduce((left, one) => left - one.cost, state.budget);
 
 /** Until which day a task has been answered, in messages that `counts`. */
 export function answeredUntil(state, { name }, known, counts = () => true) {
@@ -45,31 +46,41 @@ export function asksMore(task, agreed) {
     task.oracle.instant > agreed.oracle.instant ||
     often(task, agreed) > often(agreed, task) ||
     task.end > agreed.end ||
-    `${JSON.stringify(task.strata)}` !== JSON.stringify(agreed.strata)
+    JSON.stringify(task.strata) !== JSON.stringify(agreed.strata) // sent as they are
   );
 }
 
 /** One name is one line of versions, and each version one document. */
 export function checkSuccessor(known, { version, document }) {
   need(known.state !== "stopped", "task", "was stopped for good; use a task of another name");
-  need(version >= known.version, "task", `is older than version ${known.version}, which is known here`);
+  need(
+    version >= known.version,
+    "task",
+    `is older than version ${known.version}, which is known here`,
+  );
   const same = version > known.version || document === known.document;
   need(same, "task", "is another document than the one of its version that is known here");
 }
 
+/** What is known of a task; an error if it may not be answered as it is. */
 export function joinedAs(state, task) {
   const known = taskOf(state, task);
-  need(known && known.state !== "left", "task", "has not been joined; ask its owner, then join(task)");
+  need(
+    known && known.state !== "left",
+    "task",
+    "has not been joined; ask its owner, then join(task)",
+  );
   checkSuccessor(known, task);
   return known;
 }
 
-/** The same, if it may still be answered. Where a later day has been, the clock has gone
- * back, or a new version counts in another way: one more message than time allows. */
-export function openPeriod(state, task) {
+/** The period of a day, if it may still be answered. Where a later one has been, the clock
+ * has gone back, or a new version counts in another way: to answer it now would be one
+ * more message than time allows. */
+export function openPeriod(state, task, day) {
   const known = joinedAs(state, task);
   need(task.version === known.version, "task", "is newer than what was joined; update(task) first");
-  const period = periodOf(task);
+  const period = periodOf(task, day);
   const others = (one) => one.first !== period.first || one.until !== period.until;
   const answered = answeredUntil(state, task, known, others);
   need(period.first >= answered, "task", `has been answered until before ${answered}`);
@@ -91,7 +102,7 @@ export function allowed(state, task, answer, mark) {
 }
 
 /** Also for a task that was never joined, so that an old version cannot be. */
-function stop(state, task) {
+export function stopFor(state, task) {
   const known = taskOf(state, task);
   if (known?.state === "stopped") return;
   if (known) checkSuccessor(known, task);

@@ -38,9 +38,10 @@ export class IndexedDBStore {
   }
 }
 
+/** What a request or a transaction ends with. */
 function settled(target, event) {
   return new Promise((resolve, reject) => {
     target[event] = () => resolve(target.result);
-    target.onerror = target.onabort = target.onblocked = () => reject(target.error);
+    target.onerror = target.onabort = () => reject(target.error);
   });
 }

@@ -12,7 +12,7 @@ import {
   wellFormed,
 } from "./bytes.js";
 import { checked } from "./document.js";
-import { DitherError, need } from "./errors.js";
+import { need, tried } from "./errors.js";
 import { big, floatUp, NANO, written } from "./exact.js";
 import { answerOf, HEADER, messageOf, partOf } from "./message.js";
 import { publicKey, verify } from "./signing.js";
@@ -70,7 +70,9 @@ export class Task {
     const start = HEADER + sampled;
     const end = start + sizeOf(head);
     const ones = range(bits).filter((at) => (message[end + (at >> 3)] >> (at & 7)) & 1);
-    const said = says(fromLittle(message.slice(start, end)), ones, (item) => this.domain.name(item, number));
+    const said = says(fromLittle(message.slice(start, end)), ones, (item) =>
+      this.domain.name(item, number),
+    );
     return sampled ? `question ${number + 1} of ${parts.length}: ${said}` : said;
   }
 
@@ -80,14 +82,5 @@ export class Task {
     const words = fresh();
     const part = await partOf(this, () => words);
     return messageOf(this, part, answerOf(this, part, value), period, stratum, () => words);
-  }
-}
-
-function tried(code, work) {
-  try {
-    return work();
-  } catch (problem) {
-    if (problem instanceof DitherError) throw problem;
-    throw new DitherError(code, "is not JSON, or has a line of another type");
   }
 }

@@ -49,9 +49,10 @@ export function wordsFrom(more) {
 
 /** Words that follow from a key: HMAC-SHA256(key, 0), HMAC-SHA256(key, 1), … */
 export function keyed(key) {
+  const block = hmac(key);
   let next = 0;
   return wordsFrom(async (count) => {
-    const blocks = range(Math.ceil(count / 8)).map(() => hmac(key, four(next++)));
+    const blocks = range(Math.ceil(count / 8)).map(() => block(four(next++)));
     const bytes = [...concat(await Promise.all(blocks))];
     return range(bytes.length / 4).map((at) => fromLittle(bytes.slice(4 * at, 4 * at + 4)));
   });

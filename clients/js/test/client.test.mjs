@@ -4,9 +4,30 @@ import test, { beforeEach } from "node:test";
 
 import { Client, DitherError } from "../dither.js";
 import { MemoryStoreForTests } from "../memory.js";
-import { device, documentOf, K_ARY, LOLOHA, make, setClock, signed, stateOf, TRUST, UNARY } from "./make.mjs";
+import {
+  device,
+  documentOf,
+  K_ARY,
+  LOLOHA,
+  make,
+  setClock,
+  signed,
+  stateOf,
+  TRUST,
+  UNARY,
+} from "./make.mjs";
 
-const DAILY = { oracle: { items: 200, kept_one: 2 ** 31, kept_zero: 511_972_652, kind: "longitudinal unary", sent_one: 3_450_525_472, sent_zero: 844_441_824 }, domain: { below: 200, from: 0, none: false } };
+const DAILY = {
+  oracle: {
+    items: 200,
+    kept_one: 2 ** 31,
+    kept_zero: 511_972_652,
+    kind: "longitudinal unary",
+    sent_one: 3_450_525_472,
+    sent_zero: 844_441_824,
+  },
+  domain: { below: 200, from: 0, none: false },
+};
 
 const refused = (work, words) =>
   assert.rejects(work, (problem) => {
@@ -58,7 +79,11 @@ test("a parcel is a message behind an id that retries share", async () => {
 });
 
 test("periods have noise of their own, and a kept response none", async () => {
-  const [client, task, kept] = [await device(), await make(DAILY), await make({ oracle: K_ARY, name: "kept", epsilon: 2.5 })];
+  const [client, task, kept] = [
+    await device(),
+    await make(DAILY),
+    await make({ oracle: K_ARY, name: "kept", epsilon: 2.5 }),
+  ];
   await client.join(task);
   await client.join(kept);
   const said = [new Set(), new Set()];
@@ -67,7 +92,10 @@ test("periods have noise of their own, and a kept response none", async () => {
     said[0].add(record(await client.answer(task, 3)));
     said[1].add(record(await client.answer(kept, "🎉")));
   }
-  assert.deepEqual(said.map((one) => one.size), [5, 1]);
+  assert.deepEqual(
+    said.map((one) => one.size),
+    [5, 1],
+  );
 });
 
 test("slots are messages of their own", async () => {
@@ -77,7 +105,8 @@ test("slots are messages of their own", async () => {
   const second = await client.answer(task, 3, { slot: 1 });
   assert.notDeepEqual(first, second);
   assert.deepEqual(await client.answer(task, 4, { slot: 1 }), second);
-  for (const slot of [2, -1, true, "0", null, 0.5]) await assert.rejects(async () => client.answer(task, 3, { slot }), /slot/);
+  for (const slot of [2, -1, true, "0", null, 0.5])
+    await assert.rejects(async () => client.answer(task, 3, { slot }), /slot/);
 });
 
 test("declared strata are in the message, and in what was sent", async () => {
@@ -90,21 +119,53 @@ test("declared strata are in the message, and in what was sent", async () => {
 });
 
 const awkward = new Proxy(() => {}, {
-  get() { throw new Error("looked at"); },
-  getPrototypeOf() { throw new Error("looked at"); },
+  get() {
+    throw new Error("looked at");
+  },
+  getPrototypeOf() {
+    throw new Error("looked at");
+  },
 });
-const ODD = [undefined, null, "", "\ud800", "x".repeat(100_000), "x".repeat(2 ** 21), NaN, 3.5, 2n ** 5000n, -Infinity, [], {}, Symbol("s"), awkward, new Date(), new String("🎉"), new Uint8Array(2)];
+const ODD = [
+  undefined,
+  null,
+  "",
+  "\ud800",
+  "x".repeat(100_000),
+  "x".repeat(2 ** 21),
+  NaN,
+  3.5,
+  2n ** 5000n,
+  -Infinity,
+  [],
+  {},
+  Symbol("s"),
+  awkward,
+  new Date(),
+  new String("🎉"),
+  new Uint8Array(2),
+];
 
 for (const none of [true, false]) {
   for (const kind of ["listed", "range", "open"]) {
     test(`no error depends on the value: ${kind}, ${none ? "with" : "without"} none`, async () => {
-      const domains = { listed: { none, values: ["🎉", "👍"] }, range: { below: 3, from: 1, none }, open: null };
+      const domains = {
+        listed: { none, values: ["🎉", "👍"] },
+        range: { below: 3, from: 1, none },
+        open: null,
+      };
       const items = kind === "open" ? 0 : 2 + none;
       const oracle = items
         ? { items, kind: "k-ary response", truth: 2_786_513_124 }
         : { columns: 1024, items, kind: "Hadamard sketch", rows: 1024, truth: 3 * 2 ** 30 };
       const often = items ? {} : { every: 0, distinct: 1 };
-      const task = await make({ domain: domains[kind], oracle, epsilon: 9.5, for_ever: 9.5, ...often });
+      const task = await make({
+        domain: domains[kind],
+        oracle,
+        epsilon: 9.5,
+        for_ever: 9.5,
+        ...often,
+      });
       const client = await device({ budget: 100 });
       await client.join(task);
       const kept = new Set();
@@ -143,7 +204,10 @@ test("beyond its distinct values a device answers none", async () => {
 
 test("tasks that share a memo share its values", async () => {
   const client = await device();
-  const [one, two] = [await make({ distinct: 1 }), await make({ name: "two", distinct: 2, epsilon: 1.0 })];
+  const [one, two] = [
+    await make({ distinct: 1 }),
+    await make({ name: "two", distinct: 2, epsilon: 1.0 }),
+  ];
   assert.equal(one.memo, two.memo);
   await client.join(one);
   await client.join(two);
@@ -154,7 +218,10 @@ test("tasks that share a memo share its values", async () => {
   await client.answer(one, "👍"); // its own number is used up
   await client.answer(two, "❤️"); // and all of them together
   const { marks } = await stateOf(storeOf(client));
-  assert.deepEqual(marks.map((mark) => mark.task), ["emoji", "two"]);
+  assert.deepEqual(
+    marks.map((mark) => mark.task),
+    ["emoji", "two"],
+  );
 });
 
 // consent and budget
@@ -165,9 +232,15 @@ test("joining reserves once, and the budget has an end", async () => {
   await client.join(task);
   await client.join(task);
   assert.equal(await client.left(), 3);
-  await refused(client.join(await make({ name: "other", attribute: "other" })), /^budget: other reserves ε = 6 for its lifetime; 3 of this device's 9 is left/);
+  await refused(
+    client.join(await make({ name: "other", attribute: "other" })),
+    /^budget: other reserves ε = 6 for its lifetime; 3 of this device's 9 is left/,
+  );
   assert.equal(await client.left(), 3);
-  await refused(client.answer(await make({ name: "other", attribute: "other" }), "🎉"), /has not been joined/);
+  await refused(
+    client.answer(await make({ name: "other", attribute: "other" }), "🎉"),
+    /has not been joined/,
+  );
 });
 
 test("a task of another key, unsigned, ended or stopped is not joined", async () => {
@@ -306,7 +379,10 @@ test("a moment is drawn once, within what is left of the period", async () => {
 // what was sent
 
 test("what was sent is what the server reads, on one line", async () => {
-  const odd = { domain: { none: true, values: ["a\u202eb", "\u0007"] }, oracle: { items: 3, kind: "k-ary response", truth: 4_294_000_000 } };
+  const odd = {
+    domain: { none: true, values: ["a\u202eb", "\u0007"] },
+    oracle: { items: 3, kind: "k-ary response", truth: 4_294_000_000 },
+  };
   const client = await device();
   const task = await make({ ...odd, epsilon: 99.5, for_ever: 99.5, distinct: 1, every: 0 });
   await client.join(task);
@@ -314,22 +390,32 @@ test("what was sent is what the server reads, on one line", async () => {
   const [sent] = await client.sent();
   assert.equal(sent.message, hex(message));
   assert.equal(sent.said, ["a\u202eb", "\u0007", "none"][message[16]]);
-  assert.match(String(sent), /^2027-03-01 12:00 UTC {2}emoji \(version 1\), period from 2027-03-01: your answer was turned into “.*”, ε = [\d.]+, 17 bytes$/);
+  assert.match(
+    String(sent),
+    /^2027-03-01 12:00 UTC {2}emoji \(version 1\), period from 2027-03-01: your answer was turned into “.*”, ε = [\d.]+, 17 bytes$/,
+  );
   assert.doesNotMatch(String(sent), /[\u202e\u0007]/);
 });
 
 // stores
 
 test("without a store that lasts there is no device", async () => {
-  await refused(open.call(Client, { budget: 9, trust: TRUST }), /needs a store that outlives the app/);
+  await refused(
+    open.call(Client, { budget: 9, trust: TRUST }),
+    /needs a store that outlives the app/,
+  );
 });
 
 test("budget and trust are fixed when the device is made", async () => {
   const store = new MemoryStoreForTests();
   await device({ store });
   await refused(device({ store, budget: 21 }), /is 20 for this device/);
-  await refused(device({ store, trust: "11".repeat(32) }), /not the key that this device was made with/);
-  for (const budget of [0, -1, NaN, Infinity, 1e7, null, undefined, "x"]) await refused(device({ budget }), /budget/);
+  await refused(
+    device({ store, trust: "11".repeat(32) }),
+    /not the key that this device was made with/,
+  );
+  for (const budget of [0, -1, NaN, Infinity, 1e7, null, undefined, "x"])
+    await refused(device({ budget }), /budget/);
 });
 
 test("a store that fails, or was cleared, sends nothing", async () => {
@@ -372,8 +458,17 @@ test("many tabs at once: one message a period, and no budget is spent twice", as
   const tabs = await Promise.all(Array.from({ length: 8 }, () => device({ store, budget: 13 })));
   const secrets = new Set([(await stateOf(store)).secret]);
   assert.equal(secrets.size, 1);
-  const tasks = await Promise.all(Array.from({ length: 4 }, (_, at) => make({ name: `t${at}`, attribute: `a${at}` })));
-  const joins = tabs.flatMap((tab) => tasks.map((task) => tab.join(task).then(() => task.name, () => null)));
+  const tasks = await Promise.all(
+    Array.from({ length: 4 }, (_, at) => make({ name: `t${at}`, attribute: `a${at}` })),
+  );
+  const joins = tabs.flatMap((tab) =>
+    tasks.map((task) =>
+      tab.join(task).then(
+        () => task.name,
+        () => null,
+      ),
+    ),
+  );
   const joined = new Set((await Promise.all(joins)).filter(Boolean));
   assert.equal(joined.size, 2);
   assert.equal(await tabs[0].left(), 1);

@@ -54,7 +54,14 @@ test("values are known by one text in every language", () => {
   ];
   for (const [value, text] of known) assert.equal(canonical(value), text);
   const odd = ["", "\ud800", "a\udfff", 2 ** 53, 1.5, NaN, Infinity, null, undefined, [], {}];
-  for (const value of [...odd, Symbol("x"), 2n ** 1024n, -(2n ** 1024n), () => 1, "x".repeat(2 ** 21)]) {
+  for (const value of [
+    ...odd,
+    Symbol("x"),
+    2n ** 1024n,
+    -(2n ** 1024n),
+    () => 1,
+    "x".repeat(2 ** 21),
+  ]) {
     assert.equal(canonical(value), null);
   }
 });
