@@ -6,10 +6,12 @@ import { Client, DitherError } from "../dither.js";
 import { MemoryStoreForTests } from "../memory.js";
 import {
   device,
+  DAY,
   documentOf,
   K_ARY,
   LOLOHA,
   make,
+  MONDAY,
   setClock,
   signed,
   stateOf,
@@ -359,6 +361,20 @@ test("a clock that was set back gets the old message, or none", async () => {
   await refused(client.answer(task, "🎉"), /until before 2028-03-01/);
 });
 
+test("midnight in the middle of an answer makes no second message", async () => {
+  const [client, task] = [await device(), await make()];
+  await client.join(task);
+  setClock(1);
+  const second = await client.answer(task, "🎉");
+  const moments = [MONDAY + DAY - 1, MONDAY + DAY];
+  Date.now = () => (moments.length > 1 ? moments.shift() : moments[0]);
+  await client.answer(task, "👍").catch(() => null); // the first day is over, or it is not
+  setClock(1);
+  assert.deepEqual(await client.answer(task, "👍"), second);
+  const days = (await client.sent()).map((one) => one.first);
+  assert.equal(new Set(days).size, days.length);
+});
+
 test("a moment is drawn once, within what is left of the period", async () => {
   const task = await make({ every: 7, messages: 2 });
   const moments = new Set();
@@ -438,6 +454,65 @@ test("a store that fails, or was cleared, sends nothing", async () => {
   await refused(client.answer(task, "🎉"), /nothing was sent: the store was cleared/);
   broken = "";
   assert.deepEqual(await client.sent(), []);
+});
+
+test("a damaged store is not read", async () => {
+  for (const text of ["", "{", "null", "[]", "{}", '{"format":2}', '{"format":1,"secret":"00"}']) {
+    const store = new MemoryStoreForTests();
+    await store.save(text, 1);
+    await refused(device({ store }), /^device: /);
+  }
+});
+
+test("only tasks are joined, and only of known kinds", async () => {
+  const client = await device();
+  for (const task of [undefined, null, {}, { ...(await make()) }, documentOf()]) {
+    await refused(client.join(task), /^task: must be a task/);
+    await refused(client.update(task), /^task: must be a task/);
+  }
+});
+
+test("a device answers one part of a question, for ever", async () => {
+  const part = (items) => ({
+    ...{ items, kept_one: 2 ** 31, kept_zero: 511_972_652, kind: "longitudinal unary" },
+    ...{ sent_one: 3_450_525_472, sent_zero: 844_441_824 },
+  });
+  const domain = {
+    attributes: [
+      ["os", { none: true, values: ["a", "b"] }],
+      ["app", { below: 5, from: 0, none: false }],
+    ],
+    pairs: false,
+  };
+  const oracle = { items: 2, kind: "sampled", parts: [part(3), part(5)] };
+  const task = await make({ domain, oracle, epsilon: 2.5, for_ever: 2.5 });
+  const parts = new Set();
+  for (let turn = 0; turn < 30; turn++) {
+    const client = await device();
+    await client.join(task);
+    const own = new Set();
+    for (let day = 0; day < 3; day++) {
+      setClock(day);
+      own.add((await client.answer(task, { os: "a", app: 3 }))[16]);
+    }
+    assert.equal(own.size, 1);
+    assert.match((await client.sent())[0].said, /^question [12] of 2: /);
+    parts.add([...own][0]);
+  }
+  assert.deepEqual([...parts].sort(), [0, 1]); // one false alarm in 5e8
+});
+
+test("a number is told apart by its side only", async () => {
+  const oracle = { items: 101, kept: 3_200_000_000, kind: "one-bit mean", sent: 3_000_000_000 };
+  const domain = { ask: "mean", branching: 0, high: 100, low: 0, none: false, step: 1 };
+  const [client, task] = [await device(), await make({ domain, oracle })];
+  await client.join(task);
+  for (let day = 0; day < 9; day++) {
+    setClock(day);
+    await client.answer(task, [0, 100, 50.5, NaN, "7", 99, 1e300, -5, 3n][day]);
+  }
+  assert.ok((await stateOf(storeOf(client))).marks.length <= 2);
+  await assert.rejects(make({ domain, oracle, distinct: 1 }), /two sides/);
 });
 
 test("a copy of the store answers alike", async () => {

@@ -129,6 +129,20 @@ const CASES = [
     },
     numbers(2),
   ],
+  [{ items: 4, kind: "binary mean", truth: 3_000_000_000 }, numbers(4)],
+  [
+    {
+      binary: 2 ** 30,
+      inside: 3_000_000_000,
+      items: 4,
+      kind: "hybrid mean",
+      steps: 5,
+      truth: 2_800_000_000,
+      window: 2,
+    },
+    numbers(4),
+  ],
+  [{ items: 4, kept: 3_221_225_472, kind: "one-bit mean", sent: 3_000_000_000 }, numbers(4)],
 ];
 
 for (const [parameters, items] of CASES) {
@@ -151,7 +165,7 @@ for (const [parameters, items] of CASES) {
 }
 
 for (const [parameters, items] of CASES.filter(([{ kind }]) =>
-  /loloha|longitudinal|rappor/.test(kind),
+  /loloha|longitudinal|rappor|one-bit/.test(kind),
 )) {
   test(`${parameters.kind}: what is kept loses no more than its ε for ever`, async () => {
     const oracle = single(parameters);
