@@ -2,19 +2,16 @@
  * Answer questions on a device so that nobody, not even the server that asks, can know
  * what it holds. One module, no dependencies: WebCrypto and IndexedDB do the rest.
  *
- * It does, bit for bit, what Dither's Python client does; test vectors tie the two. All
- * that is private here is drawn with whole numbers: a probability is t / 2^32.
+ * It does, bit for bit, what Dither's Python client does; test vectors tie the two.
+ * Made from src/ by tools/bundle_js.py: change it there.
  */
 
-const ONE = 2 ** 32;
-const DAY = 86_400_000;
-const NANO = 10n ** 9n; // budgets are counted in units of 1e-9 ε
-const MOST_ITEMS = 2 ** 30;
+/** Errors that are raised on purpose, and what is asked before they are. */
 
 /** What is refused or fails on purpose; nothing was sent. `code` is "budget" where the
  * budget is too small, "device" where the store or the browser cannot be used, and else
  * the name of the argument, or of the task's line, that is wrong. */
-export class DitherError extends Error {
+class DitherError extends Error {
   name = "DitherError";
   constructor(code, message) {
     super(`${code}: ${message}`);
@@ -26,18 +23,34 @@ function need(condition, code, message = "is not what a device accepts in a task
   if (!condition) throw new DitherError(code, message);
 }
 
-// Bytes
+/** What a text from outside makes of itself; an error of its own where it breaks. */
+function tried(code, work) {
+  try {
+    return work();
+  } catch (problem) {
+    if (problem instanceof DitherError) throw problem;
+    throw new DitherError(code, "is not JSON, or has a line of another type");
+  }
+}
+
+const whole = (value, low, high) => Number.isInteger(value) && low <= value && value <= high;
+const keys = (read) => Object.keys(read).join(" ");
+
+/** Bytes, and the two hashes of WebCrypto. */
 
 const utf8 = (text) => new TextEncoder().encode(text);
 const wellFormed = (text) => !/\p{Surrogate}/u.test(text);
 const range = (count) => Array.from({ length: count }, (_, at) => at);
-const toHex = (bytes) => Array.from(bytes, (one) => one.toString(16).padStart(2, "0")).join("");
+const toHex = (bytes) =>
+  Array.from(bytes, (one) => one.toString(16).padStart(2, "0")).join("");
 const isHex = (text) => /^([0-9a-f]{2})*$/i.test(text);
-const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+const fromHex = (text) =>
+  Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 const concat = (parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
 
 /** A whole number in so many bytes, the lowest first. */
-const little = (number, size) => range(size).map((at) => Math.floor(number / 256 ** at) % 256);
+const little = (number, size) =>
+  range(size).map((at) => Math.floor(number / 256 ** at) % 256);
 const four = (number) => little(number, 4).reverse();
 const fromLittle = (bytes) => bytes.reduceRight((number, byte) => number * 256 + byte, 0);
 
@@ -52,21 +65,27 @@ function frame(...parts) {
 
 function subtle() {
   const found = globalThis.crypto?.subtle;
-  need(found, "device", "has no WebCrypto; it needs https, or Node 20");
+  need(found, "device", "has no WebCrypto: use https, or in Node 18 import node.js first");
   return found;
 }
 
 const sha256 = async (bytes) => new Uint8Array(await subtle().digest("SHA-256", bytes));
 
-async function hmac(secret, bytes) {
+/** HMAC-SHA256 under a key, for one text after another. */
+function hmac(secret) {
   const how = { name: "HMAC", hash: "SHA-256" };
-  const key = await subtle().importKey("raw", secret, how, false, ["sign"]);
-  return new Uint8Array(await subtle().sign("HMAC", key, Uint8Array.from(bytes)));
+  const key = subtle().importKey("raw", secret, how, false, ["sign"]);
+  return async (bytes) =>
+    new Uint8Array(await subtle().sign("HMAC", await key, Uint8Array.from(bytes)));
 }
 
 const newSecret = () => toHex(crypto.getRandomValues(new Uint8Array(32)));
 
-// Words: 32 random bits each, and what is drawn from them
+/** Words: 32 random bits each, and what is drawn from them. */
+
+/** Probabilities are whole numbers t / 2^32. */
+const ONE = 2 ** 32;
+const HALF = ONE / 2;
 
 /** Draws from a source of words; `more(count)` gives at least so many. */
 function wordsFrom(more) {
@@ -112,9 +131,10 @@ function wordsFrom(more) {
 
 /** Words that follow from a key: HMAC-SHA256(key, 0), HMAC-SHA256(key, 1), … */
 function keyed(key) {
+  const block = hmac(key);
   let next = 0;
   return wordsFrom(async (count) => {
-    const blocks = range(Math.ceil(count / 8)).map(() => hmac(key, four(next++)));
+    const blocks = range(Math.ceil(count / 8)).map(() => block(four(next++)));
     const bytes = [...concat(await Promise.all(blocks))];
     return range(bytes.length / 4).map((at) => fromLittle(bytes.slice(4 * at, 4 * at + 4)));
   });
@@ -132,8 +152,9 @@ function fresh() {
   });
 }
 
-// Exact numbers: what probabilities lose, rounded up
+/** Exact numbers: what probabilities lose, rounded up. */
 
+const NANO = 10n ** 9n; // budgets are counted in units of 1e-9 ε
 const big = BigInt;
 const not = (threshold) => big(ONE - threshold);
 
@@ -181,30 +202,9 @@ function written(value) {
   return power < 0 ? [whole, 10n ** big(-power)] : [whole * 10n ** big(power), 1n];
 }
 
-// Values
+const shown = (value, digits) => `${+value.toPrecision(digits)}`;
 
-const NONE = "n:"; // the answer of a device that has none
-const LONGEST = 1024; // bytes of the longest text that an open vocabulary counts
-const LONGEST_LISTED = 2 ** 20; // and of any text that is looked at
-
-/** The text a value is known by in every language; null if it has none. A number beyond
- * 2^53 has lost digits: pass such whole numbers as BigInt. */
-function canonical(value) {
-  if (typeof value === "boolean") return `b:${+value}`;
-  const short = typeof value === "bigint" && value * value < 2n ** 2048n;
-  if (short || Number.isSafeInteger(value)) return `i:${big(value)}`;
-  if (typeof value !== "string" || value.length > LONGEST_LISTED) return null;
-  const text = value.normalize("NFC");
-  return text && wellFormed(text) ? `s:${text}` : null;
-}
-
-// Oracles: how an item becomes a message that says little about it
-//
-// A message is a number below `head` and a list of `bits`. Words are drawn in the order
-// that the page of the test vectors states. An oracle for answers that are given again
-// draws a `seed` once, what it will `keep` once for each answer, and what it will `send`
-// for each message; another one draws all with `randomize`. `kinds.js` has more kinds,
-// and is loaded when a task needs one.
+/** What several oracles draw and say alike. */
 
 /** Keep a value with probability truth / 2^32, or draw one of the others. */
 async function respond(words, truth, outcomes, value) {
@@ -231,111 +231,36 @@ const inside = (...thresholds) => thresholds.every((one) => 0 < one && one < ONE
 const split = (number, by) => [Math.floor(number / by), number % by];
 const some = (ones, named) => ones.slice(0, 8).map(named).join(", ");
 
-/** For each kind: the names of a document's lines, and what follows from their numbers. */
-const ORACLES = {
-  __proto__: null,
-
-  "k-ary response": ["items kind truth", ({ items, truth }) => ({
-    valid: inside(truth),
-    lost: responseLoss(truth, items),
-    head: items,
-    randomize: async (words, item) => [await respond(words, truth, items, item), []],
-    says: (number, _, named) => named(number),
-  })],
-
-  unary: ["items kind one zero", ({ items, one, zero }) => ({
-    valid: inside(one, zero),
-    lost: unaryLoss(big(one), big(zero), big(ONE)),
-    bits: items,
-    randomize: async (words, item) => [0, await encoded(words, one, zero, items, item)],
-    says: sayOnes,
-  })],
-
-  "longitudinal unary": ["items kept_one kept_zero kind sent_one sent_zero", (o) => {
-    const { items, kept_one, kept_zero, sent_one, sent_zero } = o;
-    const said = (kept) => big(kept) * big(sent_one) + not(kept) * big(sent_zero);
-    return {
-      valid: inside(kept_one, kept_zero, sent_one, sent_zero) && kept_one > kept_zero && sent_one > sent_zero,
-      lost: unaryLoss(said(kept_one), said(kept_zero), big(ONE) ** 2n),
-      forEver: unaryLoss(big(kept_one), big(kept_zero), big(ONE)),
-      instant: bitsLoss(sent_one, sent_zero, items),
-      freshness: Math.max(ONE - sent_one, sent_zero) / ONE,
-      bits: items,
-      seed: () => 0,
-      keep: (words, item) => encoded(words, kept_one, kept_zero, items, item),
-      send: async (words, kept) => [0, await resent(words, sent_one, sent_zero, kept)],
-      says: sayOnes,
-    };
-  }],
-};
-
 function sayOnes(_, ones, named) {
   const more = ones.length - 8;
   return some(ones, named) + (more > 0 ? ` and ${more} more` : "");
 }
 
-const INSTANT = ["sent", "sent_one", "sent_zero"]; // what no kept answer depends on
-const MOST_BITS = 2 ** 20; // more would keep a small device busy
-
-const whole = (value, low, high) => Number.isInteger(value) && low <= value && value <= high;
-const keys = (read) => Object.keys(read).join(" ");
-
-/** What a document asks for that is not here is in the other module. */
-const known = async (table, name) => table[name] ?? (await import("./kinds.js"), table[name]);
-
-/** One oracle from a document; its numbers are checked before they are used. */
-async function single(read) {
-  const [lines, made] = (await known(ORACLES, read.kind)) ?? [];
-  const { kind, family, ...numbers } = read;
-  const small = Object.values(numbers).every((one) => whole(one, 0, ONE));
-  need(keys(read) === lines && small && read.items <= MOST_ITEMS + 1, "oracle");
-  const oracle = { head: 1, bits: 0, instant: Infinity, freshness: 0, mean: false, ...made(read) };
-  const { valid, lost, head, bits, keep } = oracle;
-  need(valid && 0 < lost && lost < Infinity && bits <= MOST_BITS && head <= 2 ** 53, "oracle");
-  const lasting = Object.fromEntries(Object.entries(read).filter(([name]) => !INSTANT.includes(name)));
-  const outcomes = head * 2 ** Math.min(bits, 64);
-  const usual = { forEver: lost, outcomes, tracking: keep ? 1 : outcomes };
-  return { ...usual, ...oracle, items: read.items, lasting, size: sizeOf(head) + Math.ceil(bits / 8) };
+function hashValue(number, values) {
+  const [row, said] = split(number, values);
+  return `hash value ${said} of ${values} under function ${row}`;
 }
 
-/** An oracle, or several of which a device draws one, once and for all. */
-async function oracleOf(read) {
-  const sampled = read.kind === "sampled";
-  const parts = await Promise.all((sampled ? read.parts : [read]).map(single));
-  const most = (line) => Math.max(...parts.map((part) => part[line]));
-  const sum = (line) => parts.reduce((total, part) => total + part[line], 0);
-  const alike = parts.every((part) => !part.keep === !parts[0].keep);
-  const several = whole(parts.length, 2, 256) && read.items === parts.length && alike;
-  need(!sampled || (keys(read) === "items kind parts" && several), "oracle");
-  const lasting = parts.map((part) => part.lasting);
-  return {
-    ...{ sampled, parts, size: sampled + most("size") },
-    ...{ lost: most("lost"), forEver: most("forEver"), instant: most("instant") },
-    freshness: Math.min(...parts.map((part) => part.freshness)),
-    ...{ tracking: sum("tracking"), outcomes: sum("outcomes") },
-    lasting: sampled ? { ...read, parts: lasting } : lasting[0],
-  };
+/** The text that a value is known by in every language. */
+
+const NONE = "n:"; // the answer of a device that has none
+const LONGEST = 1024; // bytes of the longest text that an open vocabulary counts
+const LONGEST_LISTED = 2 ** 20; // and of any text that is looked at
+
+/** The text a value is known by in every language; null if it has none. A number beyond
+ * 2^53 has lost digits: pass such whole numbers as BigInt. */
+function canonical(value) {
+  if (typeof value === "boolean") return `b:${+value}`;
+  const short = typeof value === "bigint" && value * value < 2n ** 2048n;
+  if (short || Number.isSafeInteger(value)) return `i:${big(value)}`;
+  if (typeof value !== "string" || value.length > LONGEST_LISTED) return null;
+  const text = value.normalize("NFC");
+  return text && wellFormed(text) ? `s:${text}` : null;
 }
 
-/** A record: the part's number, where there are several; the number that is said, in as
- * few bytes as hold the largest; bits, the lowest first. All parts have the same size. */
-function recordOf({ sampled, size }, { number, own }, [said, bits]) {
-  const record = new Uint8Array(size);
-  const start = [...(sampled ? [number] : []), ...little(said, sizeOf(own.head))];
-  record.set(start);
-  bits.forEach((bit, at) => (record[start.length + (at >> 3)] |= bit << (at & 7)));
-  return record;
-}
+/** Domains: what a value is counted as. */
 
-// Tasks
-
-const FORMAT = "dither local task, 1";
-const LINES =
-  "attribute distinct domain epsilon every expires for_ever format messages minimum name " +
-  "oracle starts stopped strata version";
-const HEADER = 16; // bytes of a message in front of its record
-const TRACKING = 256; // kept messages of more kinds would tell devices apart
-const FRESH_AT = 0.01; // less noise in a message leaves what is kept to be seen
+const MOST_ITEMS = 2 ** 30;
 
 /** For the names of its lines, what a domain is: how many items each part of the question
  * has (`sizes`), how many answers are `different`, the answer to a value as
@@ -346,7 +271,12 @@ const DOMAINS = {
   "none values": ({ values, none }) => {
     const places = new Map(values.map((value, at) => [canonical(value), at]));
     need(places.size === values.length && !places.has(null), "domain");
-    return counted(values.length, none, (known) => places.get(known), (at) => values[at]);
+    return counted(
+      values.length,
+      none,
+      (known) => places.get(known),
+      (at) => values[at],
+    );
   },
 
   "below from none": ({ from, below, none }) => {
@@ -354,6 +284,10 @@ const DOMAINS = {
     const place = (known) => (known?.startsWith("i:") ? known.slice(2) - from : -1);
     return counted(below - from, none, place, (at) => from + at);
   },
+
+  "ask branching high low none step": numbers,
+  "attributes pairs": attributes,
+  "alphabet longest step": vocabulary,
 };
 
 /** Values that are counted one by one, and "none", which may have an item of its own. */
@@ -382,136 +316,626 @@ const OPEN = {
   },
 };
 
-async function domainOf(read) {
-  const made = read === null ? () => OPEN : await known(DOMAINS, keys(read));
+function domainOf(read) {
+  const made = read === null ? () => OPEN : DOMAINS[keys(read)];
   need(made, "domain");
-  return { means: () => false, once: false, ...(await made(read)) };
+  return { means: () => false, once: false, ...made(read) };
 }
 
-/** A number as Python writes it. */
-function asReal(value) {
-  const [digits, exponent] = value.toExponential().split("e");
-  if (exponent < -4 || exponent > 15) {
-    return `${digits}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
-  }
-  return Number.isInteger(value) ? `${value}.0` : `${value}`;
+/** Numbers on a grid between two public bounds; others are rounded, or cut to an end. */
+function numbers({ ask, branching, high, low, none, step }) {
+  const plain = (one) =>
+    Number.isFinite(one) && (one === 0 || (1e-4 <= Math.abs(one) && Math.abs(one) <= 1e15));
+  const steps = (high - low) / step;
+  const top = Math.round(steps);
+  const grid =
+    [low, high, step].every(plain) && step > 0 && low < high && Math.abs(steps - top) <= 1e-6;
+  const most = { __proto__: null, mean: 2 ** 24, variance: 2 ** 15, distribution: 2 ** 20 }[ask];
+  const tree = ask === "distribution";
+  need(grid && top <= most && typeof none === "boolean" && (tree || !none), "domain");
+  need(tree ? whole(branching, 2, 2 ** 20) : branching === 0, "domain");
+  const widths = [1];
+  while (tree && Math.ceil((top + 1) / (widths[0] * branching)) > 1)
+    widths.unshift(widths[0] * branching);
+  const nodes = widths.map((width) => Math.ceil((top + 1) / width) + none);
+  const sizes = ask === "variance" ? [top + 1, top ** 2 + 1] : nodes;
+  const named = (at) => shown(low + at * step, 6);
+  return {
+    sizes,
+    different: Math.max(...sizes) - none,
+    means: () => !tree,
+    answer: (value, part) => {
+      const at = placeOf(value, low, high, step, top);
+      if (at < 0) return null;
+      const seen =
+        ask === "variance" && part ? (2 * at - top) ** 2 : Math.floor(at / (widths[part] ?? 1));
+      return [`i:${seen}`, seen];
+    },
+    nothing: (part) => (none ? sizes[part] - 1 : undefined),
+    name: (item, part) => {
+      if (none && item === sizes[part] - 1) return "none";
+      const [start, end] = [item * widths[part], Math.min((item + 1) * widths[part] - 1, top)];
+      return start === end ? named(start) : `${named(start)} to ${named(end)}`;
+    },
+  };
 }
 
-/** Days are counted from 1970; `iso` writes one as 2027-01-31. */
-const iso = (day) => new Date(day * DAY).toISOString().slice(0, 10);
-const today = () => Math.floor(Date.now() / DAY);
-
-const isText = (text) => typeof text === "string" && canonical(text) === `s:${text}` && [...text].length <= 100;
-const shown = (value, digits) => `${+value.toPrecision(digits)}`;
-
-/** Every line of a document, and its promise against the oracle's integers. */
-async function checked(document) {
-  const read = JSON.parse(document);
-  need(read.format === FORMAT && keys(read) === LINES, "document", `is not a task of format "${FORMAT}"`);
-  const { name, attribute, strata, every, distinct, messages, stopped, starts, expires } = read;
-  // JSON.parse rounds numbers, and takes 1.0 for 1: what it read must be what was written
-  const again = JSON.stringify(read).replace(/"(epsilon|for_ever)":[^,]*/g, (_, line) => `"${line}":${asReal(read[line])}`);
-  need(again === document, "document", "is not written in the form that is signed");
-  need(isText(name), "name");
-  need(isText(attribute), "attribute");
-  const texts = new Set(strata.map((one) => typeof one === "string" && canonical(one)));
-  need(texts.size === strata.length && texts.size <= 256 && !texts.has(false) && !texts.has(null), "strata");
-  const limits = { distinct: [1, 2 ** 20], every: [0, 366], messages: [1, 255], minimum: [2, 2 ** 40], version: [1, 65_535] };
-  for (const [line, ends] of Object.entries(limits)) need(whole(read[line], ...ends), line);
-  need(every || distinct * messages === 1, "every", "is needed for devices that answer more than once");
-  need(typeof stopped === "boolean", "stopped");
-  const [first, end] = [starts, expires].map((day) => Date.parse(day) / DAY);
-  need(iso(first) === starts && iso(end) === expires && starts > "0001" && first < end, "expires");
-  const periods = every ? Math.ceil((end - first) / every) : 1;
-  need(periods <= 65_536, "expires");
-  const [domain, oracle] = [await domainOf(read.domain), await oracleOf(read.oracle)];
-  for (const [line, really] of [["epsilon", oracle.lost], ["for_ever", oracle.forEver]]) {
-    need(really <= read[line], line, `${read[line]} is promised, but the thresholds lose ${shown(really, 6)}`);
-  }
-  const sizes = oracle.parts.map((part) => part.items);
-  need(`${sizes}` === `${domain.sizes}`, "oracle", "is for another number of items than the domain");
-  need(oracle.parts.every((part, at) => part.mean === domain.means(at)), "oracle", "does not answer what is asked");
-  need(!every || distinct > 1 || !oracle.parts.some((part) => part.rounds), "distinct", "must be 2: a number has two sides");
-  need(!every || !domain.once, "every", "must be 0: words that nobody has listed are asked for once");
-  const kinds = oracle.freshness >= FRESH_AT ? oracle.tracking : oracle.outcomes;
-  need(!every || kinds <= TRACKING, "oracle", "keeps one message for ever, which would tell devices apart");
-  const permanent = `{"domain":${JSON.stringify(read.domain)},"oracle":${JSON.stringify(oracle.lasting)}}`;
-  return { ...read, first, end, periods, domain, oracle, permanent, document };
+/** The nearest place of the grid, in the order of steps that every language keeps; −1 for
+ * what is no number. */
+function placeOf(value, low, high, step, top) {
+  if (typeof value === "bigint") value = Number(value);
+  if (typeof value !== "number" || Number.isNaN(value)) return -1;
+  if (value <= low) return 0;
+  if (value >= high) return top;
+  return Math.min(Math.floor((value - low) / step + 0.5), top);
 }
 
-/** A question to devices; `Task.fromJSON` reads one. */
-export class Task {
-  /** Read what Python's `task.to_json()` wrote, and check every line of it. With `trust`,
-   * a public key, the signature is checked first; a client checks it when it joins, too. */
-  static async fromJSON(text, { trust } = {}) {
-    const read = await tried("text", () => JSON.parse(text));
-    const signed = typeof read?.task === "string" && wellFormed(read.task) && isHex(read.signature);
-    need(signed, "text", "is not a signed task; pass what task.to_json() gave");
-    const signature = fromHex(read.signature);
-    if (trust !== undefined) await verify(read.task, signature, publicKey(trust));
-    return Task.fromDocument(read.task, signature);
-  }
-
-  /** A task from the text that is signed. */
-  static async fromDocument(document, signature = new Uint8Array()) {
-    const read = await tried("document", () => checked(document));
-    const task = Object.assign(new Task(), read, { signature });
-    task.tag = (await sha256(utf8(document))).slice(0, 8);
-    task.permanent = await sha256(utf8(read.permanent));
-    // a task that is answered once has a memo of its own: its message may be unique
-    const own = task.every ? [] : [task.name, task.starts];
-    task.memo = toHex(await sha256(frame(task.attribute, task.permanent, ...own)));
-    return Object.freeze(task);
-  }
-
-  /** How many answers a device can have kept: distinct values, and "none". */
-  get answers() {
-    return this.every ? Math.min(this.distinct, this.domain.different) + 1 : 1;
-  }
-
-  /** The ε of a message, of all messages about one value, of all messages for ever, and
-   * of each message against those whose answers change at other times. */
-  get losses() {
-    const { lost: message, forEver: value, instant: change } = this.oracle;
-    const [over, under] = written(value);
-    return { message, value, change, lifetime: floatUp(big(this.answers) * over, under) };
-  }
-
-  /** What a device reserves of its budget, in units of 1e-9 ε. */
-  get cost() {
-    const [over, under] = written(this.oracle.forEver);
-    return Number((big(this.answers) * over * NANO + under - 1n) / under);
-  }
-
-  /** What a message says, in words. */
-  inWords(message) {
-    const { sampled, parts } = this.oracle;
-    const number = sampled ? message[HEADER] : 0;
-    const { head, bits, says } = parts[number];
-    const start = HEADER + sampled;
-    const end = start + sizeOf(head);
-    const ones = range(bits).filter((at) => (message[end + (at >> 3)] >> (at & 7)) & 1);
-    const said = says(fromLittle(message.slice(start, end)), ones, (item) => this.domain.name(item, number));
-    return sampled ? `question ${number + 1} of ${parts.length}: ${said}` : said;
-  }
-
-  /** A message with fresh noise, as if from a device of its own: for tests, and pages that
-   * show what noise does. A device answers with `client.answer`. */
-  async rehearse(value, { period = 0, stratum } = {}) {
-    const words = fresh();
-    const part = await partOf(this, () => words);
-    return messageOf(this, part, answerOf(this, part, value), period, stratum, () => words);
-  }
+/** Several attributes of a device, of which it answers one, or one pair. */
+function attributes({ attributes: fields, pairs }) {
+  const names = fields.map(([name]) => name);
+  const apart =
+    names.every((name) => typeof name === "string" && canonical(name)) &&
+    new Set(names).size === names.length;
+  need(
+    apart &&
+      names.length > 1 &&
+      typeof pairs === "boolean" &&
+      fields.every((field) => field.length === 2),
+    "domain",
+  );
+  need(
+    fields.every(
+      ([, one]) =>
+        FIELDS.includes(keys(one)) && (one.ask === undefined || (one.ask === "mean" && !pairs)),
+    ),
+    "domain",
+  );
+  const domains = fields.map(([, one]) => domainOf(one));
+  const all = range(names.length);
+  const asked = pairs
+    ? all.flatMap((one) => all.slice(one + 1).map((other) => [one, other]))
+    : all.map((one) => [one]);
+  const sizes = asked.map((part) => part.reduce((size, at) => size * domains[at].sizes[0], 1));
+  need(asked.length <= 256 && (!pairs || Math.max(...sizes) <= 2 ** 24), "domain");
+  const given = (value, at) =>
+    Object.hasOwn(Object(value), names[at]) ? value[names[at]] : undefined;
+  const itemIn = (value, at) =>
+    domains[at].answer(given(value, at), 0)?.[1] ?? domains[at].nothing(0);
+  return {
+    sizes,
+    different: Math.max(...sizes),
+    means: (part) => !pairs && domains[part].means(0),
+    answer: (value, part) => {
+      if (!pairs) return domains[part].answer(given(value, part), 0);
+      const [one, other] = asked[part].map((at) => itemIn(value, at));
+      const item = one * domains[asked[part][1]].sizes[0] + other;
+      return Number.isNaN(item) ? null : [`i:${item}`, item];
+    },
+    nothing: (part) => (pairs ? undefined : domains[part].nothing(0)),
+    name: (item, part) => {
+      const last = domains[asked[part].at(-1)].sizes[0];
+      const items = pairs ? split(item, last) : [item];
+      return asked[part]
+        .map((at, turn) => `${names[at]} ${domains[at].name(items[turn], 0)}`)
+        .join(", ");
+    },
+  };
 }
 
-async function tried(code, work) {
-  try {
-    return await work();
-  } catch (problem) {
-    if (problem instanceof DitherError) throw problem;
-    throw new DitherError(code, "is not JSON, or has a line of another type");
-  }
+const FIELDS = ["none values", "below from none", "ask branching high low none step"];
+
+/** Words of an alphabet, of which each device sends a prefix of one length. */
+function vocabulary({ alphabet, longest, step }) {
+  const letters = new Set(alphabet);
+  const apart = [...alphabet].length === letters.size && whole(letters.size, 2, 4096);
+  const plain =
+    alphabet.normalize("NFC") === alphabet && wellFormed(alphabet) && !letters.has("\0");
+  need(apart && plain && whole(longest, 1, 64) && whole(step, 1, longest - 1), "domain");
+  need((letters.size + 1) ** step <= 2 ** 18, "domain");
+  const lengths = [...range(longest).filter((length) => length && length % step === 0), longest];
+  return {
+    sizes: lengths.map(() => 0),
+    different: 1,
+    once: true,
+    answer: (value, part) => {
+      if (
+        typeof value !== "string" ||
+        value.length > 8 * longest ||
+        [...value].length > 4 * longest
+      )
+        return null;
+      const word = [...value.normalize("NFC")];
+      if (!whole(word.length, 1, longest) || !word.every((letter) => letters.has(letter)))
+        return null;
+      const end = word.length < lengths[part] ? "\0" : "";
+      return [`p:${word.slice(0, lengths[part]).join("")}${end}`];
+    },
+  };
 }
+
+/** Hashes that any language computes in 32-bit integers. */
+
+function mixed(word) {
+  word = Math.imul(word ^ (word >>> 16), 0x85ebca6b);
+  word = Math.imul(word ^ (word >>> 13), 0xc2b2ae35);
+  return (word ^ (word >>> 16)) >>> 0;
+}
+
+/** MurmurHash3, x86, 32 bits. */
+function murmur(bytes, state) {
+  const turned = (word, by) => (word << by) | (word >>> (32 - by));
+  for (let at = 0; at < bytes.length; at += 4) {
+    const block = fromLittle(bytes.subarray(at, at + 4));
+    state ^= Math.imul(turned(Math.imul(block, 0xcc9e2d51), 15), 0x1b873593);
+    if (at + 4 <= bytes.length) state = Math.imul(turned(state, 13), 5) + 0xe6546b64;
+  }
+  return mixed(state ^ bytes.length);
+}
+
+/** Two numbers for a text of an open vocabulary. */
+const digest = (bytes) => [0x9747b28c, 0x3c6ef372].map((seed) => murmur(bytes, seed));
+
+/** Where a digest lies in a row of `size` places. */
+function place([first, second], row, size) {
+  const inner = mixed(second + Math.imul(row + 1, 0x9e3779b9));
+  return mixed(first + inner) % size;
+}
+
+/** Σ of the products of two numbers' digits in base `prime`, modulo the prime. */
+function linear(prime, digits, one, other) {
+  const digit = (number, at) => Math.floor(number / prime ** at) % prime;
+  const products = range(digits).map((at) => digit(one, at) * digit(other, at));
+  return products.reduce((sum, product) => sum + product, 0) % prime;
+}
+
+const isPower = (number) => number > 0 && 2 ** Math.round(Math.log2(number)) === number;
+
+function isPrime(number) {
+  for (let at = 2; at * at <= number; at++) if (number % at === 0) return false;
+  return number > 1;
+}
+
+function isOdd(bits) {
+  for (let shift = 16; shift; shift >>= 1) bits ^= bits >>> shift;
+  return (bits & 1) === 1;
+}
+
+/** Oracles for answers that are given again and again: noise that is kept, and fresh noise
+ * on top. */
+
+/** Lines of the document, and what follows from their numbers. */
+const KEPT = {
+  "longitudinal unary": [
+    "items kept_one kept_zero kind sent_one sent_zero",
+    (o) => {
+      const { items, kept_one, kept_zero, sent_one, sent_zero } = o;
+      const said = (kept) => big(kept) * big(sent_one) + not(kept) * big(sent_zero);
+      return {
+        valid:
+          inside(kept_one, kept_zero, sent_one, sent_zero) &&
+          kept_one > kept_zero &&
+          sent_one > sent_zero,
+        lost: unaryLoss(said(kept_one), said(kept_zero), big(ONE) ** 2n),
+        forEver: unaryLoss(big(kept_one), big(kept_zero), big(ONE)),
+        instant: bitsLoss(sent_one, sent_zero, items),
+        freshness: Math.max(ONE - sent_one, sent_zero) / ONE,
+        bits: items,
+        seed: () => 0,
+        keep: (words, item) => encoded(words, kept_one, kept_zero, items, item),
+        send: async (words, kept) => [0, await resent(words, sent_one, sent_zero, kept)],
+        says: sayOnes,
+      };
+    },
+  ],
+
+  loloha: [
+    "functions items kept kind sent values",
+    ({ items, values, functions, kept, sent }) => {
+      const others = big(values - 1);
+      const truth = big(kept) * big(sent) * others + not(kept) * not(sent);
+      const [forEver, instant] = [kept, sent].map((one) => responseLoss(one, values));
+      // linear functions collide exactly as often as chance, where they are enough
+      const digits = Math.round(Math.log(functions) / Math.log(values));
+      const exact = values ** digits === functions && functions >= items;
+      const hashed = (item, seed) => {
+        if (functions === 1) return item;
+        if (exact && isPrime(values)) return linear(values, digits, seed, item);
+        return place([item, item], seed, values);
+      };
+      return {
+        valid:
+          inside(kept, sent, functions, forEver, instant) &&
+          functions <= 256 &&
+          items > 1 &&
+          values > 1 &&
+          values <= 2 ** 20 &&
+          (functions > 1 || values === items),
+        lost: loss(truth * others, big(ONE) ** 2n * others - truth),
+        forEver,
+        instant,
+        freshness: (ONE - sent) / ONE,
+        tracking: functions,
+        head: functions * values,
+        seed: (words) => words.below(functions),
+        keep: (words, item, seed) => respond(words, kept, values, hashed(item, seed)),
+        send: async (words, held, seed) => [
+          seed * values + (await respond(words, sent, values, held)),
+          [],
+        ],
+        says: (number, _, named) => (functions === 1 ? named(number) : hashValue(number, values)),
+      };
+    },
+  ],
+
+  rappor: [
+    "bits cohorts family flip hashes items kind sent_one sent_zero",
+    (o) => {
+      const { items, bits, cohorts, family, flip, hashes, sent_one, sent_zero } = o;
+      need(
+        !/^md5/.test(family),
+        "oracle",
+        "hashes with MD5, which no device here does; use murmur32",
+      );
+      const declared = bits === items || (bits === 1 && items === 2);
+      const shape = items
+        ? family === "identity" && items > 1 && declared && hashes * cohorts === 1
+        : family === "murmur32" &&
+          bits > 1 &&
+          bits <= 2 ** 16 &&
+          inside(hashes) &&
+          hashes <= Math.min(16, bits);
+      need(shape && isPower(cohorts) && cohorts <= 256, "oracle"); // before it is a power
+      // how many bits each of two filters has that the other has not, at most
+      const most = items ? 1 : Math.min(hashes, bits - 1);
+      const ways = [most, items ? +(bits > 1) : Math.min(hashes, bits - most)];
+      const moved = big(flip) * big(sent_one - sent_zero);
+      const [whole, held, none] = [
+        big(ONE) ** 2n,
+        big(sent_one) * big(ONE) - moved,
+        big(sent_zero) * big(ONE) + moved,
+      ];
+      const ratios = [
+        [held, none],
+        [whole - none, whole - held],
+      ];
+      if (held * (whole - held) < (whole - none) * none) ratios.reverse(); // the larger first
+      const power = (side) =>
+        ratios.reduce((product, ratio, at) => product * ratio[side] ** big(ways[at]), 1n);
+      const kept = big(ways[0] + ways[1]);
+      return {
+        valid: flip < HALF && sent_one > sent_zero,
+        lost: loss(power(0), power(1)),
+        forEver: loss(not(flip) ** kept, big(flip) ** kept),
+        instant: bitsLoss(sent_one, sent_zero, bits),
+        freshness: Math.max(ONE - sent_one, sent_zero) / ONE,
+        head: cohorts,
+        tracking: cohorts,
+        bits,
+        seed: (words) => words.below(cohorts),
+        keep: async (words, item, seed) => {
+          const rows = range(hashes).map((at) => seed * hashes + at);
+          const places = items ? [item] : rows.map((row) => place(digest(item), row, bits));
+          const flipped = await words.biased(flip, bits);
+          if (items && bits === 1) flipped[0] ^= item;
+          else for (const at of new Set(places)) flipped[at] ^= 1;
+          return flipped;
+        },
+        send: async (words, held, seed) => [seed, await resent(words, sent_one, sent_zero, held)],
+        says: (cohort, ones, named) => {
+          if (items) return bits > 1 ? ones.map(named).join(", ") || "nothing" : named(ones.length);
+          return `cohort ${cohort}, bits ${ones.join(", ") || "none"} of ${bits}`;
+        },
+      };
+    },
+  ],
+};
+
+/** Oracles for means: a number is rounded at random, so that its mean stays, and what comes
+ * out is randomized. */
+
+/** A place of a grid of `top` steps on one of `steps`: up or down at random, so that its
+ * mean stays exactly. */
+async function rounded(words, item, top, steps) {
+  const [whole, rest] = split(item * steps, top);
+  return whole + ((await words.below(top)) < rest);
+}
+
+/** A number rounded to one end of its range, and that end told truly at `truth`. */
+async function bitOf(words, truth, item, top) {
+  return respond(words, truth, 2, await rounded(words, item, top, 1));
+}
+
+const highOrLow = (number) => (number ? "high" : "low");
+const isMean = (items, truth) => items > 1 && truth > HALF && truth < ONE;
+
+/** Lines of the document, and what follows from their numbers. */
+const MEANS = {
+  "binary mean": [
+    "items kind truth",
+    ({ items, truth }) => ({
+      valid: isMean(items, truth),
+      lost: responseLoss(truth, 2),
+      head: 2,
+      mean: true,
+      randomize: async (words, item) => [await bitOf(words, truth, item, items - 1), []],
+      says: highOrLow,
+    }),
+  ],
+
+  "hybrid mean": [
+    "binary inside items kind steps truth window",
+    (o) => {
+      const { items, truth, binary, inside: within, steps, window } = o;
+      const windowLoss = loss(big(within) * big(steps), not(within) * big(window));
+      const sizes = [steps, window].every((one) => whole(one, 1, 2 ** 16));
+      return {
+        valid:
+          isMean(items, truth) &&
+          inside(binary, within, windowLoss) &&
+          sizes &&
+          (items - 1) * steps <= 2 ** 52,
+        lost: Math.max(responseLoss(truth, 2), windowLoss),
+        head: 2 + steps + window,
+        mean: true,
+        randomize: async (words, item) => {
+          if (await words.coin(binary)) return [await bitOf(words, truth, item, items - 1), []];
+          const start = await rounded(words, item, items - 1, steps);
+          const keep = await words.coin(within);
+          const inner = start + (await words.below(window));
+          const outer = await words.below(steps);
+          return [2 + (keep ? inner : outer + (outer >= start ? window : 0)), []];
+        },
+        says: (number) =>
+          number < 2 ? highOrLow(number) : `place ${number - 2} of ${steps + window}`,
+      };
+    },
+  ],
+
+  "one-bit mean": [
+    "items kept kind sent",
+    ({ items, kept, sent }) => {
+      const truth = big(kept) * big(sent) + not(kept) * not(sent);
+      return {
+        valid: isMean(items, kept) && isMean(items, sent),
+        lost: loss(truth, big(ONE) ** 2n - truth),
+        forEver: responseLoss(kept, 2),
+        instant: responseLoss(sent, 2),
+        freshness: (ONE - sent) / ONE,
+        head: 2,
+        mean: true,
+        rounds: true,
+        seed: (words) => words.below(items - 1),
+        // an answer is a side already; no answer is a place
+        keep: (words, item, seed, answered) =>
+          respond(words, kept, 2, answered ? item : +(item > seed)),
+        send: async (words, held) => [await respond(words, sent, 2, held), []],
+        says: highOrLow,
+      };
+    },
+  ],
+};
+
+/** Oracles for answers that are given once, about declared values. */
+
+/** Lines of the document, and what follows from their numbers. */
+const ONCE = {
+  "k-ary response": [
+    "items kind truth",
+    ({ items, truth }) => ({
+      valid: inside(truth),
+      lost: responseLoss(truth, items),
+      head: items,
+      randomize: async (words, item) => [await respond(words, truth, items, item), []],
+      says: (number, _, named) => named(number),
+    }),
+  ],
+
+  unary: [
+    "items kind one zero",
+    ({ items, one, zero }) => ({
+      valid: inside(one, zero),
+      lost: unaryLoss(big(one), big(zero), big(ONE)),
+      bits: items,
+      randomize: async (words, item) => [0, await encoded(words, one, zero, items, item)],
+      says: sayOnes,
+    }),
+  ],
+
+  "subset selection": [
+    "items kind size truth",
+    ({ items, size, truth }) => ({
+      valid: inside(truth) && 0 < size && size < items && size <= 2 ** 16,
+      lost: loss(big(truth) * big(items - size), not(truth) * big(size)),
+      bits: items,
+      // about, where there are many
+      outcomes: range(Math.min(size, items - size, 99)).reduce(
+        (sets, at) => (sets * (items - at)) / (at + 1),
+        1,
+      ),
+      // a set of others (Floyd's algorithm); the true item may take the place of one
+      randomize: async (words, item) => {
+        const keep = await words.coin(truth);
+        const others = new Set();
+        for (let last = items - 1 - size; last < items - 1; last++) {
+          const drawn = await words.below(last + 1);
+          others.add(others.has(drawn) ? last : drawn);
+        }
+        const listed = [...others].map((one) => one + (one >= item));
+        const at = await words.below(size);
+        if (keep) listed[at] = item;
+        const bits = Array(items).fill(0);
+        for (const one of listed) bits[one] = 1;
+        return [0, bits];
+      },
+      says: (_, ones, named) =>
+        `one of ${some(ones, named)}${size > 8 ? `, … (${size} in all)` : ""}`,
+    }),
+  ],
+
+  "local hashing": [
+    "digits items kind prime truth",
+    ({ items, prime, digits, truth }) => {
+      const pool = prime ** digits;
+      return {
+        valid:
+          inside(truth, digits) &&
+          prime < 2 ** 20 &&
+          isPrime(prime) &&
+          items <= pool &&
+          pool < HALF,
+        lost: responseLoss(truth, prime),
+        head: pool * prime,
+        randomize: async (words, item) => {
+          const row = await words.below(pool);
+          const said = await respond(words, truth, prime, linear(prime, digits, row, item));
+          return [row * prime + said, []];
+        },
+        says: (number) => hashValue(number, prime),
+      };
+    },
+  ],
+
+  "Hadamard response": [
+    "blocks items kind side truth",
+    ({ items, blocks, side, truth }) => ({
+      valid:
+        inside(truth) &&
+        isPower(blocks) &&
+        isPower(side) &&
+        blocks <= HALF &&
+        Math.ceil(items / blocks) < side,
+      lost: loss(big(truth) * big(2 * blocks - 1), not(truth)),
+      head: blocks * side,
+      randomize: async (words, item) => {
+        const own = await words.coin(truth);
+        const [row, block] = split(item + blocks, blocks);
+        // of 2 · blocks − 1 halves that are equally likely, one lies in the own block
+        const [further] = split((await words.below(2 * blocks - 1)) + 1, 2);
+        let column = await words.below(side);
+        // in the own block: change the sign, if it is wrong, by the row's lowest bit
+        const near = own || further === 0;
+        if (near && isOdd(row & column) === own) column = (column ^ (row & -row)) >>> 0;
+        return [(own ? block : (block + further) % blocks) * side + column, []];
+      },
+      says: (number) => `column ${number % side} of block ${split(number, side)[0]}`,
+    }),
+  ],
+};
+
+/** Oracles for texts that only the server has a list of. */
+
+function isSketch(items, rows, columns) {
+  return !items && rows > 1 && columns > 1 && isPower(columns) && rows * columns <= 2 ** 27;
+}
+
+/** Lines of the document, and what follows from their numbers. */
+const SKETCHES = {
+  "count-mean sketch": [
+    "columns flip items kind rows",
+    ({ items, rows, columns, flip }) => ({
+      valid: isSketch(items, rows, columns) && inside(flip) && flip < HALF,
+      lost: unaryLoss(not(flip), big(flip), big(ONE)),
+      head: rows,
+      bits: columns,
+      randomize: async (words, item) => {
+        const row = await words.below(rows);
+        const bits = await words.biased(flip, columns);
+        bits[place(digest(item), row, columns)] = +!(await words.coin(flip));
+        return [row, bits];
+      },
+      says: (row, ones) => `row ${row}, and ${ones.length} of ${columns} places`,
+    }),
+  ],
+
+  "Hadamard sketch": [
+    "columns items kind rows truth",
+    ({ items, rows, columns, truth }) => ({
+      valid: isSketch(items, rows, columns) && inside(truth),
+      lost: responseLoss(truth, 2),
+      head: 2 * rows * columns,
+      randomize: async (words, item) => {
+        const row = await words.below(rows);
+        const column = await words.below(columns);
+        const minus = isOdd(column & place(digest(item), row, columns));
+        const said = minus === (await words.coin(truth));
+        return [(row * columns + column) * 2 + said, []];
+      },
+      says: (number) => {
+        const [row, column] = split(split(number, 2)[0], columns);
+        return `row ${row}, column ${column}, sign ${number % 2 ? "−" : "+"}`;
+      },
+    }),
+  ],
+};
+
+/**
+ * Oracles: how an item becomes a message that says little about it.
+ *
+ * A message is a number below `head` and a list of `bits`. Words are drawn in the order that
+ * the page of the test vectors states. An oracle for answers that are given again draws a
+ * `seed` once, what it will `keep` once for each answer, and what it will `send` for each
+ * message; another one draws all with `randomize`.
+ */
+
+const ORACLES = { __proto__: null, ...ONCE, ...SKETCHES, ...KEPT, ...MEANS };
+const INSTANT = ["sent", "sent_one", "sent_zero"]; // what no kept answer depends on
+const MOST_BITS = 2 ** 20; // more would keep a small device busy
+
+/** One oracle from a document; its numbers are checked before they are used. */
+function single(read) {
+  const [lines, made] = ORACLES[read.kind] ?? [];
+  const { kind, family, ...numbers } = read;
+  const small = Object.values(numbers).every((one) => whole(one, 0, ONE));
+  need(keys(read) === lines && small && read.items <= MOST_ITEMS + 1, "oracle");
+  const oracle = { head: 1, bits: 0, instant: Infinity, freshness: 0, mean: false, ...made(read) };
+  const { valid, lost, head, bits, keep } = oracle;
+  need(valid && 0 < lost && lost < Infinity && bits <= MOST_BITS && head <= 2 ** 53, "oracle");
+  const lasting = Object.fromEntries(
+    Object.entries(read).filter(([name]) => !INSTANT.includes(name)),
+  );
+  const outcomes = head * 2 ** Math.min(bits, 64);
+  const usual = { forEver: lost, outcomes, tracking: keep ? 1 : outcomes };
+  return {
+    ...usual,
+    ...oracle,
+    items: read.items,
+    lasting,
+    size: sizeOf(head) + Math.ceil(bits / 8),
+  };
+}
+
+/** An oracle, or several of which a device draws one, once and for all. */
+function oracleOf(read) {
+  const sampled = read.kind === "sampled";
+  const parts = (sampled ? read.parts : [read]).map(single);
+  const most = (line) => Math.max(...parts.map((part) => part[line]));
+  const sum = (line) => parts.reduce((total, part) => total + part[line], 0);
+  const alike = parts.every((part) => !part.keep === !parts[0].keep);
+  const several = whole(parts.length, 2, 256) && read.items === parts.length && alike;
+  need(!sampled || (keys(read) === "items kind parts" && several), "oracle");
+  const lasting = parts.map((part) => part.lasting);
+  return {
+    ...{ sampled, parts, size: sampled + most("size") },
+    ...{ lost: most("lost"), forEver: most("forEver"), instant: most("instant") },
+    freshness: Math.min(...parts.map((part) => part.freshness)),
+    ...{ tracking: sum("tracking"), outcomes: sum("outcomes") },
+    lasting: sampled ? { ...read, parts: lasting } : lasting[0],
+  };
+}
+
+/** A record: the part's number, where there are several; the number that is said, in as
+ * few bytes as hold the largest; bits, the lowest first. All parts have the same size. */
+function recordOf({ sampled, size }, { number, own }, [said, bits]) {
+  const record = new Uint8Array(size);
+  const start = [...(sampled ? [number] : []), ...little(said, sizeOf(own.head))];
+  record.set(start);
+  bits.forEach((bit, at) => (record[start.length + (at >> 3)] |= bit << (at & 7)));
+  return record;
+}
+
+/** How the answer to a value becomes a message. */
+
+const HEADER = 16; // bytes of a message in front of its record
 
 function checkBelow(code, value, end) {
   need(whole(value, 0, end - 1), code, `must be a whole number from 0 to ${end - 1}`);
@@ -567,30 +991,13 @@ async function messageOf(task, part, answer, period, stratum, words) {
   return concat([head, recordOf(task.oracle, part, said)]);
 }
 
-// Signatures
-
-function publicKey(text) {
-  need(isHex(text) && text.length === 64, "trust", "must be a public key: the 64 hexadecimal digits of key.public");
-  return fromHex(text);
-}
-
-async function verify(document, signature, trusted) {
-  let right;
-  try {
-    const key = await subtle().importKey("raw", trusted, "Ed25519", false, ["verify"]);
-    right = await subtle().verify("Ed25519", key, signature, utf8(document));
-  } catch {
-    throw new DitherError("device", "cannot check signatures: Ed25519 is missing here");
-  }
-  need(right, "task", "is not signed by the trusted key, or was changed after that");
-}
-
-// Memo: what a device draws once, not as a table but as a function of its secret
+/** Memo: what a device draws once, not as a table but as a function of its secret. */
 
 /** Keys for everything that a device draws about a task: HMAC-SHA256 under its secret. */
 function memoOf(task, secret, salt) {
   const start = [fromHex(salt), task.attribute, task.permanent];
-  const key = (...parts) => hmac(fromHex(secret), frame(...start, ...parts));
+  const hashed = hmac(fromHex(secret));
+  const key = (...parts) => hashed(frame(...start, ...parts));
   const words = async (...parts) => keyed(await key(...parts));
 
   /** The message of a period; without noise of its own, it says the same in every one. */
@@ -606,64 +1013,54 @@ function memoOf(task, secret, salt) {
 
 /** A message's id: the same for a retry, and in no relation to those of other periods. */
 async function idOf(secret, name, first, slot) {
-  return (await hmac(fromHex(secret), frame("message id", name, first, four(slot)))).slice(0, 16);
+  const whole = await hmac(fromHex(secret))(frame("message id", name, first, four(slot)));
+  return whole.slice(0, 16);
 }
 
-// Stores: one text, with a version that grows by one
+/** Days and periods. Days are counted from 1970, in UTC. */
 
-/** The device's text in IndexedDB, on the disk before `save` says so. */
-export class IndexedDBStore {
-  constructor(name = "dither") {
-    this.name = name;
-  }
+const DAY = 86_400_000;
+const iso = (day) => new Date(day * DAY).toISOString().slice(0, 10);
+const dayOf = (moment) => Math.floor(moment / DAY);
+const today = () => dayOf(Date.now());
 
-  /** One connection for each transaction, so that tabs need no care for each other. */
-  async #within(mode, work) {
-    const asked = indexedDB.open(this.name, 1);
-    asked.onupgradeneeded = () => asked.result.createObjectStore("device");
-    const file = await settled(asked, "onsuccess");
-    try {
-      const transaction = file.transaction("device", mode, { durability: "strict" });
-      const found = work(transaction.objectStore("device"));
-      await settled(transaction, "oncomplete");
-      return found();
-    } finally {
-      file.close();
-    }
-  }
-
-  load() {
-    return this.#within("readonly", (rows) => {
-      const request = rows.get("state");
-      return () => request.result;
-    });
-  }
-
-  save(text, version) {
-    return this.#within("readwrite", (rows) => {
-      const request = rows.get("state");
-      const follows = () => (request.result?.version ?? 0) === version - 1;
-      request.onsuccess = () => follows() && rows.put({ text, version }, "state");
-      return follows;
-    });
-  }
+/** The period of a day. */
+function periodOf({ first, end, starts, expires, every }, day) {
+  need(day >= first && day < end, "task", `is answered from ${starts} until before ${expires}`);
+  const number = every && Math.floor((day - first) / every);
+  const begin = first + number * every;
+  return { number, first: iso(begin), until: iso(every ? Math.min(begin + every, end) : end) };
 }
 
-function settled(target, event) {
-  return new Promise((resolve, reject) => {
-    target[event] = () => resolve(target.result);
-    target.onerror = target.onabort = target.onblocked = () => reject(target.error);
-  });
+/** Who may ask: Ed25519 over the exact text of a document. */
+
+function publicKey(text) {
+  need(
+    isHex(text) && text.length === 64,
+    "trust",
+    "must be a public key: the 64 hexadecimal digits of key.public",
+  );
+  return fromHex(text);
 }
 
-// What a device keeps: lists of tasks, memos, marks, reservations, messages and moments
+async function verify(document, signature, trusted) {
+  let right;
+  try {
+    const key = await subtle().importKey("raw", trusted, "Ed25519", false, ["verify"]);
+    right = await subtle().verify("Ed25519", key, signature, utf8(document));
+  } catch {
+    throw new DitherError("device", "cannot check signatures: Ed25519 is missing here");
+  }
+  need(right, "task", "is not signed by the trusted key, or was changed after that");
+}
 
-const TRIES = 1000; // by then, others have changed the store a thousand times
+/** What a device keeps: lists of tasks, memos, marks, reservations, messages and moments. */
 
 const taskOf = (state, { name }) => state.tasks.find((one) => one.name === name);
 const memoRow = (state, { memo }) => state.memos.find((one) => one.id === memo);
 const without = (rows, name) => rows.filter((one) => one.task !== name);
-const leftOf = (state) => state.reservations.reduce((left, one) => left - one.cost, state.budget);
+const leftOf = (state) =>
+  state.reservations.reduce((left, one) => left - one.cost, state.budget);
 
 /** Until which day a task has been answered, in messages that `counts`. */
 function answeredUntil(state, { name }, known, counts = () => true) {
@@ -701,40 +1098,41 @@ function asksMore(task, agreed) {
     task.oracle.instant > agreed.oracle.instant ||
     often(task, agreed) > often(agreed, task) ||
     task.end > agreed.end ||
-    `${JSON.stringify(task.strata)}` !== JSON.stringify(agreed.strata)
+    JSON.stringify(task.strata) !== JSON.stringify(agreed.strata) // sent as they are
   );
 }
 
 /** One name is one line of versions, and each version one document. */
 function checkSuccessor(known, { version, document }) {
   need(known.state !== "stopped", "task", "was stopped for good; use a task of another name");
-  need(version >= known.version, "task", `is older than version ${known.version}, which is known here`);
+  need(
+    version >= known.version,
+    "task",
+    `is older than version ${known.version}, which is known here`,
+  );
   const same = version > known.version || document === known.document;
   need(same, "task", "is another document than the one of its version that is known here");
 }
 
+/** What is known of a task; an error if it may not be answered as it is. */
 function joinedAs(state, task) {
   const known = taskOf(state, task);
-  need(known && known.state !== "left", "task", "has not been joined; ask its owner, then join(task)");
+  need(
+    known && known.state !== "left",
+    "task",
+    "has not been joined; ask its owner, then join(task)",
+  );
   checkSuccessor(known, task);
   return known;
 }
 
-/** The period of today. */
-function periodOf({ first, end, starts, expires, every }) {
-  const day = today();
-  need(day >= first && day < end, "task", `is answered from ${starts} until before ${expires}`);
-  const number = every && Math.floor((day - first) / every);
-  const begin = first + number * every;
-  return { number, first: iso(begin), until: iso(every ? Math.min(begin + every, end) : end) };
-}
-
-/** The same, if it may still be answered. Where a later day has been, the clock has gone
- * back, or a new version counts in another way: one more message than time allows. */
-function openPeriod(state, task) {
+/** The period of a day, if it may still be answered. Where a later one has been, the clock
+ * has gone back, or a new version counts in another way: to answer it now would be one
+ * more message than time allows. */
+function openPeriod(state, task, day) {
   const known = joinedAs(state, task);
   need(task.version === known.version, "task", "is newer than what was joined; update(task) first");
-  const period = periodOf(task);
+  const period = periodOf(task, day);
   const others = (one) => one.first !== period.first || one.until !== period.until;
   const answered = answeredUntil(state, task, known, others);
   need(period.first >= answered, "task", `has been answered until before ${answered}`);
@@ -755,6 +1153,247 @@ function allowed(state, task, answer, mark) {
   return answer;
 }
 
+/** Also for a task that was never joined, so that an old version cannot be. */
+function stopFor(state, task) {
+  const known = taskOf(state, task);
+  if (known?.state === "stopped") return;
+  if (known) checkSuccessor(known, task);
+  note(state, task, known, "stopped");
+}
+
+/** Stores: one text, with a version that grows by one. */
+
+/** The device's text in IndexedDB, on the disk before `save` says so. */
+class IndexedDBStore {
+  constructor(name = "dither") {
+    this.name = name;
+  }
+
+  /** One connection for each transaction, so that tabs need no care for each other. */
+  async #within(mode, work) {
+    const asked = indexedDB.open(this.name, 1);
+    asked.onupgradeneeded = () => asked.result.createObjectStore("device");
+    const file = await settled(asked, "onsuccess");
+    try {
+      const transaction = file.transaction("device", mode, { durability: "strict" });
+      const found = work(transaction.objectStore("device"));
+      await settled(transaction, "oncomplete");
+      return found();
+    } finally {
+      file.close();
+    }
+  }
+
+  load() {
+    return this.#within("readonly", (rows) => {
+      const request = rows.get("state");
+      return () => request.result;
+    });
+  }
+
+  save(text, version) {
+    return this.#within("readwrite", (rows) => {
+      const request = rows.get("state");
+      const follows = () => (request.result?.version ?? 0) === version - 1;
+      request.onsuccess = () => follows() && rows.put({ text, version }, "state");
+      return follows;
+    });
+  }
+}
+
+/** What a request or a transaction ends with. */
+function settled(target, event) {
+  return new Promise((resolve, reject) => {
+    target[event] = () => resolve(target.result);
+    target.onerror = target.onabort = () => reject(target.error);
+  });
+}
+
+/** A task's document: every line of it, and its promise against the oracle's integers. */
+
+const FORMAT = "dither local task, 1";
+const LINES =
+  "attribute distinct domain epsilon every expires for_ever format messages minimum name " +
+  "oracle starts stopped strata version";
+const TRACKING = 256; // kept messages of more kinds would tell devices apart
+const FRESH_AT = 0.01; // less noise in a message leaves what is kept to be seen
+
+/** A number as Python writes it. */
+function asReal(value) {
+  const [digits, exponent] = value.toExponential().split("e");
+  if (exponent < -4 || exponent > 15) {
+    return `${digits}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
+  }
+  return Number.isInteger(value) ? `${value}.0` : `${value}`;
+}
+
+const isText = (text) =>
+  typeof text === "string" && canonical(text) === `s:${text}` && [...text].length <= 100;
+
+const LIMITS = {
+  distinct: [1, 2 ** 20],
+  every: [0, 366],
+  messages: [1, 255],
+  minimum: [2, 2 ** 40],
+  version: [1, 65_535],
+};
+
+/** Every line of a document, and its promise against the oracle's integers. */
+function checked(document) {
+  const read = readFrom(document);
+  checkWords(read);
+  checkNumbers(read);
+  const dates = datesOf(read);
+  const domain = domainOf(read.domain);
+  const oracle = oracleOf(read.oracle);
+  checkPromise(read, oracle);
+  checkParts(read, domain, oracle);
+  checkTracking(read, oracle);
+  const lasting = { domain: read.domain, oracle: oracle.lasting };
+  return { ...read, ...dates, domain, oracle, permanent: JSON.stringify(lasting), document };
+}
+
+/** JSON.parse rounds numbers, and takes 1.0 for 1: what it reads must be what is written. */
+function readFrom(document) {
+  const read = JSON.parse(document);
+  const task = read.format === FORMAT && keys(read) === LINES;
+  need(task, "document", `is not a task of format "${FORMAT}"`);
+  const promises = /"(epsilon|for_ever)":[^,]*/g;
+  const real = (_, line) => `"${line}":${asReal(read[line])}`;
+  const again = JSON.stringify(read).replace(promises, real);
+  need(again === document, "document", "is not written in the form that is signed");
+  return read;
+}
+
+function checkWords({ name, attribute, strata }) {
+  need(isText(name), "name");
+  need(isText(attribute), "attribute");
+  const known = strata.map((one) => (typeof one === "string" ? canonical(one) : null));
+  const apart = new Set(known).size === known.length && known.length <= 256;
+  need(apart && !known.includes(null), "strata");
+}
+
+function checkNumbers(read) {
+  for (const [line, ends] of Object.entries(LIMITS)) need(whole(read[line], ...ends), line);
+  const once = read.distinct * read.messages === 1;
+  need(read.every || once, "every", "is needed for devices that answer more than once");
+  need(typeof read.stopped === "boolean", "stopped");
+}
+
+function datesOf({ starts, expires, every }) {
+  const [first, end] = [starts, expires].map((day) => Date.parse(day) / DAY);
+  const days = iso(first) === starts && iso(end) === expires && starts > "0001";
+  const periods = every ? Math.ceil((end - first) / every) : 1;
+  need(days && first < end && periods <= 65_536, "expires");
+  return { first, end, periods };
+}
+
+function checkPromise(read, { lost, forEver }) {
+  for (const [line, really] of Object.entries({ epsilon: lost, for_ever: forEver })) {
+    const promised = read[line];
+    const why = `${promised} is promised, but the thresholds lose ${shown(really, 6)}`;
+    need(really <= promised, line, why);
+  }
+}
+
+/** Each part must be of a kind that answers what is asked. */
+function checkParts({ every, distinct }, domain, { parts }) {
+  const sizes = parts.map((part) => part.items);
+  need(
+    `${sizes}` === `${domain.sizes}`,
+    "oracle",
+    "is for another number of items than the domain",
+  );
+  const fit = parts.every((part, at) => part.mean === domain.means(at));
+  need(fit, "oracle", "does not answer what is asked");
+  const sides = every && parts.some((part) => part.rounds);
+  need(!sides || distinct > 1, "distinct", "must be 2: a number has two sides");
+  need(
+    !every || !domain.once,
+    "every",
+    "must be 0: words that nobody has listed are asked for once",
+  );
+}
+
+function checkTracking({ every }, { freshness, tracking, outcomes }) {
+  const kinds = freshness >= FRESH_AT ? tracking : outcomes;
+  const hidden = !every || kinds <= TRACKING;
+  need(hidden, "oracle", "keeps one message for ever, which would tell devices apart");
+}
+
+/** A task: the one document that device and server share. */
+
+/** A question to devices; `Task.fromJSON` reads one. */
+class Task {
+  /** Read what Python's `task.to_json()` wrote, and check every line of it. With `trust`,
+   * a public key, the signature is checked first; a client checks it when it joins, too. */
+  static async fromJSON(text, { trust } = {}) {
+    const read = tried("text", () => JSON.parse(text));
+    const signed = typeof read?.task === "string" && wellFormed(read.task) && isHex(read.signature);
+    need(signed, "text", "is not a signed task; pass what task.to_json() gave");
+    const signature = fromHex(read.signature);
+    if (trust !== undefined) await verify(read.task, signature, publicKey(trust));
+    return Task.fromDocument(read.task, signature);
+  }
+
+  /** A task from the text that is signed. */
+  static async fromDocument(document, signature = new Uint8Array()) {
+    const read = tried("document", () => checked(document));
+    const task = Object.assign(new Task(), read, { signature });
+    task.tag = (await sha256(utf8(document))).slice(0, 8);
+    task.permanent = await sha256(utf8(read.permanent));
+    // a task that is answered once has a memo of its own: its message may be unique
+    const own = task.every ? [] : [task.name, task.starts];
+    task.memo = toHex(await sha256(frame(task.attribute, task.permanent, ...own)));
+    return Object.freeze(task);
+  }
+
+  /** How many answers a device can have kept: distinct values, and "none". */
+  get answers() {
+    return this.every ? Math.min(this.distinct, this.domain.different) + 1 : 1;
+  }
+
+  /** The ε of a message, of all messages about one value, of all messages for ever, and
+   * of each message against those whose answers change at other times. */
+  get losses() {
+    const { lost: message, forEver: value, instant: change } = this.oracle;
+    const [over, under] = written(value);
+    return { message, value, change, lifetime: floatUp(big(this.answers) * over, under) };
+  }
+
+  /** What a device reserves of its budget, in units of 1e-9 ε. */
+  get cost() {
+    const [over, under] = written(this.oracle.forEver);
+    return Number((big(this.answers) * over * NANO + under - 1n) / under);
+  }
+
+  /** What a message says, in words. */
+  inWords(message) {
+    const { sampled, parts } = this.oracle;
+    const number = sampled ? message[HEADER] : 0;
+    const { head, bits, says } = parts[number];
+    const start = HEADER + sampled;
+    const end = start + sizeOf(head);
+    const ones = range(bits).filter((at) => (message[end + (at >> 3)] >> (at & 7)) & 1);
+    const said = says(fromLittle(message.slice(start, end)), ones, (item) =>
+      this.domain.name(item, number),
+    );
+    return sampled ? `question ${number + 1} of ${parts.length}: ${said}` : said;
+  }
+
+  /** A message with fresh noise, as if from a device of its own: for tests, and pages that
+   * show what noise does. A device answers with `client.answer`. */
+  async rehearse(value, { period = 0, stratum } = {}) {
+    const words = fresh();
+    const part = await partOf(this, () => words);
+    return messageOf(this, part, answerOf(this, part, value), period, stratum, () => words);
+  }
+}
+
+/** A device: it agrees to tasks, answers them, and never promises more than its budget. */
+
+const TRIES = 1000; // by then, others have changed the store a thousand times
+
 /**
  * A device that answers tasks: consent, memo, budget, and what was sent, in one store.
  *
@@ -763,7 +1402,7 @@ function allowed(state, task, answer, mark) {
  * reservations together stay within `budget`. A message is in the store before it is
  * returned. A cleared store is a new device with a new budget; a copy answers alike.
  */
-export class Client {
+class Client {
   #store;
   #trust;
   #limit;
@@ -772,9 +1411,10 @@ export class Client {
    * `budget` is the ε of everything it ever joins, `trust` the public key whose tasks it
    * accepts; both are fixed when the device is made. */
   static async open({ store, budget, trust }) {
-    need(1e-6 <= budget && budget <= 1e6, "budget", "must be an ε between 1e-6 and 1e6");
+    const usual = typeof budget === "number" && 1e-6 <= budget && budget <= 1e6;
+    need(usual, "budget", "must be an ε between 1e-6 and 1e6");
     const client = new Client();
-    const [over, under] = written(+budget);
+    const [over, under] = written(budget);
     client.#limit = Number((over * NANO) / under);
     client.#trust = toHex(publicKey(trust));
     client.#store = store ?? (globalThis.indexedDB && new IndexedDBStore());
@@ -805,15 +1445,28 @@ export class Client {
     for (let turn = 0; turn < TRIES; turn++) {
       const found = await this.#asked("load");
       need(found, "device", "nothing was sent: the store was cleared; open a new device");
-      const state = JSON.parse(found.text);
-      need(state.format === 1, "device", "the store was written by another version");
-      need(state.trust === this.#trust, "trust", "is not the key that this device was made with");
-      need(state.budget === this.#limit, "budget", `is ${state.budget / 1e9} for this device, and stays so`);
+      const state = this.#read(found.text);
       const result = await work(state);
       const text = JSON.stringify(state);
-      if (text === found.text || (await this.#asked("save", text, found.version + 1))) return result;
+      if (text === found.text || (await this.#asked("save", text, found.version + 1)))
+        return result;
     }
     throw new DitherError("device", "nothing was sent: others use the store all the time");
+  }
+
+  #read(text) {
+    const state = tried("device", () => JSON.parse(text));
+    const whole = state?.format === 1 && /^[0-9a-f]{64}$/.test(state.secret);
+    need(whole, "device", "is damaged, or was written by another version; nothing was sent");
+    need(state.trust === this.#trust, "trust", "is not the key that this device was made with");
+    const fixed = `is ${state.budget / 1e9} for this device, and stays so`;
+    need(state.budget === this.#limit, "budget", fixed);
+    return state;
+  }
+
+  async #verify(task) {
+    need(task instanceof Task, "task", "must be a task; read one with Task.fromJSON(text)");
+    await verify(task.document, task.signature, fromHex(this.#trust));
   }
 
   /** The ε that all tasks of this device may reserve together. */
@@ -829,7 +1482,8 @@ export class Client {
   #agree(state, task, known) {
     const { memo, extra } = needed(state, task);
     const [wanted, left] = [extra, leftOf(state)].map((nano) => shown(nano / 1e9, 9));
-    need(extra <= leftOf(state), "budget", `${task.name} reserves ε = ${wanted} for its lifetime; ${left} of this device's ${this.budget} is left`);
+    const why = `${task.name} reserves ε = ${wanted} for its lifetime; ${left} of this device's ${this.budget} is left`;
+    need(extra <= leftOf(state), "budget", why);
     if (extra) state.reservations.push({ day: iso(today()), task: task.name, cost: extra });
     state.memos = [...state.memos.filter((one) => one.id !== memo.id), memo];
     note(state, task, known, "joined");
@@ -837,8 +1491,9 @@ export class Client {
 
   /** Agree to a task, after its owner has: reserve what it may ever lose. */
   async join(task) {
-    await verify(task.document, task.signature, fromHex(this.#trust));
-    need(!task.stopped && today() < task.end, "task", "was stopped, or has ended; there is nothing to join");
+    await this.#verify(task);
+    const open = !task.stopped && today() < task.end;
+    need(open, "task", "was stopped, or has ended; there is nothing to join");
     await this.#change((state) => {
       const known = taskOf(state, task);
       if (known) {
@@ -854,9 +1509,9 @@ export class Client {
   /** Take over a newer version; a stopped one ends all answers for good. A version that
    * reserves, loses or says more needs consent again: it is refused, and can be joined. */
   async update(task) {
-    await verify(task.document, task.signature, fromHex(this.#trust));
+    await this.#verify(task);
     await this.#change(async (state) => {
-      if (task.stopped) return stop(state, task);
+      if (task.stopped) return stopFor(state, task);
       const known = joinedAs(state, task);
       if (known.version === task.version) return;
       const agreed = await Task.fromDocument(known.document);
@@ -897,27 +1552,12 @@ export class Client {
     header(task, 0, stratum);
     return this.#change(async (state) => {
       joinedAs(state, task);
-      const day = iso(today());
-      const around = (one) => one.task === task.name && one.slot === slot && one.first <= day && day < one.until;
-      return state.messages.find(around) ?? this.#made(state, task, value, slot, stratum);
+      const now = Date.now(); // looked at once: it may go on, or back
+      const day = iso(dayOf(now));
+      const around = (one) =>
+        one.task === task.name && one.slot === slot && one.first <= day && day < one.until;
+      return state.messages.find(around) ?? made(state, task, value, now, slot, stratum);
     });
-  }
-
-  async #made(state, task, value, slot, stratum) {
-    const { number, first, until } = openPeriod(state, task);
-    const memo = memoOf(task, state.secret, memoRow(state, task).salt);
-    const part = await partOf(task, memo.words);
-    const wanted = answerOf(task, part, value);
-    const answer = allowed(state, task, wanted, toHex(await memo.key("mark", wanted[0])));
-    const bytes = await memo.message(part, answer, number, slot, stratum);
-    const words = task.inWords(bytes);
-    const said = stratum === undefined ? words : `${words}, stratum ${stratum}`;
-    const message = toHex(bytes);
-    const about = { at: new Date(Date.now()).toISOString(), task: task.name, version: task.version, first, until, slot };
-    const id = toHex(await idOf(state.secret, task.name, first, slot));
-    const made = { ...about, said, epsilon: task.oracle.lost, id, message };
-    state.messages.push(made);
-    return made;
   }
 
   /** When to send the message of this period: a moment that is drawn once, from what was
@@ -926,11 +1566,13 @@ export class Client {
     checkBelow("slot", slot, task.messages);
     return this.#change(async (state) => {
       joinedAs(state, task);
-      const { first } = periodOf(task);
-      const kept = state.moments.find((one) => one.task === task.name && one.slot === slot && one.first === first);
-      if (kept) return new Date(kept.at);
-      const { number, until } = openPeriod(state, task);
       const now = Date.now();
+      const { first } = periodOf(task, dayOf(now));
+      const kept = state.moments.find(
+        (one) => one.task === task.name && one.slot === slot && one.first === first,
+      );
+      if (kept) return new Date(kept.at);
+      const { number, until } = openPeriod(state, task, dayOf(now));
       const seconds = Math.floor((Date.parse(until) - now) / 1000);
       const memo = memoOf(task, state.secret, memoRow(state, task).salt);
       const words = await memo.words("when", task.tag, four(number), four(slot));
@@ -944,8 +1586,10 @@ export class Client {
   /** What left this device, oldest first, for its owner to read. It says nothing for sure:
    * `epsilon` bounds how much. */
   sent() {
-    const byTime = (one, other) => (one.at < other.at ? -1 : 1);
-    return this.#change((state) => state.messages.map((one) => ({ ...one, toString: inLine })).sort(byTime));
+    const byTime = (one, other) => (one.at > other.at) - (one.at < other.at);
+    return this.#change((state) =>
+      state.messages.map((one) => ({ ...one, toString: inLine })).sort(byTime),
+    );
   }
 }
 
@@ -959,17 +1603,24 @@ function inLine() {
   return text.replace(/(?! )[\p{C}\p{Z}]/gu, (sign) => `\\u{${sign.codePointAt().toString(16)}}`);
 }
 
-/** Also for a task that was never joined, so that an old version cannot be. */
-function stop(state, task) {
-  const known = taskOf(state, task);
-  if (known?.state === "stopped") return;
-  if (known) checkSuccessor(known, task);
-  note(state, task, known, "stopped");
+/** A new message, noted in the state. */
+async function made(state, task, value, now, slot, stratum) {
+  const { number, first, until } = openPeriod(state, task, dayOf(now));
+  const memo = memoOf(task, state.secret, memoRow(state, task).salt);
+  const part = await partOf(task, memo.words);
+  const wanted = answerOf(task, part, value);
+  const answer = allowed(state, task, wanted, toHex(await memo.key("mark", wanted[0])));
+  const message = await memo.message(part, answer, number, slot, stratum);
+  const id = await idOf(state.secret, task.name, first, slot);
+  const more = stratum === undefined ? "" : `, stratum ${stratum}`;
+  const row = {
+    at: new Date(now).toISOString(),
+    ...{ task: task.name, version: task.version, first, until, slot },
+    ...{ said: task.inWords(message) + more, epsilon: task.oracle.lost },
+    ...{ id: toHex(id), message: toHex(message) },
+  };
+  state.messages.push(row);
+  return row;
 }
 
-/** What kinds are made of, and what the test vectors name; not for apps. */
-export const parts = {
-  ...{ DOMAINS, NONE, ONE, ORACLES, answerOf, big, bitsLoss, canonical, domainOf, fresh, fromLittle, idOf },
-  ...{ inside, itemOf, keyed, keys, loss, memoOf, need, not, oracleOf, partOf, range, resent, respond },
-  ...{ responseLoss, shown, single, some, split, unaryLoss, wellFormed, whole, wordsFrom },
-};
+export { Client, DitherError, IndexedDBStore, Task };

@@ -71,7 +71,9 @@ export class FileStore {
   async #versions() {
     const start = `${this.name}.`;
     const names = await readdir(this.folder).catch(() => []);
-    const ends = names.filter((name) => name.startsWith(start)).map((name) => name.slice(start.length));
+    const ends = names
+      .filter((name) => name.startsWith(start))
+      .map((name) => name.slice(start.length));
     return ends.filter((end) => end.length === DIGITS && /^\d+$/.test(end)).map(Number);
   }
 }

@@ -42,7 +42,11 @@ const choicesOf = (task) => JSON.parse(task.document).domain.values;
 function showChoices(task) {
   const labels = choicesOf(task).map((value) => {
     const label = document.createElement("label");
-    const input = Object.assign(document.createElement("input"), { type: "radio", name: "favourite", value });
+    const input = Object.assign(document.createElement("input"), {
+      type: "radio",
+      name: "favourite",
+      value,
+    });
     label.append(input, value);
     return label;
   });
@@ -55,14 +59,20 @@ async function rehearse(task) {
   const value = chosen();
   $("before").textContent = `Your answer is ${value}. Chance could make of it, for example:`;
   $("send").disabled = false;
-  const messages = await Promise.all(Array.from({ length: REHEARSALS }, () => task.rehearse(value)));
-  if (chosen() === value) $("after").textContent = messages.map((message) => task.inWords(message)).join(" · ");
+  const messages = await Promise.all(
+    Array.from({ length: REHEARSALS }, () => task.rehearse(value)),
+  );
+  if (chosen() === value)
+    $("after").textContent = messages.map((message) => task.inWords(message)).join(" · ");
 }
 
 async function post(parcel) {
   const headers = { "Content-Type": "application/octet-stream" };
   const done = await fetch(`${collector}/v1/messages`, { method: "POST", headers, body: parcel });
-  if (!done.ok) throw new Error(`the collector did not take it (${done.status}); the same bytes can be sent again`);
+  if (!done.ok)
+    throw new Error(
+      `the collector did not take it (${done.status}); the same bytes can be sent again`,
+    );
 }
 
 async function send(client, task) {
@@ -81,7 +91,9 @@ async function send(client, task) {
 
 async function showSent(client, task) {
   const sent = await client.sent();
-  const lines = sent.map((one) => Object.assign(document.createElement("li"), { textContent: `${one}` }));
+  const lines = sent.map((one) =>
+    Object.assign(document.createElement("li"), { textContent: `${one}` }),
+  );
   $("sent").replaceChildren(...lines);
   const { message } = task.losses;
   $("meaning").textContent =
@@ -97,7 +109,11 @@ function when(id, event, work) {
     try {
       await work();
     } catch (problem) {
-      say(problem instanceof DitherError ? `Not possible: ${problem.message}` : `That failed: ${problem.message}`);
+      say(
+        problem instanceof DitherError
+          ? `Not possible: ${problem.message}`
+          : `That failed: ${problem.message}`,
+      );
     }
   });
 }

@@ -9,7 +9,8 @@ const toHex = (bytes) => Array.from(bytes, (one) => one.toString(16).padStart(2,
 const plan = await (await fetch("/plan.json")).json();
 const { trust } = plan;
 
-const report = (name, found) => fetch(`/result/${name}`, { method: "POST", body: JSON.stringify(found) });
+const report = (name, found) =>
+  fetch(`/result/${name}`, { method: "POST", body: JSON.stringify(found) });
 const sleep = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
 
 async function vectors() {
@@ -50,7 +51,10 @@ async function cleared() {
     request.onsuccess = done;
     request.onerror = request.onblocked = failed;
   });
-  const refused = await client.answer(task, "v0").then(() => "sent", (problem) => problem.code);
+  const refused = await client.answer(task, "v0").then(
+    () => "sent",
+    (problem) => problem.code,
+  );
   const fresh = await open();
   return { before, refused, after: await fresh.left(), sent: (await fresh.sent()).length };
 }
@@ -74,17 +78,29 @@ async function demo() {
     while (!shown(page.getElementById(id))) await sleep(0.01);
     return page.getElementById(id).textContent.trim();
   };
-  const promise = await seen("promise", (one) => one.textContent && !page.getElementById("consent").hidden);
+  const promise = await seen(
+    "promise",
+    (one) => one.textContent && !page.getElementById("consent").hidden,
+  );
   page.getElementById("join").click();
   await seen("question", (one) => !one.hidden);
   const inputs = [...page.querySelectorAll("#choices input")];
-  const unlabelled = [...page.querySelectorAll("input, button")].filter((one) => !(one.labels?.length || one.textContent));
+  const unlabelled = [...page.querySelectorAll("input, button")].filter(
+    (one) => !(one.labels?.length || one.textContent),
+  );
   inputs[1].click();
   const after = await seen("after", (one) => one.textContent);
   page.getElementById("send").click();
   const sent = await seen("sent", (one) => one.textContent);
   const sentence = await seen("sentence", (one) => one.textContent);
-  return { promise, choices: inputs.map((one) => one.value), after, sent, sentence, unlabelled: unlabelled.length };
+  return {
+    promise,
+    choices: inputs.map((one) => one.value),
+    after,
+    sent,
+    sentence,
+    unlabelled: unlabelled.length,
+  };
 }
 
 const scenes = { vectors, race, cleared, life, demo };

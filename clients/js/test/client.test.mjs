@@ -4,9 +4,32 @@ import test, { beforeEach } from "node:test";
 
 import { Client, DitherError } from "../dither.js";
 import { MemoryStoreForTests } from "../memory.js";
-import { device, documentOf, K_ARY, LOLOHA, make, setClock, signed, stateOf, TRUST, UNARY } from "./make.mjs";
+import {
+  device,
+  DAY,
+  documentOf,
+  K_ARY,
+  LOLOHA,
+  make,
+  MONDAY,
+  setClock,
+  signed,
+  stateOf,
+  TRUST,
+  UNARY,
+} from "./make.mjs";
 
-const DAILY = { oracle: { items: 200, kept_one: 2 ** 31, kept_zero: 511_972_652, kind: "longitudinal unary", sent_one: 3_450_525_472, sent_zero: 844_441_824 }, domain: { below: 200, from: 0, none: false } };
+const DAILY = {
+  oracle: {
+    items: 200,
+    kept_one: 2 ** 31,
+    kept_zero: 511_972_652,
+    kind: "longitudinal unary",
+    sent_one: 3_450_525_472,
+    sent_zero: 844_441_824,
+  },
+  domain: { below: 200, from: 0, none: false },
+};
 
 const refused = (work, words) =>
   assert.rejects(work, (problem) => {
@@ -58,7 +81,11 @@ test("a parcel is a message behind an id that retries share", async () => {
 });
 
 test("periods have noise of their own, and a kept response none", async () => {
-  const [client, task, kept] = [await device(), await make(DAILY), await make({ oracle: K_ARY, name: "kept", epsilon: 2.5 })];
+  const [client, task, kept] = [
+    await device(),
+    await make(DAILY),
+    await make({ oracle: K_ARY, name: "kept", epsilon: 2.5 }),
+  ];
   await client.join(task);
   await client.join(kept);
   const said = [new Set(), new Set()];
@@ -67,7 +94,10 @@ test("periods have noise of their own, and a kept response none", async () => {
     said[0].add(record(await client.answer(task, 3)));
     said[1].add(record(await client.answer(kept, "🎉")));
   }
-  assert.deepEqual(said.map((one) => one.size), [5, 1]);
+  assert.deepEqual(
+    said.map((one) => one.size),
+    [5, 1],
+  );
 });
 
 test("slots are messages of their own", async () => {
@@ -77,7 +107,8 @@ test("slots are messages of their own", async () => {
   const second = await client.answer(task, 3, { slot: 1 });
   assert.notDeepEqual(first, second);
   assert.deepEqual(await client.answer(task, 4, { slot: 1 }), second);
-  for (const slot of [2, -1, true, "0", null, 0.5]) await assert.rejects(async () => client.answer(task, 3, { slot }), /slot/);
+  for (const slot of [2, -1, true, "0", null, 0.5])
+    await assert.rejects(async () => client.answer(task, 3, { slot }), /slot/);
 });
 
 test("declared strata are in the message, and in what was sent", async () => {
@@ -90,21 +121,53 @@ test("declared strata are in the message, and in what was sent", async () => {
 });
 
 const awkward = new Proxy(() => {}, {
-  get() { throw new Error("looked at"); },
-  getPrototypeOf() { throw new Error("looked at"); },
+  get() {
+    throw new Error("looked at");
+  },
+  getPrototypeOf() {
+    throw new Error("looked at");
+  },
 });
-const ODD = [undefined, null, "", "\ud800", "x".repeat(100_000), "x".repeat(2 ** 21), NaN, 3.5, 2n ** 5000n, -Infinity, [], {}, Symbol("s"), awkward, new Date(), new String("🎉"), new Uint8Array(2)];
+const ODD = [
+  undefined,
+  null,
+  "",
+  "\ud800",
+  "x".repeat(100_000),
+  "x".repeat(2 ** 21),
+  NaN,
+  3.5,
+  2n ** 5000n,
+  -Infinity,
+  [],
+  {},
+  Symbol("s"),
+  awkward,
+  new Date(),
+  new String("🎉"),
+  new Uint8Array(2),
+];
 
 for (const none of [true, false]) {
   for (const kind of ["listed", "range", "open"]) {
     test(`no error depends on the value: ${kind}, ${none ? "with" : "without"} none`, async () => {
-      const domains = { listed: { none, values: ["🎉", "👍"] }, range: { below: 3, from: 1, none }, open: null };
+      const domains = {
+        listed: { none, values: ["🎉", "👍"] },
+        range: { below: 3, from: 1, none },
+        open: null,
+      };
       const items = kind === "open" ? 0 : 2 + none;
       const oracle = items
         ? { items, kind: "k-ary response", truth: 2_786_513_124 }
         : { columns: 1024, items, kind: "Hadamard sketch", rows: 1024, truth: 3 * 2 ** 30 };
       const often = items ? {} : { every: 0, distinct: 1 };
-      const task = await make({ domain: domains[kind], oracle, epsilon: 9.5, for_ever: 9.5, ...often });
+      const task = await make({
+        domain: domains[kind],
+        oracle,
+        epsilon: 9.5,
+        for_ever: 9.5,
+        ...often,
+      });
       const client = await device({ budget: 100 });
       await client.join(task);
       const kept = new Set();
@@ -143,7 +206,10 @@ test("beyond its distinct values a device answers none", async () => {
 
 test("tasks that share a memo share its values", async () => {
   const client = await device();
-  const [one, two] = [await make({ distinct: 1 }), await make({ name: "two", distinct: 2, epsilon: 1.0 })];
+  const [one, two] = [
+    await make({ distinct: 1 }),
+    await make({ name: "two", distinct: 2, epsilon: 1.0 }),
+  ];
   assert.equal(one.memo, two.memo);
   await client.join(one);
   await client.join(two);
@@ -154,7 +220,10 @@ test("tasks that share a memo share its values", async () => {
   await client.answer(one, "👍"); // its own number is used up
   await client.answer(two, "❤️"); // and all of them together
   const { marks } = await stateOf(storeOf(client));
-  assert.deepEqual(marks.map((mark) => mark.task), ["emoji", "two"]);
+  assert.deepEqual(
+    marks.map((mark) => mark.task),
+    ["emoji", "two"],
+  );
 });
 
 // consent and budget
@@ -165,9 +234,15 @@ test("joining reserves once, and the budget has an end", async () => {
   await client.join(task);
   await client.join(task);
   assert.equal(await client.left(), 3);
-  await refused(client.join(await make({ name: "other", attribute: "other" })), /^budget: other reserves ε = 6 for its lifetime; 3 of this device's 9 is left/);
+  await refused(
+    client.join(await make({ name: "other", attribute: "other" })),
+    /^budget: other reserves ε = 6 for its lifetime; 3 of this device's 9 is left/,
+  );
   assert.equal(await client.left(), 3);
-  await refused(client.answer(await make({ name: "other", attribute: "other" }), "🎉"), /has not been joined/);
+  await refused(
+    client.answer(await make({ name: "other", attribute: "other" }), "🎉"),
+    /has not been joined/,
+  );
 });
 
 test("a task of another key, unsigned, ended or stopped is not joined", async () => {
@@ -286,6 +361,20 @@ test("a clock that was set back gets the old message, or none", async () => {
   await refused(client.answer(task, "🎉"), /until before 2028-03-01/);
 });
 
+test("midnight in the middle of an answer makes no second message", async () => {
+  const [client, task] = [await device(), await make()];
+  await client.join(task);
+  setClock(1);
+  const second = await client.answer(task, "🎉");
+  const moments = [MONDAY + DAY - 1, MONDAY + DAY];
+  Date.now = () => (moments.length > 1 ? moments.shift() : moments[0]);
+  await client.answer(task, "👍").catch(() => null); // the first day is over, or it is not
+  setClock(1);
+  assert.deepEqual(await client.answer(task, "👍"), second);
+  const days = (await client.sent()).map((one) => one.first);
+  assert.equal(new Set(days).size, days.length);
+});
+
 test("a moment is drawn once, within what is left of the period", async () => {
   const task = await make({ every: 7, messages: 2 });
   const moments = new Set();
@@ -306,7 +395,10 @@ test("a moment is drawn once, within what is left of the period", async () => {
 // what was sent
 
 test("what was sent is what the server reads, on one line", async () => {
-  const odd = { domain: { none: true, values: ["a\u202eb", "\u0007"] }, oracle: { items: 3, kind: "k-ary response", truth: 4_294_000_000 } };
+  const odd = {
+    domain: { none: true, values: ["a\u202eb", "\u0007"] },
+    oracle: { items: 3, kind: "k-ary response", truth: 4_294_000_000 },
+  };
   const client = await device();
   const task = await make({ ...odd, epsilon: 99.5, for_ever: 99.5, distinct: 1, every: 0 });
   await client.join(task);
@@ -314,22 +406,32 @@ test("what was sent is what the server reads, on one line", async () => {
   const [sent] = await client.sent();
   assert.equal(sent.message, hex(message));
   assert.equal(sent.said, ["a\u202eb", "\u0007", "none"][message[16]]);
-  assert.match(String(sent), /^2027-03-01 12:00 UTC {2}emoji \(version 1\), period from 2027-03-01: your answer was turned into “.*”, ε = [\d.]+, 17 bytes$/);
+  assert.match(
+    String(sent),
+    /^2027-03-01 12:00 UTC {2}emoji \(version 1\), period from 2027-03-01: your answer was turned into “.*”, ε = [\d.]+, 17 bytes$/,
+  );
   assert.doesNotMatch(String(sent), /[\u202e\u0007]/);
 });
 
 // stores
 
 test("without a store that lasts there is no device", async () => {
-  await refused(open.call(Client, { budget: 9, trust: TRUST }), /needs a store that outlives the app/);
+  await refused(
+    open.call(Client, { budget: 9, trust: TRUST }),
+    /needs a store that outlives the app/,
+  );
 });
 
 test("budget and trust are fixed when the device is made", async () => {
   const store = new MemoryStoreForTests();
   await device({ store });
   await refused(device({ store, budget: 21 }), /is 20 for this device/);
-  await refused(device({ store, trust: "11".repeat(32) }), /not the key that this device was made with/);
-  for (const budget of [0, -1, NaN, Infinity, 1e7, null, undefined, "x"]) await refused(device({ budget }), /budget/);
+  await refused(
+    device({ store, trust: "11".repeat(32) }),
+    /not the key that this device was made with/,
+  );
+  for (const budget of [0, -1, NaN, Infinity, 1e7, null, undefined, "x"])
+    await refused(device({ budget }), /budget/);
 });
 
 test("a store that fails, or was cleared, sends nothing", async () => {
@@ -354,6 +456,65 @@ test("a store that fails, or was cleared, sends nothing", async () => {
   assert.deepEqual(await client.sent(), []);
 });
 
+test("a damaged store is not read", async () => {
+  for (const text of ["", "{", "null", "[]", "{}", '{"format":2}', '{"format":1,"secret":"00"}']) {
+    const store = new MemoryStoreForTests();
+    await store.save(text, 1);
+    await refused(device({ store }), /^device: /);
+  }
+});
+
+test("only tasks are joined, and only of known kinds", async () => {
+  const client = await device();
+  for (const task of [undefined, null, {}, { ...(await make()) }, documentOf()]) {
+    await refused(client.join(task), /^task: must be a task/);
+    await refused(client.update(task), /^task: must be a task/);
+  }
+});
+
+test("a device answers one part of a question, for ever", async () => {
+  const part = (items) => ({
+    ...{ items, kept_one: 2 ** 31, kept_zero: 511_972_652, kind: "longitudinal unary" },
+    ...{ sent_one: 3_450_525_472, sent_zero: 844_441_824 },
+  });
+  const domain = {
+    attributes: [
+      ["os", { none: true, values: ["a", "b"] }],
+      ["app", { below: 5, from: 0, none: false }],
+    ],
+    pairs: false,
+  };
+  const oracle = { items: 2, kind: "sampled", parts: [part(3), part(5)] };
+  const task = await make({ domain, oracle, epsilon: 2.5, for_ever: 2.5 });
+  const parts = new Set();
+  for (let turn = 0; turn < 30; turn++) {
+    const client = await device();
+    await client.join(task);
+    const own = new Set();
+    for (let day = 0; day < 3; day++) {
+      setClock(day);
+      own.add((await client.answer(task, { os: "a", app: 3 }))[16]);
+    }
+    assert.equal(own.size, 1);
+    assert.match((await client.sent())[0].said, /^question [12] of 2: /);
+    parts.add([...own][0]);
+  }
+  assert.deepEqual([...parts].sort(), [0, 1]); // one false alarm in 5e8
+});
+
+test("a number is told apart by its side only", async () => {
+  const oracle = { items: 101, kept: 3_200_000_000, kind: "one-bit mean", sent: 3_000_000_000 };
+  const domain = { ask: "mean", branching: 0, high: 100, low: 0, none: false, step: 1 };
+  const [client, task] = [await device(), await make({ domain, oracle })];
+  await client.join(task);
+  for (let day = 0; day < 9; day++) {
+    setClock(day);
+    await client.answer(task, [0, 100, 50.5, NaN, "7", 99, 1e300, -5, 3n][day]);
+  }
+  assert.ok((await stateOf(storeOf(client))).marks.length <= 2);
+  await assert.rejects(make({ domain, oracle, distinct: 1 }), /two sides/);
+});
+
 test("a copy of the store answers alike", async () => {
   const store = new MemoryStoreForTests();
   const [client, task] = [await device({ store }), await make(DAILY)];
@@ -372,8 +533,17 @@ test("many tabs at once: one message a period, and no budget is spent twice", as
   const tabs = await Promise.all(Array.from({ length: 8 }, () => device({ store, budget: 13 })));
   const secrets = new Set([(await stateOf(store)).secret]);
   assert.equal(secrets.size, 1);
-  const tasks = await Promise.all(Array.from({ length: 4 }, (_, at) => make({ name: `t${at}`, attribute: `a${at}` })));
-  const joins = tabs.flatMap((tab) => tasks.map((task) => tab.join(task).then(() => task.name, () => null)));
+  const tasks = await Promise.all(
+    Array.from({ length: 4 }, (_, at) => make({ name: `t${at}`, attribute: `a${at}` })),
+  );
+  const joins = tabs.flatMap((tab) =>
+    tasks.map((task) =>
+      tab.join(task).then(
+        () => task.name,
+        () => null,
+      ),
+    ),
+  );
   const joined = new Set((await Promise.all(joins)).filter(Boolean));
   assert.equal(joined.size, 2);
   assert.equal(await tabs[0].left(), 1);

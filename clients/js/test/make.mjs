@@ -20,7 +20,14 @@ export function setClock(day, hour = 12) {
 }
 
 /** ε = 1.573… for ever and 0.9 a message, by k-ary response in two layers. */
-export const LOLOHA = { functions: 1, items: 5, kept: 2_786_513_124, kind: "loloha", sent: 2_425_517_477, values: 5 };
+export const LOLOHA = {
+  functions: 1,
+  items: 5,
+  kept: 2_786_513_124,
+  kind: "loloha",
+  sent: 2_425_517_477,
+  values: 5,
+};
 export const K_ARY = { items: 5, kind: "k-ary response", truth: 2_786_513_124 };
 export const UNARY = { items: 5, kind: "unary", one: 2 ** 31, zero: 1_155_094_610 };
 
@@ -52,11 +59,19 @@ export function documentOf(changes = {}) {
 
 function sorted(value) {
   if (Array.isArray(value) || value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sorted(value[key])]));
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, sorted(value[key])]),
+  );
 }
 
 export async function signed(document) {
-  const signature = await crypto.subtle.sign("Ed25519", pair.privateKey, new TextEncoder().encode(document));
+  const signature = await crypto.subtle.sign(
+    "Ed25519",
+    pair.privateKey,
+    new TextEncoder().encode(document),
+  );
   return JSON.stringify({ task: document, signature: toHex(new Uint8Array(signature)) });
 }
 

@@ -29,8 +29,16 @@ test("a version is saved once, after the one before it", () =>
     assert.equal(await store.save("two", 2), true);
     assert.equal(await store.save("late", 1), false);
     assert.deepEqual(await new FileStore(path).load(), { text: "two", version: 2 });
-    const files = await Promise.all((await readdir(folder)).sort().map((name) => stat(join(folder, name))));
-    assert.deepEqual(files.map((file) => [file.size, file.mode & 0o777]), [[0, 0o600], [3, 0o600]]);
+    const files = await Promise.all(
+      (await readdir(folder)).sort().map((name) => stat(join(folder, name))),
+    );
+    assert.deepEqual(
+      files.map((file) => [file.size, file.mode & 0o777]),
+      [
+        [0, 0o600],
+        [3, 0o600],
+      ],
+    );
   }));
 
 test("what a crash leaves behind is not a version", () =>

@@ -18,7 +18,9 @@ async function race({ trust, tasks, budget }) {
   const read = await Promise.all(tasks.map((text) => Task.fromJSON(text, { trust })));
   const joined = await Promise.all(read.map((task) => tried(() => client.join(task))));
   const value = `v${Math.floor(performance.now() * 1000) % 4}`; // each has its own
-  const said = await Promise.all(read.map((task) => tried(async () => toHex(await client.parcel(task, value)))));
+  const said = await Promise.all(
+    read.map((task) => tried(async () => toHex(await client.parcel(task, value)))),
+  );
   return { joined, said };
 }
 

@@ -30,14 +30,32 @@ test("only what the trusted key signed is read", async () => {
   await refused(Task.fromJSON(text, { trust: "00".repeat(32) }));
   const { task, signature } = JSON.parse(text);
   const changed = task.replace('"minimum":100', '"minimum":101');
-  await refused(Task.fromJSON(JSON.stringify({ task: changed, signature }), { trust: TRUST }), "task");
+  await refused(
+    Task.fromJSON(JSON.stringify({ task: changed, signature }), { trust: TRUST }),
+    "task",
+  );
   await refused(Task.fromJSON(JSON.stringify({ task, signature: "" }), { trust: TRUST }), "task");
-  for (const trust of ["", "zz", 7, null, "0".repeat(63)]) await refused(Task.fromJSON(text, { trust }), "trust");
+  for (const trust of ["", "zz", 7, null, "0".repeat(63)])
+    await refused(Task.fromJSON(text, { trust }), "trust");
 });
 
 test("what is not a signed task is refused", async () => {
-  const texts = ["", "{", "null", "7", "[]", "{}", '{"task":1,"signature":""}', '{"task":"{}","signature":"x"}'];
-  for (const text of [...texts, '{"task":"\\ud800","signature":""}', "[".repeat(100_000), undefined]) {
+  const texts = [
+    "",
+    "{",
+    "null",
+    "7",
+    "[]",
+    "{}",
+    '{"task":1,"signature":""}',
+    '{"task":"{}","signature":"x"}',
+  ];
+  for (const text of [
+    ...texts,
+    '{"task":"\\ud800","signature":""}',
+    "[".repeat(100_000),
+    undefined,
+  ]) {
     await refused(Task.fromJSON(text));
   }
 });
@@ -51,15 +69,42 @@ test("every line has its type and its limits", async () => {
     messages: [0, 256, "1"],
     minimum: [1, 2 ** 40 + 1, null],
     version: [0, 65_536, "1", true],
-    starts: ["2027-3-1", "2027-02-30", "0000-01-01", "20270301", "2028-03-01", 7, null, "+002027-03-01"],
+    starts: [
+      "2027-3-1",
+      "2027-02-30",
+      "0000-01-01",
+      "20270301",
+      "2028-03-01",
+      7,
+      null,
+      "+002027-03-01",
+    ],
     expires: ["2027-03-01", "2026-01-01", "2027-13-01", null],
     stopped: [0, 1, null, "false"],
     strata: ["ab", null, ["a", "a"], ["a", 1], [""], ["é", "e\u0301"], ["\ud800"], { length: 0 }],
     format: ["dither local task, 2", null, 1],
     epsilon: [0.5, 0, -1.5, "1.0", null, true],
     for_ever: [1.5, null, "9.5"],
-    domain: [7, [], {}, "x", false, { none: true, values: [] }, { none: 1, values: EMOJI }, { values: EMOJI }],
-    oracle: [null, 7, "loloha", [], {}, { kind: "laplace" }, { kind: "__proto__" }, { kind: "toString" }],
+    domain: [
+      7,
+      [],
+      {},
+      "x",
+      false,
+      { none: true, values: [] },
+      { none: 1, values: EMOJI },
+      { values: EMOJI },
+    ],
+    oracle: [
+      null,
+      7,
+      "loloha",
+      [],
+      {},
+      { kind: "laplace" },
+      { kind: "__proto__" },
+      { kind: "toString" },
+    ],
   };
   for (const [line, values] of Object.entries(wrong)) {
     for (const value of values) await refusedLines({ [line]: value });
@@ -90,7 +135,10 @@ test("a document has one form", async () => {
     await refused(Task.fromDocument(other));
   }
   for (const epsilon of ["1e+16", "1e-05", "123456.75", "1e+300"]) {
-    const like = documentOf({ oracle: K_ARY, every: 0, distinct: 1 }).replace('"epsilon":1.25', `"epsilon":${epsilon}`);
+    const like = documentOf({ oracle: K_ARY, every: 0, distinct: 1 }).replace(
+      '"epsilon":1.25',
+      `"epsilon":${epsilon}`,
+    );
     if (epsilon === "1e-05") await refused(Task.fromDocument(like), "epsilon");
     else await Task.fromDocument(like);
   }
@@ -102,13 +150,28 @@ test("values of a domain are texts, whole numbers, true and false, each once", a
   await Task.fromDocument(with_(["a", "b"]));
   await Task.fromDocument(with_([1, true]));
   await Task.fromDocument(with_(["1", 1]));
-  const wrong = [["a", "a"], ["é", "e\u0301"], ["a", ""], ["a", null], ["a", 1.5], ["a", ["b"]], ["a", 2 ** 53]];
+  const wrong = [
+    ["a", "a"],
+    ["é", "e\u0301"],
+    ["a", ""],
+    ["a", null],
+    ["a", 1.5],
+    ["a", ["b"]],
+    ["a", 2 ** 53],
+  ];
   for (const values of wrong) await refused(Task.fromDocument(with_(values)));
   // 2^53 + 1 would be read as 2^53
   await refused(Task.fromDocument(with_(["a", 1]).replace('["a",1]', '["a",9007199254740993]')));
   const spread = (from, below) => documentOf({ oracle, domain: { below, from, none: true } });
   await Task.fromDocument(spread(-1, 1));
-  for (const [from, below] of [[1, 1], [2, 1], ["0", 2], [0.5, 2.5], [0, 2 ** 31], [null, 2]]) {
+  for (const [from, below] of [
+    [1, 1],
+    [2, 1],
+    ["0", 2],
+    [0.5, 2.5],
+    [0, 2 ** 31],
+    [null, 2],
+  ]) {
     await refused(Task.fromDocument(spread(from, below)));
   }
 });
@@ -133,8 +196,28 @@ test("a document of a few bytes costs no time or memory", async () => {
     { functions: 2 ** 32, items: 4, kept: half, kind: "loloha", sent: half, values: 2 ** 32 },
     { digits: 99, items: 4, kind: "local hashing", prime: 2 ** 31 - 1, truth: half },
     { digits: 2 ** 32, items: 4, kind: "local hashing", prime: 3, truth: half },
-    { bits: 10 ** 11, cohorts: 1, family: "identity", flip: 1, hashes: 1, items: 10 ** 11, kind: "rappor", sent_one: 2 ** 32, sent_zero: 0 },
-    { bits: 128, cohorts: 1, family: "murmur32", flip: 7, hashes: 2 ** 32, items: 0, kind: "rappor", sent_one: half, sent_zero: 9 },
+    {
+      bits: 10 ** 11,
+      cohorts: 1,
+      family: "identity",
+      flip: 1,
+      hashes: 1,
+      items: 10 ** 11,
+      kind: "rappor",
+      sent_one: 2 ** 32,
+      sent_zero: 0,
+    },
+    {
+      bits: 128,
+      cohorts: 1,
+      family: "murmur32",
+      flip: 7,
+      hashes: 2 ** 32,
+      items: 0,
+      kind: "rappor",
+      sent_one: half,
+      sent_zero: 9,
+    },
     { blocks: 2 ** 32, items: 4, kind: "Hadamard response", side: 2 ** 32, truth: half },
     { blocks: 0, items: 4, kind: "Hadamard response", side: 2, truth: half },
     { items: 2 ** 30, kind: "unary", one: 2 ** 31, zero: 2 ** 30 },
@@ -169,13 +252,26 @@ test("parameters that leave no noise, or are of another kind, are refused", asyn
   for (const oracle of wrong) await refusedLines({ oracle, ...limits }, "oracle");
 });
 
-const RAPPOR = { bits: 128, cohorts: 8, family: "murmur32", flip: 2 ** 30, hashes: 2, items: 0, kind: "rappor", sent_one: 3 * 2 ** 30, sent_zero: 2 ** 30 };
+const RAPPOR = {
+  bits: 128,
+  cohorts: 8,
+  family: "murmur32",
+  flip: 2 ** 30,
+  hashes: 2,
+  items: 0,
+  kind: "rappor",
+  sent_one: 3 * 2 ** 30,
+  sent_zero: 2 ** 30,
+};
 
 test("google's MD5 families are refused by name", async () => {
   const limits = { domain: null, epsilon: 99.5, for_ever: 99.5 };
   await Task.fromDocument(documentOf({ oracle: RAPPOR, ...limits }));
   for (const family of ["md5-byte", "md5-uint16"]) {
-    await assert.rejects(Task.fromDocument(documentOf({ oracle: { ...RAPPOR, family }, ...limits })), /MD5/);
+    await assert.rejects(
+      Task.fromDocument(documentOf({ oracle: { ...RAPPOR, family }, ...limits })),
+      /MD5/,
+    );
   }
   await refusedLines({ oracle: { ...RAPPOR, family: 7 }, ...limits }, "oracle");
 });
@@ -187,9 +283,25 @@ test("what is kept is never as good as seen", async () => {
   const range = (items) => ({ ...limits, domain: { below: items, from: 0, none: false } });
   const wrong = [
     [{ ...RAPPOR, sent_one: near, sent_zero: 1 }, open],
-    [{ items: 64, kept_one: 3 * 2 ** 30, kept_zero: 2 ** 30, kind: "longitudinal unary", sent_one: near, sent_zero: 1 }, range(64)],
-    [{ functions: 1, items: 300, kept: 2 ** 30, kind: "loloha", sent: near, values: 300 }, range(300)],
-    [{ functions: 256, items: 300, kept: 3 * 2 ** 30, kind: "loloha", sent: near, values: 3 }, range(300)],
+    [
+      {
+        items: 64,
+        kept_one: 3 * 2 ** 30,
+        kept_zero: 2 ** 30,
+        kind: "longitudinal unary",
+        sent_one: near,
+        sent_zero: 1,
+      },
+      range(64),
+    ],
+    [
+      { functions: 1, items: 300, kept: 2 ** 30, kind: "loloha", sent: near, values: 300 },
+      range(300),
+    ],
+    [
+      { functions: 256, items: 300, kept: 3 * 2 ** 30, kind: "loloha", sent: near, values: 3 },
+      range(300),
+    ],
     [{ items: 9, kind: "unary", one: 2 ** 31, zero: 2 ** 30 }, range(9)],
     [{ items: 300, kind: "k-ary response", truth: 2 ** 31 }, range(300)],
     [{ items: 12, kind: "subset selection", size: 4, truth: 2 ** 31 }, range(12)],

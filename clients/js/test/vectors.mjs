@@ -2,13 +2,17 @@
  * Replays the committed test vectors, in Node and in browsers alike: `replay` returns what
  * differs, which must be nothing.
  */
-import { parts, Task } from "../dither.js";
-import { digest, linear, place } from "../kinds.js";
+import { digest, linear, place } from "../src/hashes.js";
+import { idOf, memoOf } from "../src/memo.js";
+import { answerOf, itemOf, partOf } from "../src/message.js";
+import { Task } from "../src/task.js";
+import { canonical } from "../src/values.js";
+import { keyed, wordsFrom } from "../src/words.js";
 
-const { answerOf, canonical, idOf, itemOf, keyed, memoOf, partOf, wordsFrom } = parts;
-
-export const toHex = (bytes) => Array.from(bytes, (one) => one.toString(16).padStart(2, "0")).join("");
-export const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+export const toHex = (bytes) =>
+  Array.from(bytes, (one) => one.toString(16).padStart(2, "0")).join("");
+export const fromHex = (text) =>
+  Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
 export function packed(bits) {
   const bytes = Array(Math.ceil(bits.length / 8)).fill(0);
@@ -98,14 +102,21 @@ async function replayMessage(line, differences) {
   if (part.own.randomize) same("once_key", toHex(await memo.key("once", answer[0])));
   else await replayKept(task, memo, part, answer, item, line, same);
   same("message", toHex(await memo.message(part, answer, line.period, line.slot, line.stratum)));
-  const first = new Date((task.first + line.period * task.every) * 86_400_000).toISOString().slice(0, 10);
+  const first = new Date((task.first + line.period * task.every) * 86_400_000)
+    .toISOString()
+    .slice(0, 10);
   same("id", toHex(await idOf(line.secret, task.name, first, line.slot)));
 }
 
 const four = (number) => Uint8Array.from([24, 16, 8, 0], (by) => number >>> by);
 
 async function replayKept(task, memo, part, [text], item, line, same) {
-  const kept = await part.own.keep(await memo.words("permanent", text), item, part.seed, text !== "n:");
+  const kept = await part.own.keep(
+    await memo.words("permanent", text),
+    item,
+    part.seed,
+    text !== "n:",
+  );
   same("seed_key", toHex(await memo.key("seed")));
   same("seed", part.seed);
   same("permanent_key", toHex(await memo.key("permanent", text)));
