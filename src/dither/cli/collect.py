@@ -116,7 +116,7 @@ def serve_command(
         def listening(address: str) -> None:
             say(f"{collector.place}: listening on {address}, {_collected(collector)}")
 
-        serve(collector, listener=listener, origins=origins, listening=listening)
+        serve(collector, sockets=[listener], origins=origins, listening=listening)
 
 
 def _publish(collector: Collector, path: Path) -> Task:

@@ -19,7 +19,7 @@ def serve(
     *,
     host: str = "127.0.0.1",
     port: int = 8000,
-    listener: socket.socket | None = None,
+    sockets: Sequence[socket.socket] | None = None,
     origins: Sequence[str] = (),
     limit: int = LIMIT,
     listening: Callable[[str], None] | None = None,
@@ -27,8 +27,9 @@ def serve(
     """Answer requests until the process is told to end (SIGTERM, Ctrl-C); what was
     received by then is counted and answered.
 
-    A `listener` from `listen` takes the place of `host` and `port`. `listening` is
-    called with the address once requests are answered.
+    `sockets` that listen already, perhaps in several processes, take the place of
+    `host` and `port`. `listening` is called with the address once requests are
+    answered.
     """
     uvicorn = _uvicorn()
 
@@ -36,7 +37,7 @@ def serve(
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if listening is not None:
-                listening(_address(opened))
+                listening(_address(opened[0]))
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             """End, and return to the caller, who closes the collector: uvicorn would
@@ -57,8 +58,10 @@ def serve(
         # Whoever has sent half a request by then sends it again
         timeout_graceful_shutdown=5,
     )
-    with listener or listen(host, port) as opened:
-        Server(config).run(sockets=[opened])
+    opened = list(sockets or [listen(host, port)])
+    Server(config).run(sockets=opened)
+    for one in opened:
+        one.close()
 
 
 def _uvicorn() -> ModuleType:
