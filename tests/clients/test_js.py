@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def test_it_is_small() -> None:
     assert len(travels) <= 15_000
 
 
-def test_the_pages_code_runs() -> None:
+def test_the_pages_code_runs(tmp_path: Path) -> None:
     """Python makes the task, JavaScript answers it, block by block; nothing is sent."""
     page = (node.ROOT / "docs" / "local-js.md").read_text(encoding="utf-8")
     told: dict[str, Any] = {}
@@ -69,6 +70,7 @@ def test_the_pages_code_runs() -> None:
     code = "\n".join(blocks(page, "js"))
     for old, new in (
         ('"@dither/device"', json.dumps((node.CLIENT / "dither.js").as_uri())),
+        ('"@dither/device/node"', json.dumps((node.CLIENT / "node.js").as_uri())),
         ('"the public key of whoever may ask"', json.dumps(told["trust"])),
         ("Client.open({ budget", "Client.open({ store: new MyStore(), budget"),
     ):
@@ -85,13 +87,15 @@ def test_the_pages_code_runs() -> None:
     """
     moved = store[0] + served + code.replace(store[0], "")
     end = "console.log(posted.length, posted[0].length, posted[0][0]);\n"
-    printed = node.run(["--input-type=module", "-"], given=moved + end).splitlines()
+    asked = ["--input-type=module", "-"]
+    printed = node.run(asked, given=moved + end, folder=tmp_path).splitlines()
     assert printed[0] == "true"
     assert printed[1].endswith("right at most 74 times in 100.")
     assert re.fullmatch(r"3(\.0\d*)? of 9 is left", printed[2])
     assert "your answer was turned into" in printed[3]
     assert printed[4] in {"🎉", "👍", "😂", "none"}
     assert printed[5] == "1 35 212"
+    assert [path.name for path in tmp_path.iterdir()] == ["device.000000000000001"]
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -264,7 +268,7 @@ def done(client: Any, verb: str, task: Task, step: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_device_lives_alike(
-    seed: int, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same secrets, the same clock, the same steps: the same bytes, refusals,
     moments and words.

@@ -69,6 +69,19 @@ async function life() {
   return { message, when: (await client.when(task)).toISOString(), left: await client.left() };
 }
 
+/** One answer after the other, each reported as soon as the app has it. */
+async function steps() {
+  const client = await Client.open({ store: new IndexedDBStore("steps"), budget: 99, trust });
+  for (const text of plan.steps) {
+    const task = await Task.fromJSON(text, { trust });
+    await client.join(task);
+    const parcel = toHex(await client.parcel(task, plan.value));
+    const left = await client.left();
+    await report("step", { round: plan.round, task: task.name, parcel, left });
+  }
+  return {};
+}
+
 /** Many devices, each with a store of its own, that post to a collector; some twice. */
 async function devices() {
   const { collector, tasks, values } = plan.devices;
@@ -128,7 +141,7 @@ async function demo() {
   };
 }
 
-const scenes = { vectors, race, cleared, life, devices, demo };
+const scenes = { vectors, race, cleared, life, steps, devices, demo };
 for (const name of plan.scenes) {
   try {
     await report(name, await scenes[name]());
