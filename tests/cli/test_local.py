@@ -85,3 +85,77 @@ def test_a_mistake_is_one_line(words: tuple[str, ...]) -> None:
     assert found.exit_code == 2
     assert found.stderr.startswith("Error: ")
     assert len(found.stderr.splitlines()) == 1
+
+
+def test_numbers(folder: Path) -> None:
+    about = ("--numbers", "0:100", "--epsilon", "4", "--n", "500")
+    (folder / "held.txt").write_text("40\n60\nnothing\n" * 200, encoding="utf-8")
+    for ask, shown in (
+        ("mean", "minutes: "),
+        ("variance", "minutes, variance: "),
+        ("distribution", "50% up to "),
+    ):
+        made = run("task", "minutes", *about, "--ask", ask, "--out", f"{ask}.json")
+        assert made.exit_code == 0, made.output
+        tried = run(
+            *("simulate", f"{ask}.json", "--values", "held.txt", "--messages", ask)
+        )
+        assert tried.exit_code == 0, tried.output
+        decoded = run("decode", f"{ask}.json", ask)
+        assert decoded.exit_code == 0, decoded.output
+        assert shown in tried.output
+        assert shown in decoded.output
+    refused = run("decode", "mean.json", "mean", "--consistent")
+    assert refused.exit_code == 2
+
+
+def test_several_attributes(folder: Path) -> None:
+    about = ("--attribute", "vote=values.txt", "--attribute", "age=3")
+    numbers = ("--epsilon", "4", "--n", "500")
+    (folder / "held.csv").write_text(
+        "vote,age\n" + "a,1\n🎉,2\n" * 300, encoding="utf-8"
+    )
+    for more, wanted in (((), ("vote",)), (("--pairs",), ("age", "vote"))):
+        out = f"{len(more)}.json"
+        made = run("task", "poll", *about, *more, *numbers, "--out", out)
+        assert made.exit_code == 0, made.output
+        tried = run("simulate", out, "--values", "held.csv", "--messages", "m")
+        assert tried.exit_code == 0, tried.output
+        of = [word for name in wanted for word in ("--of", name)]
+        decoded = run("decode", out, "m", *of)
+        assert decoded.exit_code == 0, decoded.output
+        assert "🎉" in decoded.output
+    (folder / "bad.csv").write_text("vote\na\n", encoding="utf-8")
+    refused = run("simulate", "0.json", "--values", "bad.csv")
+    assert refused.exit_code == 2
+    assert "columns" in refused.output
+
+
+def test_words(folder: Path) -> None:
+    (folder / "held.txt").write_text("abc\n" * 1500 + "ca\n" * 500, encoding="utf-8")
+    made = run(
+        *("task", "words", "--alphabet", "abc", "--longest", "3", "--epsilon", "6"),
+        *("--n", "2000", "--out", "t.json"),
+    )
+    assert made.exit_code == 0, made.output
+    tried = run("simulate", "t.json", "--values", "held.txt")
+    assert "abc: " in tried.output
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--numbers", "0"),
+        ("--numbers", "a:b"),
+        ("--numbers", "0:9", "--domain", "3"),
+        ("--attribute", "vote"),
+        ("--attribute", "vote=3"),
+        ("--alphabet", "aa"),
+        ("--domain", "3", "--pairs"),
+    ],
+    ids=" ".join,
+)
+def test_what_cannot_be_asked_is_refused(folder: Path, words: tuple[str, ...]) -> None:
+    found = run("task", "t", *words, "--epsilon", "1", "--n", "500", "--out", "t.json")
+    assert found.exit_code == 2, found.output
+    assert not (folder / "t.json").exists()

@@ -10,6 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dither.cli.asked import (
+    asked,
+    asked_options,
+    domain_of,
+    domain_option,
+    lines,
+    values_of,
+)
 from dither.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -26,12 +34,6 @@ def command() -> None:
     """Statistics from devices that trust nobody: each randomizes its own answer."""
 
 
-domain_option = click.option(
-    "--domain",
-    metavar="FILE|N",
-    help="A file with one value a line, or how many values there are; without it, any "
-    "text is counted.",
-)
 epsilon_option = click.option(
     "--epsilon", type=float, required=True, metavar="ε", help="The ε of one message."
 )
@@ -52,23 +54,6 @@ payload_option = click.option(
     metavar="BYTES",
     help="The largest message.",
 )
-
-
-def domain_of(text: str | None) -> Any:
-    """How many values, or the lines of a file; None for an open vocabulary."""
-    if text is None:
-        return None
-    if text.isdecimal():
-        return int(text)
-    try:
-        lines = Path(text).read_text(encoding="utf-8-sig").splitlines()
-    except OSError:
-        raise ArgumentError(
-            "domain", f"{text} is no file; name one with a value a line, or a number"
-        ) from None
-    except UnicodeDecodeError:
-        raise ArgumentError("domain", f"{text} cannot be read as UTF-8") from None
-    return [line.strip() for line in lines if line.strip()]
 
 
 def read_task(path: Path) -> Task:
@@ -116,7 +101,7 @@ def choose_command(
 
 @command.command("task", short_help="Write a task, signed if a key is given.")
 @click.argument("name")
-@domain_option
+@asked_options
 @epsilon_option
 @for_ever_option
 @n_option
@@ -151,25 +136,26 @@ def choose_command(
 )
 def task_command(
     name: str,
-    domain: str | None,
     every: str | None,
     starts: datetime | None,
     expires: datetime | None,
     key: Path | None,
     out: Any,
-    **numbers: Any,
+    **given: Any,
 ) -> None:
     """Write the task NAME: what devices are asked, with which probabilities."""
     from dither.local import task
 
+    what = ("domain", "numbers", "ask", "attributes", "alphabet", "longest")
+    domain = asked(**{option: given.pop(option) for option in what})
     made = task(
         name,
-        domain=domain_of(domain),
+        domain=domain,
         every=int(every) if every and every.isdecimal() else every,
         starts=starts.date() if starts else None,
         expires=expires.date() if expires else None,
         key=_signing_key(key),
-        **numbers,
+        **given,
     )
     if out.name != "-" and Path(out.name).exists():
         raise ArgumentError("out", f"{out.name} is there already; name a new file")
@@ -200,7 +186,8 @@ def _signing_key(path: Path | None) -> Any:
     "--values",
     type=FILE,
     metavar="FILE",
-    help="One device's value a line; without it, N devices follow Zipf's law.",
+    help="One device's value a line (a CSV file, of several attributes); without it, "
+    "N devices follow Zipf's law.",
 )
 @click.option(
     "--n", type=int, metavar="N", help="How many devices; 100,000 if not given."
@@ -222,15 +209,17 @@ def simulate_command(
     sent = made.randomize(held)
     if messages is not None:
         messages.write(sent.to_bytes())
-    found = made.tally(sent).estimate(_candidates(made, held))
-    _show_beside_truth(found, held)
+    tally = made.tally(sent)
+    if made.domain is None or hasattr(made.domain, "values"):
+        _show_beside_truth(tally.estimate(_candidates(made, held)), held)
+    else:
+        for wanted in getattr(made.domain, "parts", (None,)):
+            click.echo(str(tally.estimate(wanted)))
 
 
 def _held(made: Task, values: Path | None, n: int | None) -> list[Any]:
     if values is not None:
-        lines = domain_of(str(values))
-        assert isinstance(lines, list)
-        return lines
+        return values_of(made, values)
     keys = getattr(made.domain, "values", None)
     if keys is None:
         raise ArgumentError("values", "are needed: the task has no list of its own")
@@ -276,6 +265,12 @@ def _show_beside_truth(found: Any, held: list[Any]) -> None:
     help="One value a line to look for, where any text is counted.",
 )
 @click.option(
+    "--of",
+    multiple=True,
+    metavar="NAME",
+    help="The attribute to estimate; twice, for a table of two.",
+)
+@click.option(
     "--period", type=int, metavar="P", help="Count this period only; the first is 0."
 )
 @click.option("--consistent", is_flag=True, help="No negative shares; all make one.")
@@ -285,17 +280,20 @@ def decode_command(
     path: Path,
     messages: tuple[Path, ...],
     candidates: Path | None,
+    of: tuple[str, ...],
     period: int | None,
     consistent: bool,
     as_json: bool,
     as_csv: bool,
 ) -> None:
-    """Estimate how frequent each value is from the batches in MESSAGES."""
+    """Estimate what TASK asks for from the batches in MESSAGES."""
     made = read_task(path)
     files = [one.read_bytes() for one in messages]
     tally = made.tally(files, period=period, batches=True)
-    wanted = domain_of(str(candidates)) if candidates else None
+    wanted = lines(str(candidates)) if candidates else of or None
     found = tally.estimate(wanted)
+    if consistent and not hasattr(found, "consistent"):
+        raise ArgumentError("consistent", "is for shares; leave it out")
     found = found.consistent() if consistent else found
     if as_json:
         click.echo(found.to_json(2))

@@ -76,7 +76,8 @@ class Attributes:
 
     def part(self, wanted: str | Sequence[str]) -> tuple[int, bool]:
         """The number of the part that asks for these, and whether the other way round."""
-        names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+        several = isinstance(wanted, Sequence) and not isinstance(wanted, str)
+        names = tuple(wanted) if several else (wanted,)
         for turned in (False, True):
             if (names[::-1] if turned else names) in self.parts:
                 return self.parts.index(names[::-1] if turned else names), turned
@@ -105,7 +106,8 @@ class Attributes:
             name: domain.places(_column(values, name), words)
             for name, domain in self.fields
         }
-        return np.stack([self._joined(names, columns) for names in self.parts], axis=1)
+        found = [self._joined(names, columns) for names in self.parts]
+        return found[0] if len(found) == 1 else np.stack(found, axis=1)
 
     def _joined(self, names: tuple[str, ...], places: Mapping[str, Any]) -> Any:
         """One number for the items of all names: the first is the highest digit."""

@@ -100,6 +100,10 @@ class Numbers:
     @cached_property
     def widths(self) -> tuple[int, ...]:
         """How many places each level's nodes span, from the top of the tree down."""
+        if self.branching == AUTOMATIC:
+            raise ArgumentError(
+                "branching", "is missing; local.task chooses it, or pass 4"
+            )
         widths = [1]
         while self._nodes(widths[-1] * self.branching) > 1:
             widths.append(widths[-1] * self.branching)
@@ -119,6 +123,9 @@ class Numbers:
     def place(self, value: object) -> int:
         """The nearest place of the grid; −1 for what is no number."""
         plain = value.item() if isinstance(value, np.generic) else value
+        if isinstance(plain, np.floating):  # wider than Python's, and stays so
+            finite = np.isfinite(plain)
+            plain = Fraction(*plain.as_integer_ratio()) if finite else float(plain)
         if isinstance(plain, bool) or not isinstance(
             plain, int | float | Decimal | Fraction
         ):

@@ -108,7 +108,7 @@ class Tally:
         }
         head = json.dumps(about, sort_keys=True).encode()
         sizes = MAGIC + len(head).to_bytes(4, "little")
-        return sizes + head + self.counts.astype("<i8").tobytes()
+        return sizes + head + self.counts.astype("<i8", copy=False).tobytes()
 
     @property
     def left_out(self) -> str:

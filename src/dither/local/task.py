@@ -31,6 +31,8 @@ from dither.privacy import PureDP, Relation, Unit
 from dither.privacy.numbers import float_up, written
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from dither.ledger import Ledger
     from dither.local.tally import Tally
 
@@ -354,7 +356,7 @@ class Task:
 
     def tally(
         self,
-        messages: Messages | bytes | Iterable[Any],
+        messages: Messages | bytes | Iterable[Any] | DataFrame,
         *,
         period: int | None = None,
         batches: bool = False,
@@ -365,11 +367,17 @@ class Task:
         In a list, bytes are one message each: nobody can send a batch in its place,
         unless `batches` says that they come from a server of yours. Bytes alone may
         be a batch, or messages that were appended to one another.
+
+        A Spark data frame with one binary column is a list, too: it is counted on the
+        cluster.
         """
+        from dither.local import spark
         from dither.local.tally import tally
 
         if period is not None:
             self._check_period(period)
+        if spark.is_frame(messages):
+            return spark.tally(self, messages, period, batches=batches)
         return tally(self, messages, period, batches=batches)
 
 

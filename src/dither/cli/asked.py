@@ -1,0 +1,165 @@
+"""What devices are asked, on the command line: a list of values, numbers, several
+attributes, or words.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from dither.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from dither.local import Task
+
+__all__ = ["asked", "asked_options", "domain_of", "domain_option", "lines", "values_of"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+domain_option = click.option(
+    "--domain",
+    metavar="FILE|N",
+    help="A file with one value a line, or how many values there are; without it, any "
+    "text is counted.",
+)
+OPTIONS = (
+    click.option("--numbers", metavar="LOW:HIGH[:STEP]", help="Ask for numbers."),
+    click.option(
+        "--ask",
+        type=click.Choice(["mean", "variance", "distribution"]),
+        default="mean",
+        show_default=True,
+        help="What to know about numbers.",
+    ),
+    click.option(
+        "--attribute",
+        "attributes",
+        multiple=True,
+        metavar="NAME=FILE|N|LOW:HIGH[:STEP]",
+        help="One of several attributes, of which a device answers one.",
+    ),
+    click.option(
+        "--pairs", is_flag=True, help="A device answers a pair of attributes."
+    ),
+    click.option(
+        "--alphabet", metavar="LETTERS", help="Look for words that nobody has listed."
+    ),
+    click.option("--longest", type=int, default=12, help="Letters of a word at most."),
+)
+
+
+def asked_options(command: Command) -> Command:
+    """The options that say what is asked."""
+    for option in (domain_option, *OPTIONS)[::-1]:
+        command = option(command)
+    return command
+
+
+def asked(
+    domain: str | None,
+    numbers: str | None,
+    ask: str,
+    attributes: tuple[str, ...],
+    alphabet: str | None,
+    longest: int,
+) -> Any:
+    """The domain that the options describe."""
+    from dither.local import Vocabulary
+
+    given = [one for one in (domain, numbers, attributes, alphabet) if one]
+    if len(given) > 1:
+        raise ArgumentError(
+            "domain", "pass one of --domain, --numbers, --attribute and --alphabet"
+        )
+    if alphabet:
+        return Vocabulary(alphabet, longest)
+    if numbers:
+        return _numbers("numbers", numbers, ask)
+    if attributes:
+        return dict(_attribute(one) for one in attributes)
+    return domain_of(domain)
+
+
+def _attribute(text: str) -> tuple[str, Any]:
+    name, found, rest = text.partition("=")
+    if not found or not name or not rest:
+        raise ArgumentError("attribute", f"{text} must read NAME=FILE, or NAME=N")
+    bounds = ":" in rest and not Path(rest).exists()
+    return name, _numbers("attribute", rest, "mean") if bounds else domain_of(rest)
+
+
+def _numbers(option: str, text: str, ask: str) -> Any:
+    from dither.local import Numbers
+
+    try:
+        bounds = [float(part) for part in text.split(":")]
+    except ValueError:
+        bounds = []
+    if len(bounds) not in (2, 3):
+        raise ArgumentError(option, f"{text} must read LOW:HIGH or LOW:HIGH:STEP")
+    low, high, step = (*bounds, 1.0)[:3]
+    return Numbers(low, high, step, ask=ask)
+
+
+def domain_of(text: str | None) -> Any:
+    """How many values, or the lines of a file; None for an open vocabulary."""
+    if text is None:
+        return None
+    return int(text) if text.isdecimal() else lines(text)
+
+
+def lines(text: str) -> list[str]:
+    """The lines of a file that are not empty."""
+    return [line.strip() for line in _read(text).splitlines() if line.strip()]
+
+
+def _read(text: str) -> str:
+    try:
+        return Path(text).read_text(encoding="utf-8-sig")
+    except OSError:
+        raise ArgumentError(
+            "domain", f"{text} is no file; name one with a value a line, or a number"
+        ) from None
+    except UnicodeDecodeError:
+        raise ArgumentError("domain", f"{text} cannot be read as UTF-8") from None
+
+
+def values_of(task: Task, path: Path) -> list[Any]:
+    """One device's value a line; of several attributes, a CSV file with their names."""
+    from dither.local import Attributes
+
+    domain = task.domain
+    if not isinstance(domain, Attributes):
+        return [_value(domain, line) for line in lines(str(path))]
+    rows = list(csv.DictReader(_read(str(path)).splitlines()))
+    names = domain.domains
+    if not rows or not set(names) <= set(rows[0]):
+        raise ArgumentError(
+            "values", f"must be a CSV file with the columns {', '.join(names)}"
+        )
+    return [
+        {name: _value(one, row[name] or "") for name, one in names.items()}
+        for row in rows
+    ]
+
+
+def _value(domain: Any, line: str) -> Any:
+    """A line as the domain knows it: numbers are written as text, too."""
+    from dither.local import Numbers
+
+    if isinstance(domain, Numbers):
+        return _float(line)
+    whole = isinstance(getattr(domain, "values", None), range)
+    return int(line) if whole and line.lstrip("-").isdecimal() else line
+
+
+def _float(line: str) -> float:
+    try:
+        return float(line)
+    except ValueError:
+        return math.nan

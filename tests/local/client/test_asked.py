@@ -1,0 +1,117 @@
+"""A device that is asked for numbers, attributes and words."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from dither import local
+from tests.local.client.conftest import KEY, MONDAY
+
+NUMBERS = local.Numbers(0, 100)
+FIELDS = {"age": range(10), "sex": ["f", "m"], "minutes": NUMBERS}
+RECORD = {"age": 3, "sex": "f", "minutes": 7}
+
+
+def task_of(domain, **changes):
+    usual = {"epsilon": 1, "n": 1000, "starts": MONDAY, "key": KEY}
+    return local.task("t", **(usual | {"domain": domain} | changes))
+
+
+def device(tmp_path, name="d"):
+    path = tmp_path / name
+    return local.Client(path, budget=20, trust=KEY.public)
+
+
+@pytest.mark.usefixtures("today")
+@pytest.mark.parametrize(
+    ("domain", "value"),
+    [
+        (NUMBERS, 12.5),
+        (local.Numbers(0, 100, ask="variance"), 12.5),
+        (local.Numbers(0, 100, ask="distribution"), 12.5),
+        (FIELDS, RECORD),
+        (local.Vocabulary("abc", 4), "abba"),
+    ],
+    ids=["mean", "variance", "distribution", "attributes", "words"],
+)
+def test_an_answer_is_a_message_of_its_task(tmp_path, domain, value):
+    task = task_of(domain)
+    client = device(tmp_path)
+    client.join(task)
+    message = client.answer(task, value)
+    assert client.answer(task, None) == message
+    tally = task.tally([message])
+    assert (tally.messages, tally.left_out) == (1, "")
+    assert client.sent()[0].message == message
+    assert client.left == pytest.approx(19)
+
+
+def test_a_number_that_moves_is_kept_by_its_side(tmp_path, today):
+    """However often it changes, the device keeps two answers."""
+    task = task_of(NUMBERS, for_ever=2, every="day")
+    assert task.lifetime.epsilon == pytest.approx(6)
+    client = device(tmp_path)
+    client.join(task)
+    for day in range(30):
+        today.set(MONDAY + timedelta(days=day))
+        client.answer(task, 3 * day)
+    with client._change() as rows:
+        marks = rows._all("SELECT mark FROM marks")
+    assert len(marks) <= 2
+    assert client.left == pytest.approx(14)
+
+
+def test_one_attribute_is_answered_for_ever(tmp_path, today):
+    task = task_of(FIELDS, for_ever=2, every="day", distinct=2)
+    seen = set()
+    for number in range(12):
+        client = device(tmp_path, f"d{number}")
+        client.join(task)
+        parts = set()
+        for day in range(3):
+            today.set(MONDAY + timedelta(days=day))
+            parts.add(client.answer(task, RECORD)[16])
+        assert len(parts) == 1
+        seen |= parts
+        today.set(MONDAY)
+    assert len(seen) > 1
+
+
+@pytest.mark.usefixtures("today")
+def test_owners_read_what_was_sent_in_words(tmp_path):
+    task = task_of({"age": range(3), "sex": ["f", "m"]}, epsilon=0.1)
+    for number in range(8):
+        client = device(tmp_path, f"d{number}")
+        client.join(task)
+        client.answer(task, {"age": 1, "sex": "f"})
+        said = client.sent()[0].said
+        assert said.startswith("question ")
+        assert "{" not in said
+        assert any(
+            name in said for name in ("age", "sex", "f", "m", "none", "0", "1", "2")
+        )
+
+
+@pytest.mark.usefixtures("today")
+def test_a_mean_is_low_or_high(tmp_path):
+    task = task_of(NUMBERS, epsilon=0.5)
+    client = device(tmp_path)
+    client.join(task)
+    client.answer(task, 99)
+    assert client.sent()[0].said in ("low", "high")
+
+
+@pytest.mark.usefixtures("today")
+def test_many_devices_make_the_mean(tmp_path):
+    task = task_of(NUMBERS, epsilon=8, minimum=2)
+    messages = []
+    for number in range(60):
+        client = device(tmp_path, f"d{number}")
+        client.join(task)
+        messages.append(client.answer(task, 40 if number % 2 else 60))
+    found = task.tally(messages).estimate()
+    # the ends are one in 10^8 wrong
+    low, high = found.interval(1 - 1e-8)
+    assert low <= 50 <= high

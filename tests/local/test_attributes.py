@@ -1,0 +1,121 @@
+"""Several attributes: which parts there are, and what each sees of a record."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from dither import local
+from dither.errors import ArgumentError
+from dither.local.words import FRESH
+
+AGE = local.Domain(range(3))
+SEX = local.Domain(("f", "m"), none=False)
+CITY = local.Domain(("a", "b"))
+ONE = local.Attributes((("age", AGE), ("sex", SEX), ("city", CITY)))
+TWO = local.Attributes(ONE.fields, pairs=True)
+ROWS = [
+    {"age": 0, "sex": "f", "city": "b"},
+    {"age": 2, "sex": "m", "city": "z"},
+]
+
+
+def test_parts_are_attributes_or_pairs() -> None:
+    assert ONE.parts == (("age",), ("sex",), ("city",))
+    assert ONE.sizes == (4, 2, 3)
+    assert TWO.parts == (("age", "sex"), ("age", "city"), ("sex", "city"))
+    assert TWO.sizes == (8, 12, 6)
+
+
+def test_items_of_each_part() -> None:
+    assert ONE.places(ROWS, FRESH).tolist() == [[0, 0, 1], [2, 1, 2]]
+    assert TWO.places(ROWS, FRESH).tolist() == [[0, 1, 1], [5, 8, 5]]
+    for domain in (ONE, TWO):
+        for row, items in zip(ROWS, domain.places(ROWS, FRESH), strict=True):
+            found = [domain.answer(row, part)[1] for part in range(3)]
+            expected = [
+                item if place >= 0 else domain.nothing(part)
+                for part, (item, place) in enumerate(zip(items, found, strict=True))
+            ]
+            assert items.tolist() == expected
+
+
+def test_columns_do_as_well_as_rows() -> None:
+    columns = {name: [row[name] for row in ROWS] for name in ROWS[0]}
+    wanted = TWO.places(ROWS, FRESH).tolist()
+    for frame in (columns, pd.DataFrame(columns), pl.DataFrame(columns)):
+        assert TWO.places(frame, FRESH).tolist() == wanted
+
+
+@pytest.mark.parametrize("value", [None, 7, "f", [], {"age": [1]}, {"sex": 1}])
+def test_what_is_no_record_is_no_answer(value: object) -> None:
+    assert ONE.answer(value, 1) == (None, -1)
+    assert TWO.answer(value, 0) == (None, -1)  # "sex" has no "none"
+    assert TWO.answer(value, 1) == (b"i:11", 11)  # both have
+
+
+def test_a_pair_can_be_asked_for_either_way() -> None:
+    assert TWO.part(("age", "city")) == (1, False)
+    assert TWO.part(["city", "age"]) == (1, True)
+    for wanted in ("age", ("age", "age"), ("age", "shoe"), None, 3):
+        with pytest.raises(ArgumentError, match="pair of attributes"):
+            TWO.part(wanted)
+    for wanted in ("shoe", ("age", "sex"), None):
+        with pytest.raises(ArgumentError, match="an attribute"):
+            ONE.part(wanted)
+
+
+def test_tables_are_the_right_way_round() -> None:
+    rng = np.random.default_rng(5)  # allowed: a made-up population
+    rows = {"sex": rng.choice(["f", "m"], 30_000, p=[0.9, 0.1]), "age": [1] * 30_000}
+    fields = {"age": range(3), "sex": ["f", "m"]}
+    task = local.task("t", domain=fields, epsilon=8, n=30_000, pairs=True)
+    tally = task.tally(task.randomize(rows))
+    one, other = tally.estimate(("age", "sex")), tally.estimate(("sex", "age"))
+    assert one[1, "f"].value == pytest.approx(0.9, abs=0.03)
+    assert other["f", 1].value == one[1, "f"].value
+    assert other["m", 1].value == one[1, "m"].value
+    assert one.what == "t, age and sex"
+    assert sum(one.value) == pytest.approx(1, abs=0.1)
+
+
+def test_names_in_words() -> None:
+    assert ONE.name(0, 2) == "age 2"
+    assert TWO.name(1, 5) == "age 1, city none"
+
+
+def number(**about: object) -> local.Numbers:
+    return local.Numbers(0, 10, **about)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("fields", "pairs", "message"),
+    [
+        ((("age", AGE),), False, "two attributes"),
+        ((("age", AGE), ("age", SEX)), False, "named apart"),
+        ((("age", AGE), ("", SEX)), False, "texts"),
+        ((("age", AGE), (3, SEX)), False, "texts"),
+        ((("age", AGE), ("score", number())), True, "mean"),
+        ((("age", AGE), ("score", number(ask="variance"))), False, "mean"),
+        ((("age", AGE), ("sex", "fm")), False, "list of values"),
+        ((("age", AGE), ("sex", SEX)), 1, "True or False"),
+        (tuple((f"a{i}", SEX) for i in range(257)), False, "256 attributes"),
+        (tuple((f"a{i}", SEX) for i in range(24)), True, "256 pairs"),
+        (
+            (("a", local.Domain(range(10**4))),) * 1
+            + (("b", local.Domain(range(10**4))),),
+            True,
+            "cells",
+        ),
+    ],
+)
+def test_what_cannot_be_asked_together_is_refused(fields, pairs, message) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        local.Attributes(fields, pairs)
+
+
+def test_pairs_are_of_attributes() -> None:
+    with pytest.raises(ArgumentError, match="pairs"):
+        local.task("t", domain=["a", "b"], epsilon=1, n=100, pairs=True)
