@@ -106,11 +106,14 @@ def blocks(page: str, language: str) -> list[str]:
 # promises and refusals
 
 
-def documents() -> list[str]:
-    """One of each task of the vectors, and tasks as developers make them."""
+def documents_of_vectors() -> list[str]:
     read = json.loads(vectors.FILE.read_text(encoding="utf-8"))["messages"]
-    found = dict.fromkeys(line["task"] for line in read)
-    return [*found, *(task.document.decode() for task in made())]
+    return list(dict.fromkeys(line["task"] for line in read))
+
+
+def documents() -> list[str]:
+    """The tasks of the vectors, and tasks as developers make them."""
+    return [*documents_of_vectors(), *(task.document.decode() for task in made())]
 
 
 def made() -> Iterator[Task]:
@@ -146,7 +149,9 @@ def changed(document: str, dice: random.Random) -> str:
     read = json.loads(document)
     lines = [read, read["oracle"]]
     lines += read["oracle"].get("parts", ())
-    lines += [read["domain"]] if read["domain"] else []
+    domain = read["domain"] or {}
+    lines += [domain] if domain else []
+    lines += [one for _, one in domain.get("attributes", ())]
     line = dice.choice(lines)
     name = dice.choice(sorted(line))
     old = line[name]
@@ -184,6 +189,42 @@ def test_what_python_refuses_is_refused() -> None:
     ]
     assert differ == []
     assert 100 < sum(wanted) < 2900
+
+
+# values
+
+
+def some_values(dice: random.Random) -> Iterator[Any]:
+    """What apps may pass. JSON has one kind of number: 1.0 is 1 in JavaScript."""
+    signs = ["a", "b", "c", "é", "e\u0301", "🎉", "👍🏽", "\0", " ", "\ud800", "ﬁ", "Å"]
+    yield from (None, True, False, "", "a" * 1022, "a" * 1023, "é" * 511, "é" * 512)
+    yield from (10, 11, 12, 109, 110, 1009, 2**53 - 1, -(2**53) + 1, 0.5, -1e300, 1e300)
+    yield from ([], {}, ["a"], {"a": 1}, {"os": None}, {"os": "a", "x": []})
+    for _ in range(3):
+        yield "".join(dice.choices(signs, k=dice.randint(1, 6)))
+        yield dice.uniform(-20, 120)
+        yield dice.randint(-20, 120)
+
+
+def test_values_are_counted_alike() -> None:
+    """Every task of the vectors, with values of all kinds: all keys and all bytes."""
+    dice = random.Random(7)
+    lines = []
+    for document in documents_of_vectors():
+        task, domain = (
+            Task.from_document(document.encode()),
+            json.loads(document)["domain"],
+        )
+        names = [name for name, _ in (domain or {}).get("attributes", ())]
+        for value in some_values(dice):
+            told = {name: dice.choice(list(some_values(dice))) for name in names}
+            given = told if names and dice.random() < 0.8 else value
+            lines.append(vectors.message(task, given, 0, 0))
+    known = json.loads(vectors.FILE.read_text(encoding="utf-8"))
+    asked = {name: [] for name in known} | {"messages": lines}
+    found = node.ask(vectors=asked)["vectors"]
+    assert found["found"] == []
+    assert found["checks"] > 8 * len(lines)
 
 
 # a life
