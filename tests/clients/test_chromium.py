@@ -84,7 +84,7 @@ def test_a_browser_that_is_killed_goes_on(server: Served, tmp_path: Path) -> Non
     asking = [asked(f"step {number}", attribute=f"s{number}") for number in range(6)]
     steps = [task.to_json() for task in asking]
     known: dict[str, str] = {}
-    rounds = [*(dice.randint(1, 4) for _ in range(3)), len(steps)]
+    rounds = [*(dice.randint(1, 4) for _ in range(2)), len(steps)]
     for number, count in enumerate(rounds):
         # another value each time
         plan(server, ["steps"], steps=steps, value=VALUES[number], round=number)
