@@ -23,7 +23,7 @@ function need(condition, code, message = "is not what a device accepts in a task
   if (!condition) throw new DitherError(code, message);
 }
 
-/** What a text from outside makes of itself; an error of its own where it breaks. */
+/** What is made of a text from outside. Where that breaks, the text is at fault. */
 function tried(code, work) {
   try {
     return work();
@@ -33,7 +33,10 @@ function tried(code, work) {
   }
 }
 
+/** Whether it is a whole number between two ends. */
 const whole = (value, low, high) => Number.isInteger(value) && low <= value && value <= high;
+
+/** The names of an object's lines, in the order of the document: that is sorted. */
 const keys = (read) => Object.keys(read).join(" ");
 
 /** Bytes, and the two hashes of WebCrypto. */
@@ -227,8 +230,13 @@ async function resent(words, one, zero, kept) {
   return kept.map((bit, at) => (bit ? ones[at] : zeros[at]));
 }
 
+/** Whether all are thresholds that leave something to chance. */
 const inside = (...thresholds) => thresholds.every((one) => 0 < one && one < ONE);
+
+/** How often a number holds another, and what is left. */
 const split = (number, by) => [Math.floor(number / by), number % by];
+
+/** The first few places by their names. */
 const some = (ones, named) => ones.slice(0, 8).map(named).join(", ");
 
 function sayOnes(_, ones, named) {
@@ -316,6 +324,7 @@ const OPEN = {
   },
 };
 
+/** A domain from a document; null is any text. */
 function domainOf(read) {
   const made = read === null ? () => OPEN : DOMAINS[keys(read)];
   need(made, "domain");
@@ -422,6 +431,7 @@ function attributes({ attributes: fields, pairs }) {
   };
 }
 
+/** What an attribute may be: values, or numbers. */
 const FIELDS = ["none values", "below from none", "ask branching high low none step"];
 
 /** Words of an alphabet, of which each device sends a prefix of one length. */
@@ -584,7 +594,7 @@ const KEPT = {
           bits <= 2 ** 16 &&
           inside(hashes) &&
           hashes <= Math.min(16, bits);
-      need(shape && isPower(cohorts) && cohorts <= 256, "oracle"); // before it is a power
+      need(shape && isPower(cohorts) && cohorts <= 256, "oracle"); // before they are powers
       // how many bits each of two filters has that the other has not, at most
       const most = items ? 1 : Math.min(hashes, bits - 1);
       const ways = [most, items ? +(bits > 1) : Math.min(hashes, bits - most)];
@@ -747,7 +757,7 @@ const ONCE = {
       valid: inside(truth) && 0 < size && size < items && size <= 2 ** 16,
       lost: loss(big(truth) * big(items - size), not(truth) * big(size)),
       bits: items,
-      // about, where there are many
+      // the number of sets; about, where there are many
       outcomes: range(Math.min(size, items - size, 99)).reduce(
         (sets, at) => (sets * (items - at)) / (at + 1),
         1,
@@ -941,6 +951,7 @@ function checkBelow(code, value, end) {
   need(whole(value, 0, end - 1), code, `must be a whole number from 0 to ${end - 1}`);
 }
 
+/** What stands in front of a record: which task, period and stratum. */
 function header({ version, tag, strata, periods }, period, stratum) {
   checkBelow("period", period, periods);
   const known = strata.length ? strata.includes(stratum) : stratum === undefined;
@@ -1017,7 +1028,7 @@ async function idOf(secret, name, first, slot) {
   return whole.slice(0, 16);
 }
 
-/** Days and periods. Days are counted from 1970, in UTC. */
+/** Days and periods. Days are counted from 1970, and begin at midnight UTC. */
 
 const DAY = 86_400_000;
 const iso = (day) => new Date(day * DAY).toISOString().slice(0, 10);
@@ -1034,6 +1045,7 @@ function periodOf({ first, end, starts, expires, every }, day) {
 
 /** Who may ask: Ed25519 over the exact text of a document. */
 
+/** A public key from its hexadecimal text. */
 function publicKey(text) {
   need(
     isHex(text) && text.length === 64,
@@ -1043,6 +1055,7 @@ function publicKey(text) {
   return fromHex(text);
 }
 
+/** Refuses a document that this key did not sign. */
 async function verify(document, signature, trusted) {
   let right;
   try {
@@ -1058,7 +1071,10 @@ async function verify(document, signature, trusted) {
 
 const taskOf = (state, { name }) => state.tasks.find((one) => one.name === name);
 const memoRow = (state, { memo }) => state.memos.find((one) => one.id === memo);
+/** Without the rows of a task. */
 const without = (rows, name) => rows.filter((one) => one.task !== name);
+
+/** What of the budget is not reserved. */
 const leftOf = (state) =>
   state.reservations.reduce((left, one) => left - one.cost, state.budget);
 
@@ -1068,13 +1084,14 @@ function answeredUntil(state, { name }, known, counts = () => true) {
   return [known.until, ...rows.map((one) => one.until)].sort().pop();
 }
 
-/** Notes a task, and deletes the salts, and with them the noise, that none needs now. */
+/** Notes what is known of a task now. */
 function note(state, { name, version, document, memo }, known, now) {
   state.tasks = state.tasks.filter((one) => one.name !== name);
   state.tasks.push({ name, version, document, memo, until: known?.until ?? "", state: now });
   forgetUnused(state);
 }
 
+/** Deletes the salts, and with them the noise, that no joined task needs. */
 function forgetUnused(state) {
   const used = state.tasks.filter((one) => one.state === "joined").map((one) => one.memo);
   state.memos = state.memos.filter((one) => used.includes(one.id));

@@ -25,11 +25,11 @@ def program(name: str) -> str:
     pytest.skip(f"the JavaScript client is not tested: no {name}")
 
 
-def run(arguments: list[str], *, given: str = "") -> str:
+def run(arguments: list[str], *, given: str = "", folder: Path = CLIENT) -> str:
     """What Node prints."""
     done = subprocess.run(
         [program("node"), *arguments],
-        cwd=CLIENT,
+        cwd=folder,
         input=given,
         capture_output=True,
         encoding="utf-8",

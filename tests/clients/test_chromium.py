@@ -5,6 +5,7 @@ a browser that is killed, and the page with the emoji.
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def asked(name: str, **other: Any) -> Task:
     return local.task(name, key=KEY, **(often | other))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def server() -> Any:
     with serving() as running:
         yield running
@@ -73,6 +74,34 @@ def test_a_browser_is_a_device(server: Served, tmp_path: Path) -> None:
     plan(server, ["life"], value="v1")
     with browsing(profile, server.address + PAGE):
         assert server.result("life") == first
+
+
+def test_a_browser_that_is_killed_goes_on(server: Served, tmp_path: Path) -> None:
+    """Killed while it answers, again and again: what an app was given stays so, and
+    nothing is paid for twice.
+    """
+    profile, dice = tmp_path / "profile", random.Random(3)
+    asking = [asked(f"step {number}", attribute=f"s{number}") for number in range(6)]
+    steps = [task.to_json() for task in asking]
+    known: dict[str, str] = {}
+    rounds = [*(dice.randint(1, 4) for _ in range(2)), len(steps)]
+    for number, count in enumerate(rounds):
+        # another value each time
+        plan(server, ["steps"], steps=steps, value=VALUES[number], round=number)
+        with browsing(profile, server.address + PAGE):
+            for _ in range(count):
+                step = next_of(server, number)
+                task, parcel = step["task"], step["parcel"]
+                assert known.setdefault(task, parcel) == parcel
+    assert len(known) == len(steps)
+    assert step["left"] == pytest.approx(99 - 3 * len(steps))
+
+
+def next_of(server: Served, number: int) -> Any:
+    """The next step of a round; a browser that was killed may have sent one more."""
+    while (step := server.result("step"))["round"] < number:
+        pass
+    return step
 
 
 def check_race(found: Any) -> None:

@@ -131,7 +131,10 @@ async function begin() {
   const client = await Client.open({ budget: BUDGET, trust });
   showChoices(task);
   $("promise").textContent = promise(task);
-  when("join", "click", () => joined(client, task));
+  when("join", "click", async () => {
+    await joined(client, task);
+    $("choices").querySelector("input").focus(); // the button that had the focus is gone
+  });
   when("decline", "click", () => say("That is fine. Nothing was sent, and nothing will be."));
   when("question", "change", () => rehearse(task));
   when("question", "submit", () => send(client, task));

@@ -61,6 +61,7 @@ const OPEN = {
   },
 };
 
+/** A domain from a document; null is any text. */
 export function domainOf(read) {
   const made = read === null ? () => OPEN : DOMAINS[keys(read)];
   need(made, "domain");
@@ -167,6 +168,7 @@ function attributes({ attributes: fields, pairs }) {
   };
 }
 
+/** What an attribute may be: values, or numbers. */
 const FIELDS = ["none values", "below from none", "ask branching high low none step"];
 
 /** Words of an alphabet, of which each device sends a prefix of one length. */

@@ -22,8 +22,13 @@ export async function resent(words, one, zero, kept) {
   return kept.map((bit, at) => (bit ? ones[at] : zeros[at]));
 }
 
+/** Whether all are thresholds that leave something to chance. */
 export const inside = (...thresholds) => thresholds.every((one) => 0 < one && one < ONE);
+
+/** How often a number holds another, and what is left. */
 export const split = (number, by) => [Math.floor(number / by), number % by];
+
+/** The first few places by their names. */
 export const some = (ones, named) => ones.slice(0, 8).map(named).join(", ");
 
 export function sayOnes(_, ones, named) {

@@ -15,7 +15,7 @@ export function need(condition, code, message = "is not what a device accepts in
   if (!condition) throw new DitherError(code, message);
 }
 
-/** What a text from outside makes of itself; an error of its own where it breaks. */
+/** What is made of a text from outside. Where that breaks, the text is at fault. */
 export function tried(code, work) {
   try {
     return work();
@@ -25,5 +25,8 @@ export function tried(code, work) {
   }
 }
 
+/** Whether it is a whole number between two ends. */
 export const whole = (value, low, high) => Number.isInteger(value) && low <= value && value <= high;
+
+/** The names of an object's lines, in the order of the document: that is sorted. */
 export const keys = (read) => Object.keys(read).join(" ");

@@ -88,7 +88,7 @@ export const KEPT = {
           bits <= 2 ** 16 &&
           inside(hashes) &&
           hashes <= Math.min(16, bits);
-      need(shape && isPower(cohorts) && cohorts <= 256, "oracle"); // before it is a power
+      need(shape && isPower(cohorts) && cohorts <= 256, "oracle"); // before they are powers
       // how many bits each of two filters has that the other has not, at most
       const most = items ? 1 : Math.min(hashes, bits - 1);
       const ways = [most, items ? +(bits > 1) : Math.min(hashes, bits - most)];

@@ -10,6 +10,7 @@ export function checkBelow(code, value, end) {
   need(whole(value, 0, end - 1), code, `must be a whole number from 0 to ${end - 1}`);
 }
 
+/** What stands in front of a record: which task, period and stratum. */
 export function header({ version, tag, strata, periods }, period, stratum) {
   checkBelow("period", period, periods);
   const known = strata.length ? strata.includes(stratum) : stratum === undefined;

@@ -35,7 +35,7 @@ export const ONCE = {
       valid: inside(truth) && 0 < size && size < items && size <= 2 ** 16,
       lost: loss(big(truth) * big(items - size), not(truth) * big(size)),
       bits: items,
-      // about, where there are many
+      // the number of sets; about, where there are many
       outcomes: range(Math.min(size, items - size, 99)).reduce(
         (sets, at) => (sets * (items - at)) / (at + 1),
         1,

@@ -1,4 +1,4 @@
-/** Days and periods. Days are counted from 1970, in UTC. */
+/** Days and periods. Days are counted from 1970, and begin at midnight UTC. */
 import { need } from "./errors.js";
 
 export const DAY = 86_400_000;

@@ -2,6 +2,7 @@
 import { fromHex, isHex, subtle, utf8 } from "./bytes.js";
 import { DitherError, need } from "./errors.js";
 
+/** A public key from its hexadecimal text. */
 export function publicKey(text) {
   need(
     isHex(text) && text.length === 64,
@@ -11,6 +12,7 @@ export function publicKey(text) {
   return fromHex(text);
 }
 
+/** Refuses a document that this key did not sign. */
 export async function verify(document, signature, trusted) {
   let right;
   try {

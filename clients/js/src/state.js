@@ -6,7 +6,10 @@ import { NONE } from "./values.js";
 
 export const taskOf = (state, { name }) => state.tasks.find((one) => one.name === name);
 export const memoRow = (state, { memo }) => state.memos.find((one) => one.id === memo);
+/** Without the rows of a task. */
 export const without = (rows, name) => rows.filter((one) => one.task !== name);
+
+/** What of the budget is not reserved. */
 export const leftOf = (state) =>
   state.reservations.reduce((left, one) => left - one.cost, state.budget);
 
@@ -16,13 +19,14 @@ export function answeredUntil(state, { name }, known, counts = () => true) {
   return [known.until, ...rows.map((one) => one.until)].sort().pop();
 }
 
-/** Notes a task, and deletes the salts, and with them the noise, that none needs now. */
+/** Notes what is known of a task now. */
 export function note(state, { name, version, document, memo }, known, now) {
   state.tasks = state.tasks.filter((one) => one.name !== name);
   state.tasks.push({ name, version, document, memo, until: known?.until ?? "", state: now });
   forgetUnused(state);
 }
 
+/** Deletes the salts, and with them the noise, that no joined task needs. */
 export function forgetUnused(state) {
   const used = state.tasks.filter((one) => one.state === "joined").map((one) => one.memo);
   state.memos = state.memos.filter((one) => used.includes(one.id));

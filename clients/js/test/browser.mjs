@@ -3,6 +3,7 @@
  * and gets the results.
  */
 import { Client, IndexedDBStore, Task } from "../dither.js";
+import { MemoryStoreForTests } from "../memory.js";
 import { replay } from "./vectors.mjs";
 
 const toHex = (bytes) => Array.from(bytes, (one) => one.toString(16).padStart(2, "0")).join("");
@@ -68,6 +69,43 @@ async function life() {
   return { message, when: (await client.when(task)).toISOString(), left: await client.left() };
 }
 
+/** One answer after the other, each reported as soon as the app has it. */
+async function steps() {
+  const client = await Client.open({ store: new IndexedDBStore("steps"), budget: 99, trust });
+  for (const text of plan.steps) {
+    const task = await Task.fromJSON(text, { trust });
+    await client.join(task);
+    const parcel = toHex(await client.parcel(task, plan.value));
+    const left = await client.left();
+    await report("step", { round: plan.round, task: task.name, parcel, left });
+  }
+  return {};
+}
+
+/** Many devices, each with a store of its own, that post to a collector; some twice. */
+async function devices() {
+  const { collector, tasks, values } = plan.devices;
+  const read = await Promise.all(tasks.map((text) => Task.fromJSON(text, { trust })));
+  const posted = [];
+  for (const value of values) {
+    const client = await Client.open({ store: new MemoryStoreForTests(), budget: 20, trust });
+    for (const task of read) {
+      await client.join(task);
+      posted.push(await client.parcel(task, value));
+    }
+  }
+  const outcomes = {};
+  for (let at = 0; at < posted.length; at += 250) {
+    const body = new Blob(posted.slice(Math.max(at - 10, 0), at + 250)); // ten are sent again
+    const headers = { "Content-Type": "application/octet-stream" };
+    const answer = await fetch(`${collector}/v1/messages`, { method: "POST", headers, body });
+    for (const { status } of (await answer.json()).outcomes) {
+      outcomes[status] = (outcomes[status] ?? 0) + 1;
+    }
+  }
+  return outcomes;
+}
+
 /** A person who uses the page with the emoji. */
 async function demo() {
   const frame = Object.assign(document.createElement("iframe"), { src: "../demo/index.html" });
@@ -103,7 +141,7 @@ async function demo() {
   };
 }
 
-const scenes = { vectors, race, cleared, life, demo };
+const scenes = { vectors, race, cleared, life, steps, devices, demo };
 for (const name of plan.scenes) {
   try {
     await report(name, await scenes[name]());

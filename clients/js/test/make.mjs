@@ -19,7 +19,7 @@ export function setClock(day, hour = 12) {
   Date.now = day === null ? realNow : () => moment;
 }
 
-/** ε = 1.573… for ever and 0.9 a message, by k-ary response in two layers. */
+/** ε = 1 for a message and 2 for ever, by k-ary response in two layers. */
 export const LOLOHA = {
   functions: 1,
   items: 5,
