@@ -127,7 +127,7 @@ def test_an_older_file_is_refused(opened, file, task, singles, tmp_path):
         opened(file)
 
 
-def test_an_older_file_with_its_note_is_refused(opened, file, task, singles, tmp_path):
+def test_an_older_file_with_its_note_is_refused(opened, file, task, singles):
     first = opened(file)
     first.publish(task)
     first.close()

@@ -14,9 +14,10 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import socket
 import threading
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -313,9 +314,11 @@ def serve(
     port: int = 8000,
     origins: Sequence[str] = (),
     limit: int = LIMIT,
+    sockets: Sequence[socket.socket] | None = None,
 ) -> None:
     """Answer requests until the process is told to end (SIGTERM, Ctrl-C); what was
-    received by then is counted and answered.
+    received by then is counted and answered. `sockets` that listen already, perhaps
+    in several processes, take the place of `host` and `port`.
     """
     try:
         import uvicorn
@@ -325,7 +328,7 @@ def serve(
     # that return to the caller, who closes the collector
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    uvicorn.run(
+    settings = uvicorn.Config(
         app(collector, origins=origins, limit=limit),
         host=host,
         port=port,
@@ -337,3 +340,5 @@ def serve(
         timeout_keep_alive=30,
         timeout_graceful_shutdown=60,
     )
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(settings).run(sockets=list(sockets) if sockets else None)
