@@ -25,7 +25,7 @@ import numpy as np
 from dither import local
 from dither.local.collector import Collector
 from dither.local.collector.rows import parted
-from dither.local.collector.web import serve
+from dither.local.collector.serving import serve
 from dither.local.parcels import START, parcel
 from tests.clock import PATIENCE, until
 from tests.ledger.crash import _others

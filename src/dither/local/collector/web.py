@@ -13,11 +13,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
-import socket
-import threading
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +30,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import Message, Receive, Scope, Send
 
-__all__ = ["LIMIT", "STATUS", "app", "serve"]
+__all__ = ["LIMIT", "STATUS", "app"]
 
 LIMIT = 8 << 20
 """Bytes of the largest body."""
@@ -305,40 +302,3 @@ def _awaited(call: Any) -> Any:
         return call(request)
 
     return answer
-
-
-def serve(
-    collector: Collector,
-    *,
-    host: str = "127.0.0.1",
-    port: int = 8000,
-    origins: Sequence[str] = (),
-    limit: int = LIMIT,
-    sockets: Sequence[socket.socket] | None = None,
-) -> None:
-    """Answer requests until the process is told to end (SIGTERM, Ctrl-C); what was
-    received by then is counted and answered. `sockets` that listen already, perhaps
-    in several processes, take the place of `host` and `port`.
-    """
-    try:
-        import uvicorn
-    except ImportError:
-        raise MissingExtra("uvicorn", "serve") from None
-    # Once it has ended, uvicorn sends itself the signal again, and this is what makes
-    # that return to the caller, who closes the collector
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-    settings = uvicorn.Config(
-        app(collector, origins=origins, limit=limit),
-        host=host,
-        port=port,
-        access_log=False,
-        log_config=None,
-        log_level="error",
-        server_header=False,
-        proxy_headers=False,
-        timeout_keep_alive=30,
-        timeout_graceful_shutdown=60,
-    )
-    with suppress(KeyboardInterrupt):
-        uvicorn.Server(settings).run(sockets=list(sockets) if sockets else None)
