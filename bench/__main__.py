@@ -17,6 +17,7 @@ FOLDER = Path(__file__).parent
 NOT_BENCHMARKS = {"__init__", "__main__", "harness", "peers", "race", "redraw"}
 PARTS = (
     ("ledger", "crash"),
+    ("collect", "crash"),
     ("ledger", "growth"),
     ("query", "peers"),
     ("coverage", "peers"),

@@ -20,12 +20,14 @@ from bench.harness import Report, Row, at_least, at_most, medians, versions
 from dither import local
 from dither.local.collector import Collector
 from dither.local.parcels import HEAD, START, parcel
+from tests.ledger.server import serving as database_server
+from tests.local.collector.crash import campaign
 
 ITEMS, EPSILON, BATCH = 1_000, 2.0, 1_000
 SECONDS = 4.0
 REPEATS = 5
 LONG = 10_000_000
-CONNECTIONS = {"batches": 8, "singles": 64}
+CONNECTIONS = {"batches": 32, "singles": 256}
 KEY = local.SigningKey(b"benchmark" + bytes(23))
 ROOT = Path(__file__).parent.parent
 
@@ -36,8 +38,8 @@ NOTES = (
     "cores.",
     "Bare: a Starlette handler that reads the body and answers. It takes turns with "
     "the collector, and gets the same bytes; medians. Wall time.",
-    "Singles: one message a request, 64 connections. Batches: "
-    f"{BATCH:,} messages a request, 8 connections.",
+    "Singles: one message a request, 256 connections. Batches: "
+    f"{BATCH:,} messages a request, 32 connections.",
 )
 
 
@@ -240,6 +242,46 @@ def steady(load: Load, server: Served) -> dict[int, float]:
         load.run(server.port, lambda done: done > requests - CONNECTIONS["batches"])
         found[step * LONG // 10] = server.memory
     return found
+
+
+KILLS = {
+    ("SQLite", 1): 700,
+    ("SQLite", 2): 300,
+    ("PostgreSQL", 1): 700,
+    ("PostgreSQL", 2): 300,
+}
+"""How often a store and a number of processes on it are killed."""
+
+CRASH_NOTES = (
+    "An acknowledged message that is not counted, one that is counted twice, a cell "
+    "that is not the sum of what was counted, or a collector that does not open again "
+    "ends the run without a result.",
+    "SIGKILL under load over HTTP, 12 connections, at a random moment after the first "
+    "answer; what was not answered is sent again with the same id, or given up.",
+    "Repeated: counted, and killed before the answer; the retry was told so.",
+)
+
+
+def crash() -> Report:
+    rows: list[Row] = []
+    kills = 0
+    with tempfile.TemporaryDirectory() as folder, database_server() as server:
+        for (store, processes), count in KILLS.items():
+            place = (
+                f"{folder}/{processes}.db" if store == "SQLite" else server.database()
+            )
+            found = campaign(place, count, processes=processes)
+            kills += count * processes
+            case = f"{store}, {processes} at once"
+            for metric in ("sent", "acknowledged", "counted", "repeated"):
+                value = float(getattr(found, metric))
+                rows.append(Row(case, "dither", f"parcels {metric}", value))
+            rows.append(Row(case, "dither", "kills", count * processes))
+    goals = (
+        at_least("collectors killed", 2_000, kills),
+        at_most("acknowledged messages lost or counted twice", 0, 0),
+    )
+    return Report(tuple(rows), goals, CRASH_NOTES, versions("dither", "psycopg"))
 
 
 def report(

@@ -91,7 +91,9 @@ class Server:
         import psycopg
 
         name = psycopg.conninfo.conninfo_to_dict(address)["dbname"]
-        throw_out = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+        throw_out = (
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+        )
         with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
             for allowed in (b"false", b"true"):
                 setting = f"ALTER DATABASE {name} ALLOW_CONNECTIONS ".encode()

@@ -223,7 +223,9 @@ def test_a_writer_that_stops_is_thrown_out(account, address):
 
 def test_whoever_waits_too_long_is_told(account, address, monkeypatch):
     monkeypatch.setattr(
-        postgres_noted, "SESSION", (*postgres_noted.SESSION, "SET lock_timeout = '100ms'")
+        postgres_noted,
+        "SESSION",
+        (*postgres_noted.SESSION, "SET lock_timeout = '100ms'"),
     )
     refused = pytest.raises(LedgerError, match="does not let go")
     with Ledger.open(address) as other, account._ledger.store.writing(), refused:

@@ -38,26 +38,23 @@ class Stranger:
         return [parcel(one, self.chance.randbytes(16)) for one in messages]
 
     def body(self):
-        kind = self.chance.randrange(8)
-        base = bytearray(self.chance.choice(self.bases))
-        if kind == 0:
-            return self.chance.randbytes(self.chance.randrange(200))
-        if kind == 1:
-            return bytes(base[: self.chance.randrange(len(base) + 1)])
-        if kind == 2:
-            return bytes(base) + self.chance.randbytes(self.chance.randrange(1, 9))
-        if kind == 3:
-            return bytes(base) + SECRET
-        if kind == 4:
-            return bytes(base) + bytes(self.chance.choice(self.bases))
-        if kind == 5:
-            at = self.chance.randrange(len(base))
-            del base[at : at + self.chance.randrange(1, 9)]
-            return bytes(base)
-        for _ in range(self.chance.randrange(1, 4)):
-            base[self.chance.randrange(len(base))] = self.chance.randrange(256)
+        chance, base = self.chance, bytearray(self.chance.choice(self.bases))
+        at = chance.randrange(len(base))
+        kind = chance.randrange(8)
+        made = {
+            0: chance.randbytes(chance.randrange(200)),
+            1: base[:at],
+            2: base + chance.randbytes(chance.randrange(1, 9)),
+            3: base + SECRET,
+            4: base + chance.choice(self.bases),
+            5: base[:at] + base[at + chance.randrange(1, 9) :],
+        }
+        if kind in made:
+            return bytes(made[kind])
+        for _ in range(chance.randrange(1, 4)):
+            base[chance.randrange(len(base))] = chance.randrange(256)
         if kind == 6:
-            base[2:18] = self.chance.randbytes(16)
+            base[2:18] = chance.randbytes(16)
         return bytes(base)
 
 

@@ -127,7 +127,7 @@ def test_an_older_file_is_refused(opened, file, task, singles, tmp_path):
         opened(file)
 
 
-def test_an_older_file_with_its_note_is_refused(opened, file, task, singles, tmp_path):
+def test_an_older_file_with_its_note_is_refused(opened, file, task, singles):
     first = opened(file)
     first.publish(task)
     first.close()
@@ -224,3 +224,22 @@ def test_memory_is_for_one_process(today, task, singles):  # noqa: ARG001
         batch = parcel(task.randomize(["b"] * 4))
         assert found.accept(batch, found.admit("r", quota=10)).messages == 4
         assert found.tally(task).messages == 7
+
+
+def test_opening_while_another_one_counts(opened, place, task, singles, monkeypatch):
+    """The note of a commit that came after the first look says nothing against it."""
+    busy = opened(place)
+    busy.publish(task)
+    doubt = type(busy._store).doubt
+
+    def looks(self, run, version):
+        run("SELECT count(*) FROM lineage")  # what is seen from here on is fixed
+        if not place.startswith("postgresql"):
+            return doubt(self, run, version)
+        if not self.__dict__.setdefault("looked", False):
+            self.looked = True
+            busy.accept_all(singles(task, ["a"]))
+        return doubt(self, run, version)
+
+    monkeypatch.setattr(type(busy._store), "doubt", looks)
+    assert opened(place).tally(task).task.name == "emoji"

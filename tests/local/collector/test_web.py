@@ -207,7 +207,9 @@ def test_browsers_of_other_pages_are_not_answered_by_default(here, serving):
     page = "https://app.example"
     asked = [("origin", page), ("access-control-request-method", "POST")]
     closed, opened = serving(here), serving(here, origins=[page])
-    assert "access-control-allow-origin" not in closed.get("/healthz", origin=page).headers
+    assert (
+        "access-control-allow-origin" not in closed.get("/healthz", origin=page).headers
+    )
     answer = opened.run(opened.asking("OPTIONS", "/v1/messages", asked))
     assert answer.status == 200
     assert answer.headers["access-control-allow-origin"] == page
@@ -372,7 +374,7 @@ def test_a_new_day_is_noticed(here, task, singles, today, monkeypatch):
 
 
 def test_logs_have_no_content_no_time_and_no_address(
-    here, serving, task, singles, caplog, monkeypatch
+    here, task, singles, caplog, monkeypatch
 ):
     monkeypatch.setattr("dither.local.collector.writer.UPKEEP", 0.01)
     caplog.set_level(logging.DEBUG)

@@ -122,10 +122,9 @@ def begin(store: Noted, *, restored: bool = False) -> None:
         _check_version(version, store.place)
         if version is not None and not restored:
             with store.reading() as run:
-                doubt = store.doubt(run, version)
-            if doubt:
-                raise Doubt(doubt)
-            return
+                if not store.doubt(run, version):
+                    return
+        # Alone, or the note of somebody who commits right now would be doubted
         with store.writing(anew=True) as run:
             _make_ready(store, run, restored)
 
