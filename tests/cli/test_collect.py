@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -140,6 +141,8 @@ def test_serve_refuses_what_it_cannot_serve(tmp_path: Path) -> None:
         found = refusal("serve", STORE, *words, "--task", f"{name}.json")
         assert f"{name}.json" in found
         assert why in found
+    for origin in ("app.example", "https://app.example/", "https://App.example"):
+        assert "must read" in refusal("serve", STORE, *words, "--origin", origin)
     assert "no address" in refusal("serve", STORE, *words, "--host", "nowhere.invalid")
 
 
@@ -209,6 +212,50 @@ def test_publish_and_retire(task: local.Task) -> None:
     assert "version 1: retired" in said("publish", STORE, "task.json")
     assert "not collected" in refusal("retire", STORE, "words")
     assert "is not JSON" in refusal("publish", STORE, STORE)
+
+
+KINDS: dict[str, tuple[dict[str, Any], Any, tuple[str, ...], str]] = {
+    "mean": ({"domain": local.Numbers(0, 9)}, 4, (), "emoji: "),
+    "attributes": (
+        {"domain": {"vote": ["x", "y"], "age": 3}},
+        {"vote": "x", "age": 1},
+        ("--of", "vote"),
+        "x: ",
+    ),
+    "any text": ({"epsilon": 4}, "x", ("--candidates", "names.txt"), "x: "),
+    "words": ({"domain": local.Vocabulary("abc", 3), "epsilon": 6}, "abc", (), "abc: "),
+    "RAPPOR": (
+        {"every": "week", "for_ever": 4},
+        "x",
+        ("--candidates", "names.txt"),
+        "x: ",
+    ),
+}
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("kind", KINDS)
+def test_whatever_a_task_asks_is_estimated(kind: str) -> None:
+    asked, value, words, shown = KINDS[kind]
+    Path("names.txt").write_text("x\ny\n", encoding="utf-8")
+    task = local.task("emoji", key=KEY, n=1000, **({"epsilon": 2} | asked))
+    with Collector(STORE, trust=KEY.public) as collector:
+        collector.publish(task)
+        token = collector.admit("edge", quota=2_000)
+        sent = parcel(task.randomize([value] * 2_000))
+        assert collector.accept(sent, token).messages == 2_000
+    assert shown in said("estimate", STORE, "emoji", *words)
+
+
+@pytest.mark.usefixtures("filled")
+def test_the_shell_offers_what_is_collected() -> None:
+    words = {"COMP_WORDS": f"dither local estimate {STORE} em", "COMP_CWORD": "4"}
+    asked = words | {"_DITHER_COMPLETE": "bash_complete"}
+    found = CliRunner().invoke(main, [], prog_name="dither", env=asked)
+    assert found.output.split() == ["plain,emoji"]
+    lost = asked | {"COMP_WORDS": "dither local estimate nowhere.db em"}
+    found = CliRunner().invoke(main, [], prog_name="dither", env=lost)
+    assert found.output.strip() == ""
 
 
 @pytest.mark.usefixtures("filled")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dither.cli.book import say
-from dither.cli.completing import files
+from dither.cli.completing import collected, files
 from dither.cli.decoding import FILE, decoding_options, show_estimate
 from dither.errors import ArgumentError
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["commands"]
 
+ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]+)?|https?://\[[0-9a-f:]+\](:[0-9]+)?")
 store_argument = click.argument("store", shell_complete=files)
 
 
@@ -105,6 +107,8 @@ def serve_command(
     from dither.local.collector import Collector, log
     from dither.local.collector.serving import listen, serve
 
+    for origin in origins:
+        _check_origin(origin)
     log.write_lines(sys.stderr)
     with (
         listen(host, port) as listener,
@@ -117,6 +121,16 @@ def serve_command(
             say(f"{collector.place}: listening on {address}, {_collected(collector)}")
 
         serve(collector, sockets=[listener], origins=origins, listening=listening)
+
+
+def _check_origin(origin: str) -> None:
+    """As browsers write it; any other form would match no page, and say nothing."""
+    if origin != "*" and not ORIGIN.fullmatch(origin):
+        raise ArgumentError(
+            "origin",
+            f"{origin} must read https://app.example, without a path or a slash at the "
+            "end; * is any page",
+        )
 
 
 def _publish(collector: Collector, path: Path) -> Task:
@@ -152,7 +166,7 @@ def publish_command(store: str, tasks: tuple[Path, ...]) -> None:
 
 @click.command("retire", short_help="Collect a task no more.")
 @store_argument
-@click.argument("task")
+@click.argument("task", shell_complete=collected)
 def retire_command(store: str, task: str) -> None:
     """Take no more messages of TASK, for good. What was counted stays until its
     retention is over.
@@ -200,7 +214,7 @@ def _looked(store: str, *, copy: bool = False) -> Collector:
 
 @click.command("estimate", short_help="Estimate from what was collected.")
 @store_argument
-@click.argument("task")
+@click.argument("task", shell_complete=collected)
 @click.option(
     "--version", type=int, metavar="V", help="A version; the newest, if not given."
 )

@@ -12,7 +12,15 @@ from click.shell_completion import CompletionItem
 if TYPE_CHECKING:
     import click
 
-__all__ = ["accounts", "column_equals", "columns", "files", "in_sql", "tables"]
+__all__ = [
+    "accounts",
+    "collected",
+    "column_equals",
+    "columns",
+    "files",
+    "in_sql",
+    "tables",
+]
 
 Names = dict[str, list[str]]
 """Tables and their columns."""
@@ -80,6 +88,22 @@ def accounts(ctx: click.Context, option: click.Parameter, incomplete: str) -> li
         with open_book(first(ctx, "book")) as ledger:
             return begun(incomplete, [one.name for one in ledger.accounts()])
     except Exception:  # a shell that waits for a name must not get a traceback
+        return []
+
+
+def collected(
+    ctx: click.Context,
+    option: click.Parameter,  # noqa: ARG001
+    incomplete: str,
+) -> list[str]:
+    """The tasks of a collector."""
+    from dither.local.collector import Collector
+
+    try:
+        with Collector.look(first(ctx, "store"), copy=True) as found:
+            names = sorted({task.name for task in found.tasks})
+        return [name for name in names if name.startswith(incomplete)]
+    except Exception:  # as above
         return []
 
 

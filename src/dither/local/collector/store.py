@@ -148,14 +148,11 @@ def find(store: Noted, *, copy: bool = False) -> None:
     """
     with store.alone():
         version = store.version()
-        if version is None:
-            raise LedgerError(_nothing(store.place))
-        _check_version(version, store.place)
-        if not copy:
-            with store.reading() as run:
-                doubt = store.doubt(run, version)
-            if doubt:
-                raise Doubt(doubt)
+    if version is None:
+        raise LedgerError(_nothing(store.place))
+    _check_version(version, store.place)
+    if not copy:
+        begin(store)
 
 
 def _check_version(version: int | None, place: str) -> None:
