@@ -6,7 +6,9 @@ import json
 import shutil
 import signal
 import socket
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +145,8 @@ def test_serve_refuses_what_it_cannot_serve(tmp_path: Path) -> None:
         assert why in found
     for origin in ("app.example", "https://app.example/", "https://App.example"):
         assert "must read" in refusal("serve", STORE, *words, "--origin", origin)
-    assert "no address" in refusal("serve", STORE, *words, "--host", "nowhere.invalid")
+    for host in ("nowhere.invalid", "192.0.2.1"):
+        assert "no address" in refusal("serve", STORE, *words, "--host", host)
 
 
 def test_serve_needs_its_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,6 +200,23 @@ def test_looking_deletes_nothing() -> None:
 def test_looking_begins_nothing(words: tuple[str, ...]) -> None:
     assert "collector" in refusal(*words)
     assert not Path("nowhere.db").exists()
+
+
+@pytest.mark.usefixtures("filled")
+def test_the_key_is_the_same_however_it_is_written() -> None:
+    with Collector(STORE, trust=KEY.public.upper()) as collector:
+        assert collector.tasks
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_collector_that_was_killed_while_it_began() -> None:
+    with Collector(STORE, trust=KEY.public):
+        pass
+    with closing(sqlite3.connect(STORE)) as file, file:
+        file.execute("DELETE FROM meta WHERE name = 'settings'")
+    assert "no collector" in refusal("status", STORE)
+    with Collector(STORE, trust=KEY.public):
+        assert said("status", STORE)
 
 
 @pytest.mark.usefixtures("filled")

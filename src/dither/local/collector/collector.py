@@ -12,7 +12,7 @@ from typing import Self
 
 import numpy as np
 
-from dither.errors import ArgumentError
+from dither.errors import ArgumentError, CollectorError
 from dither.ledger.store import Noted
 from dither.local.collector import clock, store
 from dither.local.collector.counting import Group
@@ -85,10 +85,12 @@ class Collector:
         """
         settings = Settings(trust, grace, retention, direct)
         self._connect(place, lambda found: store.begin(found, restored=restored))
-        self._follow(settings)
-        with self._writing() as rows:
-            rows.put_settings(settings.to_json())
-        self.tidy()
+        with self._closed_on_failure():
+            self._check_trust(trust)
+            self._follow(settings)
+            with self._writing() as rows:
+                rows.put_settings(settings.to_json())
+            self.tidy()
 
     @classmethod
     def look(cls, place: str | Path, *, copy: bool = False) -> Self:
@@ -100,9 +102,12 @@ class Collector:
         store.check_there(str(place))  # to connect would make an empty file
         found = cls.__new__(cls)
         found._connect(place, lambda known: store.find(known, copy=copy))
-        with found._reading() as rows:
-            settings = Settings.from_json(rows.settings())
-        found._follow(settings)
+        with found._closed_on_failure():
+            with found._reading() as rows:
+                kept = rows.settings()
+            if not kept:  # whoever began it was killed at once
+                raise CollectorError(store.nothing(found.place))
+            found._follow(Settings.from_json(kept))
         return found
 
     def _connect(self, place: str | Path, ready: Callable[[Noted], None]) -> None:
@@ -110,11 +115,16 @@ class Collector:
         with store.explained(self.place):
             self._store = store.connect(self.place)
             self.place = self._store.place
-            try:
+            with self._closed_on_failure():
                 ready(self._store)
-            except BaseException:
-                self._store.close()
-                raise
+
+    @contextmanager
+    def _closed_on_failure(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self._store.close()
+            raise
 
     def _follow(self, settings: Settings) -> None:
         self._trust, self.grace = settings.trust, settings.grace
@@ -122,18 +132,17 @@ class Collector:
         self._rules = Rules(Published(), clock.today(), self.grace, self.direct)
         self._recent = Recent()
         self._tidied = clock.today()
-        try:
-            self.refresh()
-        except ArgumentError:
-            self.close()
+        self.refresh()
+
+    def _check_trust(self, trust: str) -> None:
+        with self._reading() as rows:
+            kept = rows.settings() if rows.tasks() else ""
+        if kept and not Settings.from_json(kept).trusts(trust):
             raise ArgumentError(
                 "trust",
                 f"is not the key of the tasks that {self.place} collects; pass that "
                 "one, or begin another collector",
-            ) from None
-        except BaseException:
-            self.close()
-            raise
+            )
 
     @classmethod
     def open(

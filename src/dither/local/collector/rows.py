@@ -64,8 +64,9 @@ class Rows:
     # what is collected
 
     def settings(self) -> str:
-        sql = "SELECT value FROM meta WHERE name = 'settings'"
-        return str(self._all(sql)[0][0])
+        """As they were written; empty if they were not yet."""
+        found = self._all("SELECT value FROM meta WHERE name = 'settings'")
+        return str(found[0][0]) if found else ""
 
     def put_settings(self, text: str) -> None:
         self.run(

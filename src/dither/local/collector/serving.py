@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 import sys
 from collections.abc import Callable, Sequence
@@ -12,6 +13,8 @@ from dither.local.collector.collector import Collector
 from dither.local.collector.web import LIMIT, app
 
 __all__ = ["listen", "serve"]
+
+NOT_HERE = "{} is no address of this machine"
 
 
 def serve(
@@ -83,7 +86,7 @@ def listen(host: str, port: int) -> socket.socket:
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except (OSError, UnicodeError):
-        raise ArgumentError("host", f"{host} is no address of this machine") from None
+        raise ArgumentError("host", NOT_HERE.format(host)) from None
     listener = socket.socket(family, kind, number)
     try:
         if sys.platform != "win32":  # there, it would let two share a port
@@ -92,6 +95,8 @@ def listen(host: str, port: int) -> socket.socket:
         listener.listen(2048)
     except OSError as error:
         listener.close()
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise ArgumentError("host", NOT_HERE.format(host)) from None
         why = (error.strerror or str(error)).lower()
         raise ArgumentError(
             "port", f"{port} on {host} cannot be used ({why}); pass another one"

@@ -36,6 +36,10 @@ class Settings:
         check_whole("retention", self.retention, 36_600)
         check_whole("direct", self.direct, MOST)
 
+    def trusts(self, key: str) -> bool:
+        """Whether it is the same key, however it is written."""
+        return bytes.fromhex(self.trust) == bytes.fromhex(key)
+
     def to_json(self) -> str:
         return json.dumps(asdict(self), sort_keys=True)
 

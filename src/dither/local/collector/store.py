@@ -19,7 +19,7 @@ from dither.ledger.sqlite_noted import NotedSQLite
 from dither.ledger.store import META, Noted, Run, version_of
 from dither.noise import token
 
-__all__ = ["TALLIES", "begin", "check_there", "connect", "explained", "find"]
+__all__ = ["TALLIES", "begin", "check_there", "connect", "explained", "find", "nothing"]
 
 VERSION = 1
 SCHEMA = "dither_collector"
@@ -135,10 +135,10 @@ def check_there(place: str) -> None:
         return
     path = Path(place)
     if not path.is_file() or not path.stat().st_size:
-        raise CollectorError(_nothing(place))
+        raise CollectorError(nothing(place))
 
 
-def _nothing(place: str) -> str:
+def nothing(place: str) -> str:
     return f"there is no collector at {place}; `dither local serve` begins one"
 
 
@@ -149,7 +149,7 @@ def find(store: Noted, *, copy: bool = False) -> None:
     with store.alone():
         version = store.version()
     if version is None:
-        raise LedgerError(_nothing(store.place))
+        raise LedgerError(nothing(store.place))
     _check_version(version, store.place)
     if not copy:
         begin(store)
