@@ -99,7 +99,7 @@ class Task:
     @property
     def lifetime(self) -> PureDP:
         """What all messages of a device promise together, against every history whose
-        values change, and return to earlier ones, at the same times.
+        answers (`told_apart`) change, and return to earlier ones, at the same times.
         """
         total = self.values * written(self.oracle.epsilon_for_ever)
         return PureDP(float_up(total), unit=DEVICE)
@@ -122,12 +122,19 @@ class Task:
 
     @property
     def told_apart(self) -> str:
-        """What of a device's answers is kept, one by one."""
-        if any(isinstance(part, OneBitMean) for part in parts_of(self.oracle)):
-            return (
-                "rounded answers (the side of a threshold that only the device knows)"
-            )
-        return "answers"
+        """What of a device's answers is kept, one by one.
+
+        Two devices whose rows, or numbers, change at the same times may give answers
+        that do not: one attribute changed, or the side of another threshold.
+        """
+        parts = parts_of(self.oracle)
+        each = " to every question" if len(parts) > 1 else ""
+        if not any(isinstance(part, OneBitMean) for part in parts):
+            return f"answers{each}"
+        return (
+            f"rounded answers{each} (the side of a threshold that only the device "
+            "knows, wherever it is)"
+        )
 
     @property
     def _counts(self) -> str:
