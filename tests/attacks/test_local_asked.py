@@ -75,6 +75,7 @@ PART = {"kind": "k-ary response", "items": 6, "truth": 3 << 30}
             {"domain__attributes": [["age", {"attributes": [], "pairs": False}]] * 2},
         ),
         (BOTH, {"oracle__items": 3}),
+        (BOTH, {"oracle__items": 2.0}),
         (BOTH, {"oracle__parts": [PART]}),
         (BOTH, {"oracle__parts": [PART] * 3}),
         (BOTH, {"oracle__parts": [PART] * 100_000}),
@@ -96,6 +97,23 @@ PART = {"kind": "k-ary response", "items": 6, "truth": 3 << 30}
 def test_a_document_that_is_not_a_question_is_refused(task: Task, lines: Any) -> None:
     with pytest.raises(ArgumentError):
         Task.from_document(document(task, **lines))
+
+
+def test_a_document_with_half_of_a_letter_is_refused() -> None:
+    """Half of a surrogate pair has no bytes to sign."""
+    read = json.loads(WORDS.document)
+    read["domain"]["alphabet"] = "ab\ud800"
+    text = json.dumps(read, sort_keys=True, separators=(",", ":"))
+    with pytest.raises(ArgumentError, match="alphabet"):
+        Task.from_document(text.encode())
+
+
+def test_no_pairs_are_made_of_too_many_attributes() -> None:
+    """A million attributes would have half a billion times as many pairs."""
+    one = {"from": 0, "below": 2, "none": False}
+    many = [[str(number), one] for number in range(1000)]
+    with pytest.raises(ArgumentError, match="256 attributes"):
+        Task.from_document(document(BOTH, domain__attributes=many, domain__pairs=True))
 
 
 def test_all_hash_functions_together_tell_few_devices_apart() -> None:

@@ -58,7 +58,8 @@ def oracle_from(parameters: dict[str, Any]) -> Randomizer:
         return _single(parameters)
     parts: Any = parameters.get("parts")
     few = isinstance(parts, list) and len(parts) <= MOST_PARTS
-    if set(parameters) != {"kind", "items", "parts"} or not few:
+    whole = type(parameters.get("items")) is int
+    if set(parameters) != {"kind", "items", "parts"} or not few or not whole:
         raise ArgumentError("oracle", "has other parameters than its kind needs")
     made = Sampled(parameters["items"], tuple(_single(part) for part in parts))
     if made.cells > CELLS:
