@@ -10,7 +10,7 @@ import pytest
 
 from dither import local
 from dither.errors import ArgumentError
-from dither.local.client.memo import NONE, Memo
+from dither.local.client.memo import NONE, Memo, memo_id
 from dither.local.oracles import Loloha, OneBitMean, Sampled
 from dither.local.task import Task
 from dither.local.words import FRESH, ONE
@@ -146,6 +146,40 @@ def test_a_restored_device_answers_the_same_part_about_another_value() -> None:
             for value in ({"age": 1, "sex": "f"}, {"age": 2}, None, 7)
         }
         assert len(parts) == 1
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"sex": ["f", "m"], "age": range(5)},
+        {"age": range(5), "sex": ["f", "m"], "plan": ["free", "paid"]},
+        {"age": range(6), "sex": ["f", "m"]},
+    ],
+    ids=["turned round", "one more", "another range"],
+)
+def test_other_questions_about_an_attribute_share_nothing(fields: Any) -> None:
+    """A device draws its part anew, and reserves for it: no noise is used twice."""
+    usual: dict[str, Any] = {"epsilon": 1, "for_ever": 2, "every": "day", "n": 1000}
+    one = local.task("x", domain=FIELDS, attribute="person", **usual)
+    other = local.task("y", domain=fields, attribute="person", **usual)
+    assert memo_id(one) != memo_id(other)
+    quiet = local.task(
+        "z", domain=FIELDS, attribute="person", **usual | {"epsilon": 0.5}
+    )
+    assert memo_id(one) == memo_id(quiet)
+
+
+def test_a_plain_question_shares_nothing_with_a_part() -> None:
+    usual: dict[str, Any] = {"epsilon": 1, "for_ever": 2, "every": "day", "n": 1000}
+    whole = local.task("x", domain=FIELDS, attribute="person", **usual)
+    part = local.task(
+        "y",
+        domain=range(5),
+        attribute="person",
+        oracle=whole.oracle.parts[0],  # type: ignore[attr-defined]
+        **usual,
+    )
+    assert memo_id(whole) != memo_id(part)
 
 
 class Trap:
