@@ -182,6 +182,32 @@ def test_a_plain_question_shares_nothing_with_a_part() -> None:
     assert memo_id(whole) != memo_id(part)
 
 
+def test_tasks_with_equal_tags_have_noise_of_their_own() -> None:
+    """Eight bytes collide after 2^32 documents, minutes of work. With one stream, a
+    word between two rates is a truth to one task and a lie to the other: then the one
+    that lies less has shown what is kept, for sure.
+    """
+    loud = Loloha(2, 2, 1, 3 << 30, int(0.9 * ONE))
+    quiet = Loloha(2, 2, 1, 3 << 30, int(0.6 * ONE))
+    usual: dict[str, Any] = {"epsilon": 9, "for_ever": 9, "every": "day", "n": 1000}
+    usual |= {"domain": ["a", "b"], "attribute": "x"}
+    one = local.task("one", oracle=loud, none=False, **usual)
+    two = local.task("two", oracle=quiet, none=False, **usual)
+    assert memo_id(one) == memo_id(two)
+    vars(two)["tag"] = one.tag
+    shown, hidden = 0, 0
+    for number in range(1000):
+        memo = Memo.of(one, b"%d" % number, b"salt")
+        answer = memo.answer(one, "a")
+        kept = memo.permanent_answer(one, answer)[0]
+        said, other = (memo.record(task, answer, 0, 0)[0, 0] for task in (one, two))
+        if said != other:
+            shown, hidden = shown + (said == kept), hidden + (said != kept)
+    # of messages that differ, 0.36 say the truth through the first, and 0.06 lie
+    assert hidden > 20
+    assert shown > hidden
+
+
 class Trap:
     """Looking at it raises."""
 

@@ -244,9 +244,16 @@ class Task:
         return replace(cls.from_document(document), signature=signature)
 
     @cached_property
+    def digest(self) -> bytes:
+        """SHA-256 of the document."""
+        return hashlib.sha256(self.document).digest()
+
+    @cached_property
     def tag(self) -> bytes:
-        """Eight bytes that stand for the document in every message."""
-        return hashlib.sha256(self.document).digest()[:8]
+        """Eight bytes that stand for the document in every message. Whoever writes two
+        documents can make them equal: nothing is kept apart by the tag alone.
+        """
+        return self.digest[:8]
 
     def changed(self, **new: Any) -> Task:
         """The next version, with other limits, dates, strata or an oracle that promises
@@ -269,7 +276,7 @@ class Task:
         """List the task's promise in a book, beside the account about the same people.
         Nothing is charged: the noise is added on the devices.
         """
-        about = (self.name, self.version, hashlib.sha256(self.document).hexdigest())
+        about = (self.name, self.version, self.digest.hex())
         promise = DevicePromise(*about, self.once, self.lifetime, account)
         if not hasattr(ledger, "entries"):
             raise ArgumentError("ledger", "must be a book: Ledger.open(path)")
