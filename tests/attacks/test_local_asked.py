@@ -21,6 +21,7 @@ TREE = local.task(
 )
 FIELDS = {"age": range(5), "sex": ["f", "m"]}
 BOTH = local.task("x", domain=FIELDS, epsilon=1, n=1000)
+ONE_OF = local.task("x", domain=range(3), none=False, epsilon=1, n=1000)
 WORDS = local.task("x", domain=local.Vocabulary("abc", 4), epsilon=1, n=1000)
 
 
@@ -45,6 +46,12 @@ def test_documents_are_read_as_they_were_written(task: Task) -> None:
     assert read.document == task.document
 
 
+HASHED = {"kind": "local hashing", "items": 0, "prime": 2, "digits": 1}
+HASHED |= {"truth": (1 << 31) + 1}
+BITS = {"kind": "longitudinal unary", "items": 0, "kept_one": 1 << 31}
+BITS |= {"kept_zero": 2 * 10**9, "sent_one": 1 << 31, "sent_zero": 1 << 30}
+WIDE = {"kind": "Hadamard response", "items": 3, "blocks": 1 << 32, "side": 1 << 31}
+WIDE |= {"truth": 1}
 PART = {"kind": "k-ary response", "items": 6, "truth": 3 << 30}
 
 
@@ -91,6 +98,9 @@ PART = {"kind": "k-ary response", "items": 6, "truth": 3 << 30}
         (WORDS, {"domain__longest": 1 << 30}),
         (WORDS, {"domain__alphabet": "aab"}),
         (WORDS, {"oracle__parts__0__rows": 1 << 27}),
+        (WORDS, {"oracle__parts": [HASHED, HASHED]}),  # no device could answer
+        (WORDS, {"oracle__parts": [BITS, BITS]}),
+        (ONE_OF, {"oracle": WIDE}),
     ],
     ids=lambda lines: ", ".join(lines) if isinstance(lines, dict) else "",
 )
