@@ -145,3 +145,37 @@ def test_copies_that_hold_other_values_tell_each(tmp_path):
     again, other = (device(tmp_path, name) for name in ("copy", "d"))
     told = {again.answer(task, "a"), other.answer(task, "b")}
     assert len(told) == 2
+
+
+@pytest.mark.usefixtures("today")
+def test_a_new_version_does_not_ask_about_what_another_task_asks(tmp_path):
+    """Its memo is paid for; but the owner agreed to messages about it once a week."""
+    usual = {"for_ever": 2, "n": 1000, "epsilon": 1, "starts": MONDAY, "key": KEY}
+    pay, page = NUMBERS, ["a", "b"]
+    weekly = local.task("w", domain=pay, attribute="pay", every="week", **usual)
+    daily = local.task("d", domain=page, attribute="page", every="day", **usual)
+    about_pay = {"attribute": "pay", "domain": pay, "distinct": 2}
+    turned = replace(daily, version=2, oracle=weekly.oracle, **about_pay)
+    client = device(tmp_path)
+    client.join(weekly)
+    client.join(daily)
+    left = client.left
+    with pytest.raises(ArgumentError, match="more than its owner agreed"):
+        client.update(turned.sign(KEY))
+    client.join(turned.sign(KEY))
+    assert client.left == left
+
+
+@pytest.mark.usefixtures("today")
+def test_a_new_version_tells_no_more_values_because_another_task_does(tmp_path):
+    usual = {"domain": ["a", "b", "c"], "attribute": "page", "every": "day", "n": 1000}
+    usual |= {"for_ever": 2, "epsilon": 1, "starts": MONDAY, "key": KEY}
+    many, one = (
+        local.task(name, distinct=distinct, **usual)
+        for name, distinct in (("many", 3), ("one", 1))
+    )
+    client = device(tmp_path)
+    client.join(many)
+    client.join(one)
+    with pytest.raises(ArgumentError, match="more than its owner agreed"):
+        client.update(one.changed(distinct=2).sign(KEY))
