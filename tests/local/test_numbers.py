@@ -60,7 +60,7 @@ def test_a_number_goes_to_the_nearest_place(value: object, place: int) -> None:
         1j,
         [1],
         b"1",
-        object(),
+        pytest.param(object(), id="object"),
     ],
     ids=str,
 )
