@@ -529,3 +529,44 @@ def test_an_attribute_that_is_not_asked_changes_nothing():
     for said, chance in first.items():
         if said[0][0] == 0:
             assert second[said] == chance
+
+
+def test_two_tasks_about_one_threshold_share_one_cost():
+    """Four messages about two numbers: two kept sides, and the noise of each."""
+    quiet = task_of(SIDES, domain=local.Numbers(0, 2), attribute="x")
+    loud = replace(quiet, name="loud", oracle=replace(SIDES, sent=part(0.95)))
+    assert memos.memo_id(quiet) == memos.memo_id(loud)
+    kept = response_ratio(SIDES.kept, 2)
+    instant = response_ratio(SIDES.sent, 2) * response_ratio(loud.oracle.sent, 2)
+    histories = [(0, 0), (2, 2), (0, 2), (2, 0), (0, 1), (None, 1)]
+    laws = [law(both(quiet, loud, history)) for history in histories]
+    for one, first in zip(histories, laws, strict=True):
+        for other, second in zip(histories, laws, strict=True):
+            ratio = worst(first, second)
+            assert ratio <= instant**2
+            if alike(one, other):
+                assert ratio <= kept ** len(set(one))
+
+
+def test_answers_to_every_question_that_change_together_cost_each_once():
+    """Numbers and values, and none of them, in all rows and histories of two days."""
+    number = OneBitMean(2, part(0.7), part(0.8))
+    oracle = Sampled(2, (number, Loloha(2, 2, 1, part(0.6), part(0.9))))
+    fields = {"number": local.Numbers(0, 1), "sex": ["f", "m"]}
+    task = task_of(oracle, fields, none=False, distinct=2)
+    rows = list(product((0, 1, None), ("f", "m", None)))
+    histories = list(product(rows, repeat=2))
+    laws = [
+        law([(task, dict(zip(fields, row, strict=True))) for row in history])
+        for history in histories
+    ]
+    kept, instant = response_ratio(part(0.7), 2), response_ratio(part(0.9), 2)
+    for one, first in zip(histories, laws, strict=True):
+        for other, second in zip(histories, laws, strict=True):
+            ratio = worst(first, second)
+            assert ratio <= instant**2
+            columns = list(
+                zip(zip(*one, strict=True), zip(*other, strict=True), strict=True)
+            )
+            if all(pattern(a) == pattern(b) for a, b in columns):
+                assert ratio <= kept ** max(len(set(a)) for a, _ in columns)
