@@ -8,6 +8,7 @@ They are in tests/fixtures/local/vectors.json; README.md there explains the fiel
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 from datetime import date
 from pathlib import Path
@@ -17,7 +18,13 @@ import numpy as np
 
 from dither.local.attributes import Attributes
 from dither.local.bits import biased
-from dither.local.client.memo import Answer, Memo, memo_id, permanent_digest
+from dither.local.client.memo import (
+    Answer,
+    Memo,
+    framed,
+    memo_id,
+    permanent_digest,
+)
 from dither.local.domain import Counted, Domain, canonical
 from dither.local.hashes import Linear, digests, places
 from dither.local.numbers import Numbers
@@ -357,9 +364,17 @@ def message(
         "answer": answer.known.hex(),
         "mark": memo.key("mark", answer.known).hex(),
         "item": memo.item(task, answer)[0].tolist(),
+        "id": message_id(task, secret, period, slot).hex(),
     }
     about |= kept_in(memo, task, answer, period, slot)
     return about | {"message": (header.to_bytes() + record.tobytes()).hex()}
+
+
+def message_id(task: Task, secret: bytes, period: int, slot: int) -> bytes:
+    """What a collector tells retries by: a function of the secret, not of the memo."""
+    first = task.first_day(period).isoformat().encode()
+    parts = (b"message id", task.name.encode(), first, slot.to_bytes(4, "big"))
+    return hmac.new(secret, framed(*parts), hashlib.sha256).digest()[:16]
 
 
 def kept_in(

@@ -9,6 +9,7 @@ import hmac
 import json
 import math
 import unicodedata
+from datetime import date, timedelta
 from itertools import combinations
 
 import pytest
@@ -503,6 +504,14 @@ class Device:
         self.check(instant_key=self.key(*instant))
         return how.instant(o, kept, seed, self.words(*instant))
 
+    def id(self):
+        starts = date.fromisoformat(self.task["starts"])
+        first = starts + timedelta(days=self.line["period"] * self.task["every"])
+        parts = (self.task["name"].encode(), first.isoformat().encode())
+        data = frame(b"message id", *parts, self.line["slot"].to_bytes(4, "big"))
+        secret = bytes.fromhex(self.line["secret"])
+        return hmac.new(secret, data, hashlib.sha256).digest()[:16]
+
     def wrapped(self, record):
         if self.whole["kind"] != "sampled":
             return record
@@ -522,7 +531,7 @@ def test_messages_follow_from_the_page() -> None:
         answer, item = device.answered()
         device.check(tag=device.tag, permanent_digest=device.permanent_digest)
         device.check(memo=device.memo(), answer=answer, item=item)
-        device.check(mark=device.key("mark", answer))
+        device.check(mark=device.key("mark", answer), id=device.id())
         record = device.wrapped(device.record(answer, item))
         device.check(message=device.message(record))
 

@@ -1,0 +1,45 @@
+/** Bytes, and the two hashes of WebCrypto. */
+import { need } from "./errors.js";
+
+export const utf8 = (text) => new TextEncoder().encode(text);
+export const wellFormed = (text) => !/\p{Surrogate}/u.test(text);
+export const range = (count) => Array.from({ length: count }, (_, at) => at);
+export const toHex = (bytes) =>
+  Array.from(bytes, (one) => one.toString(16).padStart(2, "0")).join("");
+export const isHex = (text) => /^([0-9a-f]{2})*$/i.test(text);
+export const fromHex = (text) =>
+  Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+export const concat = (parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
+
+/** A whole number in so many bytes, the lowest first. */
+export const little = (number, size) =>
+  range(size).map((at) => Math.floor(number / 256 ** at) % 256);
+export const four = (number) => little(number, 4).reverse();
+export const fromLittle = (bytes) => bytes.reduceRight((number, byte) => number * 256 + byte, 0);
+
+/** How many bytes hold a number below `outcomes`; none, where it is always 0. */
+export const sizeOf = (outcomes) => range(8).find((size) => 256 ** size >= outcomes);
+
+/** Parts behind their lengths: no two lists of parts give the same bytes. */
+export function frame(...parts) {
+  const bytes = parts.map((part) => (typeof part === "string" ? utf8(part) : part));
+  return concat(bytes.flatMap((part) => [four(part.length), part]));
+}
+
+export function subtle() {
+  const found = globalThis.crypto?.subtle;
+  need(found, "device", "has no WebCrypto: use https, or in Node 18 import node.js first");
+  return found;
+}
+
+export const sha256 = async (bytes) => new Uint8Array(await subtle().digest("SHA-256", bytes));
+
+/** HMAC-SHA256 under a key, for one text after another. */
+export function hmac(secret) {
+  const how = { name: "HMAC", hash: "SHA-256" };
+  const key = subtle().importKey("raw", secret, how, false, ["sign"]);
+  return async (bytes) =>
+    new Uint8Array(await subtle().sign("HMAC", await key, Uint8Array.from(bytes)));
+}
+
+export const newSecret = () => toHex(crypto.getRandomValues(new Uint8Array(32)));

@@ -1,0 +1,32 @@
+/** Errors that are raised on purpose, and what is asked before they are. */
+
+/** What is refused or fails on purpose; nothing was sent. `code` is "budget" where the
+ * budget is too small, "device" where the store or the browser cannot be used, and else
+ * the name of the argument, or of the task's line, that is wrong. */
+export class DitherError extends Error {
+  name = "DitherError";
+  constructor(code, message) {
+    super(`${code}: ${message}`);
+    this.code = code;
+  }
+}
+
+export function need(condition, code, message = "is not what a device accepts in a task") {
+  if (!condition) throw new DitherError(code, message);
+}
+
+/** What is made of a text from outside. Where that breaks, the text is at fault. */
+export function tried(code, work) {
+  try {
+    return work();
+  } catch (problem) {
+    if (problem instanceof DitherError) throw problem;
+    throw new DitherError(code, "is not JSON, or has a line of another type");
+  }
+}
+
+/** Whether it is a whole number between two ends. */
+export const whole = (value, low, high) => Number.isInteger(value) && low <= value && value <= high;
+
+/** The names of an object's lines, in the order of the document: that is sorted. */
+export const keys = (read) => Object.keys(read).join(" ");

@@ -1,0 +1,6 @@
+/** What apps use. */
+
+export { Client } from "./client.js";
+export { DitherError } from "./errors.js";
+export { IndexedDBStore } from "./store.js";
+export { Task } from "./task.js";
