@@ -392,7 +392,7 @@ def kept_in(
         "seed": int(memo.seeds(task)[0]),
         "permanent_key": memo.key("permanent", answer.known).hex(),
         "permanent": memo.permanent_answer(task, answer)[0].tolist(),
-        "instant_key": memo.key("instant", task.tag, *when, answer.known).hex(),
+        "instant_key": memo.key("instant", task.digest, *when, answer.known).hex(),
     }
 
 

@@ -1013,7 +1013,8 @@ function memoOf(task, secret, salt) {
 
   /** The message of a period; without noise of its own, it says the same in every one. */
   function message(part, answer, period, slot, stratum) {
-    const when = [task.tag, four(period), four(slot)];
+    // by the whole digest: two documents with equal tags can be made on purpose
+    const when = [task.digest, four(period), four(slot)];
     return messageOf(task, part, answer, period, stratum, (purpose, ...about) =>
       words(purpose, ...(purpose === "instant" ? when : []), ...about),
     );
@@ -1107,10 +1108,13 @@ function needed(state, task) {
   return { memo, extra: most - cost };
 }
 
-/** Whether messages lose more, say more, come more often or for longer than agreed. */
+/** Whether messages lose more, say more, come more often or for longer than agreed, or are
+ * about something else: that another task has paid for a memo is no consent. */
 function asksMore(task, agreed) {
   const often = ({ every, messages }, other) => (every ? messages * (other.every || Infinity) : 0);
   return (
+    task.memo !== agreed.memo ||
+    task.losses.lifetime > agreed.losses.lifetime ||
     task.oracle.lost > agreed.oracle.lost ||
     task.oracle.instant > agreed.oracle.instant ||
     often(task, agreed) > often(agreed, task) ||
@@ -1357,7 +1361,8 @@ class Task {
   static async fromDocument(document, signature = new Uint8Array()) {
     const read = tried("document", () => checked(document));
     const task = Object.assign(new Task(), read, { signature });
-    task.tag = (await sha256(utf8(document))).slice(0, 8);
+    task.digest = await sha256(utf8(document));
+    task.tag = task.digest.slice(0, 8);
     task.permanent = await sha256(utf8(read.permanent));
     // a task that is answered once has a memo of its own: its message may be unique
     const own = task.every ? [] : [task.name, task.starts];

@@ -10,7 +10,7 @@ import pytest
 
 from dither import local
 from dither.errors import ArgumentError
-from dither.local.client.memo import NONE, Memo
+from dither.local.client.memo import NONE, Memo, memo_id
 from dither.local.oracles import Loloha, OneBitMean, Sampled
 from dither.local.task import Task
 from dither.local.words import FRESH, ONE
@@ -21,6 +21,7 @@ TREE = local.task(
 )
 FIELDS = {"age": range(5), "sex": ["f", "m"]}
 BOTH = local.task("x", domain=FIELDS, epsilon=1, n=1000)
+ONE_OF = local.task("x", domain=range(3), none=False, epsilon=1, n=1000)
 WORDS = local.task("x", domain=local.Vocabulary("abc", 4), epsilon=1, n=1000)
 
 
@@ -45,6 +46,12 @@ def test_documents_are_read_as_they_were_written(task: Task) -> None:
     assert read.document == task.document
 
 
+HASHED = {"kind": "local hashing", "items": 0, "prime": 2, "digits": 1}
+HASHED |= {"truth": (1 << 31) + 1}
+BITS = {"kind": "longitudinal unary", "items": 0, "kept_one": 1 << 31}
+BITS |= {"kept_zero": 2 * 10**9, "sent_one": 1 << 31, "sent_zero": 1 << 30}
+WIDE = {"kind": "Hadamard response", "items": 3, "blocks": 1 << 32, "side": 1 << 31}
+WIDE |= {"truth": 1}
 PART = {"kind": "k-ary response", "items": 6, "truth": 3 << 30}
 
 
@@ -75,6 +82,7 @@ PART = {"kind": "k-ary response", "items": 6, "truth": 3 << 30}
             {"domain__attributes": [["age", {"attributes": [], "pairs": False}]] * 2},
         ),
         (BOTH, {"oracle__items": 3}),
+        (BOTH, {"oracle__items": 2.0}),
         (BOTH, {"oracle__parts": [PART]}),
         (BOTH, {"oracle__parts": [PART] * 3}),
         (BOTH, {"oracle__parts": [PART] * 100_000}),
@@ -90,12 +98,32 @@ PART = {"kind": "k-ary response", "items": 6, "truth": 3 << 30}
         (WORDS, {"domain__longest": 1 << 30}),
         (WORDS, {"domain__alphabet": "aab"}),
         (WORDS, {"oracle__parts__0__rows": 1 << 27}),
+        (WORDS, {"oracle__parts": [HASHED, HASHED]}),  # no device could answer
+        (WORDS, {"oracle__parts": [BITS, BITS]}),
+        (ONE_OF, {"oracle": WIDE}),
     ],
     ids=lambda lines: ", ".join(lines) if isinstance(lines, dict) else "",
 )
 def test_a_document_that_is_not_a_question_is_refused(task: Task, lines: Any) -> None:
     with pytest.raises(ArgumentError):
         Task.from_document(document(task, **lines))
+
+
+def test_a_document_with_half_of_a_letter_is_refused() -> None:
+    """Half of a surrogate pair has no bytes to sign."""
+    read = json.loads(WORDS.document)
+    read["domain"]["alphabet"] = "ab\ud800"
+    text = json.dumps(read, sort_keys=True, separators=(",", ":"))
+    with pytest.raises(ArgumentError, match="alphabet"):
+        Task.from_document(text.encode())
+
+
+def test_no_pairs_are_made_of_too_many_attributes() -> None:
+    """A million attributes would have half a billion times as many pairs."""
+    one = {"from": 0, "below": 2, "none": False}
+    many = [[str(number), one] for number in range(1000)]
+    with pytest.raises(ArgumentError, match="256 attributes"):
+        Task.from_document(document(BOTH, domain__attributes=many, domain__pairs=True))
 
 
 def test_all_hash_functions_together_tell_few_devices_apart() -> None:
@@ -128,6 +156,66 @@ def test_a_restored_device_answers_the_same_part_about_another_value() -> None:
             for value in ({"age": 1, "sex": "f"}, {"age": 2}, None, 7)
         }
         assert len(parts) == 1
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"sex": ["f", "m"], "age": range(5)},
+        {"age": range(5), "sex": ["f", "m"], "plan": ["free", "paid"]},
+        {"age": range(6), "sex": ["f", "m"]},
+    ],
+    ids=["turned round", "one more", "another range"],
+)
+def test_other_questions_about_an_attribute_share_nothing(fields: Any) -> None:
+    """A device draws its part anew, and reserves for it: no noise is used twice."""
+    usual: dict[str, Any] = {"epsilon": 1, "for_ever": 2, "every": "day", "n": 1000}
+    one = local.task("x", domain=FIELDS, attribute="person", **usual)
+    other = local.task("y", domain=fields, attribute="person", **usual)
+    assert memo_id(one) != memo_id(other)
+    quiet = local.task(
+        "z", domain=FIELDS, attribute="person", **usual | {"epsilon": 0.5}
+    )
+    assert memo_id(one) == memo_id(quiet)
+
+
+def test_a_plain_question_shares_nothing_with_a_part() -> None:
+    usual: dict[str, Any] = {"epsilon": 1, "for_ever": 2, "every": "day", "n": 1000}
+    whole = local.task("x", domain=FIELDS, attribute="person", **usual)
+    part = local.task(
+        "y",
+        domain=range(5),
+        attribute="person",
+        oracle=whole.oracle.parts[0],  # type: ignore[attr-defined]
+        **usual,
+    )
+    assert memo_id(whole) != memo_id(part)
+
+
+def test_tasks_with_equal_tags_have_noise_of_their_own() -> None:
+    """Eight bytes collide after 2^32 documents, minutes of work. With one stream, a
+    word between two rates is a truth to one task and a lie to the other: then the one
+    that lies less has shown what is kept, for sure.
+    """
+    loud = Loloha(2, 2, 1, 3 << 30, int(0.9 * ONE))
+    quiet = Loloha(2, 2, 1, 3 << 30, int(0.6 * ONE))
+    usual: dict[str, Any] = {"epsilon": 9, "for_ever": 9, "every": "day", "n": 1000}
+    usual |= {"domain": ["a", "b"], "attribute": "x"}
+    one = local.task("one", oracle=loud, none=False, **usual)
+    two = local.task("two", oracle=quiet, none=False, **usual)
+    assert memo_id(one) == memo_id(two)
+    vars(two)["tag"] = one.tag
+    shown, hidden = 0, 0
+    for number in range(1000):
+        memo = Memo.of(one, b"%d" % number, b"salt")
+        answer = memo.answer(one, "a")
+        kept = memo.permanent_answer(one, answer)[0]
+        said, other = (memo.record(task, answer, 0, 0)[0, 0] for task in (one, two))
+        if said != other:
+            shown, hidden = shown + (said == kept), hidden + (said != kept)
+    # of messages that differ, 0.36 say the truth through the first, and 0.06 lie
+    assert hidden > 20
+    assert shown > hidden
 
 
 class Trap:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -119,3 +121,11 @@ def test_what_cannot_be_asked_together_is_refused(fields, pairs, message) -> Non
 def test_pairs_are_of_attributes() -> None:
     with pytest.raises(ArgumentError, match="pairs"):
         local.task("t", domain=["a", "b"], epsilon=1, n=100, pairs=True)
+
+
+def test_many_attributes_can_be_asked_again() -> None:
+    """There is one hash function for each of so many: none that hashes."""
+    many = {str(number): range(5) for number in range(200)}
+    usual: dict[str, Any] = {"epsilon": 1, "for_ever": 2, "every": "day", "n": 10_000}
+    task = local.task("x", domain=many, **usual)
+    assert task.oracle.tracking <= 256

@@ -38,6 +38,9 @@ HALVES = local.Numbers(-5, 5, 0.5)
         (Decimal("0.2499999999999999999999"), 10),
         (Fraction(1, 4) - Fraction(1, 10**30), 10),
         (Decimal("Infinity"), 20),
+        (Decimal("1E-999999999999999999"), 10),  # a fraction of so many digits
+        (Decimal("0E-999999999999999999"), 10),
+        (Decimal("-1E+999999999999999999"), 0),
         (-0.0, 10),
     ],
 )
@@ -57,7 +60,7 @@ def test_a_number_goes_to_the_nearest_place(value: object, place: int) -> None:
         1j,
         [1],
         b"1",
-        object(),
+        pytest.param(object(), id="object"),
     ],
     ids=str,
 )
@@ -160,3 +163,16 @@ def test_a_tree_is_chosen_when_a_task_is_made() -> None:
 def vars_of(task: local.Task) -> dict:
     names = ("name", "oracle", "domain", "epsilon", "for_ever", "starts", "expires")
     return {name: getattr(task, name) for name in names}
+
+
+@pytest.mark.parametrize("top", [1, 99])
+def test_a_tree_may_have_a_place_for_no_answer(top: int) -> None:
+    numbers = local.Numbers(0, top, ask="distribution", none=True)
+    task = local.task("x", domain=numbers, epsilon=1, n=1000)
+    assert task.oracle.sizes[-1] == top + 2
+
+
+def test_the_largest_grid_has_a_tree() -> None:
+    numbers = local.Numbers(0, 1 << 20, ask="distribution")
+    task = local.task("x", domain=numbers, epsilon=1, n=1000)
+    assert task.oracle.sizes[-1] == (1 << 20) + 1

@@ -445,7 +445,8 @@ class Device:
             ensure_ascii=False,
         )
         self.permanent_digest = hashlib.sha256(text.encode()).digest()
-        self.tag = hashlib.sha256(self.document).digest()[:8]
+        self.digest = hashlib.sha256(self.document).digest()
+        self.tag = self.digest[:8]
         self.oracle, part = self.whole, 0
         if self.whole["kind"] == "sampled":
             part = below(self.words("part"), len(self.whole["parts"]))[0]
@@ -493,7 +494,7 @@ class Device:
             return ONCE[kind](self.oracle, item, self.words("once", answer))
         how, o = AGAIN[kind], self.oracle
         numbers = (self.line[n].to_bytes(4, "big") for n in ("period", "slot"))
-        instant = ("instant", self.tag, *numbers, answer)
+        instant = ("instant", self.digest, *numbers, answer)
         seed = how.seed(o, self.words("seed"))
         if kind == "one-bit mean" and answer == b"n:":
             item = int(item > seed)

@@ -12,7 +12,8 @@ export function memoOf(task, secret, salt) {
 
   /** The message of a period; without noise of its own, it says the same in every one. */
   function message(part, answer, period, slot, stratum) {
-    const when = [task.tag, four(period), four(slot)];
+    // by the whole digest: two documents with equal tags can be made on purpose
+    const when = [task.digest, four(period), four(slot)];
     return messageOf(task, part, answer, period, stratum, (purpose, ...about) =>
       words(purpose, ...(purpose === "instant" ? when : []), ...about),
     );

@@ -42,10 +42,13 @@ export function needed(state, task) {
   return { memo, extra: most - cost };
 }
 
-/** Whether messages lose more, say more, come more often or for longer than agreed. */
+/** Whether messages lose more, say more, come more often or for longer than agreed, or are
+ * about something else: that another task has paid for a memo is no consent. */
 export function asksMore(task, agreed) {
   const often = ({ every, messages }, other) => (every ? messages * (other.every || Infinity) : 0);
   return (
+    task.memo !== agreed.memo ||
+    task.losses.lifetime > agreed.losses.lifetime ||
     task.oracle.lost > agreed.oracle.lost ||
     task.oracle.instant > agreed.oracle.instant ||
     often(task, agreed) > often(agreed, task) ||

@@ -35,7 +35,8 @@ export class Task {
   static async fromDocument(document, signature = new Uint8Array()) {
     const read = tried("document", () => checked(document));
     const task = Object.assign(new Task(), read, { signature });
-    task.tag = (await sha256(utf8(document))).slice(0, 8);
+    task.digest = await sha256(utf8(document));
+    task.tag = task.digest.slice(0, 8);
     task.permanent = await sha256(utf8(read.permanent));
     // a task that is answered once has a memo of its own: its message may be unique
     const own = task.every ? [] : [task.name, task.starts];

@@ -122,5 +122,5 @@ async function replayKept(task, memo, part, [text], item, line, same) {
   same("permanent_key", toHex(await memo.key("permanent", text)));
   same("permanent", Array.isArray(kept) ? packed(kept) : kept);
   const when = [four(line.period), four(line.slot)];
-  same("instant_key", toHex(await memo.key("instant", task.tag, ...when, text)));
+  same("instant_key", toHex(await memo.key("instant", task.digest, ...when, text)));
 }

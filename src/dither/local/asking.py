@@ -15,7 +15,7 @@ from dither.errors import ArgumentError
 from dither.local.attributes import Attributes
 from dither.local.choose import FOCUS, choose, domain_of
 from dither.local.domain import Counted, Domain
-from dither.local.numbers import AUTOMATIC, DISTRIBUTION, Numbers
+from dither.local.numbers import AUTOMATIC, DISTRIBUTION, LARGEST, Numbers
 from dither.local.oracles import (
     BinaryMean,
     CountMeanSketch,
@@ -120,7 +120,9 @@ def _one(items: int, asked: Asked, pool: int) -> Oracle:
         return choose(domain, epsilon=asked.once, n=asked.n, payload=limit).oracle
     kept = (asked.once, asked.ever)
     _check_kept(*kept)
-    made = (Loloha.at(items, *kept, pool), LongitudinalUnary.at(items, *kept))
+    made: list[Oracle] = [LongitudinalUnary.at(items, *kept)]
+    if pool > 1:
+        made.insert(0, Loloha.at(items, *kept, pool))
     return min(made, key=lambda one: one.spread / asked.n + FOCUS * one.collisions)
 
 
@@ -165,7 +167,7 @@ def _branched(numbers: Numbers, asked: Asked) -> Numbers:
     """
     if numbers.ask != DISTRIBUTION or numbers.branching != AUTOMATIC:
         return numbers
-    few = numbers.top + 1
+    few = min(numbers.top + 1, LARGEST[DISTRIBUTION])
     tries = [one for one in (*BRANCHINGS, few) if one <= few]
     made = [replace(numbers, branching=one) for one in tries]
     return min(made, key=lambda one: _doubt(one, asked))
@@ -176,7 +178,9 @@ def _doubt(numbers: Numbers, asked: Asked) -> float:
     small = replace(numbers, high=numbers.number(min(numbers.top, TRIED - 1)))
     chosen = _counting(small.sizes, asked)
     levels = [
-        np.full(len_of, oracle.spread + FOCUS * oracle.collisions * asked.n)
+        np.full(
+            len_of - small.none, oracle.spread + FOCUS * oracle.collisions * asked.n
+        )
         for len_of, oracle in zip(small.sizes, chosen, strict=True)
     ]
     nothing = [np.zeros(len(level)) for level in levels]

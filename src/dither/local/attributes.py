@@ -39,13 +39,14 @@ class Attributes:
             raise ArgumentError("domain", "needs names of attributes that are texts")
         if len(set(names)) != len(names) or len(names) < 2:
             raise ArgumentError("domain", "needs two attributes at least, named apart")
+        if len(names) > MOST_PARTS:  # before any pairs are made of them
+            raise ArgumentError("domain", f"has more than {MOST_PARTS} attributes")
         if type(self.pairs) is not bool:
             raise ArgumentError("pairs", "must be True or False")
         for name, domain in self.fields:
             self._check(name, domain)
         if len(self.parts) > MOST_PARTS:
-            what = "pairs" if self.pairs else "attributes"
-            raise ArgumentError("domain", f"has more than {MOST_PARTS} {what}")
+            raise ArgumentError("domain", f"has more than {MOST_PARTS} pairs")
         if self.pairs and max(self.sizes) > LARGEST:
             raise ArgumentError("domain", f"has a table of over {LARGEST:,} cells")
 

@@ -16,7 +16,15 @@ from dither.errors import ArgumentError
 from dither.local.domain import filled
 from dither.local.words import Words
 
-__all__ = ["ASKED", "AUTOMATIC", "DISTRIBUTION", "MEAN", "VARIANCE", "Numbers"]
+__all__ = [
+    "ASKED",
+    "AUTOMATIC",
+    "DISTRIBUTION",
+    "LARGEST",
+    "MEAN",
+    "VARIANCE",
+    "Numbers",
+]
 
 Whole = NDArray[np.int64]
 
@@ -25,6 +33,7 @@ ASKED = (MEAN, VARIANCE, DISTRIBUTION)
 AUTOMATIC = 0  # until a task is made: then the best is chosen
 LARGEST = {MEAN: 1 << 24, VARIANCE: 1 << 15, DISTRIBUTION: 1 << 20}
 """Steps of the grid. Squares of places are drawn from 32-bit words."""
+FAR = 400  # decimal digits beyond which a float is 0 or infinite
 
 
 @dataclass(frozen=True)
@@ -132,12 +141,14 @@ class Numbers:
             return -1
         if _is_nan(plain):
             return -1
+        if isinstance(plain, Decimal):
+            plain = _as_fraction(plain)
         if plain <= self.low:
             return 0
         if plain >= self.high:
             return self.top
-        if isinstance(plain, Decimal | Fraction):
-            steps = (Fraction(plain) - Fraction(self.low)) / Fraction(self.step)
+        if isinstance(plain, Fraction):
+            steps = (plain - Fraction(self.low)) / Fraction(self.step)
             return min(math.floor(steps + Fraction(1, 2)), self.top)
         # in the order that every language keeps: devices must agree
         return min(math.floor((float(plain) - self.low) / self.step + 0.5), self.top)
@@ -206,6 +217,14 @@ def _is_nan(value: int | float | Decimal | Fraction) -> bool:
     if isinstance(value, Decimal):
         return value.is_nan()
     return isinstance(value, float) and math.isnan(value)
+
+
+def _as_fraction(value: Decimal) -> Fraction | float:
+    """The same number; as a float, 0 or infinite, where its fraction would have more
+    digits than a device can hold.
+    """
+    near = value.is_finite() and abs(value.adjusted()) <= FAR
+    return Fraction(value) if near else float(value)
 
 
 def _plain(value: float) -> bool:

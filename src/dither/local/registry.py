@@ -49,6 +49,7 @@ ORACLES: dict[str, type[Randomizer]] = {
 }
 
 
+OPEN = (CountMeanSketch, HadamardSketch, Rappor)  # for texts that nobody has listed
 CELLS = 1 << 27  # integers of a tally, at most
 
 
@@ -58,7 +59,8 @@ def oracle_from(parameters: dict[str, Any]) -> Randomizer:
         return _single(parameters)
     parts: Any = parameters.get("parts")
     few = isinstance(parts, list) and len(parts) <= MOST_PARTS
-    if set(parameters) != {"kind", "items", "parts"} or not few:
+    whole = type(parameters.get("items")) is int
+    if set(parameters) != {"kind", "items", "parts"} or not few or not whole:
         raise ArgumentError("oracle", "has other parameters than its kind needs")
     made = Sampled(parameters["items"], tuple(_single(part) for part in parts))
     if made.cells > CELLS:
@@ -80,4 +82,6 @@ def _single(parameters: dict[str, Any]) -> Randomizer:
         raise ArgumentError("oracle", "has a number that is not from 0 to 2^32")
     if numbers["items"] > MOST + 1:
         raise ArgumentError("oracle", f"must have at most {MOST:,} items")
+    if not numbers["items"] and made not in OPEN:
+        raise ArgumentError("oracle", f"{made.kind} needs items to count")
     return made(**numbers)

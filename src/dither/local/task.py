@@ -101,7 +101,7 @@ class Task:
     @property
     def lifetime(self) -> PureDP:
         """What all messages of a device promise together, against every history whose
-        values change, and return to earlier ones, at the same times.
+        answers (`told_apart`) change, and return to earlier ones, at the same times.
         """
         total = self.values * written(self.oracle.epsilon_for_ever)
         return PureDP(float_up(total), unit=DEVICE)
@@ -124,12 +124,19 @@ class Task:
 
     @property
     def told_apart(self) -> str:
-        """What of a device's answers is kept, one by one."""
-        if any(isinstance(part, OneBitMean) for part in parts_of(self.oracle)):
-            return (
-                "rounded answers (the side of a threshold that only the device knows)"
-            )
-        return "answers"
+        """What of a device's answers is kept, one by one.
+
+        Two devices whose rows, or numbers, change at the same times may give answers
+        that do not: one attribute changed, or the side of another threshold.
+        """
+        parts = parts_of(self.oracle)
+        each = " to every question" if len(parts) > 1 else ""
+        if not any(isinstance(part, OneBitMean) for part in parts):
+            return f"answers{each}"
+        return (
+            f"rounded answers{each} (the side of a threshold that only the device "
+            "knows, wherever it is)"
+        )
 
     @property
     def _counts(self) -> str:
@@ -239,9 +246,16 @@ class Task:
         return replace(cls.from_document(document), signature=signature)
 
     @cached_property
+    def digest(self) -> bytes:
+        """SHA-256 of the document."""
+        return hashlib.sha256(self.document).digest()
+
+    @cached_property
     def tag(self) -> bytes:
-        """Eight bytes that stand for the document in every message."""
-        return hashlib.sha256(self.document).digest()[:8]
+        """Eight bytes that stand for the document in every message. Whoever writes two
+        documents can make them equal: nothing is kept apart by the tag alone.
+        """
+        return self.digest[:8]
 
     def changed(self, **new: Any) -> Task:
         """The next version, with other limits, dates, strata or an oracle that promises
@@ -264,7 +278,7 @@ class Task:
         """List the task's promise in a book, beside the account about the same people.
         Nothing is charged: the noise is added on the devices.
         """
-        about = (self.name, self.version, hashlib.sha256(self.document).hexdigest())
+        about = (self.name, self.version, self.digest.hex())
         promise = DevicePromise(*about, self.once, self.lifetime, account)
         if not hasattr(ledger, "entries"):
             raise ArgumentError("ledger", "must be a book: Ledger.open(path)")

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
+from dither.local.domain import canonical_text
 from dither.local.hashes import digests
 from dither.local.words import Words
 
@@ -55,8 +56,9 @@ class Vocabulary:
 
     def _letters_are_apart(self) -> bool:
         letters = self.alphabet
-        plain = unicodedata.normalize("NFC", letters) == letters and END not in letters
-        return plain and 1 < len(letters) == len(set(letters)) <= LETTERS
+        plain = canonical_text(letters) == b"s:" + letters.encode(errors="replace")
+        apart = 1 < len(letters) == len(set(letters)) <= LETTERS
+        return plain and apart and END not in letters
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:

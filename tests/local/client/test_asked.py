@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from dither import local
+from dither.errors import ArgumentError
 from tests.local.client.conftest import KEY, MONDAY
 
 NUMBERS = local.Numbers(0, 100)
@@ -115,3 +117,65 @@ def test_many_devices_make_the_mean(tmp_path):
     # the ends are one in 10^8 wrong
     low, high = found.interval(1 - 1e-8)
     assert low <= 50 <= high
+
+
+@pytest.mark.usefixtures("today")
+def test_a_version_with_one_part_more_is_asked_for_again(tmp_path):
+    """Its part is drawn anew, so that two parts may be told: both are paid for."""
+    usual = {"for_ever": 2, "every": "day", "distinct": 2}
+    first = task_of(FIELDS, **usual)
+    more = task_of(FIELDS | {"plan": ["free", "paid"]}, **usual)
+    second = replace(more, version=2, signature=b"").sign(KEY)
+    client = device(tmp_path)
+    client.join(first)
+    client.answer(first, RECORD)
+    with pytest.raises(ArgumentError, match="more than its owner agreed"):
+        client.update(second)
+    client.join(second)
+    assert client.left == pytest.approx(20 - 2 * 6)
+
+
+@pytest.mark.usefixtures("today")
+def test_copies_that_hold_other_values_tell_each(tmp_path):
+    """The page on devices says so: a copy does not know what the other has told."""
+    task = task_of(["a", "b"], epsilon=19)  # a lie is one in 10^8
+    client = device(tmp_path)
+    client.join(task)
+    (tmp_path / "copy").write_bytes((tmp_path / "d").read_bytes())
+    again, other = (device(tmp_path, name) for name in ("copy", "d"))
+    told = {again.answer(task, "a"), other.answer(task, "b")}
+    assert len(told) == 2
+
+
+@pytest.mark.usefixtures("today")
+def test_a_new_version_does_not_ask_about_what_another_task_asks(tmp_path):
+    """Its memo is paid for; but the owner agreed to messages about it once a week."""
+    usual = {"for_ever": 2, "n": 1000, "epsilon": 1, "starts": MONDAY, "key": KEY}
+    pay, page = NUMBERS, ["a", "b"]
+    weekly = local.task("w", domain=pay, attribute="pay", every="week", **usual)
+    daily = local.task("d", domain=page, attribute="page", every="day", **usual)
+    about_pay = {"attribute": "pay", "domain": pay, "distinct": 2}
+    turned = replace(daily, version=2, oracle=weekly.oracle, **about_pay)
+    client = device(tmp_path)
+    client.join(weekly)
+    client.join(daily)
+    left = client.left
+    with pytest.raises(ArgumentError, match="more than its owner agreed"):
+        client.update(turned.sign(KEY))
+    client.join(turned.sign(KEY))
+    assert client.left == left
+
+
+@pytest.mark.usefixtures("today")
+def test_a_new_version_tells_no_more_values_because_another_task_does(tmp_path):
+    usual = {"domain": ["a", "b", "c"], "attribute": "page", "every": "day", "n": 1000}
+    usual |= {"for_ever": 2, "epsilon": 1, "starts": MONDAY, "key": KEY}
+    many, one = (
+        local.task(name, distinct=distinct, **usual)
+        for name, distinct in (("many", 3), ("one", 1))
+    )
+    client = device(tmp_path)
+    client.join(many)
+    client.join(one)
+    with pytest.raises(ArgumentError, match="more than its owner agreed"):
+        client.update(one.changed(distinct=2).sign(KEY))

@@ -481,6 +481,45 @@ def test_a_device_answers_one_part_for_ever():
     assert worst(*fresh) <= response_ratio(PLAIN.sent, 3) ** 2
 
 
+FAINT = Loloha(2, 2, 1, part(0.51), part(0.95))
+
+
+def test_rows_that_change_at_the_same_times_may_have_answers_that_do_not():
+    """One device changes its page, the other its sex, both on the second day. Whoever
+    is asked for the page sees one answer change, and the other stay.
+    """
+    fields = {"page": ["a", "b"], "sex": ["f", "m"]}
+    task = task_of(Sampled(2, (FAINT, FAINT)), fields, none=False, distinct=2)
+    start = {"page": "a", "sex": "f"}
+    one, other = (
+        law([(task, start), (task, start | change)])
+        for change in ({"page": "b"}, {"sex": "m"})
+    )
+    lost = loss(worst(one, other))
+    assert task.lifetime.epsilon < lost <= 2 * task.oracle.epsilon_instant
+    assert "against everyone whose answers to every question change" in task.promise
+
+
+def test_numbers_that_change_at_the_same_times_may_have_levels_that_do_not():
+    numbers = local.Numbers(0, 3, ask="distribution", branching=2)
+    leaves = replace(FAINT, items=4, values=4, kept=part(0.26))
+    oracle = Sampled(2, (FAINT, leaves))
+    task = task_of(oracle, domain=numbers, distinct=2)
+    near, far = (law([(task, 0), (task, now)]) for now in (1, 3))
+    assert loss(worst(far, near)) > task.lifetime.epsilon
+    assert "answers to every question" in task.promise
+
+
+def test_numbers_on_the_same_side_of_one_threshold_may_be_apart_under_another():
+    """Under the lowest threshold, both numbers change sides. Under the others, one."""
+    numbers = local.Numbers(0, 8)
+    oracle = OneBitMean(9, part(0.51), part(0.95))
+    task = task_of(oracle, domain=numbers, distinct=2)
+    near, far = (law([(task, 0), (task, now)]) for now in (1, 8))
+    assert loss(worst(far, near)) > task.lifetime.epsilon
+    assert "wherever it is" in task.promise
+
+
 def test_an_attribute_that_is_not_asked_changes_nothing():
     oracle = Sampled(2, (PLAIN, PLAIN))
     task = task_of(oracle, {"page": ["a", "b"], "sex": ["f", "m"]}, distinct=2)
@@ -490,3 +529,44 @@ def test_an_attribute_that_is_not_asked_changes_nothing():
     for said, chance in first.items():
         if said[0][0] == 0:
             assert second[said] == chance
+
+
+def test_two_tasks_about_one_threshold_share_one_cost():
+    """Four messages about two numbers: two kept sides, and the noise of each."""
+    quiet = task_of(SIDES, domain=local.Numbers(0, 2), attribute="x")
+    loud = replace(quiet, name="loud", oracle=replace(SIDES, sent=part(0.95)))
+    assert memos.memo_id(quiet) == memos.memo_id(loud)
+    kept = response_ratio(SIDES.kept, 2)
+    instant = response_ratio(SIDES.sent, 2) * response_ratio(loud.oracle.sent, 2)
+    histories = [(0, 0), (2, 2), (0, 2), (2, 0), (0, 1), (None, 1)]
+    laws = [law(both(quiet, loud, history)) for history in histories]
+    for one, first in zip(histories, laws, strict=True):
+        for other, second in zip(histories, laws, strict=True):
+            ratio = worst(first, second)
+            assert ratio <= instant**2
+            if alike(one, other):
+                assert ratio <= kept ** len(set(one))
+
+
+def test_answers_to_every_question_that_change_together_cost_each_once():
+    """Numbers and values, and none of them, in all rows and histories of two days."""
+    number = OneBitMean(2, part(0.7), part(0.8))
+    oracle = Sampled(2, (number, Loloha(2, 2, 1, part(0.6), part(0.9))))
+    fields = {"number": local.Numbers(0, 1), "sex": ["f", "m"]}
+    task = task_of(oracle, fields, none=False, distinct=2)
+    rows = list(product((0, 1, None), ("f", "m", None)))
+    histories = list(product(rows, repeat=2))
+    laws = [
+        law([(task, dict(zip(fields, row, strict=True))) for row in history])
+        for history in histories
+    ]
+    kept, instant = response_ratio(part(0.7), 2), response_ratio(part(0.9), 2)
+    for one, first in zip(histories, laws, strict=True):
+        for other, second in zip(histories, laws, strict=True):
+            ratio = worst(first, second)
+            assert ratio <= instant**2
+            columns = list(
+                zip(zip(*one, strict=True), zip(*other, strict=True), strict=True)
+            )
+            if all(pattern(a) == pattern(b) for a, b in columns):
+                assert ratio <= kept ** max(len(set(a)) for a, _ in columns)

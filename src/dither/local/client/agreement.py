@@ -54,17 +54,20 @@ def joined(task: Task, state: str, until: str) -> JoinedTask:
 
 def asks_more(task: Task, agreed: Task) -> bool:
     """Whether messages lose more, say more, come more often or for longer than in an
-    agreed version.
+    agreed version, or are about something else.
     """
     pairs = (
         (task.once.epsilon, agreed.once.epsilon),
+        (task.lifetime.epsilon, agreed.lifetime.epsilon),
         (task.oracle.epsilon_instant, agreed.oracle.epsilon_instant),
         (_each_day(task), _each_day(agreed)),
         (task.expires, agreed.expires),
     )
     # strata are sent as they are
     more: bool = any(wanted > allowed for wanted, allowed in pairs)  # type: ignore[operator]
-    return more or task.strata != agreed.strata
+    # another task may have paid for the memo: that is no consent to be asked through
+    # this one, which may come more often
+    return more or task.strata != agreed.strata or memo_id(task) != memo_id(agreed)
 
 
 def _each_day(task: Task) -> Fraction:

@@ -55,7 +55,8 @@ class Client:
     ε∞-private function, and messages are functions of their results; after `distinct`
     values there is only "none". A message is on the disk before it is returned.
     Assumes: HMAC-SHA256 is a pseudorandom function; the file is kept, and kept secret.
-    A lost file is a new device with a new budget. A copy answers like the original.
+    A lost file is a new device with a new budget. A copy answers like the original; where
+    it holds other values, these cost as much again.
     The app calls `answer` on a schedule that does not depend on the value.
     """
 

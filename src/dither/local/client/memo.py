@@ -205,5 +205,7 @@ class Memo:
     ) -> Packed:
         kept = self.permanent_answer(task, answer)
         numbers = (period.to_bytes(4, "big"), slot.to_bytes(4, "big"))
-        words = self.words("instant", task.tag, *numbers, answer.known)
+        # the whole digest: documents with equal tags can be made in minutes, and one
+        # stream under two rates tells what is kept for sure (rule R28)
+        words = self.words("instant", task.digest, *numbers, answer.known)
         return oracle.instant(kept, self.seeds(task), words)

@@ -16,7 +16,7 @@ from dither.errors import ArgumentError
 from dither.local.evidence import Evidence, Law
 from dither.local.oracles.oracle import Numbered, numbers_of, records_of
 from dither.local.thresholds import chance, check, largest, loss
-from dither.local.words import Words, below, coins
+from dither.local.words import ONE, Words, below, coins
 
 __all__ = ["HadamardResponse", "signs", "transform"]
 
@@ -72,6 +72,8 @@ class HadamardResponse(Numbered):
         # row 0 is +1 everywhere and tells nothing
         if not 1 <= -(-self.items // self.blocks) < self.side:
             raise ArgumentError("side", "must be above the items of a block")
+        if self.outcomes > ONE:
+            raise ArgumentError("side", "must be smaller: a number has 32 bits at most")
         check("truth", self.truth)
         if self.epsilon <= 0:
             raise ArgumentError("truth", "must favour the item's own numbers")

@@ -319,8 +319,9 @@ class OneBitMean(Longitudinal, Mean):
     round, for ever; and the kept bit, sent truly with probability sent / 2^32 in each
     message.
 
-    Guarantee: `epsilon` for one message, `epsilon_for_ever` for all messages while the
-    number stays on one side; both pure, for replacing the number.
+    Guarantee: `epsilon` for one message, `epsilon_for_ever` for all messages about a
+    number that stays as it is; both pure, for replacing the number. A number that
+    moves crosses some thresholds: then only `epsilon_instant` for each message.
     Why: two layers of binary response on a bit that is one with probability place / k
     over the device's threshold (Ding, Kulkarni & Yekhanin 2017).
     Assumes: the threshold is drawn once for each device, and a kept bit once for each
