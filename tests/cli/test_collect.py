@@ -101,6 +101,19 @@ def test_ctrl_c_ends_it_as_well(folder: Path) -> None:
         assert served.end(signal.SIGINT) == 0
 
 
+@pytest.mark.full  # it waits for five seconds
+def test_half_a_request_does_not_keep_it_from_ending(folder: Path) -> None:
+    with serving(folder, STORE, "--trust", KEY.public) as served:
+        host, port = served.address.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))) as other:
+            head = "POST /v1/messages HTTP/1.1\r\ncontent-length: 9\r\n"
+            kind = "content-type: application/octet-stream\r\n"
+            other.sendall(f"{head}{kind}\r\nhalf".encode())
+            assert served.get("/healthz")[0] == 200
+            assert served.end() == 0
+    assert served.events == ["started", "cut-off", "stopped"]
+
+
 def test_the_log_says_nothing_about_what_was_sent(folder: Path) -> None:
     with serving(folder, STORE, "--trust", KEY.public) as served:
         assert served.post(b"secret words")[0] == 400
