@@ -27,7 +27,7 @@ ITEMS, EPSILON, BATCH = 1_000, 2.0, 1_000
 SECONDS = 4.0
 REPEATS = 5
 LONG = 10_000_000
-CONNECTIONS = {"batches": 32, "singles": 256}
+CONNECTIONS = {"batches": 64, "singles": 512}
 KEY = local.SigningKey(b"benchmark" + bytes(23))
 ROOT = Path(__file__).parent.parent
 
@@ -38,8 +38,8 @@ NOTES = (
     "cores.",
     "Bare: a Starlette handler that reads the body and answers. It takes turns with "
     "the collector, and gets the same bytes; medians. Wall time.",
-    "Singles: one message a request, 256 connections. Batches: "
-    f"{BATCH:,} messages a request, 32 connections.",
+    "Singles: one message a request, 512 connections. Batches: "
+    f"{BATCH:,} messages a request, 64 connections.",
 )
 
 
