@@ -245,10 +245,10 @@ def steady(load: Load, server: Served) -> dict[int, float]:
 
 
 KILLS = {
-    ("SQLite", 1): 700,
-    ("SQLite", 2): 300,
-    ("PostgreSQL", 1): 700,
-    ("PostgreSQL", 2): 300,
+    ("SQLite", 1): 520,
+    ("SQLite", 2): 250,
+    ("PostgreSQL", 1): 520,
+    ("PostgreSQL", 2): 250,
 }
 """How often a store and a number of processes on it are killed."""
 
