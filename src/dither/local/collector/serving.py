@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import socket
 import sys
 from collections.abc import Callable, Sequence
@@ -70,6 +69,8 @@ def _collect_less_garbage() -> None:
     """Hundreds of requests that wait for a commit are no garbage, but by Python's
     usual thresholds they are looked at again and again: a fifth of all time.
     """
+    import gc
+
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
