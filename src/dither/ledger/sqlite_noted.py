@@ -43,10 +43,10 @@ class NotedSQLite(SQLiteConnection):
         # process waiting.
         with self._lock, self._alone():
             self._enter(connection)
-            self._last = None
             with self._transaction(connection, "BEGIN IMMEDIATE") as run:
                 if not anew:
                     self._check_head(connection.execute)
+                self._last = None  # until this is committed and noted
                 yield run
                 last = run(self.kind.last)[0]
             self._write_note(last, anew)

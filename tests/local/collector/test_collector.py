@@ -12,6 +12,7 @@ from dither import local
 from dither.errors import ArgumentError, CollectorError
 from dither.local import parcel
 from dither.local.collector import CODES, Collector
+from dither.local.collector.rows import Rows
 from dither.local.parcels import START
 from dither.local.wire import Header, Messages
 from tests.ledger.server import serving
@@ -75,6 +76,14 @@ def test_several_parcels_in_one_body(here, task, singles):
     assert here.accept(singles(task, ["a"])[0] + first[:-1]).code == "truncated"
     assert here.accept(b"").code == "malformed"
     assert state(here) == before
+
+
+def test_a_body_has_a_limit_of_parcels(here, task, singles):
+    most = b"".join(singles(task, ["a"] * 1000))
+    before = state(here)
+    assert here.accept(most + singles(task, ["a"])[0]).code == "too-large"
+    assert state(here) == before
+    assert here.accept(most).messages == 1000
 
 
 def test_strata_and_periods_have_tallies_of_their_own(opened, place, make, today):
@@ -175,6 +184,18 @@ def test_ids_are_found_after_they_were_merged(
     kept = state(one)
     assert len(kept["seen"]) + sum(len(row[2]) // 16 for row in kept["fresh"]) == 240
     assert len(kept["seen"]) >= 150
+
+
+def test_repeats_alone_do_not_merge_again_and_again(here, task, singles, monkeypatch):
+    sent = singles(task, ["a"] * 60)
+    here.accept_all(sent)
+    monkeypatch.setattr("dither.local.collector.recent.MANY", 50)
+    merged = []
+    merge = Rows.merge
+    monkeypatch.setattr(Rows, "merge", lambda rows: merged.append(merge(rows)))
+    for _ in range(4):
+        assert codes(here.accept_all(sent)) == ["duplicate"] * 60
+    assert len(merged) == 1
 
 
 # refusals

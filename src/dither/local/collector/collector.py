@@ -338,10 +338,11 @@ class Collector:
                 number, facts = rows.step()
                 if facts != self._rules.published.facts:
                     self._load(rows)
-                self._recent.catch_up(rows)
+                merged = self._recent.catch_up(rows)
                 published = self._rules.published
                 outcomes = group.decide(rows, number, self._recent, published)
-                if not any(outcome.status == ACCEPTED for outcome in outcomes):
+                accepted = any(outcome.status == ACCEPTED for outcome in outcomes)
+                if not accepted and not merged:
                     raise Nothing(outcomes)
         except Nothing as nothing:
             (outcomes,) = nothing.args

@@ -16,6 +16,8 @@ __all__ = ["Parcel", "Place", "Refusal", "Rules", "read"]
 
 EARLY = timedelta(days=1)
 """How far ahead of the collector's clock a device's may be."""
+TOGETHER = 1_000
+"""Parcels of one body: each takes time to read, during which nobody is answered."""
 START_OF_PARCEL = bytes([PARCEL, FORMAT])
 
 
@@ -48,7 +50,7 @@ class Parcel:
     id: bytes
     place: Place
     count: int
-    records: bytes
+    records: memoryview
     relay: int
     quota: int
 
@@ -123,6 +125,8 @@ def read(data: bytes, token: str | None, rules: Rules) -> list[Parcel]:
     while end < len(data):
         end, parcel = _next(data, end, relay, rules)
         parcels.append(parcel)
+        if len(parcels) > TOGETHER:
+            raise Refusal("too-large")
     return parcels
 
 
@@ -146,7 +150,7 @@ def _next(
     # What follows must begin like a parcel, or this one had another length
     if end > len(data) or (end < len(data) and data[end] != PARCEL):
         raise Refusal("truncated")
-    known, records = data[start + 2 : body], data[first:end]
+    known, records = data[start + 2 : body], memoryview(data)[first:end]
     if relay is None:
         return end, Parcel(known, place, count, records, DIRECT, rules.direct)
     return end, Parcel(known, place, count, records, relay.number, relay.quota)

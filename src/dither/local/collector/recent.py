@@ -29,15 +29,19 @@ class Recent:
         self._ids: defaultdict[int, set[bytes]] = defaultdict(set)
         self._size = 0
 
-    def catch_up(self, rows: Rows) -> None:
-        """Read what was committed since; called when a transaction begins."""
+    def catch_up(self, rows: Rows) -> bool:
+        """Read what was committed since; called when a transaction begins. Whether ids
+        were put among the older ones, which is worth a commit by itself.
+        """
         for number, span, ids in rows.fresh(self._last):
             several = parted(ids)
             self._ids[span].update(several)
             self._size += len(several)
             self._last = number
-        if self._size >= MANY:
-            rows.merge()
+        if self._size < MANY:
+            return False
+        rows.merge()
+        return True
 
     def forget(self) -> None:
         """After a commit: what was merged is among the older ones now."""

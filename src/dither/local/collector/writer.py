@@ -22,8 +22,9 @@ __all__ = ["Finish", "Writer"]
 
 TOGETHER = 16 << 20  # bytes that are counted in one transaction
 WAITING = 64 << 20  # bytes that may wait; more is refused, and sent again later
-ENOUGH = 1 << 20  # bytes for which it is not worth waiting for more
-PAUSE = 0.004  # seconds to wait for as much as came for the last transaction
+ENOUGH = 4 << 20  # bytes for which it is not worth waiting for more
+FEW = 4  # senders that do not wait for others
+PAUSE = 0.008  # seconds to wait for others, where there were more last time
 UPKEEP = 2.0  # seconds after which an idle writer looks around
 
 Work = tuple[Sequence[Parcel], int, Any]
@@ -69,10 +70,12 @@ class Writer:
 
     def _is_enough(self) -> bool:
         """A transaction costs about as much for many as for one. So it waits a moment
-        for as many as came last time: under load they share it, and a sender that is
-        alone does not wait.
+        for twice as many as came last time: under load they share it, and a sender
+        that is alone does not wait.
         """
-        return len(self._queue) >= self._last or self.waiting >= ENOUGH
+        if self._last <= FEW or self.waiting >= ENOUGH:
+            return bool(self._queue)
+        return len(self._queue) >= 2 * self._last
 
     def stop(self) -> None:
         """Count what was submitted, and end."""
