@@ -15,11 +15,10 @@ import numpy as np
 import pytest
 
 from dither import local
+from dither.local import collector as collectors
+from dither.local.collector import web
 from dither.local.task import Task
 from tests.clients.browser import browsing, serving
-
-collectors = pytest.importorskip("dither.local.collector")
-web = pytest.importorskip("dither.local.collector.web")
 
 KEY = local.SigningKey(b"c" * 32)
 VALUES = ["a", "b", "c"]
