@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Evidence", "Law", "pure", "sampled", "squares"]
+__all__ = ["Evidence", "Law", "apart", "pure", "sampled", "squares"]
 
 Reals = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -95,6 +95,24 @@ def sampled(found: Evidence, everyone: int, periods: int) -> Evidence:
     extra = found.gain**2 * periods * left_out
     curve = -extra / max(found.messages, 1)
     return replace(found, slope=found.slope + extra, curve=curve)
+
+
+def apart(
+    found: Evidence, held: Reals, other: float, periods: int, *, adds_up: bool
+) -> Reals:
+    """Variances of the statistic of all items, of which `held` are held, as if each was
+    off on its own, and which devices were drawn was a reason to be off.
+
+    Given that all shares make one, such items are off as a multinomial sample is, and
+    no less than those of an oracle whose estimates always add up: for k-ary response
+    exactly so.
+    """
+    noise = found.null + found.slope * held
+    if adds_up:
+        said = other + found.gain * held / found.messages
+        noise = noise * (1 + said / (1 - said) / said.sum())
+    drawn: Reals = noise + periods * found.gain**2 * held
+    return drawn
 
 
 def squares(found: Evidence) -> float:
