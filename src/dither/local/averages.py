@@ -167,6 +167,9 @@ class VarianceSpread:
         other_low, other_high = _squared(*self.first.uncut(confidence))
         low = one - other - math.hypot(one - one_low, other_high - other)
         high = one - other + math.hypot(one_high - one, other - other_low)
+        if not other_low:
+            # a square next to 0 is not normal, and the first term alone is a bound
+            high = one_high
         return np.clip(low, 0.0, 0.25), np.clip(high, 0.0, 0.25)
 
 

@@ -66,8 +66,12 @@ class UpToSpread:
 
 @dataclass(frozen=True)
 class QuantileSpread:
-    """All numbers of the grid that could be the quantile: enough lies up to there, and
-    not already before. Each of the two is tested at half of what may go wrong.
+    """The numbers of the grid between the first that could be far enough, and the first
+    that is: the share up to there is tested on both sides, each at half of what may
+    go wrong.
+
+    What is tested is the rising curve next to the noisy one. It is off by less, and
+    where the noisy one crosses a level again and again, it crosses once.
     """
 
     known: Known
@@ -76,14 +80,14 @@ class QuantileSpread:
     def ends(self, confidence: float) -> Ends:
         z = NORMAL.inv_cdf((1 + confidence) / 2)
         above, error = self.known.above(self.level)
-        enough = above + z * error >= 0
-        enough[-1] = True
-        too_much = np.concatenate([[False], above[:-1] - z * error[:-1] >= 0])
-        possible = np.flatnonzero(enough & ~too_much)
-        if not possible.size:  # the curve crosses steeply and turns back
-            possible = np.array([self.known.place(self.level)])
-        numbers = self.known.numbers
-        return numbers.number(possible[0]), numbers.number(possible[-1])
+        low = _first(above + z * error >= 0)
+        high = max(_first(above - z * error >= 0), low)
+        return self.known.numbers.number(low), self.known.numbers.number(high)
+
+
+def _first(enough: NDArray[np.bool_]) -> int:
+    """The first place that is far enough; the last one if none is."""
+    return int(np.argmax(enough)) if enough.any() else len(enough) - 1
 
 
 @dataclass(frozen=True)
@@ -126,13 +130,13 @@ class Known:
         return variance - each * drawn, np.maximum(each - 1 / self.devices, 0)
 
     def above(self, level: float) -> tuple[Reals, Reals]:
-        """By how much the share up to each leaf is above this part of the whole, and
-        the standard error of that, if it is not.
+        """By how much the share up to each leaf is above this part of the whole, on the
+        rising curve, and the standard error of that, if it is not.
         """
         root = self.tree.root[0]
         fixed, drawn = self.variances(level)
         variance = fixed + drawn * level * (1 - level) * root
-        return self.up_to - level * root, np.sqrt(np.maximum(variance, 0))
+        return self.rising - level * root, np.sqrt(np.maximum(variance, 0))
 
     def leaves(self) -> tuple[Reals, Reals]:
         """The share of each leaf, and its standard error."""
@@ -143,16 +147,30 @@ class Known:
         variance = np.maximum(variance - held * (1 - held) / self.devices, 0)
         return value, np.sqrt(variance)
 
+    @cached_property
+    def rising(self) -> Reals:
+        return rising(self.up_to)
+
     def place(self, level: float) -> int:
-        """The first leaf up to which there is enough. The shares are noisy: of several
-        crossings, the one in the middle.
-        """
-        above = self.up_to - level * self.tree.root[0]
-        rising = np.maximum.accumulate(above)
-        falling = np.minimum.accumulate(above[::-1])[::-1]
-        middle = (rising + falling) / 2
-        enough = np.flatnonzero(middle >= 0)
-        return int(enough[0]) if enough.size else len(above) - 1
+        """The first leaf up to which there is enough, on the rising curve."""
+        return _first(self.rising >= level * self.tree.root[0])
+
+
+def rising(curve: Reals) -> Reals:
+    """The nearest curve that never falls, by least squares: where one falls, its mean
+    (pool adjacent violators, Ayer et al. 1955).
+    """
+    means: list[float] = []
+    sizes: list[int] = []
+    for value in curve.tolist():
+        mean, size = value, 1
+        while means and means[-1] >= mean:
+            before = sizes.pop()
+            mean = (means.pop() * before + mean * size) / (before + size)
+            size += before
+        means.append(mean)
+        sizes.append(size)
+    return np.repeat(means, sizes)
 
 
 @dataclass(frozen=True, eq=False)
