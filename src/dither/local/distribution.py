@@ -149,26 +149,31 @@ class Known:
 
     @cached_property
     def rising(self) -> Reals:
-        return rising(self.up_to)
+        """The share of each leaf and all before it, on a curve that never falls."""
+        variance = self._sums.variance + self._sums.share**2 * self.tree.root[1]
+        return rising(self.up_to, 1 / np.maximum(variance, TINY))
 
     def place(self, level: float) -> int:
         """The first leaf up to which there is enough, on the rising curve."""
         return _first(self.rising >= level * self.tree.root[0])
 
 
-def rising(curve: Reals) -> Reals:
-    """The nearest curve that never falls, by least squares: where one falls, its mean
-    (pool adjacent violators, Ayer et al. 1955).
+def rising(curve: Reals, weights: Reals) -> Reals:
+    """The nearest curve that never falls, by weighted least squares: where one falls, its
+    mean (pool adjacent violators, Ayer et al. 1955).
     """
     means: list[float] = []
+    heavy: list[float] = []
     sizes: list[int] = []
-    for value in curve.tolist():
-        mean, size = value, 1
+    for value, weight in zip(curve.tolist(), weights.tolist(), strict=True):
+        mean, total, size = value, weight, 1
         while means and means[-1] >= mean:
-            before = sizes.pop()
-            mean = (means.pop() * before + mean * size) / (before + size)
-            size += before
+            before = heavy.pop()
+            mean = (means.pop() * before + mean * total) / (before + total)
+            total += before
+            size += sizes.pop()
         means.append(mean)
+        heavy.append(total)
         sizes.append(size)
     return np.repeat(means, sizes)
 
