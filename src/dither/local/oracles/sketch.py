@@ -24,7 +24,7 @@ from dither.local.oracles.unary import symmetric, unary_loss
 from dither.local.thresholds import chance, check
 from dither.local.words import ONE, Words, below, coins
 
-__all__ = ["CountMeanSketch", "HadamardSketch"]
+__all__ = ["CountMeanSketch", "HadamardSketch", "Sketch"]
 
 Packed = NDArray[np.uint8]
 Whole = NDArray[np.int64]
@@ -34,7 +34,7 @@ BLOCK = 1 << 22  # cells that are looked up together
 
 
 @dataclass(frozen=True)
-class _Sketch(Oracle):
+class Sketch(Oracle):
     """A table of `rows` hash functions and `columns` places."""
 
     rows: int
@@ -85,17 +85,33 @@ class _Sketch(Oracle):
         shared = (1 - 1 / self.columns) / (self.columns * self.rows)
         return shared / (1 - 1 / self.columns) ** 2
 
-    def _evidence(self, hits: Whole, messages: int, periods: int) -> Evidence:
+    @abstractmethod
+    def _hits(self, counts: Whole, messages: int, wanted: NDArray[Any]) -> Whole:
+        """How many messages support each candidate."""
+
+    def evidence(
+        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
+    ) -> Evidence:
+        """What is not listed may all be one text."""
         if periods != 1:
             raise ArgumentError("tally", "a sketch is for devices that answer once")
+        return self.among(counts, messages, wanted, messages)
+
+    def among(
+        self, counts: Whole, messages: int, wanted: NDArray[Any], most: float
+    ) -> Evidence:
+        """What the tallied integers say about these candidates, if any text that is not
+        one of them comes in at most so many messages.
+        """
+        hits = self._hits(counts, messages, wanted)
         found = pure(hits, messages, *self.rates)
-        # what is not listed may all be one text
         rest = min(max(messages - float(found.counts.sum()), 0.0), messages)
-        together = min(squares(found) + rest**2, float(messages) ** 2)
+        together = squares(found) + rest * min(rest, most)
+        together = min(together, float(messages) ** 2)
         # an item's own messages collide with nothing
         others = np.maximum(together - np.clip(found.counts, 0, messages) ** 2, 0)
         collisions = found.gain**2 * others * self.collisions
-        worst = max(rest, float(found.counts.max(initial=0.0)))
+        worst = max(min(rest, most), float(found.counts.max(initial=0.0)))
         doubt = self._doubt(min(worst, messages) * found.gain, len(hits))
         made = pure(hits, messages, *self.rates, collisions=collisions)
         return replace(made, doubt=doubt)
@@ -116,7 +132,7 @@ class _Sketch(Oracle):
 
 
 @dataclass(frozen=True)
-class CountMeanSketch(_Sketch):
+class CountMeanSketch(Sketch):
     """A row, and one bit for each column: the item's place in that row is a one, and
     every bit lies with probability flip / 2^32 (CMS).
 
@@ -192,11 +208,8 @@ class CountMeanSketch(_Sketch):
             _add_rows(table, rows[part], said[part])
         return table.reshape(-1)
 
-    def evidence(
-        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
-    ) -> Evidence:
-        table = counts.reshape(self.rows, self.columns)
-        return self._evidence(self._sums(table, wanted), messages, periods)
+    def _hits(self, counts: Whole, messages: int, wanted: NDArray[Any]) -> Whole:  # noqa: ARG002
+        return self._sums(counts.reshape(self.rows, self.columns), wanted)
 
     def describe(self, record: Packed) -> str:
         rows, said = self._split(record)
@@ -212,7 +225,7 @@ def _add_rows(table: Whole, rows: Whole, said: Packed) -> None:
 
 
 @dataclass(frozen=True)
-class HadamardSketch(_Sketch):
+class HadamardSketch(Sketch):
     """A row, a column, and one bit: the sign of the Hadamard matrix at that column and
     the item's place in that row, true with probability truth / 2^32 (HCMS).
 
@@ -274,12 +287,9 @@ class HadamardSketch(_Sketch):
         plus, minus = counts.reshape(-1, 2).T
         return plus - minus
 
-    def evidence(
-        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
-    ) -> Evidence:
+    def _hits(self, counts: Whole, messages: int, wanted: NDArray[Any]) -> Whole:
         table = transform(counts.reshape(self.rows, self.columns))
-        hits = (messages + self._sums(table, wanted)) // 2
-        return self._evidence(hits, messages, periods)
+        return (messages + self._sums(table, wanted)) // 2
 
     def describe(self, record: Packed) -> str:
         place, minus = divmod(int(numbers_of(record)[0]), 2)
