@@ -27,7 +27,8 @@ __all__ = ["discover"]
 Reals = NDArray[np.float64]
 
 PROMISING = 2.0  # standard errors above nothing that a prefix is followed from
-FOLLOWED = 100  # prefixes that are followed at most
+FOLLOWED = 100  # prefixes that are followed at most, unless more are there for sure
+ALARM = 0.05  # how likely one that nobody has is there "for sure"
 SURE = 3.0  # standard errors below what is followed that a lost prefix may be
 NO_WORD = ""  # listed first everywhere: devices without a word send one text, too
 FAR = 10.0  # standard errors within which the ends of an interval are looked for
@@ -98,9 +99,10 @@ def _followed(prefixes: list[str], evidence: Evidence) -> tuple[list[str], float
     errors = np.sqrt(evidence.null)
     heights = (evidence.above / errors)[1:]
     order = np.argsort(-heights, kind="stable")
-    followed = order[:FOLLOWED][heights[order[:FOLLOWED]] >= PROMISING]
-    full = len(followed) == FOLLOWED
-    weakest = float(heights[followed[-1]]) if full else PROMISING
+    sure = NORMAL.inv_cdf(1 - ALARM / len(heights)) if len(heights) else 0.0
+    most = max(FOLLOWED, np.count_nonzero(heights >= sure))
+    followed = order[:most][heights[order[:most]] >= PROMISING]
+    weakest = float(heights[followed[-1]]) if len(followed) == most else PROMISING
     share = (weakest + SURE) * float(errors.max()) / evidence.gain / evidence.messages
     return [prefixes[place + 1] for place in followed], min(share, 1.0)
 
