@@ -101,18 +101,19 @@ def apart(
     found: Evidence, held: Reals, other: float, periods: int, *, adds_up: bool
 ) -> Reals:
     """Variances of the statistic of all items, of which `held` are held, as if each was
-    off on its own, and which devices were drawn was a reason to be off.
+    off on its own, and drawing the devices was one more reason to be off.
 
-    Given that all shares make one, such items are off as a multinomial sample is, and
-    no less than those of an oracle whose estimates always add up: for k-ary response
-    exactly so.
+    Given that all shares make one, such items are off as a sample of devices is. Where
+    an oracle's estimates always add up, they are off at least as its messages are,
+    and for k-ary response exactly so.
     """
     noise = found.null + found.slope * held
-    if adds_up:
-        said = other + found.gain * held / found.messages
-        noise = noise * (1 + said / (1 - said) / said.sum())
-    drawn: Reals = noise + periods * found.gain**2 * held
-    return drawn
+    drawn = periods * found.gain**2 * held
+    if not adds_up:
+        return np.asarray(noise + drawn)
+    said = other + found.gain * held / found.messages
+    each = noise + drawn * (1 - held / found.messages)
+    return np.asarray(each * (1 + said / (1 - said) / said.sum()))
 
 
 def squares(found: Evidence) -> float:
