@@ -67,18 +67,19 @@ class UpToSpread:
 @dataclass(frozen=True)
 class QuantileSpread:
     """The numbers of the grid between the first that could be far enough, and the first
-    that is: the share up to there is tested on both sides, each at half of what may
-    go wrong.
+    that is.
 
     What is tested is the rising curve next to the noisy one. It is off by less, and
-    where the noisy one crosses a level again and again, it crosses once.
+    where the noisy one crosses a level again and again, it crosses once. But next to
+    a number that many have, it is off to one side: so each of the two sides is tested
+    at a quarter of what may go wrong.
     """
 
     known: Known
     level: float
 
     def ends(self, confidence: float) -> Ends:
-        z = NORMAL.inv_cdf((1 + confidence) / 2)
+        z = NORMAL.inv_cdf((3 + confidence) / 4)
         above, error = self.known.above(self.level)
         low = _first(above + z * error >= 0)
         high = max(_first(above - z * error >= 0), low)
