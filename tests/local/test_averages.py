@@ -77,9 +77,7 @@ def test_a_mean_of_scores_has_the_error_of_the_sample() -> None:
 @cache
 def variance_spread(epsilon: float, first: int, second: int) -> VarianceSpread:
     oracle = BinaryMean.at(11, epsilon)
-    return VarianceSpread(
-        spread_of(oracle, first, FEW), spread_of(oracle, second, FEW)
-    )
+    return VarianceSpread(spread_of(oracle, first, FEW), spread_of(oracle, second, FEW))
 
 
 @cache
