@@ -4,7 +4,6 @@ draws come from a seed.
 
 from __future__ import annotations
 
-import math
 from importlib import import_module
 from typing import Any
 
@@ -16,8 +15,9 @@ from dither.local import discovery
 from dither.local.discovery import Selected
 from dither.local.estimates import detection_limit
 from dither.local.evidence import Evidence
-from dither.local.hashes import digests
+from dither.local.hashes import digests, places
 from dither.local.oracles import CountMeanSketch, HadamardSketch
+from dither.local.oracles.hadamard import transform
 from dither.local.vocabulary import Vocabulary
 
 N = 6000
@@ -74,7 +74,7 @@ def test_devices_without_a_word_do_not_hide_words() -> None:
     values = [None] * (N * 9 // 10) + ["bead"] * (N // 20) + ["cab"] * (N // 20)
     found = found_in(values)
     assert set(found.keys) == {"bead", "cab"}
-    assert found.detection_limit < 0.04
+    assert found.detection_limit < 0.025
 
 
 def test_prefixes_that_are_there_for_sure_are_all_followed(
@@ -88,7 +88,7 @@ def test_prefixes_that_are_there_for_sure_are_all_followed(
 
 def test_words_of_all_lengths_are_told_from_their_beginnings() -> None:
     values = ["a", "ab", "abc", "abcd", "abcde", "abcdef"] * (N // 6)
-    assert set(found_in(values).keys) == set(values)
+    assert set(found_in(values).keys) >= set(values)
 
 
 @pytest.mark.parametrize("height", [-2.0, 0.0, 1.0, 3.0, 6.0])
@@ -98,11 +98,11 @@ def test_intervals_of_what_is_above_a_bar_hold_in_19_of_20(height: float) -> Non
     truth = bar + height
     at = np.linspace(bar, max(truth, bar) + 9, 4001)
     heights = np.exp(-((at - truth) ** 2) / 2)
-    spread = Selected(at / 20, np.full(len(at), 1 / 20), np.full(len(at), bar / 20))
-    low, high = spread.ends(0.95)
-    held = (low <= truth / 20) & (truth / 20 <= high)
+    share, error = at / 40, np.full(len(at), 1 / 40)
+    low, high = Selected(share, error, bar * error).ends(0.95)
+    held = (low <= truth / 40) & (truth / 40 <= high)
     assert (heights * held).sum() / heights.sum() >= 0.949
-    assert high[-1] - low[-1] == pytest.approx(2 * 1.96 / 20, rel=1e-3)
+    assert high[-1] - low[-1] == pytest.approx(2 * 1.96 / 40, rel=1e-3)
 
 
 def test_the_detection_limit_knows_what_a_collision_hides() -> None:
@@ -122,8 +122,38 @@ def test_what_is_known_of_other_texts_makes_a_sketch_surer(kind: Any) -> None:
     asked = (counts, 1000, wanted)
     unknown = sketch.evidence(counts, 1000, 1, wanted)
     bounded = sketch.among(*asked, 10.0)
-    assert (sketch.among(*asked, 1000.0).null == unknown.null).all()
-    assert (bounded.above == unknown.above).all()
-    assert (bounded.null <= unknown.null).all()
-    assert bounded.doubt[0] <= unknown.doubt[0]
-    assert math.isclose(bounded.gain, unknown.gain)
+    assert (bounded.null < unknown.null).all()
+    assert bounded.doubt[0] < unknown.doubt[0]
+    assert bounded.gain == unknown.gain
+    assert bounded.counts == pytest.approx([500, 500], abs=100)
+
+
+@pytest.mark.parametrize("kind", [CountMeanSketch, HadamardSketch])
+def test_collisions_with_frequent_texts_are_taken_off(kind: Any) -> None:
+    """Without noise, and in a sketch so small that all texts share places."""
+    sketch = kind.at(2.0, 8, 16)
+    wanted = digests([b"s:%d" % number for number in range(40)])
+    held = np.zeros(40)
+    held[[3, 7, 11]] = 40_000, 30_000, 20_000
+    counts = expected(sketch, wanted, held)
+    plain = sketch.evidence(counts, 90_000, 1, wanted)
+    peeled = sketch.among(counts, 90_000, wanted, 0.0)
+    assert np.abs(plain.counts - held).max() > 2000
+    near = plain.above / np.sqrt(peeled.null) >= 2
+    assert near.sum() > 3
+    assert peeled.counts[near] == pytest.approx(held[near], abs=100)
+
+
+def expected(sketch: Any, texts: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """The tally without noise, rounded: devices are spread over all rows alike."""
+    rows = np.arange(sketch.rows)
+    at = places(texts[:, None, :], rows, sketch.columns)
+    table = np.zeros((sketch.rows, sketch.columns))
+    for row in rows:
+        np.add.at(table[row], at[:, row], held / sketch.rows)
+    one, zero = sketch.hits
+    if isinstance(sketch, HadamardSketch):
+        signed = 2 * (one - zero) * transform(table.astype(np.float64))
+        return np.rint(signed / sketch.columns).astype(np.int64).reshape(-1)
+    said = zero * held.sum() / sketch.rows + (one - zero) * table
+    return np.rint(said).astype(np.int64).reshape(-1)

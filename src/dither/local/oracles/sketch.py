@@ -31,6 +31,11 @@ Whole = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
 BLOCK = 1 << 22  # cells that are looked up together
+KNOWN = 16  # candidates whose collisions are taken off, at most
+SURE, NEAR = 6.0, 1.0
+"""Standard errors above nothing of a candidate that is known to be there, and of one that
+could be.
+"""
 
 
 @dataclass(frozen=True)
@@ -95,26 +100,75 @@ class Sketch(Oracle):
         """What is not listed may all be one text."""
         if periods != 1:
             raise ArgumentError("tally", "a sketch is for devices that answer once")
-        return self.among(counts, messages, wanted, messages)
+        hits = self._hits(counts, messages, wanted)
+        found = pure(hits, messages, *self.rates)
+        return self._collided(found, messages, np.empty(0, np.int64))
 
     def among(
         self, counts: Whole, messages: int, wanted: NDArray[Any], most: float
     ) -> Evidence:
         """What the tallied integers say about these candidates, if any text that is not
         one of them comes in at most so many messages.
+
+        Places that candidates share with the most frequent of them are known, and what
+        comes from there is taken off.
         """
         hits = self._hits(counts, messages, wanted)
         found = pure(hits, messages, *self.rates)
+        heights = found.above / np.sqrt(found.null)
+        known = np.argsort(-heights, kind="stable")[:KNOWN]
+        known = known[heights[known] >= SURE]
+        near = np.flatnonzero(heights >= NEAR)
+        above = found.above.copy()
+        above[near] -= self._from_known(found, wanted, known, near)
+        return self._collided(replace(found, above=above, law=None), most, known)
+
+    def _from_known(
+        self, found: Evidence, wanted: NDArray[Any], known: Whole, near: Whole
+    ) -> Reals:
+        """What messages about known candidates add to each near one, beyond what they
+        would at random.
+        """
+        one, zero = self.hits
+        weight = (one - zero) * self._excess(wanted, near, known)
+        own = np.searchsorted(near, known)
+        # the known ones add to one another: how many hold each is solved for
+        among = weight[own] + found.gain * np.eye(len(known))
+        held = np.linalg.solve(among, found.above[known])
+        return np.asarray(weight @ held)
+
+    def _excess(self, wanted: NDArray[Any], near: Whole, known: Whole) -> Reals:
+        """In how large a part of the rows two candidates share a place, less what is
+        usual; none for a candidate and itself.
+        """
+        rows, out = np.arange(self.rows), np.empty((len(near), len(known)))
+        places_of_known = places(wanted[known][:, None, :], rows, self.columns)
+        step = max(BLOCK // self.rows, 1)
+        for start in range(0, len(near), step):
+            part = wanted[near[start : start + step]][:, None, :]
+            at = places(part, rows, self.columns)
+            for column, its in enumerate(places_of_known):
+                out[start : start + step, column] = (at == its).mean(axis=1)
+        out -= 1 / self.columns
+        out[near[:, None] == known] = 0
+        return out
+
+    def _collided(self, found: Evidence, most: float, known: Whole) -> Evidence:
+        """With what collisions add, but for those with known candidates."""
+        messages = found.messages
+        above, null = (np.delete(one, known) for one in (found.above, found.null))
+        unknown = replace(found, above=above, null=null)
         rest = min(max(messages - float(found.counts.sum()), 0.0), messages)
-        together = squares(found) + rest * min(rest, most)
-        together = min(together, float(messages) ** 2)
+        together = squares(unknown) + rest * min(rest, most)
         # an item's own messages collide with nothing
-        others = np.maximum(together - np.clip(found.counts, 0, messages) ** 2, 0)
+        own = np.clip(found.counts, 0, messages) ** 2
+        own[known] = 0
+        others = np.maximum(min(together, float(messages) ** 2) - own, 0)
         collisions = found.gain**2 * others * self.collisions
-        worst = max(min(rest, most), float(found.counts.max(initial=0.0)))
-        doubt = self._doubt(min(worst, messages) * found.gain, len(hits))
-        made = pure(hits, messages, *self.rates, collisions=collisions)
-        return replace(made, doubt=doubt)
+        worst = max(min(rest, most), float(unknown.counts.max(initial=0.0)))
+        doubt = self._doubt(min(worst, messages) * found.gain, len(found.above))
+        law = None if np.any(collisions) else found.law
+        return replace(found, null=found.null + collisions, law=law, doubt=doubt)
 
     def _doubt(self, weight: float, candidates: int) -> tuple[float, float]:
         """How far the most frequent text shifts a candidate that shares more places with
