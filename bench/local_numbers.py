@@ -380,7 +380,8 @@ def _discovered(seen: Words, task: Any, wanted: list[str], values: list[str]) ->
     truth = dict(zip(names.tolist(), (counts / len(values)).tolist(), strict=True))
     low, high = found.interval()
     seen.found.append(float(np.mean([one in found.keys for one in wanted])))
-    seen.false.append(np.mean([one not in truth for one in found.keys] or [0.0]))
+    false = sum(one not in truth for one in found.keys)
+    seen.false.append(false / max(len(found.keys), 1))
     shares = [truth.get(one, 0.0) for one in found.keys]
     seen.held += [a <= b <= c for a, b, c in zip(low, shares, high, strict=True)]
     seen.limits.append(found.detection_limit)

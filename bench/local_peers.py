@@ -19,6 +19,7 @@ from dither import local
 from dither.local.attributes import Attributes
 from dither.local.domain import Domain
 from dither.local.numbers import DISTRIBUTION, Numbers
+from dither.local.oracles import Mean
 from dither.local.vocabulary import Vocabulary
 
 Whole = NDArray[np.int64]
@@ -63,6 +64,7 @@ def mean_rows(worker: Worker) -> Iterator[Row]:
         task = local.task(
             "bench", domain=Numbers(0, 1, 0.001), epsilon=epsilon, n=MEANS
         )
+        assert isinstance(task.oracle, Mean)
         ours, theirs = [], []
         for _ in range(MEAN_TRIALS):
             ours.append(task.tally(task.randomize(values)).estimate().value - truth)

@@ -4,6 +4,7 @@ from 1.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -66,7 +67,11 @@ def words(
     return dict(zip(names, shares, strict=True))
 
 
-ASKED = {"histogram": histogram, "tables": tables, "words": words}
+ASKED: dict[str, Callable[..., Any]] = {
+    "histogram": histogram,
+    "tables": tables,
+    "words": words,
+}
 
 
 def answer(ask: str, **request: Any) -> Any:
