@@ -134,7 +134,7 @@ class Sketch(Oracle):
         own = np.searchsorted(near, known)
         # the known ones add to one another: how many hold each is solved for
         among = weight[own] + found.gain * np.eye(len(known))
-        held = np.linalg.solve(among, found.above[known])
+        held = np.linalg.lstsq(among, found.above[known], rcond=None)[0]
         return np.asarray(weight @ held)
 
     def _excess(self, wanted: NDArray[Any], near: Whole, known: Whole) -> Reals:
