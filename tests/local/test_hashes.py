@@ -26,6 +26,18 @@ def test_murmur(text: bytes, seed: int, hashed: int) -> None:
     assert _murmur(text, seed) == hashed
 
 
+def test_many_texts_have_the_digests_of_each() -> None:
+    texts = [bytes(range(7, 7 + length)) * 2 for length in range(9)] * 20
+    texts += [b"\xff" * length for length in range(70)]
+    each = np.concatenate([digests([text]) for text in texts])
+    assert (digests(texts) == each).all()
+
+
+def test_many_texts_are_not_hashed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("dither.local.hashes._murmur")
+    assert digests([b"p:%d" % number for number in range(1000)]).shape == (1000, 2)
+
+
 def test_places_are_even_and_independent_of_each_other() -> None:
     found = digests([b"s:%d" % number for number in range(4000)])
     rows = np.arange(64)

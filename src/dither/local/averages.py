@@ -95,10 +95,10 @@ class MeanSpread:
         return math.sqrt(square * self.repeated / self.part.messages)
 
     def ends(self, confidence: float) -> Ends:
-        low, high = self._ends(confidence)
+        low, high = self.uncut(confidence)
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
-    def _ends(self, confidence: float) -> Ends:
+    def uncut(self, confidence: float) -> Ends:
         if self.oracle.outcomes == 2:
             low, high = self._shares(confidence)
             start, stop = self.oracle.scores
@@ -162,10 +162,14 @@ class VarianceSpread:
 
     def ends(self, confidence: float) -> Ends:
         one, other = self.second.value / 4, (self.first.value - 0.5) ** 2
-        one_low, one_high = (end / 4 for end in self.second.ends(confidence))
-        other_low, other_high = _squared(*self.first.ends(confidence))
+        # uncut: next to a bound, a cut interval says nothing about how far off one is
+        one_low, one_high = (end / 4 for end in self.second.uncut(confidence))
+        other_low, other_high = _squared(*self.first.uncut(confidence))
         low = one - other - math.hypot(one - one_low, other_high - other)
         high = one - other + math.hypot(one_high - one, other - other_low)
+        if not other_low:
+            # a square next to 0 is not normal, and the first term alone is a bound
+            high = one_high
         return np.clip(low, 0.0, 0.25), np.clip(high, 0.0, 0.25)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import NormalDist
@@ -12,8 +13,10 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.local.averages import plain
+from dither.local.evidence import apart
 from dither.local.frequencies import Within, nearest_shares, promised, shared_notes
 from dither.local.numbers import Numbers
+from dither.local.oracles import Oracle
 from dither.local.parts import Part, parts
 from dither.local.tree import Leaves, Tree
 from dither.privacy.numbers import share
@@ -26,6 +29,7 @@ __all__ = ["Distribution", "distribution"]
 
 Reals = NDArray[np.float64]
 NORMAL = NormalDist()
+TINY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -41,57 +45,138 @@ class Normal:
 
 
 @dataclass(frozen=True)
+class UpToSpread:
+    """All parts of the whole that the share up to a leaf could be: it is within so many
+    standard errors of each, with the error it would have there (Wilson 1927).
+    """
+
+    known: Known
+    place: int
+
+    def ends(self, confidence: float) -> Ends:
+        z = NORMAL.inv_cdf((1 + confidence) / 2)
+        root, upto = self.known.tree.root[0], self.known.up_to[self.place]
+        fixed, drawn = (part[self.place] for part in self.known.variances(upto / root))
+        # (upto − p·root)² = z²(fixed + drawn·p(1 − p)·root), for p
+        square = root**2 + z**2 * drawn * root
+        middle = upto * root + z**2 * drawn * root / 2
+        rest = math.sqrt(max(middle**2 - square * (upto**2 - z**2 * fixed), 0))
+        return (middle - rest) / square, (middle + rest) / square
+
+
+@dataclass(frozen=True)
 class QuantileSpread:
-    """All numbers of the grid that could be the quantile: enough lies up to there, and
-    not already before. Each of the two is tested at half of what may go wrong.
+    """The numbers of the grid between the first that could be far enough, and the first
+    that is.
+
+    What is tested is the rising curve next to the noisy one. It is off by less, and
+    where the noisy one crosses a level again and again, it crosses once. But next to
+    a number that many have, it is off to one side: so each of the two sides is tested
+    at a quarter of what may go wrong.
     """
 
     known: Known
     level: float
 
     def ends(self, confidence: float) -> Ends:
-        z = NORMAL.inv_cdf((1 + confidence) / 2)
+        z = NORMAL.inv_cdf((3 + confidence) / 4)
         above, error = self.known.above(self.level)
-        enough = above + z * error >= 0
-        enough[-1] = True
-        too_much = np.concatenate([[False], above[:-1] - z * error[:-1] >= 0])
-        possible = np.flatnonzero(enough & ~too_much)
-        if not possible.size:  # the curve crosses steeply and turns back
-            possible = np.array([self.known.place(self.level)])
-        numbers = self.known.numbers
-        return numbers.number(possible[0]), numbers.number(possible[-1])
+        low = _first(above + z * error >= 0)
+        high = max(_first(above - z * error >= 0), low)
+        return self.known.numbers.number(low), self.known.numbers.number(high)
+
+
+def _first(enough: NDArray[np.bool_]) -> int:
+    """The first place that is far enough; the last one if none is."""
+    return int(np.argmax(enough)) if enough.any() else len(enough) - 1
 
 
 @dataclass(frozen=True)
 class Known:
-    """A tree, and the numbers of its leaves."""
+    """A tree, the numbers of its leaves, and how many devices answered: all of them, and
+    at least so many at each level.
+
+    Each level of the tree is known from some of the devices. All levels together are
+    known from all, so what is drawn at one level is missing at the others: from the
+    variance that the levels have on their own, that of drawing so many devices is
+    taken off.
+    """
 
     numbers: Numbers
     tree: Tree
+    devices: float
+    fewest: float
 
     @cached_property
     def _sums(self) -> Leaves:
         return self.tree.sums()
 
-    def above(self, level: float) -> tuple[Reals, Reals]:
-        """By how much the share up to each leaf is above this part of the whole, and
-        the standard error of that.
+    @cached_property
+    def up_to(self) -> Reals:
+        """The share of each leaf and all before it."""
+        return self._sums.start + self._sums.share * self.tree.root[0]
+
+    def variances(self, level: float) -> tuple[Reals, Reals]:
+        """The variance of the share up to each leaf, less this part of the whole: a part
+        that is fixed, and one for each p(1 − p) of the whole, if p of it is up to
+        there.
         """
         root, doubt = self.tree.root
-        above = self._sums.start + (self._sums.share - level) * root
         variance = self._sums.variance + (self._sums.share - level) ** 2 * doubt
-        return above, np.sqrt(variance)
+        upto = np.clip(self.up_to, 0, root)
+        squares = (1 - level) ** 2 * upto + level**2 * (root - upto)
+        drawn = np.maximum(squares - (upto - level * root) ** 2, 0)
+        each = np.minimum(variance, drawn / self.fewest) / np.maximum(drawn, TINY)
+        each = np.where(drawn > TINY, each, 1 / self.fewest)
+        return variance - each * drawn, np.maximum(each - 1 / self.devices, 0)
+
+    def above(self, level: float) -> tuple[Reals, Reals]:
+        """By how much the share up to each leaf is above this part of the whole, on the
+        rising curve, and the standard error of that, if it is not.
+        """
+        root = self.tree.root[0]
+        fixed, drawn = self.variances(level)
+        variance = fixed + drawn * level * (1 - level) * root
+        return self.rising - level * root, np.sqrt(np.maximum(variance, 0))
+
+    def leaves(self) -> tuple[Reals, Reals]:
+        """The share of each leaf, and its standard error."""
+        leaves, (root, doubt) = self.tree.leaves(), self.tree.root
+        value = leaves.start + leaves.share * root
+        held = np.clip(value, 0, 1)
+        variance = leaves.variance + leaves.share**2 * doubt
+        variance = np.maximum(variance - held * (1 - held) / self.devices, 0)
+        return value, np.sqrt(variance)
+
+    @cached_property
+    def rising(self) -> Reals:
+        """The share of each leaf and all before it, on a curve that never falls."""
+        variance = self._sums.variance + self._sums.share**2 * self.tree.root[1]
+        return rising(self.up_to, 1 / np.maximum(variance, TINY))
 
     def place(self, level: float) -> int:
-        """The first leaf up to which there is enough. The shares are noisy: of several
-        crossings, the one in the middle.
-        """
-        above, _ = self.above(level)
-        rising = np.maximum.accumulate(above)
-        falling = np.minimum.accumulate(above[::-1])[::-1]
-        middle = (rising + falling) / 2
-        enough = np.flatnonzero(middle >= 0)
-        return int(enough[0]) if enough.size else len(above) - 1
+        """The first leaf up to which there is enough, on the rising curve."""
+        return _first(self.rising >= level * self.tree.root[0])
+
+
+def rising(curve: Reals, weights: Reals) -> Reals:
+    """The nearest curve that never falls, by weighted least squares: where one falls, its
+    mean (pool adjacent violators, Ayer et al. 1955).
+    """
+    means: list[float] = []
+    heavy: list[float] = []
+    sizes: list[int] = []
+    for value, weight in zip(curve.tolist(), weights.tolist(), strict=True):
+        mean, total, size = value, weight, 1
+        while means and means[-1] >= mean:
+            before = heavy.pop()
+            mean = (means.pop() * before + mean * total) / (before + total)
+            total += before
+            size += sizes.pop()
+        means.append(mean)
+        heavy.append(total)
+        sizes.append(size)
+    return np.repeat(means, sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,14 +208,12 @@ class Distribution(Release):
         place = self.known.numbers.place(number)
         if place < 0:
             raise ArgumentError("number", "must be a number")
-        above, error = self.known.above(0.0)
-        root = self.known.tree.root[0]
-        ends = Normal(above[place : place + 1] / root, error[place : place + 1] / root)
+        value = float(self.known.up_to[place] / self.known.tree.root[0])
         return plain(
             self,
             what=f"{self.what}, up to {number:g}",
-            value=float(ends.value[0]),
-            spread=Within(ends, ends.value),
+            value=value,
+            spread=Within(UpToSpread(self.known, place), np.array(value)),
             keys=None,
         )
 
@@ -157,10 +240,8 @@ class Distribution(Release):
 
 def distribution(tally: Tally, numbers: Numbers) -> Distribution:
     """The release of a tally whose task asks for a distribution."""
-    known = Known(numbers, _tree(parts(tally), numbers))
-    leaves, (root, doubt) = known.tree.leaves(), known.tree.root
-    value = leaves.start + leaves.share * root
-    error = np.sqrt(leaves.variance + leaves.share**2 * doubt)
+    known = _known(parts(tally), numbers)
+    value, error = known.leaves()
     return Distribution(
         what=tally.task.name,
         value=value,
@@ -170,9 +251,16 @@ def distribution(tally: Tally, numbers: Numbers) -> Distribution:
         notes=shared_notes(tally),
         messages=tally.messages,
         standard_errors=error,
-        none=1 - root if numbers.none else 0.0,
+        none=1 - known.tree.root[0] if numbers.none else 0.0,
         known=known,
     )
+
+
+def _known(found: list[Part], numbers: Numbers) -> Known:
+    periods = found[0].periods
+    devices = found[0].everyone / periods
+    fewest = min(part.messages for part in found) / periods
+    return Known(numbers, _tree(found, numbers), devices, fewest)
 
 
 def _tree(found: list[Part], numbers: Numbers) -> Tree:
@@ -191,8 +279,12 @@ def _tree(found: list[Part], numbers: Numbers) -> Tree:
 
 def _level(part: Part) -> tuple[Reals, Reals]:
     """The shares of a level's nodes, and their variances."""
-    evidence = part.evidence(np.arange(part.oracle.items))
-    held = np.clip(evidence.counts, 0, evidence.messages)
-    variance = evidence.null + evidence.slope * held + evidence.curve * held**2
-    square = (evidence.gain * evidence.messages) ** 2
-    return evidence.counts / evidence.messages, variance / square
+    oracle = part.oracle
+    assert isinstance(oracle, Oracle)
+    asked = (part.counts, part.messages, part.periods, np.arange(oracle.items))
+    found = oracle.evidence(*asked)
+    held = np.clip(found.counts, 0, found.messages)
+    other = oracle.rates[1]
+    variance = apart(found, held, other, part.periods, adds_up=oracle.adds_up)
+    square = (found.gain * found.messages) ** 2
+    return found.counts / found.messages, variance / square

@@ -154,9 +154,10 @@ def detection_limit(evidence: Evidence, items: int, rate: float) -> float:
     z = NORMAL.inv_cdf(1 - rate / items)
     reach = NORMAL.inv_cdf(FOUND)
     null, slope = float(np.max(evidence.null)), float(np.max(evidence.slope))
-    held = z * math.sqrt(null) / evidence.gain
+    needed = z * math.sqrt(null) + evidence.doubt[0]
+    held = needed / evidence.gain
     for _ in range(20):  # the variance grows with the frequency, slowly
         noise = math.sqrt(max(null + slope * held, 0.0))
-        held = (z * math.sqrt(null) + reach * noise) / evidence.gain
+        held = (needed + reach * noise) / evidence.gain
         held = min(held, float(evidence.messages))
     return float(min(held / evidence.messages, 1.0))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Evidence", "Law", "pure", "sampled", "squares"]
+__all__ = ["Evidence", "Law", "apart", "pure", "sampled", "squares"]
 
 Reals = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -95,6 +95,25 @@ def sampled(found: Evidence, everyone: int, periods: int) -> Evidence:
     extra = found.gain**2 * periods * left_out
     curve = -extra / max(found.messages, 1)
     return replace(found, slope=found.slope + extra, curve=curve)
+
+
+def apart(
+    found: Evidence, held: Reals, other: float, periods: int, *, adds_up: bool
+) -> Reals:
+    """Variances of the statistic of all items, of which `held` are held, as if each was
+    off on its own, and drawing the devices was one more reason to be off.
+
+    Given that all shares make one, such items are off as a sample of devices is. Where
+    an oracle's estimates always add up, they are off at least as its messages are,
+    and for k-ary response exactly so.
+    """
+    noise = found.null + found.slope * held
+    drawn = periods * found.gain**2 * held
+    if not adds_up:
+        return np.asarray(noise + drawn)
+    said = other + found.gain * held / found.messages
+    each = noise + drawn * (1 - held / found.messages)
+    return np.asarray(each * (1 + said / (1 - said) / said.sum()))
 
 
 def squares(found: Evidence) -> float:

@@ -167,6 +167,10 @@ class Loloha(Numbered, Longitudinal):
         return self.functions * self.values
 
     @property
+    def adds_up(self) -> bool:
+        return self.functions == 1
+
+    @property
     def distance(self) -> float:
         truth = float(self.truth)
         return truth - (1 - truth) / (self.values - 1)

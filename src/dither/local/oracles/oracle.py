@@ -198,6 +198,13 @@ class Oracle(Randomizer):
         """
         return 0.0
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether the estimates of all items make one, whatever is sent: then they are
+        off in opposite directions.
+        """
+        return False
+
     @abstractmethod
     def evidence(
         self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]

@@ -84,6 +84,10 @@ class KAryResponse(Numbered):
         return float(truth), float((1 - truth) / (self.items - 1))
 
     @property
+    def adds_up(self) -> bool:
+        return True
+
+    @property
     def distance(self) -> float:
         one, other = self.rates
         return one - other

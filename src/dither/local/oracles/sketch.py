@@ -24,17 +24,22 @@ from dither.local.oracles.unary import symmetric, unary_loss
 from dither.local.thresholds import chance, check
 from dither.local.words import ONE, Words, below, coins
 
-__all__ = ["CountMeanSketch", "HadamardSketch"]
+__all__ = ["CountMeanSketch", "HadamardSketch", "Sketch"]
 
 Packed = NDArray[np.uint8]
 Whole = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
 BLOCK = 1 << 22  # cells that are looked up together
+KNOWN = 16  # candidates whose collisions are taken off, at most
+SURE, NEAR = 6.0, 1.0
+"""Standard errors above nothing of a candidate that is known to be there, and of one that
+could be.
+"""
 
 
 @dataclass(frozen=True)
-class _Sketch(Oracle):
+class Sketch(Oracle):
     """A table of `rows` hash functions and `columns` places."""
 
     rows: int
@@ -85,20 +90,85 @@ class _Sketch(Oracle):
         shared = (1 - 1 / self.columns) / (self.columns * self.rows)
         return shared / (1 - 1 / self.columns) ** 2
 
-    def _evidence(self, hits: Whole, messages: int, periods: int) -> Evidence:
+    @abstractmethod
+    def _hits(self, counts: Whole, messages: int, wanted: NDArray[Any]) -> Whole:
+        """How many messages support each candidate."""
+
+    def evidence(
+        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
+    ) -> Evidence:
+        """What is not listed may all be one text."""
         if periods != 1:
             raise ArgumentError("tally", "a sketch is for devices that answer once")
+        hits = self._hits(counts, messages, wanted)
         found = pure(hits, messages, *self.rates)
-        # what is not listed may all be one text
+        return self._collided(found, messages, np.empty(0, np.int64))
+
+    def among(
+        self, counts: Whole, messages: int, wanted: NDArray[Any], most: float
+    ) -> Evidence:
+        """What the tallied integers say about these candidates, if any text that is not
+        one of them comes in at most so many messages.
+
+        Places that candidates share with the most frequent of them are known, and what
+        comes from there is taken off.
+        """
+        hits = self._hits(counts, messages, wanted)
+        found = pure(hits, messages, *self.rates)
+        heights = found.above / np.sqrt(found.null)
+        known = np.argsort(-heights, kind="stable")[:KNOWN]
+        known = known[heights[known] >= SURE]
+        near = np.flatnonzero(heights >= NEAR)
+        above = found.above.copy()
+        above[near] -= self._from_known(found, wanted, known, near)
+        return self._collided(replace(found, above=above, law=None), most, known)
+
+    def _from_known(
+        self, found: Evidence, wanted: NDArray[Any], known: Whole, near: Whole
+    ) -> Reals:
+        """What messages about known candidates add to each near one, beyond what they
+        would at random.
+        """
+        one, zero = self.hits
+        weight = (one - zero) * self._excess(wanted, near, known)
+        own = np.searchsorted(near, known)
+        # the known ones add to one another: how many hold each is solved for
+        among = weight[own] + found.gain * np.eye(len(known))
+        held = np.linalg.lstsq(among, found.above[known], rcond=None)[0]
+        return np.asarray(weight @ held)
+
+    def _excess(self, wanted: NDArray[Any], near: Whole, known: Whole) -> Reals:
+        """In how large a part of the rows two candidates share a place, less what is
+        usual; none for a candidate and itself.
+        """
+        rows, out = np.arange(self.rows), np.empty((len(near), len(known)))
+        places_of_known = places(wanted[known][:, None, :], rows, self.columns)
+        step = max(BLOCK // self.rows, 1)
+        for start in range(0, len(near), step):
+            part = wanted[near[start : start + step]][:, None, :]
+            at = places(part, rows, self.columns)
+            for column, its in enumerate(places_of_known):
+                out[start : start + step, column] = (at == its).mean(axis=1)
+        out -= 1 / self.columns
+        out[near[:, None] == known] = 0
+        return out
+
+    def _collided(self, found: Evidence, most: float, known: Whole) -> Evidence:
+        """With what collisions add, but for those with known candidates."""
+        messages = found.messages
+        above, null = (np.delete(one, known) for one in (found.above, found.null))
+        unknown = replace(found, above=above, null=null)
         rest = min(max(messages - float(found.counts.sum()), 0.0), messages)
-        together = min(squares(found) + rest**2, float(messages) ** 2)
+        together = squares(unknown) + rest * min(rest, most)
         # an item's own messages collide with nothing
-        others = np.maximum(together - np.clip(found.counts, 0, messages) ** 2, 0)
+        own = np.clip(found.counts, 0, messages) ** 2
+        own[known] = 0
+        others = np.maximum(min(together, float(messages) ** 2) - own, 0)
         collisions = found.gain**2 * others * self.collisions
-        worst = max(rest, float(found.counts.max(initial=0.0)))
-        doubt = self._doubt(min(worst, messages) * found.gain, len(hits))
-        made = pure(hits, messages, *self.rates, collisions=collisions)
-        return replace(made, doubt=doubt)
+        worst = max(min(rest, most), float(unknown.counts.max(initial=0.0)))
+        doubt = self._doubt(min(worst, messages) * found.gain, len(found.above))
+        law = None if np.any(collisions) else found.law
+        return replace(found, null=found.null + collisions, law=law, doubt=doubt)
 
     def _doubt(self, weight: float, candidates: int) -> tuple[float, float]:
         """How far the most frequent text shifts a candidate that shares more places with
@@ -116,7 +186,7 @@ class _Sketch(Oracle):
 
 
 @dataclass(frozen=True)
-class CountMeanSketch(_Sketch):
+class CountMeanSketch(Sketch):
     """A row, and one bit for each column: the item's place in that row is a one, and
     every bit lies with probability flip / 2^32 (CMS).
 
@@ -192,11 +262,8 @@ class CountMeanSketch(_Sketch):
             _add_rows(table, rows[part], said[part])
         return table.reshape(-1)
 
-    def evidence(
-        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
-    ) -> Evidence:
-        table = counts.reshape(self.rows, self.columns)
-        return self._evidence(self._sums(table, wanted), messages, periods)
+    def _hits(self, counts: Whole, messages: int, wanted: NDArray[Any]) -> Whole:  # noqa: ARG002
+        return self._sums(counts.reshape(self.rows, self.columns), wanted)
 
     def describe(self, record: Packed) -> str:
         rows, said = self._split(record)
@@ -212,7 +279,7 @@ def _add_rows(table: Whole, rows: Whole, said: Packed) -> None:
 
 
 @dataclass(frozen=True)
-class HadamardSketch(_Sketch):
+class HadamardSketch(Sketch):
     """A row, a column, and one bit: the sign of the Hadamard matrix at that column and
     the item's place in that row, true with probability truth / 2^32 (HCMS).
 
@@ -274,12 +341,9 @@ class HadamardSketch(_Sketch):
         plus, minus = counts.reshape(-1, 2).T
         return plus - minus
 
-    def evidence(
-        self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
-    ) -> Evidence:
+    def _hits(self, counts: Whole, messages: int, wanted: NDArray[Any]) -> Whole:
         table = transform(counts.reshape(self.rows, self.columns))
-        hits = (messages + self._sums(table, wanted)) // 2
-        return self._evidence(hits, messages, periods)
+        return (messages + self._sums(table, wanted)) // 2
 
     def describe(self, record: Packed) -> str:
         place, minus = divmod(int(numbers_of(record)[0]), 2)

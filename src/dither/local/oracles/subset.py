@@ -83,6 +83,10 @@ class SubsetSelection(Oracle):
         return float(truth), float((self.size - truth) / (self.items - 1))
 
     @property
+    def adds_up(self) -> bool:
+        return True
+
+    @property
     def distance(self) -> float:
         truth, others = chance(self.truth), self.items - 1
         own = truth * (self.items - self.size) / others
