@@ -1,5 +1,5 @@
 /** What several oracles draw and say alike. */
-import { ONE } from "./words.js";
+import { floor } from "./numbers.js";
 
 /** Keep a value with probability truth / 2^32, or draw one of the others. */
 export async function respond(words, truth, outcomes, value) {
@@ -15,18 +15,8 @@ export async function encoded(words, one, zero, items, item) {
   return bits;
 }
 
-/** A kept one is sent as one with probability `one` / 2^32, a kept zero with `zero`. */
-export async function resent(words, one, zero, kept) {
-  const ones = await words.biased(one, kept.length);
-  const zeros = await words.biased(zero, kept.length);
-  return kept.map((bit, at) => (bit ? ones[at] : zeros[at]));
-}
-
-/** Whether all are thresholds that leave something to chance. */
-export const inside = (...thresholds) => thresholds.every((one) => 0 < one && one < ONE);
-
 /** How often a number holds another, and what is left. */
-export const split = (number, by) => [Math.floor(number / by), number % by];
+export const split = (number, by) => [floor(number / by), number % by];
 
 /** The first few places by their names. */
 export const some = (ones, named) => ones.slice(0, 8).map(named).join(", ");
@@ -36,7 +26,9 @@ export function sayOnes(_, ones, named) {
   return some(ones, named) + (more > 0 ? ` and ${more} more` : "");
 }
 
-export function hashValue(number, values) {
+export const sayItem = (number, _, named) => named(number);
+
+export const sayHashed = (values) => (number) => {
   const [row, said] = split(number, values);
   return `hash value ${said} of ${values} under function ${row}`;
-}
+};

@@ -11,7 +11,10 @@ export class DitherError extends Error {
   }
 }
 
-export function need(condition, code, message = "is not what a device accepts in a task") {
+const REFUSED = "is not what devices accept";
+
+/** Without a code, `tried` knows which one it is. */
+export function need(condition, code, message = REFUSED) {
   if (!condition) throw new DitherError(code, message);
 }
 
@@ -20,8 +23,7 @@ export function tried(code, work) {
   try {
     return work();
   } catch (problem) {
-    if (problem instanceof DitherError) throw problem;
-    throw new DitherError(code, "is not JSON, or has a line of another type");
+    throw problem.code ? problem : new DitherError(code, REFUSED);
   }
 }
 

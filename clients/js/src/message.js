@@ -7,21 +7,19 @@ import { NONE } from "./values.js";
 export const HEADER = 16; // bytes of a message in front of its record
 
 export function checkBelow(code, value, end) {
-  need(whole(value, 0, end - 1), code, `must be a whole number from 0 to ${end - 1}`);
+  need(whole(value, 0, end - 1), code, `must be a whole number below ${end}`);
 }
 
 /** What stands in front of a record: which task, period and stratum. */
 export function header({ version, tag, strata, periods }, period, stratum) {
   checkBelow("period", period, periods);
-  const known = strata.length ? strata.includes(stratum) : stratum === undefined;
-  need(known, "stratum", `must be one of: ${strata.join(", ")}`);
-  const section = Math.max(strata.indexOf(stratum), 0);
-  return [0xd1, 1, ...little(version, 2), ...tag, ...little(period, 2), section, 0];
+  const at = strata.length ? strata.indexOf(stratum) : -(stratum !== undefined);
+  need(at >= 0, "stratum", `must be one of: ${strata}`);
+  return [0xd1, 1, ...little(version, 2), ...tag, ...little(period, 2), at, 0];
 }
 
 /** The part of the question that a device answers, and what it draws once for it. */
-export async function partOf({ oracle }, words) {
-  const { sampled, parts } = oracle;
+export async function partOf({ oracle: { sampled, parts } }, words) {
   const number = sampled ? await (await words("part")).below(parts.length) : 0;
   const own = parts[number];
   return { number, own, seed: own.seed ? await own.seed(await words("seed")) : 0 };
@@ -32,7 +30,7 @@ export async function partOf({ oracle }, words) {
  * alike are one answer. */
 export function answerOf({ domain }, { number, own, seed }, value) {
   try {
-    const found = domain.answer(value, number) ?? [NONE];
+    const found = domain.answer(value, number) || [NONE];
     const side = +(found[1] > seed);
     return own.rounds && found[0] !== NONE ? [`i:${side}`, side] : found;
   } catch {
@@ -42,21 +40,23 @@ export function answerOf({ domain }, { number, own, seed }, value) {
 
 /** The answer as the oracle knows it. Where the domain has no "none", that is a random
  * item. */
-export async function itemOf({ domain }, { number, own }, [text, item], words) {
-  if (!own.items) return utf8(text);
+export async function itemOf({ domain }, { number }, [text, item], words) {
+  const [items, , none] = domain.asks[number];
+  if (!items) return utf8(text);
   if (text !== NONE) return item;
-  return domain.nothing(number) ?? (await words("none")).below(own.items);
+  return none ? items - 1 : (await words("none")).below(items);
 }
 
 /** A message, drawn from the words that `words` gives for each purpose. */
 export async function messageOf(task, part, answer, period, stratum, words) {
   const head = header(task, period, stratum);
-  const { keep, send, randomize } = part.own;
+  const { own, seed } = part;
+  const [text] = answer;
   const item = await itemOf(task, part, answer, words);
-  const noise = async (purpose) => words(purpose, answer[0]);
-  const kept = keep && (await keep(await noise("permanent"), item, part.seed, answer[0] !== NONE));
-  const said = keep
-    ? await send(await noise("instant"), kept, part.seed)
-    : await randomize(await noise("once"), item);
+  const noise = (purpose) => words(purpose, text);
+  const kept = own.keep && (await own.keep(await noise("permanent"), item, seed, text !== NONE));
+  const said = own.keep
+    ? await own.send(await noise("instant"), kept, seed)
+    : await own.draw(await noise("once"), item);
   return concat([head, recordOf(task.oracle, part, said)]);
 }

@@ -1,47 +1,47 @@
 /** Oracles for answers that are given once, about declared values. */
+import { ceil, min } from "./numbers.js";
 import { range } from "./bytes.js";
-import { encoded, hashValue, inside, respond, sayOnes, some, split } from "./drawing.js";
-import { big, loss, not, responseLoss, unaryLoss } from "./exact.js";
+import { encoded, respond, sayHashed, sayItem, sayOnes, some, split } from "./drawing.js";
+import { loss, responseLoss, unaryLoss } from "./exact.js";
 import { isOdd, isPower, isPrime, linear } from "./hashes.js";
 import { HALF, ONE } from "./words.js";
 
-/** Lines of the document, and what follows from their numbers. */
+/** Lines of the document, and what follows from their numbers, in that order. */
 export const ONCE = {
   "k-ary response": [
     "items kind truth",
-    ({ items, truth }) => ({
-      valid: inside(truth),
+    (items, _, truth) => ({
       lost: responseLoss(truth, items),
       head: items,
-      randomize: async (words, item) => [await respond(words, truth, items, item), []],
-      says: (number, _, named) => named(number),
+      draw: (words, item) => respond(words, truth, items, item),
+      says: sayItem,
     }),
   ],
 
   unary: [
     "items kind one zero",
-    ({ items, one, zero }) => ({
-      valid: inside(one, zero),
-      lost: unaryLoss(big(one), big(zero), big(ONE)),
+    (items, _, one, zero) => ({
+      valid: items,
+      lost: unaryLoss(one, zero),
       bits: items,
-      randomize: async (words, item) => [0, await encoded(words, one, zero, items, item)],
+      draw: async (words, item) => [0, await encoded(words, one, zero, items, item)],
       says: sayOnes,
     }),
   ],
 
   "subset selection": [
     "items kind size truth",
-    ({ items, size, truth }) => ({
-      valid: inside(truth) && 0 < size && size < items && size <= 2 ** 16,
-      lost: loss(big(truth) * big(items - size), not(truth) * big(size)),
+    (items, _, size, truth) => ({
+      valid: 0 < size && size < items && size <= 2 ** 16,
+      lost: loss([truth, items - size], [ONE - truth, size]),
       bits: items,
       // the number of sets; about, where there are many
-      outcomes: range(Math.min(size, items - size, 99)).reduce(
+      outcomes: range(min(size, items - size, 99)).reduce(
         (sets, at) => (sets * (items - at)) / (at + 1),
         1,
       ),
       // a set of others (Floyd's algorithm); the true item may take the place of one
-      randomize: async (words, item) => {
+      draw: async (words, item) => {
         const keep = await words.coin(truth);
         const others = new Set();
         for (let last = items - 1 - size; last < items - 1; last++) {
@@ -62,48 +62,45 @@ export const ONCE = {
 
   "local hashing": [
     "digits items kind prime truth",
-    ({ items, prime, digits, truth }) => {
+    (digits, items, _, prime, truth) => {
       const pool = prime ** digits;
       return {
-        valid:
-          inside(truth, digits) &&
-          prime < 2 ** 20 &&
-          isPrime(prime) &&
-          items <= pool &&
-          pool < HALF,
+        valid: digits && prime < 2 ** 20 && isPrime(prime) && items <= pool && pool < HALF,
         lost: responseLoss(truth, prime),
         head: pool * prime,
-        randomize: async (words, item) => {
+        draw: async (words, item) => {
           const row = await words.below(pool);
-          const said = await respond(words, truth, prime, linear(prime, digits, row, item));
-          return [row * prime + said, []];
+          return (
+            row * prime + (await respond(words, truth, prime, linear(prime, digits, row, item)))
+          );
         },
-        says: (number) => hashValue(number, prime),
+        says: sayHashed(prime),
       };
     },
   ],
 
   "Hadamard response": [
     "blocks items kind side truth",
-    ({ items, blocks, side, truth }) => ({
+    (blocks, items, _, side, truth) => ({
+      // of blocks · side numbers, each is drawn from one word
       valid:
-        inside(truth) &&
+        items &&
         isPower(blocks) &&
         isPower(side) &&
-        blocks <= HALF &&
-        Math.ceil(items / blocks) < side,
-      lost: loss(big(truth) * big(2 * blocks - 1), not(truth)),
+        ceil(items / blocks) < side &&
+        blocks * side <= ONE,
+      lost: responseLoss(truth, 2 * blocks),
       head: blocks * side,
-      randomize: async (words, item) => {
+      draw: async (words, item) => {
         const own = await words.coin(truth);
         const [row, block] = split(item + blocks, blocks);
         // of 2 · blocks − 1 halves that are equally likely, one lies in the own block
         const [further] = split((await words.below(2 * blocks - 1)) + 1, 2);
         let column = await words.below(side);
         // in the own block: change the sign, if it is wrong, by the row's lowest bit
-        const near = own || further === 0;
+        const near = own || !further;
         if (near && isOdd(row & column) === own) column = (column ^ (row & -row)) >>> 0;
-        return [(own ? block : (block + further) % blocks) * side + column, []];
+        return (own ? block : (block + further) % blocks) * side + column;
       },
       says: (number) => `column ${number % side} of block ${split(number, side)[0]}`,
     }),

@@ -1,6 +1,5 @@
 /** The text that a value is known by in every language. */
 import { wellFormed } from "./bytes.js";
-import { big } from "./exact.js";
 
 export const NONE = "n:"; // the answer of a device that has none
 export const LONGEST = 1024; // bytes of the longest text that an open vocabulary counts
@@ -11,8 +10,10 @@ const LONGEST_LISTED = 2 ** 20; // and of any text that is looked at
 export function canonical(value) {
   if (typeof value === "boolean") return `b:${+value}`;
   const short = typeof value === "bigint" && value * value < 2n ** 2048n;
-  if (short || Number.isSafeInteger(value)) return `i:${big(value)}`;
-  if (typeof value !== "string" || value.length > LONGEST_LISTED) return null;
+  if (short || Number.isSafeInteger(value)) return `i:${BigInt(value)}`;
+  if (!isText(value) || value.length > LONGEST_LISTED) return null;
   const text = value.normalize("NFC");
   return text && wellFormed(text) ? `s:${text}` : null;
 }
+
+export const isText = (value) => typeof value === "string";

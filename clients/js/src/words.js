@@ -1,4 +1,5 @@
 /** Words: 32 random bits each, and what is drawn from them. */
+import { ceil, floor } from "./numbers.js";
 import { concat, four, fromLittle, hmac, little, range } from "./bytes.js";
 
 /** Probabilities are whole numbers t / 2^32. */
@@ -36,8 +37,8 @@ export function wordsFrom(more) {
   /** Bits that are one with probability threshold / 2^32: a byte decides, or, where it
    * equals the threshold's first byte, a word of its own for the other 24 bits. */
   async function biased(threshold, bits) {
-    const drawn = (await take(2 * Math.ceil(bits / 8))).flatMap((word) => little(word, 4));
-    const first = Math.floor(threshold / 2 ** 24);
+    const drawn = (await take(2 * ceil(bits / 8))).flatMap((word) => little(word, 4));
+    const first = floor(threshold / 2 ** 24);
     const rest = (threshold % 2 ** 24) * 256;
     const others = await take(drawn.filter((byte) => byte === first).length);
     const ones = drawn.map((byte) => (byte === first ? others.shift() < rest : byte < first));
@@ -52,7 +53,7 @@ export function keyed(key) {
   const block = hmac(key);
   let next = 0;
   return wordsFrom(async (count) => {
-    const blocks = range(Math.ceil(count / 8)).map(() => block(four(next++)));
+    const blocks = range(ceil(count / 8)).map(() => block(four(next++)));
     const bytes = [...concat(await Promise.all(blocks))];
     return range(bytes.length / 4).map((at) => fromLittle(bytes.slice(4 * at, 4 * at + 4)));
   });

@@ -236,7 +236,7 @@ test("joining reserves once, and the budget has an end", async () => {
   assert.equal(await client.left(), 3);
   await refused(
     client.join(await make({ name: "other", attribute: "other" })),
-    /^budget: other reserves ε = 6 for its lifetime; 3 of this device's 9 is left/,
+    /^budget: other reserves ε = 6; 3 of 9 is left/,
   );
   assert.equal(await client.left(), 3);
   await refused(
@@ -418,7 +418,7 @@ test("what was sent is what the server reads, on one line", async () => {
 test("without a store that lasts there is no device", async () => {
   await refused(
     open.call(Client, { budget: 9, trust: TRUST }),
-    /needs a store that outlives the app/,
+    /needs a store that lasts/,
   );
 });
 

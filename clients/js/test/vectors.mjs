@@ -99,7 +99,7 @@ async function replayMessage(line, differences) {
     same("part", part.number);
     same("part_key", toHex(await memo.key("part")));
   }
-  if (part.own.randomize) same("once_key", toHex(await memo.key("once", answer[0])));
+  if (part.own.draw) same("once_key", toHex(await memo.key("once", answer[0])));
   else await replayKept(task, memo, part, answer, item, line, same);
   same("message", toHex(await memo.message(part, answer, line.period, line.slot, line.stratum)));
   const first = new Date((task.first + line.period * task.every) * 86_400_000)
