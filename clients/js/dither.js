@@ -118,69 +118,70 @@ const newSecret = () => toHex(crypto.getRandomValues(new Uint8Array(32)));
 const ONE = 2 ** 32;
 const HALF = ONE / 2;
 
-/** Draws from a source of words; `more(count)` gives at least so many. */
-function wordsFrom(more) {
-  let left = [];
-
-  async function take(count) {
-    if (left.length < count) left = [...left, ...(await more(count - left.length))];
-    return left.splice(0, count);
-  }
-
+/** Draws from words that `next` gives one by one. */
+function drawing(next) {
   /** Heads with probability threshold / 2^32: a word that equals it is tails. */
-  async function coin(threshold) {
-    return (await take(1))[0] < threshold;
-  }
+  const coin = (threshold) => next() < threshold;
 
-  /** Uniform numbers; words of the last, incomplete run are drawn again. */
-  async function numbers(bound, count) {
-    const found = await take(count);
-    const end = ONE - (ONE % bound);
+  /** A uniform number; a word of the last, incomplete run is drawn again. */
+  function below(bound) {
     for (;;) {
-      const again = range(count).filter((at) => found[at] >= end);
-      if (!again.length) return found.map((word) => word % bound);
-      const others = await take(again.length);
-      again.forEach((at, turn) => (found[at] = others[turn]));
+      const word = next();
+      if (word < ONE - (ONE % bound)) return word % bound;
     }
   }
-
-  const below = async (bound) => (await numbers(bound, 1))[0];
 
   /** Bits that are one with probability threshold / 2^32: a byte decides, or, where it
    * equals the threshold's first byte, a word of its own for the other 24 bits. */
-  async function biased(threshold, bits) {
-    const drawn = (await take(2 * ceil(bits / 8))).flatMap((word) => little(word, 4));
+  function biased(threshold, bits) {
+    const bytes = range(2 * ceil(bits / 8)).flatMap(() => little(next(), 4));
     const first = floor(threshold / 2 ** 24);
     const rest = (threshold % 2 ** 24) * 256;
-    const others = await take(drawn.filter((byte) => byte === first).length);
-    const ones = drawn.map((byte) => (byte === first ? others.shift() < rest : byte < first));
-    return ones.slice(0, bits).map(Number);
+    return bytes
+      .map((byte) => +(byte === first ? next() < rest : byte < first))
+      .slice(0, bits);
   }
 
-  return { take, coin, numbers, below, biased };
+  return { coin, below, biased };
 }
 
-/** Words that follow from a key: HMAC-SHA256(key, 0), HMAC-SHA256(key, 1), … */
+const RUN_OUT = {};
+
+/** What `work` draws from a source of words. When they run out, it begins anew with more:
+ * the first ones stay as they are, and so does what it drew from them. */
+async function drawn(source, work) {
+  for (let known = []; ; known = [...known, ...(await source(known.length || 8))]) {
+    let taken = 0;
+    const next = () => {
+      if (taken === known.length) throw RUN_OUT;
+      return known[taken++];
+    };
+    try {
+      return work(drawing(next));
+    } catch (problem) {
+      if (problem !== RUN_OUT) throw problem;
+    }
+  }
+}
+
+/** Words that follow from a key: HMAC-SHA256(key, 0), HMAC-SHA256(key, 1), … They come in
+ * eights. */
 function keyed(key) {
   const block = hmac(key);
   let next = 0;
-  return wordsFrom(async (count) => {
-    const blocks = range(ceil(count / 8)).map(() => block(four(next++)));
+  return async (count) => {
+    const blocks = range(count / 8).map(() => block(four(next++)));
     const bytes = [...concat(await Promise.all(blocks))];
-    return range(bytes.length / 4).map((at) => fromLittle(bytes.slice(4 * at, 4 * at + 4)));
-  });
+    return range(count).map((at) => fromLittle(bytes.slice(4 * at, 4 * at + 4)));
+  };
 }
 
 /** Words that nobody can draw again. */
-function fresh() {
+function fresh(count) {
   const most = 16_384; // getRandomValues gives 65,536 bytes at a time
-  return wordsFrom((count) => {
-    const words = new Uint32Array(count);
-    for (let at = 0; at < count; at += most) {
-      crypto.getRandomValues(words.subarray(at, at + most));
-    }
-    return words;
-  });
+  const words = new Uint32Array(count);
+  for (let at = 0; at < count; at += most) crypto.getRandomValues(words.subarray(at, at + most));
+  return words;
 }
 
 /** Exact numbers: what probabilities lose, rounded up. */
@@ -251,19 +252,36 @@ const nanoDown = (value) => Number((written(value) * NANO) / UNIT);
 
 const shown = (value, digits) => `${+value.toPrecision(digits)}`;
 
+/** Memo: what a device draws once, not as a table but as a function of its secret. */
+
+/** Keys for everything that a device draws about a task, HMAC-SHA256 under its secret; and
+ * what some work draws under such a key. */
+function memoOf({ attribute, permanent }, secret, salt) {
+  const hashed = hmac(fromHex(secret));
+  const key = (...parts) => hashed(frame(fromHex(salt), attribute, permanent, ...parts));
+  const draw = async (work, ...parts) => drawn(keyed(await key(...parts)), work);
+  return { key, draw };
+}
+
+/** A message's id: the same for a retry, and in no relation to those of other periods. */
+async function idOf(secret, name, first, slot) {
+  const whole = await hmac(fromHex(secret))(frame("message id", name, first, four(slot)));
+  return whole.slice(0, 16);
+}
+
 /** What several oracles draw and say alike. */
 
 /** Keep a value with probability truth / 2^32, or draw one of the others. */
-async function respond(words, truth, outcomes, value) {
-  const keep = await words.coin(truth);
-  const other = await words.below(outcomes - 1);
+function respond(words, truth, outcomes, value) {
+  const keep = words.coin(truth);
+  const other = words.below(outcomes - 1);
   return keep ? value : other + (other >= value);
 }
 
 /** All bits as if they were zero, then the item's own. */
-async function encoded(words, one, zero, items, item) {
-  const bits = await words.biased(zero, items);
-  bits[item] = +(await words.coin(one));
+function encoded(words, one, zero, items, item) {
+  const bits = words.biased(zero, items);
+  bits[item] = +(words.coin(one));
   return bits;
 }
 
@@ -524,8 +542,8 @@ function responses(kept, sent, values, functions) {
     ...{ forEver, instant, stale: sent },
     head: functions * values,
     tracking: functions,
-    send: async (words, held, seed) =>
-      (functions > 1 && seed * values) + (await respond(words, sent, values, held)),
+    send: (words, held, seed) =>
+      (functions > 1 && seed * values) + (respond(words, sent, values, held)),
   };
 }
 
@@ -535,9 +553,9 @@ const resent = (one, zero, bits) => ({
   instant: bitsLoss(one, zero, bits),
   stale: min(one, ONE - zero),
   bits,
-  send: async (words, kept, seed) => {
-    const ones = await words.biased(one, bits);
-    const zeros = await words.biased(zero, bits);
+  send: (words, kept, seed) => {
+    const ones = words.biased(one, bits);
+    const zeros = words.biased(zero, bits);
     return [seed, kept.map((bit, at) => (bit ? ones : zeros)[at])];
   },
 });
@@ -617,10 +635,10 @@ const KEPT = {
         head: cohorts,
         tracking: cohorts,
         seed: (words) => words.below(cohorts),
-        keep: async (words, item, seed) => {
+        keep: (words, item, seed) => {
           const rows = range(hashes).map((at) => place(digest(item), seed * hashes + at, bits));
           const declared = bits > 1 ? [item] : range(item); // one bit is the item itself
-          const flipped = await words.biased(flip, bits);
+          const flipped = words.biased(flip, bits);
           for (const at of new Set(items ? declared : rows)) flipped[at] ^= 1;
           return flipped;
         },
@@ -638,9 +656,9 @@ const KEPT = {
 
 /** A place of a grid of `top` steps on one of `steps`: up or down at random, so that its
  * mean stays exactly. */
-async function rounded(words, item, top, steps) {
+function rounded(words, item, top, steps) {
   const [whole, rest] = split(item * steps, top);
-  return whole + ((await words.below(top)) < rest);
+  return whole + ((words.below(top)) < rest);
 }
 
 const sayEnd = (number) => (number ? "high" : "low");
@@ -651,8 +669,8 @@ const binary = (items, _, truth) => ({
   lost: responseLoss(truth, 2),
   head: 2,
   mean: true,
-  draw: async (words, item) =>
-    respond(words, truth, 2, await rounded(words, item, items - 1, 1)),
+  draw: (words, item) =>
+    respond(words, truth, 2, rounded(words, item, items - 1, 1)),
   says: sayEnd,
 });
 
@@ -675,12 +693,12 @@ const MEANS = {
           (items - 1) * steps <= 2 ** 52,
         lost: max(ends.lost, near),
         head: 2 + steps + window,
-        draw: async (words, item) => {
-          if (await words.coin(share)) return ends.draw(words, item);
-          const start = await rounded(words, item, items - 1, steps);
-          const keep = await words.coin(inside);
-          const inner = start + (await words.below(window));
-          const outer = await words.below(steps);
+        draw: (words, item) => {
+          if (words.coin(share)) return ends.draw(words, item);
+          const start = rounded(words, item, items - 1, steps);
+          const keep = words.coin(inside);
+          const inner = start + (words.below(window));
+          const outer = words.below(steps);
           return 2 + (keep ? inner : outer + (outer >= start && window));
         },
         says: (number) => (number < 2 ? sayEnd(number) : `place ${number - 2} of ${steps + window}`),
@@ -727,7 +745,7 @@ const ONCE = {
       valid: items,
       lost: unaryLoss(one, zero),
       bits: items,
-      draw: async (words, item) => [0, await encoded(words, one, zero, items, item)],
+      draw: (words, item) => [0, encoded(words, one, zero, items, item)],
       says: sayOnes,
     }),
   ],
@@ -744,15 +762,15 @@ const ONCE = {
         1,
       ),
       // a set of others (Floyd's algorithm); the true item may take the place of one
-      draw: async (words, item) => {
-        const keep = await words.coin(truth);
+      draw: (words, item) => {
+        const keep = words.coin(truth);
         const others = new Set();
         for (let last = items - 1 - size; last < items - 1; last++) {
-          const drawn = await words.below(last + 1);
+          const drawn = words.below(last + 1);
           others.add(others.has(drawn) ? last : drawn);
         }
         const listed = [...others].map((one) => one + (one >= item));
-        const at = await words.below(size);
+        const at = words.below(size);
         if (keep) listed[at] = item;
         const bits = Array(items).fill(0);
         for (const one of listed) bits[one] = 1;
@@ -771,10 +789,10 @@ const ONCE = {
         valid: digits && prime < 2 ** 20 && isPrime(prime) && items <= pool && pool < HALF,
         lost: responseLoss(truth, prime),
         head: pool * prime,
-        draw: async (words, item) => {
-          const row = await words.below(pool);
+        draw: (words, item) => {
+          const row = words.below(pool);
           return (
-            row * prime + (await respond(words, truth, prime, linear(prime, digits, row, item)))
+            row * prime + (respond(words, truth, prime, linear(prime, digits, row, item)))
           );
         },
         says: sayHashed(prime),
@@ -794,12 +812,12 @@ const ONCE = {
         blocks * side <= ONE,
       lost: responseLoss(truth, 2 * blocks),
       head: blocks * side,
-      draw: async (words, item) => {
-        const own = await words.coin(truth);
+      draw: (words, item) => {
+        const own = words.coin(truth);
         const [row, block] = split(item + blocks, blocks);
         // of 2 · blocks − 1 halves that are equally likely, one lies in the own block
-        const [further] = split((await words.below(2 * blocks - 1)) + 1, 2);
-        let column = await words.below(side);
+        const [further] = split((words.below(2 * blocks - 1)) + 1, 2);
+        let column = words.below(side);
         // in the own block: change the sign, if it is wrong, by the row's lowest bit
         const near = own || !further;
         if (near && isOdd(row & column) === own) column = (column ^ (row & -row)) >>> 0;
@@ -824,10 +842,10 @@ const SKETCHES = {
       lost: unaryLoss(ONE - flip, flip),
       head: rows,
       bits: columns,
-      draw: async (words, item) => {
-        const row = await words.below(rows);
-        const bits = await words.biased(flip, columns);
-        bits[place(digest(item), row, columns)] = +!(await words.coin(flip));
+      draw: (words, item) => {
+        const row = words.below(rows);
+        const bits = words.biased(flip, columns);
+        bits[place(digest(item), row, columns)] = +!(words.coin(flip));
         return [row, bits];
       },
       says: (row, ones) => `row ${row}, and ${ones.length} of ${columns} places`,
@@ -840,11 +858,11 @@ const SKETCHES = {
       valid: isSketch(items, rows, columns),
       lost: responseLoss(truth, 2),
       head: 2 * rows * columns,
-      draw: async (words, item) => {
-        const row = await words.below(rows);
-        const column = await words.below(columns);
+      draw: (words, item) => {
+        const row = words.below(rows);
+        const column = words.below(columns);
         const minus = isOdd(column & place(digest(item), row, columns));
-        const said = minus === (await words.coin(truth));
+        const said = minus === (words.coin(truth));
         return (row * columns + column) * 2 + said;
       },
       says: (number) => {
@@ -932,11 +950,12 @@ function header({ version, tag, strata, periods }, period, stratum) {
   return [0xd1, 1, ...little(version, 2), ...tag, ...little(period, 2), at, 0];
 }
 
-/** The part of the question that a device answers, and what it draws once for it. */
-async function partOf({ oracle: { sampled, parts } }, words) {
-  const number = sampled ? await (await words("part")).below(parts.length) : 0;
+/** The part of the question that a device answers, and what it draws once for it. For each
+ * purpose, `draw` gives what some work draws. */
+async function partOf({ oracle: { sampled, parts } }, draw) {
+  const number = sampled ? await draw((words) => words.below(parts.length), "part") : 0;
   const own = parts[number];
-  return { number, own, seed: own.seed ? await own.seed(await words("seed")) : 0 };
+  return { number, own, seed: own.seed ? await draw(own.seed, "seed") : 0 };
 }
 
 /** The answer to a value, as [its canonical text, item]; [NONE] if it is not counted. No
@@ -954,52 +973,27 @@ function answerOf({ domain }, { number, own, seed }, value) {
 
 /** The answer as the oracle knows it. Where the domain has no "none", that is a random
  * item. */
-async function itemOf({ domain }, { number }, [text, item], words) {
+function itemOf({ domain }, { number }, [text, item], draw) {
   const [items, , none] = domain.asks[number];
   if (!items) return utf8(text);
   if (text !== NONE) return item;
-  return none ? items - 1 : (await words("none")).below(items);
+  return none ? items - 1 : draw((words) => words.below(items), "none");
 }
 
-/** A message, drawn from the words that `words` gives for each purpose. */
-async function messageOf(task, part, answer, period, stratum, words) {
+/** A message. Without noise of its own, it says the same in every period. */
+async function messageOf(task, part, answer, draw, period, stratum, slot = 0) {
   const head = header(task, period, stratum);
   const { own, seed } = part;
   const [text] = answer;
-  const item = await itemOf(task, part, answer, words);
-  const noise = (purpose) => words(purpose, text);
-  const kept = own.keep && (await own.keep(await noise("permanent"), item, seed, text !== NONE));
-  const said = own.keep
-    ? await own.send(await noise("instant"), kept, seed)
-    : await own.draw(await noise("once"), item);
+  const item = await itemOf(task, part, answer, draw);
+  const keep = (words) => own.keep(words, item, seed, text !== NONE);
+  const once = (words) => own.draw(words, item);
+  const kept = own.keep && (await draw(keep, "permanent", text));
+  const send = (words) => own.send(words, kept, seed);
+  // by the whole digest: two documents with equal tags can be made on purpose
+  const when = ["instant", task.digest, four(period), four(slot), text];
+  const said = await (own.keep ? draw(send, ...when) : draw(once, "once", text));
   return concat([head, recordOf(task.oracle, part, said)]);
-}
-
-/** Memo: what a device draws once, not as a table but as a function of its secret. */
-
-/** Keys for everything that a device draws about a task: HMAC-SHA256 under its secret. */
-function memoOf(task, secret, salt) {
-  const start = [fromHex(salt), task.attribute, task.permanent];
-  const hashed = hmac(fromHex(secret));
-  const key = (...parts) => hashed(frame(...start, ...parts));
-  const words = async (...parts) => keyed(await key(...parts));
-
-  /** The message of a period; without noise of its own, it says the same in every one. */
-  function message(part, answer, period, slot, stratum) {
-    // by the whole digest: two documents with equal tags can be made on purpose
-    const when = [task.digest, four(period), four(slot)];
-    return messageOf(task, part, answer, period, stratum, (purpose, ...about) =>
-      words(purpose, ...(purpose === "instant" ? when : []), ...about),
-    );
-  }
-
-  return { key, words, message };
-}
-
-/** A message's id: the same for a retry, and in no relation to those of other periods. */
-async function idOf(secret, name, first, slot) {
-  const whole = await hmac(fromHex(secret))(frame("message id", name, first, four(slot)));
-  return whole.slice(0, 16);
 }
 
 /** Days and periods. Days are counted from 1970, and begin at midnight UTC. */
@@ -1338,9 +1332,9 @@ class Task {
   /** A message with fresh noise, as if from a device of its own: for tests, and pages that
    * show what noise does. A device answers with `client.answer`. */
   async rehearse(value, { period = 0, stratum } = {}) {
-    const words = fresh();
-    const part = await partOf(this, () => words);
-    return messageOf(this, part, answerOf(this, part, value), period, stratum, () => words);
+    const draw = (work) => drawn(fresh, work);
+    const part = await partOf(this, draw);
+    return messageOf(this, part, answerOf(this, part, value), draw, period, stratum);
   }
 }
 
@@ -1536,16 +1530,18 @@ function inLine() {
   return text.replace(/(?! )[\p{C}\p{Z}]/gu, (sign) => `\\u{${sign.codePointAt().toString(16)}}`);
 }
 
+const memoFor = (state, task) => memoOf(task, state.secret, memoRow(state, task).salt);
+
 /** A new message, noted in the state. */
 async function newMessage(state, task, value, now, slot, stratum) {
   const { number, first, until } = openPeriod(state, task, dayOf(now));
   const { secret, messages } = state;
   const { name, version, oracle } = task;
-  const memo = memoOf(task, secret, memoRow(state, task).salt);
-  const part = await partOf(task, memo.words);
+  const { key, draw } = memoFor(state, task);
+  const part = await partOf(task, draw);
   const wanted = answerOf(task, part, value);
-  const answer = allowed(state, task, wanted, toHex(await memo.key("mark", wanted[0])));
-  const message = await memo.message(part, answer, number, slot, stratum);
+  const answer = allowed(state, task, wanted, toHex(await key("mark", wanted[0])));
+  const message = await messageOf(task, part, answer, draw, number, stratum, slot);
   const id = toHex(await idOf(secret, name, first, slot));
   const said = task.inWords(message) + (stratum === undefined ? "" : `, stratum ${stratum}`);
   const row = {
@@ -1560,9 +1556,9 @@ async function newMessage(state, task, value, now, slot, stratum) {
 async function newMoment(state, task, now, slot) {
   const { number, first, until } = openPeriod(state, task, dayOf(now));
   const seconds = floor((Date.parse(until) - now) / 1000);
-  const memo = memoOf(task, state.secret, memoRow(state, task).salt);
-  const words = await memo.words("when", task.tag, four(number), four(slot));
-  const later = await words.below(min(max(seconds, 1), ONE));
+  const below = (words) => words.below(min(max(seconds, 1), ONE));
+  const { draw } = memoFor(state, task);
+  const later = await draw(below, "when", task.tag, four(number), four(slot));
   const row = { task: task.name, slot, first, at: (floor(now / 1000) + later) * 1000 };
   state.moments.push(row);
   return row;

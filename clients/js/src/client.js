@@ -4,7 +4,7 @@ import { concat, four, fromHex, toHex } from "./bytes.js";
 import { DitherError, need, tried } from "./errors.js";
 import { nanoDown, shown } from "./exact.js";
 import { idOf, memoOf } from "./memo.js";
-import { answerOf, checkBelow, header, partOf } from "./message.js";
+import { answerOf, checkBelow, header, messageOf, partOf } from "./message.js";
 import { dayOf, iso, periodOf } from "./periods.js";
 import { publicKey, verify } from "./signing.js";
 import {
@@ -218,16 +218,18 @@ function inLine() {
   return text.replace(/(?! )[\p{C}\p{Z}]/gu, (sign) => `\\u{${sign.codePointAt().toString(16)}}`);
 }
 
+const memoFor = (state, task) => memoOf(task, state.secret, memoRow(state, task).salt);
+
 /** A new message, noted in the state. */
 async function newMessage(state, task, value, now, slot, stratum) {
   const { number, first, until } = openPeriod(state, task, dayOf(now));
   const { secret, messages } = state;
   const { name, version, oracle } = task;
-  const memo = memoOf(task, secret, memoRow(state, task).salt);
-  const part = await partOf(task, memo.words);
+  const { key, draw } = memoFor(state, task);
+  const part = await partOf(task, draw);
   const wanted = answerOf(task, part, value);
-  const answer = allowed(state, task, wanted, toHex(await memo.key("mark", wanted[0])));
-  const message = await memo.message(part, answer, number, slot, stratum);
+  const answer = allowed(state, task, wanted, toHex(await key("mark", wanted[0])));
+  const message = await messageOf(task, part, answer, draw, number, stratum, slot);
   const id = toHex(await idOf(secret, name, first, slot));
   const said = task.inWords(message) + (stratum === undefined ? "" : `, stratum ${stratum}`);
   const row = {
@@ -242,9 +244,9 @@ async function newMessage(state, task, value, now, slot, stratum) {
 async function newMoment(state, task, now, slot) {
   const { number, first, until } = openPeriod(state, task, dayOf(now));
   const seconds = floor((Date.parse(until) - now) / 1000);
-  const memo = memoOf(task, state.secret, memoRow(state, task).salt);
-  const words = await memo.words("when", task.tag, four(number), four(slot));
-  const later = await words.below(min(max(seconds, 1), ONE));
+  const below = (words) => words.below(min(max(seconds, 1), ONE));
+  const { draw } = memoFor(state, task);
+  const later = await draw(below, "when", task.tag, four(number), four(slot));
   const row = { task: task.name, slot, first, at: (floor(now / 1000) + later) * 1000 };
   state.moments.push(row);
   return row;

@@ -2,16 +2,16 @@
 import { floor } from "./numbers.js";
 
 /** Keep a value with probability truth / 2^32, or draw one of the others. */
-export async function respond(words, truth, outcomes, value) {
-  const keep = await words.coin(truth);
-  const other = await words.below(outcomes - 1);
+export function respond(words, truth, outcomes, value) {
+  const keep = words.coin(truth);
+  const other = words.below(outcomes - 1);
   return keep ? value : other + (other >= value);
 }
 
 /** All bits as if they were zero, then the item's own. */
-export async function encoded(words, one, zero, items, item) {
-  const bits = await words.biased(zero, items);
-  bits[item] = +(await words.coin(one));
+export function encoded(words, one, zero, items, item) {
+  const bits = words.biased(zero, items);
+  bits[item] = +(words.coin(one));
   return bits;
 }
 

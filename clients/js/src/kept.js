@@ -22,8 +22,8 @@ export function responses(kept, sent, values, functions) {
     ...{ forEver, instant, stale: sent },
     head: functions * values,
     tracking: functions,
-    send: async (words, held, seed) =>
-      (functions > 1 && seed * values) + (await respond(words, sent, values, held)),
+    send: (words, held, seed) =>
+      (functions > 1 && seed * values) + (respond(words, sent, values, held)),
   };
 }
 
@@ -33,9 +33,9 @@ const resent = (one, zero, bits) => ({
   instant: bitsLoss(one, zero, bits),
   stale: min(one, ONE - zero),
   bits,
-  send: async (words, kept, seed) => {
-    const ones = await words.biased(one, bits);
-    const zeros = await words.biased(zero, bits);
+  send: (words, kept, seed) => {
+    const ones = words.biased(one, bits);
+    const zeros = words.biased(zero, bits);
     return [seed, kept.map((bit, at) => (bit ? ones : zeros)[at])];
   },
 });
@@ -115,10 +115,10 @@ export const KEPT = {
         head: cohorts,
         tracking: cohorts,
         seed: (words) => words.below(cohorts),
-        keep: async (words, item, seed) => {
+        keep: (words, item, seed) => {
           const rows = range(hashes).map((at) => place(digest(item), seed * hashes + at, bits));
           const declared = bits > 1 ? [item] : range(item); // one bit is the item itself
-          const flipped = await words.biased(flip, bits);
+          const flipped = words.biased(flip, bits);
           for (const at of new Set(items ? declared : rows)) flipped[at] ^= 1;
           return flipped;
         },

@@ -9,9 +9,9 @@ import { ONE } from "./words.js";
 
 /** A place of a grid of `top` steps on one of `steps`: up or down at random, so that its
  * mean stays exactly. */
-async function rounded(words, item, top, steps) {
+function rounded(words, item, top, steps) {
   const [whole, rest] = split(item * steps, top);
-  return whole + ((await words.below(top)) < rest);
+  return whole + ((words.below(top)) < rest);
 }
 
 const sayEnd = (number) => (number ? "high" : "low");
@@ -22,8 +22,8 @@ const binary = (items, _, truth) => ({
   lost: responseLoss(truth, 2),
   head: 2,
   mean: true,
-  draw: async (words, item) =>
-    respond(words, truth, 2, await rounded(words, item, items - 1, 1)),
+  draw: (words, item) =>
+    respond(words, truth, 2, rounded(words, item, items - 1, 1)),
   says: sayEnd,
 });
 
@@ -46,12 +46,12 @@ export const MEANS = {
           (items - 1) * steps <= 2 ** 52,
         lost: max(ends.lost, near),
         head: 2 + steps + window,
-        draw: async (words, item) => {
-          if (await words.coin(share)) return ends.draw(words, item);
-          const start = await rounded(words, item, items - 1, steps);
-          const keep = await words.coin(inside);
-          const inner = start + (await words.below(window));
-          const outer = await words.below(steps);
+        draw: (words, item) => {
+          if (words.coin(share)) return ends.draw(words, item);
+          const start = rounded(words, item, items - 1, steps);
+          const keep = words.coin(inside);
+          const inner = start + (words.below(window));
+          const outer = words.below(steps);
           return 2 + (keep ? inner : outer + (outer >= start && window));
         },
         says: (number) => (number < 2 ? sayEnd(number) : `place ${number - 2} of ${steps + window}`),

@@ -1,5 +1,5 @@
 /** How the answer to a value becomes a message. */
-import { concat, little, utf8 } from "./bytes.js";
+import { concat, four, little, utf8 } from "./bytes.js";
 import { need, whole } from "./errors.js";
 import { recordOf } from "./oracles.js";
 import { NONE } from "./values.js";
@@ -18,11 +18,12 @@ export function header({ version, tag, strata, periods }, period, stratum) {
   return [0xd1, 1, ...little(version, 2), ...tag, ...little(period, 2), at, 0];
 }
 
-/** The part of the question that a device answers, and what it draws once for it. */
-export async function partOf({ oracle: { sampled, parts } }, words) {
-  const number = sampled ? await (await words("part")).below(parts.length) : 0;
+/** The part of the question that a device answers, and what it draws once for it. For each
+ * purpose, `draw` gives what some work draws. */
+export async function partOf({ oracle: { sampled, parts } }, draw) {
+  const number = sampled ? await draw((words) => words.below(parts.length), "part") : 0;
   const own = parts[number];
-  return { number, own, seed: own.seed ? await own.seed(await words("seed")) : 0 };
+  return { number, own, seed: own.seed ? await draw(own.seed, "seed") : 0 };
 }
 
 /** The answer to a value, as [its canonical text, item]; [NONE] if it is not counted. No
@@ -40,23 +41,25 @@ export function answerOf({ domain }, { number, own, seed }, value) {
 
 /** The answer as the oracle knows it. Where the domain has no "none", that is a random
  * item. */
-export async function itemOf({ domain }, { number }, [text, item], words) {
+export function itemOf({ domain }, { number }, [text, item], draw) {
   const [items, , none] = domain.asks[number];
   if (!items) return utf8(text);
   if (text !== NONE) return item;
-  return none ? items - 1 : (await words("none")).below(items);
+  return none ? items - 1 : draw((words) => words.below(items), "none");
 }
 
-/** A message, drawn from the words that `words` gives for each purpose. */
-export async function messageOf(task, part, answer, period, stratum, words) {
+/** A message. Without noise of its own, it says the same in every period. */
+export async function messageOf(task, part, answer, draw, period, stratum, slot = 0) {
   const head = header(task, period, stratum);
   const { own, seed } = part;
   const [text] = answer;
-  const item = await itemOf(task, part, answer, words);
-  const noise = (purpose) => words(purpose, text);
-  const kept = own.keep && (await own.keep(await noise("permanent"), item, seed, text !== NONE));
-  const said = own.keep
-    ? await own.send(await noise("instant"), kept, seed)
-    : await own.draw(await noise("once"), item);
+  const item = await itemOf(task, part, answer, draw);
+  const keep = (words) => own.keep(words, item, seed, text !== NONE);
+  const once = (words) => own.draw(words, item);
+  const kept = own.keep && (await draw(keep, "permanent", text));
+  const send = (words) => own.send(words, kept, seed);
+  // by the whole digest: two documents with equal tags can be made on purpose
+  const when = ["instant", task.digest, four(period), four(slot), text];
+  const said = await (own.keep ? draw(send, ...when) : draw(once, "once", text));
   return concat([head, recordOf(task.oracle, part, said)]);
 }

@@ -24,7 +24,7 @@ export const ONCE = {
       valid: items,
       lost: unaryLoss(one, zero),
       bits: items,
-      draw: async (words, item) => [0, await encoded(words, one, zero, items, item)],
+      draw: (words, item) => [0, encoded(words, one, zero, items, item)],
       says: sayOnes,
     }),
   ],
@@ -41,15 +41,15 @@ export const ONCE = {
         1,
       ),
       // a set of others (Floyd's algorithm); the true item may take the place of one
-      draw: async (words, item) => {
-        const keep = await words.coin(truth);
+      draw: (words, item) => {
+        const keep = words.coin(truth);
         const others = new Set();
         for (let last = items - 1 - size; last < items - 1; last++) {
-          const drawn = await words.below(last + 1);
+          const drawn = words.below(last + 1);
           others.add(others.has(drawn) ? last : drawn);
         }
         const listed = [...others].map((one) => one + (one >= item));
-        const at = await words.below(size);
+        const at = words.below(size);
         if (keep) listed[at] = item;
         const bits = Array(items).fill(0);
         for (const one of listed) bits[one] = 1;
@@ -68,10 +68,10 @@ export const ONCE = {
         valid: digits && prime < 2 ** 20 && isPrime(prime) && items <= pool && pool < HALF,
         lost: responseLoss(truth, prime),
         head: pool * prime,
-        draw: async (words, item) => {
-          const row = await words.below(pool);
+        draw: (words, item) => {
+          const row = words.below(pool);
           return (
-            row * prime + (await respond(words, truth, prime, linear(prime, digits, row, item)))
+            row * prime + (respond(words, truth, prime, linear(prime, digits, row, item)))
           );
         },
         says: sayHashed(prime),
@@ -91,12 +91,12 @@ export const ONCE = {
         blocks * side <= ONE,
       lost: responseLoss(truth, 2 * blocks),
       head: blocks * side,
-      draw: async (words, item) => {
-        const own = await words.coin(truth);
+      draw: (words, item) => {
+        const own = words.coin(truth);
         const [row, block] = split(item + blocks, blocks);
         // of 2 · blocks − 1 halves that are equally likely, one lies in the own block
-        const [further] = split((await words.below(2 * blocks - 1)) + 1, 2);
-        let column = await words.below(side);
+        const [further] = split((words.below(2 * blocks - 1)) + 1, 2);
+        let column = words.below(side);
         // in the own block: change the sign, if it is wrong, by the row's lowest bit
         const near = own || !further;
         if (near && isOdd(row & column) === own) column = (column ^ (row & -row)) >>> 0;

@@ -16,10 +16,10 @@ export const SKETCHES = {
       lost: unaryLoss(ONE - flip, flip),
       head: rows,
       bits: columns,
-      draw: async (words, item) => {
-        const row = await words.below(rows);
-        const bits = await words.biased(flip, columns);
-        bits[place(digest(item), row, columns)] = +!(await words.coin(flip));
+      draw: (words, item) => {
+        const row = words.below(rows);
+        const bits = words.biased(flip, columns);
+        bits[place(digest(item), row, columns)] = +!(words.coin(flip));
         return [row, bits];
       },
       says: (row, ones) => `row ${row}, and ${ones.length} of ${columns} places`,
@@ -32,11 +32,11 @@ export const SKETCHES = {
       valid: isSketch(items, rows, columns),
       lost: responseLoss(truth, 2),
       head: 2 * rows * columns,
-      draw: async (words, item) => {
-        const row = await words.below(rows);
-        const column = await words.below(columns);
+      draw: (words, item) => {
+        const row = words.below(rows);
+        const column = words.below(columns);
         const minus = isOdd(column & place(digest(item), row, columns));
-        const said = minus === (await words.coin(truth));
+        const said = minus === (words.coin(truth));
         return (row * columns + column) * 2 + said;
       },
       says: (number) => {

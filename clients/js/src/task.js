@@ -18,7 +18,7 @@ import { nanoUp, times } from "./exact.js";
 import { answerOf, HEADER, messageOf, partOf } from "./message.js";
 import { publicKey, verify } from "./signing.js";
 import { isText } from "./values.js";
-import { fresh } from "./words.js";
+import { drawn, fresh } from "./words.js";
 
 /** A question to devices; `Task.fromJSON` reads one. */
 export class Task {
@@ -79,8 +79,8 @@ export class Task {
   /** A message with fresh noise, as if from a device of its own: for tests, and pages that
    * show what noise does. A device answers with `client.answer`. */
   async rehearse(value, { period = 0, stratum } = {}) {
-    const words = fresh();
-    const part = await partOf(this, () => words);
-    return messageOf(this, part, answerOf(this, part, value), period, stratum, () => words);
+    const draw = (work) => drawn(fresh, work);
+    const part = await partOf(this, draw);
+    return messageOf(this, part, answerOf(this, part, value), draw, period, stratum);
   }
 }
