@@ -6,11 +6,6 @@
  * Made from src/ by tools/bundle_js.py: change it there.
  */
 
-/** What the language has, by short names. */
-
-const { abs, ceil, floor, max, min, round } = Math;
-const { parse, stringify } = JSON;
-
 /** Errors that are raised on purpose, and what is asked before they are. */
 
 /** What is refused or fails on purpose; nothing was sent. `code` is "budget" where the
@@ -27,24 +22,32 @@ class DitherError extends Error {
 const REFUSED = "is not what devices accept";
 
 /** Without a code, `tried` knows which one it is. */
-function need(condition, code, message = REFUSED) {
+const need = (condition, code, message = REFUSED) => {
   if (!condition) throw new DitherError(code, message);
-}
+};
+
+const needTask = (condition, message) => need(condition, "task", message);
 
 /** What is made of a text from outside. Where that breaks, the text is at fault. */
-function tried(code, work) {
+const tried = (code, work) => {
   try {
     return work();
   } catch (problem) {
     throw problem.code ? problem : new DitherError(code, REFUSED);
   }
-}
+};
 
 /** Whether it is a whole number between two ends. */
 const whole = (value, low, high) => Number.isInteger(value) && low <= value && value <= high;
 
 /** The names of an object's lines, in the order of the document: that is sorted. */
 const keys = (read) => Object.keys(read).join(" ");
+
+/** What the language has, by short names. */
+
+const { abs, ceil, floor, max, min, round } = Math;
+const { entries, freeze, values: valuesOf } = Object;
+const { parse, stringify } = JSON;
 
 /** The text that a value is known by in every language. */
 
@@ -54,14 +57,14 @@ const LONGEST_LISTED = 2 ** 20; // and of any text that is looked at
 
 /** The text a value is known by in every language; null if it has none. A number beyond
  * 2^53 has lost digits: pass such whole numbers as BigInt. */
-function canonical(value) {
+const canonical = (value) => {
   if (typeof value === "boolean") return `b:${+value}`;
   const short = typeof value === "bigint" && value * value < 2n ** 2048n;
   if (short || Number.isSafeInteger(value)) return `i:${BigInt(value)}`;
   if (!isText(value) || value.length > LONGEST_LISTED) return null;
   const text = value.normalize("NFC");
   return text && wellFormed(text) ? `s:${text}` : null;
-}
+};
 
 const isText = (value) => typeof value === "string";
 
@@ -87,16 +90,16 @@ const fromLittle = (bytes) => bytes.reduceRight((number, byte) => number * 256 +
 const sizeOf = (outcomes) => range(8).find((size) => 256 ** size >= outcomes);
 
 /** Parts behind their lengths: no two lists of parts give the same bytes. */
-function frame(...parts) {
+const frame = (...parts) => {
   const bytes = parts.map((part) => (isText(part) ? utf8(part) : part));
   return concat(bytes.flatMap((part) => [four(part.length), part]));
-}
+};
 
-function subtle() {
+const subtle = () => {
   const found = globalThis.crypto?.subtle;
   need(found, "device", "has no WebCrypto: use https, or in Node 18 import node.js first");
   return found;
-}
+};
 
 const SHA = "SHA-256";
 const bytesOf = async (buffer) => new Uint8Array(await buffer);
@@ -104,11 +107,11 @@ const bytesOf = async (buffer) => new Uint8Array(await buffer);
 const sha256 = (bytes) => bytesOf(subtle().digest(SHA, bytes));
 
 /** HMAC-SHA256 under a key, for one text after another. */
-function hmac(secret) {
+const hmac = (secret) => {
   const name = "HMAC";
   const key = subtle().importKey("raw", secret, { name, hash: SHA }, false, ["sign"]);
   return async (bytes) => bytesOf(subtle().sign(name, await key, Uint8Array.from(bytes)));
-}
+};
 
 const newSecret = () => toHex(crypto.getRandomValues(new Uint8Array(32)));
 
@@ -119,7 +122,7 @@ const ONE = 2 ** 32;
 const HALF = ONE / 2;
 
 /** Draws from words that `next` gives one by one. */
-function drawing(next) {
+const drawing = (next) => {
   /** Heads with probability threshold / 2^32: a word that equals it is tails. */
   const coin = (threshold) => next() < threshold;
 
@@ -143,13 +146,13 @@ function drawing(next) {
   }
 
   return { coin, below, biased };
-}
+};
 
 const RUN_OUT = {};
 
 /** What `work` draws from a source of words. When they run out, it begins anew with more:
  * the first ones stay as they are, and so does what it drew from them. */
-async function drawn(source, work) {
+const drawn = async (source, work) => {
   for (let known = []; ; known = [...known, ...(await source(known.length || 8))]) {
     let taken = 0;
     const next = () => {
@@ -162,11 +165,11 @@ async function drawn(source, work) {
       if (problem !== RUN_OUT) throw problem;
     }
   }
-}
+};
 
 /** Words that follow from a key: HMAC-SHA256(key, 0), HMAC-SHA256(key, 1), … They come in
  * eights. */
-function keyed(key) {
+const keyed = (key) => {
   const block = hmac(key);
   let next = 0;
   return async (count) => {
@@ -174,15 +177,15 @@ function keyed(key) {
     const bytes = [...concat(await Promise.all(blocks))];
     return range(count).map((at) => fromLittle(bytes.slice(4 * at, 4 * at + 4)));
   };
-}
+};
 
 /** Words that nobody can draw again. */
-function fresh(count) {
+const fresh = (count) => {
   const most = 16_384; // getRandomValues gives 65,536 bytes at a time
   const words = new Uint32Array(count);
   for (let at = 0; at < count; at += most) crypto.getRandomValues(words.subarray(at, at + most));
   return words;
-}
+};
 
 /** Exact numbers: what probabilities lose, rounded up. */
 
@@ -193,25 +196,25 @@ const product = (...factors) =>
 const ceiling = (over, under) => (over + under - 1n) / under;
 
 /** The smallest float that is at least a fraction of positive whole numbers. */
-function floatUp(over, under) {
+const floatUp = (over, under) => {
   const scaled = over << 4096n; // so that the quotient has all digits that count
   const shift = (scaled / under).toString(2).length - 53;
   return Number(ceiling(scaled, under << BigInt(shift))) * 2 ** (shift - 4096);
-}
+};
 
 /** Moved up past what rounding, and the platform's logarithm, can be off. */
-function up(value) {
+const up = (value) => {
   const moved = value + value * 2 ** -40;
   return moved + moved * (2 ** -53 + 2 ** -105); // the next float
-}
+};
 
 /** ln of a ratio of two products, rounded up; 0 where it would be negative. */
-function loss(over, under) {
+const loss = (over, under) => {
   const least = product(...under);
   const excess = product(...over) - least;
   if (excess <= 0n) return 0;
   return excess >> 1000n >= least ? Infinity : up(Math.log1p(floatUp(excess, least)));
-}
+};
 
 /** ε of keeping one of so many values with probability truth / whole. */
 const responseLoss = (truth, outcomes, whole = ONE) =>
@@ -223,30 +226,30 @@ const unaryLoss = (one, zero, whole = ONE) =>
   loss([one, whole - zero], [zero, whole - one]);
 
 /** ε of one message for those who know kept bits that all differ. */
-function bitsLoss(one, zero, bits) {
+const bitsLoss = (one, zero, bits) => {
   const most = max(loss([one], [zero]), loss([ONE - zero], [ONE - one]));
   return most < Infinity ? up(bits * most) : most;
-}
+};
 
 const UNIT = 10n ** 400n;
 const NANO = 10n ** 9n; // budgets are counted in units of 1e-9 ε
 
 /** A float as people write it, times UNIT: 0.1 is a tenth. */
-function written(value) {
+const written = (value) => {
   const [digits, exponent] = value.toExponential().split("e");
   const [first, rest = ""] = digits.split(".");
   return BigInt(first + rest) * 10n ** BigInt(400 + +exponent - rest.length);
-}
+};
 
 /** So many times an ε, rounded up. */
 const times = (count, value) => floatUp(BigInt(count) * written(value), UNIT);
 
 /** What is reserved for that, in units of 1e-9: never less than the float itself. */
-function nanoUp(count, value) {
+const nanoUp = (count, value) => {
   const reserved = (one, unit) => Number(ceiling(BigInt(count) * one * NANO, unit));
   const exact = BigInt(ceil(value * 2 ** 500));
   return max(reserved(written(value), UNIT), reserved(exact, 2n ** 500n));
-}
+};
 
 const nanoDown = (value) => Number((written(value) * NANO) / UNIT);
 
@@ -256,34 +259,34 @@ const shown = (value, digits) => `${+value.toPrecision(digits)}`;
 
 /** Keys for everything that a device draws about a task, HMAC-SHA256 under its secret; and
  * what some work draws under such a key. */
-function memoOf({ attribute, permanent }, secret, salt) {
+const memoOf = ({ attribute, permanent }, secret, salt) => {
   const hashed = hmac(fromHex(secret));
   const key = (...parts) => hashed(frame(fromHex(salt), attribute, permanent, ...parts));
   const draw = async (work, ...parts) => drawn(keyed(await key(...parts)), work);
   return { key, draw };
-}
+};
 
 /** A message's id: the same for a retry, and in no relation to those of other periods. */
-async function idOf(secret, name, first, slot) {
+const idOf = async (secret, name, first, slot) => {
   const whole = await hmac(fromHex(secret))(frame("message id", name, first, four(slot)));
   return whole.slice(0, 16);
-}
+};
 
 /** What several oracles draw and say alike. */
 
 /** Keep a value with probability truth / 2^32, or draw one of the others. */
-function respond(words, truth, outcomes, value) {
+const respond = (words, truth, outcomes, value) => {
   const keep = words.coin(truth);
   const other = words.below(outcomes - 1);
   return keep ? value : other + (other >= value);
-}
+};
 
 /** All bits as if they were zero, then the item's own. */
-function encoded(words, one, zero, items, item) {
+const encoded = (words, one, zero, items, item) => {
   const bits = words.biased(zero, items);
   bits[item] = +(words.coin(one));
   return bits;
-}
+};
 
 /** How often a number holds another, and what is left. */
 const split = (number, by) => [floor(number / by), number % by];
@@ -291,10 +294,10 @@ const split = (number, by) => [floor(number / by), number % by];
 /** The first few places by their names. */
 const some = (ones, named) => ones.slice(0, 8).map(named).join(", ");
 
-function sayOnes(_, ones, named) {
+const sayOnes = (_, ones, named) => {
   const more = ones.length - 8;
   return some(ones, named) + (more > 0 ? ` and ${more} more` : "");
-}
+};
 
 const sayItem = (number, _, named) => named(number);
 
@@ -309,37 +312,8 @@ const MOST_ITEMS = 2 ** 30;
 
 const isFlag = (value) => typeof value === "boolean";
 
-/** For the names of its lines, what follows from them: `asks`, which has for each part of
- * the question how many items there are, whether their mean is asked, and whether the last
- * of them is "none"; how many answers are `different`; the answer to a value, as
- * [its canonical text, item]; and items' names. */
-const DOMAINS = {
-  __proto__: null,
-
-  "none values": (none, values) => {
-    const places = new Map(values.map((value, at) => [canonical(value), at]));
-    need(places.size === values.length && !places.has(null));
-    return counted(
-      values.length,
-      none,
-      (known) => places.get(known),
-      (at) => values[at],
-    );
-  },
-
-  "below from none": (below, from, none) => {
-    need([from, below].every(Number.isSafeInteger));
-    const place = (known) => (known?.startsWith("i:") ? known.slice(2) - from : -1);
-    return counted(below - from, none, place, (at) => from + at);
-  },
-
-  "ask branching high low none step": numbers,
-  "attributes pairs": attributes,
-  "alphabet longest step": vocabulary,
-};
-
 /** Values that are counted one by one, and "none", which may have an item of its own. */
-function counted(count, none, place, name) {
+const counted = (count, none, place, name) => {
   need(whole(count, 1, MOST_ITEMS) && isFlag(none));
   return {
     asks: [[count + none, false, none]],
@@ -351,7 +325,7 @@ function counted(count, none, place, name) {
     },
     name: (at) => (at < count ? `${name(at)}` : "none"),
   };
-}
+};
 
 /** Any text, known by its bytes. */
 const OPEN = {
@@ -363,16 +337,8 @@ const OPEN = {
   },
 };
 
-/** A domain from a document; null is any text. */
-function domainOf(read) {
-  if (read === null) return OPEN;
-  const made = DOMAINS[keys(read)];
-  need(made);
-  return made(...Object.values(read));
-}
-
 /** Numbers on a grid between two public bounds; others are rounded, or cut to an end. */
-function numbers(ask, branching, high, low, none, step) {
+const numbers = (ask, branching, high, low, none, step) => {
   const plain = (one) =>
     one === 0 || (Number.isFinite(one) && 1e-4 <= abs(one) && abs(one) <= 1e15);
   const steps = (high - low) / step;
@@ -407,11 +373,11 @@ function numbers(ask, branching, high, low, none, step) {
       return named(start) + (start < end ? ` to ${named(end)}` : "");
     },
   };
-}
+};
 
 /** Several attributes of a device, of which it answers one, or one pair. Each has values;
  * or numbers, of which the mean is asked. */
-function attributes(fields, pairs) {
+const attributes = (fields, pairs) => {
   const names = fields.map(([name]) => name);
   const apart = new Set(names).size === names.length && names.every(isText) && names.every(canonical);
   need(apart && whole(names.length, 2, 256) && isFlag(pairs));
@@ -452,10 +418,10 @@ function attributes(fields, pairs) {
       return places.map((at, turn) => `${names[at]} ${domains[at].name(items[turn], 0)}`).join(", ");
     },
   };
-}
+};
 
 /** Words of an alphabet, of which each device sends a prefix of one length. */
-function vocabulary(alphabet, longest, step) {
+const vocabulary = (alphabet, longest, step) => {
   const letters = new Set(alphabet);
   const apart = [...alphabet].length === letters.size && whole(letters.size, 2, 4096);
   const plain = canonical(alphabet) === `s:${alphabet}` && !letters.has("\0");
@@ -475,20 +441,57 @@ function vocabulary(alphabet, longest, step) {
       return known && [`p:${word.slice(0, end).join("")}${word.length < end ? "\0" : ""}`];
     },
   };
-}
+};
+
+/** For the names of its lines, what follows from them: `asks`, which has for each part of
+ * the question how many items there are, whether their mean is asked, and whether the last
+ * of them is "none"; how many answers are `different`; the answer to a value, as
+ * [its canonical text, item]; and items' names. */
+const DOMAINS = {
+  __proto__: null,
+
+  "none values": (none, values) => {
+    const places = new Map(values.map((value, at) => [canonical(value), at]));
+    need(places.size === values.length && !places.has(null));
+    return counted(
+      values.length,
+      none,
+      (known) => places.get(known),
+      (at) => values[at],
+    );
+  },
+
+  "below from none": (below, from, none) => {
+    need([from, below].every(Number.isSafeInteger));
+    const place = (known) => (known?.startsWith("i:") ? known.slice(2) - from : -1);
+    return counted(below - from, none, place, (at) => from + at);
+  },
+
+  "ask branching high low none step": numbers,
+  "attributes pairs": attributes,
+  "alphabet longest step": vocabulary,
+};
+
+/** A domain from a document; null is any text. */
+const domainOf = (read) => {
+  if (read === null) return OPEN;
+  const made = DOMAINS[keys(read)];
+  need(made);
+  return made(...valuesOf(read));
+};
 
 /** Hashes that any language computes in 32-bit integers. */
 
 const multiplied = Math.imul;
 
-function mixed(word) {
+const mixed = (word) => {
   word = multiplied(word ^ (word >>> 16), 0x85ebca6b);
   word = multiplied(word ^ (word >>> 13), 0xc2b2ae35);
   return (word ^ (word >>> 16)) >>> 0;
-}
+};
 
 /** MurmurHash3, x86, 32 bits. */
-function murmur(bytes, state) {
+const murmur = (bytes, state) => {
   const { length } = bytes;
   const turned = (word, by) => (word << by) | (word >>> (32 - by));
   for (let at = 0; at < length; at += 4) {
@@ -497,7 +500,7 @@ function murmur(bytes, state) {
     if (at + 4 <= length) state = multiplied(turned(state, 13), 5) + 0xe6546b64;
   }
   return mixed(state ^ length);
-}
+};
 
 /** Two numbers for a text of an open vocabulary. */
 const digest = (bytes) => [0x9747b28c, 0x3c6ef372].map((seed) => murmur(bytes, seed));
@@ -507,23 +510,23 @@ const place = ([first, second], row, size) =>
   mixed(first + mixed(second + multiplied(row + 1, 0x9e3779b9))) % size;
 
 /** Σ of the products of two numbers' digits in base `prime`, modulo the prime. */
-function linear(prime, digits, one, other) {
+const linear = (prime, digits, one, other) => {
   const digit = (number, at) => floor(number / prime ** at) % prime;
   return range(digits).reduce((sum, at) => sum + digit(one, at) * digit(other, at), 0) % prime;
-}
+};
 
 /** Whether a number up to 2^32 is a power of two. */
 const isPower = (number) => number > 0 && !(number & (number - 1));
 
-function isPrime(number) {
+const isPrime = (number) => {
   for (let at = 2; at * at <= number; at++) if (number % at === 0) return false;
   return number > 1;
-}
+};
 
-function isOdd(bits) {
+const isOdd = (bits) => {
   for (let shift = 16; shift; shift >>= 1) bits ^= bits >>> shift;
   return (bits & 1) > 0;
-}
+};
 
 /** Oracles for answers that are given again and again: noise that is kept, and fresh noise
  * on top. */
@@ -532,20 +535,19 @@ const SQUARE = product(ONE, ONE);
 
 /** Two layers of response: a kept one, and one for each message, which names the device's
  * function where there are several. `stale` is how likely a symbol stays, of 2^32. */
-function responses(kept, sent, values, functions) {
-  const [forEver, instant] = [kept, sent].map((one) => responseLoss(one, values));
+const responses = (kept, sent, values, functions) => {
+  const [ever, instant] = [kept, sent].map((one) => responseLoss(one, values));
   const others = product(values - 1);
   const truth = product(kept, sent, others) + product(ONE - kept, ONE - sent);
   return {
-    valid: forEver && instant,
-    lost: loss([truth, others], [SQUARE * others - truth]),
-    ...{ forEver, instant, stale: sent },
+    lost: ever && instant && loss([truth, others], [SQUARE * others - truth]),
+    ...{ ever, instant, stale: sent },
     head: functions * values,
     tracking: functions,
     send: (words, held, seed) =>
       (functions > 1 && seed * values) + (respond(words, sent, values, held)),
   };
-}
+};
 
 /** Fresh noise on kept bits: a one is sent as one with probability `one` / 2^32, a zero
  * with `zero`. */
@@ -567,9 +569,13 @@ const KEPT = {
     (items, one, zero, _, sentOne, sentZero) => {
       const said = (kept) => product(kept, sentOne) + product(ONE - kept, sentZero);
       return {
-        valid: one > zero && sentOne > sentZero && sentZero && sentOne < ONE,
-        lost: unaryLoss(said(one), said(zero), SQUARE),
-        forEver: unaryLoss(one, zero),
+        lost:
+          one > zero &&
+          sentOne > sentZero &&
+          sentZero &&
+          sentOne < ONE &&
+          unaryLoss(said(one), said(zero), SQUARE),
+        ever: unaryLoss(one, zero),
         ...resent(sentOne, sentZero, items),
         keep: (words, item) => encoded(words, one, zero, items, item),
         says: sayOnes,
@@ -591,12 +597,12 @@ const KEPT = {
       const plain = functions === 1;
       return {
         ...layers,
-        valid:
-          layers.valid &&
+        lost:
           whole(functions, 1, 256) &&
           items > 1 &&
           whole(values, 2, 2 ** 20) &&
-          (!plain || values === items),
+          (!plain || values === items) &&
+          layers.lost,
         seed: (words) => words.below(functions),
         keep: (words, item, seed) =>
           respond(words, kept, values, plain ? item : hashed(item, seed)),
@@ -628,9 +634,8 @@ const KEPT = {
         [0, 1].map((side) => pairs.flatMap((pair, at) => Array(ways[at]).fill(pair[side])));
       const kept = [ONE - flip, flip];
       return {
-        valid: sentOne > sentZero && flip < HALF,
-        lost: loss(...factors(...ratios)),
-        forEver: loss(...factors(kept, kept)),
+        lost: sentOne > sentZero && flip < HALF && loss(...factors(...ratios)),
+        ever: loss(...factors(kept, kept)),
         ...resent(sentOne, sentZero, bits),
         head: cohorts,
         tracking: cohorts,
@@ -656,17 +661,16 @@ const KEPT = {
 
 /** A place of a grid of `top` steps on one of `steps`: up or down at random, so that its
  * mean stays exactly. */
-function rounded(words, item, top, steps) {
+const rounded = (words, item, top, steps) => {
   const [whole, rest] = split(item * steps, top);
   return whole + ((words.below(top)) < rest);
-}
+};
 
 const sayEnd = (number) => (number ? "high" : "low");
 
 /** A number rounded to one end of its range, and that end told truly at `truth`. */
 const binary = (items, _, truth) => ({
-  valid: items > 1,
-  lost: responseLoss(truth, 2),
+  lost: items > 1 && responseLoss(truth, 2),
   head: 2,
   mean: true,
   draw: (words, item) =>
@@ -685,13 +689,12 @@ const MEANS = {
       const near = loss([inside, steps], [ONE - inside, window]);
       return {
         ...ends,
-        valid:
-          ends.valid &&
+        lost:
           ends.lost &&
           near &&
           [steps, window].every((one) => whole(one, 1, 2 ** 16)) &&
-          (items - 1) * steps <= 2 ** 52,
-        lost: max(ends.lost, near),
+          (items - 1) * steps <= 2 ** 52 &&
+          max(ends.lost, near),
         head: 2 + steps + window,
         draw: (words, item) => {
           if (words.coin(share)) return ends.draw(words, item);
@@ -712,7 +715,7 @@ const MEANS = {
       const layers = responses(kept, sent, 2, 1);
       return {
         ...layers,
-        valid: layers.valid && items > 1,
+        lost: items > 1 && layers.lost,
         mean: true,
         rounds: true,
         seed: (words) => words.below(items - 1),
@@ -742,8 +745,7 @@ const ONCE = {
   unary: [
     "items kind one zero",
     (items, _, one, zero) => ({
-      valid: items,
-      lost: unaryLoss(one, zero),
+      lost: items && unaryLoss(one, zero),
       bits: items,
       draw: (words, item) => [0, encoded(words, one, zero, items, item)],
       says: sayOnes,
@@ -753,8 +755,7 @@ const ONCE = {
   "subset selection": [
     "items kind size truth",
     (items, _, size, truth) => ({
-      valid: 0 < size && size < items && size <= 2 ** 16,
-      lost: loss([truth, items - size], [ONE - truth, size]),
+      lost: 0 < size && size < items && size <= 2 ** 16 && loss([truth, items - size], [ONE - truth, size]),
       bits: items,
       // the number of sets; about, where there are many
       outcomes: range(min(size, items - size, 99)).reduce(
@@ -786,8 +787,13 @@ const ONCE = {
     (digits, items, _, prime, truth) => {
       const pool = prime ** digits;
       return {
-        valid: digits && prime < 2 ** 20 && isPrime(prime) && items <= pool && pool < HALF,
-        lost: responseLoss(truth, prime),
+        lost:
+          digits &&
+          prime < 2 ** 20 &&
+          isPrime(prime) &&
+          items <= pool &&
+          pool < HALF &&
+          responseLoss(truth, prime),
         head: pool * prime,
         draw: (words, item) => {
           const row = words.below(pool);
@@ -803,14 +809,13 @@ const ONCE = {
   "Hadamard response": [
     "blocks items kind side truth",
     (blocks, items, _, side, truth) => ({
-      // of blocks · side numbers, each is drawn from one word
-      valid:
+      lost:
         items &&
         isPower(blocks) &&
         isPower(side) &&
         ceil(items / blocks) < side &&
-        blocks * side <= ONE,
-      lost: responseLoss(truth, 2 * blocks),
+        blocks * side <= ONE &&
+        responseLoss(truth, 2 * blocks),
       head: blocks * side,
       draw: (words, item) => {
         const own = words.coin(truth);
@@ -838,8 +843,7 @@ const SKETCHES = {
   "count-mean sketch": [
     "columns flip items kind rows",
     (columns, flip, items, _, rows) => ({
-      valid: isSketch(items, rows, columns),
-      lost: unaryLoss(ONE - flip, flip),
+      lost: isSketch(items, rows, columns) && unaryLoss(ONE - flip, flip),
       head: rows,
       bits: columns,
       draw: (words, item) => {
@@ -855,8 +859,7 @@ const SKETCHES = {
   "Hadamard sketch": [
     "columns items kind rows truth",
     (columns, items, _, rows, truth) => ({
-      valid: isSketch(items, rows, columns),
-      lost: responseLoss(truth, 2),
+      lost: isSketch(items, rows, columns) && responseLoss(truth, 2),
       head: 2 * rows * columns,
       draw: (words, item) => {
         const row = words.below(rows);
@@ -879,7 +882,8 @@ const SKETCHES = {
  * A message is a number below `head`, and a list of `bits` where there are some. Words are
  * drawn in the order that the page of the test vectors states. An oracle for answers that
  * are given again draws a `seed` once, what it will `keep` once for each answer, and what it
- * will `send` for each message; another one draws all with `draw`.
+ * will `send` for each message; another one draws all with `draw`. What loses nothing is
+ * refused: where numbers do not fit together, `lost` is 0 or false.
  */
 
 const ORACLES = { __proto__: null, ...ONCE, ...SKETCHES, ...KEPT, ...MEANS };
@@ -887,26 +891,26 @@ const CHANCES = /^(truth|one|zero|flip|kept.*|sent|binary|inside)$/; // neither 
 const MOST_BITS = 2 ** 20; // more would keep a small device busy
 
 /** One oracle from a document; its numbers are checked before they are used. */
-function single(read) {
+const single = (read) => {
   const [lines, made] = ORACLES[read.kind] ?? [];
   const { items } = read;
   const small = ([line, value]) => {
     const inner = CHANCES.test(line);
     return line === "kind" || line === "family" || whole(value, +inner, ONE - inner);
   };
-  const fits = keys(read) === lines && Object.entries(read).every(small);
+  const fits = keys(read) === lines && entries(read).every(small);
   need(fits && items <= MOST_ITEMS + 1);
-  const usual = { valid: true, head: 1, bits: 0, instant: Infinity, stale: ONE, mean: false };
-  const oracle = { ...usual, ...made(...Object.values(read)) };
-  const { valid, lost, head, bits, keep } = oracle;
-  need(valid && 0 < lost && lost < Infinity && bits <= MOST_BITS && head <= 2 ** 53);
+  const usual = { head: 1, bits: 0, instant: Infinity, stale: ONE, mean: false };
+  const oracle = { ...usual, ...made(...valuesOf(read)) };
+  const { lost, head, bits, keep } = oracle;
+  need(0 < lost && lost < Infinity && bits <= MOST_BITS && head <= 2 ** 53);
   const outcomes = head * 2 ** min(bits, 64);
   const size = sizeOf(head) + ceil(bits / 8);
-  return { forEver: lost, outcomes, tracking: keep ? 1 : outcomes, ...oracle, items, size };
-}
+  return { ever: lost, outcomes, tracking: keep ? 1 : outcomes, ...oracle, items, size };
+};
 
 /** An oracle, or several of which a device draws one, once and for all. */
-function oracleOf(read) {
+const oracleOf = (read) => {
   const sampled = read.kind === "sampled";
   const parts = (sampled ? read.parts : [read]).map(single);
   const all = (line) => parts.map((part) => part[line]);
@@ -918,50 +922,50 @@ function oracleOf(read) {
   const seen = all(most("stale") > 0.99 * ONE ? "outcomes" : "tracking");
   return {
     ...{ sampled, parts, size: sampled + most("size") },
-    ...{ lost: most("lost"), forEver: most("forEver"), instant: most("instant") },
+    ...{ lost: most("lost"), ever: most("ever"), instant: most("instant") },
     kinds: seen.reduce((sum, one) => sum + one),
   };
-}
+};
 
 /** A record: the part's number, where there are several; the number that is said, in as
  * few bytes as hold the largest; bits, the lowest first. All parts have the same size. */
-function recordOf({ sampled, size }, { number, own }, drawn) {
+const recordOf = ({ sampled, size }, { number, own }, drawn) => {
   const [said, bits = []] = [drawn].flat();
   const record = Array(size).fill(0);
   const start = [...(sampled ? [number] : []), ...little(said, sizeOf(own.head))];
   record.splice(0, start.length, ...start);
   bits.forEach((bit, at) => (record[start.length + (at >> 3)] |= bit << (at & 7)));
   return record;
-}
+};
 
 /** How the answer to a value becomes a message. */
 
 const HEADER = 16; // bytes of a message in front of its record
 
-function checkBelow(code, value, end) {
+const checkBelow = (code, value, end) => {
   need(whole(value, 0, end - 1), code, `must be a whole number below ${end}`);
-}
+};
 
 /** What stands in front of a record: which task, period and stratum. */
-function header({ version, tag, strata, periods }, period, stratum) {
+const header = ({ version, tag, strata, periods }, period, stratum) => {
   checkBelow("period", period, periods);
   const at = strata.length ? strata.indexOf(stratum) : -(stratum !== undefined);
   need(at >= 0, "stratum", `must be one of: ${strata}`);
   return [0xd1, 1, ...little(version, 2), ...tag, ...little(period, 2), at, 0];
-}
+};
 
 /** The part of the question that a device answers, and what it draws once for it. For each
  * purpose, `draw` gives what some work draws. */
-async function partOf({ oracle: { sampled, parts } }, draw) {
+const partOf = async ({ oracle: { sampled, parts } }, draw) => {
   const number = sampled ? await draw((words) => words.below(parts.length), "part") : 0;
   const own = parts[number];
   return { number, own, seed: own.seed ? await draw(own.seed, "seed") : 0 };
-}
+};
 
 /** The answer to a value, as [its canonical text, item]; [NONE] if it is not counted. No
  * value makes this fail: an error would tell something about it. Values that are rounded
  * alike are one answer. */
-function answerOf({ domain }, { number, own, seed }, value) {
+const answerOf = ({ domain }, { number, own, seed }, value) => {
   try {
     const found = domain.answer(value, number) || [NONE];
     const side = +(found[1] > seed);
@@ -969,19 +973,19 @@ function answerOf({ domain }, { number, own, seed }, value) {
   } catch {
     return [NONE]; // an object can do anything when it is looked at
   }
-}
+};
 
 /** The answer as the oracle knows it. Where the domain has no "none", that is a random
  * item. */
-function itemOf({ domain }, { number }, [text, item], draw) {
+const itemOf = ({ domain }, { number }, [text, item], draw) => {
   const [items, , none] = domain.asks[number];
   if (!items) return utf8(text);
   if (text !== NONE) return item;
   return none ? items - 1 : draw((words) => words.below(items), "none");
-}
+};
 
 /** A message. Without noise of its own, it says the same in every period. */
-async function messageOf(task, part, answer, draw, period, stratum, slot = 0) {
+const messageOf = async (task, part, answer, draw, period, stratum, slot = 0) => {
   const head = header(task, period, stratum);
   const { own, seed } = part;
   const [text] = answer;
@@ -994,7 +998,7 @@ async function messageOf(task, part, answer, draw, period, stratum, slot = 0) {
   const when = ["instant", task.digest, four(period), four(slot), text];
   const said = await (own.keep ? draw(send, ...when) : draw(once, "once", text));
   return concat([head, recordOf(task.oracle, part, said)]);
-}
+};
 
 /** Days and periods. Days are counted from 1970, and begin at midnight UTC. */
 
@@ -1003,23 +1007,23 @@ const iso = (day) => new Date(day * DAY).toISOString().slice(0, 10);
 const dayOf = (moment) => floor(moment / DAY);
 
 /** The period of a day. */
-function periodOf({ first, end, starts, expires, every }, day) {
-  need(day >= first && day < end, "task", `is answered from ${starts} until before ${expires}`);
+const periodOf = ({ first, end, starts, expires, every }, day) => {
+  needTask(day >= first && day < end, `is answered from ${starts} until before ${expires}`);
   const number = every && floor((day - first) / every);
   const begin = first + number * every;
   return { number, first: iso(begin), until: iso(every ? min(begin + every, end) : end) };
-}
+};
 
 /** Who may ask: Ed25519 over the exact text of a document. */
 
 /** A public key from its hexadecimal text. */
-function publicKey(text) {
+const publicKey = (text) => {
   need(isHex(text) && text.length === 64, "trust", "must be 64 hexadecimal digits: key.public");
   return fromHex(text);
-}
+};
 
 /** Refuses a document that this key did not sign. */
-async function verify(document, signature, trusted) {
+const verify = async (document, signature, trusted) => {
   const name = "Ed25519";
   let right;
   try {
@@ -1028,8 +1032,8 @@ async function verify(document, signature, trusted) {
   } catch {
     throw new DitherError("device", `has no ${name} to check signatures`);
   }
-  need(right, "task", "is not signed by the trusted key, or was changed");
-}
+  needTask(right, "is not signed by the trusted key, or was changed");
+};
 
 /** What a device keeps: lists of tasks, memos, marks, reservations, messages and moments. */
 
@@ -1050,77 +1054,77 @@ const leftOf = ({ reservations, budget }) =>
   reservations.reduce((left, one) => left - one.cost, budget);
 
 /** Until which day a task has been answered, in messages that `counts`. */
-function answeredUntil(state, task, known, counts = () => true) {
+const answeredUntil = (state, task, known, counts = () => true) => {
   const rows = ofTask(state.messages, task).filter(counts);
   return [known, ...rows].map((one) => one.until).sort().pop();
-}
+};
 
 /** Notes what is known of a task now. */
-function note(state, { name, version, document, memo }, known, now) {
+const note = (state, { name, version, document, memo }, known, now) => {
   state.tasks = state.tasks.filter((one) => one !== known);
   state.tasks.push({ name, version, document, memo, until: known?.until ?? "", state: now });
   forgetUnused(state);
-}
+};
 
 /** Deletes the salts, and with them the noise, that no joined task needs. */
-function forgetUnused(state) {
+const forgetUnused = (state) => {
   const used = (memo) => state.tasks.some((one) => one.state === "joined" && one.memo === memo);
   state.memos = state.memos.filter((one) => used(one.id));
   state.marks = state.marks.filter((one) => used(one.memo));
-}
+};
 
 /** The memo that a task uses, and what has to be reserved for it in addition: tasks that
  * share a memo share its reservation, the largest of theirs. */
-function needed(state, task) {
+const needed = (state, task) => {
   const { salt = newSecret(), values = 0, cost = 0 } = memoRow(state, task) ?? {};
   const most = max(task.cost, cost);
   const memo = { id: task.memo, salt, values: max(task.distinct, values), cost: most };
   return { memo, extra: most - cost };
-}
+};
 
 /** Whether messages lose more, say more, come more often or for longer than agreed, or are
  * about something else: that another task has paid for a memo is no consent. */
-function asksMore(task, agreed) {
+const asksMore = (task, agreed) => {
   const often = ({ every, messages }, other) => every && messages * (other.every || Infinity);
   const much = ({ losses, end }) => [losses.lifetime, losses.message, losses.change, end];
   const limits = [...much(agreed), often(agreed, task)];
   const more = [...much(task), often(task, agreed)].some((one, at) => one > limits[at]);
   const strata = (one) => stringify(one.strata); // sent as they are
   return more || task.memo !== agreed.memo || strata(task) !== strata(agreed);
-}
+};
 
 /** One name is one line of versions, and each version one document. */
-function checkSuccessor(known, { version, document }) {
-  need(known.state !== "stopped", "task", "was stopped for good");
-  need(version >= known.version, "task", `is older than version ${known.version}`);
+const checkSuccessor = (known, { version, document }) => {
+  needTask(known.state !== "stopped", "was stopped for good");
+  needTask(version >= known.version, `is older than version ${known.version}`);
   const same = version > known.version || document === known.document;
-  need(same, "task", "is another document of its version");
-}
+  needTask(same, "is another document of its version");
+};
 
 /** What is known of a task; an error if it may not be answered as it is. */
-function joinedAs(state, task) {
+const joinedAs = (state, task) => {
   const known = knownTask(state, task);
-  need(known && known.state !== "left", "task", "has not been joined");
+  needTask(known && known.state !== "left", "has not been joined");
   checkSuccessor(known, task);
   return known;
-}
+};
 
 /** The period of a day, if it may still be answered. Where a later one has been, the clock
  * has gone back, or a new version counts in another way: to answer it now would be one
  * more message than time allows. */
-function openPeriod(state, task, day) {
+const openPeriod = (state, task, day) => {
   const known = joinedAs(state, task);
-  need(task.version === known.version, "task", "is newer than what was joined: update(task)");
+  needTask(task.version === known.version, "is newer than what was joined: update(task)");
   const period = periodOf(task, day);
   const others = (one) => one.first !== period.first || one.until !== period.until;
   const answered = answeredUntil(state, task, known, others);
-  need(period.first >= answered, "task", `was answered until before ${answered}`);
+  needTask(period.first >= answered, `was answered until before ${answered}`);
   return period;
-}
+};
 
 /** The answer, or "none" where the device has used up its distinct values. A task keeps to
  * its own number; all tasks of a memo together keep to what was reserved. */
-function allowed(state, task, answer, mark) {
+const allowed = (state, task, answer, mark) => {
   if (answer[0] === NONE) return answer;
   const { memo, name, distinct } = task;
   const marks = state.marks.filter((one) => one.memo === memo);
@@ -1131,7 +1135,7 @@ function allowed(state, task, answer, mark) {
   if (!fits) return [NONE];
   state.marks.push({ memo, task: name, mark });
   return answer;
-}
+};
 
 /** Stores: one text, with a version that grows by one. */
 
@@ -1154,7 +1158,7 @@ class IndexedDBStore {
 
 /** What is stored, and then some work in the same transaction. One connection for each, so
  * that tabs need no care for each other. */
-async function within(name, mode, work = () => {}) {
+const within = async (name, mode, work = () => {}) => {
   const table = "device";
   const asked = indexedDB.open(name, 1);
   asked.onupgradeneeded = () => asked.result.createObjectStore(table);
@@ -1169,7 +1173,7 @@ async function within(name, mode, work = () => {}) {
   } finally {
     file.close();
   }
-}
+};
 
 /** What a request or a transaction ends with. */
 const settled = (target, event) =>
@@ -1188,10 +1192,10 @@ const isName = (text) =>
 const isDay = (day) => iso(Date.parse(day) / DAY) === day && day > "0001";
 const isPromise = (value) => value > 0;
 
-function areStrata(strata) {
+const areStrata = (strata) => {
   const known = strata.map((one) => isText(one) && canonical(one));
   return new Set(known).size === known.length && known.length <= 256 && known.every(Boolean);
-}
+};
 
 /** What each line must be; of two of them, something is made. */
 const LINES = {
@@ -1214,16 +1218,16 @@ const LINES = {
 };
 
 /** A number as Python writes it. */
-function asReal(value) {
+const asReal = (value) => {
   const [digits, exponent] = value.toExponential().split("e");
   if (exponent < -4 || exponent > 15) {
     return `${digits}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
   }
   return Number.isInteger(value) ? `${value}.0` : value;
-}
+};
 
 /** JSON.parse rounds numbers, and takes 1.0 for 1: what it reads must be what is written. */
-function readFrom(document) {
+const readFrom = (document) => {
   const read = parse(document);
   need(keys(read) === keys(LINES), "document", "is not a task that this version knows");
   const promises = /"(epsilon|for_ever)":[^,]*/g;
@@ -1231,13 +1235,13 @@ function readFrom(document) {
   const again = stringify(read).replace(promises, real);
   need(again === document, "document", "is not written in the form that is signed");
   return read;
-}
+};
 
 /** Every line of a document, and its promise against the oracle's integers. */
-function checked(document) {
+const checked = (document) => {
   const read = readFrom(document);
   const made = {};
-  for (const [line, fits] of Object.entries(LINES)) {
+  for (const [line, fits] of entries(LINES)) {
     made[line] = tried(line, () => fits(read[line]));
     need(made[line], line);
   }
@@ -1248,18 +1252,18 @@ function checked(document) {
   const lasting = (line, value) => (/^sent/.test(line) ? undefined : value);
   const permanent = stringify({ domain: read.domain, oracle: read.oracle }, lasting);
   return { ...read, ...dates, domain, oracle, permanent, document };
-}
+};
 
-function datesOf({ starts, expires, every }) {
+const datesOf = ({ starts, expires, every }) => {
   const [first, end] = [starts, expires].map((day) => Date.parse(day) / DAY);
   const periods = every ? ceil((end - first) / every) : 1;
   need(first < end && periods <= 65_536, "expires");
   return { first, end, periods };
-}
+};
 
-function checkPromises(read, { asks, once }, { parts, kinds, lost, forEver }) {
+const checkPromises = (read, { asks, once }, { parts, kinds, lost, ever }) => {
   const { every, distinct, messages } = read;
-  for (const [line, really] of Object.entries({ epsilon: lost, for_ever: forEver }))
+  for (const [line, really] of entries({ epsilon: lost, for_ever: ever }))
     need(really <= read[line], line, `must be ${shown(really, 6)} at least: the thresholds lose it`);
   // each part must be of a kind that answers what is asked
   const fit = `${parts.map((part) => [part.items, part.mean])}` === `${asks.map(([items, mean]) => [items, mean])}`;
@@ -1269,7 +1273,7 @@ function checkPromises(read, { asks, once }, { parts, kinds, lost, forEver }) {
   need(!sides || distinct > 1, "distinct", "must be 2: a number has two sides");
   need(!once, "every", "must be 0: unlisted words are asked for once");
   need(kinds <= TRACKING, "oracle", "keeps messages that would tell devices apart");
-}
+};
 
 /** A task: the one document that device and server share. */
 
@@ -1289,31 +1293,21 @@ class Task {
   /** A task from the text that is signed. */
   static async fromDocument(document, signature = new Uint8Array()) {
     const read = tried("document", () => checked(document));
-    const { every, name, starts, attribute } = read;
+    const { every, name, starts, attribute, distinct, domain, oracle } = read;
     const digest = await sha256(utf8(document));
     const permanent = await sha256(utf8(read.permanent));
     // a task that is answered once has a memo of its own: its message may be unique
     const own = every ? [] : [name, starts];
     const memo = toHex(await sha256(frame(attribute, permanent, ...own)));
-    const made = { ...read, signature, digest, tag: digest.slice(0, 8), permanent, memo };
-    return Object.freeze(Object.assign(new Task(), made));
-  }
-
-  /** How many answers a device can have kept: distinct values, and "none". */
-  get answers() {
-    return this.every ? min(this.distinct, this.domain.different) + 1 : 1;
-  }
-
-  /** The ε of a message, of all messages about one value, of all messages for ever, and
-   * of each message against those whose answers change at other times. */
-  get losses() {
-    const { lost: message, forEver: value, instant: change } = this.oracle;
-    return { message, value, change, lifetime: times(this.answers, value) };
-  }
-
-  /** What a device reserves of its budget, in units of 1e-9 ε. */
-  get cost() {
-    return nanoUp(this.answers, this.oracle.forEver);
+    // how many answers a device can have kept: distinct values, and "none"
+    const answers = every ? min(distinct, domain.different) + 1 : 1;
+    // the ε of a message, of all about one value, of each message against those whose
+    // answers change at other times, and of all messages for ever
+    const { lost: message, ever: value, instant: change } = oracle;
+    const losses = freeze({ message, value, change, lifetime: times(answers, value) });
+    const cost = nanoUp(answers, value); // what a device reserves, in units of 1e-9 ε
+    const known = { signature, digest, tag: digest.slice(0, 8), permanent, memo };
+    return freeze(Object.assign(new Task(), { ...read, ...known, answers, losses, cost }));
   }
 
   /** What a message says, in words. */
@@ -1370,7 +1364,7 @@ class Client {
     const save = async () => (await store.load()) || store.save(stringify(device), 1);
     await asked(save);
     await client.left();
-    return Object.freeze(client);
+    return freeze(client);
   }
 
   /** What of the budget is not reserved. */
@@ -1379,7 +1373,7 @@ class Client {
   }
 
   async #agree(task, work) {
-    need(task instanceof Task, "task", "must be a task: Task.fromJSON(text)");
+    needTask(task instanceof Task, "must be a task: Task.fromJSON(text)");
     await verify(task.document, task.signature, this.#trust);
     await this.#change((state) => work(state, knownTask(state, task)));
   }
@@ -1388,12 +1382,12 @@ class Client {
   join(task) {
     return this.#agree(task, (state, known) => {
       const open = !task.stopped && dayOf(Date.now()) < task.end;
-      need(open, "task", "has ended; there is nothing to join");
+      needTask(open, "has ended; there is nothing to join");
       if (known) {
         checkSuccessor(known, task);
         if (known.state === "joined" && known.version === task.version) return;
         const last = iso(task.first + (task.periods - 1) * task.every);
-        need(last >= answeredUntil(state, task, known), "task", "has no period left");
+        needTask(last >= answeredUntil(state, task, known), "has no period left");
       }
       reserve(state, task, known);
     });
@@ -1413,7 +1407,7 @@ class Client {
       if (known.version === task.version) return;
       const agreed = await Task.fromDocument(known.document);
       const more = needed(state, task).extra || asksMore(task, agreed);
-      need(!more, "task", "asks for more than its owner agreed to; ask, then join(task)");
+      needTask(!more, "asks for more than its owner agreed to; ask, then join(task)");
       reserve(state, task, known);
     });
   }
@@ -1423,7 +1417,7 @@ class Client {
   leave(task) {
     return this.#change((state) => {
       const known = knownTask(state, task);
-      need(known && known.state !== "left", "task", "has not been joined, or was left already");
+      needTask(known && known.state !== "left", "has not been joined, or was left already");
       known.until = answeredUntil(state, task, known);
       if (known.state === "joined") known.state = "left";
       state.messages = ofOthers(state.messages, task);
@@ -1477,13 +1471,13 @@ class Client {
   }
 }
 
-async function asked(work) {
+const asked = async (work) => {
   try {
     return await work();
   } catch (problem) {
     throw new DitherError("device", `nothing was sent: the store failed (${problem})`);
   }
-}
+};
 
 /** Read, work, and write only if nobody else has written in between; else begin anew.
  * So what `work` returns follows from what is stored, and is stored. */
@@ -1500,16 +1494,16 @@ const changing = (store, device) => async (work) => {
   throw new DitherError("device", "nothing was sent: others use the store all the time");
 };
 
-function stateFrom(text, { trust, budget }) {
+const stateFrom = (text, { trust, budget }) => {
   const state = parse(text);
   const right = state.format === 1 && /^[0-9a-f]{64}$/.test(state.secret);
   need(right, "device", "is damaged, or of another version; nothing was sent");
   need(state.trust === trust, "trust", "is not the key that this device was made with");
   need(state.budget === budget, "budget", `is ${state.budget / 1e9} for this device`);
   return state;
-}
+};
 
-function reserve(state, task, known) {
+const reserve = (state, task, known) => {
   const { memo, extra } = needed(state, task);
   const { name } = task;
   const left = leftOf(state);
@@ -1518,7 +1512,7 @@ function reserve(state, task, known) {
   if (extra) state.reservations.push({ day: iso(dayOf(Date.now())), task: name, cost: extra });
   state.memos = [...state.memos.filter((one) => one.id !== memo.id), memo];
   note(state, task, known, "joined");
-}
+};
 
 /** A sent message on one line, without the control characters a value may have. */
 function inLine() {
@@ -1533,7 +1527,7 @@ function inLine() {
 const memoFor = (state, task) => memoOf(task, state.secret, memoRow(state, task).salt);
 
 /** A new message, noted in the state. */
-async function newMessage(state, task, value, now, slot, stratum) {
+const newMessage = async (state, task, value, now, slot, stratum) => {
   const { number, first, until } = openPeriod(state, task, dayOf(now));
   const { secret, messages } = state;
   const { name, version, oracle } = task;
@@ -1550,10 +1544,10 @@ async function newMessage(state, task, value, now, slot, stratum) {
   };
   messages.push(row);
   return row;
-}
+};
 
 /** A new moment, noted in the state. */
-async function newMoment(state, task, now, slot) {
+const newMoment = async (state, task, now, slot) => {
   const { number, first, until } = openPeriod(state, task, dayOf(now));
   const seconds = floor((Date.parse(until) - now) / 1000);
   const below = (words) => words.below(min(max(seconds, 1), ONE));
@@ -1562,6 +1556,6 @@ async function newMoment(state, task, now, slot) {
   const row = { task: task.name, slot, first, at: (floor(now / 1000) + later) * 1000 };
   state.moments.push(row);
   return row;
-}
+};
 
 export { Client, DitherError, IndexedDBStore, Task };

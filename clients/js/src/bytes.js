@@ -1,6 +1,6 @@
 /** Bytes, and the two hashes of WebCrypto. */
-import { floor } from "./numbers.js";
 import { need } from "./errors.js";
+import { floor } from "./numbers.js";
 import { isText } from "./values.js";
 
 export const utf8 = (text) => new TextEncoder().encode(text);
@@ -23,16 +23,16 @@ export const fromLittle = (bytes) => bytes.reduceRight((number, byte) => number 
 export const sizeOf = (outcomes) => range(8).find((size) => 256 ** size >= outcomes);
 
 /** Parts behind their lengths: no two lists of parts give the same bytes. */
-export function frame(...parts) {
+export const frame = (...parts) => {
   const bytes = parts.map((part) => (isText(part) ? utf8(part) : part));
   return concat(bytes.flatMap((part) => [four(part.length), part]));
-}
+};
 
-export function subtle() {
+export const subtle = () => {
   const found = globalThis.crypto?.subtle;
   need(found, "device", "has no WebCrypto: use https, or in Node 18 import node.js first");
   return found;
-}
+};
 
 const SHA = "SHA-256";
 const bytesOf = async (buffer) => new Uint8Array(await buffer);
@@ -40,10 +40,10 @@ const bytesOf = async (buffer) => new Uint8Array(await buffer);
 export const sha256 = (bytes) => bytesOf(subtle().digest(SHA, bytes));
 
 /** HMAC-SHA256 under a key, for one text after another. */
-export function hmac(secret) {
+export const hmac = (secret) => {
   const name = "HMAC";
   const key = subtle().importKey("raw", secret, { name, hash: SHA }, false, ["sign"]);
   return async (bytes) => bytesOf(subtle().sign(name, await key, Uint8Array.from(bytes)));
-}
+};
 
 export const newSecret = () => toHex(crypto.getRandomValues(new Uint8Array(32)));

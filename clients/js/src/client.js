@@ -1,10 +1,10 @@
 /** A device: it agrees to tasks, answers them, and never promises more than its budget. */
-import { floor, max, min, parse, stringify } from "./numbers.js";
 import { concat, four, fromHex, toHex } from "./bytes.js";
-import { DitherError, need, tried } from "./errors.js";
+import { DitherError, need, needTask, tried } from "./errors.js";
 import { nanoDown, shown } from "./exact.js";
 import { idOf, memoOf } from "./memo.js";
 import { answerOf, checkBelow, header, messageOf, partOf } from "./message.js";
+import { floor, freeze, max, min, parse, stringify } from "./numbers.js";
 import { dayOf, iso, periodOf } from "./periods.js";
 import { publicKey, verify } from "./signing.js";
 import {
@@ -58,7 +58,7 @@ export class Client {
     const save = async () => (await store.load()) || store.save(stringify(device), 1);
     await asked(save);
     await client.left();
-    return Object.freeze(client);
+    return freeze(client);
   }
 
   /** What of the budget is not reserved. */
@@ -67,7 +67,7 @@ export class Client {
   }
 
   async #agree(task, work) {
-    need(task instanceof Task, "task", "must be a task: Task.fromJSON(text)");
+    needTask(task instanceof Task, "must be a task: Task.fromJSON(text)");
     await verify(task.document, task.signature, this.#trust);
     await this.#change((state) => work(state, knownTask(state, task)));
   }
@@ -76,12 +76,12 @@ export class Client {
   join(task) {
     return this.#agree(task, (state, known) => {
       const open = !task.stopped && dayOf(Date.now()) < task.end;
-      need(open, "task", "has ended; there is nothing to join");
+      needTask(open, "has ended; there is nothing to join");
       if (known) {
         checkSuccessor(known, task);
         if (known.state === "joined" && known.version === task.version) return;
         const last = iso(task.first + (task.periods - 1) * task.every);
-        need(last >= answeredUntil(state, task, known), "task", "has no period left");
+        needTask(last >= answeredUntil(state, task, known), "has no period left");
       }
       reserve(state, task, known);
     });
@@ -101,7 +101,7 @@ export class Client {
       if (known.version === task.version) return;
       const agreed = await Task.fromDocument(known.document);
       const more = needed(state, task).extra || asksMore(task, agreed);
-      need(!more, "task", "asks for more than its owner agreed to; ask, then join(task)");
+      needTask(!more, "asks for more than its owner agreed to; ask, then join(task)");
       reserve(state, task, known);
     });
   }
@@ -111,7 +111,7 @@ export class Client {
   leave(task) {
     return this.#change((state) => {
       const known = knownTask(state, task);
-      need(known && known.state !== "left", "task", "has not been joined, or was left already");
+      needTask(known && known.state !== "left", "has not been joined, or was left already");
       known.until = answeredUntil(state, task, known);
       if (known.state === "joined") known.state = "left";
       state.messages = ofOthers(state.messages, task);
@@ -165,13 +165,13 @@ export class Client {
   }
 }
 
-async function asked(work) {
+const asked = async (work) => {
   try {
     return await work();
   } catch (problem) {
     throw new DitherError("device", `nothing was sent: the store failed (${problem})`);
   }
-}
+};
 
 /** Read, work, and write only if nobody else has written in between; else begin anew.
  * So what `work` returns follows from what is stored, and is stored. */
@@ -188,16 +188,16 @@ const changing = (store, device) => async (work) => {
   throw new DitherError("device", "nothing was sent: others use the store all the time");
 };
 
-function stateFrom(text, { trust, budget }) {
+const stateFrom = (text, { trust, budget }) => {
   const state = parse(text);
   const right = state.format === 1 && /^[0-9a-f]{64}$/.test(state.secret);
   need(right, "device", "is damaged, or of another version; nothing was sent");
   need(state.trust === trust, "trust", "is not the key that this device was made with");
   need(state.budget === budget, "budget", `is ${state.budget / 1e9} for this device`);
   return state;
-}
+};
 
-function reserve(state, task, known) {
+const reserve = (state, task, known) => {
   const { memo, extra } = needed(state, task);
   const { name } = task;
   const left = leftOf(state);
@@ -206,7 +206,7 @@ function reserve(state, task, known) {
   if (extra) state.reservations.push({ day: iso(dayOf(Date.now())), task: name, cost: extra });
   state.memos = [...state.memos.filter((one) => one.id !== memo.id), memo];
   note(state, task, known, "joined");
-}
+};
 
 /** A sent message on one line, without the control characters a value may have. */
 function inLine() {
@@ -221,7 +221,7 @@ function inLine() {
 const memoFor = (state, task) => memoOf(task, state.secret, memoRow(state, task).salt);
 
 /** A new message, noted in the state. */
-async function newMessage(state, task, value, now, slot, stratum) {
+const newMessage = async (state, task, value, now, slot, stratum) => {
   const { number, first, until } = openPeriod(state, task, dayOf(now));
   const { secret, messages } = state;
   const { name, version, oracle } = task;
@@ -238,10 +238,10 @@ async function newMessage(state, task, value, now, slot, stratum) {
   };
   messages.push(row);
   return row;
-}
+};
 
 /** A new moment, noted in the state. */
-async function newMoment(state, task, now, slot) {
+const newMoment = async (state, task, now, slot) => {
   const { number, first, until } = openPeriod(state, task, dayOf(now));
   const seconds = floor((Date.parse(until) - now) / 1000);
   const below = (words) => words.below(min(max(seconds, 1), ONE));
@@ -250,4 +250,4 @@ async function newMoment(state, task, now, slot) {
   const row = { task: task.name, slot, first, at: (floor(now / 1000) + later) * 1000 };
   state.moments.push(row);
   return row;
-}
+};

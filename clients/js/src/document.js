@@ -1,8 +1,8 @@
 /** A task's document: every line of it, and its promise against the oracle's integers. */
-import { ceil, parse, stringify } from "./numbers.js";
 import { domainOf } from "./domains.js";
 import { keys, need, tried, whole } from "./errors.js";
 import { shown } from "./exact.js";
+import { ceil, entries, parse, stringify } from "./numbers.js";
 import { oracleOf } from "./oracles.js";
 import { DAY, iso } from "./periods.js";
 import { canonical, isText } from "./values.js";
@@ -15,10 +15,10 @@ const isName = (text) =>
 const isDay = (day) => iso(Date.parse(day) / DAY) === day && day > "0001";
 const isPromise = (value) => value > 0;
 
-function areStrata(strata) {
+const areStrata = (strata) => {
   const known = strata.map((one) => isText(one) && canonical(one));
   return new Set(known).size === known.length && known.length <= 256 && known.every(Boolean);
-}
+};
 
 /** What each line must be; of two of them, something is made. */
 const LINES = {
@@ -41,16 +41,16 @@ const LINES = {
 };
 
 /** A number as Python writes it. */
-function asReal(value) {
+const asReal = (value) => {
   const [digits, exponent] = value.toExponential().split("e");
   if (exponent < -4 || exponent > 15) {
     return `${digits}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
   }
   return Number.isInteger(value) ? `${value}.0` : value;
-}
+};
 
 /** JSON.parse rounds numbers, and takes 1.0 for 1: what it reads must be what is written. */
-function readFrom(document) {
+const readFrom = (document) => {
   const read = parse(document);
   need(keys(read) === keys(LINES), "document", "is not a task that this version knows");
   const promises = /"(epsilon|for_ever)":[^,]*/g;
@@ -58,13 +58,13 @@ function readFrom(document) {
   const again = stringify(read).replace(promises, real);
   need(again === document, "document", "is not written in the form that is signed");
   return read;
-}
+};
 
 /** Every line of a document, and its promise against the oracle's integers. */
-export function checked(document) {
+export const checked = (document) => {
   const read = readFrom(document);
   const made = {};
-  for (const [line, fits] of Object.entries(LINES)) {
+  for (const [line, fits] of entries(LINES)) {
     made[line] = tried(line, () => fits(read[line]));
     need(made[line], line);
   }
@@ -75,18 +75,18 @@ export function checked(document) {
   const lasting = (line, value) => (/^sent/.test(line) ? undefined : value);
   const permanent = stringify({ domain: read.domain, oracle: read.oracle }, lasting);
   return { ...read, ...dates, domain, oracle, permanent, document };
-}
+};
 
-function datesOf({ starts, expires, every }) {
+const datesOf = ({ starts, expires, every }) => {
   const [first, end] = [starts, expires].map((day) => Date.parse(day) / DAY);
   const periods = every ? ceil((end - first) / every) : 1;
   need(first < end && periods <= 65_536, "expires");
   return { first, end, periods };
-}
+};
 
-function checkPromises(read, { asks, once }, { parts, kinds, lost, forEver }) {
+const checkPromises = (read, { asks, once }, { parts, kinds, lost, ever }) => {
   const { every, distinct, messages } = read;
-  for (const [line, really] of Object.entries({ epsilon: lost, for_ever: forEver }))
+  for (const [line, really] of entries({ epsilon: lost, for_ever: ever }))
     need(really <= read[line], line, `must be ${shown(really, 6)} at least: the thresholds lose it`);
   // each part must be of a kind that answers what is asked
   const fit = `${parts.map((part) => [part.items, part.mean])}` === `${asks.map(([items, mean]) => [items, mean])}`;
@@ -96,4 +96,4 @@ function checkPromises(read, { asks, once }, { parts, kinds, lost, forEver }) {
   need(!sides || distinct > 1, "distinct", "must be 2: a number has two sides");
   need(!once, "every", "must be 0: unlisted words are asked for once");
   need(kinds <= TRACKING, "oracle", "keeps messages that would tell devices apart");
-}
+};

@@ -1,46 +1,17 @@
 /** Domains: what a value is counted as. */
-import { abs, ceil, floor, max, min, round } from "./numbers.js";
 import { range, utf8 } from "./bytes.js";
 import { split } from "./drawing.js";
 import { keys, need, whole } from "./errors.js";
 import { shown } from "./exact.js";
+import { abs, ceil, floor, max, min, round, valuesOf } from "./numbers.js";
 import { canonical, isText, LONGEST } from "./values.js";
 
 export const MOST_ITEMS = 2 ** 30;
 
 const isFlag = (value) => typeof value === "boolean";
 
-/** For the names of its lines, what follows from them: `asks`, which has for each part of
- * the question how many items there are, whether their mean is asked, and whether the last
- * of them is "none"; how many answers are `different`; the answer to a value, as
- * [its canonical text, item]; and items' names. */
-const DOMAINS = {
-  __proto__: null,
-
-  "none values": (none, values) => {
-    const places = new Map(values.map((value, at) => [canonical(value), at]));
-    need(places.size === values.length && !places.has(null));
-    return counted(
-      values.length,
-      none,
-      (known) => places.get(known),
-      (at) => values[at],
-    );
-  },
-
-  "below from none": (below, from, none) => {
-    need([from, below].every(Number.isSafeInteger));
-    const place = (known) => (known?.startsWith("i:") ? known.slice(2) - from : -1);
-    return counted(below - from, none, place, (at) => from + at);
-  },
-
-  "ask branching high low none step": numbers,
-  "attributes pairs": attributes,
-  "alphabet longest step": vocabulary,
-};
-
 /** Values that are counted one by one, and "none", which may have an item of its own. */
-function counted(count, none, place, name) {
+const counted = (count, none, place, name) => {
   need(whole(count, 1, MOST_ITEMS) && isFlag(none));
   return {
     asks: [[count + none, false, none]],
@@ -52,7 +23,7 @@ function counted(count, none, place, name) {
     },
     name: (at) => (at < count ? `${name(at)}` : "none"),
   };
-}
+};
 
 /** Any text, known by its bytes. */
 const OPEN = {
@@ -64,16 +35,8 @@ const OPEN = {
   },
 };
 
-/** A domain from a document; null is any text. */
-export function domainOf(read) {
-  if (read === null) return OPEN;
-  const made = DOMAINS[keys(read)];
-  need(made);
-  return made(...Object.values(read));
-}
-
 /** Numbers on a grid between two public bounds; others are rounded, or cut to an end. */
-function numbers(ask, branching, high, low, none, step) {
+const numbers = (ask, branching, high, low, none, step) => {
   const plain = (one) =>
     one === 0 || (Number.isFinite(one) && 1e-4 <= abs(one) && abs(one) <= 1e15);
   const steps = (high - low) / step;
@@ -108,11 +71,11 @@ function numbers(ask, branching, high, low, none, step) {
       return named(start) + (start < end ? ` to ${named(end)}` : "");
     },
   };
-}
+};
 
 /** Several attributes of a device, of which it answers one, or one pair. Each has values;
  * or numbers, of which the mean is asked. */
-function attributes(fields, pairs) {
+const attributes = (fields, pairs) => {
   const names = fields.map(([name]) => name);
   const apart = new Set(names).size === names.length && names.every(isText) && names.every(canonical);
   need(apart && whole(names.length, 2, 256) && isFlag(pairs));
@@ -153,10 +116,10 @@ function attributes(fields, pairs) {
       return places.map((at, turn) => `${names[at]} ${domains[at].name(items[turn], 0)}`).join(", ");
     },
   };
-}
+};
 
 /** Words of an alphabet, of which each device sends a prefix of one length. */
-function vocabulary(alphabet, longest, step) {
+const vocabulary = (alphabet, longest, step) => {
   const letters = new Set(alphabet);
   const apart = [...alphabet].length === letters.size && whole(letters.size, 2, 4096);
   const plain = canonical(alphabet) === `s:${alphabet}` && !letters.has("\0");
@@ -176,4 +139,41 @@ function vocabulary(alphabet, longest, step) {
       return known && [`p:${word.slice(0, end).join("")}${word.length < end ? "\0" : ""}`];
     },
   };
-}
+};
+
+/** For the names of its lines, what follows from them: `asks`, which has for each part of
+ * the question how many items there are, whether their mean is asked, and whether the last
+ * of them is "none"; how many answers are `different`; the answer to a value, as
+ * [its canonical text, item]; and items' names. */
+const DOMAINS = {
+  __proto__: null,
+
+  "none values": (none, values) => {
+    const places = new Map(values.map((value, at) => [canonical(value), at]));
+    need(places.size === values.length && !places.has(null));
+    return counted(
+      values.length,
+      none,
+      (known) => places.get(known),
+      (at) => values[at],
+    );
+  },
+
+  "below from none": (below, from, none) => {
+    need([from, below].every(Number.isSafeInteger));
+    const place = (known) => (known?.startsWith("i:") ? known.slice(2) - from : -1);
+    return counted(below - from, none, place, (at) => from + at);
+  },
+
+  "ask branching high low none step": numbers,
+  "attributes pairs": attributes,
+  "alphabet longest step": vocabulary,
+};
+
+/** A domain from a document; null is any text. */
+export const domainOf = (read) => {
+  if (read === null) return OPEN;
+  const made = DOMAINS[keys(read)];
+  need(made);
+  return made(...valuesOf(read));
+};

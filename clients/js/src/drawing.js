@@ -2,18 +2,18 @@
 import { floor } from "./numbers.js";
 
 /** Keep a value with probability truth / 2^32, or draw one of the others. */
-export function respond(words, truth, outcomes, value) {
+export const respond = (words, truth, outcomes, value) => {
   const keep = words.coin(truth);
   const other = words.below(outcomes - 1);
   return keep ? value : other + (other >= value);
-}
+};
 
 /** All bits as if they were zero, then the item's own. */
-export function encoded(words, one, zero, items, item) {
+export const encoded = (words, one, zero, items, item) => {
   const bits = words.biased(zero, items);
   bits[item] = +(words.coin(one));
   return bits;
-}
+};
 
 /** How often a number holds another, and what is left. */
 export const split = (number, by) => [floor(number / by), number % by];
@@ -21,10 +21,10 @@ export const split = (number, by) => [floor(number / by), number % by];
 /** The first few places by their names. */
 export const some = (ones, named) => ones.slice(0, 8).map(named).join(", ");
 
-export function sayOnes(_, ones, named) {
+export const sayOnes = (_, ones, named) => {
   const more = ones.length - 8;
   return some(ones, named) + (more > 0 ? ` and ${more} more` : "");
-}
+};
 
 export const sayItem = (number, _, named) => named(number);
 

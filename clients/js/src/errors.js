@@ -14,18 +14,20 @@ export class DitherError extends Error {
 const REFUSED = "is not what devices accept";
 
 /** Without a code, `tried` knows which one it is. */
-export function need(condition, code, message = REFUSED) {
+export const need = (condition, code, message = REFUSED) => {
   if (!condition) throw new DitherError(code, message);
-}
+};
+
+export const needTask = (condition, message) => need(condition, "task", message);
 
 /** What is made of a text from outside. Where that breaks, the text is at fault. */
-export function tried(code, work) {
+export const tried = (code, work) => {
   try {
     return work();
   } catch (problem) {
     throw problem.code ? problem : new DitherError(code, REFUSED);
   }
-}
+};
 
 /** Whether it is a whole number between two ends. */
 export const whole = (value, low, high) => Number.isInteger(value) && low <= value && value <= high;

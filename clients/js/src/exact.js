@@ -9,25 +9,25 @@ export const product = (...factors) =>
 const ceiling = (over, under) => (over + under - 1n) / under;
 
 /** The smallest float that is at least a fraction of positive whole numbers. */
-function floatUp(over, under) {
+const floatUp = (over, under) => {
   const scaled = over << 4096n; // so that the quotient has all digits that count
   const shift = (scaled / under).toString(2).length - 53;
   return Number(ceiling(scaled, under << BigInt(shift))) * 2 ** (shift - 4096);
-}
+};
 
 /** Moved up past what rounding, and the platform's logarithm, can be off. */
-function up(value) {
+const up = (value) => {
   const moved = value + value * 2 ** -40;
   return moved + moved * (2 ** -53 + 2 ** -105); // the next float
-}
+};
 
 /** ln of a ratio of two products, rounded up; 0 where it would be negative. */
-export function loss(over, under) {
+export const loss = (over, under) => {
   const least = product(...under);
   const excess = product(...over) - least;
   if (excess <= 0n) return 0;
   return excess >> 1000n >= least ? Infinity : up(Math.log1p(floatUp(excess, least)));
-}
+};
 
 /** ε of keeping one of so many values with probability truth / whole. */
 export const responseLoss = (truth, outcomes, whole = ONE) =>
@@ -39,30 +39,30 @@ export const unaryLoss = (one, zero, whole = ONE) =>
   loss([one, whole - zero], [zero, whole - one]);
 
 /** ε of one message for those who know kept bits that all differ. */
-export function bitsLoss(one, zero, bits) {
+export const bitsLoss = (one, zero, bits) => {
   const most = max(loss([one], [zero]), loss([ONE - zero], [ONE - one]));
   return most < Infinity ? up(bits * most) : most;
-}
+};
 
 const UNIT = 10n ** 400n;
 const NANO = 10n ** 9n; // budgets are counted in units of 1e-9 ε
 
 /** A float as people write it, times UNIT: 0.1 is a tenth. */
-function written(value) {
+const written = (value) => {
   const [digits, exponent] = value.toExponential().split("e");
   const [first, rest = ""] = digits.split(".");
   return BigInt(first + rest) * 10n ** BigInt(400 + +exponent - rest.length);
-}
+};
 
 /** So many times an ε, rounded up. */
 export const times = (count, value) => floatUp(BigInt(count) * written(value), UNIT);
 
 /** What is reserved for that, in units of 1e-9: never less than the float itself. */
-export function nanoUp(count, value) {
+export const nanoUp = (count, value) => {
   const reserved = (one, unit) => Number(ceiling(BigInt(count) * one * NANO, unit));
   const exact = BigInt(ceil(value * 2 ** 500));
   return max(reserved(written(value), UNIT), reserved(exact, 2n ** 500n));
-}
+};
 
 export const nanoDown = (value) => Number((written(value) * NANO) / UNIT);
 

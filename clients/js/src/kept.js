@@ -1,31 +1,30 @@
 /** Oracles for answers that are given again and again: noise that is kept, and fresh noise
  * on top. */
-import { min, round } from "./numbers.js";
 import { range } from "./bytes.js";
 import { encoded, respond, sayHashed, sayItem, sayOnes } from "./drawing.js";
 import { need, whole } from "./errors.js";
 import { bitsLoss, loss, product, responseLoss, unaryLoss } from "./exact.js";
 import { digest, isPower, isPrime, linear, place } from "./hashes.js";
+import { min, round } from "./numbers.js";
 import { HALF, ONE } from "./words.js";
 
 const SQUARE = product(ONE, ONE);
 
 /** Two layers of response: a kept one, and one for each message, which names the device's
  * function where there are several. `stale` is how likely a symbol stays, of 2^32. */
-export function responses(kept, sent, values, functions) {
-  const [forEver, instant] = [kept, sent].map((one) => responseLoss(one, values));
+export const responses = (kept, sent, values, functions) => {
+  const [ever, instant] = [kept, sent].map((one) => responseLoss(one, values));
   const others = product(values - 1);
   const truth = product(kept, sent, others) + product(ONE - kept, ONE - sent);
   return {
-    valid: forEver && instant,
-    lost: loss([truth, others], [SQUARE * others - truth]),
-    ...{ forEver, instant, stale: sent },
+    lost: ever && instant && loss([truth, others], [SQUARE * others - truth]),
+    ...{ ever, instant, stale: sent },
     head: functions * values,
     tracking: functions,
     send: (words, held, seed) =>
       (functions > 1 && seed * values) + (respond(words, sent, values, held)),
   };
-}
+};
 
 /** Fresh noise on kept bits: a one is sent as one with probability `one` / 2^32, a zero
  * with `zero`. */
@@ -47,9 +46,13 @@ export const KEPT = {
     (items, one, zero, _, sentOne, sentZero) => {
       const said = (kept) => product(kept, sentOne) + product(ONE - kept, sentZero);
       return {
-        valid: one > zero && sentOne > sentZero && sentZero && sentOne < ONE,
-        lost: unaryLoss(said(one), said(zero), SQUARE),
-        forEver: unaryLoss(one, zero),
+        lost:
+          one > zero &&
+          sentOne > sentZero &&
+          sentZero &&
+          sentOne < ONE &&
+          unaryLoss(said(one), said(zero), SQUARE),
+        ever: unaryLoss(one, zero),
         ...resent(sentOne, sentZero, items),
         keep: (words, item) => encoded(words, one, zero, items, item),
         says: sayOnes,
@@ -71,12 +74,12 @@ export const KEPT = {
       const plain = functions === 1;
       return {
         ...layers,
-        valid:
-          layers.valid &&
+        lost:
           whole(functions, 1, 256) &&
           items > 1 &&
           whole(values, 2, 2 ** 20) &&
-          (!plain || values === items),
+          (!plain || values === items) &&
+          layers.lost,
         seed: (words) => words.below(functions),
         keep: (words, item, seed) =>
           respond(words, kept, values, plain ? item : hashed(item, seed)),
@@ -108,9 +111,8 @@ export const KEPT = {
         [0, 1].map((side) => pairs.flatMap((pair, at) => Array(ways[at]).fill(pair[side])));
       const kept = [ONE - flip, flip];
       return {
-        valid: sentOne > sentZero && flip < HALF,
-        lost: loss(...factors(...ratios)),
-        forEver: loss(...factors(kept, kept)),
+        lost: sentOne > sentZero && flip < HALF && loss(...factors(...ratios)),
+        ever: loss(...factors(kept, kept)),
         ...resent(sentOne, sentZero, bits),
         head: cohorts,
         tracking: cohorts,

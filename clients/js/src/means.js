@@ -1,25 +1,24 @@
 /** Oracles for means: a number is rounded at random, so that its mean stays, and what comes
  * out is randomized. */
-import { max } from "./numbers.js";
 import { respond, split } from "./drawing.js";
 import { whole } from "./errors.js";
 import { loss, responseLoss } from "./exact.js";
 import { responses } from "./kept.js";
+import { max } from "./numbers.js";
 import { ONE } from "./words.js";
 
 /** A place of a grid of `top` steps on one of `steps`: up or down at random, so that its
  * mean stays exactly. */
-function rounded(words, item, top, steps) {
+const rounded = (words, item, top, steps) => {
   const [whole, rest] = split(item * steps, top);
   return whole + ((words.below(top)) < rest);
-}
+};
 
 const sayEnd = (number) => (number ? "high" : "low");
 
 /** A number rounded to one end of its range, and that end told truly at `truth`. */
 const binary = (items, _, truth) => ({
-  valid: items > 1,
-  lost: responseLoss(truth, 2),
+  lost: items > 1 && responseLoss(truth, 2),
   head: 2,
   mean: true,
   draw: (words, item) =>
@@ -38,13 +37,12 @@ export const MEANS = {
       const near = loss([inside, steps], [ONE - inside, window]);
       return {
         ...ends,
-        valid:
-          ends.valid &&
+        lost:
           ends.lost &&
           near &&
           [steps, window].every((one) => whole(one, 1, 2 ** 16)) &&
-          (items - 1) * steps <= 2 ** 52,
-        lost: max(ends.lost, near),
+          (items - 1) * steps <= 2 ** 52 &&
+          max(ends.lost, near),
         head: 2 + steps + window,
         draw: (words, item) => {
           if (words.coin(share)) return ends.draw(words, item);
@@ -65,7 +63,7 @@ export const MEANS = {
       const layers = responses(kept, sent, 2, 1);
       return {
         ...layers,
-        valid: layers.valid && items > 1,
+        lost: items > 1 && layers.lost,
         mean: true,
         rounds: true,
         seed: (words) => words.below(items - 1),

@@ -1,9 +1,9 @@
 /** Oracles for answers that are given once, about declared values. */
-import { ceil, min } from "./numbers.js";
 import { range } from "./bytes.js";
 import { encoded, respond, sayHashed, sayItem, sayOnes, some, split } from "./drawing.js";
 import { loss, responseLoss, unaryLoss } from "./exact.js";
 import { isOdd, isPower, isPrime, linear } from "./hashes.js";
+import { ceil, min } from "./numbers.js";
 import { HALF, ONE } from "./words.js";
 
 /** Lines of the document, and what follows from their numbers, in that order. */
@@ -21,8 +21,7 @@ export const ONCE = {
   unary: [
     "items kind one zero",
     (items, _, one, zero) => ({
-      valid: items,
-      lost: unaryLoss(one, zero),
+      lost: items && unaryLoss(one, zero),
       bits: items,
       draw: (words, item) => [0, encoded(words, one, zero, items, item)],
       says: sayOnes,
@@ -32,8 +31,7 @@ export const ONCE = {
   "subset selection": [
     "items kind size truth",
     (items, _, size, truth) => ({
-      valid: 0 < size && size < items && size <= 2 ** 16,
-      lost: loss([truth, items - size], [ONE - truth, size]),
+      lost: 0 < size && size < items && size <= 2 ** 16 && loss([truth, items - size], [ONE - truth, size]),
       bits: items,
       // the number of sets; about, where there are many
       outcomes: range(min(size, items - size, 99)).reduce(
@@ -65,8 +63,13 @@ export const ONCE = {
     (digits, items, _, prime, truth) => {
       const pool = prime ** digits;
       return {
-        valid: digits && prime < 2 ** 20 && isPrime(prime) && items <= pool && pool < HALF,
-        lost: responseLoss(truth, prime),
+        lost:
+          digits &&
+          prime < 2 ** 20 &&
+          isPrime(prime) &&
+          items <= pool &&
+          pool < HALF &&
+          responseLoss(truth, prime),
         head: pool * prime,
         draw: (words, item) => {
           const row = words.below(pool);
@@ -82,14 +85,13 @@ export const ONCE = {
   "Hadamard response": [
     "blocks items kind side truth",
     (blocks, items, _, side, truth) => ({
-      // of blocks · side numbers, each is drawn from one word
-      valid:
+      lost:
         items &&
         isPower(blocks) &&
         isPower(side) &&
         ceil(items / blocks) < side &&
-        blocks * side <= ONE,
-      lost: responseLoss(truth, 2 * blocks),
+        blocks * side <= ONE &&
+        responseLoss(truth, 2 * blocks),
       head: blocks * side,
       draw: (words, item) => {
         const own = words.coin(truth);

@@ -1,15 +1,15 @@
 /** Who may ask: Ed25519 over the exact text of a document. */
 import { fromHex, isHex, subtle, utf8 } from "./bytes.js";
-import { DitherError, need } from "./errors.js";
+import { DitherError, need, needTask } from "./errors.js";
 
 /** A public key from its hexadecimal text. */
-export function publicKey(text) {
+export const publicKey = (text) => {
   need(isHex(text) && text.length === 64, "trust", "must be 64 hexadecimal digits: key.public");
   return fromHex(text);
-}
+};
 
 /** Refuses a document that this key did not sign. */
-export async function verify(document, signature, trusted) {
+export const verify = async (document, signature, trusted) => {
   const name = "Ed25519";
   let right;
   try {
@@ -18,5 +18,5 @@ export async function verify(document, signature, trusted) {
   } catch {
     throw new DitherError("device", `has no ${name} to check signatures`);
   }
-  need(right, "task", "is not signed by the trusted key, or was changed");
-}
+  needTask(right, "is not signed by the trusted key, or was changed");
+};

@@ -12,8 +12,7 @@ export const SKETCHES = {
   "count-mean sketch": [
     "columns flip items kind rows",
     (columns, flip, items, _, rows) => ({
-      valid: isSketch(items, rows, columns),
-      lost: unaryLoss(ONE - flip, flip),
+      lost: isSketch(items, rows, columns) && unaryLoss(ONE - flip, flip),
       head: rows,
       bits: columns,
       draw: (words, item) => {
@@ -29,8 +28,7 @@ export const SKETCHES = {
   "Hadamard sketch": [
     "columns items kind rows truth",
     (columns, items, _, rows, truth) => ({
-      valid: isSketch(items, rows, columns),
-      lost: responseLoss(truth, 2),
+      lost: isSketch(items, rows, columns) && responseLoss(truth, 2),
       head: 2 * rows * columns,
       draw: (words, item) => {
         const row = words.below(rows);

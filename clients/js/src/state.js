@@ -1,7 +1,7 @@
 /** What a device keeps: lists of tasks, memos, marks, reservations, messages and moments. */
-import { max, stringify } from "./numbers.js";
 import { newSecret } from "./bytes.js";
-import { need } from "./errors.js";
+import { needTask } from "./errors.js";
+import { max, stringify } from "./numbers.js";
 import { periodOf } from "./periods.js";
 import { NONE } from "./values.js";
 
@@ -22,77 +22,77 @@ export const leftOf = ({ reservations, budget }) =>
   reservations.reduce((left, one) => left - one.cost, budget);
 
 /** Until which day a task has been answered, in messages that `counts`. */
-export function answeredUntil(state, task, known, counts = () => true) {
+export const answeredUntil = (state, task, known, counts = () => true) => {
   const rows = ofTask(state.messages, task).filter(counts);
   return [known, ...rows].map((one) => one.until).sort().pop();
-}
+};
 
 /** Notes what is known of a task now. */
-export function note(state, { name, version, document, memo }, known, now) {
+export const note = (state, { name, version, document, memo }, known, now) => {
   state.tasks = state.tasks.filter((one) => one !== known);
   state.tasks.push({ name, version, document, memo, until: known?.until ?? "", state: now });
   forgetUnused(state);
-}
+};
 
 /** Deletes the salts, and with them the noise, that no joined task needs. */
-export function forgetUnused(state) {
+export const forgetUnused = (state) => {
   const used = (memo) => state.tasks.some((one) => one.state === "joined" && one.memo === memo);
   state.memos = state.memos.filter((one) => used(one.id));
   state.marks = state.marks.filter((one) => used(one.memo));
-}
+};
 
 /** The memo that a task uses, and what has to be reserved for it in addition: tasks that
  * share a memo share its reservation, the largest of theirs. */
-export function needed(state, task) {
+export const needed = (state, task) => {
   const { salt = newSecret(), values = 0, cost = 0 } = memoRow(state, task) ?? {};
   const most = max(task.cost, cost);
   const memo = { id: task.memo, salt, values: max(task.distinct, values), cost: most };
   return { memo, extra: most - cost };
-}
+};
 
 /** Whether messages lose more, say more, come more often or for longer than agreed, or are
  * about something else: that another task has paid for a memo is no consent. */
-export function asksMore(task, agreed) {
+export const asksMore = (task, agreed) => {
   const often = ({ every, messages }, other) => every && messages * (other.every || Infinity);
   const much = ({ losses, end }) => [losses.lifetime, losses.message, losses.change, end];
   const limits = [...much(agreed), often(agreed, task)];
   const more = [...much(task), often(task, agreed)].some((one, at) => one > limits[at]);
   const strata = (one) => stringify(one.strata); // sent as they are
   return more || task.memo !== agreed.memo || strata(task) !== strata(agreed);
-}
+};
 
 /** One name is one line of versions, and each version one document. */
-export function checkSuccessor(known, { version, document }) {
-  need(known.state !== "stopped", "task", "was stopped for good");
-  need(version >= known.version, "task", `is older than version ${known.version}`);
+export const checkSuccessor = (known, { version, document }) => {
+  needTask(known.state !== "stopped", "was stopped for good");
+  needTask(version >= known.version, `is older than version ${known.version}`);
   const same = version > known.version || document === known.document;
-  need(same, "task", "is another document of its version");
-}
+  needTask(same, "is another document of its version");
+};
 
 /** What is known of a task; an error if it may not be answered as it is. */
-export function joinedAs(state, task) {
+export const joinedAs = (state, task) => {
   const known = knownTask(state, task);
-  need(known && known.state !== "left", "task", "has not been joined");
+  needTask(known && known.state !== "left", "has not been joined");
   checkSuccessor(known, task);
   return known;
-}
+};
 
 /** The period of a day, if it may still be answered. Where a later one has been, the clock
  * has gone back, or a new version counts in another way: to answer it now would be one
  * more message than time allows. */
-export function openPeriod(state, task, day) {
+export const openPeriod = (state, task, day) => {
   const known = joinedAs(state, task);
-  need(task.version === known.version, "task", "is newer than what was joined: update(task)");
+  needTask(task.version === known.version, "is newer than what was joined: update(task)");
   const period = periodOf(task, day);
   const others = (one) => one.first !== period.first || one.until !== period.until;
   const answered = answeredUntil(state, task, known, others);
-  need(period.first >= answered, "task", `was answered until before ${answered}`);
+  needTask(period.first >= answered, `was answered until before ${answered}`);
   return period;
-}
+};
 
 /** The answer, or "none" where the device has used up its distinct values. A task keeps to
  * its own number; all tasks of a memo together keep to what was reserved. */
-export function allowed(state, task, answer, mark) {
+export const allowed = (state, task, answer, mark) => {
   if (answer[0] === NONE) return answer;
   const { memo, name, distinct } = task;
   const marks = state.marks.filter((one) => one.memo === memo);
@@ -103,4 +103,4 @@ export function allowed(state, task, answer, mark) {
   if (!fits) return [NONE];
   state.marks.push({ memo, task: name, mark });
   return answer;
-}
+};

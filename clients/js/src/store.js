@@ -19,7 +19,7 @@ export class IndexedDBStore {
 
 /** What is stored, and then some work in the same transaction. One connection for each, so
  * that tabs need no care for each other. */
-async function within(name, mode, work = () => {}) {
+const within = async (name, mode, work = () => {}) => {
   const table = "device";
   const asked = indexedDB.open(name, 1);
   asked.onupgradeneeded = () => asked.result.createObjectStore(table);
@@ -34,7 +34,7 @@ async function within(name, mode, work = () => {}) {
   } finally {
     file.close();
   }
-}
+};
 
 /** What a request or a transaction ends with. */
 const settled = (target, event) =>

@@ -1,5 +1,4 @@
 /** A task: the one document that device and server share. */
-import { min, parse } from "./numbers.js";
 import {
   frame,
   fromHex,
@@ -16,6 +15,7 @@ import { checked } from "./document.js";
 import { need, tried } from "./errors.js";
 import { nanoUp, times } from "./exact.js";
 import { answerOf, HEADER, messageOf, partOf } from "./message.js";
+import { freeze, min, parse } from "./numbers.js";
 import { publicKey, verify } from "./signing.js";
 import { isText } from "./values.js";
 import { drawn, fresh } from "./words.js";
@@ -36,31 +36,21 @@ export class Task {
   /** A task from the text that is signed. */
   static async fromDocument(document, signature = new Uint8Array()) {
     const read = tried("document", () => checked(document));
-    const { every, name, starts, attribute } = read;
+    const { every, name, starts, attribute, distinct, domain, oracle } = read;
     const digest = await sha256(utf8(document));
     const permanent = await sha256(utf8(read.permanent));
     // a task that is answered once has a memo of its own: its message may be unique
     const own = every ? [] : [name, starts];
     const memo = toHex(await sha256(frame(attribute, permanent, ...own)));
-    const made = { ...read, signature, digest, tag: digest.slice(0, 8), permanent, memo };
-    return Object.freeze(Object.assign(new Task(), made));
-  }
-
-  /** How many answers a device can have kept: distinct values, and "none". */
-  get answers() {
-    return this.every ? min(this.distinct, this.domain.different) + 1 : 1;
-  }
-
-  /** The ε of a message, of all messages about one value, of all messages for ever, and
-   * of each message against those whose answers change at other times. */
-  get losses() {
-    const { lost: message, forEver: value, instant: change } = this.oracle;
-    return { message, value, change, lifetime: times(this.answers, value) };
-  }
-
-  /** What a device reserves of its budget, in units of 1e-9 ε. */
-  get cost() {
-    return nanoUp(this.answers, this.oracle.forEver);
+    // how many answers a device can have kept: distinct values, and "none"
+    const answers = every ? min(distinct, domain.different) + 1 : 1;
+    // the ε of a message, of all about one value, of each message against those whose
+    // answers change at other times, and of all messages for ever
+    const { lost: message, ever: value, instant: change } = oracle;
+    const losses = freeze({ message, value, change, lifetime: times(answers, value) });
+    const cost = nanoUp(answers, value); // what a device reserves, in units of 1e-9 ε
+    const known = { signature, digest, tag: digest.slice(0, 8), permanent, memo };
+    return freeze(Object.assign(new Task(), { ...read, ...known, answers, losses, cost }));
   }
 
   /** What a message says, in words. */

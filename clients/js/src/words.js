@@ -7,7 +7,7 @@ export const ONE = 2 ** 32;
 export const HALF = ONE / 2;
 
 /** Draws from words that `next` gives one by one. */
-export function drawing(next) {
+export const drawing = (next) => {
   /** Heads with probability threshold / 2^32: a word that equals it is tails. */
   const coin = (threshold) => next() < threshold;
 
@@ -31,13 +31,13 @@ export function drawing(next) {
   }
 
   return { coin, below, biased };
-}
+};
 
 const RUN_OUT = {};
 
 /** What `work` draws from a source of words. When they run out, it begins anew with more:
  * the first ones stay as they are, and so does what it drew from them. */
-export async function drawn(source, work) {
+export const drawn = async (source, work) => {
   for (let known = []; ; known = [...known, ...(await source(known.length || 8))]) {
     let taken = 0;
     const next = () => {
@@ -50,11 +50,11 @@ export async function drawn(source, work) {
       if (problem !== RUN_OUT) throw problem;
     }
   }
-}
+};
 
 /** Words that follow from a key: HMAC-SHA256(key, 0), HMAC-SHA256(key, 1), … They come in
  * eights. */
-export function keyed(key) {
+export const keyed = (key) => {
   const block = hmac(key);
   let next = 0;
   return async (count) => {
@@ -62,12 +62,12 @@ export function keyed(key) {
     const bytes = [...concat(await Promise.all(blocks))];
     return range(count).map((at) => fromLittle(bytes.slice(4 * at, 4 * at + 4)));
   };
-}
+};
 
 /** Words that nobody can draw again. */
-export function fresh(count) {
+export const fresh = (count) => {
   const most = 16_384; // getRandomValues gives 65,536 bytes at a time
   const words = new Uint32Array(count);
   for (let at = 0; at < count; at += most) crypto.getRandomValues(words.subarray(at, at + most));
   return words;
-}
+};

@@ -301,6 +301,30 @@ test("an update that asks for more is refused, and can be joined", async () => {
   await refused(unknown.update(await make()), /has not been joined/);
 });
 
+test("that another task has paid for a memo is no consent", async () => {
+  const weekly = await make({ name: "weekly", attribute: "pay", every: 7 });
+  const client = await device();
+  await client.join(weekly);
+  await client.join(await make());
+  const left = await client.left();
+  const turned = await make({ version: 2, attribute: "pay" });
+  assert.equal(turned.memo, weekly.memo); // so nothing has to be reserved
+  await refused(client.update(turned), /asks for more/);
+  await client.join(turned);
+  assert.equal(await client.left(), left);
+});
+
+test("a version tells no more values apart because another task does", async () => {
+  const client = await device();
+  await client.join(await make({ name: "many", distinct: 3 }));
+  await client.join(await make({ distinct: 1 }));
+  const left = await client.left();
+  const more = await make({ version: 2, distinct: 2 });
+  await refused(client.update(more), /asks for more/);
+  await client.join(more);
+  assert.equal(await client.left(), left);
+});
+
 test("a stopped version ends all answers for good", async () => {
   const [client, task] = [await device(), await make()];
   await client.join(task);
