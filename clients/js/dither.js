@@ -58,7 +58,7 @@ const LONGEST_LISTED = 2 ** 20; // and of any text that is looked at
 /** The text a value is known by in every language; null if it has none. A number beyond
  * 2^53 has lost digits: pass such whole numbers as BigInt. */
 const canonical = (value) => {
-  if (typeof value === "boolean") return `b:${+value}`;
+  if (isFlag(value)) return `b:${+value}`;
   const short = typeof value === "bigint" && value * value < 2n ** 2048n;
   if (short || Number.isSafeInteger(value)) return `i:${BigInt(value)}`;
   if (!isText(value) || value.length > LONGEST_LISTED) return null;
@@ -66,6 +66,8 @@ const canonical = (value) => {
   return text && wellFormed(text) ? `s:${text}` : null;
 };
 
+const isFlag = (value) => typeof value === "boolean";
+const differ = (values) => new Set(values).size === values.length;
 const isText = (value) => typeof value === "string";
 
 /** Bytes, and the two hashes of WebCrypto. */
@@ -97,7 +99,7 @@ const frame = (...parts) => {
 
 const subtle = () => {
   const found = globalThis.crypto?.subtle;
-  need(found, "device", "has no WebCrypto: use https, or in Node 18 import node.js first");
+  need(found, "device", "has no WebCrypto: use https, or node.js in Node 18");
   return found;
 };
 
@@ -310,8 +312,6 @@ const sayHashed = (values) => (number) => {
 
 const MOST_ITEMS = 2 ** 30;
 
-const isFlag = (value) => typeof value === "boolean";
-
 /** Values that are counted one by one, and "none", which may have an item of its own. */
 const counted = (count, none, place, name) => {
   need(whole(count, 1, MOST_ITEMS) && isFlag(none));
@@ -379,7 +379,7 @@ const numbers = (ask, branching, high, low, none, step) => {
  * or numbers, of which the mean is asked. */
 const attributes = (fields, pairs) => {
   const names = fields.map(([name]) => name);
-  const apart = new Set(names).size === names.length && names.every(isText) && names.every(canonical);
+  const apart = differ(names) && names.every(isText) && names.every(canonical);
   need(apart && whole(names.length, 2, 256) && isFlag(pairs));
   const domains = fields.map(([, one, more]) => {
     const mean = one.ask === "mean" && !pairs;
@@ -423,7 +423,7 @@ const attributes = (fields, pairs) => {
 /** Words of an alphabet, of which each device sends a prefix of one length. */
 const vocabulary = (alphabet, longest, step) => {
   const letters = new Set(alphabet);
-  const apart = [...alphabet].length === letters.size && whole(letters.size, 2, 4096);
+  const apart = differ([...alphabet]) && whole(letters.size, 2, 4096);
   const plain = canonical(alphabet) === `s:${alphabet}` && !letters.has("\0");
   const lengths = whole(longest, 1, 64) && whole(step, 1, longest - 1);
   need(apart && plain && lengths && (letters.size + 1) ** step <= 2 ** 18);
@@ -570,6 +570,7 @@ const KEPT = {
       const said = (kept) => product(kept, sentOne) + product(ONE - kept, sentZero);
       return {
         lost:
+          items &&
           one > zero &&
           sentOne > sentZero &&
           sentZero &&
@@ -788,6 +789,7 @@ const ONCE = {
       const pool = prime ** digits;
       return {
         lost:
+          items &&
           digits &&
           prime < 2 ** 20 &&
           isPrime(prime) &&
@@ -896,7 +898,7 @@ const single = (read) => {
   const { items } = read;
   const small = ([line, value]) => {
     const inner = CHANCES.test(line);
-    return line === "kind" || line === "family" || whole(value, +inner, ONE - inner);
+    return /kind|family/.test(line) || whole(value, +inner, ONE - inner);
   };
   const fits = keys(read) === lines && entries(read).every(small);
   need(fits && items <= MOST_ITEMS + 1);
@@ -1032,7 +1034,7 @@ const verify = async (document, signature, trusted) => {
   } catch {
     throw new DitherError("device", `has no ${name} to check signatures`);
   }
-  needTask(right, "is not signed by the trusted key, or was changed");
+  needTask(right, "is not signed by the trusted key");
 };
 
 /** What a device keeps: lists of tasks, memos, marks, reservations, messages and moments. */
@@ -1101,10 +1103,16 @@ const checkSuccessor = (known, { version, document }) => {
   needTask(same, "is another document of its version");
 };
 
+/** What is known of a task that was joined, and not left. */
+const present = (state, task) => {
+  const known = knownTask(state, task);
+  needTask(known && known.state !== "left", "has not been joined, or was left");
+  return known;
+};
+
 /** What is known of a task; an error if it may not be answered as it is. */
 const joinedAs = (state, task) => {
-  const known = knownTask(state, task);
-  needTask(known && known.state !== "left", "has not been joined");
+  const known = present(state, task);
   checkSuccessor(known, task);
   return known;
 };
@@ -1194,7 +1202,7 @@ const isPromise = (value) => value > 0;
 
 const areStrata = (strata) => {
   const known = strata.map((one) => isText(one) && canonical(one));
-  return new Set(known).size === known.length && known.length <= 256 && known.every(Boolean);
+  return differ(known) && known.length <= 256 && known.every(Boolean);
 };
 
 /** What each line must be; of two of them, something is made. */
@@ -1212,7 +1220,7 @@ const LINES = {
   name: isName,
   oracle: oracleOf,
   starts: isDay,
-  stopped: (flag) => typeof flag === "boolean",
+  stopped: isFlag,
   strata: areStrata,
   version: between(1, 65_535),
 };
@@ -1229,11 +1237,11 @@ const asReal = (value) => {
 /** JSON.parse rounds numbers, and takes 1.0 for 1: what it reads must be what is written. */
 const readFrom = (document) => {
   const read = parse(document);
-  need(keys(read) === keys(LINES), "document", "is not a task that this version knows");
+  need(keys(read) === keys(LINES), "document");
   const promises = /"(epsilon|for_ever)":[^,]*/g;
   const real = (_, line) => `"${line}":${asReal(read[line])}`;
   const again = stringify(read).replace(promises, real);
-  need(again === document, "document", "is not written in the form that is signed");
+  need(again === document, "document", "is not in the form that is signed");
   return read;
 };
 
@@ -1264,15 +1272,15 @@ const datesOf = ({ starts, expires, every }) => {
 const checkPromises = (read, { asks, once }, { parts, kinds, lost, ever }) => {
   const { every, distinct, messages } = read;
   for (const [line, really] of entries({ epsilon: lost, for_ever: ever }))
-    need(really <= read[line], line, `must be ${shown(really, 6)} at least: the thresholds lose it`);
+    need(really <= read[line], line, `is less than is lost: ${shown(really, 6)}`);
   // each part must be of a kind that answers what is asked
   const fit = `${parts.map((part) => [part.items, part.mean])}` === `${asks.map(([items, mean]) => [items, mean])}`;
   need(fit, "oracle", "does not fit the domain");
   if (!every) return need(distinct * messages === 1, "every", "is 0: devices answer once");
   const sides = parts.some((part) => part.rounds);
   need(!sides || distinct > 1, "distinct", "must be 2: a number has two sides");
-  need(!once, "every", "must be 0: unlisted words are asked for once");
-  need(kinds <= TRACKING, "oracle", "keeps messages that would tell devices apart");
+  need(!once, "every", "must be 0: words are asked for once");
+  need(kinds <= TRACKING, "oracle", "would tell devices apart");
 };
 
 /** A task: the one document that device and server share. */
@@ -1284,7 +1292,7 @@ class Task {
   static async fromJSON(text, { trust } = {}) {
     const { task, signature } = tried("text", () => ({ ...parse(text) }));
     const signed = isText(task) && wellFormed(task) && isHex(signature);
-    need(signed, "text", "is not a signed task; pass what task.to_json() gave");
+    need(signed, "text", "is not what task.to_json() gave");
     const bytes = fromHex(signature);
     if (trust !== undefined) await verify(task, bytes, publicKey(trust));
     return Task.fromDocument(task, bytes);
@@ -1407,7 +1415,7 @@ class Client {
       if (known.version === task.version) return;
       const agreed = await Task.fromDocument(known.document);
       const more = needed(state, task).extra || asksMore(task, agreed);
-      needTask(!more, "asks for more than its owner agreed to; ask, then join(task)");
+      needTask(!more, "asks for more than was agreed; ask, then join(task)");
       reserve(state, task, known);
     });
   }
@@ -1416,8 +1424,7 @@ class Client {
    * reserved stays reserved: what was sent cannot be taken back. */
   leave(task) {
     return this.#change((state) => {
-      const known = knownTask(state, task);
-      needTask(known && known.state !== "left", "has not been joined, or was left already");
+      const known = present(state, task);
       known.until = answeredUntil(state, task, known);
       if (known.state === "joined") known.state = "left";
       state.messages = ofOthers(state.messages, task);
@@ -1484,21 +1491,21 @@ const asked = async (work) => {
 const changing = (store, device) => async (work) => {
   for (let turn = 0; turn < TRIES; turn++) {
     const found = await asked(() => store.load());
-    need(found, "device", "nothing was sent: the store was cleared; open a new device");
+    need(found, "device", "nothing was sent: the store was cleared");
     const state = tried("device", () => stateFrom(found.text, device));
     const result = await work(state);
     const text = stringify(state);
     if (text === found.text || (await asked(() => store.save(text, found.version + 1))))
       return result;
   }
-  throw new DitherError("device", "nothing was sent: others use the store all the time");
+  throw new DitherError("device", "nothing was sent: the store is busy");
 };
 
 const stateFrom = (text, { trust, budget }) => {
   const state = parse(text);
   const right = state.format === 1 && /^[0-9a-f]{64}$/.test(state.secret);
-  need(right, "device", "is damaged, or of another version; nothing was sent");
-  need(state.trust === trust, "trust", "is not the key that this device was made with");
+  need(right, "device", "nothing was sent: the store is damaged");
+  need(state.trust === trust, "trust", "is not this device's key");
   need(state.budget === budget, "budget", `is ${state.budget / 1e9} for this device`);
   return state;
 };
@@ -1507,8 +1514,7 @@ const reserve = (state, task, known) => {
   const { memo, extra } = needed(state, task);
   const { name } = task;
   const left = leftOf(state);
-  const [wanted, rest, all] = [extra, left, state.budget].map((nano) => shown(nano / 1e9, 9));
-  need(extra <= left, "budget", `${name} reserves ε = ${wanted}; ${rest} of ${all} is left`);
+  need(extra <= left, "budget", `${name} reserves ε = ${extra / 1e9}; ${left / 1e9} is left`);
   if (extra) state.reservations.push({ day: iso(dayOf(Date.now())), task: name, cost: extra });
   state.memos = [...state.memos.filter((one) => one.id !== memo.id), memo];
   note(state, task, known, "joined");

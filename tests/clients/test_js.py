@@ -192,6 +192,77 @@ def test_what_python_refuses_is_refused() -> None:
     assert 300 < sum(map(bool, wanted)) < 2700
 
 
+def with_domain(document: str, domain: Any, **oracle: Any) -> str:
+    """A document that asks for something else, of the same oracle otherwise."""
+    read = json.loads(document)
+    read |= {"domain": domain, "oracle": read["oracle"] | oracle}
+    read |= {"epsilon": 99.5, "for_ever": 99.5}
+    return json.dumps(read, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def one_of_each_kind() -> dict[str, str]:
+    """A document for each kind of oracle."""
+    return {json.loads(one)["oracle"]["kind"]: one for one in documents()}
+
+
+def at_the_edge() -> Iterator[str]:
+    """Documents of which several lines are changed together."""
+    for document in one_of_each_kind().values():
+        yield with_domain(document, None, items=0)
+        for items in (1, 2, 3, 5):
+            counted = {"below": items, "from": 0, "none": False}
+            yield with_domain(document, counted, items=items)
+    hadamard = one_of_each_kind()["Hadamard response"]
+    few = {"below": 3, "from": 0, "none": False}
+    for blocks in (1, 2, 4, 1 << 16, 1 << 30, 1 << 31, ONE):
+        for side in (1, 2, 4, 1 << 16, 1 << 20, 1 << 30, 1 << 31, ONE):
+            line = {"items": 3, "blocks": blocks, "side": side, "truth": ONE - 1}
+            yield with_domain(hadamard, few, **line)
+    sketch = one_of_each_kind()["Hadamard sketch"]
+    part = json.loads(sketch)["oracle"]
+    for alphabet in ("ab", "a", "", "aa", "a\0", "éa", "e\u0301a", "\u212ba", "a🎉"):
+        for longest, step in ((2, 1), (4, 2), (4, 4), (64, 1), (65, 1), (4, 0)):
+            words = {"alphabet": alphabet, "longest": longest, "step": step}
+            parts = [part] * -(-longest // max(step, 1))
+            lines = {"kind": "sampled", "items": len(parts), "parts": parts}
+            yield sampled(sketch, words, lines)
+    unary = json.loads(one_of_each_kind()["unary"])["oracle"] | {"items": 2}
+    for count in (1, 2, 3, 22, 23, 24, 256, 257, 2000):
+        for pairs in (False, True):
+            fields = [[f"a{at}", {"none": True, "values": ["x"]}] for at in range(count)]
+            size = min(count * (count - 1) // 2 if pairs else count, 300)
+            parts = [unary | {"items": 4 if pairs else 2}] * size
+            lines = {"kind": "sampled", "items": size, "parts": parts}
+            yield sampled(sketch, {"attributes": fields, "pairs": pairs}, lines)
+    for kind in ("binary mean", "unary", "Hadamard response"):
+        mean = one_of_each_kind().get(kind)
+        for top in (0, 1, 2, 1 << 15, 1 << 20, 1 << 24, (1 << 24) + 1):
+            for ask in ("mean", "variance", "distribution", "median"):
+                grid = {"low": 0, "high": top, "step": 1, "ask": ask, "none": False}
+                for branching in (0, 2, 1 << 21):
+                    asked = grid | {"branching": branching}
+                    if mean:
+                        yield with_domain(mean, asked, items=top + 1)
+
+
+def sampled(document: str, domain: Any, oracle: dict[str, Any]) -> str:
+    read = json.loads(document) | {"domain": domain, "oracle": oracle}
+    read |= {"epsilon": 99.5, "for_ever": 99.5, "every": 0, "distinct": 1}
+    return json.dumps(read, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def test_documents_at_the_edge_are_judged_alike() -> None:
+    """No items, numbers of more than 32 bits, many attributes, odd alphabets, grids."""
+    asked = list(at_the_edge())
+    wanted = [judged(document) for document in asked]
+    found = judged_in_js(asked)
+    differ = [
+        trio for trio in zip(asked, found, wanted, strict=True) if trio[1] != trio[2]
+    ]
+    assert differ == []
+    assert 40 < sum(map(bool, wanted)) < len(asked) - 200
+
+
 # values
 
 

@@ -23,6 +23,7 @@ import {
   ofOthers,
   ofTask,
   openPeriod,
+  present,
 } from "./state.js";
 import { IndexedDBStore } from "./store.js";
 import { Task } from "./task.js";
@@ -101,7 +102,7 @@ export class Client {
       if (known.version === task.version) return;
       const agreed = await Task.fromDocument(known.document);
       const more = needed(state, task).extra || asksMore(task, agreed);
-      needTask(!more, "asks for more than its owner agreed to; ask, then join(task)");
+      needTask(!more, "asks for more than was agreed; ask, then join(task)");
       reserve(state, task, known);
     });
   }
@@ -110,8 +111,7 @@ export class Client {
    * reserved stays reserved: what was sent cannot be taken back. */
   leave(task) {
     return this.#change((state) => {
-      const known = knownTask(state, task);
-      needTask(known && known.state !== "left", "has not been joined, or was left already");
+      const known = present(state, task);
       known.until = answeredUntil(state, task, known);
       if (known.state === "joined") known.state = "left";
       state.messages = ofOthers(state.messages, task);
@@ -178,21 +178,21 @@ const asked = async (work) => {
 const changing = (store, device) => async (work) => {
   for (let turn = 0; turn < TRIES; turn++) {
     const found = await asked(() => store.load());
-    need(found, "device", "nothing was sent: the store was cleared; open a new device");
+    need(found, "device", "nothing was sent: the store was cleared");
     const state = tried("device", () => stateFrom(found.text, device));
     const result = await work(state);
     const text = stringify(state);
     if (text === found.text || (await asked(() => store.save(text, found.version + 1))))
       return result;
   }
-  throw new DitherError("device", "nothing was sent: others use the store all the time");
+  throw new DitherError("device", "nothing was sent: the store is busy");
 };
 
 const stateFrom = (text, { trust, budget }) => {
   const state = parse(text);
   const right = state.format === 1 && /^[0-9a-f]{64}$/.test(state.secret);
-  need(right, "device", "is damaged, or of another version; nothing was sent");
-  need(state.trust === trust, "trust", "is not the key that this device was made with");
+  need(right, "device", "nothing was sent: the store is damaged");
+  need(state.trust === trust, "trust", "is not this device's key");
   need(state.budget === budget, "budget", `is ${state.budget / 1e9} for this device`);
   return state;
 };
@@ -201,8 +201,7 @@ const reserve = (state, task, known) => {
   const { memo, extra } = needed(state, task);
   const { name } = task;
   const left = leftOf(state);
-  const [wanted, rest, all] = [extra, left, state.budget].map((nano) => shown(nano / 1e9, 9));
-  need(extra <= left, "budget", `${name} reserves ε = ${wanted}; ${rest} of ${all} is left`);
+  need(extra <= left, "budget", `${name} reserves ε = ${extra / 1e9}; ${left / 1e9} is left`);
   if (extra) state.reservations.push({ day: iso(dayOf(Date.now())), task: name, cost: extra });
   state.memos = [...state.memos.filter((one) => one.id !== memo.id), memo];
   note(state, task, known, "joined");

@@ -5,7 +5,7 @@ import { shown } from "./exact.js";
 import { ceil, entries, parse, stringify } from "./numbers.js";
 import { oracleOf } from "./oracles.js";
 import { DAY, iso } from "./periods.js";
-import { canonical, isText } from "./values.js";
+import { canonical, differ, isFlag, isText } from "./values.js";
 
 const TRACKING = 256; // kept messages of more kinds would tell devices apart
 
@@ -17,7 +17,7 @@ const isPromise = (value) => value > 0;
 
 const areStrata = (strata) => {
   const known = strata.map((one) => isText(one) && canonical(one));
-  return new Set(known).size === known.length && known.length <= 256 && known.every(Boolean);
+  return differ(known) && known.length <= 256 && known.every(Boolean);
 };
 
 /** What each line must be; of two of them, something is made. */
@@ -35,7 +35,7 @@ const LINES = {
   name: isName,
   oracle: oracleOf,
   starts: isDay,
-  stopped: (flag) => typeof flag === "boolean",
+  stopped: isFlag,
   strata: areStrata,
   version: between(1, 65_535),
 };
@@ -52,11 +52,11 @@ const asReal = (value) => {
 /** JSON.parse rounds numbers, and takes 1.0 for 1: what it reads must be what is written. */
 const readFrom = (document) => {
   const read = parse(document);
-  need(keys(read) === keys(LINES), "document", "is not a task that this version knows");
+  need(keys(read) === keys(LINES), "document");
   const promises = /"(epsilon|for_ever)":[^,]*/g;
   const real = (_, line) => `"${line}":${asReal(read[line])}`;
   const again = stringify(read).replace(promises, real);
-  need(again === document, "document", "is not written in the form that is signed");
+  need(again === document, "document", "is not in the form that is signed");
   return read;
 };
 
@@ -87,13 +87,13 @@ const datesOf = ({ starts, expires, every }) => {
 const checkPromises = (read, { asks, once }, { parts, kinds, lost, ever }) => {
   const { every, distinct, messages } = read;
   for (const [line, really] of entries({ epsilon: lost, for_ever: ever }))
-    need(really <= read[line], line, `must be ${shown(really, 6)} at least: the thresholds lose it`);
+    need(really <= read[line], line, `is less than is lost: ${shown(really, 6)}`);
   // each part must be of a kind that answers what is asked
   const fit = `${parts.map((part) => [part.items, part.mean])}` === `${asks.map(([items, mean]) => [items, mean])}`;
   need(fit, "oracle", "does not fit the domain");
   if (!every) return need(distinct * messages === 1, "every", "is 0: devices answer once");
   const sides = parts.some((part) => part.rounds);
   need(!sides || distinct > 1, "distinct", "must be 2: a number has two sides");
-  need(!once, "every", "must be 0: unlisted words are asked for once");
-  need(kinds <= TRACKING, "oracle", "keeps messages that would tell devices apart");
+  need(!once, "every", "must be 0: words are asked for once");
+  need(kinds <= TRACKING, "oracle", "would tell devices apart");
 };

@@ -4,11 +4,9 @@ import { split } from "./drawing.js";
 import { keys, need, whole } from "./errors.js";
 import { shown } from "./exact.js";
 import { abs, ceil, floor, max, min, round, valuesOf } from "./numbers.js";
-import { canonical, isText, LONGEST } from "./values.js";
+import { canonical, differ, isFlag, isText, LONGEST } from "./values.js";
 
 export const MOST_ITEMS = 2 ** 30;
-
-const isFlag = (value) => typeof value === "boolean";
 
 /** Values that are counted one by one, and "none", which may have an item of its own. */
 const counted = (count, none, place, name) => {
@@ -77,7 +75,7 @@ const numbers = (ask, branching, high, low, none, step) => {
  * or numbers, of which the mean is asked. */
 const attributes = (fields, pairs) => {
   const names = fields.map(([name]) => name);
-  const apart = new Set(names).size === names.length && names.every(isText) && names.every(canonical);
+  const apart = differ(names) && names.every(isText) && names.every(canonical);
   need(apart && whole(names.length, 2, 256) && isFlag(pairs));
   const domains = fields.map(([, one, more]) => {
     const mean = one.ask === "mean" && !pairs;
@@ -121,7 +119,7 @@ const attributes = (fields, pairs) => {
 /** Words of an alphabet, of which each device sends a prefix of one length. */
 const vocabulary = (alphabet, longest, step) => {
   const letters = new Set(alphabet);
-  const apart = [...alphabet].length === letters.size && whole(letters.size, 2, 4096);
+  const apart = differ([...alphabet]) && whole(letters.size, 2, 4096);
   const plain = canonical(alphabet) === `s:${alphabet}` && !letters.has("\0");
   const lengths = whole(longest, 1, 64) && whole(step, 1, longest - 1);
   need(apart && plain && lengths && (letters.size + 1) ** step <= 2 ** 18);

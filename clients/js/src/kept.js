@@ -47,6 +47,7 @@ export const KEPT = {
       const said = (kept) => product(kept, sentOne) + product(ONE - kept, sentZero);
       return {
         lost:
+          items &&
           one > zero &&
           sentOne > sentZero &&
           sentZero &&

@@ -64,6 +64,7 @@ export const ONCE = {
       const pool = prime ** digits;
       return {
         lost:
+          items &&
           digits &&
           prime < 2 ** 20 &&
           isPrime(prime) &&

@@ -18,5 +18,5 @@ export const verify = async (document, signature, trusted) => {
   } catch {
     throw new DitherError("device", `has no ${name} to check signatures`);
   }
-  needTask(right, "is not signed by the trusted key, or was changed");
+  needTask(right, "is not signed by the trusted key");
 };

@@ -69,10 +69,16 @@ export const checkSuccessor = (known, { version, document }) => {
   needTask(same, "is another document of its version");
 };
 
+/** What is known of a task that was joined, and not left. */
+export const present = (state, task) => {
+  const known = knownTask(state, task);
+  needTask(known && known.state !== "left", "has not been joined, or was left");
+  return known;
+};
+
 /** What is known of a task; an error if it may not be answered as it is. */
 export const joinedAs = (state, task) => {
-  const known = knownTask(state, task);
-  needTask(known && known.state !== "left", "has not been joined");
+  const known = present(state, task);
   checkSuccessor(known, task);
   return known;
 };
