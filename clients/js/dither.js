@@ -117,55 +117,88 @@ const hmac = (secret) => {
 
 const newSecret = () => toHex(crypto.getRandomValues(new Uint8Array(32)));
 
+/** What several oracles draw and say alike. */
+
+/** Keep a value with probability truth / 2^32, or draw one of the others. */
+const respond = (words, truth, outcomes, value) => {
+  const keep = words.coin(truth);
+  const other = words.below(outcomes - 1);
+  return keep ? value : other + (other >= value);
+};
+
+/** All bits as if they were zero, then the item's own. */
+const encoded = (words, one, zero, items, item) => {
+  const bits = words.biased(zero, items);
+  bits[item] = +words.coin(one);
+  return bits;
+};
+
+/** How often a number holds another, and what is left. */
+const split = (number, by) => [floor(number / by), number % by];
+
+/** The first few places by their names. */
+const some = (ones, named) => ones.slice(0, 8).map(named).join(", ");
+
+const sayOnes = (_, ones, named) => {
+  const more = ones.length - 8;
+  return some(ones, named) + (more > 0 ? ` and ${more} more` : "");
+};
+
+const sayItem = (number, _, named) => named(number);
+
+const sayHashed = (values) => (number) => {
+  const [row, said] = split(number, values);
+  return `hash value ${said} of ${values} under function ${row}`;
+};
+
 /** Words: 32 random bits each, and what is drawn from them. */
 
 /** Probabilities are whole numbers t / 2^32. */
 const ONE = 2 ** 32;
 const HALF = ONE / 2;
 
-/** Draws from words that `next` gives one by one. */
-const drawing = (next) => {
+/** Draws from words that `take` gives, so many at a time. */
+const drawing = (take) => {
   /** Heads with probability threshold / 2^32: a word that equals it is tails. */
-  const coin = (threshold) => next() < threshold;
+  const coin = (threshold) => take(1)[0] < threshold;
 
   /** A uniform number; a word of the last, incomplete run is drawn again. */
-  function below(bound) {
-    for (;;) {
-      const word = next();
-      if (word < ONE - (ONE % bound)) return word % bound;
-    }
-  }
+  const below = (bound) => {
+    const [word] = take(1);
+    return word < ONE - (ONE % bound) ? word % bound : below(bound);
+  };
 
   /** Bits that are one with probability threshold / 2^32: a byte decides, or, where it
    * equals the threshold's first byte, a word of its own for the other 24 bits. */
-  function biased(threshold, bits) {
-    const bytes = range(2 * ceil(bits / 8)).flatMap(() => little(next(), 4));
-    const first = floor(threshold / 2 ** 24);
-    const rest = (threshold % 2 ** 24) * 256;
-    return bytes
-      .map((byte) => +(byte === first ? next() < rest : byte < first))
-      .slice(0, bits);
-  }
+  const biased = (threshold, bits) => {
+    const bytes = take(2 * ceil(bits / 8)).flatMap((word) => little(word, 4));
+    const [first, rest] = split(threshold, 2 ** 24);
+    const one = (byte) => +(byte === first ? coin(rest * 256) : byte < first);
+    return bytes.map(one).slice(0, bits);
+  };
 
   return { coin, below, biased };
 };
 
 const RUN_OUT = {};
 
-/** What `work` draws from a source of words. When they run out, it begins anew with more:
- * the first ones stay as they are, and so does what it drew from them. */
+/** What `work` draws from a source of words. When they run out, it begins anew with twice as
+ * many, or more: the first ones stay as they are, and so does what it drew from them. */
 const drawn = async (source, work) => {
-  for (let known = []; ; known = [...known, ...(await source(known.length || 8))]) {
+  for (let known = []; ; ) {
     let taken = 0;
-    const next = () => {
-      if (taken === known.length) throw RUN_OUT;
-      return known[taken++];
+    const take = (count) => {
+      taken += count;
+      if (taken > known.length) throw RUN_OUT;
+      return known.slice(taken - count, taken);
     };
     try {
-      return work(drawing(next));
+      return work(drawing(take));
     } catch (problem) {
       if (problem !== RUN_OUT) throw problem;
     }
+    const wanted = max(taken - known.length, known.length);
+    known = [...known, ...(await source(8 * ceil(wanted / 8)))];
   }
 };
 
@@ -272,40 +305,6 @@ const memoOf = ({ attribute, permanent }, secret, salt) => {
 const idOf = async (secret, name, first, slot) => {
   const whole = await hmac(fromHex(secret))(frame("message id", name, first, four(slot)));
   return whole.slice(0, 16);
-};
-
-/** What several oracles draw and say alike. */
-
-/** Keep a value with probability truth / 2^32, or draw one of the others. */
-const respond = (words, truth, outcomes, value) => {
-  const keep = words.coin(truth);
-  const other = words.below(outcomes - 1);
-  return keep ? value : other + (other >= value);
-};
-
-/** All bits as if they were zero, then the item's own. */
-const encoded = (words, one, zero, items, item) => {
-  const bits = words.biased(zero, items);
-  bits[item] = +(words.coin(one));
-  return bits;
-};
-
-/** How often a number holds another, and what is left. */
-const split = (number, by) => [floor(number / by), number % by];
-
-/** The first few places by their names. */
-const some = (ones, named) => ones.slice(0, 8).map(named).join(", ");
-
-const sayOnes = (_, ones, named) => {
-  const more = ones.length - 8;
-  return some(ones, named) + (more > 0 ? ` and ${more} more` : "");
-};
-
-const sayItem = (number, _, named) => named(number);
-
-const sayHashed = (values) => (number) => {
-  const [row, said] = split(number, values);
-  return `hash value ${said} of ${values} under function ${row}`;
 };
 
 /** Domains: what a value is counted as. */
@@ -415,7 +414,8 @@ const attributes = (fields, pairs) => {
     name: (item, part) => {
       const places = parts[part];
       const items = pairs ? split(item, asked[places[1]][0]) : [item];
-      return places.map((at, turn) => `${names[at]} ${domains[at].name(items[turn], 0)}`).join(", ");
+      const named = (at, turn) => `${names[at]} ${domains[at].name(items[turn], 0)}`;
+      return places.map(named).join(", ");
     },
   };
 };
@@ -545,7 +545,7 @@ const responses = (kept, sent, values, functions) => {
     head: functions * values,
     tracking: functions,
     send: (words, held, seed) =>
-      (functions > 1 && seed * values) + (respond(words, sent, values, held)),
+      (functions > 1 && seed * values) + respond(words, sent, values, held),
   };
 };
 
@@ -664,7 +664,7 @@ const KEPT = {
  * mean stays exactly. */
 const rounded = (words, item, top, steps) => {
   const [whole, rest] = split(item * steps, top);
-  return whole + ((words.below(top)) < rest);
+  return whole + (words.below(top) < rest);
 };
 
 const sayEnd = (number) => (number ? "high" : "low");
@@ -701,11 +701,12 @@ const MEANS = {
           if (words.coin(share)) return ends.draw(words, item);
           const start = rounded(words, item, items - 1, steps);
           const keep = words.coin(inside);
-          const inner = start + (words.below(window));
+          const inner = start + words.below(window);
           const outer = words.below(steps);
           return 2 + (keep ? inner : outer + (outer >= start && window));
         },
-        says: (number) => (number < 2 ? sayEnd(number) : `place ${number - 2} of ${steps + window}`),
+        says: (number) =>
+          number < 2 ? sayEnd(number) : `place ${number - 2} of ${steps + window}`,
       };
     },
   ],
@@ -756,7 +757,9 @@ const ONCE = {
   "subset selection": [
     "items kind size truth",
     (items, _, size, truth) => ({
-      lost: 0 < size && size < items && size <= 2 ** 16 && loss([truth, items - size], [ONE - truth, size]),
+      lost:
+        whole(size, 1, min(items - 1, 2 ** 16)) &&
+        loss([truth, items - size], [ONE - truth, size]),
       bits: items,
       // the number of sets; about, where there are many
       outcomes: range(min(size, items - size, 99)).reduce(
@@ -799,9 +802,7 @@ const ONCE = {
         head: pool * prime,
         draw: (words, item) => {
           const row = words.below(pool);
-          return (
-            row * prime + (respond(words, truth, prime, linear(prime, digits, row, item)))
-          );
+          return row * prime + respond(words, truth, prime, linear(prime, digits, row, item));
         },
         says: sayHashed(prime),
       };
@@ -823,7 +824,7 @@ const ONCE = {
         const own = words.coin(truth);
         const [row, block] = split(item + blocks, blocks);
         // of 2 · blocks − 1 halves that are equally likely, one lies in the own block
-        const [further] = split((words.below(2 * blocks - 1)) + 1, 2);
+        const [further] = split(words.below(2 * blocks - 1) + 1, 2);
         let column = words.below(side);
         // in the own block: change the sign, if it is wrong, by the row's lowest bit
         const near = own || !further;
@@ -851,7 +852,7 @@ const SKETCHES = {
       draw: (words, item) => {
         const row = words.below(rows);
         const bits = words.biased(flip, columns);
-        bits[place(digest(item), row, columns)] = +!(words.coin(flip));
+        bits[place(digest(item), row, columns)] = +!words.coin(flip);
         return [row, bits];
       },
       says: (row, ones) => `row ${row}, and ${ones.length} of ${columns} places`,
@@ -867,7 +868,7 @@ const SKETCHES = {
         const row = words.below(rows);
         const column = words.below(columns);
         const minus = isOdd(column & place(digest(item), row, columns));
-        const said = minus === (words.coin(truth));
+        const said = minus === words.coin(truth);
         return (row * columns + column) * 2 + said;
       },
       says: (number) => {
@@ -1274,8 +1275,9 @@ const checkPromises = (read, { asks, once }, { parts, kinds, lost, ever }) => {
   for (const [line, really] of entries({ epsilon: lost, for_ever: ever }))
     need(really <= read[line], line, `is less than is lost: ${shown(really, 6)}`);
   // each part must be of a kind that answers what is asked
-  const fit = `${parts.map((part) => [part.items, part.mean])}` === `${asks.map(([items, mean]) => [items, mean])}`;
-  need(fit, "oracle", "does not fit the domain");
+  const fit = ([items, mean], at) => parts[at]?.items === items && parts[at].mean === mean;
+  const all = parts.length === asks.length && asks.every(fit);
+  need(all, "oracle", "does not fit the domain");
   if (!every) return need(distinct * messages === 1, "every", "is 0: devices answer once");
   const sides = parts.some((part) => part.rounds);
   need(!sides || distinct > 1, "distinct", "must be 2: a number has two sides");

@@ -111,7 +111,8 @@ const attributes = (fields, pairs) => {
     name: (item, part) => {
       const places = parts[part];
       const items = pairs ? split(item, asked[places[1]][0]) : [item];
-      return places.map((at, turn) => `${names[at]} ${domains[at].name(items[turn], 0)}`).join(", ");
+      const named = (at, turn) => `${names[at]} ${domains[at].name(items[turn], 0)}`;
+      return places.map(named).join(", ");
     },
   };
 };

@@ -11,7 +11,7 @@ export const respond = (words, truth, outcomes, value) => {
 /** All bits as if they were zero, then the item's own. */
 export const encoded = (words, one, zero, items, item) => {
   const bits = words.biased(zero, items);
-  bits[item] = +(words.coin(one));
+  bits[item] = +words.coin(one);
   return bits;
 };
 

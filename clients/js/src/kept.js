@@ -22,7 +22,7 @@ export const responses = (kept, sent, values, functions) => {
     head: functions * values,
     tracking: functions,
     send: (words, held, seed) =>
-      (functions > 1 && seed * values) + (respond(words, sent, values, held)),
+      (functions > 1 && seed * values) + respond(words, sent, values, held),
   };
 };
 

@@ -11,7 +11,7 @@ import { ONE } from "./words.js";
  * mean stays exactly. */
 const rounded = (words, item, top, steps) => {
   const [whole, rest] = split(item * steps, top);
-  return whole + ((words.below(top)) < rest);
+  return whole + (words.below(top) < rest);
 };
 
 const sayEnd = (number) => (number ? "high" : "low");
@@ -48,11 +48,12 @@ export const MEANS = {
           if (words.coin(share)) return ends.draw(words, item);
           const start = rounded(words, item, items - 1, steps);
           const keep = words.coin(inside);
-          const inner = start + (words.below(window));
+          const inner = start + words.below(window);
           const outer = words.below(steps);
           return 2 + (keep ? inner : outer + (outer >= start && window));
         },
-        says: (number) => (number < 2 ? sayEnd(number) : `place ${number - 2} of ${steps + window}`),
+        says: (number) =>
+          number < 2 ? sayEnd(number) : `place ${number - 2} of ${steps + window}`,
       };
     },
   ],

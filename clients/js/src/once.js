@@ -1,6 +1,7 @@
 /** Oracles for answers that are given once, about declared values. */
 import { range } from "./bytes.js";
 import { encoded, respond, sayHashed, sayItem, sayOnes, some, split } from "./drawing.js";
+import { whole } from "./errors.js";
 import { loss, responseLoss, unaryLoss } from "./exact.js";
 import { isOdd, isPower, isPrime, linear } from "./hashes.js";
 import { ceil, min } from "./numbers.js";
@@ -31,7 +32,9 @@ export const ONCE = {
   "subset selection": [
     "items kind size truth",
     (items, _, size, truth) => ({
-      lost: 0 < size && size < items && size <= 2 ** 16 && loss([truth, items - size], [ONE - truth, size]),
+      lost:
+        whole(size, 1, min(items - 1, 2 ** 16)) &&
+        loss([truth, items - size], [ONE - truth, size]),
       bits: items,
       // the number of sets; about, where there are many
       outcomes: range(min(size, items - size, 99)).reduce(
@@ -74,9 +77,7 @@ export const ONCE = {
         head: pool * prime,
         draw: (words, item) => {
           const row = words.below(pool);
-          return (
-            row * prime + (respond(words, truth, prime, linear(prime, digits, row, item)))
-          );
+          return row * prime + respond(words, truth, prime, linear(prime, digits, row, item));
         },
         says: sayHashed(prime),
       };
@@ -98,7 +99,7 @@ export const ONCE = {
         const own = words.coin(truth);
         const [row, block] = split(item + blocks, blocks);
         // of 2 · blocks − 1 halves that are equally likely, one lies in the own block
-        const [further] = split((words.below(2 * blocks - 1)) + 1, 2);
+        const [further] = split(words.below(2 * blocks - 1) + 1, 2);
         let column = words.below(side);
         // in the own block: change the sign, if it is wrong, by the row's lowest bit
         const near = own || !further;

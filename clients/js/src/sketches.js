@@ -18,7 +18,7 @@ export const SKETCHES = {
       draw: (words, item) => {
         const row = words.below(rows);
         const bits = words.biased(flip, columns);
-        bits[place(digest(item), row, columns)] = +!(words.coin(flip));
+        bits[place(digest(item), row, columns)] = +!words.coin(flip);
         return [row, bits];
       },
       says: (row, ones) => `row ${row}, and ${ones.length} of ${columns} places`,
@@ -34,7 +34,7 @@ export const SKETCHES = {
         const row = words.below(rows);
         const column = words.below(columns);
         const minus = isOdd(column & place(digest(item), row, columns));
-        const said = minus === (words.coin(truth));
+        const said = minus === words.coin(truth);
         return (row * columns + column) * 2 + said;
       },
       says: (number) => {

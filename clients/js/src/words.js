@@ -1,54 +1,54 @@
 /** Words: 32 random bits each, and what is drawn from them. */
 import { concat, four, fromLittle, hmac, little, range } from "./bytes.js";
-import { ceil, floor } from "./numbers.js";
+import { split } from "./drawing.js";
+import { ceil, max } from "./numbers.js";
 
 /** Probabilities are whole numbers t / 2^32. */
 export const ONE = 2 ** 32;
 export const HALF = ONE / 2;
 
-/** Draws from words that `next` gives one by one. */
-export const drawing = (next) => {
+/** Draws from words that `take` gives, so many at a time. */
+export const drawing = (take) => {
   /** Heads with probability threshold / 2^32: a word that equals it is tails. */
-  const coin = (threshold) => next() < threshold;
+  const coin = (threshold) => take(1)[0] < threshold;
 
   /** A uniform number; a word of the last, incomplete run is drawn again. */
-  function below(bound) {
-    for (;;) {
-      const word = next();
-      if (word < ONE - (ONE % bound)) return word % bound;
-    }
-  }
+  const below = (bound) => {
+    const [word] = take(1);
+    return word < ONE - (ONE % bound) ? word % bound : below(bound);
+  };
 
   /** Bits that are one with probability threshold / 2^32: a byte decides, or, where it
    * equals the threshold's first byte, a word of its own for the other 24 bits. */
-  function biased(threshold, bits) {
-    const bytes = range(2 * ceil(bits / 8)).flatMap(() => little(next(), 4));
-    const first = floor(threshold / 2 ** 24);
-    const rest = (threshold % 2 ** 24) * 256;
-    return bytes
-      .map((byte) => +(byte === first ? next() < rest : byte < first))
-      .slice(0, bits);
-  }
+  const biased = (threshold, bits) => {
+    const bytes = take(2 * ceil(bits / 8)).flatMap((word) => little(word, 4));
+    const [first, rest] = split(threshold, 2 ** 24);
+    const one = (byte) => +(byte === first ? coin(rest * 256) : byte < first);
+    return bytes.map(one).slice(0, bits);
+  };
 
   return { coin, below, biased };
 };
 
 const RUN_OUT = {};
 
-/** What `work` draws from a source of words. When they run out, it begins anew with more:
- * the first ones stay as they are, and so does what it drew from them. */
+/** What `work` draws from a source of words. When they run out, it begins anew with twice as
+ * many, or more: the first ones stay as they are, and so does what it drew from them. */
 export const drawn = async (source, work) => {
-  for (let known = []; ; known = [...known, ...(await source(known.length || 8))]) {
+  for (let known = []; ; ) {
     let taken = 0;
-    const next = () => {
-      if (taken === known.length) throw RUN_OUT;
-      return known[taken++];
+    const take = (count) => {
+      taken += count;
+      if (taken > known.length) throw RUN_OUT;
+      return known.slice(taken - count, taken);
     };
     try {
-      return work(drawing(next));
+      return work(drawing(take));
     } catch (problem) {
       if (problem !== RUN_OUT) throw problem;
     }
+    const wanted = max(taken - known.length, known.length);
+    known = [...known, ...(await source(8 * ceil(wanted / 8)))];
   }
 };
 

@@ -23,7 +23,7 @@ export function packed(bits) {
 /** Words of a list, and how many were taken. */
 export function listed(words) {
   let taken = 0;
-  return { ...drawing(() => words[taken++]), taken: () => taken };
+  return { ...drawing((count) => words.slice(taken, (taken += count))), taken: () => taken };
 }
 
 /** The words of each number, where several are drawn at once: those that are too large are
@@ -114,7 +114,8 @@ async function replayMessage(line, differences) {
   }
   if (part.own.draw) same("once_key", toHex(await memo.key("once", answer[0])));
   else await replayKept(task, memo, part, answer, item, line, same);
-  same("message", toHex(await messageOf(task, part, answer, memo.draw, line.period, line.stratum, line.slot)));
+  const when = [line.period, line.stratum, line.slot];
+  same("message", toHex(await messageOf(task, part, answer, memo.draw, ...when)));
   const first = new Date((task.first + line.period * task.every) * 86_400_000)
     .toISOString()
     .slice(0, 10);
