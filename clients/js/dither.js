@@ -1275,7 +1275,7 @@ const checkPromises = (read, { asks, once }, { parts, kinds, lost, ever }) => {
   for (const [line, really] of entries({ epsilon: lost, for_ever: ever }))
     need(really <= read[line], line, `is less than is lost: ${shown(really, 6)}`);
   // each part must be of a kind that answers what is asked
-  const fit = ([items, mean], at) => parts[at]?.items === items && parts[at].mean === mean;
+  const fit = ([items, mean], at) => parts[at].items === items && parts[at].mean === mean;
   const all = parts.length === asks.length && asks.every(fit);
   need(all, "oracle", "does not fit the domain");
   if (!every) return need(distinct * messages === 1, "every", "is 0: devices answer once");
@@ -1480,11 +1480,14 @@ class Client {
   }
 }
 
+const needStore = (condition, why) =>
+  need(condition, "device", `nothing was sent: the store ${why}`);
+
 const asked = async (work) => {
   try {
     return await work();
   } catch (problem) {
-    throw new DitherError("device", `nothing was sent: the store failed (${problem})`);
+    needStore(false, `failed (${problem})`);
   }
 };
 
@@ -1493,20 +1496,20 @@ const asked = async (work) => {
 const changing = (store, device) => async (work) => {
   for (let turn = 0; turn < TRIES; turn++) {
     const found = await asked(() => store.load());
-    need(found, "device", "nothing was sent: the store was cleared");
+    needStore(found, "was cleared");
     const state = tried("device", () => stateFrom(found.text, device));
     const result = await work(state);
     const text = stringify(state);
     if (text === found.text || (await asked(() => store.save(text, found.version + 1))))
       return result;
   }
-  throw new DitherError("device", "nothing was sent: the store is busy");
+  needStore(false, "is busy");
 };
 
 const stateFrom = (text, { trust, budget }) => {
   const state = parse(text);
   const right = state.format === 1 && /^[0-9a-f]{64}$/.test(state.secret);
-  need(right, "device", "nothing was sent: the store is damaged");
+  needStore(right, "is damaged");
   need(state.trust === trust, "trust", "is not this device's key");
   need(state.budget === budget, "budget", `is ${state.budget / 1e9} for this device`);
   return state;

@@ -1,6 +1,6 @@
 /** A device: it agrees to tasks, answers them, and never promises more than its budget. */
 import { concat, four, fromHex, toHex } from "./bytes.js";
-import { DitherError, need, needTask, tried } from "./errors.js";
+import { need, needTask, tried } from "./errors.js";
 import { nanoDown, shown } from "./exact.js";
 import { idOf, memoOf } from "./memo.js";
 import { answerOf, checkBelow, header, messageOf, partOf } from "./message.js";
@@ -165,11 +165,14 @@ export class Client {
   }
 }
 
+const needStore = (condition, why) =>
+  need(condition, "device", `nothing was sent: the store ${why}`);
+
 const asked = async (work) => {
   try {
     return await work();
   } catch (problem) {
-    throw new DitherError("device", `nothing was sent: the store failed (${problem})`);
+    needStore(false, `failed (${problem})`);
   }
 };
 
@@ -178,20 +181,20 @@ const asked = async (work) => {
 const changing = (store, device) => async (work) => {
   for (let turn = 0; turn < TRIES; turn++) {
     const found = await asked(() => store.load());
-    need(found, "device", "nothing was sent: the store was cleared");
+    needStore(found, "was cleared");
     const state = tried("device", () => stateFrom(found.text, device));
     const result = await work(state);
     const text = stringify(state);
     if (text === found.text || (await asked(() => store.save(text, found.version + 1))))
       return result;
   }
-  throw new DitherError("device", "nothing was sent: the store is busy");
+  needStore(false, "is busy");
 };
 
 const stateFrom = (text, { trust, budget }) => {
   const state = parse(text);
   const right = state.format === 1 && /^[0-9a-f]{64}$/.test(state.secret);
-  need(right, "device", "nothing was sent: the store is damaged");
+  needStore(right, "is damaged");
   need(state.trust === trust, "trust", "is not this device's key");
   need(state.budget === budget, "budget", `is ${state.budget / 1e9} for this device`);
   return state;

@@ -89,7 +89,7 @@ const checkPromises = (read, { asks, once }, { parts, kinds, lost, ever }) => {
   for (const [line, really] of entries({ epsilon: lost, for_ever: ever }))
     need(really <= read[line], line, `is less than is lost: ${shown(really, 6)}`);
   // each part must be of a kind that answers what is asked
-  const fit = ([items, mean], at) => parts[at]?.items === items && parts[at].mean === mean;
+  const fit = ([items, mean], at) => parts[at].items === items && parts[at].mean === mean;
   const all = parts.length === asks.length && asks.every(fit);
   need(all, "oracle", "does not fit the domain");
   if (!every) return need(distinct * messages === 1, "every", "is 0: devices answer once");
