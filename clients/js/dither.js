@@ -19,7 +19,7 @@ class DitherError extends Error {
   }
 }
 
-const REFUSED = "is not what devices accept";
+const REFUSED = "is damaged, or not accepted here";
 
 /** Without a code, `tried` knows which one it is. */
 const need = (condition, code, message = REFUSED) => {
@@ -185,7 +185,8 @@ const RUN_OUT = {};
 /** What `work` draws from a source of words. When they run out, it begins anew with twice as
  * many, or more: the first ones stay as they are, and so does what it drew from them. */
 const drawn = async (source, work) => {
-  for (let known = []; ; ) {
+  let known = [];
+  for (;;) {
     let taken = 0;
     const take = (count) => {
       taken += count;

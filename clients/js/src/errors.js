@@ -11,7 +11,7 @@ export class DitherError extends Error {
   }
 }
 
-const REFUSED = "is not what devices accept";
+const REFUSED = "is damaged, or not accepted here";
 
 /** Without a code, `tried` knows which one it is. */
 export const need = (condition, code, message = REFUSED) => {

@@ -35,7 +35,8 @@ const RUN_OUT = {};
 /** What `work` draws from a source of words. When they run out, it begins anew with twice as
  * many, or more: the first ones stay as they are, and so does what it drew from them. */
 export const drawn = async (source, work) => {
-  for (let known = []; ; ) {
+  let known = [];
+  for (;;) {
     let taken = 0;
     const take = (count) => {
       taken += count;
