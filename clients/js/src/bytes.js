@@ -1,5 +1,7 @@
 /** Bytes, and the two hashes of WebCrypto. */
 import { need } from "./errors.js";
+import { floor } from "./numbers.js";
+import { isText } from "./values.js";
 
 export const utf8 = (text) => new TextEncoder().encode(text);
 export const wellFormed = (text) => !/\p{Surrogate}/u.test(text);
@@ -13,7 +15,7 @@ export const concat = (parts) => Uint8Array.from(parts.flatMap((part) => [...par
 
 /** A whole number in so many bytes, the lowest first. */
 export const little = (number, size) =>
-  range(size).map((at) => Math.floor(number / 256 ** at) % 256);
+  range(size).map((at) => floor(number / 256 ** at) % 256);
 export const four = (number) => little(number, 4).reverse();
 export const fromLittle = (bytes) => bytes.reduceRight((number, byte) => number * 256 + byte, 0);
 
@@ -21,25 +23,27 @@ export const fromLittle = (bytes) => bytes.reduceRight((number, byte) => number 
 export const sizeOf = (outcomes) => range(8).find((size) => 256 ** size >= outcomes);
 
 /** Parts behind their lengths: no two lists of parts give the same bytes. */
-export function frame(...parts) {
-  const bytes = parts.map((part) => (typeof part === "string" ? utf8(part) : part));
+export const frame = (...parts) => {
+  const bytes = parts.map((part) => (isText(part) ? utf8(part) : part));
   return concat(bytes.flatMap((part) => [four(part.length), part]));
-}
+};
 
-export function subtle() {
+export const subtle = () => {
   const found = globalThis.crypto?.subtle;
-  need(found, "device", "has no WebCrypto: use https, or in Node 18 import node.js first");
+  need(found, "device", "has no WebCrypto: use https, or node.js in Node 18");
   return found;
-}
+};
 
-export const sha256 = async (bytes) => new Uint8Array(await subtle().digest("SHA-256", bytes));
+const SHA = "SHA-256";
+const bytesOf = async (buffer) => new Uint8Array(await buffer);
+
+export const sha256 = (bytes) => bytesOf(subtle().digest(SHA, bytes));
 
 /** HMAC-SHA256 under a key, for one text after another. */
-export function hmac(secret) {
-  const how = { name: "HMAC", hash: "SHA-256" };
-  const key = subtle().importKey("raw", secret, how, false, ["sign"]);
-  return async (bytes) =>
-    new Uint8Array(await subtle().sign("HMAC", await key, Uint8Array.from(bytes)));
-}
+export const hmac = (secret) => {
+  const name = "HMAC";
+  const key = subtle().importKey("raw", secret, { name, hash: SHA }, false, ["sign"]);
+  return async (bytes) => bytesOf(subtle().sign(name, await key, Uint8Array.from(bytes)));
+};
 
 export const newSecret = () => toHex(crypto.getRandomValues(new Uint8Array(32)));

@@ -1,117 +1,100 @@
 /** A task's document: every line of it, and its promise against the oracle's integers. */
 import { domainOf } from "./domains.js";
-import { keys, need, whole } from "./errors.js";
+import { keys, need, tried, whole } from "./errors.js";
 import { shown } from "./exact.js";
+import { ceil, entries, parse, stringify } from "./numbers.js";
 import { oracleOf } from "./oracles.js";
 import { DAY, iso } from "./periods.js";
-import { canonical } from "./values.js";
+import { canonical, differ, isFlag, isText } from "./values.js";
 
-const FORMAT = "dither local task, 1";
-const LINES =
-  "attribute distinct domain epsilon every expires for_ever format messages minimum name " +
-  "oracle starts stopped strata version";
 const TRACKING = 256; // kept messages of more kinds would tell devices apart
-const FRESH_AT = 0.01; // less noise in a message leaves what is kept to be seen
+
+const between = (low, high) => (value) => whole(value, low, high);
+const isName = (text) =>
+  isText(text) && canonical(text) === `s:${text}` && [...text].length <= 100;
+const isDay = (day) => iso(Date.parse(day) / DAY) === day && day > "0001";
+const isPromise = (value) => value > 0;
+
+const areStrata = (strata) => {
+  const known = strata.map((one) => isText(one) && canonical(one));
+  return differ(known) && known.length <= 256 && known.every(Boolean);
+};
+
+/** What each line must be; of two of them, something is made. */
+const LINES = {
+  attribute: isName,
+  distinct: between(1, 2 ** 20),
+  domain: domainOf,
+  epsilon: isPromise,
+  every: between(0, 366),
+  expires: isDay,
+  for_ever: isPromise,
+  format: (format) => format === "dither local task, 1",
+  messages: between(1, 255),
+  minimum: between(2, 2 ** 40),
+  name: isName,
+  oracle: oracleOf,
+  starts: isDay,
+  stopped: isFlag,
+  strata: areStrata,
+  version: between(1, 65_535),
+};
 
 /** A number as Python writes it. */
-function asReal(value) {
+const asReal = (value) => {
   const [digits, exponent] = value.toExponential().split("e");
   if (exponent < -4 || exponent > 15) {
     return `${digits}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
   }
-  return Number.isInteger(value) ? `${value}.0` : `${value}`;
-}
+  return Number.isInteger(value) ? `${value}.0` : value;
+};
 
-const isText = (text) =>
-  typeof text === "string" && canonical(text) === `s:${text}` && [...text].length <= 100;
-
-const LIMITS = {
-  distinct: [1, 2 ** 20],
-  every: [0, 366],
-  messages: [1, 255],
-  minimum: [2, 2 ** 40],
-  version: [1, 65_535],
+/** JSON.parse rounds numbers, and takes 1.0 for 1: what it reads must be what is written. */
+const readFrom = (document) => {
+  const read = parse(document);
+  need(keys(read) === keys(LINES), "document");
+  const promises = /"(epsilon|for_ever)":[^,]*/g;
+  const real = (_, line) => `"${line}":${asReal(read[line])}`;
+  const again = stringify(read).replace(promises, real);
+  need(again === document, "document", "is not in the form that is signed");
+  return read;
 };
 
 /** Every line of a document, and its promise against the oracle's integers. */
-export function checked(document) {
+export const checked = (document) => {
   const read = readFrom(document);
-  checkWords(read);
-  checkNumbers(read);
-  const dates = datesOf(read);
-  const domain = domainOf(read.domain);
-  const oracle = oracleOf(read.oracle);
-  checkPromise(read, oracle);
-  checkParts(read, domain, oracle);
-  checkTracking(read, oracle);
-  const lasting = { domain: read.domain, oracle: oracle.lasting };
-  return { ...read, ...dates, domain, oracle, permanent: JSON.stringify(lasting), document };
-}
-
-/** JSON.parse rounds numbers, and takes 1.0 for 1: what it reads must be what is written. */
-function readFrom(document) {
-  const read = JSON.parse(document);
-  const task = read.format === FORMAT && keys(read) === LINES;
-  need(task, "document", `is not a task of format "${FORMAT}"`);
-  const promises = /"(epsilon|for_ever)":[^,]*/g;
-  const real = (_, line) => `"${line}":${asReal(read[line])}`;
-  const again = JSON.stringify(read).replace(promises, real);
-  need(again === document, "document", "is not written in the form that is signed");
-  return read;
-}
-
-function checkWords({ name, attribute, strata }) {
-  need(isText(name), "name");
-  need(isText(attribute), "attribute");
-  const known = strata.map((one) => (typeof one === "string" ? canonical(one) : null));
-  const apart = new Set(known).size === known.length && known.length <= 256;
-  need(apart && !known.includes(null), "strata");
-}
-
-function checkNumbers(read) {
-  for (const [line, ends] of Object.entries(LIMITS)) need(whole(read[line], ...ends), line);
-  const once = read.distinct * read.messages === 1;
-  need(read.every || once, "every", "is needed for devices that answer more than once");
-  need(typeof read.stopped === "boolean", "stopped");
-}
-
-function datesOf({ starts, expires, every }) {
-  const [first, end] = [starts, expires].map((day) => Date.parse(day) / DAY);
-  const days = iso(first) === starts && iso(end) === expires && starts > "0001";
-  const periods = every ? Math.ceil((end - first) / every) : 1;
-  need(days && first < end && periods <= 65_536, "expires");
-  return { first, end, periods };
-}
-
-function checkPromise(read, { lost, forEver }) {
-  for (const [line, really] of Object.entries({ epsilon: lost, for_ever: forEver })) {
-    const promised = read[line];
-    const why = `${promised} is promised, but the thresholds lose ${shown(really, 6)}`;
-    need(really <= promised, line, why);
+  const made = {};
+  for (const [line, fits] of entries(LINES)) {
+    made[line] = tried(line, () => fits(read[line]));
+    need(made[line], line);
   }
-}
+  const { domain, oracle } = made;
+  checkPromises(read, domain, oracle);
+  const dates = datesOf(read);
+  // what no kept answer depends on is left out
+  const lasting = (line, value) => (/^sent/.test(line) ? undefined : value);
+  const permanent = stringify({ domain: read.domain, oracle: read.oracle }, lasting);
+  return { ...read, ...dates, domain, oracle, permanent, document };
+};
 
-/** Each part must be of a kind that answers what is asked. */
-function checkParts({ every, distinct }, domain, { parts }) {
-  const sizes = parts.map((part) => part.items);
-  need(
-    `${sizes}` === `${domain.sizes}`,
-    "oracle",
-    "is for another number of items than the domain",
-  );
-  const fit = parts.every((part, at) => part.mean === domain.means(at));
-  need(fit, "oracle", "does not answer what is asked");
-  const sides = every && parts.some((part) => part.rounds);
+const datesOf = ({ starts, expires, every }) => {
+  const [first, end] = [starts, expires].map((day) => Date.parse(day) / DAY);
+  const periods = every ? ceil((end - first) / every) : 1;
+  need(first < end && periods <= 65_536, "expires");
+  return { first, end, periods };
+};
+
+const checkPromises = (read, { asks, once }, { parts, kinds, lost, ever }) => {
+  const { every, distinct, messages } = read;
+  for (const [line, really] of entries({ epsilon: lost, for_ever: ever }))
+    need(really <= read[line], line, `is less than is lost: ${shown(really, 6)}`);
+  // each part must be of a kind that answers what is asked
+  const fit = ([items, mean], at) => parts[at].items === items && parts[at].mean === mean;
+  const all = parts.length === asks.length && asks.every(fit);
+  need(all, "oracle", "does not fit the domain");
+  if (!every) return need(distinct * messages === 1, "every", "is 0: devices answer once");
+  const sides = parts.some((part) => part.rounds);
   need(!sides || distinct > 1, "distinct", "must be 2: a number has two sides");
-  need(
-    !every || !domain.once,
-    "every",
-    "must be 0: words that nobody has listed are asked for once",
-  );
-}
-
-function checkTracking({ every }, { freshness, tracking, outcomes }) {
-  const kinds = freshness >= FRESH_AT ? tracking : outcomes;
-  const hidden = !every || kinds <= TRACKING;
-  need(hidden, "oracle", "keeps one message for ever, which would tell devices apart");
-}
+  need(!once, "every", "must be 0: words are asked for once");
+  need(kinds <= TRACKING, "oracle", "would tell devices apart");
+};

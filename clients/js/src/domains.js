@@ -1,21 +1,155 @@
 /** Domains: what a value is counted as. */
-import { range, utf8, wellFormed } from "./bytes.js";
+import { range, utf8 } from "./bytes.js";
 import { split } from "./drawing.js";
 import { keys, need, whole } from "./errors.js";
 import { shown } from "./exact.js";
-import { canonical, LONGEST } from "./values.js";
+import { abs, ceil, floor, max, min, round, valuesOf } from "./numbers.js";
+import { canonical, differ, isFlag, isText, LONGEST } from "./values.js";
 
 export const MOST_ITEMS = 2 ** 30;
 
-/** For the names of its lines, what a domain is: how many items each part of the question
- * has (`sizes`), how many answers are `different`, the answer to a value as
- * [its canonical text, item], the item of no answer if it has one, and items' names. */
+/** Values that are counted one by one, and "none", which may have an item of its own. */
+const counted = (count, none, place, name) => {
+  need(whole(count, 1, MOST_ITEMS) && isFlag(none));
+  return {
+    asks: [[count + none, false, none]],
+    different: count,
+    answer: (value) => {
+      const text = canonical(value);
+      const at = place(text);
+      return whole(at, 0, count - 1) && [text, at];
+    },
+    name: (at) => (at < count ? `${name(at)}` : "none"),
+  };
+};
+
+/** Any text, known by its bytes. */
+const OPEN = {
+  asks: [[0, false]],
+  different: Infinity,
+  answer: (value) => {
+    const text = canonical(value);
+    return text && utf8(text).length <= LONGEST && [text];
+  },
+};
+
+/** Numbers on a grid between two public bounds; others are rounded, or cut to an end. */
+const numbers = (ask, branching, high, low, none, step) => {
+  const plain = (one) =>
+    one === 0 || (Number.isFinite(one) && 1e-4 <= abs(one) && abs(one) <= 1e15);
+  const steps = (high - low) / step;
+  const top = round(steps);
+  const grid =
+    [low, high, step].every(plain) && step > 0 && low < high && abs(steps - top) <= 1e-6;
+  const squares = ask === "variance";
+  const tree = ask === "distribution";
+  const most = tree ? 2 ** 20 : squares ? 2 ** 15 : ask === "mean" ? 2 ** 24 : -1;
+  const nodes = tree ? whole(branching, 2, 2 ** 20) : branching === 0 && !none;
+  need(grid && top <= most && isFlag(none) && nodes);
+  const widths = [1]; // places of a node, from the top of the tree down
+  const nodesOf = (width) => ceil((top + 1) / width);
+  while (tree && nodesOf(widths[0] * branching) > 1) widths.unshift(widths[0] * branching);
+  const sizes = squares ? [top + 1, top ** 2 + 1] : widths.map((width) => nodesOf(width) + none);
+  const named = (at) => shown(low + at * step, 6);
+  return {
+    asks: sizes.map((size) => [size, !tree, none]),
+    different: max(...sizes) - none,
+    answer: (value, part) => {
+      const number = typeof value === "bigint" ? Number(value) : value;
+      if (typeof number !== "number" || number !== number) return;
+      // in the order of steps that every language keeps
+      const at = min(max(floor((number - low) / step + 0.5), 0), top);
+      const seen = squares && part ? (2 * at - top) ** 2 : split(at, widths[part])[0];
+      return [`i:${seen}`, seen];
+    },
+    name: (item, part) => {
+      const start = item * widths[part];
+      const end = min(start + widths[part] - 1, top);
+      if (start > top) return "none";
+      return named(start) + (start < end ? ` to ${named(end)}` : "");
+    },
+  };
+};
+
+/** Several attributes of a device, of which it answers one, or one pair. Each has values;
+ * or numbers, of which the mean is asked. */
+const attributes = (fields, pairs) => {
+  const names = fields.map(([name]) => name);
+  const apart = differ(names) && names.every(isText) && names.every(canonical);
+  need(apart && whole(names.length, 2, 256) && isFlag(pairs));
+  const domains = fields.map(([, one, more]) => {
+    const mean = one.ask === "mean" && !pairs;
+    need(isFlag(one.none) && (mean || !one.ask) && more === undefined);
+    return domainOf(one);
+  });
+  const asked = domains.map(({ asks }) => asks[0]);
+  const all = range(names.length);
+  const parts = all.flatMap((one) =>
+    pairs ? all.slice(one + 1).map((other) => [one, other]) : [[one]],
+  );
+  const asks = pairs
+    ? parts.map(([one, other]) => [asked[one][0] * asked[other][0], false])
+    : asked;
+  const sizes = asks.map(([size]) => size);
+  const most = max(...sizes);
+  need(parts.length <= 256 && (!pairs || most <= 2 ** 24));
+  const answerTo = (value, at) =>
+    domains[at].answer(Object.hasOwn(Object(value), names[at]) ? value[names[at]] : null, 0);
+  const itemIn = (value, at) => {
+    const [size, , none] = asked[at];
+    return (answerTo(value, at) || [0, none ? size - 1 : NaN])[1];
+  };
+  return {
+    asks,
+    different: most,
+    answer: (value, part) => {
+      const [one, other] = parts[part];
+      if (!pairs) return answerTo(value, one);
+      const item = itemIn(value, one) * asked[other][0] + itemIn(value, other);
+      return item >= 0 && [`i:${item}`, item];
+    },
+    name: (item, part) => {
+      const places = parts[part];
+      const items = pairs ? split(item, asked[places[1]][0]) : [item];
+      const named = (at, turn) => `${names[at]} ${domains[at].name(items[turn], 0)}`;
+      return places.map(named).join(", ");
+    },
+  };
+};
+
+/** Words of an alphabet, of which each device sends a prefix of one length. */
+const vocabulary = (alphabet, longest, step) => {
+  const letters = new Set(alphabet);
+  const apart = differ([...alphabet]) && whole(letters.size, 2, 4096);
+  const plain = canonical(alphabet) === `s:${alphabet}` && !letters.has("\0");
+  const lengths = whole(longest, 1, 64) && whole(step, 1, longest - 1);
+  need(apart && plain && lengths && (letters.size + 1) ** step <= 2 ** 18);
+  const ends = range(ceil(longest / step)).map((at) => min((at + 1) * step, longest));
+  return {
+    asks: ends.map(() => [0, false]),
+    different: 1,
+    once: true,
+    answer: (value, part) => {
+      // nothing longer can become a word in Unicode's form NFC
+      if (!isText(value) || value.length > 8 * longest || [...value].length > 4 * longest) return;
+      const word = [...value.normalize("NFC")];
+      const known = whole(word.length, 1, longest) && word.every((letter) => letters.has(letter));
+      const end = ends[part];
+      return known && [`p:${word.slice(0, end).join("")}${word.length < end ? "\0" : ""}`];
+    },
+  };
+};
+
+/** For the names of its lines, what follows from them: `asks`, which has for each part of
+ * the question how many items there are, whether their mean is asked, and whether the last
+ * of them is "none"; how many answers are `different`; the answer to a value, as
+ * [its canonical text, item]; and items' names. */
 const DOMAINS = {
   __proto__: null,
 
-  "none values": ({ values, none }) => {
+  "none values": (none, values) => {
     const places = new Map(values.map((value, at) => [canonical(value), at]));
-    need(places.size === values.length && !places.has(null), "domain");
+    need(places.size === values.length && !places.has(null));
     return counted(
       values.length,
       none,
@@ -24,8 +158,8 @@ const DOMAINS = {
     );
   },
 
-  "below from none": ({ from, below, none }) => {
-    need([from, below].every(Number.isSafeInteger), "domain");
+  "below from none": (below, from, none) => {
+    need([from, below].every(Number.isSafeInteger));
     const place = (known) => (known?.startsWith("i:") ? known.slice(2) - from : -1);
     return counted(below - from, none, place, (at) => from + at);
   },
@@ -35,167 +169,10 @@ const DOMAINS = {
   "alphabet longest step": vocabulary,
 };
 
-/** Values that are counted one by one, and "none", which may have an item of its own. */
-function counted(count, none, place, name) {
-  need(whole(count, 1, MOST_ITEMS) && typeof none === "boolean", "domain");
-  return {
-    sizes: [count + none],
-    different: count,
-    answer: (value) => {
-      const text = canonical(value);
-      const at = place(text);
-      return whole(at, 0, count - 1) ? [text, at] : null;
-    },
-    nothing: () => (none ? count : undefined),
-    name: (at) => (at < count ? `${name(at)}` : "none"),
-  };
-}
-
-/** Any text, known by its bytes. */
-const OPEN = {
-  sizes: [0],
-  different: Infinity,
-  answer: (value) => {
-    const text = canonical(value);
-    return text && utf8(text).length <= LONGEST ? [text] : null;
-  },
-};
-
 /** A domain from a document; null is any text. */
-export function domainOf(read) {
-  const made = read === null ? () => OPEN : DOMAINS[keys(read)];
-  need(made, "domain");
-  return { means: () => false, once: false, ...made(read) };
-}
-
-/** Numbers on a grid between two public bounds; others are rounded, or cut to an end. */
-function numbers({ ask, branching, high, low, none, step }) {
-  const plain = (one) =>
-    Number.isFinite(one) && (one === 0 || (1e-4 <= Math.abs(one) && Math.abs(one) <= 1e15));
-  const steps = (high - low) / step;
-  const top = Math.round(steps);
-  const grid =
-    [low, high, step].every(plain) && step > 0 && low < high && Math.abs(steps - top) <= 1e-6;
-  const most = { __proto__: null, mean: 2 ** 24, variance: 2 ** 15, distribution: 2 ** 20 }[ask];
-  const tree = ask === "distribution";
-  need(grid && top <= most && typeof none === "boolean" && (tree || !none), "domain");
-  need(tree ? whole(branching, 2, 2 ** 20) : branching === 0, "domain");
-  const widths = [1];
-  while (tree && Math.ceil((top + 1) / (widths[0] * branching)) > 1)
-    widths.unshift(widths[0] * branching);
-  const nodes = widths.map((width) => Math.ceil((top + 1) / width) + none);
-  const sizes = ask === "variance" ? [top + 1, top ** 2 + 1] : nodes;
-  const named = (at) => shown(low + at * step, 6);
-  return {
-    sizes,
-    different: Math.max(...sizes) - none,
-    means: () => !tree,
-    answer: (value, part) => {
-      const at = placeOf(value, low, high, step, top);
-      if (at < 0) return null;
-      const seen =
-        ask === "variance" && part ? (2 * at - top) ** 2 : Math.floor(at / (widths[part] ?? 1));
-      return [`i:${seen}`, seen];
-    },
-    nothing: (part) => (none ? sizes[part] - 1 : undefined),
-    name: (item, part) => {
-      if (none && item === sizes[part] - 1) return "none";
-      const [start, end] = [item * widths[part], Math.min((item + 1) * widths[part] - 1, top)];
-      return start === end ? named(start) : `${named(start)} to ${named(end)}`;
-    },
-  };
-}
-
-/** The nearest place of the grid, in the order of steps that every language keeps; −1 for
- * what is no number. */
-function placeOf(value, low, high, step, top) {
-  if (typeof value === "bigint") value = Number(value);
-  if (typeof value !== "number" || Number.isNaN(value)) return -1;
-  if (value <= low) return 0;
-  if (value >= high) return top;
-  return Math.min(Math.floor((value - low) / step + 0.5), top);
-}
-
-/** Several attributes of a device, of which it answers one, or one pair. */
-function attributes({ attributes: fields, pairs }) {
-  const names = fields.map(([name]) => name);
-  const apart =
-    names.every((name) => typeof name === "string" && canonical(name)) &&
-    new Set(names).size === names.length;
-  need(
-    apart &&
-      names.length > 1 &&
-      typeof pairs === "boolean" &&
-      fields.every((field) => field.length === 2),
-    "domain",
-  );
-  need(
-    fields.every(
-      ([, one]) =>
-        FIELDS.includes(keys(one)) && (one.ask === undefined || (one.ask === "mean" && !pairs)),
-    ),
-    "domain",
-  );
-  const domains = fields.map(([, one]) => domainOf(one));
-  const all = range(names.length);
-  const asked = pairs
-    ? all.flatMap((one) => all.slice(one + 1).map((other) => [one, other]))
-    : all.map((one) => [one]);
-  const sizes = asked.map((part) => part.reduce((size, at) => size * domains[at].sizes[0], 1));
-  need(asked.length <= 256 && (!pairs || Math.max(...sizes) <= 2 ** 24), "domain");
-  const given = (value, at) =>
-    Object.hasOwn(Object(value), names[at]) ? value[names[at]] : undefined;
-  const itemIn = (value, at) =>
-    domains[at].answer(given(value, at), 0)?.[1] ?? domains[at].nothing(0);
-  return {
-    sizes,
-    different: Math.max(...sizes),
-    means: (part) => !pairs && domains[part].means(0),
-    answer: (value, part) => {
-      if (!pairs) return domains[part].answer(given(value, part), 0);
-      const [one, other] = asked[part].map((at) => itemIn(value, at));
-      const item = one * domains[asked[part][1]].sizes[0] + other;
-      return Number.isNaN(item) ? null : [`i:${item}`, item];
-    },
-    nothing: (part) => (pairs ? undefined : domains[part].nothing(0)),
-    name: (item, part) => {
-      const last = domains[asked[part].at(-1)].sizes[0];
-      const items = pairs ? split(item, last) : [item];
-      return asked[part]
-        .map((at, turn) => `${names[at]} ${domains[at].name(items[turn], 0)}`)
-        .join(", ");
-    },
-  };
-}
-
-/** What an attribute may be: values, or numbers. */
-const FIELDS = ["none values", "below from none", "ask branching high low none step"];
-
-/** Words of an alphabet, of which each device sends a prefix of one length. */
-function vocabulary({ alphabet, longest, step }) {
-  const letters = new Set(alphabet);
-  const apart = [...alphabet].length === letters.size && whole(letters.size, 2, 4096);
-  const plain =
-    alphabet.normalize("NFC") === alphabet && wellFormed(alphabet) && !letters.has("\0");
-  need(apart && plain && whole(longest, 1, 64) && whole(step, 1, longest - 1), "domain");
-  need((letters.size + 1) ** step <= 2 ** 18, "domain");
-  const lengths = [...range(longest).filter((length) => length && length % step === 0), longest];
-  return {
-    sizes: lengths.map(() => 0),
-    different: 1,
-    once: true,
-    answer: (value, part) => {
-      if (
-        typeof value !== "string" ||
-        value.length > 8 * longest ||
-        [...value].length > 4 * longest
-      )
-        return null;
-      const word = [...value.normalize("NFC")];
-      if (!whole(word.length, 1, longest) || !word.every((letter) => letters.has(letter)))
-        return null;
-      const end = word.length < lengths[part] ? "\0" : "";
-      return [`p:${word.slice(0, lengths[part]).join("")}${end}`];
-    },
-  };
-}
+export const domainOf = (read) => {
+  if (read === null) return OPEN;
+  const made = DOMAINS[keys(read)];
+  need(made);
+  return made(...valuesOf(read));
+};

@@ -11,19 +11,23 @@ export class DitherError extends Error {
   }
 }
 
-export function need(condition, code, message = "is not what a device accepts in a task") {
+const REFUSED = "is damaged, or not accepted here";
+
+/** Without a code, `tried` knows which one it is. */
+export const need = (condition, code, message = REFUSED) => {
   if (!condition) throw new DitherError(code, message);
-}
+};
+
+export const needTask = (condition, message) => need(condition, "task", message);
 
 /** What is made of a text from outside. Where that breaks, the text is at fault. */
-export function tried(code, work) {
+export const tried = (code, work) => {
   try {
     return work();
   } catch (problem) {
-    if (problem instanceof DitherError) throw problem;
-    throw new DitherError(code, "is not JSON, or has a line of another type");
+    throw problem.code ? problem : new DitherError(code, REFUSED);
   }
-}
+};
 
 /** Whether it is a whole number between two ends. */
 export const whole = (value, low, high) => Number.isInteger(value) && low <= value && value <= high;

@@ -1,55 +1,56 @@
 /** Oracles for answers that are given once, about declared values. */
 import { range } from "./bytes.js";
-import { encoded, hashValue, inside, respond, sayOnes, some, split } from "./drawing.js";
-import { big, loss, not, responseLoss, unaryLoss } from "./exact.js";
+import { encoded, respond, sayHashed, sayItem, sayOnes, some, split } from "./drawing.js";
+import { whole } from "./errors.js";
+import { loss, responseLoss, unaryLoss } from "./exact.js";
 import { isOdd, isPower, isPrime, linear } from "./hashes.js";
+import { ceil, min } from "./numbers.js";
 import { HALF, ONE } from "./words.js";
 
-/** Lines of the document, and what follows from their numbers. */
+/** Lines of the document, and what follows from their numbers, in that order. */
 export const ONCE = {
   "k-ary response": [
     "items kind truth",
-    ({ items, truth }) => ({
-      valid: inside(truth),
+    (items, _, truth) => ({
       lost: responseLoss(truth, items),
       head: items,
-      randomize: async (words, item) => [await respond(words, truth, items, item), []],
-      says: (number, _, named) => named(number),
+      draw: (words, item) => respond(words, truth, items, item),
+      says: sayItem,
     }),
   ],
 
   unary: [
     "items kind one zero",
-    ({ items, one, zero }) => ({
-      valid: inside(one, zero),
-      lost: unaryLoss(big(one), big(zero), big(ONE)),
+    (items, _, one, zero) => ({
+      lost: items && unaryLoss(one, zero),
       bits: items,
-      randomize: async (words, item) => [0, await encoded(words, one, zero, items, item)],
+      draw: (words, item) => [0, encoded(words, one, zero, items, item)],
       says: sayOnes,
     }),
   ],
 
   "subset selection": [
     "items kind size truth",
-    ({ items, size, truth }) => ({
-      valid: inside(truth) && 0 < size && size < items && size <= 2 ** 16,
-      lost: loss(big(truth) * big(items - size), not(truth) * big(size)),
+    (items, _, size, truth) => ({
+      lost:
+        whole(size, 1, min(items - 1, 2 ** 16)) &&
+        loss([truth, items - size], [ONE - truth, size]),
       bits: items,
       // the number of sets; about, where there are many
-      outcomes: range(Math.min(size, items - size, 99)).reduce(
+      outcomes: range(min(size, items - size, 99)).reduce(
         (sets, at) => (sets * (items - at)) / (at + 1),
         1,
       ),
       // a set of others (Floyd's algorithm); the true item may take the place of one
-      randomize: async (words, item) => {
-        const keep = await words.coin(truth);
+      draw: (words, item) => {
+        const keep = words.coin(truth);
         const others = new Set();
         for (let last = items - 1 - size; last < items - 1; last++) {
-          const drawn = await words.below(last + 1);
+          const drawn = words.below(last + 1);
           others.add(others.has(drawn) ? last : drawn);
         }
         const listed = [...others].map((one) => one + (one >= item));
-        const at = await words.below(size);
+        const at = words.below(size);
         if (keep) listed[at] = item;
         const bits = Array(items).fill(0);
         for (const one of listed) bits[one] = 1;
@@ -62,48 +63,48 @@ export const ONCE = {
 
   "local hashing": [
     "digits items kind prime truth",
-    ({ items, prime, digits, truth }) => {
+    (digits, items, _, prime, truth) => {
       const pool = prime ** digits;
       return {
-        valid:
-          inside(truth, digits) &&
+        lost:
+          items &&
+          digits &&
           prime < 2 ** 20 &&
           isPrime(prime) &&
           items <= pool &&
-          pool < HALF,
-        lost: responseLoss(truth, prime),
+          pool < HALF &&
+          responseLoss(truth, prime),
         head: pool * prime,
-        randomize: async (words, item) => {
-          const row = await words.below(pool);
-          const said = await respond(words, truth, prime, linear(prime, digits, row, item));
-          return [row * prime + said, []];
+        draw: (words, item) => {
+          const row = words.below(pool);
+          return row * prime + respond(words, truth, prime, linear(prime, digits, row, item));
         },
-        says: (number) => hashValue(number, prime),
+        says: sayHashed(prime),
       };
     },
   ],
 
   "Hadamard response": [
     "blocks items kind side truth",
-    ({ items, blocks, side, truth }) => ({
-      valid:
-        inside(truth) &&
+    (blocks, items, _, side, truth) => ({
+      lost:
+        items &&
         isPower(blocks) &&
         isPower(side) &&
-        blocks <= HALF &&
-        Math.ceil(items / blocks) < side,
-      lost: loss(big(truth) * big(2 * blocks - 1), not(truth)),
+        ceil(items / blocks) < side &&
+        blocks * side <= ONE &&
+        responseLoss(truth, 2 * blocks),
       head: blocks * side,
-      randomize: async (words, item) => {
-        const own = await words.coin(truth);
+      draw: (words, item) => {
+        const own = words.coin(truth);
         const [row, block] = split(item + blocks, blocks);
         // of 2 · blocks − 1 halves that are equally likely, one lies in the own block
-        const [further] = split((await words.below(2 * blocks - 1)) + 1, 2);
-        let column = await words.below(side);
+        const [further] = split(words.below(2 * blocks - 1) + 1, 2);
+        let column = words.below(side);
         // in the own block: change the sign, if it is wrong, by the row's lowest bit
-        const near = own || further === 0;
+        const near = own || !further;
         if (near && isOdd(row & column) === own) column = (column ^ (row & -row)) >>> 0;
-        return [(own ? block : (block + further) % blocks) * side + column, []];
+        return (own ? block : (block + further) % blocks) * side + column;
       },
       says: (number) => `column ${number % side} of block ${split(number, side)[0]}`,
     }),

@@ -6,42 +6,39 @@ export class IndexedDBStore {
     this.name = name;
   }
 
-  /** One connection for each transaction, so that tabs need no care for each other. */
-  async #within(mode, work) {
-    const asked = indexedDB.open(this.name, 1);
-    asked.onupgradeneeded = () => asked.result.createObjectStore("device");
-    const file = await settled(asked, "onsuccess");
-    try {
-      const transaction = file.transaction("device", mode, { durability: "strict" });
-      const found = work(transaction.objectStore("device"));
-      await settled(transaction, "oncomplete");
-      return found();
-    } finally {
-      file.close();
-    }
-  }
-
   load() {
-    return this.#within("readonly", (rows) => {
-      const request = rows.get("state");
-      return () => request.result;
-    });
+    return within(this.name, "readonly");
   }
 
-  save(text, version) {
-    return this.#within("readwrite", (rows) => {
-      const request = rows.get("state");
-      const follows = () => (request.result?.version ?? 0) === version - 1;
-      request.onsuccess = () => follows() && rows.put({ text, version }, "state");
-      return follows;
-    });
+  async save(text, version) {
+    const follows = (found) => (found?.version ?? 0) === version - 1;
+    const put = (found, rows) => follows(found) && rows.put({ text, version }, "state");
+    return follows(await within(this.name, "readwrite", put));
   }
 }
 
+/** What is stored, and then some work in the same transaction. One connection for each, so
+ * that tabs need no care for each other. */
+const within = async (name, mode, work = () => {}) => {
+  const table = "device";
+  const asked = indexedDB.open(name, 1);
+  asked.onupgradeneeded = () => asked.result.createObjectStore(table);
+  const file = await settled(asked, "onsuccess");
+  try {
+    const transaction = file.transaction(table, mode, { durability: "strict" });
+    const rows = transaction.objectStore(table);
+    const request = rows.get("state");
+    request.onsuccess = () => work(request.result, rows);
+    await settled(transaction, "oncomplete");
+    return request.result;
+  } finally {
+    file.close();
+  }
+};
+
 /** What a request or a transaction ends with. */
-function settled(target, event) {
-  return new Promise((resolve, reject) => {
+const settled = (target, event) =>
+  new Promise((resolve, reject) => {
     target[event] = () => resolve(target.result);
     target.onerror = target.onabort = () => reject(target.error);
   });
-}

@@ -236,7 +236,7 @@ test("joining reserves once, and the budget has an end", async () => {
   assert.equal(await client.left(), 3);
   await refused(
     client.join(await make({ name: "other", attribute: "other" })),
-    /^budget: other reserves ε = 6 for its lifetime; 3 of this device's 9 is left/,
+    /^budget: other reserves ε = 6; 3 is left/,
   );
   assert.equal(await client.left(), 3);
   await refused(
@@ -301,6 +301,30 @@ test("an update that asks for more is refused, and can be joined", async () => {
   await refused(unknown.update(await make()), /has not been joined/);
 });
 
+test("that another task has paid for a memo is no consent", async () => {
+  const weekly = await make({ name: "weekly", attribute: "pay", every: 7 });
+  const client = await device();
+  await client.join(weekly);
+  await client.join(await make());
+  const left = await client.left();
+  const turned = await make({ version: 2, attribute: "pay" });
+  assert.equal(turned.memo, weekly.memo); // so nothing has to be reserved
+  await refused(client.update(turned), /asks for more/);
+  await client.join(turned);
+  assert.equal(await client.left(), left);
+});
+
+test("a version tells no more values apart because another task does", async () => {
+  const client = await device();
+  await client.join(await make({ name: "many", distinct: 3 }));
+  await client.join(await make({ distinct: 1 }));
+  const left = await client.left();
+  const more = await make({ version: 2, distinct: 2 });
+  await refused(client.update(more), /asks for more/);
+  await client.join(more);
+  assert.equal(await client.left(), left);
+});
+
 test("a stopped version ends all answers for good", async () => {
   const [client, task] = [await device(), await make()];
   await client.join(task);
@@ -326,7 +350,7 @@ test("leaving forgets the noise and keeps the reservation", async () => {
   assert.deepEqual([memos, marks], [[], []]);
   assert.equal(await client.left(), 14);
   await refused(client.answer(task, "🎉"), /has not been joined/);
-  await refused(client.leave(task), /left already/);
+  await refused(client.leave(task), /has not been joined, or was left/);
   await client.join(task);
   assert.equal(await client.left(), 8);
   await refused(client.answer(task, "🎉"), /answered until before 2027-03-02/);
@@ -418,7 +442,7 @@ test("what was sent is what the server reads, on one line", async () => {
 test("without a store that lasts there is no device", async () => {
   await refused(
     open.call(Client, { budget: 9, trust: TRUST }),
-    /needs a store that outlives the app/,
+    /needs a store that lasts/,
   );
 });
 
@@ -428,7 +452,7 @@ test("budget and trust are fixed when the device is made", async () => {
   await refused(device({ store, budget: 21 }), /is 20 for this device/);
   await refused(
     device({ store, trust: "11".repeat(32) }),
-    /not the key that this device was made with/,
+    /not this device's key/,
   );
   for (const budget of [0, -1, NaN, Infinity, 1e7, null, undefined, "x"])
     await refused(device({ budget }), /budget/);
