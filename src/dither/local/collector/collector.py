@@ -144,27 +144,6 @@ class Collector:
                 "one, or begin another collector",
             )
 
-    @classmethod
-    def open(
-        cls,
-        place: str | Path,
-        *,
-        trust: str,
-        grace: int = 7,
-        retention: int = 400,
-        direct: int = 10_000_000,
-        restored: bool = False,
-    ) -> Self:
-        """The same as `Collector(…)`, which says what the arguments are."""
-        return cls(
-            place,
-            trust=trust,
-            grace=grace,
-            retention=retention,
-            direct=direct,
-            restored=restored,
-        )
-
     def close(self) -> None:
         """Let go of the store. Closing twice does nothing."""
         with store.explained(self.place):

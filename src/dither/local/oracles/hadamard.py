@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.local.evidence import Evidence, Law
-from dither.local.oracles.oracle import Numbered, numbers_of, records_of
+from dither.local.oracles.oracle import Numbered, Oracle, numbers_of, records_of
 from dither.local.thresholds import chance, check, largest, loss
 from dither.local.words import ONE, Words, below, coins
 
@@ -48,7 +48,7 @@ def transform(table: Whole) -> Whole:
 
 
 @dataclass(frozen=True)
-class HadamardResponse(Numbered):
+class HadamardResponse(Numbered, Oracle):
     """A number below blocks · side. Item i belongs to block i mod `blocks`, so that
     neighbours in a sorted domain are spread; there it owns the half of the numbers at
     which its row of the Hadamard matrix is +1. A message is one of its own numbers

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dither.errors import ArgumentError
 from dither.local.evidence import Evidence, pure
 from dither.local.hashes import Linear
-from dither.local.oracles.oracle import Numbered, numbers_of, records_of
+from dither.local.oracles.oracle import Numbered, Oracle, numbers_of, records_of
 from dither.local.oracles.response import kept, respond, response_loss
 from dither.local.thresholds import chance, check
 from dither.local.words import Words, below
@@ -55,7 +55,7 @@ def best_prime(epsilon: float) -> int:
 
 
 @dataclass(frozen=True)
-class LocalHashing(Numbered):
+class LocalHashing(Numbered, Oracle):
     """The number of a hash function, and the item's hash with probability truth / 2^32
     or another hash value.
 

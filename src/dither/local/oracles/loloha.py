@@ -17,7 +17,13 @@ from dither.errors import ArgumentError
 from dither.local.evidence import Evidence, pure, squares
 from dither.local.hashes import Linear, places
 from dither.local.oracles.hashing import best_prime, is_prime
-from dither.local.oracles.oracle import Longitudinal, Numbered, numbers_of, records_of
+from dither.local.oracles.oracle import (
+    Longitudinal,
+    Numbered,
+    Oracle,
+    numbers_of,
+    records_of,
+)
 from dither.local.oracles.response import kept, respond, response_loss
 from dither.local.thresholds import chance, check, largest, loss
 from dither.local.words import Words, below
@@ -35,7 +41,7 @@ would tell devices apart (rule R28).
 
 
 @dataclass(frozen=True)
-class Loloha(Numbered, Longitudinal):
+class Loloha(Numbered, Longitudinal, Oracle):
     """The item's hash value, kept with probability `kept` / 2^32 or replaced by another
     one, for ever; and that kept value, sent with probability `sent` / 2^32 or replaced
     again, in each message.

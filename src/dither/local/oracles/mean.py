@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from dither.errors import ArgumentError
 from dither.local.oracles.oracle import (
     Longitudinal,
-    Randomizer,
+    Numbered,
     numbers_of,
     records_of,
-    size_of,
 )
 from dither.local.oracles.response import kept, respond, response_loss
 from dither.local.thresholds import chance, check, largest, loss
@@ -38,18 +37,10 @@ FINE = 512  # steps of the grid that a window slides over, at least
 WINS = 0.61  # the ε above which the hybrid has the smaller worst variance
 
 
-class Mean(Randomizer):
+class Mean(Numbered):
     """What oracles of a mean share: a message is a number, a tally counts each, and
     each stands for a score. The mean of a device's scores is its number's place / k.
     """
-
-    @property
-    def record(self) -> int:
-        return size_of(self.outcomes)
-
-    @property
-    def cells(self) -> int:
-        return self.outcomes
 
     @property
     @abstractmethod
@@ -75,12 +66,6 @@ class Mean(Randomizer):
         most: all of it, unless there is fresh noise.
         """
         return 1.0
-
-    def valid(self, records: Packed) -> NDArray[np.bool_]:
-        return numbers_of(records) < self.outcomes
-
-    def tally(self, records: Packed) -> Whole:
-        return np.bincount(numbers_of(records), minlength=self.outcomes)
 
 
 def _check_items(items: int) -> None:

@@ -212,8 +212,8 @@ class Oracle(Randomizer):
         """What the tallied integers say about these items."""
 
 
-class Numbered(Oracle):
-    """An oracle whose message is one number, and whose tally counts each."""
+class Numbered(Randomizer):
+    """A randomizer whose message is one number, and whose tally counts each."""
 
     @property
     def record(self) -> int:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.local.evidence import Evidence, pure
-from dither.local.oracles.oracle import Numbered, numbers_of, records_of
+from dither.local.oracles.oracle import Numbered, Oracle, numbers_of, records_of
 from dither.local.thresholds import chance, check, largest
 from dither.local.words import Words, below, coins
 from dither.mechanisms.response import RandomizedResponse
@@ -48,7 +48,7 @@ def response_loss(truth: int, outcomes: int) -> float:
 
 
 @dataclass(frozen=True)
-class KAryResponse(Numbered):
+class KAryResponse(Numbered, Oracle):
     """The item itself with probability truth / 2^32; binary response for two items.
 
     Guarantee: `epsilon`, pure, for replacing the item behind one message.
