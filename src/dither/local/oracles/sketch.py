@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.local import bits
-from dither.local.evidence import Evidence, pure, squares
+from dither.local.evidence import Evidence, Law, pure, squares
 from dither.local.hashes import places
 from dither.local.oracles.hadamard import signs, transform
 from dither.local.oracles.oracle import Oracle, numbers_of, records_of, size_of
@@ -98,7 +98,8 @@ class _Sketch(Oracle):
         worst = max(rest, float(found.counts.max(initial=0.0)))
         doubt = self._doubt(min(worst, messages) * found.gain, len(hits))
         made = pure(hits, messages, *self.rates, collisions=collisions)
-        return replace(made, doubt=doubt)
+        bound = Law(hits, np.full_like(hits, messages), self.rates[1])
+        return replace(made, doubt=doubt, bound=bound)
 
     def _doubt(self, weight: float, candidates: int) -> tuple[float, float]:
         """How far the most frequent text shifts a candidate that shares more places with
