@@ -79,6 +79,15 @@ def test_strata() -> None:
     assert "stratum: must be one of ios, web" in refused.output
 
 
+@pytest.mark.usefixtures("folder")
+def test_options_that_would_be_ignored_are_refused() -> None:
+    words = ("task", "t", "--epsilon", "2", "--n", "900")
+    refused = run(*words, "--domain", "values.txt", "--ask", "variance")
+    assert "ask: is for numbers; pass --numbers" in refused.output
+    named = ("--attribute", "a=2", "--attribute", "b=3", "--attribute", "a=values.txt")
+    assert "attribute: is named twice" in run(*words, *named).output
+
+
 def test_open_vocabulary(folder: Path) -> None:
     run("task", "words", "--epsilon", "4", "--n", "500", "--out", "task.json")
     (folder / "held.txt").write_text("x\n" * 400 + "y\n" * 100, encoding="utf-8")
