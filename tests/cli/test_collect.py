@@ -237,13 +237,17 @@ def test_publish_and_retire(task: local.Task) -> None:
     newer = task.changed(minimum=50).sign(KEY)
     Path("newer.json").write_text(newer.to_json(), encoding="utf-8")
     assert "version 2: collected" in said("publish", STORE, "newer.json")
-    assert "fewer than 50" in refusal("estimate", STORE, "emoji")
+    few = refusal("estimate", STORE, "emoji")
+    assert (
+        "fewer than 50 messages of a stratum here (its `minimum`) in version 2" in few
+    )
+    assert "ask for another period or version, or wait" in few
     assert "300 messages" in said("estimate", STORE, "emoji", "--version", "1")
     assert "version" in refusal("estimate", STORE, "emoji", "--version", "3")
     said("retire", STORE, "emoji")
     assert "emoji, version 2: retired" in said("status", STORE)
     assert "version 1: retired" in said("publish", STORE, "task.json")
-    assert "not collected" in refusal("retire", STORE, "words")
+    assert "not collected here (emoji); name one" in refusal("retire", STORE, "words")
     assert "is not JSON" in refusal("publish", STORE, STORE)
 
 

@@ -45,6 +45,49 @@ def test_from_a_task_to_its_estimate(folder: Path) -> None:
     assert table.output.startswith("key,emoji,")
 
 
+def test_a_task_says_which_public_key_it_needs(folder: Path) -> None:
+    words = ("--domain", "values.txt", "--epsilon", "2", "--n", "900")
+    key = ("--key", "signing.key")
+    first = run("task", "first", *words, *key, "--out", "first.json")
+    assert "new key in signing.key" in first.stderr
+    again = run("task", "again", *words, *key, "--out", "again.json")
+    public = SigningKey.load(folder / "signing.key").public
+    for made in (first, again):
+        assert f"build apps with the public key {public}\n" in made.stderr
+    assert "new key" not in again.stderr
+
+
+@pytest.mark.usefixtures("folder")
+def test_strata() -> None:
+    run(
+        *("task", "t", "--domain", "values.txt", "--epsilon", "2", "--n", "900"),
+        *("--stratum", "ios", "--stratum", "web", "--out", "t.json"),
+    )
+    refused = run("simulate", "t.json", "--n", "900")
+    assert "stratum: must be one of ios, web" in refused.output
+    for name in ("ios", "web"):
+        size = "900" if name == "ios" else "600"
+        tried = run(
+            *("simulate", "t.json", "--n", size, "--stratum", name, "--messages", name)
+        )
+        assert tried.exit_code == 0, tried.output
+    assert "t, 1,500 messages" in run("decode", "t.json", "ios", "web").output
+    one = run("decode", "t.json", "ios", "web", "--stratum", "web")
+    assert "t, 600 messages" in one.output
+    refused = run("decode", "t.json", "ios", "--stratum", "android")
+    assert refused.exit_code == 2
+    assert "stratum: must be one of ios, web" in refused.output
+
+
+@pytest.mark.usefixtures("folder")
+def test_options_that_would_be_ignored_are_refused() -> None:
+    words = ("task", "t", "--epsilon", "2", "--n", "900")
+    refused = run(*words, "--domain", "values.txt", "--ask", "variance")
+    assert "ask: is for numbers; pass --numbers" in refused.output
+    named = ("--attribute", "a=2", "--attribute", "b=3", "--attribute", "a=values.txt")
+    assert "attribute: is named twice" in run(*words, *named).output
+
+
 def test_open_vocabulary(folder: Path) -> None:
     run("task", "words", "--epsilon", "4", "--n", "500", "--out", "task.json")
     (folder / "held.txt").write_text("x\n" * 400 + "y\n" * 100, encoding="utf-8")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from dither import local
@@ -49,6 +50,55 @@ def test_columns_do_as_well_as_rows() -> None:
     wanted = TWO.places(ROWS, FRESH).tolist()
     for frame in (columns, pd.DataFrame(columns), pl.DataFrame(columns)):
         assert TWO.places(frame, FRESH).tolist() == wanted
+
+
+def test_whole_numbers_stay_whole_where_some_are_missing() -> None:
+    columns = {"age": [0, None, 2], "sex": ["f", "m", "f"], "city": ["a", "b", None]}
+    rows = [
+        dict(zip(columns, row, strict=True))
+        for row in zip(*columns.values(), strict=True)
+    ]
+    wanted = TWO.places(rows, FRESH).tolist()
+    nullable = pd.DataFrame(columns).astype({"age": "Int64"})
+    for frame in (nullable, pl.DataFrame(columns), pa.table(columns)):
+        assert TWO.places(frame, FRESH).tolist() == wanted
+
+
+@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_missing_column_is_named(frame: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"values: have no column city, .*; add it"):
+        ONE.places(frame({"age": [1], "sex": ["f"], "City": ["a"]}), FRESH)
+
+
+def test_columns_have_one_length() -> None:
+    columns = {"age": [1, 2], "sex": ["f"], "city": ["a", "b"]}
+    for domain in (ONE, TWO):
+        with pytest.raises(
+            ArgumentError, match="values: must be columns of one length"
+        ):
+            domain.places(columns, FRESH)
+
+
+@pytest.mark.parametrize("values", [None, 7, "f"])
+def test_values_are_rows_or_columns(values: object) -> None:
+    with pytest.raises(ArgumentError, match="values: must be a list of mappings, or a"):
+        ONE.places(values, FRESH)
+
+
+def test_words_have_a_task_of_their_own() -> None:
+    domain = {"age": range(3), "word": local.Vocabulary("abc")}
+    with pytest.raises(ArgumentError, match="need a task of their own; make two"):
+        local.task("both", domain=domain, epsilon=1, n=1000)
+
+
+def test_what_is_asked_for_must_be_there() -> None:
+    for domain, wanted, said in (
+        (ONE, "country", "must be an attribute of the task: age, sex, city$"),
+        (ONE, ("age", "sex"), "a table of two needs a task with pairs$"),
+        (TWO, "age", "must be a pair of attributes of the task: age, sex, city$"),
+    ):
+        with pytest.raises(ArgumentError, match=said):
+            domain.part(wanted)
 
 
 @pytest.mark.parametrize("value", [None, 7, "f", [], {"age": [1]}, {"sex": 1}])

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from bench import local_accuracy as bench
 from dither import local
@@ -16,6 +17,7 @@ from dither.errors import ArgumentError
 from dither.local.estimates import Score, discoveries
 from dither.local.evidence import pure
 from dither.local.frequencies import nearest_shares
+from dither.local.oracles import CountMeanSketch, HadamardSketch
 from dither.privacy import PureDP
 from dither.release import Release
 
@@ -174,3 +176,18 @@ def test_several_periods_promise_a_lifetime() -> None:
     # the same devices: three days are not three times the evidence
     ratio = (all_days.standard_errors / one.standard_errors).mean()
     assert 1 / math.sqrt(3) < ratio < 1
+
+
+@pytest.mark.parametrize("kind", [CountMeanSketch, HadamardSketch])
+def test_a_sketch_of_few_messages_finds_nothing_by_chance(kind: Any) -> None:
+    oracle = kind.at(4.0, rows=64, columns=64)
+    hits = np.arange(21)
+    found = pure(hits, 20, *oracle.rates)
+    evidence = oracle._collided(found, 20, np.empty(0, np.int64))
+    _, chance = oracle.rates
+    exact = [stats.binom.sf(hit - 1, 20, chance) for hit in hits]
+    assert np.all(Score(evidence).p_values >= np.array(exact) * (1 - 1e-9))
+    nobody = local.task("any", epsilon=4, n=60_000)
+    wanted = [f"w{number}" for number in range(1000)]
+    tallies = (nobody.tally(nobody.randomize(["x"] * 150)) for _ in range(12))
+    assert sum(any(tally.estimate(wanted).found) for tally in tallies) <= 4

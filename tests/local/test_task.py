@@ -6,9 +6,13 @@ import sys
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from dither import local
+from dither.errors import ArgumentError
 from dither.local.domain import canonical
 from dither.local.hashes import digests
 
@@ -44,3 +48,28 @@ def test_blocks_are_put_together(monkeypatch: pytest.MonkeyPatch, oracle: str) -
     found = task.tally(messages)
     assert found.messages == 1000
     assert found.estimate().value == pytest.approx(np.full(5, 0.2), abs=0.1)
+
+
+@pytest.mark.parametrize("column", [list, np.array, pd.Series, pl.Series, pa.array])
+def test_a_column_of_any_kind(column: Any) -> None:
+    listed = local.task("t", domain=["a", "b"], epsilon=1, n=100)
+    assert listed.items(column(["b", "a", "?"])).tolist() == [1, 0, 2]
+    numbers = local.task("t", domain=local.Numbers(0, 9), epsilon=1, n=100)
+    assert numbers.items(column([3, 11])).tolist() == [3, 9]
+    texts = local.task("t", epsilon=1, n=100)
+    wanted = digests([canonical("x") or b"", canonical("y") or b""])
+    assert texts.items(column(["x", "y"])).tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("domain", [["a", "b"], local.Numbers(0, 9), None])
+@pytest.mark.parametrize("values", [None, 3, {"a": ["a"]}, pd.DataFrame({"a": ["a"]})])
+def test_what_is_no_column(domain: Any, values: Any) -> None:
+    task = local.task("t", domain=domain, epsilon=1, n=100)
+    with pytest.raises(ArgumentError, match=r"values: must be (a list|one column)"):
+        task.randomize(values)
+
+
+def test_an_array_lists_values() -> None:
+    for values in (["a", "b"], [3, 4]):
+        task = local.task("t", domain=np.array(values), epsilon=1, n=100)
+        assert task.domain == local.Domain(tuple(values))

@@ -76,12 +76,17 @@ def asked(
         raise ArgumentError(
             "domain", "pass one of --domain, --numbers, --attribute and --alphabet"
         )
+    if ask != "mean" and not numbers:
+        raise ArgumentError("ask", "is for numbers; pass --numbers, or leave it out")
     if alphabet:
         return Vocabulary(alphabet, longest)
     if numbers:
         return _numbers("numbers", numbers, ask)
     if attributes:
-        return dict(_attribute(one) for one in attributes)
+        fields = [_attribute(one) for one in attributes]
+        if len(dict(fields)) < len(fields):
+            raise ArgumentError("attribute", "is named twice; choose different names")
+        return dict(fields)
     return domain_of(domain)
 
 

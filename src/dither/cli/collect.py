@@ -12,7 +12,7 @@ import click
 
 from dither.cli.book import say
 from dither.cli.completing import collected, files
-from dither.cli.decoding import FILE, decoding_options, show_estimate
+from dither.cli.decoding import FILE, decoding_options, show_estimate, stratum_option
 from dither.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def _looked(store: str, *, copy: bool = False) -> Collector:
 @click.option(
     "--version", type=int, metavar="V", help="A version; the newest, if not given."
 )
-@click.option("--stratum", metavar="NAME", help="The messages of this stratum only.")
+@stratum_option
 @decoding_options
 def estimate_command(
     store: str,
@@ -246,7 +246,8 @@ def _check_enough(tally: Tally, stratum: str | None) -> None:
         raise ArgumentError(
             "task",
             f"{task.name} has fewer than {task.minimum:,} messages{where} here (its "
-            "`minimum`), so nothing is shown; ask for another period, or wait",
+            f"`minimum`) in version {task.version}, so nothing is shown; ask for another "
+            "period or version, or wait",
         )
     if stratum is None and any(few):
         names = (name for name, left in zip(task.strata, few, strict=True) if left)

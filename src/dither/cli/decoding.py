@@ -14,7 +14,7 @@ from dither.errors import ArgumentError
 if TYPE_CHECKING:
     from dither.local.tally import Tally
 
-__all__ = ["FILE", "decoding_options", "show_estimate"]
+__all__ = ["FILE", "decoding_options", "show_estimate", "stratum_option"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -43,6 +43,9 @@ OPTIONS = (
     ),
     click.option("--json", "as_json", is_flag=True, help="Print the release as JSON."),
     click.option("--csv", "as_csv", is_flag=True, help="Print the release as CSV."),
+)
+stratum_option = click.option(
+    "--stratum", metavar="NAME", help="The messages of this stratum only."
 )
 
 

@@ -20,7 +20,7 @@ from dither.cli.asked import (
     domain_option,
     values_of,
 )
-from dither.cli.decoding import FILE, decoding_options, show_estimate
+from dither.cli.decoding import FILE, decoding_options, show_estimate, stratum_option
 from dither.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -150,20 +150,24 @@ def task_command(
 
     what = ("domain", "numbers", "ask", "attributes", "alphabet", "longest")
     domain = asked(**{option: given.pop(option) for option in what})
+    signing = _signing_key(key)
     made = task(
         name,
         domain=domain,
         every=int(every) if every and every.isdecimal() else every,
         starts=starts.date() if starts else None,
         expires=expires.date() if expires else None,
-        key=_signing_key(key),
+        key=signing,
         **given,
     )
     if out.name != "-" and Path(out.name).exists():
         raise ArgumentError("out", f"{out.name} is there already; name a new file")
     out.write(made.to_json() + "\n")
     click.echo(made.promise, err=True)
-    if key is None:
+    if signing is not None:
+        public = signing.public
+        click.echo(f"Signed: build apps with the public key {public}", err=True)
+    else:
         click.echo("Not signed: devices need that; pass --key FILE.", err=True)
 
 
@@ -176,9 +180,7 @@ def _signing_key(path: Path | None) -> Any:
         return SigningKey.load(path)
     key = SigningKey.new()
     key.save(path)
-    click.echo(
-        f"new key in {path}; build apps with its public key {key.public}", err=True
-    )
+    click.echo(f"new key in {path}: keep it at home", err=True)
     return key
 
 
@@ -200,15 +202,20 @@ def _signing_key(path: Path | None) -> Any:
     metavar="FILE",
     help="Write what the devices send.",
 )
+@click.option(
+    "--stratum",
+    metavar="NAME",
+    help="The stratum of the devices, if the task has some.",
+)
 def simulate_command(
-    path: Path, values: Path | None, n: int | None, messages: Any
+    path: Path, values: Path | None, n: int | None, messages: Any, stratum: str | None
 ) -> None:
     """Randomize values as devices of TASK would, and compare the estimate with the
     truth, which only a simulation knows.
     """
     made = read_task(path)
     held = _held(made, values, n)
-    sent = made.randomize(held)
+    sent = made.randomize(held, stratum=stratum)
     if messages is not None:
         messages.write(sent.to_bytes())
     tally = made.tally(sent)
@@ -260,14 +267,19 @@ def _show_beside_truth(found: Any, held: list[Any]) -> None:
 @command.command("decode", short_help="Estimate from what devices sent.")
 @click.argument("path", metavar="TASK", type=FILE)
 @click.argument("messages", nargs=-1, required=True, type=FILE)
+@stratum_option
 @decoding_options
 def decode_command(
-    path: Path, messages: tuple[Path, ...], period: int | None, **shown: Any
+    path: Path,
+    messages: tuple[Path, ...],
+    period: int | None,
+    stratum: str | None,
+    **shown: Any,
 ) -> None:
     """Estimate what TASK asks for from the batches in MESSAGES."""
     files = [one.read_bytes() for one in messages]
     tally = read_task(path).tally(files, period=period, batches=True)
-    show_estimate(tally, **shown)
+    show_estimate(tally if stratum is None else tally.of(stratum), **shown)
 
 
 for collecting in collect.commands:

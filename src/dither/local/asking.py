@@ -72,6 +72,10 @@ def counted(domain: Any, asked: Asked, *, none: bool, pairs: bool) -> Counted | 
 
 
 def _field(domain: Any, none: bool) -> Domain | Numbers:
+    if isinstance(domain, Vocabulary):
+        raise ArgumentError(
+            "domain", "words that nobody has listed need a task of their own; make two"
+        )
     return domain if isinstance(domain, Numbers) else domain_of(domain, none)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -83,10 +83,10 @@ class Attributes:
             if (names[::-1] if turned else names) in self.parts:
                 return self.parts.index(names[::-1] if turned else names), turned
         what = "a pair of attributes" if self.pairs else "an attribute"
-        raise ArgumentError(
-            "candidates",
-            f"must be {what} of the task: {', '.join(name for name, _ in self.fields)}",
-        )
+        known = ", ".join(name for name, _ in self.fields)
+        single = not self.pairs and len(names) > 1
+        hint = "; a table of two needs a task with pairs" if single else ""
+        raise ArgumentError("candidates", f"must be {what} of the task: {known}{hint}")
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -104,9 +104,11 @@ class Attributes:
     def places(self, values: Any, words: Words) -> NDArray[Any]:
         """Rows are mappings, or one mapping of columns (such as a data frame)."""
         columns = {
-            name: domain.places(_column(values, name), words)
+            name: domain.places(_column(values, name, domain), words)
             for name, domain in self.fields
         }
+        if len({len(column) for column in columns.values()}) > 1:
+            raise ArgumentError("values", "must be columns of one length")
         found = [self._joined(names, columns) for names in self.parts]
         return found[0] if len(found) == 1 else np.stack(found, axis=1)
 
@@ -151,11 +153,35 @@ class Attributes:
         return {"attributes": named, "pairs": self.pairs}
 
 
-def _column(values: Any, name: str) -> Any:
+def _column(values: Any, name: str, domain: Domain | Numbers) -> Any:
     """One attribute of all rows."""
     if isinstance(values, Mapping) or hasattr(values, "columns"):
-        column = values[name]
-        return column.to_numpy() if hasattr(column, "to_numpy") else column
-    if isinstance(values, str | bytes):
+        return _plain(_named(values, name), domain)
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise ArgumentError("values", "must be a list of mappings, or a frame")
     return [row.get(name) if isinstance(row, Mapping) else None for row in values]
+
+
+def _named(values: Any, name: str) -> Any:
+    """A column of a mapping or a frame (whose names Arrow keeps elsewhere)."""
+    frame = not isinstance(values, Mapping)
+    names = getattr(values, "column_names", values.columns) if frame else values
+    if name not in names:
+        raise ArgumentError(
+            "values",
+            f"have no column {name}, which the task asks for; add it, with None where "
+            "a device has no answer",
+        )
+    return values[name]
+
+
+def _plain(column: Any, domain: Domain | Numbers) -> Any:
+    """A column as an array; as a list where whole numbers would become others because
+    some are missing.
+    """
+    if not hasattr(column, "to_numpy"):
+        return column
+    found = column.to_numpy()
+    if found.dtype.kind == "f" and isinstance(domain, Domain):
+        return column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
+    return found

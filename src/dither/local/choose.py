@@ -10,6 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dither.errors import ArgumentError
 from dither.local.domain import Domain
 from dither.local.estimates import detection_limit
@@ -202,6 +204,8 @@ def domain_of(domain: int | Sequence[Any] | Domain, none: bool) -> Domain:
         )
     if isinstance(domain, range):
         return Domain(domain, none)
+    if isinstance(domain, np.ndarray) and domain.ndim == 1:
+        return Domain(tuple(domain.tolist()), none)
     if hasattr(domain, "__index__"):
         count = whole("domain", domain, "pass how many values there are")
         return Domain(range(count), none)

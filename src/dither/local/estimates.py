@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
 
@@ -97,9 +97,13 @@ class Score:
         scaled = ((found.above - shift) / noise / math.sqrt(2)).tolist()
         normal: Reals = np.fromiter(map(math.erfc, scaled), np.float64) / 2
         normal = np.minimum(normal + chance, 1)
-        if found.law is None:
-            return normal
-        return _exact_tails(found.law, normal)
+        if found.law is not None:
+            return _exact_tails(found.law, normal)
+        if found.bound is not None:
+            fewer = np.maximum(found.bound.hits - math.ceil(shift), 0)
+            tails = _exact_tails(replace(found.bound, hits=fewer), normal)
+            return np.maximum(normal, np.minimum(tails + chance, 1))
+        return normal
 
 
 def _few(law: Law) -> NDArray[np.bool_]:

@@ -45,6 +45,10 @@ class Evidence:
     """By how much the statistic can be shifted by one collision, and the chance that it
     is more.
     """
+    bound: Law | None = None
+    """Its law for m = 0 if nothing collided. Of few messages, the tail is longer than
+    the normal one.
+    """
 
     @property
     def counts(self) -> Reals:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date, timedelta
 from functools import cached_property
@@ -17,6 +17,7 @@ import numpy as np
 
 from dither.errors import ArgumentError
 from dither.ledger import DevicePromise, devices
+from dither.local.attributes import Attributes
 from dither.local.checks import check, parts_of
 from dither.local.document import FORMAT, parsed, typed
 from dither.local.domain import Counted, Domain, canonical
@@ -319,6 +320,8 @@ class Task:
 
     def items(self, values: Any, words: Words = FRESH) -> np.ndarray[Any, Any]:
         """Values as the oracle knows them: numbers, or digests of texts."""
+        if not isinstance(self.domain, Attributes):
+            values = _column(values)
         if self.domain is not None:
             return self.domain.places(values, words)
         return _digested(values)
@@ -393,6 +396,18 @@ class Task:
         if spark.is_frame(messages):
             return spark.tally(self, messages, period, batches=batches)
         return tally(self, messages, period, batches=batches)
+
+
+def _column(values: Any) -> Any:
+    """One column; of Arrow's a list, because its scalars are no values."""
+    if isinstance(values, Mapping) or hasattr(values, "columns"):
+        raise ArgumentError(
+            "values",
+            "must be one column: the task asks for one value; pass frame[name]",
+        )
+    if not isinstance(values, Iterable):
+        raise ArgumentError("values", "must be a list; pass one value for each device")
+    return values.to_pylist() if hasattr(values, "to_pylist") else values
 
 
 def _digested(values: Iterable[Any]) -> np.ndarray[Any, Any]:

@@ -672,3 +672,11 @@ def test_it_is_closed_once_and_for_all(opened, file, singles, task):
     with pytest.raises(CollectorError, match="open it again with Collector"):
         found.accept(singles(task, ["a"])[0])
     assert opened(file).task(task.name) == task
+
+
+@pytest.mark.parametrize("period", [MONDAY, "0", 0.0, True])
+def test_a_period_is_a_number(collector, task, period):
+    with pytest.raises(
+        ArgumentError, match=r"period: must be a whole number; use task"
+    ):
+        collector.tally(task, period=period)

@@ -360,6 +360,10 @@ class Collector:
 
         A stratum with fewer messages than the task's `minimum` is left out.
         """
+        if period is not None and type(period) is not int:
+            raise ArgumentError(
+                "period", "must be a whole number; use task.period(day) for a day"
+            )
         found = self._version(task, version)
         strata = max(len(found.strata), 1)
         with self._reading() as rows:

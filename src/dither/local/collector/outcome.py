@@ -10,7 +10,7 @@ __all__ = ["ACCEPTED", "CODES", "DUPLICATE", "REFUSED", "Outcome", "refused"]
 ACCEPTED, DUPLICATE, REFUSED = "accepted", "duplicate", "refused"
 
 CODES: dict[str, str] = {
-    "malformed": "this is not a parcel of format 1",
+    "malformed": "this is not a parcel of format 1: send what client.parcel gives",
     "truncated": "the length does not fit the task: send the whole parcel again",
     "invalid": "no device could have sent this: nothing in it was counted",
     "stratum-unknown": "the task declares no such stratum",

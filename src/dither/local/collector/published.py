@@ -14,6 +14,8 @@ __all__ = ["DIRECT", "LIVE", "RETIRED", "Published", "Relay", "hashed"]
 LIVE, RETIRED, REVOKED = "live", "retired", "revoked"
 DIRECT = 0
 """The number under which messages are counted that come without a relay."""
+MOST = 8
+"""How many tasks are named where one is not found."""
 
 
 def hashed(token: str) -> str:
@@ -68,8 +70,11 @@ class Published:
         """The newest version of a task."""
         found = self.versions(name)
         if not found:
+            names = sorted({task.name for task in self.tasks.values()})
+            known = ", ".join(names[:MOST]) or "none yet"
             raise ArgumentError(
-                "task", "is not collected here; publish it first: publish(task)"
+                "task",
+                f"is not collected here ({known}); name one, or publish it first",
             )
         return found[-1]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.local import bits
-from dither.local.evidence import Evidence, pure, squares
+from dither.local.evidence import Evidence, Law, pure, squares
 from dither.local.hashes import places
 from dither.local.oracles.hadamard import signs, transform
 from dither.local.oracles.oracle import Oracle, numbers_of, records_of, size_of
@@ -168,7 +168,15 @@ class Sketch(Oracle):
         worst = max(min(rest, most), float(unknown.counts.max(initial=0.0)))
         doubt = self._doubt(min(worst, messages) * found.gain, len(found.above))
         law = None if np.any(collisions) else found.law
-        return replace(found, null=found.null + collisions, law=law, doubt=doubt)
+        null = found.null + collisions
+        return replace(found, null=null, law=law, doubt=doubt, bound=self._bound(found))
+
+    def _bound(self, found: Evidence) -> Law:
+        """How many messages support a candidate that nobody holds, if nothing collides."""
+        other, messages = self.rates[1], found.messages
+        hits = np.ceil(found.above + messages * other).astype(np.int64)
+        trials = np.full_like(hits, messages)
+        return Law(np.clip(hits, 0, messages), trials, other)
 
     def _doubt(self, weight: float, candidates: int) -> tuple[float, float]:
         """How far the most frequent text shifts a candidate that shares more places with
