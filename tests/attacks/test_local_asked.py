@@ -140,7 +140,7 @@ def test_all_hash_functions_together_tell_few_devices_apart() -> None:
 def test_a_number_has_two_sides() -> None:
     """With one value told apart, the other side would be sent as "none"."""
     task = local.task(
-        "x", domain=local.Numbers(0, 9), epsilon=1, for_ever=2, every="day", n=1000
+        "x", domain=local.Numbers(0, 9, 1), epsilon=1, for_ever=2, every="day", n=1000
     )
     assert task.distinct == 2
     with pytest.raises(ArgumentError, match="distinct"):

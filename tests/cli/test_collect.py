@@ -252,7 +252,7 @@ def test_publish_and_retire(task: local.Task) -> None:
 
 
 KINDS: dict[str, tuple[dict[str, Any], Any, tuple[str, ...], str]] = {
-    "mean": ({"domain": local.Numbers(0, 9)}, 4, (), "emoji: "),
+    "mean": ({"domain": local.Numbers(0, 9, 1)}, 4, (), "emoji: "),
     "attributes": (
         {"domain": {"vote": ["x", "y"], "age": 3}},
         {"vote": "x", "age": 1},

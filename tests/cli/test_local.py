@@ -147,6 +147,7 @@ def test_numbers(folder: Path) -> None:
         decoded = run("decode", f"{ask}.json", ask)
         assert decoded.exit_code == 0, decoded.output
         assert shown in tried.output
+        assert "200 of 600 values are no answer" in tried.stderr
         assert shown in decoded.output
     refused = run("decode", "mean.json", "mean", "--consistent")
     assert refused.exit_code == 2

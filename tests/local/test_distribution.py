@@ -77,7 +77,7 @@ def test_devices_with_no_number_are_left_out() -> None:
 
 
 def two_leaves(epsilon: float, hits: int, n: int) -> Any:
-    numbers = Numbers(0, 1, ask="distribution")
+    numbers = Numbers(0, 1, 1, ask="distribution")
     task = local.task("switch", domain=numbers, epsilon=epsilon, n=n)
     counts = np.array([[hits, n - hits]])
     return Tally(task, counts, {0: n}, np.array([n])).estimate()

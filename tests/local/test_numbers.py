@@ -93,7 +93,7 @@ def test_narrow_types_are_not_rounded_twice(values: list[int]) -> None:
 
 
 def test_no_number_is_a_random_place() -> None:
-    numbers = local.Numbers(0, 3)
+    numbers = local.Numbers(0, 3, 1)
     places = numbers.places([None] * 4000, FRESH)
     counts = np.bincount(places, minlength=4)
     assert counts.sum() == 4000
@@ -132,6 +132,8 @@ def test_a_distribution_asks_for_levels_of_a_tree() -> None:
         ({"high": "10"}, "high"),
         ({"low": True}, "low"),
         ({"step": 0}, "high"),
+        ({"high": 9}, "step"),
+        ({"high": 10.5}, "step"),
         ({"step": -1}, "high"),
         ({"step": 3}, "step"),
         ({"step": 1e-5}, "step"),
@@ -167,7 +169,7 @@ def vars_of(task: local.Task) -> dict:
 
 @pytest.mark.parametrize("top", [1, 99])
 def test_a_tree_may_have_a_place_for_no_answer(top: int) -> None:
-    numbers = local.Numbers(0, top, ask="distribution", none=True)
+    numbers = local.Numbers(0, top, 1, ask="distribution", none=True)
     task = local.task("x", domain=numbers, epsilon=1, n=1000)
     assert task.oracle.sizes[-1] == top + 2
 
@@ -176,3 +178,21 @@ def test_the_largest_grid_has_a_tree() -> None:
     numbers = local.Numbers(0, 1 << 20, ask="distribution")
     task = local.task("x", domain=numbers, epsilon=1, n=1000)
     assert task.oracle.sizes[-1] == (1 << 20) + 1
+
+
+def test_a_step_is_said_or_meant() -> None:
+    assert local.Numbers(0, 10).step == 1
+    with pytest.raises(ArgumentError, match="smallest difference"):
+        local.Numbers(0, 1)
+    task = local.task("t", domain=local.Numbers(0, 1, 0.01), epsilon=1, n=100)
+    assert "in steps of 0.01" in str(task)
+
+
+def test_numbers_that_change_need_to_say_how_many_are_told_apart() -> None:
+    """Otherwise all but the first would be sent as no answer."""
+    numbers = local.Numbers(0, 100, ask="distribution")
+    daily = {"epsilon": 1, "for_ever": 2, "every": "day", "n": 1000}
+    with pytest.raises(ArgumentError, match="distinct"):
+        local.task("t", domain=numbers, **daily)
+    assert local.task("t", domain=numbers, distinct=5, **daily).distinct == 5
+    assert local.task("t", domain=numbers, epsilon=1, n=1000).distinct == 1

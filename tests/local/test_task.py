@@ -54,14 +54,14 @@ def test_blocks_are_put_together(monkeypatch: pytest.MonkeyPatch, oracle: str) -
 def test_a_column_of_any_kind(column: Any) -> None:
     listed = local.task("t", domain=["a", "b"], epsilon=1, n=100)
     assert listed.items(column(["b", "a", "?"])).tolist() == [1, 0, 2]
-    numbers = local.task("t", domain=local.Numbers(0, 9), epsilon=1, n=100)
+    numbers = local.task("t", domain=local.Numbers(0, 9, 1), epsilon=1, n=100)
     assert numbers.items(column([3, 11])).tolist() == [3, 9]
     texts = local.task("t", epsilon=1, n=100)
     wanted = digests([canonical("x") or b"", canonical("y") or b""])
     assert texts.items(column(["x", "y"])).tolist() == wanted.tolist()
 
 
-@pytest.mark.parametrize("domain", [["a", "b"], local.Numbers(0, 9), None])
+@pytest.mark.parametrize("domain", [["a", "b"], local.Numbers(0, 9, 1), None])
 @pytest.mark.parametrize("values", [None, 3, {"a": ["a"]}, pd.DataFrame({"a": ["a"]})])
 def test_what_is_no_column(domain: Any, values: Any) -> None:
     task = local.task("t", domain=domain, epsilon=1, n=100)

@@ -107,8 +107,8 @@ def _numbers(option: str, text: str, ask: str) -> Any:
         bounds = []
     if len(bounds) not in (2, 3):
         raise ArgumentError(option, f"{text} must read LOW:HIGH or LOW:HIGH:STEP")
-    low, high, step = (*bounds, 1.0)[:3]
-    return Numbers(low, high, step, ask=ask)
+    step = bounds[2] if len(bounds) == 3 else None
+    return Numbers(bounds[0], bounds[1], step, ask=ask)
 
 
 def domain_of(text: str | None) -> Any:

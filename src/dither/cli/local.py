@@ -111,10 +111,8 @@ def choose_command(
 @click.option(
     "--distinct",
     type=int,
-    default=1,
-    show_default=True,
     metavar="K",
-    help="How many values of a device are told apart.",
+    help="How many values of a device are told apart: one, if not given.",
 )
 @click.option("--every", metavar="day|week|DAYS", help="How often a device answers.")
 @click.option("--oracle", metavar="NAME", help="Use this oracle, and not the best one.")
@@ -216,6 +214,7 @@ def simulate_command(
     made = read_task(path)
     held = _held(made, values, n)
     sent = made.randomize(held, stratum=stratum)
+    _say_what_is_none(made, held)
     if messages is not None:
         messages.write(sent.to_bytes())
     tally = made.tally(sent)
@@ -224,6 +223,21 @@ def simulate_command(
     else:
         for wanted in getattr(made.domain, "parts", (None,)):
             click.echo(str(tally.estimate(wanted)))
+
+
+def _say_what_is_none(made: Task, held: list[Any]) -> None:
+    """Values that the task does not know: often a file in another form."""
+    domain = made.domain
+    if domain is None:
+        return
+    parts = range(len(domain.sizes))
+    nothing = sum(
+        all(domain.answer(value, part)[0] is None for part in parts) for value in held
+    )
+    if nothing:
+        click.echo(
+            f"{nothing:,} of {len(held):,} values are no answer to this task.", err=True
+        )
 
 
 def _held(made: Task, values: Path | None, n: int | None) -> list[Any]:

@@ -12,6 +12,7 @@ from dither.local.asking import Asked, counted, fitting
 from dither.local.checks import parts_of
 from dither.local.choose import PAYLOAD, make
 from dither.local.domain import Counted, Domain
+from dither.local.numbers import Numbers
 from dither.local.oracles import OneBitMean, Oracle, Randomizer
 from dither.local.signing import SigningKey
 from dither.local.task import PERIODS, Task
@@ -31,7 +32,7 @@ def task(
     domain: Any = None,
     epsilon: float,
     for_ever: float | None = None,
-    distinct: int = 1,
+    distinct: int | None = None,
     every: str | int | None = None,
     n: int,
     messages: int = 1,
@@ -72,8 +73,6 @@ def task(
         oracle = _named(oracle, values, once, kept)
     if oracle is None:
         oracle = fitting(values, asked)
-    if any(isinstance(part, OneBitMean) for part in parts_of(oracle)):
-        distinct = max(distinct, SIDES)
     first = starts or datetime.now(UTC).date()  # as devices count days
     made = Task(
         name=name,
@@ -81,7 +80,7 @@ def task(
         domain=values,
         epsilon=once,
         for_ever=kept,
-        distinct=distinct,
+        distinct=_distinct(distinct, oracle, values, days),
         every=days,
         messages=messages,
         minimum=_minimum(minimum, expected),
@@ -101,6 +100,22 @@ def _days(every: str | int | None) -> int:
             raise ArgumentError("every", 'must be "day", "week" or a number of days')
         return PERIODS[every]
     return whole("every", every, 'pass "day", "week" or a number of days')
+
+
+def _distinct(
+    given: int | None, oracle: Randomizer, domain: Counted | None, days: int
+) -> int:
+    """How many answers of a device are told apart: one, if nobody says so."""
+    if any(isinstance(part, OneBitMean) for part in parts_of(oracle)):
+        return max(given or 1, SIDES)
+    if given is None and days and isinstance(domain, Numbers):
+        raise ArgumentError(
+            "distinct",
+            "is missing: a number that changes soon has more values than are told "
+            "apart, and further ones are sent as no answer; pass how many, or ask for "
+            "the mean, which needs two sides only",
+        )
+    return 1 if given is None else given
 
 
 def _named(name: str, domain: Counted | None, once: float, kept: float) -> Oracle:

@@ -30,6 +30,7 @@ Whole = NDArray[np.int64]
 
 MEAN, VARIANCE, DISTRIBUTION = "mean", "variance", "distribution"
 ASKED = (MEAN, VARIANCE, DISTRIBUTION)
+WHOLE = 10  # a shorter range needs to say its step
 AUTOMATIC = 0  # until a task is made: then the best is chosen
 LARGEST = {MEAN: 1 << 24, VARIANCE: 1 << 15, DISTRIBUTION: 1 << 20}
 """Steps of the grid. Squares of places are drawn from 32-bit words."""
@@ -43,13 +44,14 @@ class Numbers:
 
     `ask` is "mean", "variance" (with the mean) or "distribution" (with quantiles). No
     answer is a random number of the grid, unless `none` gives it a place of its own,
-    which a distribution can have. `branching` is how many nodes of a level of the
-    tree make one of the level above; a task chooses it.
+    which a distribution can have. `step` is 1 if it is left out, for a range of 10 or
+    more. `branching` is how many nodes of a level of the tree make one of the level
+    above; a task chooses it.
     """
 
     low: float
     high: float
-    step: float = 1.0
+    step: float | None = None
     ask: str = MEAN
     none: bool = False
     branching: int = 0
@@ -72,27 +74,49 @@ class Numbers:
             raise ArgumentError("branching", "is for distributions: 2 at least")
 
     def _check_bounds(self) -> None:
-        for name in ("low", "high", "step"):
-            value = getattr(self, name)
-            if type(value) not in (int, float) or not _plain(value):
-                raise ArgumentError(
-                    name, "must be a number: 0, or from 0.0001 to 1e15 in size"
-                )
-            object.__setattr__(self, name, float(value))
-        if not self.step > 0 or not self.low < self.high:
+        self._check_number("low")
+        self._check_number("high")
+        self._say_step()
+        self._check_number("step")
+        if not self._step > 0 or not self.low < self.high:
             raise ArgumentError("high", "must be above low, and step above zero")
-        steps = (self.high - self.low) / self.step
+        steps = (self.high - self.low) / self._step
         if not math.isfinite(steps) or abs(steps - round(steps)) > 1e-6:
             raise ArgumentError("step", "must divide the range from low to high")
 
+    def _check_number(self, name: str) -> None:
+        value = getattr(self, name)
+        if type(value) not in (int, float) or not _plain(value):
+            raise ArgumentError(
+                name, "must be a number: 0, or from 0.0001 to 1e15 in size"
+            )
+        object.__setattr__(self, name, float(value))
+
+    def _say_step(self) -> None:
+        """Whole numbers, where they are many enough to be meant."""
+        if self.step is not None:
+            return
+        if 0 < self.high - self.low < WHOLE:
+            raise ArgumentError(
+                "step",
+                "is missing: pass the smallest difference that matters, such as 0.01, "
+                "or 1 for whole numbers",
+            )
+        object.__setattr__(self, "step", 1)
+
+    @property
+    def _step(self) -> float:
+        assert self.step is not None
+        return self.step
+
     def __str__(self) -> str:
-        step = f" in steps of {self.step:g}" if self.step != 1 else ""
-        return f"the {self.ask} of numbers from {self.low:g} to {self.high:g}{step}"
+        ends = f"from {self.low:g} to {self.high:g} in steps of {self._step:g}"
+        return f"the {self.ask} of numbers {ends}"
 
     @property
     def top(self) -> int:
         """How many steps there are from low to high."""
-        return round((self.high - self.low) / self.step)
+        return round((self.high - self.low) / self._step)
 
     @property
     def range(self) -> float:
@@ -100,7 +124,7 @@ class Numbers:
 
     def number(self, place: Any) -> Any:
         """The number at a place."""
-        return self.low + place * self.step
+        return self.low + place * self._step
 
     @property
     def different(self) -> int:
@@ -148,10 +172,10 @@ class Numbers:
         if plain >= self.high:
             return self.top
         if isinstance(plain, Fraction):
-            steps = (plain - Fraction(self.low)) / Fraction(self.step)
+            steps = (plain - Fraction(self.low)) / Fraction(self._step)
             return min(math.floor(steps + Fraction(1, 2)), self.top)
         # in the order that every language keeps: devices must agree
-        return min(math.floor((float(plain) - self.low) / self.step + 0.5), self.top)
+        return min(math.floor((float(plain) - self.low) / self._step + 0.5), self.top)
 
     def _seen(self, places: Any, part: int) -> Any:
         """What a part of the question sees of places."""
@@ -178,7 +202,7 @@ class Numbers:
         if values.dtype.itemsize > 8:  # wider than what is computed here
             return np.fromiter(map(self.place, values), np.int64)
         inside = np.clip(values.astype(np.float64), self.low, self.high)
-        steps = np.floor((inside - self.low) / self.step + 0.5)
+        steps = np.floor((inside - self.low) / self._step + 0.5)
         places = np.minimum(np.nan_to_num(steps, nan=-1.0), self.top)
         found: Whole = places.astype(np.int64)
         return found

@@ -412,7 +412,7 @@ STEPS = [0, 1, 2, None]
 
 
 def number_task():
-    numbers = local.Numbers(0, 2)
+    numbers = local.Numbers(0, 2, 1)
     return task_of(SIDES, domain=numbers)
 
 
@@ -501,7 +501,7 @@ def test_rows_that_change_at_the_same_times_may_have_answers_that_do_not():
 
 
 def test_numbers_that_change_at_the_same_times_may_have_levels_that_do_not():
-    numbers = local.Numbers(0, 3, ask="distribution", branching=2)
+    numbers = local.Numbers(0, 3, 1, ask="distribution", branching=2)
     leaves = replace(FAINT, items=4, values=4, kept=part(0.26))
     oracle = Sampled(2, (FAINT, leaves))
     task = task_of(oracle, domain=numbers, distinct=2)
@@ -512,7 +512,7 @@ def test_numbers_that_change_at_the_same_times_may_have_levels_that_do_not():
 
 def test_numbers_on_the_same_side_of_one_threshold_may_be_apart_under_another():
     """Under the lowest threshold, both numbers change sides. Under the others, one."""
-    numbers = local.Numbers(0, 8)
+    numbers = local.Numbers(0, 8, 1)
     oracle = OneBitMean(9, part(0.51), part(0.95))
     task = task_of(oracle, domain=numbers, distinct=2)
     near, far = (law([(task, 0), (task, now)]) for now in (1, 8))
@@ -533,7 +533,7 @@ def test_an_attribute_that_is_not_asked_changes_nothing():
 
 def test_two_tasks_about_one_threshold_share_one_cost():
     """Four messages about two numbers: two kept sides, and the noise of each."""
-    quiet = task_of(SIDES, domain=local.Numbers(0, 2), attribute="x")
+    quiet = task_of(SIDES, domain=local.Numbers(0, 2, 1), attribute="x")
     loud = replace(quiet, name="loud", oracle=replace(SIDES, sent=part(0.95)))
     assert memos.memo_id(quiet) == memos.memo_id(loud)
     kept = response_ratio(SIDES.kept, 2)
@@ -552,7 +552,7 @@ def test_answers_to_every_question_that_change_together_cost_each_once():
     """Numbers and values, and none of them, in all rows and histories of two days."""
     number = OneBitMean(2, part(0.7), part(0.8))
     oracle = Sampled(2, (number, Loloha(2, 2, 1, part(0.6), part(0.9))))
-    fields = {"number": local.Numbers(0, 1), "sex": ["f", "m"]}
+    fields = {"number": local.Numbers(0, 1, 1), "sex": ["f", "m"]}
     task = task_of(oracle, fields, none=False, distinct=2)
     rows = list(product((0, 1, None), ("f", "m", None)))
     histories = list(product(rows, repeat=2))
