@@ -50,3 +50,17 @@ def test_an_error_inside_stays_what_it_is() -> None:
 
     with pytest.raises(TypeError, match="of its own"):
         broken(1)
+
+
+def test_what_is_missing_is_named() -> None:
+    @by_name("f(x, epsilon=1, n=2)")
+    def f(x: int, *, epsilon: float, n: int, more: int = 0) -> float:
+        return x + epsilon + n + more
+
+    with pytest.raises(ArgumentError, match="lacks epsilon and n; write f"):
+        f(1)  # type: ignore[call-arg]
+    with pytest.raises(ArgumentError, match="lacks n; write f"):
+        f(1, epsilon=2)  # type: ignore[call-arg]
+    with pytest.raises(ArgumentError, match="by its place"):
+        f(1, 2, 3)  # type: ignore[call-arg, misc]
+    assert f(1, epsilon=2, n=3) == 6

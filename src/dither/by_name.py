@@ -49,7 +49,7 @@ def by_name(
             except TypeError:
                 if _fits(called, args, named):
                     raise
-            words = f"{_problem(called, named)}; write {example}"
+            words = f"{_problem(called, args, named)}; write {example}"
             raise ArgumentError(function.__name__, words)
 
         _show(called, function, shared)
@@ -83,7 +83,9 @@ def _show(
     function.__signature__ = plain.replace(parameters=listed)  # type: ignore[attr-defined]
 
 
-def _problem(function: Callable[..., Any], named: Mapping[str, Any]) -> str:
+def _problem(
+    function: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]
+) -> str:
     known = list(inspect.signature(function).parameters)
     for name in named:
         if name not in known:
@@ -91,11 +93,30 @@ def _problem(function: Callable[..., Any], named: Mapping[str, Any]) -> str:
             listed = f"there are {', '.join(known[1:])}"
             way_out = f"did you mean {near[0]}" if near else listed
             return f"has no argument {name:.40}; {way_out}"
+    missing = _missing(function, args, named)
+    if missing:
+        return f"lacks {' and '.join(missing)}"
     shown = inspect.signature(function).parameters.values()
     places = [one.name for one in shown if one.kind is one.POSITIONAL_OR_KEYWORD]
     if len(places) > 1:
         return f"takes {' and '.join(places)} by their places and the others by name"
     return "takes one argument by its place and the others by their names"
+
+
+def _missing(
+    function: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]
+) -> list[str]:
+    """What has no default and was not passed; nothing if too much was."""
+    signature = inspect.signature(function)
+    try:
+        given = signature.bind_partial(*args, **named).arguments
+    except TypeError:
+        return []
+    return [
+        name
+        for name, one in signature.parameters.items()
+        if one.default is one.empty and name not in given
+    ]
 
 
 def _fits(
