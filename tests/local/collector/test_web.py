@@ -234,6 +234,17 @@ def test_metrics_are_rounded_and_name_nobody(site, here, task, singles):
         assert line.startswith(("# HELP dither_", "# TYPE dither_", "dither_")), line
 
 
+def test_metrics_do_not_tell_of_a_single_message(here, serving, task, singles):
+    """Not by an average that moves, nor by a line that appears with the first one."""
+    site = serving(here)
+    before = site.get("/metrics").body
+    for one in singles(task, ["a"] * 3):
+        site.post(one)
+        assert site.get("/metrics").body == before
+    site.post(b"hello")
+    assert site.get("/metrics").body == before
+
+
 # the store fails
 
 

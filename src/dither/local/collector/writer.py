@@ -131,8 +131,7 @@ class Writer:
                 return [pair for one in taken for pair in self._count([one])]
             tell("failed", error=type(error).__name__)
             outcomes = [refused("failed")] * len(together)
-        self.metrics.commits += 1
-        self.metrics.seconds += time.perf_counter() - began
+        self.metrics.commit(time.perf_counter() - began)
         self.metrics.count(outcomes)
         told = iter(outcomes)
         return [(whom, [next(told) for _ in parcels]) for parcels, _, whom in taken]
