@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import contextmanager
 from datetime import timedelta
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from dither import local
 from dither.errors import ArgumentError, CollectorError
 from dither.local import parcel
-from dither.local.collector import CODES, Collector
+from dither.local.collector import CODES, Collector, recent
 from dither.local.collector.rows import Rows
 from dither.local.parcels import START
 from dither.local.wire import Header, Messages
@@ -198,6 +199,45 @@ def test_repeats_alone_do_not_merge_again_and_again(here, task, singles, monkeyp
     assert len(merged) == 1
 
 
+def test_ids_are_known_while_another_thread_has_just_merged(
+    opened, file, task, singles, monkeypatch
+):
+    """One thread has committed a merge when another reads what is new."""
+    monkeypatch.setattr("dither.local.collector.recent.MANY", 2)
+    here, other = opened(file), opened(file)
+    here.publish(task)
+    sent = singles(task, ["a"] * 4)
+    committed, released = threading.Event(), threading.Event()
+    writing, parted = Collector._writing, recent.parted
+
+    @contextmanager
+    def paused(collector):
+        with writing(collector) as rows:
+            yield rows
+        if threading.current_thread().name == "first":
+            committed.set()
+            released.wait(30)
+
+    first = threading.Thread(target=here.accept, args=(sent[2],), name="first")
+    calls = []
+
+    def let_go(ids):
+        calls.append(ids)
+        if len(calls) == 2:  # the ids of `first` were read before
+            released.set()
+            first.join(30)
+        return parted(ids)
+
+    here.accept_all(sent[:2])
+    monkeypatch.setattr(Collector, "_writing", paused)
+    first.start()
+    assert committed.wait(30)
+    other.accept(sent[3])
+    monkeypatch.setattr(recent, "parted", let_go)
+    assert here.accept(sent[2]).status == "duplicate"
+    assert len(calls) == 2
+
+
 # refusals
 
 
@@ -379,6 +419,17 @@ def test_tokens_are_kept_hashed_and_can_be_revoked(collector, task):
     assert collector.status().relays[0].state == "revoked"
 
 
+def test_an_old_token_ends_at_once(collector, task):
+    """A batch may be read before its relay gets another token and quota, and counted
+    after that.
+    """
+    token = collector.admit("relay", quota=100)
+    read = collector.read(parcel(task.randomize(["a"] * 10)), token)
+    collector.admit("relay", quota=5)
+    assert codes(collector.count(read)) == ["token-unknown"]
+    assert not state(collector)["used"]
+
+
 # tasks
 
 
@@ -481,6 +532,36 @@ def test_a_closed_period_never_opens_again(collector, task, singles, today):
     assert collector.accept(late).code == "period-closed"
     with collector._reading() as rows:
         assert rows.run("SELECT messages FROM tally") == [(1,)]
+
+
+def test_a_period_closes_with_the_version_that_closes_last(
+    collector, make, key, singles, today
+):
+    """Also if that version has got no message yet."""
+    weekly = make("walks", every="week")
+    collector.publish(weekly)
+    collector.accept_all(singles(weekly, ["a"]))
+    longer = weekly.changed(every=28).sign(key)
+    collector.publish(longer)
+    today.day += 14 * DAY
+    assert codes(collector.accept_all(singles(weekly, ["a"]))) == ["period-closed"]
+    assert codes(collector.accept_all(singles(longer, ["a"]))) == ["accepted"]
+
+
+def test_a_version_that_would_open_a_closed_period_is_refused(
+    collector, make, key, singles, today
+):
+    weekly = make("walks", every="week")
+    collector.publish(weekly)
+    collector.accept_all(singles(weekly, ["a"]))
+    today.day += 14 * DAY
+    collector.tidy()
+    with pytest.raises(ArgumentError, match="period from 2027-03-01 again"):
+        collector.publish(weekly.changed(every=28).sign(key))
+    collector.publish(weekly.changed(minimum=3).sign(key))
+    later = weekly.changed(minimum=3).changed(every=28, starts=today.day)
+    collector.publish(later.sign(key))
+    assert codes(collector.accept_all(singles(later.sign(key), ["a"]))) == ["accepted"]
 
 
 def test_grace_is_public(opened, place, task, singles, today):

@@ -25,7 +25,7 @@ from dither.local.collector.published import (
     Published,
     hashed,
 )
-from dither.local.collector.reading import Parcel, Refusal, Rules, read
+from dither.local.collector.reading import Parcel, Refusal, Rules, closing, read
 from dither.local.collector.recent import Recent
 from dither.local.collector.rows import Rows
 from dither.local.collector.settings import MOST, Settings, check_whole
@@ -197,10 +197,29 @@ class Collector:
         with self._writing() as rows:
             self._load(rows)
             if self._rules.published.check_new(known):
+                self._keep_open(rows, known)
                 rows.put_task(known.tag, known.name, known.version, known.to_json())
                 rows.change_facts()
         self.refresh()
         return known
+
+    def _keep_open(self, rows: Rows, task: Task) -> None:
+        """Periods that take messages of a new version longer than of those before it
+        close later; refused if one of them was closed.
+        """
+        before = self._rules.published.versions(task.name)
+        for first, closed in rows.spans(task.name):
+            closes = closing(task, first, self.grace)
+            known = [closing(one, first, self.grace) for one in before]
+            if closes <= max([clock.today(), *known]):
+                continue
+            if closed:
+                raise ArgumentError(
+                    "task",
+                    f"would open the period from {first} again, which was closed; let "
+                    "it start on another day, or use another name",
+                )
+            rows.span(task.name, first, closes)
 
     def retire(self, name: str) -> None:
         """Take no more messages of a task, in any version. What was counted stays."""
@@ -248,10 +267,10 @@ class Collector:
         with self._reading() as rows:
             self._load(rows)
 
-    def _load(self, rows: Rows) -> None:
+    def _load(self, rows: Rows) -> Published:
         facts, today = rows.facts(), clock.today()
         if facts == self._rules.published.facts:
-            return
+            return self._rules.published
         found = [
             (Task.from_json(signed, trust=self._trust), state)
             for signed, state in rows.tasks()
@@ -260,6 +279,7 @@ class Collector:
         tasks = [task for task, _ in found]
         published = Published.of(facts, tasks, retired, rows.relays())
         self._rules = Rules(published, today, self.grace, self.direct)
+        return published
 
     @property
     def tasks(self) -> list[Task]:
@@ -336,18 +356,16 @@ class Collector:
         try:
             with self._writing() as rows:
                 number, facts = rows.step()
-                if facts != self._rules.published.facts:
-                    self._load(rows)
-                merged = self._recent.catch_up(rows)
                 published = self._rules.published
+                if facts != published.facts:
+                    published = self._load(rows)
+                merged = self._recent.catch_up(rows)
                 outcomes = group.decide(rows, number, self._recent, published)
                 accepted = any(outcome.status == ACCEPTED for outcome in outcomes)
                 if not accepted and not merged:
                     raise Nothing(outcomes)
         except Nothing as nothing:
             (outcomes,) = nothing.args
-        else:
-            self._recent.forget()
         return outcomes
 
     def tidy(self) -> None:
@@ -448,8 +466,7 @@ class Collector:
         periods = []
         for period, (messages, invalid) in sums.items():
             first = task.first_day(period)
-            ends = task.first_day(period + 1) if task.every else task.expires
-            closes = min(ends, task.expires) + timedelta(days=self.grace)
+            closes = closing(task, first, self.grace)
             counts = (messages, invalid) if messages else (None, None)
             is_open = clock.today() < closes and state == LIVE
             periods.append(PeriodStatus(period, first, closes, is_open, *counts))

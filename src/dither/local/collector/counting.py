@@ -49,8 +49,8 @@ class Sum:
 
 def _ended(parcel: Parcel, published: Published) -> str:
     """Why a parcel is refused that could be read, as a code; empty if it is not."""
-    numbers = (relay.number for relay in published.tokens.values())
-    if parcel.relay != DIRECT and parcel.relay not in numbers:
+    relay = parcel.relay
+    if relay.number != DIRECT and relay.hash not in published.tokens:
         return "token-unknown"
     return published.state(parcel.place.task)
 
@@ -152,7 +152,7 @@ class Group:
             elif first[parcel.id] != one:
                 self.outcomes[one] = self._repeated(first[parcel.id])
             elif quotas.fits(parcel):
-                quotas.used[parcel.relay] += valid[one]
+                quotas.used[parcel.relay.number] += valid[one]
                 left_out = parcel.count - valid[one]
                 self.outcomes[one] = Outcome(ACCEPTED, valid[one], left_out)
             else:
@@ -194,10 +194,11 @@ class Quotas:
     used: Counter[int] = field(default_factory=Counter)
 
     def fits(self, parcel: Parcel) -> bool:
-        if parcel.relay not in self.before:
-            self.before[parcel.relay] = self.rows.used(self.span, parcel.relay)
-        brought = self.before[parcel.relay] + self.used[parcel.relay]
-        return brought + parcel.count <= parcel.quota
+        relay = parcel.relay.number
+        if relay not in self.before:
+            self.before[relay] = self.rows.used(self.span, relay)
+        brought = self.before[relay] + self.used[relay]
+        return brought + parcel.count <= parcel.relay.quota
 
     def write(self) -> None:
         for relay, messages in self.used.items():
