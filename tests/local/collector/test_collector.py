@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from dither.local.collector import CODES, Collector, recent
 from dither.local.collector.rows import Rows
 from dither.local.parcels import START
 from dither.local.wire import Header, Messages
+from dither.noise import secret_bytes
 from tests.ledger.server import serving
 from tests.local.collector.conftest import MONDAY
 
@@ -615,6 +617,17 @@ def test_nothing_finer_than_a_day_is_kept(collector, task, singles):
 
 
 # status
+
+
+def test_ids_of_a_closed_period_are_gone_from_the_files(here, file, task, today):
+    ids = [secret_bytes(16) for _ in range(20)]
+    messages = task.randomize(["a"] * len(ids))
+    here.accept_all([parcel(*both) for both in zip(messages, ids, strict=True)])
+    today.day += 30 * DAY
+    here.tidy()
+    for path in (Path(file), Path(f"{file}-wal")):
+        kept = path.read_bytes()
+        assert not any(one in kept for one in ids)
 
 
 def test_status_hides_what_is_too_little(opened, place, make, singles, today):

@@ -192,6 +192,29 @@ def test_a_database_that_was_put_back_is_refused(server, opened, task, singles):
 
 
 @pytest.mark.postgres
+def test_a_database_that_was_put_back_on_purpose_ends_others(
+    server, opened, task, singles
+):
+    """A collector of the same machine that was not ended would not know the ids that
+    are counted from then on.
+    """
+    address = server.database()
+    other, here = opened(address), opened(address)
+    here.publish(task)
+    for one in singles(task, ["a"] * 9):
+        other.accept(one)
+    with here._store.writing() as run:
+        for table in ("fresh", "used", "cells", "tally"):
+            run(f"DELETE FROM {table}")
+        run("UPDATE lineage SET seq = 3")
+    again = opened(address, restored=True)
+    (sent,) = singles(task, ["a"])
+    assert again.accept(sent).status == "accepted"
+    with refused("may not be the latest"):
+        other.accept(sent)
+
+
+@pytest.mark.postgres
 def test_a_database_that_was_dumped_is_refused(server, opened):
     address = server.database()
     here = opened(address)

@@ -383,6 +383,8 @@ class Collector:
             with self._writing() as rows:
                 rows.step()
                 deleted = rows.forget_ids()
+        with store.explained(self.place):
+            self._store.settle()
         self._tidied = today
 
     def check(self) -> None:
