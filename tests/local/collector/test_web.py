@@ -163,6 +163,40 @@ def test_the_body_has_a_limit(here, serving, task, singles):
     assert code(small.post(bytes(101))) == (413, "too-large")
 
 
+@pytest.mark.parametrize("setting", ["SLOW", "READING"])
+def test_half_sent_bodies_do_not_pile_up(site, task, singles, monkeypatch, setting):
+    """They have a time and a size in all; then they are sent again."""
+    (sent,) = singles(task, ["a"])
+
+    async def half():
+        answer = []
+        pieces = asyncio.Queue()
+        await pieces.put(sent[:9])
+
+        async def receive():
+            piece = await pieces.get()  # the second one never comes
+            return {"type": "http.request", "body": piece, "more_body": True}
+
+        async def send(message):
+            answer.append(message)
+
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/v1/messages",
+            "headers": [(b"content-type", b"application/octet-stream")],
+        }
+        await site.app(scope, receive, send)
+        return answer
+
+    with monkeypatch.context() as patched:
+        patched.setattr(web, setting, 0)
+        start, body = site.run(half())
+    assert (start["status"], json.loads(body["body"])["code"]) == (503, "busy")
+    assert (b"connection", b"close") in start["headers"]
+    assert site.post(sent[:9], sent[9:]).status == 200
+
+
 def test_a_sender_who_goes_away_is_not_answered(site, here):
     async def leaves():
         async def receive():
