@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import tracemalloc
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -126,6 +127,29 @@ def test_large_tallies_are_kept_in_parts(opened, file, make):
 
 
 # repeats
+
+
+def test_messages_for_many_large_tallies_do_not_fill_the_memory(
+    opened, file, make, singles, monkeypatch
+):
+    """A few kilobytes that anybody can send, to as many strata as there are."""
+    strata = [str(number) for number in range(100)]
+    large = make(domain=100_000, every=None, oracle="k-ary response", strata=strata)
+    here = opened(file)
+    here.publish(large)
+    sent = [
+        one for name in large.strata for one in singles(large, [1, 2], stratum=name)
+    ]
+    here.accept_all(sent[:20])
+    monkeypatch.setattr("dither.local.collector.counting.AHEAD", 2 * large.oracle.cells)
+    tracemalloc.start()
+    outcomes = here.accept_all(sent)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert codes(outcomes) == ["duplicate"] * 20 + ["accepted"] * 180
+    assert most < 20 * 8 * large.oracle.cells
+    one_process = large.tally([one[START:] for one in sent])
+    assert np.array_equal(here.tally(large).counts, one_process.counts)
 
 
 def test_a_repeat_is_not_counted_again(collector, task, singles):
