@@ -327,9 +327,11 @@ def test_a_database_that_is_gone_for_a_while(
 
 
 def test_too_much_that_waits_is_refused(here, serving, task, singles, monkeypatch):
-    monkeypatch.setattr("dither.local.collector.writer.WAITING", 100)
+    """A small parcel takes more memory than it has bytes."""
+    monkeypatch.setattr("dither.local.collector.writer.WAITING", 1000)
     site = serving(here)
     sent = b"".join(singles(task, ["a"] * 4))
+    assert len(sent) < 1000
     answer = site.post(sent)
     assert code(answer) == (503, "busy")
     assert here.status().direct.used == {}
