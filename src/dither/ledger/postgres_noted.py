@@ -54,7 +54,7 @@ class NotedPostgres:
 
     def __init__(self, place: str) -> None:
         self._address, self.latest = place, ""
-        self.place = re.sub(r"(://[^:/@]*):[^@]*@", r"\1:…@", place)
+        self.place = _without_password(place)
         self._lock = threading.RLock()
         self._pid = os.getpid()
         self._active = False
@@ -250,6 +250,12 @@ class NotedPostgres:
         self._connection = None
         if hasattr(self, "_note"):
             self._note.close()
+
+
+def _without_password(address: str) -> str:
+    """An address as it may be shown."""
+    shown = re.sub(r"(://[^:/@]*):[^@]*@", r"\1:…@", address)
+    return re.sub(r"([?&](?:ssl)?password=)[^&]*", r"\1…", shown)
 
 
 def _seq(note: Note) -> int:

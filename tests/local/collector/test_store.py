@@ -85,7 +85,17 @@ def test_a_newer_schema_is_refused(opened, file):
 
 def test_a_password_is_not_shown(opened):
     with refused("cannot be reached") as caught:
-        opened("postgresql://me:hunter2@127.0.0.1:1/none")
+        opened("postgresql://me:hunter2@127.0.0.1:1/none?password=hunter2")
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.postgres
+def test_a_password_is_not_shown_where_a_copy_is_refused(server, opened):
+    address = server.database()
+    with opened(address) as here, here._store.writing() as run:
+        run("UPDATE lineage SET seq = 0")
+    with refused("may not be the latest") as caught:
+        opened(address.replace("postgres@", "postgres:hunter2@"))
     assert "hunter2" not in str(caught.value)
 
 

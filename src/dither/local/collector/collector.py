@@ -114,9 +114,9 @@ class Collector:
         self.place = str(place)
         with store.explained(self.place):
             self._store = store.connect(self.place)
-            self.place = self._store.place
-            with self._closed_on_failure():
-                ready(self._store)
+        self.place = self._store.place  # which shows no password
+        with self._closed_on_failure(), store.explained(self.place):
+            ready(self._store)
 
     @contextmanager
     def _closed_on_failure(self) -> Iterator[None]:
