@@ -750,6 +750,26 @@ def test_a_full_disk_counts_nothing_and_comes_back(here, task, singles):
 
 
 @pytest.mark.postgres
+def test_a_database_that_comes_back_is_read_anew(server, opened, task, singles):
+    """It may be a standby, which others have used meanwhile."""
+    address = server.database()
+    here = opened(address)
+    here.publish(task)
+    sent = singles(task, ["a"] * 3)
+    for one in (*sent[:2], sent[0]):
+        here.accept(one)
+    with server.gone(address), pytest.raises(CollectorError):
+        here.accept(sent[2])
+    other = opened(address)
+    with other._store.writing() as run:
+        run("DELETE FROM fresh")
+    other.accept(sent[2])
+    with other._store.writing() as run:
+        run("UPDATE fresh SET number = 1")
+    assert here.accept(sent[2]).status == "duplicate"
+
+
+@pytest.mark.postgres
 def test_a_database_that_is_gone_for_a_while(server, opened, task, singles):
     address = server.database()
     collector = opened(address)

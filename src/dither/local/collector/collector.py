@@ -359,13 +359,19 @@ class Collector:
                 published = self._rules.published
                 if facts != published.facts:
                     published = self._load(rows)
-                merged = self._recent.catch_up(rows)
-                outcomes = group.decide(rows, number, self._recent, published)
+                recent = self._recent
+                merged = recent.catch_up(rows)
+                outcomes = group.decide(rows, number, recent, published)
                 accepted = any(outcome.status == ACCEPTED for outcome in outcomes)
                 if not accepted and not merged:
                     raise Nothing(outcomes)
         except Nothing as nothing:
             (outcomes,) = nothing.args
+        except CollectorError:
+            # A server that comes back may have lost its last transactions, and have
+            # given their numbers to others
+            self._recent = Recent()
+            raise
         return outcomes
 
     def tidy(self) -> None:
