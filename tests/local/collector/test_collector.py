@@ -264,6 +264,29 @@ def test_ids_are_known_while_another_thread_has_just_merged(
     assert len(calls) == 2
 
 
+def test_ids_are_read_again_after_an_error(opened, file, make, singles, monkeypatch):
+    """One transaction of another process had ids of two periods."""
+    tasks = [make("one"), make("two")]
+    here, other = opened(file), opened(file)
+    for task in tasks:
+        other.publish(task)
+    sent = [one for task in tasks for one in singles(task, ["a"])]
+    other.accept_all(sent)
+    parted, calls = recent.parted, []
+
+    def fails_at_the_second(ids):
+        calls.append(ids)
+        if len(calls) == 2:
+            raise MemoryError
+        return parted(ids)
+
+    monkeypatch.setattr(recent, "parted", fails_at_the_second)
+    with pytest.raises(MemoryError):
+        here.accept_all(sent)
+    assert codes(here.accept_all(sent)) == ["duplicate"] * 2
+    assert here.accept(b"".join(sent)).status == "duplicate"
+
+
 # refusals
 
 

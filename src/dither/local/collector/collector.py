@@ -16,7 +16,7 @@ from dither.errors import ArgumentError, CollectorError
 from dither.ledger.store import Noted
 from dither.local.collector import clock, store
 from dither.local.collector.counting import Group
-from dither.local.collector.outcome import ACCEPTED, Outcome, refused
+from dither.local.collector.outcome import ACCEPTED, DUPLICATE, Outcome, refused
 from dither.local.collector.published import (
     DIRECT,
     LIVE,
@@ -506,6 +506,8 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
     for outcome in outcomes:
         if not outcome.counted:
             return outcome
+    if all(outcome.status == DUPLICATE for outcome in outcomes):
+        return outcomes[0]
     messages = sum(outcome.messages for outcome in outcomes)
     invalid = sum(outcome.invalid for outcome in outcomes)
     return Outcome(ACCEPTED, messages, invalid)

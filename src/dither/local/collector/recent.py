@@ -38,11 +38,13 @@ class Recent:
         if self._size >= MANY and not rows.has_fresh(self._last):
             self._ids.clear()
             self._size = 0
-        for number, span, ids in rows.fresh(self._last):
+        found = rows.fresh(self._last)
+        for _, span, ids in found:
             several = parted(ids)
             self._ids[span].update(several)
             self._size += len(several)
-            self._last = number
+        if found:  # all of them, or they are read again after an error
+            self._last = found[-1][0]
         if self._size < MANY:
             return False
         rows.merge()
