@@ -54,11 +54,14 @@ class NotedPostgres:
 
     def __init__(self, place: str) -> None:
         self._address, self.latest = place, ""
-        self.place = re.sub(r"(://[^:/@]*):[^@]*@", r"\1:…@", place)
+        self.place = _without_password(place)
         self._lock = threading.RLock()
         self._pid = os.getpid()
         self._active = False
         self._book = ""
+        # The last step that this process has seen, and its hash: another process of
+        # this machine may have opened an older state on purpose, and noted it
+        self._highest = (0, "")
         self._connection: psycopg.Connection[Any] | None = self._open()
         try:
             self._note = Note(str(_note_of(self._connection, self.kind)), self.place)
@@ -108,17 +111,18 @@ class NotedPostgres:
                 self._check_noted(run)
             yield run
             last = run(self.kind.last)[0]
+        self._highest = (last[0], last[2])
         self._write_note(last[0], last[2], anew)
         self.latest = last[1]
 
     def _check_noted(self, run: Run) -> None:
         """Under the lock: a book that was put back while this process was connected
-        lacks what was noted.
+        lacks what was noted, or what this process has seen.
         """
         # Once: another process writes the note after it has let go of the lock
-        seq, head = self._noted()
-        if run(self.kind.line, (seq,)) != [(head,)]:
-            raise Doubt(self._older)
+        for seq, head in {self._noted(), self._highest}:
+            if seq and run(self.kind.line, (seq,)) != [(head,)]:
+                raise Doubt(self._older)
 
     @property
     def _older(self) -> str:
@@ -246,6 +250,12 @@ class NotedPostgres:
         self._connection = None
         if hasattr(self, "_note"):
             self._note.close()
+
+
+def _without_password(address: str) -> str:
+    """An address as it may be shown."""
+    shown = re.sub(r"(://[^:/@]*):[^@]*@", r"\1:…@", address)
+    return re.sub(r"([?&](?:ssl)?password=)[^&]*", r"\1…", shown)
 
 
 def _seq(note: Note) -> int:

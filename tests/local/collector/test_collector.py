@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import threading
+import tracemalloc
+from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,10 +14,11 @@ import pytest
 from dither import local
 from dither.errors import ArgumentError, CollectorError
 from dither.local import parcel
-from dither.local.collector import CODES
+from dither.local.collector import CODES, Collector, recent
 from dither.local.collector.rows import Rows
 from dither.local.parcels import START
 from dither.local.wire import Header, Messages
+from dither.noise import secret_bytes
 from tests.ledger.server import serving
 from tests.local.collector.conftest import MONDAY
 
@@ -125,6 +129,29 @@ def test_large_tallies_are_kept_in_parts(opened, file, make):
 # repeats
 
 
+def test_messages_for_many_large_tallies_do_not_fill_the_memory(
+    opened, file, make, singles, monkeypatch
+):
+    """A few kilobytes that anybody can send, to as many strata as there are."""
+    strata = [str(number) for number in range(100)]
+    large = make(domain=100_000, every=None, oracle="k-ary response", strata=strata)
+    here = opened(file)
+    here.publish(large)
+    sent = [
+        one for name in large.strata for one in singles(large, [1, 2], stratum=name)
+    ]
+    here.accept_all(sent[:20])
+    monkeypatch.setattr("dither.local.collector.counting.AHEAD", 2 * large.oracle.cells)
+    tracemalloc.start()
+    outcomes = here.accept_all(sent)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert codes(outcomes) == ["duplicate"] * 20 + ["accepted"] * 180
+    assert most < 20 * 8 * large.oracle.cells
+    one_process = large.tally([one[START:] for one in sent])
+    assert np.array_equal(here.tally(large).counts, one_process.counts)
+
+
 def test_a_repeat_is_not_counted_again(collector, task, singles):
     token = collector.admit("relay", quota=10)
     batch = parcel(task.randomize(["a"] * 4))
@@ -196,6 +223,68 @@ def test_repeats_alone_do_not_merge_again_and_again(here, task, singles, monkeyp
     for _ in range(4):
         assert codes(here.accept_all(sent)) == ["duplicate"] * 60
     assert len(merged) == 1
+
+
+def test_ids_are_known_while_another_thread_has_just_merged(
+    opened, file, task, singles, monkeypatch
+):
+    """One thread has committed a merge when another reads what is new."""
+    monkeypatch.setattr("dither.local.collector.recent.MANY", 2)
+    here, other = opened(file), opened(file)
+    here.publish(task)
+    sent = singles(task, ["a"] * 4)
+    committed, released = threading.Event(), threading.Event()
+    writing, parted = Collector._writing, recent.parted
+
+    @contextmanager
+    def paused(collector):
+        with writing(collector) as rows:
+            yield rows
+        if threading.current_thread().name == "first":
+            committed.set()
+            released.wait(30)
+
+    first = threading.Thread(target=here.accept, args=(sent[2],), name="first")
+    calls = []
+
+    def let_go(ids):
+        calls.append(ids)
+        if len(calls) == 2:  # the ids of `first` were read before
+            released.set()
+            first.join(30)
+        return parted(ids)
+
+    here.accept_all(sent[:2])
+    monkeypatch.setattr(Collector, "_writing", paused)
+    first.start()
+    assert committed.wait(30)
+    other.accept(sent[3])
+    monkeypatch.setattr(recent, "parted", let_go)
+    assert here.accept(sent[2]).status == "duplicate"
+    assert len(calls) == 2
+
+
+def test_ids_are_read_again_after_an_error(opened, file, make, singles, monkeypatch):
+    """One transaction of another process had ids of two periods."""
+    tasks = [make("one"), make("two")]
+    here, other = opened(file), opened(file)
+    for task in tasks:
+        other.publish(task)
+    sent = [one for task in tasks for one in singles(task, ["a"])]
+    other.accept_all(sent)
+    parted, calls = recent.parted, []
+
+    def fails_at_the_second(ids):
+        calls.append(ids)
+        if len(calls) == 2:
+            raise MemoryError
+        return parted(ids)
+
+    monkeypatch.setattr(recent, "parted", fails_at_the_second)
+    with pytest.raises(MemoryError):
+        here.accept_all(sent)
+    assert codes(here.accept_all(sent)) == ["duplicate"] * 2
+    assert here.accept(b"".join(sent)).status == "duplicate"
 
 
 # refusals
@@ -379,6 +468,17 @@ def test_tokens_are_kept_hashed_and_can_be_revoked(collector, task):
     assert collector.status().relays[0].state == "revoked"
 
 
+def test_an_old_token_ends_at_once(collector, task):
+    """A batch may be read before its relay gets another token and quota, and counted
+    after that.
+    """
+    token = collector.admit("relay", quota=100)
+    read = collector.read(parcel(task.randomize(["a"] * 10)), token)
+    collector.admit("relay", quota=5)
+    assert codes(collector.count(read)) == ["token-unknown"]
+    assert not state(collector)["used"]
+
+
 # tasks
 
 
@@ -483,6 +583,36 @@ def test_a_closed_period_never_opens_again(collector, task, singles, today):
         assert rows.run("SELECT messages FROM tally") == [(1,)]
 
 
+def test_a_period_closes_with_the_version_that_closes_last(
+    collector, make, key, singles, today
+):
+    """Also if that version has got no message yet."""
+    weekly = make("walks", every="week")
+    collector.publish(weekly)
+    collector.accept_all(singles(weekly, ["a"]))
+    longer = weekly.changed(every=28).sign(key)
+    collector.publish(longer)
+    today.day += 14 * DAY
+    assert codes(collector.accept_all(singles(weekly, ["a"]))) == ["period-closed"]
+    assert codes(collector.accept_all(singles(longer, ["a"]))) == ["accepted"]
+
+
+def test_a_version_that_would_open_a_closed_period_is_refused(
+    collector, make, key, singles, today
+):
+    weekly = make("walks", every="week")
+    collector.publish(weekly)
+    collector.accept_all(singles(weekly, ["a"]))
+    today.day += 14 * DAY
+    collector.tidy()
+    with pytest.raises(ArgumentError, match="period from 2027-03-01 again"):
+        collector.publish(weekly.changed(every=28).sign(key))
+    collector.publish(weekly.changed(minimum=3).sign(key))
+    later = weekly.changed(minimum=3).changed(every=28, starts=today.day)
+    collector.publish(later.sign(key))
+    assert codes(collector.accept_all(singles(later.sign(key), ["a"]))) == ["accepted"]
+
+
 def test_grace_is_public(opened, place, task, singles, today):
     collector = opened(place, grace=0)
     collector.publish(task)
@@ -534,6 +664,17 @@ def test_nothing_finer_than_a_day_is_kept(collector, task, singles):
 
 
 # status
+
+
+def test_ids_of_a_closed_period_are_gone_from_the_files(here, file, task, today):
+    ids = [secret_bytes(16) for _ in range(20)]
+    messages = task.randomize(["a"] * len(ids))
+    here.accept_all([parcel(*both) for both in zip(messages, ids, strict=True)])
+    today.day += 30 * DAY
+    here.tidy()
+    for path in (Path(file), Path(f"{file}-wal")):
+        kept = path.read_bytes()
+        assert not any(one in kept for one in ids)
 
 
 def test_status_hides_what_is_too_little(opened, place, make, singles, today):
@@ -629,6 +770,26 @@ def test_a_full_disk_counts_nothing_and_comes_back(here, task, singles):
     for some in sent:
         here.accept_all(some)
     assert here.tally(task).messages == 2003
+
+
+@pytest.mark.postgres
+def test_a_database_that_comes_back_is_read_anew(server, opened, task, singles):
+    """It may be a standby, which others have used meanwhile."""
+    address = server.database()
+    here = opened(address)
+    here.publish(task)
+    sent = singles(task, ["a"] * 3)
+    for one in (*sent[:2], sent[0]):
+        here.accept(one)
+    with server.gone(address), pytest.raises(CollectorError):
+        here.accept(sent[2])
+    other = opened(address)
+    with other._store.writing() as run:
+        run("DELETE FROM fresh")
+    other.accept(sent[2])
+    with other._store.writing() as run:
+        run("UPDATE fresh SET number = 1")
+    assert here.accept(sent[2]).status == "duplicate"
 
 
 @pytest.mark.postgres

@@ -85,7 +85,17 @@ def test_a_newer_schema_is_refused(opened, file):
 
 def test_a_password_is_not_shown(opened):
     with refused("cannot be reached") as caught:
-        opened("postgresql://me:hunter2@127.0.0.1:1/none")
+        opened("postgresql://me:hunter2@127.0.0.1:1/none?password=hunter2")
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.postgres
+def test_a_password_is_not_shown_where_a_copy_is_refused(server, opened):
+    address = server.database()
+    with opened(address) as here, here._store.writing() as run:
+        run("UPDATE lineage SET seq = 0")
+    with refused("may not be the latest") as caught:
+        opened(address.replace("postgres@", "postgres:hunter2@"))
     assert "hunter2" not in str(caught.value)
 
 
@@ -189,6 +199,29 @@ def test_a_database_that_was_put_back_is_refused(server, opened, task, singles):
     with refused("may not be the latest"):
         opened(address)
     opened(address, restored=True)
+
+
+@pytest.mark.postgres
+def test_a_database_that_was_put_back_on_purpose_ends_others(
+    server, opened, task, singles
+):
+    """A collector of the same machine that was not ended would not know the ids that
+    are counted from then on.
+    """
+    address = server.database()
+    other, here = opened(address), opened(address)
+    here.publish(task)
+    for one in singles(task, ["a"] * 9):
+        other.accept(one)
+    with here._store.writing() as run:
+        for table in ("fresh", "used", "cells", "tally"):
+            run(f"DELETE FROM {table}")
+        run("UPDATE lineage SET seq = 3")
+    again = opened(address, restored=True)
+    (sent,) = singles(task, ["a"])
+    assert again.accept(sent).status == "accepted"
+    with refused("may not be the latest"):
+        other.accept(sent)
 
 
 @pytest.mark.postgres

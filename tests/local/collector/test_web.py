@@ -163,6 +163,40 @@ def test_the_body_has_a_limit(here, serving, task, singles):
     assert code(small.post(bytes(101))) == (413, "too-large")
 
 
+@pytest.mark.parametrize("setting", ["SLOW", "READING"])
+def test_half_sent_bodies_do_not_pile_up(site, task, singles, monkeypatch, setting):
+    """They have a time and a size in all; then they are sent again."""
+    (sent,) = singles(task, ["a"])
+
+    async def half():
+        answer = []
+        pieces = asyncio.Queue()
+        await pieces.put(sent[:9])
+
+        async def receive():
+            piece = await pieces.get()  # the second one never comes
+            return {"type": "http.request", "body": piece, "more_body": True}
+
+        async def send(message):
+            answer.append(message)
+
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/v1/messages",
+            "headers": [(b"content-type", b"application/octet-stream")],
+        }
+        await site.app(scope, receive, send)
+        return answer
+
+    with monkeypatch.context() as patched:
+        patched.setattr(web, setting, 0)
+        start, body = site.run(half())
+    assert (start["status"], json.loads(body["body"])["code"]) == (503, "busy")
+    assert (b"connection", b"close") in start["headers"]
+    assert site.post(sent[:9], sent[9:]).status == 200
+
+
 def test_a_sender_who_goes_away_is_not_answered(site, here):
     async def leaves():
         async def receive():
@@ -234,6 +268,17 @@ def test_metrics_are_rounded_and_name_nobody(site, here, task, singles):
         assert line.startswith(("# HELP dither_", "# TYPE dither_", "dither_")), line
 
 
+def test_metrics_do_not_tell_of_a_single_message(here, serving, task, singles):
+    """Not by an average that moves, nor by a line that appears with the first one."""
+    site = serving(here)
+    before = site.get("/metrics").body
+    for one in singles(task, ["a"] * 3):
+        site.post(one)
+        assert site.get("/metrics").body == before
+    site.post(b"hello")
+    assert site.get("/metrics").body == before
+
+
 # the store fails
 
 
@@ -282,9 +327,11 @@ def test_a_database_that_is_gone_for_a_while(
 
 
 def test_too_much_that_waits_is_refused(here, serving, task, singles, monkeypatch):
-    monkeypatch.setattr("dither.local.collector.writer.WAITING", 100)
+    """A small parcel takes more memory than it has bytes."""
+    monkeypatch.setattr("dither.local.collector.writer.WAITING", 1000)
     site = serving(here)
     sent = b"".join(singles(task, ["a"] * 4))
+    assert len(sent) < 1000
     answer = site.post(sent)
     assert code(answer) == (503, "busy")
     assert here.status().direct.used == {}

@@ -16,7 +16,7 @@ from dither.errors import ArgumentError, CollectorError
 from dither.ledger.store import Noted
 from dither.local.collector import clock, store
 from dither.local.collector.counting import Group
-from dither.local.collector.outcome import ACCEPTED, Outcome, refused
+from dither.local.collector.outcome import ACCEPTED, DUPLICATE, Outcome, refused
 from dither.local.collector.published import (
     DIRECT,
     LIVE,
@@ -25,7 +25,7 @@ from dither.local.collector.published import (
     Published,
     hashed,
 )
-from dither.local.collector.reading import Parcel, Refusal, Rules, read
+from dither.local.collector.reading import Parcel, Refusal, Rules, closing, read
 from dither.local.collector.recent import Recent
 from dither.local.collector.rows import Rows
 from dither.local.collector.settings import MOST, Settings, check_whole
@@ -114,9 +114,9 @@ class Collector:
         self.place = str(place)
         with store.explained(self.place):
             self._store = store.connect(self.place)
-            self.place = self._store.place
-            with self._closed_on_failure():
-                ready(self._store)
+        self.place = self._store.place  # which shows no password
+        with self._closed_on_failure(), store.explained(self.place):
+            ready(self._store)
 
     @contextmanager
     def _closed_on_failure(self) -> Iterator[None]:
@@ -176,10 +176,29 @@ class Collector:
         with self._writing() as rows:
             self._load(rows)
             if self._rules.published.check_new(known):
+                self._keep_open(rows, known)
                 rows.put_task(known.tag, known.name, known.version, known.to_json())
                 rows.change_facts()
         self.refresh()
         return known
+
+    def _keep_open(self, rows: Rows, task: Task) -> None:
+        """Periods that take messages of a new version longer than of those before it
+        close later; refused if one of them was closed.
+        """
+        before = self._rules.published.versions(task.name)
+        for first, closed in rows.spans(task.name):
+            closes = closing(task, first, self.grace)
+            known = [closing(one, first, self.grace) for one in before]
+            if closes <= max([clock.today(), *known]):
+                continue
+            if closed:
+                raise ArgumentError(
+                    "task",
+                    f"would open the period from {first} again, which was closed; let "
+                    "it start on another day, or use another name",
+                )
+            rows.span(task.name, first, closes)
 
     def retire(self, name: str) -> None:
         """Take no more messages of a task, in any version. What was counted stays."""
@@ -227,10 +246,10 @@ class Collector:
         with self._reading() as rows:
             self._load(rows)
 
-    def _load(self, rows: Rows) -> None:
+    def _load(self, rows: Rows) -> Published:
         facts, today = rows.facts(), clock.today()
         if facts == self._rules.published.facts:
-            return
+            return self._rules.published
         found = [
             (Task.from_json(signed, trust=self._trust), state)
             for signed, state in rows.tasks()
@@ -239,6 +258,7 @@ class Collector:
         tasks = [task for task, _ in found]
         published = Published.of(facts, tasks, retired, rows.relays())
         self._rules = Rules(published, today, self.grace, self.direct)
+        return published
 
     @property
     def tasks(self) -> list[Task]:
@@ -315,18 +335,22 @@ class Collector:
         try:
             with self._writing() as rows:
                 number, facts = rows.step()
-                if facts != self._rules.published.facts:
-                    self._load(rows)
-                merged = self._recent.catch_up(rows)
                 published = self._rules.published
-                outcomes = group.decide(rows, number, self._recent, published)
+                if facts != published.facts:
+                    published = self._load(rows)
+                recent = self._recent
+                merged = recent.catch_up(rows)
+                outcomes = group.decide(rows, number, recent, published)
                 accepted = any(outcome.status == ACCEPTED for outcome in outcomes)
                 if not accepted and not merged:
                     raise Nothing(outcomes)
         except Nothing as nothing:
             (outcomes,) = nothing.args
-        else:
-            self._recent.forget()
+        except CollectorError:
+            # A server that comes back may have lost its last transactions, and have
+            # given their numbers to others
+            self._recent = Recent()
+            raise
         return outcomes
 
     def tidy(self) -> None:
@@ -344,6 +368,8 @@ class Collector:
             with self._writing() as rows:
                 rows.step()
                 deleted = rows.forget_ids()
+        with store.explained(self.place):
+            self._store.settle()
         self._tidied = today
 
     def check(self) -> None:
@@ -431,8 +457,7 @@ class Collector:
         periods = []
         for period, (messages, invalid) in sums.items():
             first = task.first_day(period)
-            ends = task.first_day(period + 1) if task.every else task.expires
-            closes = min(ends, task.expires) + timedelta(days=self.grace)
+            closes = closing(task, first, self.grace)
             counts = (messages, invalid) if messages else (None, None)
             is_open = clock.today() < closes and state == LIVE
             periods.append(PeriodStatus(period, first, closes, is_open, *counts))
@@ -464,6 +489,8 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
     for outcome in outcomes:
         if not outcome.counted:
             return outcome
+    if all(outcome.status == DUPLICATE for outcome in outcomes):
+        return outcomes[0]
     messages = sum(outcome.messages for outcome in outcomes)
     invalid = sum(outcome.invalid for outcome in outcomes)
     return Outcome(ACCEPTED, messages, invalid)

@@ -24,33 +24,45 @@ Whole = NDArray[np.int64]
 Packed = NDArray[np.uint8]
 
 STEP = 1 << 17  # records that are tallied together, so that they stay in the cache
+AHEAD = 1 << 23  # cells that are added up before a transaction begins, of all places
 
 
 @dataclass(frozen=True)
 class Sum:
     """What parcels of one place add up to, and how many valid records each has."""
 
-    counts: Whole
+    counts: Whole | None
+    """None where they are added up later, one place after the other."""
     valid: list[int]
 
     @classmethod
-    def of(cls, task: Task, parcels: Sequence[Parcel]) -> Sum:
-        body = b"".join([parcel.records for parcel in parcels])
-        records = np.frombuffer(body, np.uint8).reshape(-1, task.oracle.record)
-        good = task.oracle.valid(records)
+    def of(cls, task: Task, parcels: Sequence[Parcel], *, ahead: bool) -> Sum:
+        records, good = _records(task, parcels)
         if good.all():
-            counts = _tallied(task, records)
+            counts = _tallied(task, records) if ahead else None
             return cls(counts, [parcel.count for parcel in parcels])
         ends = np.cumsum([parcel.count for parcel in parcels])
         passed = np.cumsum(good)[ends - 1]
         valid = np.diff(passed, prepend=0).tolist()
-        return cls(_tallied(task, records[good]), valid)
+        return cls(_tallied(task, records[good]) if ahead else None, valid)
+
+
+def _records(task: Task, parcels: Sequence[Parcel]) -> tuple[Packed, NDArray[np.bool_]]:
+    """All records of parcels, and which of them are valid."""
+    body = b"".join([parcel.records for parcel in parcels])
+    records = np.frombuffer(body, np.uint8).reshape(-1, task.oracle.record)
+    return records, task.oracle.valid(records)
+
+
+def _counts(task: Task, parcels: Sequence[Parcel]) -> Whole:
+    records, good = _records(task, parcels)
+    return _tallied(task, records[good])
 
 
 def _ended(parcel: Parcel, published: Published) -> str:
     """Why a parcel is refused that could be read, as a code; empty if it is not."""
-    numbers = (relay.number for relay in published.tokens.values())
-    if parcel.relay != DIRECT and parcel.relay not in numbers:
+    relay = parcel.relay
+    if relay.number != DIRECT and relay.hash not in published.tokens:
         return "token-unknown"
     return published.state(parcel.place.task)
 
@@ -66,7 +78,9 @@ def _tallied(task: Task, records: Packed) -> Whole:
 @dataclass
 class Group:
     """Parcels that are counted in one transaction. They are added up before it begins,
-    as if every one were new, for nearly all are: nobody else waits meanwhile.
+    as if every one were new, for nearly all are: nobody else waits meanwhile. But
+    messages for many places with large tallies would fill the memory, so some places
+    wait until they are written.
 
     A parcel is counted whole or not at all, but for records that no device could have
     sent: those are left out, and their number is told. To refuse the others with them
@@ -82,10 +96,13 @@ class Group:
         self.numbers: dict[Place, list[int]] = defaultdict(list)
         for number, parcel in enumerate(self.parcels):
             self.numbers[parcel.place].append(number)
-        self.sums = {
-            place: Sum.of(place.task, [self.parcels[one] for one in numbers])
-            for place, numbers in self.numbers.items()
-        }
+        self.sums = {}
+        cells = 0
+        for place, numbers in self.numbers.items():
+            cells += place.task.oracle.cells
+            ahead = cells <= AHEAD or not self.sums
+            parcels = [self.parcels[one] for one in numbers]
+            self.sums[place] = Sum.of(place.task, parcels, ahead=ahead)
 
     def decide(
         self, rows: Rows, number: int, recent: Recent, published: Published
@@ -152,7 +169,7 @@ class Group:
             elif first[parcel.id] != one:
                 self.outcomes[one] = self._repeated(first[parcel.id])
             elif quotas.fits(parcel):
-                quotas.used[parcel.relay] += valid[one]
+                quotas.used[parcel.relay.number] += valid[one]
                 left_out = parcel.count - valid[one]
                 self.outcomes[one] = Outcome(ACCEPTED, valid[one], left_out)
             else:
@@ -169,16 +186,15 @@ class Group:
         """Add what was accepted: the sum, less what was counted before or refused."""
         numbers = self.numbers[place]
         said = [self.outcomes[one] or refused("failed") for one in numbers]
-        out = [
-            self.parcels[one]
-            for one, outcome in zip(numbers, said, strict=True)
-            if outcome.status != ACCEPTED
-        ]
+        out = [self.parcels[one] for one in numbers if not self._is_accepted(one)]
         if len(out) == len(numbers):
             return
         counts = self.sums[place].counts
-        if out:
-            counts = counts - Sum.of(place.task, out).counts
+        if counts is None:
+            new = [self.parcels[one] for one in numbers if self._is_accepted(one)]
+            counts = _counts(place.task, new)
+        elif out:
+            counts = counts - _counts(place.task, out)
         messages = sum(outcome.messages for outcome in said)
         invalid = sum(outcome.invalid for outcome in said)
         rows.add(place.key, span, counts, messages, invalid)
@@ -194,10 +210,11 @@ class Quotas:
     used: Counter[int] = field(default_factory=Counter)
 
     def fits(self, parcel: Parcel) -> bool:
-        if parcel.relay not in self.before:
-            self.before[parcel.relay] = self.rows.used(self.span, parcel.relay)
-        brought = self.before[parcel.relay] + self.used[parcel.relay]
-        return brought + parcel.count <= parcel.quota
+        relay = parcel.relay.number
+        if relay not in self.before:
+            self.before[relay] = self.rows.used(self.span, relay)
+        brought = self.before[relay] + self.used[relay]
+        return brought + parcel.count <= parcel.relay.quota
 
     def write(self) -> None:
         for relay, messages in self.used.items():

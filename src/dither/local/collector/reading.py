@@ -12,13 +12,25 @@ from dither.local.parcels import PARCEL, START
 from dither.local.task import Task
 from dither.local.wire import BATCH, COUNT, FORMAT, HEADER, LAYOUT, SINGLE
 
-__all__ = ["Parcel", "Place", "Refusal", "Rules", "read"]
+__all__ = ["Parcel", "Place", "Refusal", "Rules", "closing", "read"]
 
 EARLY = timedelta(days=1)
 """How far ahead of the collector's clock a device's may be."""
 TOGETHER = 1_000
 """Parcels of one body: each takes time to read, during which nobody is answered."""
 START_OF_PARCEL = bytes([PARCEL, FORMAT])
+
+
+def closing(task: Task, first: date, grace: int) -> date:
+    """The first day on which a period takes no more messages. It is the earliest that
+    there is if no period of the task begins on that day.
+    """
+    days = (first - task.starts).days
+    begins = days % task.every == 0 if task.every else days == 0
+    if not begins or not task.starts <= first < task.expires:
+        return date.min
+    ends = first + timedelta(days=task.every) if task.every else task.expires
+    return min(ends, task.expires) + timedelta(days=grace)
 
 
 class Refusal(Exception):
@@ -51,8 +63,8 @@ class Parcel:
     place: Place
     count: int
     records: memoryview
-    relay: int
-    quota: int
+    relay: Relay
+    """Who brought it, as known when it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +78,12 @@ class Rules:
     grace: int
     direct: int
     places: dict[bytes, Place] = field(default_factory=dict)
+    nobody: Relay = field(init=False)
+    """Stands for all who send without a token."""
+
+    def __post_init__(self) -> None:
+        nobody = Relay(DIRECT, "", "", self.direct)
+        object.__setattr__(self, "nobody", nobody)
 
     def place(self, header: bytes) -> Place:
         """Where a message belongs; `header` begins with its format."""
@@ -93,14 +111,12 @@ class Rules:
         return self._open(task, period, stratum)
 
     def _open(self, task: Task, period: int, stratum: int) -> Place:
-        grace = timedelta(days=self.grace)
         first = task.first_day(period)
         if first > self.today + EARLY:
             raise Refusal("period-early")
-        if self.today >= task.expires + grace:
+        if self.today >= task.expires + timedelta(days=self.grace):
             raise Refusal("task-expired")
-        ends = first + timedelta(days=task.every) if task.every else task.expires
-        closes = min(ends, task.expires) + grace
+        closes = closing(task, first, self.grace)
         if self.today >= closes:
             raise Refusal("period-closed")
         return Place(task, period, stratum, first, closes, self.published.facts)
@@ -151,9 +167,7 @@ def _next(
     if end > len(data) or (end < len(data) and data[end] != PARCEL):
         raise Refusal("truncated")
     known, records = data[start + 2 : body], memoryview(data)[first:end]
-    if relay is None:
-        return end, Parcel(known, place, count, records, DIRECT, rules.direct)
-    return end, Parcel(known, place, count, records, relay.number, relay.quota)
+    return end, Parcel(known, place, count, records, relay or rules.nobody)
 
 
 def _counted(data: bytes, start: int, magic: int) -> tuple[int, int]:

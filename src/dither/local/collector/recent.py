@@ -33,21 +33,22 @@ class Recent:
         """Read what was committed since; called when a transaction begins. Whether ids
         were put among the older ones, which is worth a commit by itself.
         """
-        for number, span, ids in rows.fresh(self._last):
+        # Only the store says whether a merge was committed, and only in here nobody
+        # else looks at what is forgotten
+        if self._size >= MANY and not rows.has_fresh(self._last):
+            self._ids.clear()
+            self._size = 0
+        found = rows.fresh(self._last)
+        for _, span, ids in found:
             several = parted(ids)
             self._ids[span].update(several)
             self._size += len(several)
-            self._last = number
+        if found:  # all of them, or they are read again after an error
+            self._last = found[-1][0]
         if self._size < MANY:
             return False
         rows.merge()
         return True
-
-    def forget(self) -> None:
-        """After a commit: what was merged is among the older ones now."""
-        if self._size >= MANY:
-            self._ids.clear()
-            self._size = 0
 
     def known(self, rows: Rows, span: int, ids: Sequence[bytes]) -> set[bytes]:
         """Which ids were counted before."""

@@ -127,6 +127,12 @@ class Rows:
             self.run("UPDATE span SET closes = ? WHERE number = ?", (last, number))
         return Span(number, max(known, last), bool(closed))
 
+    def spans(self, task: str) -> list[tuple[date, bool]]:
+        """The first day of each period of a task, and whether it was closed."""
+        sql = "SELECT first, closed FROM span WHERE task = ?"
+        rows = self._all(sql, task)
+        return [(date.fromisoformat(first), bool(closed)) for first, closed in rows]
+
     def close_spans(self, today: date) -> int:
         """From now on these take nothing, whatever any clock says later."""
         sql = "UPDATE span SET closed = 1 WHERE closed = 0 AND closes <= ?"
@@ -169,6 +175,11 @@ class Rows:
         """The ids of transactions after a number: its own number, span and ids."""
         sql = "SELECT number, span, ids FROM fresh WHERE number > ? ORDER BY number"
         return self._all(sql, after)
+
+    def has_fresh(self, until: int) -> bool:
+        """Whether ids of transactions up to a number are not among the older ones."""
+        sql = "SELECT number FROM fresh WHERE number <= ? LIMIT 1"
+        return bool(self._all(sql, until))
 
     def keep(self, number: int, span: int, ids: Iterable[bytes]) -> None:
         """Keep the ids that a transaction has counted."""

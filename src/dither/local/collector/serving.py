@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import socket
 import sys
@@ -14,6 +15,11 @@ from dither.local.collector.web import LIMIT, app
 
 __all__ = ["listen", "serve"]
 
+HEAD = 1 << 16
+"""Bytes that may come before the head of a request is complete."""
+HEADERS = 1_000
+PACKED = 16
+"""Bytes of a body in tiny chunks, for each that is in it."""
 NOT_HERE = "{} is no address of this machine"
 
 
@@ -51,6 +57,8 @@ def serve(
 
     config = uvicorn.Config(
         app(collector, origins=origins, limit=limit),
+        http=_protocol(limit),
+        ws="none",
         access_log=False,
         log_config=None,
         log_level="error",
@@ -66,6 +74,37 @@ def serve(
     Server(config).run(sockets=opened)
     for one in opened:
         one.close()
+
+
+def _protocol(limit: int) -> type[asyncio.Protocol] | str:
+    """How HTTP is read: with a bound for everything that is kept of a request before
+    the app sees it. The fast reader has none; the other one has.
+    """
+    try:
+        from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+    except ImportError:
+        return "h11"
+
+    class Bounded(HttpToolsProtocol):
+        state: tuple[object, bool] = (None, False)
+        """The last request of which the head has come, and whether its body comes."""
+        received = 0
+        """Bytes that came in this state."""
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            cycle = self.cycle
+            state = (cycle, cycle is not None and cycle.more_body)
+            if state != self.state:
+                self.state, self.received = state, 0
+                return
+            self.received += len(data)
+            most = PACKED * limit if state[1] else HEAD
+            # Headers come after a body, too
+            if self.received > most or len(self.headers) > HEADERS:
+                self.send_400_response("Too much of it.")
+
+    return Bounded
 
 
 def _collect_less_garbage() -> None:

@@ -15,6 +15,7 @@ from dither.errors import CollectorError, LedgerError
 from dither.ledger.kind import Kind
 from dither.ledger.note import Doubt
 from dither.ledger.postgres_noted import NotedPostgres
+from dither.ledger.sqlite_file import FAULTS, PATIENCE, explain
 from dither.ledger.sqlite_noted import NotedSQLite
 from dither.ledger.store import META, Noted, Run, version_of
 from dither.noise import token
@@ -85,12 +86,33 @@ class TalliesInSQLite(NotedSQLite):
         self._connection.execute("PRAGMA secure_delete = ON")
         self._connection.execute("PRAGMA cache_size = -16000")  # in KiB: 16 MB
 
+    def settle(self) -> None:
+        """What was deleted is gone from the file's log too, where pages lie as they
+        were before. If somebody reads just now, that has time until the next day.
+        """
+        connection = self._connected()
+        with self._lock, self._alone():
+            self._enter(connection)
+            try:
+                connection.execute("PRAGMA busy_timeout = 1000")
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            except FAULTS as error:
+                raise LedgerError(explain(error, self.place, self.kind)) from error
+            finally:
+                connection.execute(f"PRAGMA busy_timeout = {int(PATIENCE * 1000)}")
+
 
 class TalliesInPostgres(NotedPostgres):
     """Tallies in a schema of their own."""
 
     kind = TALLIES
     types = ("BYTEA", "")
+
+    def settle(self) -> None:
+        """The server tidies up by itself (`autovacuum`)."""
+
+
+Tallies = TalliesInSQLite | TalliesInPostgres
 
 
 @contextmanager
@@ -108,7 +130,7 @@ def explained(place: str) -> Iterator[None]:
         raise CollectorError(str(error)) from error
 
 
-def connect(place: str) -> Noted:
+def connect(place: str) -> Tallies:
     """The store for a path, or for a postgresql:// address."""
     if place.startswith(("postgresql://", "postgres://")):
         return TalliesInPostgres(place)

@@ -34,6 +34,10 @@ __all__ = ["LIMIT", "STATUS", "app"]
 
 LIMIT = 8 << 20
 """Bytes of the largest body."""
+READING = 256 << 20
+"""Bytes of all bodies that have not come as a whole."""
+SLOW = 60.0
+"""Seconds for a body that comes in pieces."""
 
 STATUS: dict[str, int] = {
     "malformed": 400,
@@ -101,6 +105,10 @@ class Refused(Exception):
     """A request is refused before it is read; the argument is the code."""
 
 
+class Slow(Exception):
+    """A body takes too long, or too many bodies are half sent."""
+
+
 class Messages:
     """POST /v1/messages, as plain ASGI: nothing is made for a request that is not
     needed.
@@ -110,6 +118,7 @@ class Messages:
         self.collector, self.limit = collector, limit
         self.writer = Writer(collector, self._finish)
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._reading = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -126,9 +135,13 @@ class Messages:
     async def _answer(self, scope: Scope, receive: Receive) -> Answer | None:
         try:
             token = _checked(scope, self.limit)
-            data = await _body(receive, self.limit)
+            data = await self._body(receive)
         except Refused as why:
             return self._refuse(refused(str(why)))
+        except Slow:
+            status, headers, body = self._refuse(refused("busy"))
+            # Nobody waits for the rest
+            return status, [*headers, (b"connection", b"close")], body
         if data is None:
             return None  # whoever sent it is gone
         parcels = self.collector.read(data, token)
@@ -141,6 +154,42 @@ class Messages:
         if not self.writer.submit(parcels, len(data), told):
             return self._refuse(refused("busy"))
         return _answer_all(await told)
+
+    async def _body(self, receive: Receive) -> bytes | None:
+        """The whole body, as long as it is not too long; None if it never ends."""
+        message: Message = await receive()
+        if message["type"] == "http.request" and not message.get("more_body", False):
+            body: bytes = message.get("body", b"")
+            if len(body) > self.limit:
+                raise Refused("too-large")
+            return body
+        parts: list[bytes] = []
+        try:
+            async with asyncio.timeout(SLOW):
+                whole = await self._parts(message, receive, parts)
+        except TimeoutError:
+            raise Slow from None
+        finally:
+            self._reading -= sum(map(len, parts))
+        return b"".join(parts) if whole else None
+
+    async def _parts(
+        self, message: Message, receive: Receive, parts: list[bytes]
+    ) -> bool:
+        """Read a body that comes in pieces; whether it came to its end."""
+        size = 0
+        while message["type"] == "http.request":
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            self._reading += len(parts[-1])
+            if size > self.limit:
+                raise Refused("too-large")
+            if not message.get("more_body", False):
+                return True
+            if self._reading > READING:
+                raise Slow
+            message = await receive()
+        return False
 
     def _refuse(self, outcome: Outcome) -> Answer:
         self.writer.metrics.count([outcome])
@@ -188,27 +237,6 @@ def _token(value: bytes) -> str:
     if scheme.lower() != b"bearer":
         raise Refused("token-unknown")
     return token.strip().decode("latin-1")
-
-
-async def _body(receive: Receive, limit: int) -> bytes | None:
-    """The whole body, as long as it is not too long; None if it never ends."""
-    message: Message = await receive()
-    if message["type"] == "http.request" and not message.get("more_body", False):
-        body: bytes = message.get("body", b"")
-        if len(body) > limit:
-            raise Refused("too-large")
-        return body
-    parts: list[bytes] = []
-    size = 0
-    while message["type"] == "http.request":
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > limit:
-            raise Refused("too-large")
-        if not message.get("more_body", False):
-            return b"".join(parts)
-        message = await receive()
-    return None
 
 
 def app(
@@ -289,6 +317,8 @@ def app(
         exception_handlers={HTTPException: failed},
         lifespan=lifespan,
     )
+    # Not to an address that whoever asks has named
+    made.router.redirect_slashes = False
     made.state.writer = messages.writer
     return made
 

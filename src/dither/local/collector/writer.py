@@ -22,6 +22,7 @@ __all__ = ["Finish", "Writer"]
 
 TOGETHER = 16 << 20  # bytes that are counted in one transaction
 WAITING = 64 << 20  # bytes that may wait; more is refused, and sent again later
+PARCEL = 440  # bytes that a parcel takes in memory beside its own
 ENOUGH = 4 << 20  # bytes for which it is not worth waiting for more
 FEW = 4  # senders that do not wait for others
 PAUSE = 0.008  # seconds to wait for others, where there were more last time
@@ -59,6 +60,7 @@ class Writer:
 
     def submit(self, parcels: Sequence[Parcel], size: int, whom: Any) -> bool:
         """Let parcels be counted, if not too much waits already."""
+        size += PARCEL * len(parcels)
         if self.waiting + size > WAITING:
             return False
         with self._wake:
@@ -131,8 +133,7 @@ class Writer:
                 return [pair for one in taken for pair in self._count([one])]
             tell("failed", error=type(error).__name__)
             outcomes = [refused("failed")] * len(together)
-        self.metrics.commits += 1
-        self.metrics.seconds += time.perf_counter() - began
+        self.metrics.commit(time.perf_counter() - began)
         self.metrics.count(outcomes)
         told = iter(outcomes)
         return [(whom, [next(told) for _ in parcels]) for parcels, _, whom in taken]
