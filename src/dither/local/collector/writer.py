@@ -72,12 +72,12 @@ class Writer:
 
     def _is_enough(self) -> bool:
         """A transaction costs about as much for many as for one. So it waits a moment
-        for twice as many as came last time: under load they share it, and a sender
-        that is alone does not wait.
+        for half as many as came last time: under load they share it, while the others
+        are read; and a sender that is alone does not wait.
         """
         if self._last <= FEW or self.waiting >= ENOUGH:
             return bool(self._queue)
-        return len(self._queue) >= 2 * self._last
+        return 2 * len(self._queue) >= self._last
 
     def stop(self) -> None:
         """Count what was submitted, and end."""
