@@ -1,25 +1,16 @@
 """Books to test on: one suite, two backends."""
 
-import os
-
 import pytest
 
 from dither.ledger import Ledger, Policy
-from tests.ledger.server import NoServer, serving
+from tests.ledger.server import tested
 
 
 @pytest.fixture(scope="session")
 def server():
     """A PostgreSQL server of this session."""
-    try:
-        running = serving()
-        found = running.__enter__()
-    except NoServer as error:
-        if os.environ.get("CI"):
-            pytest.fail(f"CI must test PostgreSQL too: {error}", pytrace=False)
-        pytest.skip(f"PostgreSQL is not tested: {error}")
-    yield found
-    running.__exit__(None, None, None)
+    with tested() as found:
+        yield found
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.clock import PATIENCE, until
 
-__all__ = ["NoServer", "Server", "serving"]
+__all__ = ["NoServer", "Server", "serving", "tested"]
 
 
 class NoServer(Exception):
@@ -187,3 +187,21 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+@contextmanager
+def tested() -> Iterator[Server]:
+    """A server for tests: without one they are skipped, but in CI they fail."""
+    import pytest
+
+    running = serving()
+    try:
+        found = running.__enter__()
+    except NoServer as error:
+        if os.environ.get("CI"):
+            pytest.fail(f"CI must test PostgreSQL too: {error}", pytrace=False)
+        pytest.skip(f"PostgreSQL is not tested: {error}")
+    try:
+        yield found
+    finally:
+        running.__exit__(None, None, None)

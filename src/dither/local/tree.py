@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 __all__ = ["Leaves", "Tree"]
 
 Reals = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,7 @@ class Leaves:
 @dataclass(frozen=True)
 class Tree:
     """`values` and `variances` of each level's nodes, from the top; a node of a level
-    has `branching` ones below it, and the last of them perhaps fewer. The root has
-    the share `root`, known up to `doubt`.
+    has `branching` ones below it, and the last of them perhaps fewer.
     """
 
     values: Sequence[Reals]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from datetime import date
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from dither import local
 from dither.local.collector import Collector, clock
 from dither.local.parcels import parcel
-from tests.ledger.server import NoServer, serving
+from tests.ledger.server import tested
 
 KEY = local.SigningKey(b"k" * 32)
 MONDAY = date(2027, 3, 1)
@@ -20,15 +19,8 @@ MONDAY = date(2027, 3, 1)
 @pytest.fixture(scope="session")
 def server():
     """A PostgreSQL server of this session."""
-    try:
-        running = serving()
-        found = running.__enter__()
-    except NoServer as error:
-        if os.environ.get("CI"):
-            pytest.fail(f"CI must test PostgreSQL too: {error}", pytrace=False)
-        pytest.skip(f"PostgreSQL is not tested: {error}")
-    yield found
-    running.__exit__(None, None, None)
+    with tested() as found:
+        yield found
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

@@ -26,6 +26,7 @@ from dither.local.collector.writer import Writer
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+    from starlette.middleware import Middleware
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.types import Message, Receive, Scope, Send
@@ -69,9 +70,11 @@ AFTER = {"quota-used": b"86400", "busy": b"5", "store-failed": b"10"}
 """Seconds after which it is worth trying again."""
 
 JSON = (b"content-type", b"application/json")
+TEXT = (b"content-type", b"text/plain; charset=utf-8")
 NOT_KEPT = (b"cache-control", b"no-store")
 
-Answer = tuple[int, list[tuple[bytes, bytes]], bytes]
+Headers = list[tuple[bytes, bytes]]
+Answer = tuple[int, Headers, bytes]
 
 
 @lru_cache(maxsize=256)
@@ -82,9 +85,7 @@ def _answer(outcome: Outcome) -> Answer:
     return _written(status, outcome.to_dict(), more)
 
 
-def _written(
-    status: int, said: dict[str, Any], more: list[tuple[bytes, bytes]]
-) -> Answer:
+def _written(status: int, said: dict[str, Any], more: Headers) -> Answer:
     body = json.dumps(said).encode()
     length = (b"content-length", str(len(body)).encode())
     return status, [JSON, NOT_KEPT, length, *more], body
@@ -195,6 +196,15 @@ class Messages:
         self.writer.metrics.count([outcome])
         return _answer(outcome)
 
+    @asynccontextmanager
+    async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        """From the first request to the last commit."""
+        self.start()
+        tell("started")
+        yield
+        await asyncio.to_thread(self.writer.stop)
+        tell("stopped")
+
     def start(self) -> None:
         self._loop = asyncio.get_running_loop()
         self.writer.start()
@@ -239,6 +249,60 @@ def _token(value: bytes) -> str:
     return token.strip().decode("latin-1")
 
 
+class Pages:
+    """What is asked with GET: tasks, health and metrics. None of it waits, so all of it
+    runs in the loop.
+    """
+
+    def __init__(self, collector: Collector, writer: Writer) -> None:
+        self.collector, self.writer = collector, writer
+
+    async def task(self, request: Request) -> Response:
+        try:
+            found = self.collector.task(request.path_params["name"])
+        except ArgumentError:
+            return _said(refused("task-unknown"))
+        if self.collector.state(found) == "task-retired":
+            return _said(refused("task-retired"))
+        return _responded(
+            (200, [JSON, (b"cache-control", b"max-age=300")], found.to_json().encode())
+        )
+
+    async def health(self, _: Request) -> Response:
+        if self.writer.ready:
+            return _responded(_written(200, {"status": "ready"}, []))
+        return _said(refused("store-failed"))
+
+    async def metrics(self, _: Request) -> Response:
+        writer = self.writer
+        text = writer.metrics.text(ready=writer.ready, waiting=writer.waiting)
+        return _responded((200, [TEXT, NOT_KEPT], text.encode()))
+
+    async def failed(self, _: Request, problem: Exception) -> Response:
+        """What Starlette refuses by itself."""
+        status = getattr(problem, "status_code", 500)
+        codes = {404: "not-found", 405: "method"}
+        return _said(refused(codes.get(status, "failed")))
+
+
+def _said(outcome: Outcome) -> Response:
+    return _responded(_answer(outcome))
+
+
+def _responded(answer: Answer) -> Response:
+    from starlette.responses import Response
+
+    status, headers, body = answer
+    response = Response(body, status)
+    response.raw_headers = [*headers, *_length(headers, body)]
+    return response
+
+
+def _length(headers: Headers, body: bytes) -> Headers:
+    known = any(name == b"content-length" for name, _ in headers)
+    return [] if known else [(b"content-length", str(len(body)).encode())]
+
+
 def app(
     collector: Collector, *, origins: Sequence[str] = (), limit: int = LIMIT
 ) -> Starlette:
@@ -248,74 +312,22 @@ def app(
     try:
         from starlette.applications import Starlette
         from starlette.exceptions import HTTPException
-        from starlette.middleware import Middleware
-        from starlette.middleware.cors import CORSMiddleware
-        from starlette.responses import PlainTextResponse, Response
         from starlette.routing import Route
     except ImportError:
         raise MissingExtra("starlette", "serve") from None
 
     messages = Messages(collector, limit)
-
-    def said(outcome: Outcome) -> Response:
-        return responded(_answer(outcome))
-
-    def responded(answer: Answer) -> Response:
-        status, headers, body = answer
-        response = Response(body, status)
-        response.raw_headers = list(headers)
-        return response
-
-    def task(request: Request) -> Response:
-        try:
-            found = collector.task(request.path_params["name"])
-        except ArgumentError:
-            return said(refused("task-unknown"))
-        if collector.state(found) == "task-retired":
-            return said(refused("task-retired"))
-        kept = {"cache-control": "max-age=300"}
-        return Response(found.to_json(), media_type="application/json", headers=kept)
-
-    def health(_: Request) -> Response:
-        if messages.writer.ready:
-            return responded(_written(200, {"status": "ready"}, []))
-        return said(refused("store-failed"))
-
-    def metrics(_: Request) -> Response:
-        writer = messages.writer
-        text = writer.metrics.text(ready=writer.ready, waiting=writer.waiting)
-        return PlainTextResponse(text, headers={"cache-control": "no-store"})
-
-    def failed(_: Request, problem: Exception) -> Response:
-        status = problem.status_code if isinstance(problem, HTTPException) else 500
-        codes = {404: "not-found", 405: "method"}
-        return said(refused(codes.get(status, "failed")))
-
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        messages.start()
-        tell("started")
-        yield
-        await asyncio.to_thread(messages.writer.stop)
-        tell("stopped")
-
-    allowed = Middleware(
-        CORSMiddleware,
-        allow_origins=list(origins),
-        allow_methods=["GET", "POST"],
-        allow_headers=["authorization", "content-type"],
-        max_age=86_400,
-    )
+    pages = Pages(collector, messages.writer)
     made = Starlette(
         routes=[
             Route("/v1/messages", messages),
-            Route("/v1/tasks/{name:path}", _awaited(task)),
-            Route("/healthz", _awaited(health)),
-            Route("/metrics", _awaited(metrics)),
+            Route("/v1/tasks/{name:path}", pages.task),
+            Route("/healthz", pages.health),
+            Route("/metrics", pages.metrics),
         ],
-        middleware=[allowed] if origins else [],
-        exception_handlers={HTTPException: failed},
-        lifespan=lifespan,
+        middleware=[_allowed(origins)] if origins else [],
+        exception_handlers={HTTPException: pages.failed},
+        lifespan=messages.lifespan,
     )
     # Not to an address that whoever asks has named
     made.router.redirect_slashes = False
@@ -323,12 +335,15 @@ def app(
     return made
 
 
-def _awaited(call: Any) -> Any:
-    """A function that does not wait, as one that is awaited: otherwise it would run in
-    a thread of its own.
-    """
+def _allowed(origins: Sequence[str]) -> Middleware:
+    """Lets pages of these origins send messages."""
+    from starlette.middleware import Middleware
+    from starlette.middleware.cors import CORSMiddleware
 
-    async def answer(request: Any) -> Any:
-        return call(request)
-
-    return answer
+    return Middleware(
+        CORSMiddleware,
+        allow_origins=list(origins),
+        allow_methods=["GET", "POST"],
+        allow_headers=["authorization", "content-type"],
+        max_age=86_400,
+    )

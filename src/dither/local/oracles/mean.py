@@ -34,7 +34,6 @@ Whole = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
 FINE = 512  # steps of the grid that a window slides over, at least
-WINS = 0.61  # the ε above which the hybrid has the smaller worst variance
 
 
 class Mean(Numbered):
