@@ -45,6 +45,7 @@ EXTRAS = {
     "postgres": {"psycopg": "psycopg"},
     "spark": {"pyspark": "pyspark"},
     "ibis": {"ibis-framework": "ibis"},
+    "science": {"scipy": "scipy", "pillow": "PIL"},
     "serve": {
         "starlette": "starlette",
         "uvicorn": "uvicorn",
@@ -58,6 +59,7 @@ PURPOSE = {
     "postgres": "engine, shared ledger",
     "spark": "engine",
     "ibis": "expressions",
+    "science": "graphs, maps, genomes",
     "serve": "collector of device messages",
 }
 
