@@ -68,6 +68,7 @@ def test_dir_shows_the_public_names_and_no_others() -> None:
         "audit",
         "explain",
         "local",
+        "science",
     }
     assert not {
         "importlib",

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         BoundedRange,
         Composed,
         GaussianDP,
+        MetricDP,
         PoissonSampled,
         PureDP,
         Relation,
@@ -125,6 +126,7 @@ _HOMES = {
         "BoundedRange",
         "Composed",
         "GaussianDP",
+        "MetricDP",
         "PoissonSampled",
         "PureDP",
         "Relation",
@@ -148,6 +150,7 @@ _ROOMS = (
     "audit",
     "explain",
     "local",
+    "science",
 )
 
 # `from dither import *` brings no `open` and no `sum`: they would hide Python's own.
@@ -179,6 +182,7 @@ __all__ = [
     "Laplace",
     "Ledger",
     "LedgerError",
+    "MetricDP",
     "MissingExtra",
     "NoConversion",
     "NoisyMax",

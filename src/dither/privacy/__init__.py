@@ -16,6 +16,7 @@ form.
           └──────────────────────────────────────────────────┘
     every guarantee ── .approx(δ) ──► ApproxDP(ε(δ), δ)
     ApproxDP(ε, δ) goes where PureDP(ε) goes and carries its δ along
+    MetricDP(ε per metre) ── .within(diameter) ──► PureDP(ε·diameter)
     add/remove ── .for_replacement() ──► replace, never back;    one unit ── .for_group(k) ──► k units
 """
 
@@ -34,6 +35,7 @@ from dither.privacy.composition import Composition, compose
 from dither.privacy.concentrated import GaussianDP, RenyiDP, ZeroConcentratedDP
 from dither.privacy.gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
 from dither.privacy.guarantees import ApproxDP, BoundedRange, Guarantee, PureDP
+from dither.privacy.metric import MetricDP
 from dither.privacy.shuffling import shuffled_numerically
 from dither.privacy.units import ROW, Relation, Unit
 
@@ -45,6 +47,7 @@ __all__ = [
     "Composition",
     "GaussianDP",
     "Guarantee",
+    "MetricDP",
     "PoissonSampled",
     "PureDP",
     "Relation",

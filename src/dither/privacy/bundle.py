@@ -61,7 +61,7 @@ class Bundle:
                 raise ArgumentError(
                     "guarantees",
                     f"{type(part).__name__} cannot be composed; convert it with "
-                    ".approx(delta)",
+                    ".approx(delta), or .within(diameter) if it is metric",
                 )
         if part.delta_part:
             self.carried += written(part.delta_part)

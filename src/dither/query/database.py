@@ -21,6 +21,7 @@ from dither.errors import (
 from dither.ledger import Account, Ledger, Receipt
 from dither.ledger.receipt import check_text
 from dither.ledger.replay import replay_key
+from dither.ledger.terms import share_of
 from dither.noise import token
 from dither.privacy import Unit
 from dither.query.answer.assemble import Answer
@@ -42,7 +43,7 @@ from dither.query.plan.describe import describe, described
 from dither.query.plan.fan_out import check_fan_out, most_rows
 from dither.query.plan.plan import Plan
 from dither.query.plan.request import Request, request_of
-from dither.query.plan.spend import check_minimum, least_epsilon, share_of
+from dither.query.plan.spend import check_minimum, least_epsilon
 from dither.query.plugins import mechanism_named
 from dither.query.preview import Preview, PreviewColumn
 from dither.query.sql.bind import bind

@@ -14,10 +14,10 @@ import dither
 from dither.cost import Cost
 from dither.errors import ArgumentError
 from dither.ledger import Ledger, Policy
-from dither.ledger.terms import Accounting, Terms
+from dither.ledger.terms import Accounting, Terms, share_of
 from dither.privacy import ApproxDP, GaussianDP, PureDP, gaussian_mu
 from dither.query.plan.plan import Spend
-from dither.query.plan.spend import afford, check_minimum, least_epsilon, share_of
+from dither.query.plan.spend import afford, check_minimum, least_epsilon
 from tests.attacks.analyst import log, row, visits
 from tests.query.refusing import COUNT, refused
 

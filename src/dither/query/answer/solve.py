@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from dither.cost import Wanted
 from dither.errors import ArgumentError
-from dither.ledger.terms import Terms
+from dither.ledger.terms import Terms, share_of
 from dither.query.answer.widths import widths
 from dither.query.catalogue.limits import SOLVED
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.request import Request
-from dither.query.plan.spend import share_of
 from dither.query.plan.vectors import Kind
 from dither.query.sql.question import Output, Question
 

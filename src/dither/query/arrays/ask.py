@@ -1,5 +1,5 @@
-"""The steps every array function takes: settle the cost, charge it, and only then read
-the data (rule R1).
+"""A question about one column, and the public facts that are checked before it is
+charged (rule R1).
 """
 
 from __future__ import annotations
@@ -13,24 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from dither.cost import Cost, Stated
-from dither.dataset import Account, Column, Kind, kind_of
+from dither.dataset import Column, Kind, kind_of
 from dither.errors import ArgumentError
 from dither.ledger import Account as LedgerAccount
-from dither.mechanisms import Additive, Gaussian, Laplace
-from dither.noise.shapes import LARGEST_SCALE
-from dither.privacy import ROW, Guarantee, Relation, Unit, epsilon_for_error
-from dither.privacy.numbers import float_down, fraction, written
-from dither.progress import working
+from dither.privacy import ROW, Guarantee, Unit
+from dither.privacy.numbers import fraction
 from dither.query.arrays.columns import Numbers, numbers_of
 from dither.query.plan.spend import check_minimum
-from dither.release import Release, Source, Spread
+from dither.question import Asking, Paid, Question
+from dither.release import Release, Spread
 
 __all__ = [
     "ArrayCost",
     "Ask",
     "ErrorCost",
-    "Paid",
+    "PaidColumn",
     "check_bounds",
     "check_numeric",
     "declared_kind",
@@ -39,12 +36,10 @@ __all__ = [
 PLAIN = "pass a list or a one-dimensional array with one value for each unit"
 
 
-class ArrayCost(Stated, total=False):
+class ArrayCost(Asking, total=False):
     """What an answer about an array may cost, and who pays, as keywords."""
 
-    budget: Account | None
     unit: Unit | None
-    by: str | None
 
 
 class ErrorCost(ArrayCost, total=False):
@@ -54,128 +49,46 @@ class ErrorCost(ArrayCost, total=False):
 
 
 @dataclass(frozen=True)
-class Ask:
-    """One question about one column: what it may cost, for which unit, and who pays."""
+class Ask(Question):
+    """One question about one column."""
 
-    what: str
-    data: Any
-    cost: Cost
-    unit: Unit
-    account: Account | None
-    by: str | None = None
+    data: Any = None
 
     @classmethod
-    def of(cls, what: str, data: Any, stated: ArrayCost | ErrorCost) -> Ask:
+    def about(cls, what: str, data: Any, stated: ArrayCost | ErrorCost) -> Ask:
         """A question from its keywords. A keyword that is unknown is a TypeError."""
         words: dict[str, Any] = {**stated}
-        budget, unit = words.pop("budget", None), words.pop("unit", None)
-        by = words.pop("by", None)
-        cost = Cost(**words)
-        if budget is not None and not hasattr(budget, "charge"):
-            kind = type(budget).__name__
-            raise ArgumentError(
-                "budget", f"must be a budget, not {kind}; pass Budget(epsilon=1.0)"
-            )
+        unit = words.pop("unit", None)
         if unit is not None and not isinstance(unit, Unit):
             kind = type(unit).__name__
             raise ArgumentError("unit", f'must be a Unit, not {kind}; pass Unit("id")')
+        dataset = data.dataset if isinstance(data, Column) else None
+        asked = Question.of(what, words, unit=unit or ROW, dataset=dataset)
         if isinstance(data, Column):
-            unit, budget = _unit(data, unit), _payer(data, budget)
+            asked = replace(asked, unit=_unit(data, unit))
+            _check_single(data)
         else:
             _check_type(data)
-        return cls(what, data, cost, unit or ROW, budget, by)
-
-    @property
-    def replacing(self) -> bool:
-        return self.unit.relation is Relation.REPLACE
-
-    @property
-    def epsilon(self) -> float | None:
-        """The ε to spend, where the cost is stated so; None where it is stated as rho."""
-        if self.cost.share is not None:
-            if self.account is None:
-                raise ArgumentError(
-                    "share", "is a share of a budget; pass budget=, or state epsilon"
-                )
-            part = fraction(
-                "share", self.cost.share, "pass a part of the budget such as 0.1"
-            )
-            if not 0 < part <= 1:
-                raise ArgumentError(
-                    "share", "must lie in (0, 1]; pass a part of the budget such as 0.1"
-                )
-            return float_down(part * written(self.account.epsilon))
-        if self.cost.error is not None:
-            raise ArgumentError(
-                "error",
-                f"of a {self.what} depends on the data; state epsilon, rho or "
-                "share instead",
-            )
-        return self.cost.epsilon
-
-    def additive(self, l1: float, l2: float | None = None) -> Additive:
-        """The mechanism for integers of these sensitivities that costs what was stated."""
-        mechanism: Additive
-        if self.cost.rho is not None:
-            mechanism = Gaussian(
-                sensitivity=l1 if l2 is None else l2, rho=self.cost.rho, unit=self.unit
-            )
-        else:
-            mechanism = Laplace(
-                sensitivity=l1, epsilon=self.epsilon or 0.0, unit=self.unit
-            )
-        if mechanism.scale > LARGEST_SCALE:
-            raise ArgumentError(
-                "epsilon",
-                "is too small: the noise would not fit 64-bit integers; ask for more",
-            )
-        return mechanism
-
-    def for_error(self, sensitivity: float, step: float = 1.0) -> Ask:
-        """The same question with a wanted error turned into the ε that reaches it, for
-        integers in steps.
-        """
-        wanted = self.cost.wanted
-        if wanted is None:
-            return self
-        epsilon = epsilon_for_error(
-            wanted.width / step, wanted.confidence, sensitivity, integer=True
-        )
-        return replace(self, cost=Cost(epsilon=epsilon))
+        return cls(**vars(asked), data=data)
 
     @contextmanager
-    def paying(self, guarantee: Guarantee) -> Iterator[Paid]:
-        """Charge the account, if there is one, before anything inside reads data;
-        settle afterwards (rule R5).
-
-        If the charge is refused, nothing was spent and nothing read. A failure inside
-        is counted, and the charge stays.
-        """
-        if self.account is None:
-            with working(self.what):
-                yield Paid(self, Source(guarantee))
-            return
-        self._check_minimum(guarantee)
-        who = {} if self.by is None else {"by": self.by}
-        with (
-            self.account.spending(guarantee, purpose=self.what, **who) as receipt,
-            working(self.what),
-        ):
-            yield Paid(self, Source(guarantee, receipt))
+    def paying(self, guarantee: Guarantee | None = None) -> Iterator[PaidColumn]:
+        """Charge first; only then can the column be read."""
+        with super().paying(guarantee) as paid:
+            yield PaidColumn(paid.source, self)
 
     def _check_minimum(self, guarantee: Guarantee) -> None:
-        """A dataset has analysts, and nobody may ask it without end (rule R31)."""
+        """The least that is accepted is said in the words in which the cost was stated."""
         if isinstance(self.data, Column) and isinstance(self.account, LedgerAccount):
             terms, minimum = self.account.terms, self.account.policy.minimum
             check_minimum(guarantee, self.cost, terms, minimum, keys=False)
 
 
 @dataclass(frozen=True)
-class Paid:
+class PaidColumn(Paid):
     """A question that was paid for: only from here can its data be read."""
 
     ask: Ask
-    source: Source
 
     def read(self) -> Any:
         """The column itself."""
@@ -213,8 +126,7 @@ def _unit(column: Column, stated: Unit | None) -> Unit:
     raise ArgumentError("unit", f"the dataset is about {mine}; leave unit out")
 
 
-def _payer(column: Column, budget: Account | None) -> Account | None:
-    """Who pays for a dataset's column: its own account, if it has one."""
+def _check_single(column: Column) -> None:
     dataset = column.dataset
     if not dataset.single:
         unit = dataset.unit.name
@@ -223,13 +135,6 @@ def _payer(column: Column, budget: Account | None) -> Account | None:
             f"the dataset may hold many rows of one {unit}; make one row for each "
             f"{unit} first",
         )
-    account = dataset.payer
-    if account is not None and budget is not None and budget is not account:
-        raise ArgumentError(
-            "budget",
-            "the dataset has its own account, which pays for it; leave budget out",
-        )
-    return account or budget
 
 
 def _check_type(data: Any) -> None:

@@ -16,7 +16,7 @@ from dither.dataset import Column
 from dither.errors import ArgumentError
 from dither.mechanisms.values import place_of
 from dither.privacy.numbers import whole
-from dither.query.arrays.ask import Paid, check_bounds, check_numeric
+from dither.query.arrays.ask import PaidColumn, check_bounds, check_numeric
 from dither.query.arrays.columns import items_of
 
 __all__ = ["Binning", "binning"]
@@ -30,7 +30,7 @@ class Binning(Protocol):
     @property
     def names(self) -> tuple[Any, ...]: ...
 
-    def counts(self, paid: Paid) -> Counts: ...
+    def counts(self, paid: PaidColumn) -> Counts: ...
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Keys:
 
     names: tuple[Any, ...]
 
-    def counts(self, paid: Paid) -> Counts:
+    def counts(self, paid: PaidColumn) -> Counts:
         places = {key: i for i, key in enumerate(self.names)}
         found = (place_of(item, places) for item in items_of(paid.read()))
         return np.bincount(
@@ -61,7 +61,7 @@ class Edges:
             f"{low:.12g} to {high:.12g}" for low, high in itertools.pairwise(self.edges)
         )
 
-    def counts(self, paid: Paid) -> Counts:
+    def counts(self, paid: PaidColumn) -> Counts:
         edges, bins = np.array(self.edges), len(self.edges) - 1
         places = paid.numbers().each(
             lambda values: np.searchsorted(edges, values, side="right"),

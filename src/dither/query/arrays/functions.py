@@ -28,7 +28,7 @@ from dither.query.arrays.ask import (
     ArrayCost,
     Ask,
     ErrorCost,
-    Paid,
+    PaidColumn,
     check_bounds,
     check_confidence,
     check_numeric,
@@ -65,7 +65,7 @@ def _moment(
     """What mean and variance check before anything is charged. A public n means that
     neighbours replace an element.
     """
-    ask = Ask.of(what, x, cost)
+    ask = Ask.about(what, x, cost)
     check_numeric(x)
     low, high = check_bounds(x, bounds)
     if high - low > WIDEST:
@@ -90,7 +90,7 @@ def _moment(
 
 
 def _part_sums(
-    paid: Paid, low: float, high: float, degree: int, n: int | None
+    paid: PaidColumn, low: float, high: float, degree: int, n: int | None
 ) -> list[int]:
     """The exact sums of all records' parts. With a public n it is the first n records,
     missing ones in the middle.
@@ -123,7 +123,7 @@ def count(
     `Gaussian` for rho).
     Assumes: each unit has one element.
     """
-    ask = Ask.of("count", x, cost).for_error(1)
+    ask = Ask.about("count", x, cost).for_error(1)
     mechanism = ask.additive(1)
     with ask.paying(mechanism.guarantee) as paid:
         noisy = mechanism.release(count_present(paid.read()))
@@ -148,7 +148,7 @@ def sum(
     neighbours replace one).
     Assumes: each unit has one element.
     """
-    ask = Ask.of("sum", x, cost)
+    ask = Ask.about("sum", x, cost)
     check_numeric(x)
     low, high = check_bounds(x, bounds)
     grid = SumGrid.between(
@@ -254,7 +254,7 @@ def quantile(
     by basic composition.
     Assumes: each unit has one element.
     """
-    ask = Ask.of("quantile", x, cost)
+    ask = Ask.about("quantile", x, cost)
     check_numeric(x)
     low, high = check_bounds(x, bounds)
     wanted = quantiles.level(q)
@@ -296,7 +296,7 @@ def histogram(
     data.
     """
     sorted_by = binning(x, keys, bins, bounds, edges)
-    ask = Ask.of("count", x, cost)
+    ask = Ask.about("count", x, cost)
     ask = ask.for_error(2 if ask.replacing else 1)
     l2 = math.nextafter(math.sqrt(2), 2) if ask.replacing else 1
     mechanism = ask.additive(2 if ask.replacing else 1, l2)

@@ -10,12 +10,12 @@ from fractions import Fraction
 
 from dither.cost import Cost
 from dither.errors import ArgumentError
-from dither.ledger.terms import ATTO, Accounting, Terms
+from dither.ledger.terms import ATTO, Accounting, Terms, share_of
 from dither.privacy import GaussianDP, Guarantee, PureDP, gaussian_mu
 from dither.privacy.numbers import float_down, fraction, positive, written
 from dither.query.plan.plan import Spend, root_down
 
-__all__ = ["afford", "check_minimum", "least_epsilon", "share_of"]
+__all__ = ["afford", "check_minimum", "least_epsilon"]
 
 DELTA_PART = 100
 """A question with private keys carries this part of the account's δ: fifty such
@@ -122,24 +122,6 @@ def _safe(fits: Callable[[float], bool], value: float) -> bool:
         return fits(value)
     except ArgumentError:
         return False
-
-
-def share_of(guarantee: Guarantee, terms: Terms) -> Fraction:
-    """The part of the account that a guarantee costs, counted the way that leaves more
-    of it.
-
-    If every question costs at least a part p in this count, no account grants more than
-    1/p of them: it grants by one of its sums, and each question adds at least p to
-    both.
-    """
-    cost = terms.cost(guarantee)
-    ways = (
-        [Fraction(cost.pure, terms.pure_cap)]
-        if cost.pure is not None and terms.pure_cap
-        else []
-    )
-    ways += [Fraction(cost.loss, terms.loss_cap)] if terms.loss_cap else []
-    return min(ways)
 
 
 def check_minimum(

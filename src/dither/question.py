@@ -1,0 +1,252 @@
+"""The steps that every function of the work floor takes: settle the cost, charge it,
+and only then read the data (rule R1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Self
+
+from dither.cost import Cost, Stated
+from dither.dataset import Account, Dataset
+from dither.errors import ArgumentError
+from dither.ledger import Account as LedgerAccount
+from dither.ledger import Receipt
+from dither.ledger.terms import share_of
+from dither.mechanisms import Additive, Gaussian, Laplace
+from dither.noise.shapes import LARGEST_SCALE
+from dither.privacy import (
+    ROW,
+    Guarantee,
+    PureDP,
+    Relation,
+    Unit,
+    ZeroConcentratedDP,
+    epsilon_for_error,
+    gaussian_mu,
+)
+from dither.privacy.numbers import at_most, float_down, fraction, positive, written
+from dither.progress import working
+from dither.release import Source
+
+__all__ = ["Asking", "AskingError", "Paid", "Question"]
+
+
+class Asking(Stated, total=False):
+    """What an answer may cost, who pays, and who asks, as keywords."""
+
+    budget: Account | None
+    by: str | None
+
+
+class AskingError(Asking, total=False):
+    """The same where the error does not depend on the data, so it can be asked for."""
+
+    error: float | str | None
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question: what it may cost, for which unit, and who pays."""
+
+    what: str
+    cost: Cost
+    unit: Unit = ROW
+    account: Account | None = None
+    by: str | None = None
+    dataset: Dataset | None = None
+
+    @classmethod
+    def of(
+        cls,
+        what: str,
+        stated: Mapping[str, Any],
+        *,
+        unit: Unit = ROW,
+        dataset: Dataset | None = None,
+    ) -> Question:
+        """A question from its keywords; a keyword that is unknown is a TypeError. A
+        dataset brings its own unit and account.
+        """
+        words = dict(stated)
+        budget, by = words.pop("budget", None), words.pop("by", None)
+        cost = Cost(**words)
+        check_budget(budget)
+        if dataset is not None:
+            unit, budget = dataset.unit, payer(dataset, budget)
+        return cls(what, cost, unit, budget, by, dataset)
+
+    @property
+    def replacing(self) -> bool:
+        return self.unit.relation is Relation.REPLACE
+
+    @property
+    def epsilon(self) -> float | None:
+        """The ε to spend, where the cost is stated so; None where it is stated as rho."""
+        if self.cost.share is not None:
+            return self._share(self.cost.share)
+        if self.cost.error is not None:
+            raise ArgumentError(
+                "error",
+                f"of {_article(self.what)} depends on the data; state epsilon, rho or "
+                "share instead",
+            )
+        return self.cost.epsilon
+
+    def _share(self, share: float) -> float:
+        if self.account is None:
+            raise ArgumentError(
+                "share", "is a share of a budget; pass budget=, or state epsilon"
+            )
+        way_out = "pass a part of the budget such as 0.1"
+        part = fraction("share", share, way_out)
+        if not 0 < part <= 1:
+            raise ArgumentError("share", f"must lie in (0, 1]; {way_out}")
+        return float_down(part * written(self.account.epsilon))
+
+    @property
+    def rho(self) -> float | None:
+        """The ρ to spend, where the cost is stated so."""
+        return self.cost.rho
+
+    @property
+    def delta(self) -> float:
+        """The account's δ; without an account there is none."""
+        account = self.account
+        return account.terms.total.delta if isinstance(account, LedgerAccount) else 0.0
+
+    @property
+    def guarantee(self) -> PureDP | ZeroConcentratedDP:
+        """What is promised where all of the cost is spent: pure ε, or ρ."""
+        if self.rho is not None:
+            return ZeroConcentratedDP(self.rho, unit=self.unit)
+        return PureDP(self.epsilon or 0.0, unit=self.unit)
+
+    def parts(self, *shares: float) -> tuple[Self, ...]:
+        """The same question with parts of its cost, which together cost no more."""
+        exact = [written(share) for share in shares]
+        if sum(exact) > 1:
+            raise ValueError("the parts are more than the whole")
+        return tuple(self._part(share) for share in exact)
+
+    def _part(self, share: Fraction) -> Self:
+        if self.rho is not None:
+            rho = positive("rho", self.rho, "pass a rho such as 0.1", float_down)
+            return replace(self, cost=Cost(rho=float_down(at_most(rho) * share)))
+        whole = PureDP(self.epsilon or 0.0).epsilon
+        return replace(self, cost=Cost(epsilon=float_down(at_most(whole) * share)))
+
+    def additive(self, l1: float, l2: float | None = None) -> Additive:
+        """The mechanism for integers of these sensitivities that costs what was stated:
+        Laplace for ε, Gaussian for ρ.
+        """
+        if self.rho is not None:
+            moved = l1 if l2 is None else l2
+            return _fits(Gaussian(sensitivity=moved, rho=self.rho, unit=self.unit))
+        epsilon = self.epsilon or 0.0
+        return _fits(Laplace(sensitivity=l1, epsilon=epsilon, unit=self.unit))
+
+    def vector(self, l1: float, l2: float) -> Additive:
+        """The same for a vector that one unit moves in many entries: where the account
+        has a δ, Gaussian noise of (ε, δ) if that is less.
+        """
+        if self.rho is not None or not self.delta:
+            return self.additive(l1, l2)
+        mu = gaussian_mu(PureDP(self.epsilon or 0.0).epsilon, self.delta)
+        gaussian = Gaussian(sensitivity=l2, mu=mu, unit=self.unit)
+        plain = Laplace(sensitivity=l1, epsilon=self.epsilon or 0.0, unit=self.unit)
+        better = gaussian.error(0.95) < plain.error(0.95)
+        return _fits(gaussian if better else plain)
+
+    def for_error(self, sensitivity: float, step: float = 1.0) -> Self:
+        """The same question with a wanted error turned into the ε that reaches it, for
+        integers in steps.
+        """
+        wanted = self.cost.wanted
+        if wanted is None:
+            return self
+        epsilon = epsilon_for_error(
+            wanted.width / step, wanted.confidence, sensitivity, integer=True
+        )
+        return replace(self, cost=Cost(epsilon=epsilon))
+
+    @contextmanager
+    def paying(self, guarantee: Guarantee | None = None) -> Iterator[Paid]:
+        """Charge the account, if there is one, before anything inside reads data;
+        settle afterwards (rule R5).
+
+        If the charge is refused, nothing was spent and nothing read. A failure inside
+        is counted, and the charge stays.
+        """
+        promised = self.guarantee if guarantee is None else guarantee
+        with self._charged(promised) as source, working(self.what):
+            yield Paid(source)
+
+    @contextmanager
+    def _charged(self, guarantee: Guarantee) -> Iterator[Source]:
+        if self.account is None:
+            yield Source(guarantee)
+            return
+        self._check_minimum(guarantee)
+        who = {} if self.by is None else {"by": self.by}
+        charge = self.account.spending(guarantee, purpose=self.what, **who)
+        with charge as receipt:
+            yield Source(guarantee, receipt)
+
+    def _check_minimum(self, guarantee: Guarantee) -> None:
+        """A dataset has analysts, and nobody may ask it without end (rule R31)."""
+        if self.dataset is None or not isinstance(self.account, LedgerAccount):
+            return
+        least = self.account.policy.minimum
+        if share_of(guarantee, self.account.terms) < written(least):
+            raise ArgumentError(
+                "epsilon",
+                f"is too small: a question costs at least {least:g} of the account, "
+                f"so that nobody can ask without end; ask for share={least:g} or more",
+            )
+
+
+@dataclass(frozen=True)
+class Paid:
+    """A question that was paid for: from here on its data may be read."""
+
+    source: Source
+
+    @property
+    def receipt(self) -> Receipt | None:
+        return self.source.receipt
+
+
+def check_budget(budget: Any) -> None:
+    if budget is not None and not hasattr(budget, "charge"):
+        kind = type(budget).__name__
+        raise ArgumentError(
+            "budget", f"must be a budget, not {kind}; pass Budget(epsilon=1.0)"
+        )
+
+
+def payer(dataset: Dataset, budget: Account | None) -> Account | None:
+    """Who pays for a dataset: its own account, if it has one."""
+    account = dataset.payer
+    if account is not None and budget is not None and budget is not account:
+        raise ArgumentError(
+            "budget",
+            "the dataset has its own account, which pays for it; leave budget out",
+        )
+    return account or budget
+
+
+def _fits(mechanism: Additive) -> Additive:
+    if mechanism.scale > LARGEST_SCALE:
+        raise ArgumentError(
+            "epsilon",
+            "is too small: the noise would not fit 64-bit integers; ask for more",
+        )
+    return mechanism
+
+
+def _article(what: str) -> str:
+    return what if what.endswith("s") else f"a {what}"

@@ -1,0 +1,1 @@
+"""Genotypes of people, over a declared panel of variants."""

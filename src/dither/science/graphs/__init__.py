@@ -1,0 +1,1 @@
+"""Social graphs whose vertices are public and whose edges are not."""

@@ -1,0 +1,1 @@
+"""Maps of places that must not be found."""

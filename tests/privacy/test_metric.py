@@ -1,0 +1,54 @@
+"""Metric privacy is a promise of its own: nothing takes it for differential privacy."""
+
+from __future__ import annotations
+
+import pytest
+
+from dither import ArgumentError, Budget, MetricDP, NoConversion, PureDP, Relation, Unit
+from dither.privacy import GaussianDP, ZeroConcentratedDP, compose
+
+PLACE = Unit("place")
+
+
+def test_a_public_diameter_makes_it_pure() -> None:
+    found = MetricDP(0.01, unit=PLACE).within(300)
+    assert found == PureDP(found.epsilon, unit=Unit("place", Relation.REPLACE))
+    assert 3 <= found.epsilon <= 3 + 1e-12
+
+
+@pytest.mark.parametrize("diameter", [0, -1, float("inf"), float("nan"), "far"])
+def test_a_diameter_is_a_distance(diameter: object) -> None:
+    with pytest.raises(ArgumentError, match="diameter"):
+        MetricDP(0.01).within(diameter)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda it: it.renyi(2),
+        lambda it: it.epsilon_at(1e-6),
+        lambda it: it.delta_at(1.0),
+        lambda it: it.approx(1e-6),
+        lambda it: it.to(PureDP),
+        lambda it: it.to(GaussianDP),
+        lambda it: it.to(ZeroConcentratedDP),
+        lambda it: it.for_group(3),
+    ],
+)
+def test_nothing_else_follows_from_it(asked: object) -> None:
+    with pytest.raises(NoConversion):
+        asked(MetricDP(0.01))  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_no_account_takes_it(delta: float) -> None:
+    budget = Budget(epsilon=3, delta=delta, unit=PLACE)
+    before = budget.spent
+    with pytest.raises(ArgumentError):
+        budget.charge(MetricDP(1e-9, unit=PLACE))
+    assert budget.spent == before
+
+
+def test_it_does_not_compose_with_others() -> None:
+    with pytest.raises(ArgumentError, match="within"):
+        compose([PureDP(0.1), MetricDP(0.1)]).epsilon_at(1e-6)
