@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import ArgumentError, MissingExtra
+from dither.terminal import SPELLED
 from dither.text import clean
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ class Text:
         stroke = 1 if self.bold else 0
         on.text(
             _large((self.x, self.y)),
-            clean(self.words),
+            _in_latin(self.words),
             self.fill,
             font,
             anchor=f"{place}s",
@@ -188,7 +189,7 @@ class Text:
     def _turned(self, on: ImageDraw, font: Any) -> None:
         from PIL import Image, ImageDraw
 
-        words = clean(self.words)
+        words = _in_latin(self.words)
         box = on.textbbox((0, 0), words, font)
         mask = Image.new("L", (round(box[2]) + 1, round(box[3]) + 1))
         ImageDraw.Draw(mask).text((0, 0), words, 255, font)
@@ -270,6 +271,13 @@ def _path(points: Sequence[Point]) -> str:
 
 def _large(point: Point) -> Point:
     return point[0] * FINER, point[1] * FINER
+
+
+def _in_latin(words: str) -> str:
+    """Words as Pillow's own font can show them: it has no Greek letters."""
+    return "".join(
+        sign if sign <= "\xff" else SPELLED.get(sign, sign) for sign in clean(words)
+    )
 
 
 def _font(size: float) -> Any:
