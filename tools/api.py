@@ -44,7 +44,15 @@ GROUPS = {
     "Mechanisms": ("dither.mechanisms",),
     ERRORS: ("dither.errors",),
 }
-ROOMS = ("local", "local.collector", "explain", "audit")
+ROOMS = (
+    "local",
+    "local.collector",
+    "science.graphs",
+    "science.maps",
+    "science.genomes",
+    "explain",
+    "audit",
+)
 INTERNAL = {
     "Collector": ("check", "count", "read"),
     "Ledger": (

@@ -33,6 +33,7 @@ FLOORS = {
     "Work": {
         "query": "the curator answers: SQL, data frames, arrays",
         "local": "devices answer, and trust nobody",
+        "science": "graphs, maps, genomes",
     },
     "Ground": {
         "privacy": "what is promised",
