@@ -81,14 +81,15 @@ def test_one_unit_moves_what_the_plan_says(places, random, which):
 
 @on_all_engines
 @not_on_spark
+@pytest.mark.parametrize("worlds", [1, pytest.param(3, marks=pytest.mark.full)])
 @pytest.mark.parametrize(
     "which", [0, 1, 2], ids=["text ids", "numbers as ids", "rows as units"]
 )
-def test_every_relation(places, which):
+def test_every_relation(places, which, worlds):
     """Each kind of FROM clause; the many conditions of WHERE are asked together
     elsewhere.
     """
-    place, random = places[which], Random(which)
+    place, random = places[which], Random(10 * worlds + which)
     sources = [
         one
         for one in (SURVEY if place.catalogue is ROWS else CLINIC)
@@ -99,7 +100,7 @@ def test_every_relation(places, which):
         for source in sources
     ]
     asked = [Asking.at(place, sql, random) for sql in plain]
-    for _ in range(2):
+    for _ in range(worlds):
         _compared(place, list(map(_one_radius, asked)), random, versions=3, dense=True)
     mixed = [question(random, source) for source in sources[which::3]]
     _compared(
