@@ -385,10 +385,10 @@ ANYWAY = settings(
 )
 
 
-class TestBook(Book.TestCase):  # type: ignore[name-defined,misc]
+class TestBook(Book.TestCase):
     settings = settings(ANYWAY, max_examples=30)
 
 
 @pytest.mark.full
-class TestBookOften(Book.TestCase):  # type: ignore[name-defined,misc]
+class TestBookOften(Book.TestCase):
     settings = settings(ANYWAY, max_examples=200)
