@@ -386,7 +386,7 @@ ANYWAY = settings(
 
 
 class TestBook(Book.TestCase):
-    settings = settings(ANYWAY, max_examples=30)
+    settings = settings(ANYWAY, max_examples=20)
 
 
 @pytest.mark.full
