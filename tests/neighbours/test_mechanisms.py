@@ -513,7 +513,7 @@ ARRAYS = [
 )
 def test_array_answers_do_not_refute_their_promise(ask, here, there, count):
     """With 95 % intervals beside the value, because these are published too. Half of the
-    noise shows in the fewer draws.
+    noise of counts, sums and means shows in the fewer draws.
     """
 
     def draws(data):
