@@ -1,0 +1,98 @@
+"""What every question about a graph has: a reader, a cost, a unit and notes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from dither.errors import ArgumentError, UnitMismatch
+from dither.privacy import Unit
+from dither.question import Paid, Question
+from dither.science.declared import note
+from dither.science.graphs.reading import Reader
+
+__all__ = ["EDGE", "NODE", "Asked", "chosen", "ladder_epsilon"]
+
+EDGE, NODE = Unit("edge"), Unit("node")
+SEPARATE = (
+    "accounts for edges and accounts for nodes are separate accounts about the same "
+    "people: neither covers what the other spent"
+)
+UNITS = {
+    "edge": "neighbours differ in one edge",
+    "node": "neighbours differ in all edges of one vertex, which come or go; one whose "
+    "edges change is a group of two (guarantee.for_replacement())",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A question about a graph, settled by what is public, before it is paid for."""
+
+    question: Question
+    reader: Reader
+    provenance: str
+
+    @classmethod
+    def of(
+        cls,
+        what: str,
+        graph: Any,
+        cost: Mapping[str, Any],
+        *,
+        vertices: Any,
+        ends: Sequence[str] | None,
+        provenance: str | None,
+        unit: Unit = EDGE,
+    ) -> Asked:
+        reader = Reader.of(graph, vertices, ends)
+        words = note(f"{len(reader.vertices):,} vertices", provenance)
+        question = Question.of(what, cost, unit=unit, dataset=reader.dataset)
+        if question.replacing or (reader.dataset is not None and unit == NODE):
+            raise ArgumentError(
+                "graph",
+                "a dataset's row is one edge that comes or goes; for another unit or "
+                "relation, pass the graph itself with budget=",
+            )
+        return cls(question, reader, words)
+
+    @property
+    def size(self) -> int:
+        """The public number of vertices."""
+        return len(self.reader.vertices)
+
+    @contextmanager
+    def paying(self) -> Iterator[Paid]:
+        """Charge all of the cost, then read."""
+        try:
+            with self.question.paying() as paid:
+                yield paid
+        except UnitMismatch as problem:
+            raise UnitMismatch(
+                problem.argument, f"{problem.message}; {SEPARATE}"
+            ) from None
+
+    def notes(self, *more: str) -> tuple[str, ...]:
+        """What stands beside every release about a graph."""
+        unit = "node" if self.question.unit == NODE else "edge"
+        return self.provenance, *more, f"{UNITS[unit]}; {SEPARATE}"
+
+
+def chosen(argument: str, value: Any, choices: Sequence[str]) -> str:
+    """One of a few words."""
+    if value not in choices:
+        listed = " or ".join(f'"{one}"' for one in choices)
+        raise ArgumentError(argument, f"must be {listed}, not {value!r:.40}")
+    return str(value)
+
+
+def ladder_epsilon(question: Question) -> float:
+    """The ε of a choice that costs what was stated: of bounded range ε, it costs
+    ρ = ε² / 8.
+    """
+    if question.rho is None:
+        return question.epsilon or 0.0
+    return math.sqrt(8 * question.rho) * (1 - 2.0**-48)

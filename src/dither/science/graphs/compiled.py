@@ -1,0 +1,116 @@
+"""The exact kernels, compiled by numba. This module is imported where numba is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+
+from dither.science.graphs.vertices import Integers
+
+__all__ = ["kept_degrees", "most_common_neighbours", "triangle_count"]
+
+BLOCKS = 64
+SMALL = 1 << 24
+"""Below so many steps, threads take longer to start than one takes to count."""
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _jit(*, parallel: bool = False) -> Callable[[Function], Function]:
+    """Compile on first use, and keep the result where that can be written."""
+
+    def wrap(function: Function) -> Function:
+        try:
+            fast = numba.njit(cache=True, parallel=parallel, nogil=True)(function)
+        except RuntimeError:  # no folder to keep it in, as in a read-only install
+            fast = numba.njit(parallel=parallel, nogil=True)(function)
+        return cast("Function", fast)
+
+    return wrap
+
+
+@_jit()
+def _triangles(starts: Any, others: Any, middle: Any, first: int, last: int) -> Any:
+    """Marks a vertex's neighbours of higher degree, then looks theirs up."""
+    mark = np.zeros(middle.size, np.uint8)
+    total = 0
+    for u in range(first, last):
+        if middle[u] - starts[u] < 2:
+            continue
+        for i in range(starts[u], middle[u]):
+            mark[others[i]] = 1
+        for i in range(starts[u], middle[u]):
+            v = others[i]
+            for j in range(starts[v], middle[v]):
+                total += mark[others[j]]
+        for i in range(starts[u], middle[u]):
+            mark[others[i]] = 0
+    return total
+
+
+@_jit(parallel=True)
+def _triangles_of_blocks(starts: Any, others: Any, middle: Any, cuts: Any) -> Any:
+    found = np.zeros(cuts.size - 1, np.int64)
+    for block in numba.prange(cuts.size - 1):
+        first, last = cuts[block], cuts[block + 1]
+        found[block] = _triangles(starts, others, middle, first, last)
+    return found.sum()
+
+
+def triangle_count(starts: Integers, others: Any, middle: Integers) -> int:
+    """How many triangles a graph has whose vertices are numbered by falling degree."""
+    steps = (middle - starts[:-1]) ** 2 + 1
+    running = np.concatenate([[0], np.cumsum(steps)])
+    if running[-1] < SMALL:
+        return int(_triangles(starts, others, middle, 0, middle.size))
+    # blocks of about equal work; what is counted does not depend on where they end
+    cuts = np.searchsorted(running, np.linspace(0, running[-1], BLOCKS + 1))
+    cuts[0], cuts[-1] = 0, middle.size
+    return int(_triangles_of_blocks(starts, others, middle, cuts))
+
+
+@_jit()
+def most_common_neighbours(starts: Any, others: Any, degrees: Any) -> Any:
+    """Vertices come by falling degree. A pair has at most as many common neighbours as
+    the lower of both degrees, so those that cannot beat the best are never looked at.
+    """
+    best = 0
+    seen = np.zeros(degrees.size, np.int32)
+    touched = np.empty(degrees.size, np.int32)
+    after = starts[:-1].copy()
+    for u in range(degrees.size):
+        if degrees[u] <= best:
+            break
+        size = 0
+        for i in range(starts[u], starts[u + 1]):
+            w = others[i]
+            after[w] += 1  # beyond u: pairs with lower numbers were looked at before
+            for j in range(after[w], starts[w + 1]):
+                x = others[j]
+                if degrees[x] <= best:
+                    break
+                if seen[x] == 0:
+                    touched[size] = x
+                    size += 1
+                seen[x] += 1
+                best = max(best, seen[x])
+        for i in range(size):
+            seen[touched[i]] = 0
+    return best
+
+
+@_jit()
+def kept_degrees(low: Any, high: Any, degrees: Any, most: int) -> Any:
+    """Degrees after adding edges in order, each where both ends have fewer than
+    `most`.
+    """
+    for i in range(low.size):
+        u, v = low[i], high[i]
+        if degrees[u] < most and degrees[v] < most:
+            degrees[u] += 1
+            degrees[v] += 1
+    return degrees

@@ -1,0 +1,93 @@
+"""Stars: a vertex and k of its neighbours. A wedge is a star of two."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dither.errors import ArgumentError
+from dither.science.graphs.kernels import Edges
+from dither.science.graphs.tails import Cells, Reals, grid
+from dither.science.graphs.vertices import Integers
+
+__all__ = ["Stars"]
+
+COARSE = 16
+LARGEST = 64
+
+
+@dataclass(frozen=True)
+class Stars:
+    """Stars of k rays among `size` vertices. An edge at a vertex that has d others
+    makes C(d, k − 1) of them, at either end. LS_t = C(d₁ + t, k − 1) + C(d₂ + t, k − 1)
+    for the two largest degrees, each held at n − 2, because one edge moves either by 1
+    at most.
+    """
+
+    size: int
+    rays: int
+
+    def __post_init__(self) -> None:
+        way_out = "pass how many rays a star has: 2 for wedges, 3, …"
+        if isinstance(self.rays, bool) or not isinstance(self.rays, int | np.integer):
+            raise ArgumentError("k", f"must be a whole number; {way_out}")
+        if not 2 <= self.rays <= LARGEST:
+            raise ArgumentError("k", f"must be 2 to {LARGEST}; {way_out}")
+        if self.size <= self.rays:
+            raise ArgumentError("vertices", "must be more than k to make a star")
+
+    @property
+    def most(self) -> int:
+        return self.size * math.comb(self.size - 1, int(self.rays))
+
+    @property
+    def global_sensitivity(self) -> int:
+        return 2 * math.comb(self.size - 2, int(self.rays) - 1)
+
+    @property
+    def farthest(self) -> int:
+        return self.size - 1
+
+    def count(self, edges: Edges) -> int:
+        vertices = np.bincount(edges.degrees).tolist()
+        stars = (many * math.comb(d, int(self.rays)) for d, many in enumerate(vertices))
+        return sum(stars)
+
+    def reach(self, edges: Edges) -> int:
+        return int(edges.degrees.max())
+
+    def local(self, edges: Edges) -> Callable[[int], int]:
+        second, first = np.partition(edges.degrees, -2)[-2:].tolist()
+        return lambda t: self._at(first + t) + self._at(second + t)
+
+    def widest(self, reach: int) -> Callable[[int], int]:
+        return lambda t: 2 * self._at(reach + t)
+
+    def _at(self, degree: int) -> int:
+        return math.comb(min(self.size - 2, degree), int(self.rays) - 1)
+
+    def cells(self, reach: int, rungs: int) -> Cells:
+        """Cells of pairs: the second degree is no larger than the first."""
+        lows, highs = grid(reach, COARSE)
+        first, second = np.tril_indices(lows.size)
+        ways = self._ways(int(reach) + rungs)
+
+        def widths(ends: Integers, run: slice) -> Reals:
+            steps = np.arange(rungs - 1)
+            one, other = (ends[part[run], None] + steps for part in (first, second))
+            found: Reals = ways[one] + ways[other]
+            return found
+
+        return Cells(
+            first.size, lambda run: widths(lows, run), lambda run: widths(highs, run)
+        )
+
+    def _ways(self, most: int) -> Reals:
+        """C(d, k − 1) for all degrees up to a number, held at n − 2."""
+        free = min(self.size - 2, most)
+        ways = [math.comb(d, int(self.rays) - 1) for d in range(free + 1)]
+        ways += ways[-1:] * (most - free)
+        return np.array(ways, np.float64)
