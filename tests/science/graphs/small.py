@@ -29,11 +29,13 @@ def edge_neighbours():
 
 
 def node_neighbours():
-    """All pairs of graphs where the second lacks all edges of one vertex."""
+    """All pairs of graphs where the second lacks all edges of one vertex, and that
+    vertex.
+    """
     for number in NUMBERS:
         for vertex in range(SIZE):
             without = number & ~sum(
                 1 << bit for bit, pair in enumerate(PAIRS) if vertex in pair
             )
             if without != number:
-                yield number, without
+                yield number, without, vertex

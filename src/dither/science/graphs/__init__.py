@@ -1,45 +1,42 @@
-"""Private numbers about graphs whose vertices are public and whose edges are not."""
+"""Private numbers about graphs whose vertices are public and whose edges are not.
 
-from __future__ import annotations
+A graph is a networkx or igraph graph, a scipy.sparse matrix, pairs of ids, an array of
+two columns, a frame, or a dataset whose unit is a row (`ends` names the columns of
+both ends). `vertices` are the public ids of all vertices, or n for the ids 0 to n − 1;
+`provenance` says where they come from. Loops, ends that are not declared or missing,
+weights, directions and repeats do not count.
 
-from collections.abc import Sequence
-from typing import Any, Unpack
+The cost is stated as `epsilon` (pure), `rho` (zero-concentrated) or `share` of the
+budget, and charged to `budget` before the edges are read. How long an answer takes
+depends on the edges, and is not protected.
+"""
 
-from dither.by_name import by_name
-from dither.question import Asking
-from dither.science.graphs.asking import Asked, chosen
-from dither.science.graphs.counting import METHODS, CountPlan
-from dither.science.graphs.kernels import check_installed
-from dither.science.graphs.releases import CountRelease
-from dither.science.graphs.triangles import Triangles
+from dither.science.graphs.functions import (
+    average_clustering,
+    degrees,
+    edges,
+    mixing,
+    stars,
+    transitivity,
+    triangles,
+)
+from dither.science.graphs.releases import (
+    CountRelease,
+    DegreesRelease,
+    DistributionRelease,
+    MixingRelease,
+)
 
-__all__ = ["triangles"]
-
-Ends = Sequence[str] | None
-
-
-@by_name("triangles(graph, vertices=ids, epsilon=1.0)", Asking)
-def triangles(
-    graph: Any,
-    *,
-    vertices: Any,
-    ends: Ends = None,
-    method: str = "ladder",
-    interval: bool = True,
-    provenance: str | None = None,
-    **cost: Unpack[Asking],
-) -> CountRelease:
-    """How many triangles a graph has."""
-    asked = Asked.of(
-        "triangles", graph, cost, vertices=vertices, ends=ends, provenance=provenance
-    )
-    chosen("method", method, METHODS)
-    check_installed()
-    plan = CountPlan.of(
-        asked.question, Triangles(asked.size), method, interval=interval
-    )
-    with asked.paying() as paid:
-        counted = plan.answer(asked.reader.edges(paid.receipt))
-    return CountRelease(
-        "triangles", counted.value, (paid.source,), counted.spread, notes=asked.notes()
-    )
+__all__ = [
+    "CountRelease",
+    "DegreesRelease",
+    "DistributionRelease",
+    "MixingRelease",
+    "average_clustering",
+    "degrees",
+    "edges",
+    "mixing",
+    "stars",
+    "transitivity",
+    "triangles",
+]

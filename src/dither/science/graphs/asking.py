@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dither.errors import ArgumentError, UnitMismatch
-from dither.privacy import Unit
+from dither.privacy import Guarantee, Unit
 from dither.question import Paid, Question
 from dither.science.declared import note
 from dither.science.graphs.reading import Reader
@@ -64,11 +64,19 @@ class Asked:
         """The public number of vertices."""
         return len(self.reader.vertices)
 
+    def asking(self, question: Question) -> Asked:
+        """The same about another cost."""
+        return replace(self, question=question)
+
+    def for_error(self, sensitivity: int) -> Asked:
+        """The same, with a wanted error turned into the ε that reaches it."""
+        return self.asking(self.question.for_error(sensitivity))
+
     @contextmanager
-    def paying(self) -> Iterator[Paid]:
-        """Charge all of the cost, then read."""
+    def paying(self, guarantee: Guarantee | None = None) -> Iterator[Paid]:
+        """Charge, then read: all of the cost, if no guarantee says what is used."""
         try:
-            with self.question.paying() as paid:
+            with self.question.paying(guarantee) as paid:
                 yield paid
         except UnitMismatch as problem:
             raise UnitMismatch(

@@ -242,7 +242,7 @@ def _column(frame: Any, name: Any) -> Any:
     """
     if _is_pandas(frame):
         held = frame[name]
-        return _plain(held.to_numpy() if held.dtype.kind in "iufb" else held.tolist())
+        return _plain(held.to_numpy() if isinstance(held.dtype, np.dtype) else held)
     column = frame[name] if _is_polars(frame) else frame.column(name)
     kind = str(column.type if _is_arrow(frame) else column.dtype).casefold()
     if column.null_count == 0 and kind.startswith(("int", "uint")):

@@ -19,6 +19,8 @@ Integers = NDArray[np.int64]
 
 MOST = 1 << 31
 """So that a pair of vertices fits a 64-bit integer."""
+FARTHEST = 1 << 62
+"""Ids beyond this are looked up as labels."""
 VIEWS = ("_nodes", "_atlas", "_graph")
 """Where a view of networkx keeps what it shows."""
 PASS = "pass the public ids of all vertices, or n for the ids 0 to n − 1"
@@ -72,8 +74,7 @@ class Vertices:
             return self._of_labels(column.tolist())
         whole = _whole(column)
         found = np.searchsorted(known, whole.clip(known[0], known[-1]))
-        same = (known[found] == whole) & _is_whole(column)
-        return np.where(same, places[found], -1)
+        return np.where(known[found] == whole, places[found], -1)
 
     def _table(self) -> tuple[Integers, Integers]:
         """Sorted ids and their numbers, of the ids that are 64-bit integers."""
@@ -81,7 +82,7 @@ class Vertices:
         pairs = [
             (one, number)
             for number, one in enumerate(self.ids)
-            if isinstance(one, int) and -(1 << 62) < one < 1 << 62
+            if isinstance(one, int) and -FARTHEST < one < FARTHEST
         ]
         ids, places = np.array(pairs, np.int64).reshape(-1, 2).T
         order = np.argsort(ids)
@@ -135,29 +136,19 @@ def _belong_to(vertices: Any, graph: Any) -> bool:
 
 def _within(column: NDArray[Any], count: int) -> Integers:
     """Whole numbers from 0 to count − 1 as they are, all others as −1."""
-    good = (column >= 0) & (column < count) & _is_whole(column)
-    return np.where(good, _whole(np.where(good, column, 0)), -1)
-
-
-def _is_whole(column: NDArray[Any]) -> NDArray[np.bool_]:
-    if column.dtype.kind != "f":
-        return np.ones(column.shape, np.bool_)
-    with np.errstate(invalid="ignore"):
-        whole: NDArray[np.bool_] = np.floor(column) == column
-    fits: NDArray[np.bool_] = whole & (np.abs(column) < MOST_EXACT)
-    return fits
-
-
-MOST_EXACT = 2.0**62
+    whole = _whole(column)
+    return np.where((whole >= 0) & (whole < count), whole, -1)
 
 
 def _whole(column: NDArray[Any]) -> Integers:
-    """As 64-bit integers; what does not fit becomes one that is never declared."""
+    """As 64-bit integers; what is none becomes one that is never declared."""
     if column.dtype.kind == "f":
-        fits = _is_whole(column)
-        return np.where(fits, column, 0).astype(np.int64)
-    if column.dtype.kind == "u":
-        held: Integers = np.minimum(column, (1 << 63) - 1).astype(np.int64)
+        with np.errstate(invalid="ignore"):
+            good = (np.floor(column) == column) & (np.abs(column) < FARTHEST)
+        found: Integers = np.where(good, column, -FARTHEST).astype(np.int64)
+        return found
+    if column.dtype == np.uint64:
+        held: Integers = np.minimum(column, np.uint64(FARTHEST)).astype(np.int64)
         return held
     return column.astype(np.int64, copy=False)
 

@@ -1,0 +1,118 @@
+"""Exact counts: compiled, by sparse products and networkx agree."""
+
+import builtins
+import importlib
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from dither.errors import MissingExtra
+from dither.science.graphs import kernels
+from dither.science.graphs.kernels import (
+    Edges,
+    most_common_neighbours,
+    triangle_count,
+)
+
+GRAPHS = {
+    "karate": nx.karate_club_graph(),
+    "random": nx.gnp_random_graph(80, 0.2, seed=1),
+    "clustered": nx.powerlaw_cluster_graph(300, 4, 0.7, seed=2),
+    "complete": nx.complete_graph(12),
+    "star": nx.star_graph(30),
+    "two sides": nx.complete_bipartite_graph(5, 9),
+    "empty": nx.empty_graph(7),
+    "one edge": nx.path_graph(2),
+    "alone": nx.empty_graph(1),
+}
+
+
+def edges_of(graph):
+    ends = np.array(graph.edges(), np.int64).reshape(-1, 2)
+    return Edges.of(graph.number_of_nodes(), ends[:, 0], ends[:, 1])
+
+
+def common(graph):
+    matrix = nx.to_numpy_array(graph, weight=None, dtype=np.int64)
+    shared = matrix @ matrix
+    np.fill_diagonal(shared, 0)
+    return int(shared.max(initial=0))
+
+
+@pytest.fixture(params=["compiled", "products"])
+def kernel(request, monkeypatch):
+    if request.param == "products":
+        monkeypatch.setattr(kernels, "compiled", lambda: None)
+        monkeypatch.setattr(kernels, "WORK", 64)  # many blocks of rows
+
+
+@pytest.mark.usefixtures("kernel")
+@pytest.mark.parametrize("name", GRAPHS)
+def test_counts_are_those_of_networkx(name):
+    graph = GRAPHS[name]
+    found = edges_of(graph)
+    assert triangle_count(found) == sum(nx.triangles(graph).values()) // 3
+    assert most_common_neighbours(found) == common(graph)
+    assert found.degrees.tolist() == [d for _, d in sorted(graph.degree())]
+    assert len(found) == graph.number_of_edges()
+
+
+@pytest.mark.usefixtures("kernel")
+def test_counts_of_many_random_graphs():
+    for seed in range(30):
+        graph = nx.gnp_random_graph(3 + seed, 0.35, seed=seed)
+        found = edges_of(graph)
+        assert triangle_count(found) == sum(nx.triangles(graph).values()) // 3
+        assert most_common_neighbours(found) == common(graph)
+
+
+def test_many_threads_count_the_same(monkeypatch):
+    fast = kernels.compiled()
+    found = edges_of(GRAPHS["clustered"])
+    alone = triangle_count(found)
+    monkeypatch.setattr(fast, "SMALL", 0)
+    assert triangle_count(found) == alone
+
+
+def test_loops_repeats_directions_and_missing_ends_do_not_count():
+    heads = np.array([0, 1, 1, 2, -1, 3, 0, 2])
+    tails = np.array([1, 0, 0, 2, 1, -1, 1, 0])
+    found = Edges.of(4, heads, tails)
+    assert list(zip(found.low.tolist(), found.high.tolist(), strict=True)) == [
+        (0, 1),
+        (0, 2),
+    ]
+    assert found.degrees.tolist() == [2, 1, 1, 0]
+
+
+def test_the_largest_numbers_of_vertices_fit():
+    last = (1 << 31) - 1
+    found = Edges.of(1 << 31, np.array([last, 0]), np.array([last - 1, last]))
+    assert found.low.tolist() == [0, last - 1]
+    assert found.high.tolist() == [last, last]
+
+
+def test_without_numba_and_scipy_it_says_what_to_install(monkeypatch):
+    plain = importlib.import_module
+
+    def without(name, *more):
+        if name.split(".")[0] in ("numba", "scipy"):
+            raise ImportError(name)
+        return plain(name, *more)
+
+    monkeypatch.setattr(kernels.importlib, "import_module", without)
+    with pytest.raises(MissingExtra, match="science"):
+        kernels.check_installed()
+
+
+def test_a_folder_that_cannot_be_written_is_no_obstacle(monkeypatch):
+    compiled = kernels.compiled()
+
+    def njit(cache=False, **_):
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return lambda function: function
+
+    monkeypatch.setattr(compiled.numba, "njit", njit)
+    assert compiled._jit()(builtins.len) is builtins.len
