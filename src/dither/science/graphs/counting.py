@@ -127,12 +127,14 @@ class Bounded:
         return max(0, self.value - width), min(most, self.value + width)
 
     def bound(self, missed: float) -> int:
-        """What the true reach exceeds with probability `missed` at most. Noise has two
-        equal sides, of which one matters.
-        """
+        """What the true reach exceeds with probability `missed` at most."""
+        farthest = self.plan.pattern.farthest
+        return max(0, min(farthest, self.reach + self.margin(missed)))
+
+    def margin(self, missed: float) -> int:
+        """Noise has two equal sides, of which one matters."""
         assert self.plan.side is not None
-        margin = int(self.plan.side.error(1 - 2 * missed, integer=True))
-        return max(0, min(self.plan.pattern.farthest, self.reach + margin))
+        return int(self.plan.side.error(1 - 2 * missed, integer=True))
 
 
 def _mechanism(
