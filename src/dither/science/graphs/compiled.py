@@ -10,7 +10,7 @@ import numpy as np
 
 from dither.science.graphs.vertices import Integers
 
-__all__ = ["kept_degrees", "most_common_neighbours", "triangle_count"]
+__all__ = ["adjacency", "kept_degrees", "most_common_neighbours", "triangle_count"]
 
 BLOCKS = 64
 SMALL = 1 << 24
@@ -31,6 +31,31 @@ def _jit(*, parallel: bool = False) -> Callable[[Function], Function]:
         return cast("Function", fast)
 
     return wrap
+
+
+@_jit()
+def adjacency(low: Any, high: Any, rank: Any, starts: Any) -> Any:
+    """Neighbours by rank, in order, and where those above the vertex itself begin.
+
+    Two passes instead of a sort: the second visits vertices in order, and each appends
+    itself to the lists of its neighbours.
+    """
+    rough, others = np.empty((2, starts[-1]), np.int32)
+    place = starts[:-1].copy()
+    for i in range(low.size):
+        u, v = rank[low[i]], rank[high[i]]
+        rough[place[u]], rough[place[v]] = v, u
+        place[u] += 1
+        place[v] += 1
+    middle = np.empty(rank.size, np.int64)
+    place = starts[:-1].copy()
+    for u in range(rank.size):
+        middle[u] = place[u]
+        for i in range(starts[u], starts[u + 1]):
+            w = rough[i]
+            others[place[w]] = u
+            place[w] += 1
+    return others, middle
 
 
 @_jit()

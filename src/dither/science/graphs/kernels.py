@@ -66,13 +66,21 @@ class Edges:
         order = np.argsort(-self.degrees, kind="stable")
         rank = np.empty(self.count, np.int64)
         rank[order] = np.arange(self.count)
-        low, high = rank[self.low], rank[self.high]
-        keys = np.concatenate([low << HALF | high, high << HALF | low])
-        keys.sort()
-        ends, others = keys >> HALF, (keys & LOWER).astype(np.int32)
-        starts = np.searchsorted(ends, np.arange(self.count + 1))
-        own = np.arange(self.count) << HALF | np.arange(self.count)
-        return Adjacency(starts, others, np.searchsorted(keys, own))
+        starts = np.concatenate([[0], np.cumsum(self.degrees[order])])
+        fast = compiled()
+        if fast is None:
+            return Adjacency(
+                starts, *_adjacency(rank[self.low], rank[self.high], rank.size)
+            )
+        return Adjacency(starts, *fast.adjacency(self.low, self.high, rank, starts))
+
+
+def _adjacency(low: Integers, high: Integers, count: int) -> tuple[Places, Integers]:
+    """Neighbours in order, and where those above the vertex itself begin."""
+    keys = np.concatenate([low << HALF | high, high << HALF | low])
+    keys.sort()
+    own = np.arange(count) << HALF | np.arange(count)
+    return (keys & LOWER).astype(np.int32), np.searchsorted(keys, own)
 
 
 @dataclass(frozen=True, eq=False)
