@@ -2,6 +2,9 @@
 
 import builtins
 import importlib
+import os
+import subprocess
+import sys
 
 import networkx as nx
 import numpy as np
@@ -69,10 +72,41 @@ def test_counts_of_many_random_graphs():
 
 def test_many_threads_count_the_same(monkeypatch):
     fast = kernels.compiled()
-    found = edges_of(GRAPHS["clustered"])
-    alone = triangle_count(found)
-    monkeypatch.setattr(fast, "SMALL", 0)
-    assert triangle_count(found) == alone
+    for name, graph in GRAPHS.items():
+        found = edges_of(graph)
+        alone = triangle_count(found)
+        with monkeypatch.context() as patch:
+            patch.setattr(fast, "MANY", 0)
+            assert triangle_count(found) == alone, name
+
+
+FORKED = """
+import os, numpy as np
+from dither.science.graphs import compiled, kernels
+compiled.MANY = 0
+pairs = np.array([(a, b) for a in range(60) for b in range(a)])
+found = kernels.Edges.of(60, pairs[:, 0], pairs[:, 1])
+assert kernels.triangle_count(found) == 34220
+child = os.fork()
+if child == 0:
+    os._exit(0 if kernels.triangle_count(found) == 34220 else 1)
+print(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_process_can_count():
+    """Threads of numba's parallel loops end a forked process, by how much there is to
+    count: which is private (rule R1).
+    """
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKED],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    assert done.stdout.strip() == "0"
 
 
 def test_loops_repeats_directions_and_missing_ends_do_not_count():
@@ -115,4 +149,4 @@ def test_a_folder_that_cannot_be_written_is_no_obstacle(monkeypatch):
         return lambda function: function
 
     monkeypatch.setattr(compiled.numba, "njit", njit)
-    assert compiled._jit()(builtins.len) is builtins.len
+    assert compiled._jit(builtins.len) is builtins.len

@@ -11,9 +11,11 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
+import dither
 from dither import Budget
 from dither.dataset import Dataset
 from dither.errors import ArgumentError
+from dither.science import graphs
 from dither.science.graphs.reading import Reader
 
 PAIRS = [(0, 1), (1, 2), (2, 0), (2, 3)]
@@ -150,6 +152,28 @@ def test_no_edges_are_an_answer_too(graph):
 def test_columns_of_unequal_length_do_not_raise():
     columns = {"a": np.array([0, 1, 2]), "b": np.array([1, 2])}
     assert read(Dataset.of(columns), 5, ("a", "b")) == [(0, 1), (1, 2)]
+
+
+def test_masked_ends_are_missing():
+    masked = np.ma.array([[0, 1], [1, 2], [9, 3]], mask=[[0, 0], [0, 0], [1, 0]])
+    for vertices in (5, [0, 1, 2, 3, 4]):
+        assert read(masked, vertices) == [(0, 1), (1, 2)]
+        assert read(masked.astype(object), vertices) == [(0, 1), (1, 2)]
+
+
+def test_missing_ends_in_a_table_are_missing():
+    frame = pd.DataFrame({"a": [1, None, 3, 9], "b": [2, 0, None, 4]}, dtype="Int64")
+    with dither.open(frame, unit="row", budget=5.0) as data:
+        found = graphs.edges(data, vertices=10, ends=("a", "b"), epsilon=4.0)
+        assert found.receipt is not None
+        reader = Reader.of(data, 10, ("a", "b"))
+        assert len(reader.edges(found.receipt)) == 2
+
+
+def test_bounds_on_ids_are_refused():
+    data = Dataset.of(TWO, bounds={"source": (0, 3)})
+    with pytest.raises(ArgumentError, match="declare no bounds"):
+        Reader.of(data, 5, ("source", "target"))
 
 
 def test_a_dataset_is_read_against_a_receipt():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar, cast
 
 import numba
@@ -13,27 +15,23 @@ from dither.science.graphs.vertices import Integers
 __all__ = ["adjacency", "kept_degrees", "most_common_neighbours", "triangle_count"]
 
 BLOCKS = 64
-SMALL = 1 << 24
-"""Below so many steps, threads take longer to start than one takes to count."""
+MANY = 1 << 14
+"""From so many vertices on, which is public, several threads count."""
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def _jit(*, parallel: bool = False) -> Callable[[Function], Function]:
+def _jit(function: Function) -> Function:
     """Compile on first use, and keep the result where that can be written."""
-
-    def wrap(function: Function) -> Function:
-        try:
-            fast = numba.njit(cache=True, parallel=parallel, nogil=True)(function)
-        except RuntimeError:  # no folder to keep it in, as in a read-only install
-            fast = numba.njit(parallel=parallel, nogil=True)(function)
-        return cast("Function", fast)
-
-    return wrap
+    try:
+        fast = numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # no folder to keep it in, as in a read-only install
+        fast = numba.njit(nogil=True)(function)
+    return cast("Function", fast)
 
 
-@_jit()
+@_jit
 def adjacency(low: Any, high: Any, rank: Any, starts: Any) -> Any:
     """Neighbours by rank, in order, and where those above the vertex itself begin.
 
@@ -58,7 +56,7 @@ def adjacency(low: Any, high: Any, rank: Any, starts: Any) -> Any:
     return others, middle
 
 
-@_jit()
+@_jit
 def _triangles(starts: Any, others: Any, middle: Any, first: int, last: int) -> Any:
     """Marks a vertex's neighbours of higher degree, then looks theirs up."""
     mark = np.zeros(middle.size, np.uint8)
@@ -77,28 +75,25 @@ def _triangles(starts: Any, others: Any, middle: Any, first: int, last: int) -> 
     return total
 
 
-@_jit(parallel=True)
-def _triangles_of_blocks(starts: Any, others: Any, middle: Any, cuts: Any) -> Any:
-    found = np.zeros(cuts.size - 1, np.int64)
-    for block in numba.prange(cuts.size - 1):
-        first, last = cuts[block], cuts[block + 1]
-        found[block] = _triangles(starts, others, middle, first, last)
-    return found.sum()
-
-
 def triangle_count(starts: Integers, others: Any, middle: Integers) -> int:
     """How many triangles a graph has whose vertices are numbered by falling degree."""
-    steps = (middle - starts[:-1]) ** 2 + 1
-    running = np.concatenate([[0], np.cumsum(steps)])
-    if running[-1] < SMALL:
+    if middle.size < MANY:
         return int(_triangles(starts, others, middle, 0, middle.size))
     # blocks of about equal work; what is counted does not depend on where they end
-    cuts = np.searchsorted(running, np.linspace(0, running[-1], BLOCKS + 1))
+    steps = np.cumsum((middle - starts[:-1]) ** 2 + 1)
+    cuts = np.searchsorted(steps, np.linspace(0, steps[-1], BLOCKS + 1))
     cuts[0], cuts[-1] = 0, middle.size
-    return int(_triangles_of_blocks(starts, others, middle, cuts))
+
+    def block(number: int) -> int:
+        first, last = cuts[number], cuts[number + 1]
+        return int(_triangles(starts, others, middle, first, last))
+
+    # threads of Python's own: those of numba end the process after a fork
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        return sum(threads.map(block, range(BLOCKS)))
 
 
-@_jit()
+@_jit
 def most_common_neighbours(starts: Any, others: Any, degrees: Any) -> Any:
     """Vertices come by falling degree. A pair has at most as many common neighbours as
     the lower of both degrees, so those that cannot beat the best are never looked at.
@@ -128,7 +123,7 @@ def most_common_neighbours(starts: Any, others: Any, degrees: Any) -> Any:
     return best
 
 
-@_jit()
+@_jit
 def kept_degrees(low: Any, high: Any, degrees: Any, most: int) -> Any:
     """Degrees after adding edges in order, each where both ends have fewer than
     `most`.

@@ -188,7 +188,7 @@ def edges(
     """How many edges a graph has.
 
     With `unit="node"` a vertex counts for `max_degree` edges at most: a public fact,
-    nobody has more. Without it a cap is chosen privately, for 0.15 of the cost, and the
+    nobody has more. Without it a cap is chosen privately, for a fifth of the cost, and the
     interval is open above: edges beyond the cap do not count.
 
     Guarantee: epsilon-differential privacy, or rho-zCDP, for one edge that comes or

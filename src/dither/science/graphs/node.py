@@ -62,7 +62,7 @@ class CapPlan:
         if cap is not None:
             return cls(cap, None, asked.question)
         rest, chooses = asked.question.parts(1 - CHOICE, CHOICE)
-        noise = rest.additive(1).error(0.95)
+        noise = rest.additive(1).scale
         squares = noise / 2 if squared else 0.0
         choice = CapChoice.of(chooses, asked.size, noise, squares)
         return cls(None, choice, rest)

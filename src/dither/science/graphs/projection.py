@@ -25,7 +25,7 @@ from dither.science.graphs.vertices import Integers
 
 __all__ = ["CHOICE", "CapChoice", "declared_cap", "histogram_l2", "projected_degrees"]
 
-CHOICE = 0.15
+CHOICE = 0.2
 """The part of the cost that choosing a cap takes."""
 EXACT = 1 << 52
 """Differences of such numbers are exact in floats."""

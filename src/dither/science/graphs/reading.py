@@ -189,6 +189,12 @@ def _of_dataset(graph: Any, ends: Any, declared: Vertices) -> Read:  # noqa: ARG
             "only a dataset whose unit is a row holds one edge a unit",
         )
     _check_columns(ends, list(graph.facts))
+    if any(graph.facts[name].bounds is not None for name in ends):
+        raise ArgumentError(
+            "ends",
+            "have bounds, and ids beyond them would count as those at the bounds; "
+            "declare no bounds for columns of ids",
+        )
 
     def read(receipt: Receipt | None) -> Columns:
         first, second = (_plain(graph[name].fetch(receipt)) for name in ends)
@@ -254,6 +260,8 @@ def _plain(column: Any) -> Any:
     """An array of numbers as it is, everything else as labels."""
     if isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
         return column
+    if isinstance(column, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(column), None, column.data).tolist()
     if hasattr(column, "to_pylist"):
         return column.to_pylist()
     return column.tolist() if hasattr(column, "tolist") else list(column)

@@ -58,6 +58,9 @@ class Vertices:
 
     def numbers(self, column: Any) -> Integers:
         """The number of each id of a column; −1 where it is not declared."""
+        if isinstance(column, np.ma.MaskedArray):
+            found = self.numbers(column.data)
+            return np.where(np.ma.getmaskarray(column), -1, found)
         if isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
             return self._of_array(column)
         return self._of_labels(column)
