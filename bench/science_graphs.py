@@ -208,7 +208,8 @@ def igraph_count(size: int, pairs: Whole) -> int:
     found.simplify()
     degrees = np.array(found.degree())
     wedges = int((degrees * (degrees - 1) // 2).sum())
-    return int(round(found.transitivity_undirected() * wedges / 3))
+    share: float = found.transitivity_undirected()
+    return round(share * wedges / 3)
 
 
 def networkx_count(pairs: Whole) -> int:

@@ -261,7 +261,7 @@ def _plain(column: Any) -> Any:
     if isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
         return column
     if isinstance(column, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(column), None, column.data).tolist()
+        return np.ma.filled(column.astype(object), None).tolist()
     if hasattr(column, "to_pylist"):
         return column.to_pylist()
     return column.tolist() if hasattr(column, "tolist") else list(column)
