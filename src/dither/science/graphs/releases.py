@@ -176,7 +176,7 @@ def _ccdf_picture(release: Release, confidence: float) -> Picture:
         Scale(1, max(2, len(shares) - 1), log=True),
         Scale(least, 1.0, log=True),
     )
-    shown = slice(1, None)
+    shown = _changes(shares, low, high)
     xs = _twice(degrees[shown].tolist())[1:]
     step = [_twice(one[shown].tolist())[:-1] for one in (shares, low, high)]
     shapes = [
@@ -186,6 +186,14 @@ def _ccdf_picture(release: Release, confidence: float) -> Picture:
         Text(70, 24, f"Degrees, with a {100 * confidence:.4g} % band", 14, bold=True),
     ]
     return Picture.of(WIDE, HIGH, shapes, "degrees")
+
+
+def _changes(*lines: Any) -> Any:
+    """The degrees from 1 on where a line has a step, and the last one."""
+    moves = np.any([np.diff(line, prepend=2.0) != 0 for line in lines], axis=0)
+    moves[[min(1, moves.size - 1), -1]] = True
+    places = np.flatnonzero(moves)
+    return places[places > 0]
 
 
 def _twice(values: Sequence[float]) -> list[float]:
