@@ -98,6 +98,7 @@ def test_mixing_is_that_of_networkx():
     assert low <= inside.value <= high
     assert type(across) is Release
     assert "Mr. Hi–Officer" in str(found)
+    assert "2 groups: declared" in str(found)
     assert "Officer" in found.plot().svg()
     listed = [CLUBS[v] for v in range(34)]
     again = graphs.mixing(KARATE, groups=listed, vertices=34, epsilon=1.0)

@@ -1,7 +1,6 @@
 """Exact counts: compiled, by sparse products and networkx agree."""
 
 import builtins
-import importlib
 import os
 import subprocess
 import sys
@@ -10,7 +9,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from dither import Budget
 from dither.errors import MissingExtra
+from dither.privacy import Unit
+from dither.science import graphs
 from dither.science.graphs import kernels
 from dither.science.graphs.kernels import (
     Edges,
@@ -128,16 +130,26 @@ def test_the_largest_numbers_of_vertices_fit():
 
 
 def test_without_numba_and_scipy_it_says_what_to_install(monkeypatch):
-    plain = importlib.import_module
+    monkeypatch.setitem(sys.modules, "scipy.sparse", None)
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    kernels.check_installed()
+    monkeypatch.setattr(kernels, "compiled", lambda: None)
+    budget = Budget(epsilon=1.0, unit=Unit("edge"))
+    asked = {"vertices": 9, "epsilon": 1.0, "budget": budget}
+    for ask in (graphs.triangles, graphs.transitivity, graphs.degrees):
+        with pytest.raises(MissingExtra, match="science"):
+            ask([(0, 1)], **asked)
+    assert graphs.edges([(0, 1)], **asked).receipt is not None  # nothing was spent
 
-    def without(name, *more):
-        if name.split(".")[0] in ("numba", "scipy"):
-            raise ImportError(name)
-        return plain(name, *more)
 
-    monkeypatch.setattr(kernels.importlib, "import_module", without)
-    with pytest.raises(MissingExtra, match="science"):
-        kernels.check_installed()
+@pytest.mark.parametrize("problem", [ImportError, AttributeError, SystemError])
+def test_a_numba_that_does_not_work_is_left_alone(monkeypatch, problem):
+    def broken():
+        raise problem
+
+    fast = kernels.compiled()
+    monkeypatch.setattr(fast, "compile_all", broken)
+    assert kernels.compiled.__wrapped__() is None
 
 
 def test_a_folder_that_cannot_be_written_is_no_obstacle(monkeypatch):

@@ -12,7 +12,13 @@ import numpy as np
 
 from dither.science.graphs.vertices import Integers
 
-__all__ = ["adjacency", "kept_degrees", "most_common_neighbours", "triangle_count"]
+__all__ = [
+    "adjacency",
+    "compile_all",
+    "kept_degrees",
+    "most_common_neighbours",
+    "triangle_count",
+]
 
 BLOCKS = 64
 MANY = 1 << 14
@@ -134,3 +140,13 @@ def kept_degrees(low: Any, high: Any, degrees: Any, most: int) -> Any:
             degrees[u] += 1
             degrees[v] += 1
     return degrees
+
+
+def compile_all() -> None:
+    """Compile every kernel on a graph of one edge."""
+    low, high = np.array([0]), np.array([1])
+    rank, starts = np.array([0, 1]), np.array([0, 1, 2])
+    others, middle = adjacency(low, high, rank, starts)
+    _triangles(starts, others, middle, 0, 2)
+    most_common_neighbours(starts, others, np.diff(starts))
+    kept_degrees(low[::-1], high[::-1], np.zeros(2, np.int64), 1)

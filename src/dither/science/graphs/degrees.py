@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -11,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.cost import Cost
-from dither.errors import MissingExtra
 from dither.mechanisms import Additive
 from dither.privacy import epsilon_for_error
 from dither.question import Question
 from dither.release import Ends
 from dither.science.graphs.distribution import DegreeCounts, counts_at_least
-from dither.science.graphs.kernels import Edges
+from dither.science.graphs.kernels import Edges, scipy
 from dither.science.graphs.sums import sum_margin
 from dither.science.graphs.vertices import Integers
 
@@ -34,10 +32,7 @@ rest.
 
 def in_order(noisy: Integers, most: int) -> Integers:
     """The falling sequence nearest to the noisy one, in whole numbers from 0 to most."""
-    try:
-        optimize = importlib.import_module("scipy.optimize")
-    except ImportError:
-        raise MissingExtra("scipy", "science") from None
+    optimize = scipy("optimize")
     fitted = optimize.isotonic_regression(noisy.astype(np.float64), increasing=False).x
     falling: Integers = np.rint(np.clip(fitted, 0, most)).astype(np.int64)
     return falling

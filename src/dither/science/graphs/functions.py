@@ -12,12 +12,13 @@ from dither.by_name import by_name
 from dither.errors import ArgumentError
 from dither.question import Asking, AskingError
 from dither.release import Around
+from dither.science.declared import note
 from dither.science.graphs import node
 from dither.science.graphs.asking import EDGE, NODE, Asked, chosen
 from dither.science.graphs.counting import METHODS, CountPlan
 from dither.science.graphs.degrees import L1, L2, DegreeSequence, for_degree_error
 from dither.science.graphs.groups import MatrixSpread, as_matrix, cell_counts
-from dither.science.graphs.kernels import check_installed
+from dither.science.graphs.kernels import check_installed, scipy
 from dither.science.graphs.ratio import Ratio, ratio
 from dither.science.graphs.releases import CountRelease, DegreesRelease, MixingRelease
 from dither.science.graphs.stars import Stars
@@ -260,6 +261,7 @@ def degrees(
         provenance=provenance,
         unit=UNITS[kind],
     )
+    scipy("optimize")  # refused before anything is charged
     if kind == "node":
         return node.degrees(asked, max_degree)
     _without_cap(max_degree)
@@ -305,6 +307,7 @@ def mixing(
     names, numbers = group_numbers(asked.reader.vertices, groups)
     if len(names) ** 2 > CELLS:
         raise ArgumentError("groups", f"make more than {CELLS:,} pairs; merge some")
+    declared = note(f"{len(names):,} groups", provenance)
     asked = asked.for_error(1)
     noise = asked.question.additive(1)
     with asked.paying(noise.guarantee) as paid:
@@ -317,5 +320,5 @@ def mixing(
         (paid.source,),
         MatrixSpread(around, len(names)),
         keys=names,
-        notes=asked.notes(),
+        notes=asked.notes(declared),
     )

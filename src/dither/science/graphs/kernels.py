@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from types import ModuleType
 from typing import Any
 
@@ -19,7 +19,15 @@ from numpy.typing import NDArray
 from dither.errors import MissingExtra
 from dither.science.graphs.vertices import Integers
 
-__all__ = ["Adjacency", "Edges", "compiled", "most_common_neighbours", "triangle_count"]
+__all__ = [
+    "Adjacency",
+    "Edges",
+    "check_installed",
+    "compiled",
+    "most_common_neighbours",
+    "scipy",
+    "triangle_count",
+]
 
 Places = NDArray[np.int32]
 WORK = 1 << 23
@@ -59,6 +67,11 @@ class Edges:
         sides = (self.low, self.high)
         first, second = (np.bincount(side, minlength=self.count) for side in sides)
         return first + second
+
+    @cached_property
+    def most_common(self) -> int:
+        """The most common neighbours of any two vertices."""
+        return most_common_neighbours(self)
 
     @cached_property
     def ranked(self) -> Adjacency:
@@ -105,18 +118,23 @@ def _distinct(keys: Integers) -> Integers:
     return keys if fresh.all() else keys[fresh]
 
 
+@cache
 def compiled() -> ModuleType | None:
-    """The compiled kernels, where numba is installed."""
+    """The compiled kernels, where numba works. They are compiled here, before anything
+    is charged: what can go wrong there must not depend on a graph.
+    """
     try:
-        importlib.import_module("numba")
-    except ImportError:
+        fast = importlib.import_module("dither.science.graphs.compiled")
+        fast.compile_all()
+    except Exception:  # numba is missing, or does not fit its numpy
         return None
-    return importlib.import_module("dither.science.graphs.compiled")
+    return fast
 
 
-def _sparse() -> Any:
+def scipy(part: str) -> Any:
+    """A part of scipy, if it is installed."""
     try:
-        return importlib.import_module("scipy.sparse")
+        return importlib.import_module(f"scipy.{part}")
     except ImportError:
         raise MissingExtra("scipy", "science") from None
 
@@ -124,7 +142,7 @@ def _sparse() -> Any:
 def check_installed() -> None:
     """Refuse, before anything is charged, where no kernel could count."""
     if compiled() is None:
-        _sparse()
+        scipy("sparse")
 
 
 def triangle_count(edges: Edges) -> int:
@@ -146,7 +164,9 @@ def most_common_neighbours(edges: Edges) -> int:
 
 def _matrix(graph: Adjacency) -> Any:
     ones, size = np.ones(graph.others.size, np.int64), graph.degrees.size
-    return _sparse().csr_array((ones, graph.others, graph.starts), shape=(size, size))
+    return scipy("sparse").csr_array(
+        (ones, graph.others, graph.starts), shape=(size, size)
+    )
 
 
 def _blocks(work: Integers) -> list[tuple[int, int]]:
@@ -167,7 +187,7 @@ def _products(matrix: Any) -> Integers:
 
 def _triangles_by_products(graph: Adjacency) -> int:
     """Each vertex's neighbours of higher degree, of which it has at most √(2m)."""
-    up = _sparse().tril(_matrix(graph), -1, format="csr")
+    up = scipy("sparse").tril(_matrix(graph), -1, format="csr")
     rows = _blocks(_products(up))
     return sum(int((up[a:b] @ up).multiply(up[a:b]).sum()) for a, b in rows)
 

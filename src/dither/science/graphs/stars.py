@@ -73,21 +73,22 @@ class Stars:
         """Cells of pairs: the second degree is no larger than the first."""
         lows, highs = grid(reach, COARSE)
         first, second = np.tril_indices(lows.size)
-        ways = self._ways(int(reach) + rungs)
+        steps = np.arange(rungs - 1)
 
         def widths(ends: Integers, run: slice) -> Reals:
-            steps = np.arange(rungs - 1)
-            one, other = (ends[part[run], None] + steps for part in (first, second))
-            found: Reals = ways[one] + ways[other]
+            grown = ends[:, None] + steps
+            ways = self._ways(grown)
+            found: Reals = ways[first[run]] + ways[second[run]]
             return found
 
         return Cells(
             first.size, lambda run: widths(lows, run), lambda run: widths(highs, run)
         )
 
-    def _ways(self, most: int) -> Reals:
-        """C(d, k − 1) for all degrees up to a number, held at n − 2."""
-        free = min(self.size - 2, most)
-        ways = [math.comb(d, int(self.rays) - 1) for d in range(free + 1)]
-        ways += ways[-1:] * (most - free)
-        return np.array(ways, np.float64)
+    def _ways(self, degrees: Integers) -> Reals:
+        """C(d, k − 1) of all degrees, held at n − 2, to a few last bits."""
+        held = np.minimum(degrees, self.size - 2).astype(np.float64)
+        ways = np.ones(held.shape)
+        for ray in range(int(self.rays) - 1):
+            ways *= np.maximum(held - ray, 0) / (ray + 1)
+        return ways

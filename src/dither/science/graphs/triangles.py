@@ -9,11 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dither.errors import ArgumentError
-from dither.science.graphs.kernels import (
-    Edges,
-    most_common_neighbours,
-    triangle_count,
-)
+from dither.science.graphs.kernels import Edges, triangle_count
 from dither.science.graphs.tails import Cells, Reals, grid
 from dither.science.graphs.vertices import Integers
 
@@ -51,10 +47,10 @@ class Triangles:
         return triangle_count(edges)
 
     def reach(self, edges: Edges) -> int:
-        return most_common_neighbours(edges)
+        return edges.most_common
 
     def local(self, edges: Edges) -> Callable[[int], int]:
-        return self.widest(most_common_neighbours(edges))
+        return self.widest(edges.most_common)
 
     def widest(self, reach: int) -> Callable[[int], int]:
         return lambda t: min(self.size - 2, reach + t)
