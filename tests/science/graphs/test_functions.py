@@ -179,7 +179,7 @@ def test_provenance_is_noted():
 def test_without_an_interval_all_of_the_cost_goes_into_the_count():
     found = graphs.triangles(KARATE, vertices=34, epsilon=1.0, interval=False)
     assert "no interval" in str(found)
-    with pytest.raises(ArgumentError, match="interval"):
+    with pytest.raises(ArgumentError, match="was not paid for"):
         found.interval()
 
 
@@ -191,6 +191,22 @@ def test_arithmetic_gives_plain_releases():
     degrees = graphs.degrees(KARATE, vertices=34, epsilon=1.0)
     assert type(degrees[0]) is Release
     assert type(degrees.histogram()[3]) is Release
+
+
+def test_arithmetic_on_a_matrix_is_told_pair_by_pair():
+    found = graphs.mixing(KARATE, groups=CLUBS, vertices=34, epsilon=1.0)
+    double = found + found
+    assert type(double) is Release
+    assert double.keys == ("Mr. Hi–Mr. Hi", "Mr. Hi–Officer", "Officer–Officer")
+    assert double.value.tolist() == (2 * found.value)[np.triu_indices(2)].tolist()
+    low, high = (found * 0.5).interval()
+    assert (low <= high).all()
+    for one in (double, found * 0.5, found.round(), found.map(np.sqrt)):
+        assert "Mr. Hi–Officer" in str(one)
+    assert found["Mr. Hi", "Officer"].value == found.value[0, 1]
+    with pytest.raises(ArgumentError, match="two groups"):
+        found[0]
+    assert found.to_csv().count("\n") == 4
 
 
 def test_a_wanted_error_is_reached():
@@ -295,6 +311,11 @@ def test_one_edge_moves_average_clustering_nearly_as_far_as_it_goes():
             ),
             "max_degree",
         ),
+        (
+            lambda: graphs.edges([], vertices=1, unit="node", max_degree=3, epsilon=1),
+            "2 or more",
+        ),
+        (lambda: graphs.degrees([], vertices=1, unit="node", epsilon=1), "2 or more"),
         (
             lambda: graphs.mixing(KARATE, groups={0: "a"}, vertices=34, epsilon=1),
             "leave a vertex out",

@@ -1,6 +1,7 @@
 """Graphs as people hold them, and what is odd in them."""
 
 import sys
+from decimal import Decimal
 
 import igraph
 import networkx as nx
@@ -125,6 +126,8 @@ ODD = [
     (float("inf"), 0),
     (pd.NA, 1),
     (np.ones(3), 1),
+    (Decimal("1e999999"), 1),
+    (Decimal("nan"), 1),
     7,
     (),
     (1,),
@@ -138,6 +141,10 @@ def test_what_is_odd_does_not_count_and_never_raises(vertices):
     reals = np.array([[0, 1], [np.nan, 1], [np.inf, 0], [0.5, 2], [1e300, 3], [2, 3]])
     assert read(reals, vertices) == [(0, 1), (2, 3)]
     assert read(np.array([(0, 1), (None, 2)], object), vertices) == [(0, 1)]
+    with np.errstate(all="raise"):
+        for kind in (np.float16, np.float32, np.longdouble):
+            small = np.array([[0, 1], [np.nan, 1], [0.5, 2], [np.inf, 3]], kind)
+            assert read(small, vertices) == [(0, 1)]
 
 
 @pytest.mark.parametrize(
@@ -168,6 +175,24 @@ def test_missing_ends_in_a_table_are_missing():
         assert found.receipt is not None
         reader = Reader.of(data, 10, ("a", "b"))
         assert len(reader.edges(found.receipt)) == 2
+
+
+def test_both_ends_of_a_table_are_read_at_once(monkeypatch):
+    """Rows may come, go or change places between two reads: one row would then move
+    every edge.
+    """
+    reads = []
+    plain = Dataset.fetch
+
+    def fetch(self, columns, **more):
+        reads.append(tuple(columns))
+        return plain(self, columns, **more)
+
+    monkeypatch.setattr(Dataset, "fetch", fetch)
+    with dither.open(pd.DataFrame(TWO), unit="row", budget=5.0) as data:
+        found = graphs.edges(data, vertices=5, ends=("target", "source"), epsilon=4.0)
+    assert reads == [("target", "source")]
+    assert found.receipt is not None
 
 
 def test_bounds_on_ids_are_refused():
@@ -233,7 +258,15 @@ def test_vertices_of_another_graph_are_public_ids():
 
 @pytest.mark.parametrize(
     "vertices",
-    [None, 0, -3, True, 2**31 + 1, "abc", 1.5, [], [1, 1], [1, None], [float("nan")]],
+    [
+        *(None, 0, -3, True, 2**31 + 1, "abc", 1.5, [], [1, 1], [1, None]),
+        [float("nan")],
+        pd.DataFrame({"id": [0, 1]}),
+        pl.DataFrame({"id": [0, 1]}),
+        pa.table({"id": [0, 1]}),
+        np.zeros((2, 2)),
+    ],
+    ids=lambda one: type(one).__name__,
 )
 def test_bad_vertices_are_refused(vertices):
     with pytest.raises(ArgumentError, match="vertices"):
@@ -242,7 +275,20 @@ def test_bad_vertices_are_refused(vertices):
         Reader.of(PAIRS, [[1], [2]], None)
 
 
-@pytest.mark.parametrize("vertices", [range(5), np.arange(5), pd.Index(range(5))])
+@pytest.mark.parametrize(
+    "vertices",
+    [
+        range(5),
+        np.arange(5),
+        pd.Index(range(5)),
+        pd.Series(range(5)),
+        pl.Series(range(5)),
+        pa.array(range(5)),
+        pa.chunked_array([[0, 1, 2], [3, 4]]),
+        dict.fromkeys(range(5)),
+    ],
+    ids=lambda one: type(one).__name__,
+)
 def test_ids_come_in_any_sequence(vertices):
     assert read(ARRAY, vertices) == EXPECTED
 

@@ -37,7 +37,7 @@ __all__ = [
 
 Ends = Sequence[str] | None
 UNITS = {"edge": EDGE, "node": NODE}
-TRIANGLES = 0.75
+TRIANGLES = 0.625
 """Of the cost of transitivity: wedges are many, and need less."""
 CELLS = 1 << 20
 
@@ -133,7 +133,7 @@ def transitivity(
 ) -> CountRelease:
     """The share of wedges that are closed: 3·triangles / wedges.
 
-    Three quarters of the cost go into the triangles, the rest into the wedges, each
+    Five eighths of the cost go into the triangles, the rest into the wedges, each
     with its interval.
 
     Guarantee: epsilon-differential privacy, or rho-zCDP, for one edge that comes or

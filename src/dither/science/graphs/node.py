@@ -90,7 +90,7 @@ def edges(asked: Asked, max_degree: int | None) -> CountRelease:
         noise = plan.question.additive(cap)
         value = noise.release(int(projected_degrees(found, cap).sum()) // 2)
     around = Around(value, noise, integer=True, within=(0, math.comb(asked.size, 2)))
-    spread = around if plan.declared else AtLeast(around)
+    spread = AtLeast(around) if plan.declared is None else around
     notes = asked.notes(plan.note(cap))
     return CountRelease("edges", value, (paid.source,), spread, notes=notes)
 

@@ -33,6 +33,8 @@ EXACT = 1 << 52
 
 def declared_cap(max_degree: int | None, size: int) -> int | None:
     """A public cap on degrees, where one is declared."""
+    if size < 2:
+        raise ArgumentError("vertices", "must be 2 or more to have an edge")
     if max_degree is None:
         return None
     way_out = "pass the public number of edges that no vertex exceeds, or leave it out"
@@ -89,8 +91,6 @@ class CapChoice:
         """`noise` and `squared` say how many edges a cap θ is worth for its noise:
         noise·θ + squared·θ².
         """
-        if size < 2:
-            raise ArgumentError("vertices", "must be 2 or more to have an edge")
         epsilon = ladder_epsilon(question)
         chosen = Exponential(sensitivity=1, epsilon=epsilon, unit=question.unit)
         return cls(size, chosen, noise, squared)

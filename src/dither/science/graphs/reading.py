@@ -189,16 +189,24 @@ def _of_dataset(graph: Any, ends: Any, declared: Vertices) -> Read:  # noqa: ARG
             "only a dataset whose unit is a row holds one edge a unit",
         )
     _check_columns(ends, list(graph.facts))
-    if any(graph.facts[name].bounds is not None for name in ends):
+    facts = [graph.facts[name] for name in ends]
+    if any(one.bounds is not None for one in facts):
         raise ArgumentError(
             "ends",
             "have bounds, and ids beyond them would count as those at the bounds; "
             "declare no bounds for columns of ids",
         )
+    if facts[0].table != facts[1].table:
+        raise ArgumentError("ends", "must be columns of one table: an edge is a row")
 
     def read(receipt: Receipt | None) -> Columns:
-        first, second = (_plain(graph[name].fetch(receipt)) for name in ends)
-        return first, second
+        if facts[0].table is None:
+            first, second = (graph[name].fetch(receipt) for name in ends)
+            return _plain(first), _plain(second)
+        # both at once: rows may change between two reads, and then all would shift
+        names = [one.column for one in facts]
+        rows = graph.fetch(names, table=facts[0].table, receipt=receipt).columns
+        return _plain(rows[names[0]]), _plain(rows[names[1]])
 
     return read
 

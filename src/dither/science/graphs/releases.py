@@ -10,8 +10,9 @@ import numpy as np
 
 from dither import frames
 from dither.axes import Axes, Scale
+from dither.errors import ArgumentError
 from dither.picture import Picture, Text
-from dither.release import Ends, Release, Spread
+from dither.release import TRUTH, Ends, Release, Spread
 from dither.science.graphs.distribution import DegreeCounts, OfDegrees
 
 __all__ = ["CountRelease", "DegreesRelease", "DistributionRelease", "MixingRelease"]
@@ -30,6 +31,14 @@ class GraphRelease(Release):
 
 class CountRelease(GraphRelease):
     """A private number about a graph."""
+
+    def interval(self, confidence: float = 0.95, *, of: str = TRUTH) -> Ends:
+        """The ends between which the true number lies with this probability."""
+        if self.spread is None:
+            raise ArgumentError(
+                "interval", "was not paid for; ask again without interval=False"
+            )
+        return super().interval(confidence, of=of)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,6 +115,27 @@ class MixingRelease(GraphRelease):
             keys=None,
         )
 
+    def __getitem__(self, key: Any) -> Release:
+        """The edges between two groups: `mixing["a", "b"]`."""
+        if not isinstance(key, tuple) or len(key) != 2:
+            raise ArgumentError("key", 'must be two groups, such as mixing["a", "b"]')
+        return self.between(*key)
+
+    def _derived(self, **changes: Any) -> Release:
+        """What is made of the whole matrix is told pair by pair, in ends of edges."""
+        value, spread = np.asarray(changes["value"]), changes.get("spread")
+        if value.shape != self.value.shape:
+            return super()._derived(**changes)
+        rows, columns = np.triu_indices(len(self._groups))
+        places = zip(rows.tolist(), columns.tolist(), strict=True)
+        names = tuple(self._pair(i, j) for i, j in places)
+        pairs = {"value": value[rows, columns], "keys": names}
+        held = spread and _Upper(spread, rows, columns)
+        return super()._derived(**changes | pairs | {"spread": held})
+
+    def _pair(self, i: int, j: int) -> str:
+        return f"{self._groups[i]}–{self._groups[j]}"
+
     def rows(self, confidence: float = 0.95) -> list[tuple[Any, Any, Any, Any]]:
         """(groups, edges, low, high) for each pair of groups."""
         low, high = self.interval(confidence)
@@ -117,8 +147,7 @@ class MixingRelease(GraphRelease):
         ends = 2 if i == j else 1
         least = low[i, j] // ends
         most = high[i, j] // ends
-        name = f"{self._groups[i]}–{self._groups[j]}"
-        return name, int(self.value[i, j]) // ends, int(least), int(most)
+        return self._pair(i, j), int(self.value[i, j]) // ends, int(least), int(most)
 
     @property
     def _groups(self) -> tuple[Any, ...]:
@@ -146,6 +175,19 @@ class MixingRelease(GraphRelease):
 
     def __repr__(self) -> str:
         return f"<MixingRelease: {len(self._groups)} groups>"
+
+
+@dataclass(frozen=True)
+class _Upper:
+    """Where the entries of a symmetric matrix lie, each pair once."""
+
+    matrix: Spread
+    rows: Any
+    columns: Any
+
+    def ends(self, confidence: float) -> Ends:
+        low, high = (np.asarray(end) for end in self.matrix.ends(confidence))
+        return low[self.rows, self.columns], high[self.rows, self.columns]
 
 
 @dataclass(frozen=True)

@@ -106,10 +106,12 @@ def _count(number: int) -> int:
 
 
 def _listed(vertices: Any) -> Vertices:
-    if isinstance(vertices, str | bytes) or not hasattr(vertices, "__iter__"):
+    many = hasattr(vertices, "columns") or len(getattr(vertices, "shape", (0,))) != 1
+    if isinstance(vertices, str | bytes) or not hasattr(vertices, "__iter__") or many:
         kind = type(vertices).__name__
-        raise ArgumentError("vertices", f"must be ids or a number, not {kind}; {PASS}")
-    ids = tuple(vertices.tolist() if hasattr(vertices, "tolist") else vertices)
+        words = f"must be one sequence of ids or a number, not {kind}"
+        raise ArgumentError("vertices", f"{words}; {PASS}")
+    ids = tuple(_as_list(vertices))
     _count(len(ids))
     try:
         numbers = {one: number for number, one in enumerate(ids)}
@@ -122,6 +124,15 @@ def _listed(vertices: Any) -> Vertices:
     if len(numbers) < len(ids):
         raise ArgumentError("vertices", "name a vertex twice; name each once")
     return Vertices(len(ids), ids, numbers)
+
+
+def _as_list(ids: Any) -> Iterable[Any]:
+    """Ids as Python's own values, of arrays, series and Arrow columns too."""
+    for way in ("tolist", "to_pylist", "to_list"):
+        if hasattr(ids, way):
+            found: Iterable[Any] = getattr(ids, way)()
+            return found
+    return list(ids)
 
 
 def _belong_to(vertices: Any, graph: Any) -> bool:
@@ -146,9 +157,10 @@ def _within(column: NDArray[Any], count: int) -> Integers:
 def _whole(column: NDArray[Any]) -> Integers:
     """As 64-bit integers; what is none becomes one that is never declared."""
     if column.dtype.kind == "f":
-        with np.errstate(invalid="ignore"):
-            good = (np.floor(column) == column) & (np.abs(column) < FARTHEST)
-        found: Integers = np.where(good, column, -FARTHEST).astype(np.int64)
+        wide = column.astype(np.float64) if column.dtype.itemsize < 8 else column
+        with np.errstate(all="ignore"):
+            good = (np.floor(wide) == wide) & (np.abs(wide) < FARTHEST)
+            found: Integers = np.where(good, wide, -FARTHEST).astype(np.int64)
         return found
     if column.dtype == np.uint64:
         held: Integers = np.minimum(column, np.uint64(FARTHEST)).astype(np.int64)
@@ -159,11 +171,14 @@ def _whole(column: NDArray[Any]) -> Integers:
 def _place(label: Any, count: int) -> int:
     """The number that a label is, if it is one."""
     try:
+        # a long number is not turned into an integer, which could take for ever
+        if isinstance(label, str | bytes) or not 0 <= label < count:
+            return -1
         number = int(label)
-        good = number == label and 0 <= number < count
+        good = number == label
     except Exception:  # whatever a label is, it must not raise
         return -1
-    return number if good and not isinstance(label, str | bytes) else -1
+    return number if good else -1
 
 
 def _looked_up(numbers: Mapping[Any, int], label: Any) -> int:
