@@ -103,6 +103,9 @@ def test_mixing_is_that_of_networkx():
     listed = [CLUBS[v] for v in range(34)]
     again = graphs.mixing(KARATE, groups=listed, vertices=34, epsilon=1.0)
     assert np.array_equal(again.value, plain)
+    turned = pd.Series(CLUBS).iloc[::-1]  # by its index, not by its order
+    again = graphs.mixing(KARATE, groups=turned, vertices=34, epsilon=1.0)
+    assert np.array_equal(again.value, plain)
 
 
 @pytest.mark.usefixtures("silent")
@@ -222,6 +225,8 @@ def test_a_wanted_error_is_reached():
     assert graphs.degrees(KARATE, vertices=34, error=8).guarantee.epsilon < 2
     with pytest.raises(ArgumentError, match="error"):
         graphs.edges(KARATE, vertices=34, unit="node", error=50)
+    with pytest.raises(ArgumentError, match="not the same for all degrees"):
+        graphs.degrees(KARATE, vertices=34, unit="node", max_degree=17, error=50)
     with pytest.raises(ArgumentError, match="error"):
         graphs.triangles(KARATE, vertices=34, error=50)
 
@@ -301,7 +306,13 @@ def test_one_edge_moves_average_clustering_nearly_as_far_as_it_goes():
         ),
         (lambda: graphs.stars(KARATE, vertices=34, k=1, epsilon=1), "k: must be"),
         (lambda: graphs.stars(KARATE, vertices=34, k=2.0, epsilon=1), "k: must be"),
+        (lambda: graphs.stars(KARATE, vertices=34, k=np.ones(2), epsilon=1), "k: must"),
         (lambda: graphs.stars(KARATE, vertices=3, k=3, epsilon=1), "more than k"),
+        (lambda: graphs.degrees(KARATE, vertices=34, epsilon=1e-12), "too small"),
+        (
+            lambda: graphs.mixing(KARATE, groups=[[1], [2]], vertices=2, epsilon=1),
+            "hashed",
+        ),
         (lambda: graphs.stars(KARATE, vertices=10**6, k=5, epsilon=1), "2\\*\\*52"),
         (lambda: graphs.edges(KARATE, vertices=34, unit="row", epsilon=1), "unit"),
         (lambda: graphs.edges(KARATE, vertices=34, max_degree=3, epsilon=1), "node"),

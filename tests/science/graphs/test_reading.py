@@ -221,7 +221,9 @@ def test_what_is_no_graph_is_refused(graph):
         Reader.of(graph, 5, None)
 
 
-@pytest.mark.parametrize("ends", ["ab", ("a",), ("a", "a"), ("a", "b", "c")])
+@pytest.mark.parametrize(
+    "ends", ["ab", 5, ("a",), ("a", "a"), ("a", "b", "c"), ("a", ["b"])]
+)
 def test_ends_are_two_columns(ends):
     with pytest.raises(ArgumentError, match="ends"):
         Reader.of(pd.DataFrame({"a": [1], "b": [2], "c": [3]}), 5, ends)

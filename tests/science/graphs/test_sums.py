@@ -28,6 +28,7 @@ def law(mechanism):
         Gaussian(sensitivity=1, rho=0.02),
         Gaussian(sensitivity=1, rho=2.0),
         Gaussian(sensitivity=1, rho=0.1),
+        Gaussian(sensitivity=1, rho=1e4),
     ],
     ids=repr,
 )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.cost import Cost
+from dither.errors import ArgumentError
 from dither.mechanisms import Additive
 from dither.privacy import epsilon_for_error
 from dither.question import Question
@@ -19,11 +20,12 @@ from dither.science.graphs.kernels import Edges, scipy
 from dither.science.graphs.sums import sum_margin
 from dither.science.graphs.vertices import Integers
 
-__all__ = ["L1", "L2", "DegreeSequence", "for_degree_error", "in_order"]
+__all__ = ["L1", "L2", "DegreeSequence", "for_degree_error", "in_order", "usable"]
 
 Reals = NDArray[np.float64]
 L1, L2 = 2, math.nextafter(math.sqrt(2), 2)
 """An edge raises two degrees by 1, and sorting brings two sequences no farther apart."""
+LARGEST = float(1 << 33)
 ALONE = 0.5
 """The part of a side's misses that is left to a degree's own noise; windows share the
 rest.
@@ -36,6 +38,14 @@ def in_order(noisy: Integers, most: int) -> Integers:
     fitted = optimize.isotonic_regression(noisy.astype(np.float64), increasing=False).x
     falling: Integers = np.rint(np.clip(fitted, 0, most)).astype(np.int64)
     return falling
+
+
+def usable(mechanism: Additive) -> Additive:
+    """Refuse noise so large that sums of it would not fit 64-bit integers."""
+    if mechanism.scale > LARGEST:
+        words = "is too small: noise would be larger than any degree; ask for more"
+        raise ArgumentError("epsilon", words)
+    return mechanism
 
 
 def for_degree_error(question: Question) -> Question:

@@ -16,12 +16,18 @@ from dither.science.declared import note
 from dither.science.graphs import node
 from dither.science.graphs.asking import EDGE, NODE, Asked, chosen
 from dither.science.graphs.counting import METHODS, CountPlan
-from dither.science.graphs.degrees import L1, L2, DegreeSequence, for_degree_error
+from dither.science.graphs.degrees import (
+    L1,
+    L2,
+    DegreeSequence,
+    for_degree_error,
+    usable,
+)
 from dither.science.graphs.groups import MatrixSpread, as_matrix, cell_counts
 from dither.science.graphs.kernels import check_installed, scipy
 from dither.science.graphs.ratio import Ratio, ratio
 from dither.science.graphs.releases import CountRelease, DegreesRelease, MixingRelease
-from dither.science.graphs.stars import Stars
+from dither.science.graphs.stars import Stars, check_rays
 from dither.science.graphs.triangles import Triangles
 from dither.science.graphs.vertices import group_numbers
 
@@ -103,7 +109,7 @@ def stars(
     Assumes: vertices are public. One person with many edges is protected for one of
     them; time is not protected.
     """
-    name = "wedges" if k == 2 else f"{k}-stars"
+    name = "wedges" if check_rays(k) == 2 else f"{k}-stars"
     asked = Asked.of(
         name, graph, cost, vertices=vertices, ends=ends, provenance=provenance
     )
@@ -266,7 +272,7 @@ def degrees(
         return node.degrees(asked, max_degree)
     _without_cap(max_degree)
     question = for_degree_error(asked.question)
-    noise = question.vector(L1, L2)
+    noise = usable(question.vector(L1, L2))
     with asked.asking(question).paying(noise.guarantee) as paid:
         found = DegreeSequence.of(asked.reader.edges(paid.receipt), noise)
     return DegreesRelease(

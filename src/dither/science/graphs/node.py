@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dither.errors import ArgumentError
 from dither.mechanisms import Additive
 from dither.question import Question
 from dither.release import Around, Ends
 from dither.science.graphs.asking import Asked
 from dither.science.graphs.bins import DegreeBins
+from dither.science.graphs.degrees import usable
 from dither.science.graphs.kernels import Edges
 from dither.science.graphs.projection import (
     CHOICE,
@@ -100,10 +102,14 @@ def _vector(question: Question, cap: int) -> Additive:
 
 
 def degrees(asked: Asked, max_degree: int | None) -> DegreesRelease:
-    cap = declared_cap(max_degree, asked.size)
-    asked = asked if cap is None else asked.for_error(2 * cap + 1)
+    if asked.question.cost.error is not None:
+        raise ArgumentError(
+            "error",
+            "is not the same for all degrees under node privacy: those without edges "
+            "follow from all others; state epsilon, rho or share instead",
+        )
     plan = CapPlan.of(asked, max_degree, squared=True)
-    _vector(plan.question, asked.size)
+    usable(_vector(plan.question, asked.size))
     with asked.paying() as paid:
         found = asked.reader.edges(paid.receipt)
         cap = plan.cap(found)

@@ -124,7 +124,8 @@ def _check_ends(graph: Any, ends: Sequence[str] | None) -> None:
         return
     if not (_is_frame(graph) or _is_dataset(graph)):
         raise ArgumentError("ends", "names columns of a frame or dataset; leave it out")
-    if isinstance(ends, str) or len(tuple(ends)) != 2 or len(set(ends)) != 2:
+    named = ends if isinstance(ends, list | tuple) else ()
+    if len(named) != 2 or named[0] == named[1]:
         raise ArgumentError("ends", 'must be two columns, such as ("source", "target")')
 
 

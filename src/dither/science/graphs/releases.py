@@ -51,7 +51,9 @@ class DistributionRelease(GraphRelease):
         """Of shares, a picture on logarithmic axes with the band that holds the truth;
         of counts, bars.
         """
-        return _ccdf_picture(self, confidence) if self.cumulative else super().plot()
+        if self.cumulative:
+            return _ccdf_picture(self, confidence)
+        return super().plot(confidence)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

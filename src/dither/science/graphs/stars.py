@@ -13,10 +13,20 @@ from dither.science.graphs.kernels import Edges
 from dither.science.graphs.tails import Cells, Reals, grid
 from dither.science.graphs.vertices import Integers
 
-__all__ = ["Stars"]
+__all__ = ["Stars", "check_rays"]
 
 COARSE = 16
 LARGEST = 64
+
+
+def check_rays(rays: int) -> int:
+    """How many rays a star has: 2 or more."""
+    way_out = "pass how many rays a star has: 2 for wedges, 3, …"
+    if isinstance(rays, bool) or not isinstance(rays, int | np.integer):
+        raise ArgumentError("k", f"must be a whole number; {way_out}")
+    if not 2 <= rays <= LARGEST:
+        raise ArgumentError("k", f"must be 2 to {LARGEST}; {way_out}")
+    return int(rays)
 
 
 @dataclass(frozen=True)
@@ -31,11 +41,7 @@ class Stars:
     rays: int
 
     def __post_init__(self) -> None:
-        way_out = "pass how many rays a star has: 2 for wedges, 3, …"
-        if isinstance(self.rays, bool) or not isinstance(self.rays, int | np.integer):
-            raise ArgumentError("k", f"must be a whole number; {way_out}")
-        if not 2 <= self.rays <= LARGEST:
-            raise ArgumentError("k", f"must be 2 to {LARGEST}; {way_out}")
+        check_rays(self.rays)
         if self.size <= self.rays:
             raise ArgumentError("vertices", "must be more than k to make a star")
 

@@ -59,5 +59,8 @@ def _gaussian(slopes: Reals, scale: float) -> Reals:
     left = np.where(edges < 0, upper, 1 - upper)
     right = np.where(edges < 0, 1 - upper, upper)
     chances = np.where(steps <= 0, np.diff(left), -np.diff(right))
-    found: Reals = np.log(np.exp(np.outer(slopes, steps)) @ chances) + 1e-9
-    return found
+    held = chances > 0
+    powers = np.outer(slopes, steps[held]) + np.log(chances[held])
+    largest = powers.max(axis=1, keepdims=True)
+    found: Reals = np.log(np.exp(powers - largest).sum(axis=1)) + largest[:, 0]
+    return found + 1e-9

@@ -193,12 +193,18 @@ def group_numbers(vertices: Vertices, groups: Any) -> tuple[tuple[Any, ...], Int
     each vertex.
     """
     named = _named_groups(vertices, groups)
-    order = {name: number for number, name in enumerate(dict.fromkeys(named))}
+    try:
+        names = dict.fromkeys(named)
+    except TypeError:
+        raise ArgumentError("groups", "must be names that can be hashed") from None
+    order = {name: number for number, name in enumerate(names)}
     return tuple(order), np.array([order[name] for name in named], np.int64)
 
 
 def _named_groups(vertices: Vertices, groups: Any) -> Sequence[Any]:
     give = "pass a mapping from each declared vertex to its public group"
+    if hasattr(groups, "index") and hasattr(groups, "items"):  # a series of pandas
+        groups = dict(groups.items())
     if isinstance(groups, Mapping):
         ids = [vertices.label(number) for number in range(len(vertices))]
         if any(one not in groups for one in ids):
