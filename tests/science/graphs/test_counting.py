@@ -4,10 +4,12 @@ sensitivities, the ladder's odds, and how often intervals hold the truth.
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from dither.privacy import ZeroConcentratedDP
 from dither.question import Question
 from dither.science.graphs.asking import EDGE
 from dither.science.graphs.counting import CountPlan
@@ -73,3 +75,16 @@ def test_no_answer_is_likelier_by_more_than_epsilon(pattern, epsilon):
     assert 0.3 * epsilon < worst <= epsilon + 1e-9
     spread = max(np.ptp(laws[a] - laws[b]) for a, b in edge_neighbours())
     assert spread <= epsilon + 1e-9  # bounded range, which is what rho rests on
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=repr)
+def test_both_parts_cost_no_more_than_the_whole(pattern):
+    for epsilon in (0.1, 1.0, 3.3):
+        plan = plan_of(pattern, epsilon=epsilon)
+        parts = Fraction(plan.main.epsilon) + Fraction(plan.side.epsilon)
+        assert 0.999 * epsilon < parts <= Fraction(epsilon)
+    for rho in (0.01, 0.3):
+        plan = plan_of(pattern, rho=rho)
+        main = plan.main.guarantee.to(ZeroConcentratedDP).rho
+        side = plan.side.guarantee.to(ZeroConcentratedDP).rho
+        assert 0.999 * rho < main + side <= rho * (1 + 1e-12)

@@ -270,6 +270,7 @@ def test_tables_of_degrees():
     frame = shares.to_pandas()
     assert frame.iloc[0, 1] == 1.0
     assert repr(found) == "<DegreesRelease: 34 numbers>"
+    assert found._repr_html_().startswith("<svg")
     assert "or more" in str(found)
 
 

@@ -3,14 +3,17 @@ the degree histogram, the score of a cap.
 """
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from dither.errors import ArgumentError
+from dither.privacy import ZeroConcentratedDP
 from dither.question import Question
 from dither.science.graphs import projection
-from dither.science.graphs.asking import NODE
+from dither.science.graphs.asking import NODE, Asked
+from dither.science.graphs.node import CapPlan
 from dither.science.graphs.projection import (
     CapChoice,
     declared_cap,
@@ -60,7 +63,7 @@ def test_the_histogram_reaches_its_sensitivities():
 
 
 def graph(size, pairs):
-    ends = np.array(pairs)
+    ends = np.array(pairs).reshape(-1, 2)
     return projection.Edges.of(size, ends[:, 0], ends[:, 1])
 
 
@@ -82,6 +85,36 @@ def test_degrees_of_others_move_by_no_more_than_the_vertex_has(cap):
         after, before = (projected_degrees(edges(one), cap) for one in (whole, without))
         others = np.delete(after - before, vertex)
         assert np.abs(others).sum() <= after[vertex]
+
+
+def test_the_lemma_on_larger_graphs():
+    random = np.random.default_rng(5)
+    for _ in range(400):
+        size = int(random.integers(6, 30))
+        pairs = random.integers(0, size, (int(random.integers(1, 150)), 2))
+        vertex, cap = int(random.integers(size)), int(random.integers(1, 8))
+        others = pairs[(pairs != vertex).all(axis=1)]
+        after, before = (
+            projected_degrees(graph(size, one), cap) for one in (pairs, others)
+        )
+        moved = np.delete(after - before, vertex)
+        assert np.abs(moved).sum() <= after[vertex] <= cap
+
+
+@pytest.mark.parametrize("cost", [{"epsilon": 0.7}, {"rho": 0.2}], ids=str)
+def test_choosing_and_counting_cost_no_more_than_the_whole(cost):
+    asked = Asked.of(
+        "edges", [], cost, vertices=9, ends=None, provenance=None, unit=NODE
+    )
+    plan = CapPlan.of(asked, None)
+    if "epsilon" in cost:
+        spent = Fraction(plan.choice.mechanism.epsilon) + Fraction(
+            plan.question.epsilon
+        )
+        assert 0.999 * 0.7 < spent <= Fraction(0.7)
+    else:
+        chosen = plan.choice.mechanism.guarantee.to(ZeroConcentratedDP).rho
+        assert 0.999 * 0.2 < chosen + plan.question.rho <= 0.2 * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("squared", [0.0, 0.5])

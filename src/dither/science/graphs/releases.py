@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -96,6 +97,11 @@ class DegreesRelease(GraphRelease):
     def _lines(self) -> list[str]:
         assert self.counts is not None
         return self.counts.lines()
+
+    def _repr_html_(self) -> str:
+        """The picture and what is said about it: there may be a million degrees."""
+        said = html.escape("\n".join(map(str, (*self.sources, *self.notes))))
+        return f"{self.plot().svg()}<pre>{said}</pre>"
 
     def __repr__(self) -> str:
         return f"<DegreesRelease: {len(self.value):,} numbers>"
