@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -72,13 +74,14 @@ class Vertices:
     def _of_array(self, column: NDArray[Any]) -> Integers:
         if self.ids is None:
             return _within(column, self.count)
-        known, places = self._table()
+        known, places = self._table
         if known.size != self.count:
-            return self._of_labels(column.tolist())
+            return np.fromiter(map(self._one, column.tolist()), np.int64)
         whole = _whole(column)
         found = np.searchsorted(known, whole.clip(known[0], known[-1]))
         return np.where(known[found] == whole, places[found], -1)
 
+    @cached_property
     def _table(self) -> tuple[Integers, Integers]:
         """Sorted ids and their numbers, of the ids that are 64-bit integers."""
         assert self.ids is not None
@@ -92,11 +95,24 @@ class Vertices:
         return ids[order], places[order]
 
     def _of_labels(self, labels: Iterable[Any]) -> Integers:
+        held = labels if isinstance(labels, list) else list(labels)
+        try:
+            return self._at_once(held)
+        except Exception:  # an odd label is among them: one by one, and it alone is out
+            return np.fromiter(map(self._one, held), np.int64)
+
+    def _at_once(self, labels: list[Any]) -> Integers:
+        if set(map(type, labels)) == {int}:
+            return self._of_array(np.array(labels, np.int64))
         if self.ids is None:
-            found = (_place(label, self.count) for label in labels)
-        else:
-            found = (_looked_up(self._numbers, label) for label in labels)
-        return np.fromiter(found, np.int64)
+            raise TypeError("not all of them are integers")
+        found = map(self._numbers.get, labels, repeat(-1))
+        return np.fromiter(found, np.int64, len(labels))
+
+    def _one(self, label: Any) -> int:
+        if self.ids is None:
+            return _place(label, self.count)
+        return _looked_up(self._numbers, label)
 
 
 def _count(number: int) -> int:
