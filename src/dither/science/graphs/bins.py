@@ -13,6 +13,7 @@ from dither.science.graphs.distribution import DegreeCounts
 from dither.science.graphs.kernels import Edges
 from dither.science.graphs.projection import projected_degrees
 from dither.science.graphs.sums import sum_margin
+from dither.science.graphs.tails import Reals, grid
 from dither.science.graphs.vertices import Integers
 
 __all__ = ["DegreeBins"]
@@ -54,18 +55,34 @@ class DegreeBins(DegreeCounts):
         return np.concatenate([[self.count], ordered])
 
     def at_least_ends(self, confidence: float) -> Ends:
-        each = (1 - confidence) / 2 / self.noisy.size
-        sizes = range(self.noisy.size, 0, -1)
-        margins = np.array([sum_margin(self.mechanism, one, each) for one in sizes])
-        raw = self._raw_at_least()
+        raw, margins, found = (
+            self._raw_at_least(),
+            self._margins(confidence),
+            self.at_least(),
+        )
         low = np.maximum.accumulate(np.ceil(raw - margins)[::-1])[::-1]
         high = np.minimum.accumulate(np.floor(raw + margins))
-        return self._with_zero(low), self._with_zero(high if self.capped else None)
+        most = high if self.capped else np.full(high.size, self.count)
+        return (
+            np.minimum(self._with_zero(low), found),
+            np.maximum(self._with_zero(most), found),
+        )
 
-    def _with_zero(self, ends: Integers | None) -> Integers:
+    def _margins(self, confidence: float) -> Reals:
+        """How far the sums of all bins from 1 on, from 2 on, … go, all at once. Sums of
+        more noises go farther, so it is enough to know some sizes.
+        """
+        each = (1 - confidence) / 2 / self.noisy.size
+        _, sizes = grid(self.noisy.size)
+        known = np.array(
+            [sum_margin(self.mechanism, max(1, one), each) for one in sizes.tolist()]
+        )
+        terms = np.arange(self.noisy.size, 0, -1)
+        return known[np.searchsorted(sizes, terms)]
+
+    def _with_zero(self, ends: Reals) -> Integers:
         """All vertices have at least 0; shares stay what they may be at all."""
-        top = np.full(self.noisy.size, self.count) if ends is None else ends
-        held = np.clip(top, 0, self.count).astype(np.int64)
+        held = np.clip(ends, 0, self.count).astype(np.int64)
         return np.concatenate([[self.count], held])
 
     def histogram(self) -> Integers:

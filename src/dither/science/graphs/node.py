@@ -83,9 +83,8 @@ def edges(asked: Asked, max_degree: int | None) -> CountRelease:
     cap = declared_cap(max_degree, asked.size)
     asked = asked if cap is None else asked.for_error(cap)
     plan = CapPlan.of(asked, max_degree)
-    plan.question.additive(
-        asked.size
-    )  # the widest noise must fit before anything is paid
+    # the widest noise must fit before anything is paid
+    plan.question.additive(asked.size)
     with asked.paying() as paid:
         found = asked.reader.edges(paid.receipt)
         cap = plan.cap(found)
