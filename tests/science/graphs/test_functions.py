@@ -85,9 +85,11 @@ def test_mixing_is_that_of_networkx():
     plain = nx.attribute_mixing_matrix(KARATE, "club", mapping=order, normalized=False)
     shares = nx.attribute_mixing_matrix(KARATE, "club", mapping=order)
     assert np.array_equal(found.value, plain)
-    assert np.array_equal(found.to_networkx(normalized=False), plain)
-    assert np.allclose(found.to_networkx(), shares)
-    assert found.to_pandas().loc["Mr. Hi", "Officer"] == plain[0, 1]
+    assert np.array_equal(found.matrix(), plain)
+    assert np.allclose(found.matrix(normalized=True), shares)
+    frame = found.to_pandas().set_index("key")
+    assert frame.loc["Mr. Hi–Officer", "edges"] == plain[0, 1]
+    assert frame.loc["Officer–Officer", "edges"] == plain[1, 1] / 2
     inside, across = (
         found.between("Mr. Hi", "Mr. Hi"),
         found.between("Mr. Hi", "Officer"),
@@ -96,6 +98,7 @@ def test_mixing_is_that_of_networkx():
     assert across.value == plain[0, 1]
     low, high = inside.interval()
     assert low <= inside.value <= high
+    assert type(low) is type(high) is int
     assert type(across) is Release
     assert "Mr. Hi–Officer" in str(found)
     assert "2 groups: declared" in str(found)
@@ -165,12 +168,26 @@ def test_edges_and_nodes_are_separate_accounts_and_say_so():
     budget = Budget(epsilon=1.0, unit=Unit("edge"))
     with pytest.raises(UnitMismatch, match="separate accounts about the same people"):
         graphs.edges(KARATE, vertices=34, unit="node", epsilon=0.5, budget=budget)
-    with pytest.raises(UnitMismatch, match="separate accounts"):
+    with pytest.raises(
+        UnitMismatch, match=r"pass Budget\(epsilon=1.0, unit=Unit\(\"edge\"\)\)"
+    ):
         graphs.triangles(KARATE, vertices=34, epsilon=0.5, budget=Budget(epsilon=1.0))
     said = str(graphs.edges(KARATE, vertices=34, unit="node", epsilon=0.5))
     assert "separate accounts about the same people" in said
     assert "for_replacement" in said
     assert "one node" in said
+
+
+def test_a_unit_is_named_or_passed():
+    for unit in ("node", Unit("node")):
+        found = graphs.edges(KARATE, vertices=34, unit=unit, epsilon=0.5)
+        assert found.guarantee.unit == Unit("node")
+    for ask in (graphs.triangles, graphs.stars, graphs.transitivity):
+        assert ask(KARATE, vertices=34, unit="edge", epsilon=1.0).receipt is None
+        with pytest.raises(ArgumentError, match="one vertex can make"):
+            ask(KARATE, vertices=34, unit="node", epsilon=1.0)
+    with pytest.raises(ArgumentError, match="not offered"):
+        graphs.mixing(KARATE, vertices=34, groups=CLUBS, unit="node", epsilon=1.0)
 
 
 def test_provenance_is_noted():
@@ -216,6 +233,7 @@ def test_a_wanted_error_is_reached():
     found = graphs.edges(KARATE, vertices=34, error="±10 at 95%")
     low, high = found.interval()
     assert high - low <= 20
+    assert type(low) is type(high) is int
     assert found.guarantee.epsilon < 1
     node = graphs.edges(KARATE, vertices=34, unit="node", max_degree=20, error=50)
     assert node.interval()[1] - node.interval()[0] <= 100

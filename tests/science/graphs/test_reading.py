@@ -71,6 +71,9 @@ def test_all_kinds_of_graphs_are_read_alike(graph):
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_ends_name_the_columns(frame):
     assert read(frame(FRAME), ends=("source", "target")) == EXPECTED
+    assert read(frame(FRAME)) == EXPECTED  # as networkx names them
+    with pytest.raises(ArgumentError, match="ends: is missing"):
+        read(frame({"day": [1], "from": [0], "to": [1]}))
     with pytest.raises(ArgumentError, match=r"ends.*'from' is not there"):
         read(frame(FRAME), ends=("from", "target"))
 
@@ -214,7 +217,12 @@ def test_a_dataset_is_read_against_a_receipt():
 
 
 @pytest.mark.parametrize(
-    "graph", [None, 7, "graph", {"a": 1}, np.zeros(4), np.zeros((4, 1)), iter([])]
+    "graph",
+    [
+        *(None, 7, "graph", {"a": 1}, np.zeros(4), np.zeros((4, 1)), iter([])),
+        np.zeros((5, 5)),  # a matrix of adjacency is no list of pairs
+    ],
+    ids=lambda graph: type(graph).__name__,
 )
 def test_what_is_no_graph_is_refused(graph):
     with pytest.raises(ArgumentError, match="graph"):

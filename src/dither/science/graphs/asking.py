@@ -14,18 +14,26 @@ from dither.question import Paid, Question
 from dither.science.declared import note
 from dither.science.graphs.reading import Reader
 
-__all__ = ["EDGE", "NODE", "Asked", "chosen", "ladder_epsilon"]
+__all__ = [
+    "EDGE",
+    "NODE",
+    "Asked",
+    "chosen",
+    "edges_only",
+    "ladder_epsilon",
+    "unit_of",
+]
 
 EDGE, NODE = Unit("edge"), Unit("node")
 SEPARATE = (
-    "accounts for edges and accounts for nodes are separate accounts about the same "
-    "people: neither covers what the other spent"
+    "accounts for edges and for nodes are separate accounts about the same people: "
+    "neither covers what the other spent"
 )
-UNITS = {
-    "edge": "neighbours differ in one edge",
-    "node": "neighbours differ in all edges of one vertex, which come or go; one whose "
-    "edges change is a group of two (guarantee.for_replacement())",
-}
+REWIRED = (
+    "a node is a vertex whose edges all come or go; one whose edges change is a group of "
+    "two (guarantee.for_replacement())"
+)
+UNITS = {"edge": EDGE, "node": NODE}
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,19 +87,35 @@ class Asked:
             with self.question.paying(guarantee) as paid:
                 yield paid
         except UnitMismatch as problem:
-            raise UnitMismatch(
-                problem.argument, f"{problem.message}; {SEPARATE}"
-            ) from None
+            name = self.question.unit.name
+            way_out = f'pass Budget(epsilon=1.0, unit=Unit("{name}"))'
+            words = f"{problem.message}; {way_out}; {SEPARATE}"
+            raise UnitMismatch(problem.argument, words) from None
 
     def notes(self, *more: str) -> tuple[str, ...]:
         """What stands beside every release about a graph."""
-        unit = "node" if self.question.unit == NODE else "edge"
-        return self.provenance, *more, f"{UNITS[unit]}; {SEPARATE}"
+        rewired = (REWIRED,) if self.question.unit == NODE else ()
+        return self.provenance, *more, *rewired, SEPARATE
+
+
+def unit_of(unit: Any) -> Unit:
+    """Edge or node, by its name or as a unit."""
+    found = unit.name if unit in (EDGE, NODE) else unit
+    return UNITS[chosen("unit", found, tuple(UNITS))]
+
+
+def edges_only(unit: Any, why: str) -> None:
+    """Refuse node privacy where it is not offered."""
+    if unit_of(unit) == NODE:
+        words = "under node privacy are not offered"
+        raise ArgumentError(
+            "unit", f"{why} {words}; ask for edges or degrees, which are"
+        )
 
 
 def chosen(argument: str, value: Any, choices: Sequence[str]) -> str:
     """One of a few words."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         listed = " or ".join(f'"{one}"' for one in choices)
         raise ArgumentError(argument, f"must be {listed}, not {value!r:.40}")
     return str(value)

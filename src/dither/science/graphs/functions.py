@@ -6,15 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, Unpack
 
-import numpy as np
-
 from dither.by_name import by_name
 from dither.errors import ArgumentError
+from dither.privacy import Unit
 from dither.question import Asking, AskingError
 from dither.release import Around
 from dither.science.declared import note
 from dither.science.graphs import node
-from dither.science.graphs.asking import EDGE, NODE, Asked, chosen
+from dither.science.graphs.asking import NODE, Asked, chosen, edges_only, unit_of
 from dither.science.graphs.counting import METHODS, CountPlan
 from dither.science.graphs.degrees import (
     L1,
@@ -42,7 +41,6 @@ __all__ = [
 ]
 
 Ends = Sequence[str] | None
-UNITS = {"edge": EDGE, "node": NODE}
 TRIANGLES = 0.625
 """Of the cost of transitivity: wedges are many, and need less."""
 CELLS = 1 << 20
@@ -56,6 +54,7 @@ def triangles(
     ends: Ends = None,
     method: str = "ladder",
     interval: bool = True,
+    unit: str | Unit = "edge",
     provenance: str | None = None,
     **cost: Unpack[Asking],
 ) -> CountRelease:
@@ -73,6 +72,7 @@ def triangles(
     Assumes: vertices are public. One person with many edges is protected for one of
     them; time is not protected.
     """
+    edges_only(unit, "triangles, of which one vertex can make n² / 2,")
     asked = Asked.of(
         "triangles", graph, cost, vertices=vertices, ends=ends, provenance=provenance
     )
@@ -92,6 +92,7 @@ def stars(
     ends: Ends = None,
     method: str = "ladder",
     interval: bool = True,
+    unit: str | Unit = "edge",
     provenance: str | None = None,
     **cost: Unpack[Asking],
 ) -> CountRelease:
@@ -109,6 +110,7 @@ def stars(
     Assumes: vertices are public. One person with many edges is protected for one of
     them; time is not protected.
     """
+    edges_only(unit, "stars, of which one vertex can make C(n − 1, k),")
     name = "wedges" if check_rays(k) == 2 else f"{k}-stars"
     asked = Asked.of(
         name, graph, cost, vertices=vertices, ends=ends, provenance=provenance
@@ -134,6 +136,7 @@ def transitivity(
     *,
     vertices: Any,
     ends: Ends = None,
+    unit: str | Unit = "edge",
     provenance: str | None = None,
     **cost: Unpack[Asking],
 ) -> CountRelease:
@@ -148,6 +151,7 @@ def transitivity(
     Assumes: vertices are public. One person with many edges is protected for one of
     them; time is not protected.
     """
+    edges_only(unit, "triangles and wedges, of which one vertex can make n² / 2,")
     asked = Asked.of(
         "transitivity", graph, cost, vertices=vertices, ends=ends, provenance=provenance
     )
@@ -187,7 +191,7 @@ def edges(
     *,
     vertices: Any,
     ends: Ends = None,
-    unit: str = "edge",
+    unit: str | Unit = "edge",
     max_degree: int | None = None,
     provenance: str | None = None,
     **cost: Unpack[AskingError],
@@ -205,7 +209,7 @@ def edges(
     Assumes: vertices are public; time is not protected. A `max_degree` that is exceeded
     breaks the interval, never the guarantee.
     """
-    kind = chosen("unit", unit, tuple(UNITS))
+    whom = unit_of(unit)
     asked = Asked.of(
         "edges",
         graph,
@@ -213,9 +217,9 @@ def edges(
         vertices=vertices,
         ends=ends,
         provenance=provenance,
-        unit=UNITS[kind],
+        unit=whom,
     )
-    if kind == "node":
+    if whom == NODE:
         return node.edges(asked, max_degree)
     _without_cap(max_degree)
     asked = asked.for_error(1)
@@ -223,7 +227,7 @@ def edges(
     with asked.paying(noise.guarantee) as paid:
         value = noise.release(len(asked.reader.edges(paid.receipt)))
     most = math.comb(asked.size, 2)
-    spread = Around(value, noise, integer=True, within=(0, most))
+    spread = Around(value, noise, integer=True, step=1, within=(0, most))
     return CountRelease("edges", value, (paid.source,), spread, notes=asked.notes())
 
 
@@ -238,7 +242,7 @@ def degrees(
     *,
     vertices: Any,
     ends: Ends = None,
-    unit: str = "edge",
+    unit: str | Unit = "edge",
     max_degree: int | None = None,
     provenance: str | None = None,
     **cost: Unpack[AskingError],
@@ -257,7 +261,7 @@ def degrees(
     Assumes: vertices are public; time is not protected. A `max_degree` that is exceeded
     breaks intervals, never the guarantee.
     """
-    kind = chosen("unit", unit, tuple(UNITS))
+    whom = unit_of(unit)
     asked = Asked.of(
         "degrees",
         graph,
@@ -265,10 +269,10 @@ def degrees(
         vertices=vertices,
         ends=ends,
         provenance=provenance,
-        unit=UNITS[kind],
+        unit=whom,
     )
     scipy("optimize")  # refused before anything is charged
-    if kind == "node":
+    if whom == NODE:
         return node.degrees(asked, max_degree)
     _without_cap(max_degree)
     question = for_degree_error(asked.question)
@@ -292,6 +296,7 @@ def mixing(
     groups: Mapping[Any, Any] | Sequence[Any],
     vertices: Any,
     ends: Ends = None,
+    unit: str | Unit = "edge",
     provenance: str | None = None,
     **cost: Unpack[AskingError],
 ) -> MixingRelease:
@@ -307,6 +312,7 @@ def mixing(
     Why: each edge lies in one cell, so one edge moves one count by 1.
     Assumes: vertices and groups are public; time is not protected.
     """
+    edges_only(unit, "edges between groups")
     asked = Asked.of(
         "mixing", graph, cost, vertices=vertices, ends=ends, provenance=provenance
     )
@@ -319,9 +325,10 @@ def mixing(
     with asked.paying(noise.guarantee) as paid:
         found = cell_counts(asked.reader.edges(paid.receipt), numbers, len(names))
         cells = noise.release(found)
-    around = Around(cells, noise, integer=True, within=(0, np.inf))
+    most = math.comb(asked.size, 2)
+    around = Around(cells, noise, integer=True, step=1, within=(0, most))
     return MixingRelease(
-        "mixing",
+        "edges",
         as_matrix(cells, len(names)),
         (paid.source,),
         MatrixSpread(around, len(names)),

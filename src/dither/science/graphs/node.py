@@ -25,13 +25,13 @@ from dither.science.graphs.releases import CountRelease, DegreesRelease
 __all__ = ["degrees", "edges"]
 
 OPEN = (
-    "a vertex counts for at most {cap:,} edges, chosen privately; edges beyond that are "
-    "not in the answer, so the truth may be larger: declare max_degree for an interval "
-    "with both ends"
+    "the cap on a vertex's edges is {cap:,}, chosen privately; edges beyond it are not "
+    "in the answer, so the truth may be larger: declare max_degree for an interval with "
+    "both ends"
 )
 CLOSED = (
-    "a vertex counts for at most {cap:,} edges, declared as a fact; if one has more, "
-    "the interval may miss the truth, and the guarantee still holds"
+    "the cap on a vertex's edges is {cap:,}, declared as a fact; if one has more, the "
+    "interval may miss the truth, and the guarantee still holds"
 )
 
 
@@ -90,7 +90,9 @@ def edges(asked: Asked, max_degree: int | None) -> CountRelease:
         cap = plan.cap(found)
         noise = plan.question.additive(cap)
         value = noise.release(int(projected_degrees(found, cap).sum()) // 2)
-    around = Around(value, noise, integer=True, within=(0, math.comb(asked.size, 2)))
+    around = Around(
+        value, noise, integer=True, step=1, within=(0, math.comb(asked.size, 2))
+    )
     spread = AtLeast(around) if plan.declared is None else around
     notes = asked.notes(plan.note(cap))
     return CountRelease("edges", value, (paid.source,), spread, notes=notes)
@@ -115,7 +117,7 @@ def degrees(asked: Asked, max_degree: int | None) -> DegreesRelease:
         noise = _vector(plan.question, cap)
         bins = DegreeBins.of(found, cap, noise, capped=plan.declared is not None)
     return DegreesRelease(
-        "degrees",
+        "vertices",
         bins.histogram(),
         (paid.source,),
         _OfBins(bins),

@@ -23,6 +23,7 @@ from dither.science.graphs.vertices import Integers, Vertices
 __all__ = ["Reader"]
 
 Columns = tuple[Any, Any]
+USUAL = ("source", "target")
 GIVE = (
     "pass a networkx or igraph graph, a scipy.sparse matrix, pairs of ids, an array of "
     "two columns, a frame, or a dataset"
@@ -162,8 +163,12 @@ def _of_sparse(graph: Any, ends: Any, declared: Vertices) -> Read:  # noqa: ARG0
 
 
 def _of_array(graph: Any, ends: Any, declared: Vertices) -> Read:  # noqa: ARG001
-    if graph.ndim != 2 or graph.shape[1] < 2:
-        raise ArgumentError("graph", "must be an array of two columns, an edge a row")
+    if graph.ndim != 2 or graph.shape[1] != 2:
+        raise ArgumentError(
+            "graph",
+            "must be an array of two columns, an edge a row; turn a matrix of "
+            "adjacency into scipy.sparse.csr_array(matrix)",
+        )
     return lambda receipt: (_plain(graph[:, 0]), _plain(graph[:, 1]))  # noqa: ARG005
 
 
@@ -173,11 +178,18 @@ def _of_pairs(graph: Any, ends: Any, declared: Vertices) -> Read:  # noqa: ARG00
 
 def _of_frame(graph: Any, ends: Any, declared: Vertices) -> Read:  # noqa: ARG001
     names = list(graph.column_names if _is_arrow(graph) else graph.columns)
-    if ends is None and len(names) < 2:
-        raise ArgumentError("graph", "needs two columns: the ends of each edge")
-    chosen = names[:2] if ends is None else list(ends)
+    chosen = _usual_ends(names) if ends is None else list(ends)
     _check_columns(chosen, names)
     return lambda receipt: (_column(graph, chosen[0]), _column(graph, chosen[1]))  # noqa: ARG005
+
+
+def _usual_ends(names: Sequence[Any]) -> list[Any]:
+    """Two columns are the ends; of more, those that networkx would call so."""
+    if len(names) == 2:
+        return list(names)
+    if all(name in names for name in USUAL):
+        return list(USUAL)
+    raise ArgumentError("ends", f"is missing; pass ends={USUAL}, the columns of ids")
 
 
 def _of_dataset(graph: Any, ends: Any, declared: Vertices) -> Read:  # noqa: ARG001

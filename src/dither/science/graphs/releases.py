@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from dither import frames
 from dither.axes import Axes, Scale
 from dither.errors import ArgumentError
 from dither.picture import Picture, Text
@@ -161,14 +160,9 @@ class MixingRelease(GraphRelease):
     def _groups(self) -> tuple[Any, ...]:
         return self.keys or ()
 
-    def to_pandas(self) -> Any:
-        """The matrix as a frame, with groups as rows and columns."""
-        groups = list(self._groups)
-        return frames.package("pandas").DataFrame(self.value, groups, groups)
-
-    def to_networkx(self, *, normalized: bool = True) -> Any:
-        """The matrix as networkx.attribute_mixing_matrix gives it; attribute
-        assortativity can be computed from it.
+    def matrix(self, *, normalized: bool = False) -> Any:
+        """The symmetric matrix of networkx.attribute_mixing_matrix, groups in the order
+        of `keys`: both ends of an edge count, so edges within a group count twice.
         """
         total = self.value.sum()
         return self.value / total if normalized and total > 0 else self.value
