@@ -23,7 +23,7 @@ from dither.question import Question
 from dither.science import graphs
 from dither.science.graphs.asking import EDGE
 from dither.science.graphs.counting import BOUND, Bounded, CountPlan, Pattern
-from dither.science.graphs.kernels import Edges
+from dither.science.graphs.kernels import Edges, triangle_count
 from dither.science.graphs.reading import Reader
 from dither.science.graphs.stars import Stars
 from dither.science.graphs.triangles import Triangles
@@ -228,6 +228,8 @@ def speed() -> Iterator[Row]:
     for case, (size, many) in SIZES.items():
         pairs = chung_lu(size, many)
         dither_count(size, pairs)  # compiled before it is timed
+        truth = triangle_count(Reader.of(pairs, size, None).edges())
+        check_same("igraph", igraph_count(size, pairs), truth)
         for name, count in (
             ("dither, private", dither_count),
             ("igraph, exact", igraph_count),
@@ -235,13 +237,20 @@ def speed() -> Iterator[Row]:
             took = [seconds(partial(count, size, pairs)) for _ in range(REPEATS)]
             yield Row(case, name, metric, median(took))
         if case == SLOWEST:
+            check_same("networkx", networkx_count(pairs), truth)
             once = seconds(partial(networkx_count, pairs))
             yield Row(case, "networkx, exact", metric, once)
-        peer = networkit_seconds(size, pairs)
+        peer = networkit_seconds(size, pairs, truth)
         yield Row(case, "networkit, exact", metric, peer)
 
 
-def networkit_seconds(size: int, pairs: Whole) -> float | None:
+def check_same(name: str, found: int, truth: int) -> None:
+    """Who is slower must have done the same work."""
+    if found != truth:
+        raise RuntimeError(f"{name} counts {found} triangles instead of {truth}")
+
+
+def networkit_seconds(size: int, pairs: Whole, truth: int) -> float | None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "pairs.npy"
         np.save(path, pairs)
@@ -250,7 +259,8 @@ def networkit_seconds(size: int, pairs: Whole) -> float | None:
                 took = [worker.ask(path=str(path), size=size) for _ in range(REPEATS)]
         except InstallError:
             return None
-    return float(median(took))
+    check_same("networkit", took[0][1], truth)
+    return float(median(one[0] for one in took))
 
 
 def value(rows: list[Row], case: str, system: str, metric: str) -> float:

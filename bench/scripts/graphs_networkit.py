@@ -12,7 +12,7 @@ nk: Any = import_module("networkit")
 np: Any = import_module("numpy")
 
 
-def answer(path: str, size: int) -> float:
+def answer(path: str, size: int) -> tuple[float, int]:
     pairs = np.load(path)
     began = time.perf_counter()
     graph = nk.Graph(size)
@@ -21,8 +21,8 @@ def answer(path: str, size: int) -> float:
     graph.removeMultiEdges()
     graph.indexEdges()
     scores = nk.sparsification.TriangleEdgeScore(graph).run().scores()
-    assert sum(scores) % 3 == 0
-    return time.perf_counter() - began
+    triangles = round(sum(scores)) // 3
+    return time.perf_counter() - began, triangles
 
 
 if __name__ == "__main__":
