@@ -11,7 +11,8 @@ import pytest
 from dither.errors import ArgumentError
 from dither.privacy import ZeroConcentratedDP
 from dither.question import Question
-from dither.science.graphs import projection
+from dither.science import graphs
+from dither.science.graphs import node, projection
 from dither.science.graphs.asking import NODE, Asked
 from dither.science.graphs.node import CapPlan
 from dither.science.graphs.projection import (
@@ -19,6 +20,7 @@ from dither.science.graphs.projection import (
     declared_cap,
     histogram_l2,
     projected_degrees,
+    shuffled,
 )
 from tests.science.graphs.small import NUMBERS, SIZE, edges, node_neighbours
 
@@ -117,6 +119,52 @@ def test_choosing_and_counting_cost_no_more_than_the_whole(cost):
         assert 0.999 * 0.2 < chosen + plan.question.rho <= 0.2 * (1 + 1e-12)
 
 
+def by_degrees(size, pairs):
+    """As a caller would declare vertices: those of low degree first."""
+    degrees = np.bincount(pairs.ravel(), minlength=size)
+    number = np.argsort(np.argsort(degrees, kind="stable"))
+    return graph(size, number[pairs])
+
+
+def test_the_order_in_which_vertices_are_declared_may_come_from_the_graph(monkeypatch):
+    """Sorted by degree, one vertex moves more edges than the cap; numbered anew by the
+    same random bytes, it does not.
+    """
+    random, size, cap = np.random.default_rng(0), 9, 1
+    trusted, anew = 0, 0
+    for _ in range(600):
+        pairs = random.integers(0, size, (int(random.integers(4, 26)), 2))
+        others = pairs[(pairs != random.integers(size)).all(axis=1)]
+        if not others.size:
+            continue
+        kept = [
+            projected_degrees(by_degrees(size, p), cap).sum() for p in (pairs, others)
+        ]
+        trusted = max(trusted, abs(int(kept[0] - kept[1])) // 2)
+        drawn = random.bytes(8 * size)
+        monkeypatch.setattr(projection, "secret_bytes", lambda _, drawn=drawn: drawn)
+        kept = [
+            projected_degrees(shuffled(graph(size, p)), cap).sum()
+            for p in (pairs, others)
+        ]
+        anew = max(anew, abs(int(kept[0] - kept[1])) // 2)
+    assert trusted > cap
+    assert anew == cap
+
+
+def test_vertices_are_numbered_at_random_for_each_question(monkeypatch):
+    ring = graph(60, [(i, (i + 1) % 60) for i in range(60)])
+    first, second = shuffled(ring), shuffled(ring)
+    assert first.low.tolist() != second.low.tolist()  # fails once in 60! draws or so
+    assert len(first) == len(ring)
+    assert sorted(first.degrees) == sorted(ring.degrees)
+    asked = []
+    monkeypatch.setattr(node, "shuffled", lambda found: asked.append(1) or found)
+    for ask in (graphs.edges, graphs.degrees):
+        ask([(0, 1)], vertices=4, unit="node", epsilon=1.0)
+    assert len(asked) == 2
+
+
 @pytest.mark.parametrize("squared", [0.0, 0.5])
 def test_the_score_of_a_cap_moves_by_1_at_most(squared):
     choice = CapChoice.of(
@@ -138,7 +186,7 @@ def test_compiled_and_plain_projections_agree():
     ends = random.integers(0, 60, (900, 2))
     found = projection.Edges.of(60, ends[:, 0], ends[:, 1])
     for cap in (1, 3, 10, 59):
-        low, high = found.low[::-1].tolist(), found.high[::-1].tolist()
+        low, high = found.low.tolist(), found.high.tolist()
         plain = projection._kept_degrees(low, high, 60, cap)
         assert np.array_equal(projected_degrees(found, cap), plain)
         assert plain.max() <= cap
@@ -170,7 +218,7 @@ def test_dropping_vertices_of_large_degree_would_not_do():
 
 
 def test_an_order_that_depends_on_the_graph_would_not_do():
-    """Why the order is public: one vertex turns an order by degrees round."""
+    """Why the order is drawn at random: one vertex turns an order by degrees round."""
 
     def by_degree(found, cap):
         order = np.lexsort((found.high, found.low, -found.degrees[found.low]))

@@ -149,4 +149,4 @@ def compile_all() -> None:
     others, middle = adjacency(low, high, rank, starts)
     _triangles(starts, others, middle, 0, 2)
     most_common_neighbours(starts, others, np.diff(starts))
-    kept_degrees(low[::-1], high[::-1], np.zeros(2, np.int64), 1)
+    kept_degrees(low, high, np.zeros(2, np.int64), 1)

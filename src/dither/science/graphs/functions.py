@@ -205,7 +205,7 @@ def edges(
     Guarantee: epsilon-differential privacy, or rho-zCDP, for one edge that comes or
     goes, or for all edges of one vertex.
     Why: sensitivity 1; under node privacy θ, by adding edges up to a cap θ in an order
-    of all pairs that is public (Day, Li & Lyu 2016; docs/proofs/science.md).
+    of all pairs that is drawn at random (Day, Li & Lyu 2016; docs/proofs/science.md).
     Assumes: vertices are public; time is not protected. A `max_degree` that is exceeded
     breaks the interval, never the guarantee.
     """

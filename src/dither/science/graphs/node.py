@@ -19,6 +19,7 @@ from dither.science.graphs.projection import (
     declared_cap,
     histogram_l2,
     projected_degrees,
+    shuffled,
 )
 from dither.science.graphs.releases import CountRelease, DegreesRelease
 
@@ -86,7 +87,7 @@ def edges(asked: Asked, max_degree: int | None) -> CountRelease:
     # the widest noise must fit before anything is paid
     plan.question.additive(asked.size)
     with asked.paying() as paid:
-        found = asked.reader.edges(paid.receipt)
+        found = shuffled(asked.reader.edges(paid.receipt))
         cap = plan.cap(found)
         noise = plan.question.additive(cap)
         value = noise.release(int(projected_degrees(found, cap).sum()) // 2)
@@ -112,7 +113,7 @@ def degrees(asked: Asked, max_degree: int | None) -> DegreesRelease:
     plan = CapPlan.of(asked, max_degree, squared=True)
     usable(_vector(plan.question, asked.size))
     with asked.paying() as paid:
-        found = asked.reader.edges(paid.receipt)
+        found = shuffled(asked.reader.edges(paid.receipt))
         cap = plan.cap(found)
         noise = _vector(plan.question, cap)
         bins = DegreeBins.of(found, cap, noise, capped=plan.declared is not None)

@@ -2,9 +2,10 @@
 no more than that.
 
 Edges are added one by one, each where both of its ends have fewer than the cap (Day, Li
-& Lyu 2016). They come in an order of all pairs that does not depend on the graph: from
-the last declared vertex to the first. So the edges of others keep their order when all
-edges of a vertex go.
+& Lyu 2016). They come in an order of all pairs that is drawn at random for each
+question. It does not depend on the graph, so the edges of others keep their order when
+all edges of a vertex go. The order in which vertices are declared would not do: it may
+come from the graph, by degrees say.
 """
 
 from __future__ import annotations
@@ -17,13 +18,21 @@ import numpy as np
 
 from dither.errors import ArgumentError
 from dither.mechanisms import Exponential
+from dither.noise import secret_bytes
 from dither.privacy.numbers import whole
 from dither.question import Question
 from dither.science.graphs.asking import ladder_epsilon
 from dither.science.graphs.kernels import Edges, compiled
 from dither.science.graphs.vertices import Integers
 
-__all__ = ["CHOICE", "CapChoice", "declared_cap", "histogram_l2", "projected_degrees"]
+__all__ = [
+    "CHOICE",
+    "CapChoice",
+    "declared_cap",
+    "histogram_l2",
+    "projected_degrees",
+    "shuffled",
+]
 
 CHOICE = 0.2
 """The part of the cost that choosing a cap takes."""
@@ -41,9 +50,17 @@ def declared_cap(max_degree: int | None, size: int) -> int | None:
     return min(size - 1, whole("max_degree", max_degree, way_out))
 
 
+def shuffled(edges: Edges) -> Edges:
+    """The same graph with its vertices numbered at random, whatever its edges are."""
+    words = np.frombuffer(secret_bytes(8 * edges.count), np.uint64)
+    number = np.empty(edges.count, np.int64)
+    number[np.argsort(words, kind="stable")] = np.arange(edges.count)
+    return Edges.of(edges.count, number[edges.low], number[edges.high])
+
+
 def projected_degrees(edges: Edges, cap: int) -> Integers:
-    """Degrees once edges were added up to the cap."""
-    low, high = edges.low[::-1], edges.high[::-1]
+    """Degrees once edges were added up to the cap, in the order of their numbers."""
+    low, high = edges.low, edges.high
     fast, degrees = compiled(), np.zeros(edges.count, np.int64)
     if int(edges.degrees.max(initial=0)) <= cap:
         return edges.degrees

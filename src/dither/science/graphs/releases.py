@@ -188,7 +188,11 @@ class _Upper:
     columns: Any
 
     def ends(self, confidence: float) -> Ends:
-        low, high = (np.asarray(end) for end in self.matrix.ends(confidence))
+        size = int(self.rows.max()) + 1
+        # where nothing is known, an end is one infinity for all entries
+        low, high = (
+            np.broadcast_to(end, (size, size)) for end in self.matrix.ends(confidence)
+        )
         return low[self.rows, self.columns], high[self.rows, self.columns]
 
 
