@@ -293,8 +293,9 @@ def test_tables_of_degrees():
 
 
 def test_average_clustering_is_refused_with_the_way_out():
-    with pytest.raises(ArgumentError, match="transitivity"):
-        graphs.average_clustering(KARATE, vertices=34, epsilon=1.0)
+    for ask in (graphs.average_clustering, graphs.clustering):
+        with pytest.raises(ArgumentError, match="transitivity"):
+            ask(KARATE, vertices=34, epsilon=1.0)
 
 
 def test_one_edge_moves_average_clustering_nearly_as_far_as_it_goes():

@@ -13,6 +13,7 @@ depends on the edges, and is not protected.
 
 from dither.science.graphs.functions import (
     average_clustering,
+    clustering,
     degrees,
     edges,
     mixing,
@@ -33,6 +34,7 @@ __all__ = [
     "DistributionRelease",
     "MixingRelease",
     "average_clustering",
+    "clustering",
     "degrees",
     "edges",
     "mixing",

@@ -32,6 +32,7 @@ from dither.science.graphs.vertices import group_numbers
 
 __all__ = [
     "average_clustering",
+    "clustering",
     "degrees",
     "edges",
     "mixing",
@@ -173,16 +174,19 @@ def transitivity(
     )
 
 
-def average_clustering(*_: Any, **__: Any) -> NoReturn:
-    """Refused: one edge can move the average of local clustering coefficients as far as
-    it goes.
+def clustering(*_: Any, **__: Any) -> NoReturn:
+    """Refused: one edge can move local clustering coefficients, and their average, as
+    far as they go.
     """
     raise ArgumentError(
-        "average_clustering",
-        "one edge moves the local clustering of many vertices at once, from 1 to near "
+        "clustering",
+        "is not offered: one edge moves the local clustering of many vertices at once, from 1 to near "
         "0 where all of them lean on it; noise for that hides every graph; ask for "
         "transitivity(graph, vertices=…), which is 3·triangles / wedges",
     )
+
+
+average_clustering = clustering
 
 
 @by_name("edges(graph, vertices=ids, epsilon=1.0)", AskingError)
