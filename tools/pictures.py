@@ -14,10 +14,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import networkx
+
 import dither
 from dither import local
 from dither.chart import Chart
 from dither.explain.picture import ACCENT, Axis, Panel, document
+from dither.science import graphs
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "dither"
@@ -306,6 +309,16 @@ def both() -> str:
     )
 
 
+def degrees() -> str:
+    """The degrees of a made-up graph of 2,000 vertices, at ε = 1."""
+    made = networkx.powerlaw_cluster_graph(2000, 5, 0.6, seed=1)
+    found = graphs.degrees(made, vertices=2000, epsilon=1)
+    return on_paper(
+        found.plot().svg(),
+        "A falling line of steps on logarithmic axes, inside of a narrow grey band",
+    )
+
+
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -319,6 +332,7 @@ def main() -> None:
             "burn_down": burn_down(clinic),
             "notebook": notebook(),
             "both": both(),
+            "degrees": degrees(),
         }
         os.chdir(ROOT)
     for name, svg in pictures.items():
