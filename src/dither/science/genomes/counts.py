@@ -1,0 +1,164 @@
+"""How many people have no, one or two copies of each variant's allele, by cluster.
+
+Everything is counted in whole numbers, in blocks that fit the processor's cache. What
+is not exactly 0, 1 or 2 is a missing call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.science.genomes.clusters import Roster
+
+__all__ = ["Counts", "Tally", "counted", "dosages", "plain"]
+
+Integers = NDArray[np.int64]
+
+BYTES = 255
+"""So many ones fit into a byte, so rows are added up in bytes and widened then."""
+WIDTH = 8192
+MISSING = 3
+"""A missing call: it fits every type of number, and is none of 0, 1 and 2."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """People with 0, 1 and 2 copies: one row for each cluster, one column for each
+    entry of the panel.
+    """
+
+    none: Integers
+    one: Integers
+    two: Integers
+
+    @property
+    def called(self) -> Integers:
+        """People whose genotype is there."""
+        return self.none + self.one + self.two
+
+    @property
+    def centred(self) -> Integers:
+        """The sum of (copies - 1) over people whose genotype is there."""
+        return self.two - self.none
+
+    @property
+    def carriers(self) -> Integers:
+        """People with the allele."""
+        return self.one + self.two
+
+
+@dataclass
+class Tally:
+    """Counts as they come in, block by block. Each entry of the panel is counted
+    once: of records that a file holds twice, the first one counts.
+    """
+
+    size: int
+    clusters: int
+    planes: Integers = field(init=False)
+    seen: NDArray[np.bool_] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.planes = np.zeros((3, self.clusters, self.size), np.int64)
+        self.seen = np.zeros(self.size, np.bool_)
+
+    def add(self, entries: Any, found: Integers) -> None:
+        """The counts of some entries: (3, clusters, entries)."""
+        each, first = np.unique(np.asarray(entries, np.intp), return_index=True)
+        fresh = ~self.seen[each]
+        each, first = each[fresh], first[fresh]
+        self.seen[each] = True
+        self.planes[:, :, each] = found[:, :, first]
+
+    def put(self, start: int, stop: int, found: Integers) -> None:
+        """The counts of entries side by side that no one counted before."""
+        self.seen[start:stop] = True
+        self.planes[:, :, start:stop] = found
+
+    def done(self) -> Counts:
+        return Counts(*self.planes)
+
+
+def groups(places: NDArray[np.intp], roster: Roster) -> list[NDArray[np.intp]]:
+    """The rows of each cluster."""
+    return [np.flatnonzero(places == one) for one in range(len(roster.names))]
+
+
+def counted(block: NDArray[Any], rows: Sequence[NDArray[np.intp]]) -> Integers:
+    """Counts of a block of people by variants: (3, clusters, variants)."""
+    found = np.zeros((3, len(rows), block.shape[1]), np.int64)
+    across = block.T.flags.c_contiguous and not block.flags.c_contiguous
+    count = _across if across or block.strides[0] < block.strides[1] else _down
+    for start in range(0, block.shape[1], WIDTH):
+        part = block[:, start : start + WIDTH]
+        for number, one in enumerate(rows):
+            whole = one.size == block.shape[0]
+            found[:, number, start : start + WIDTH] = count(
+                part if whole else _taken(part, one)
+            )
+    return found
+
+
+def _taken(part: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[Any]:
+    """Some people of a block. People who follow each other need no copy."""
+    if rows.size and rows[-1] - rows[0] + 1 == rows.size:
+        return part[rows[0] : rows[-1] + 1]
+    if part.strides[0] < part.strides[1]:
+        return part.T.take(rows, axis=1).T
+    return part.take(rows, axis=0)
+
+
+def _down(block: NDArray[Any]) -> Integers:
+    """A person's variants lie side by side: people are added up in bytes."""
+    found = np.zeros((3, block.shape[1]), np.int64)
+    for start in range(0, block.shape[0], BYTES):
+        part = block[start : start + BYTES]
+        for copies in range(3):
+            same = (part == copies).view(np.uint8)
+            found[copies] += np.add.reduce(same, axis=0, dtype=np.uint8)
+    return found
+
+
+def _across(block: NDArray[Any]) -> Integers:
+    """A variant's people lie side by side."""
+    turned = block.T
+    return np.stack(
+        [np.count_nonzero(turned == copies, axis=1) for copies in range(3)]
+    ).astype(np.int64)
+
+
+def plain(block: Any) -> NDArray[Any]:
+    """A block as numbers that can be compared with 0, 1 and 2; never fails."""
+    array = np.asarray(block)
+    if array.dtype.kind in "biuf":
+        return array
+    copies = np.full(array.shape, MISSING, np.int8)
+    for place in np.ndindex(array.shape):
+        copies[place] = _copies(array[place])
+    return copies
+
+
+def _copies(value: Any) -> int:
+    known = isinstance(value, int | float | np.integer | np.floating)
+    return int(value) if known and value in (0, 1, 2) else MISSING
+
+
+def dosages(calls: NDArray[Any], allele: Any = 1, most: Any = 1) -> NDArray[np.int8]:
+    """Copies of an allele from the two alleles of each person (last axis).
+
+    A call with a missing half, or of one allele only, is missing; phase does not
+    matter. `most` is the highest allele that the record has: one beyond is missing.
+    """
+    if calls.shape[-1] != 2:
+        return np.full(calls.shape[:-1], MISSING, np.int8)
+    first, second = calls[..., 0], calls[..., 1]
+    there = (first >= 0) & (second >= 0) & (first <= most) & (second <= most)
+    copies: NDArray[np.int8] = (first == allele).astype(np.int8)
+    copies += second == allele
+    copies[~there] = MISSING
+    return copies
