@@ -4,7 +4,21 @@ One person touches every variant, so the cost of an answer grows with the panel:
 it, and the clusters, from public knowledge and declare them.
 """
 
+from dither.science.genomes.association import chi2, top_snps
+from dither.science.genomes.beacon import Answer, Beacon, beacon
 from dither.science.genomes.frequencies import PERSON, frequencies
 from dither.science.genomes.releases import Frequencies
+from dither.science.genomes.statistics import ChiSquares, Chosen
 
-__all__ = ["PERSON", "Frequencies", "frequencies"]
+__all__ = [
+    "PERSON",
+    "Answer",
+    "Beacon",
+    "ChiSquares",
+    "Chosen",
+    "Frequencies",
+    "beacon",
+    "chi2",
+    "frequencies",
+    "top_snps",
+]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dither.axes import Axes, Scale
 from dither.picture import Line, Picture, Shape, Text
 
-__all__ = ["frequencies", "manhattan"]
+__all__ = ["frequencies", "manhattan", "ranking"]
 
 Reals = NDArray[np.float64]
 
@@ -120,3 +120,12 @@ def manhattan(
         shapes.append(axes.dot(at + 0.5, value[at]))
     head = Text(LEFT, 18, title, bold=True)
     return Picture.of(LEFT + width + 24, TOP + HIGH + BELOW, [*shapes, head], title)
+
+
+def ranking(title: str, names: Sequence[str]) -> Picture:
+    """Names below each other with their ranks."""
+    words = [f"{rank}. {name}" for rank, name in enumerate(names, 1)]
+    rows = [Text(12, 44 + 20 * at, word) for at, word in enumerate(words)]
+    width = max(240, 24 + 8 * max(map(len, words)))
+    head = Text(12, 20, title, bold=True)
+    return Picture.of(width, 52 + 20 * len(names), [head, *rows], title)
