@@ -73,7 +73,11 @@ def top_snps(
         value=np.array(names),
         sources=(paid.source,),
         keys=tuple(range(1, count + 1)),
-        notes=(declared, _shortfall(choice, groups, len(wanted))),
+        notes=(
+            f"all {count:,} choices together: {question.guarantee}",
+            declared,
+            _shortfall(choice, groups, len(wanted)),
+        ),
     )
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dither.science.genomes.clusters import Roster
 
-__all__ = ["Counts", "Tally", "counted", "dosages", "plain"]
+__all__ = ["MISSING", "Counts", "Integers", "Tally", "counted", "dosages", "plain"]
 
 Integers = NDArray[np.int64]
 
@@ -74,11 +74,6 @@ class Tally:
         each, first = each[fresh], first[fresh]
         self.seen[each] = True
         self.planes[:, :, each] = found[:, :, first]
-
-    def put(self, start: int, stop: int, found: Integers) -> None:
-        """The counts of entries side by side that no one counted before."""
-        self.seen[start:stop] = True
-        self.planes[:, :, start:stop] = found
 
     def done(self) -> Counts:
         return Counts(*self.planes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +43,13 @@ class Table(Release):
 
     def _lines(self) -> list[str]:
         """The first entries; a panel may be long."""
-        rows = self.rows()
         lines = [f"{self.what}, 95 % intervals"]
-        for key, value, low, high in rows[:SHOWN]:
+        columns = (self.keys or (), self.value, *self.interval())
+        for key, value, low, high in islice(zip(*columns, strict=True), SHOWN):
             name = clean(" ".join(key) if isinstance(key, tuple) else str(key))
             lines.append(f"  {name}: {value:.4g} ({low:.4g} to {high:.4g})")
-        if len(rows) > SHOWN:
-            lines.append(f"  … and {len(rows) - SHOWN:,} more")
+        if len(self) > SHOWN:
+            lines.append(f"  … and {len(self) - SHOWN:,} more")
         return lines
 
 
