@@ -188,7 +188,7 @@ def test_a_panel_that_is_too_large_is_refused_before_anything_is_spent() -> None
 
 
 def test_a_cost_too_small_for_any_panel_says_so() -> None:
-    with pytest.raises(ArgumentError, match="carries no variant"):
+    with pytest.raises(ArgumentError, match="This cost carries no variant"):
         genomes.frequencies([[1]], panel=["rs1"], samples=1, epsilon=0.01)
 
 

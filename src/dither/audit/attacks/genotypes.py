@@ -168,7 +168,7 @@ def markers(
             best, ties = _nearest(people[:, :count], table[:, :count])
             share.append(float(((best == count) & (ties == 1)).mean()))
             scores.append(best.astype(float))
-        rocs.append(Roc(*scores, guarantee))
+        rocs.append(Roc(scores[0], scores[1], guarantee))
     return Markers(known, tuple(shares[0]), tuple(shares[1]), tuple(rocs))
 
 

@@ -118,9 +118,9 @@ class Plan:
         ratio = self.deviation / COARSE
         fits = int(self.panel / (ratio**2 if self._gaussian else ratio))
         carried = (
-            f"this cost carries {fits:,} of the {self.panel:,} variants"
+            f"This cost carries {fits:,} of the {self.panel:,} variants"
             if fits
-            else "this cost carries no variant at all"
+            else "This cost carries no variant at all"
         )
         raise ArgumentError(
             "panel",
