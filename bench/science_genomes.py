@@ -221,7 +221,7 @@ def membership() -> tuple[list[Row], list[Goal]]:
         bound = Allowed(found.guarantee).area
         case = f"membership, ε = {epsilon:g}, δ = 1e-6"
         for kind, areas in seen.items():
-            mean, spread = np.mean(areas, axis=0)
+            mean, spread = np.mean(areas, axis=0).tolist()
             rows.append(Row(case, f"release, {kind}", "area under ROC", round(mean, 4)))
             name = f"{case}: area on {kind} less bound less 3 standard errors"
             goals.append(at_most(name, 0.0, round(mean - bound - 3 * spread, 4)))

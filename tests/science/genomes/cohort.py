@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -26,10 +25,11 @@ def names(count: int) -> list[str]:
     return [f"rs{number}" for number in range(count)]
 
 
-def all_tables(people: int, variants: int) -> Iterator[Table]:
-    """Every table of so many people and variants, missing calls included."""
-    for drawn in product(GENOTYPES, repeat=people * variants):
-        yield np.array(drawn, np.int8).reshape(people, variants)
+def all_columns(people: int) -> Table:
+    """Every column of a table of so many people, missing calls included, side by side:
+    every table of two variants is a pair of them.
+    """
+    return np.array(list(product(GENOTYPES, repeat=people)), np.int8).T
 
 
 def without(table: Table, person: int) -> Table:

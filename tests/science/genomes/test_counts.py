@@ -47,7 +47,9 @@ def test_what_is_not_0_1_or_2_is_missing() -> None:
 
 
 def test_objects_never_fail() -> None:
-    odd = np.array([[0, "2", None, b"1", object(), 2.0, True, 1e300]], object)
+    odd = np.array(
+        [[0, "2", None, b"1", object(), 2.0, True, 1e300, np.timedelta64(1)]], object
+    )
     found = counted(plain(odd), [np.array([0])])[:, 0]
     assert found.sum(axis=1).tolist() == [1, 1, 1]
 

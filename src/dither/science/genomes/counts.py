@@ -140,6 +140,7 @@ def plain(block: Any) -> NDArray[Any]:
 
 def _copies(value: Any) -> int:
     known = isinstance(value, int | float | np.integer | np.floating)
+    known = known and not isinstance(value, np.timedelta64)  # an integer to numpy
     return int(value) if known and value in (0, 1, 2) else MISSING
 
 

@@ -26,6 +26,7 @@ WEIGHTS = (7, 5)
 """How a sum and a count of calls weigh in the vector that is noised. Their ratio gives
 the shortest intervals for frequencies anywhere between 0 and 1; the optimum is flat.
 """
+MOST = 100_000_000
 FINE = 64
 """With noise of so many steps, rounding it to integers hardly widens an interval."""
 
@@ -46,8 +47,12 @@ class Plan:
     def of(
         cls, question: Question, panel: int, roster: Roster, calls: str | Fraction
     ) -> Plan:
-        plan = cls(question, panel, roster, calls)
-        plan = plan._for_error()
+        if panel * len(roster.names) > MOST:
+            raise ArgumentError(
+                "panel",
+                f"and clusters give more than {MOST:,} frequencies; ask for fewer",
+            )
+        plan = cls(question, panel, roster, calls)._for_error()
         if calls != COUNTED:
             return plan
         finer = max(0, math.ceil(math.log2(FINE / plan.mechanism.scale)))

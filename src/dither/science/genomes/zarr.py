@@ -109,7 +109,7 @@ def _found(
     alleles = _alleles(group, part)
     for record, name in enumerate(names):
         own = alleles[record]
-        known = panel.found(str(name), contigs[record], int(positions[record]), own)
+        known = panel.found(_text(name), contigs[record], int(positions[record]), own)
         for entry, allele in known:
             yield entry, record, allele, len(own) - 1
 
@@ -133,8 +133,12 @@ def _alleles(group: Any, part: slice) -> list[tuple[str, ...]]:
     if "variant_allele" not in group:
         return [("", "")] * (part.stop - part.start)
     rows = group["variant_allele"][part]
-    return [tuple(str(one) for one in row if str(one)) for row in rows]
+    return [tuple(text for text in _texts(row) if text) for row in rows]
 
 
 def _texts(values: Any) -> list[str]:
-    return [str(one) for one in values]
+    return [_text(one) for one in values]
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
