@@ -92,3 +92,15 @@ def test_rounding_and_maps_leave_a_plain_release() -> None:
     found = released().round(2)
     assert not isinstance(found, Frequencies)
     assert len(found.value) == 6
+
+
+def test_other_forms() -> None:
+    found = released()
+    lines = (found.to_csv() or "").splitlines()
+    assert lines[0] == "cluster,variant,frequency,low,high"
+    assert len(lines) == 7
+    assert found._repr_html_().startswith("<pre>allele frequency")
+    assert '"guarantee"' in found.to_json()
+    chosen = genomes.top_snps(cohort(20, 3), [1, 0] * 10, 2, panel=PANEL, epsilon=1)
+    assert (chosen.to_csv() or "").startswith("rank,variant\n1,")
+    assert "top variants" in chosen.to_json()

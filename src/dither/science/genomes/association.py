@@ -21,7 +21,7 @@ from dither.science.genomes.counts import Counts
 from dither.science.genomes.frequencies import PERSON
 from dither.science.genomes.panel import Panel
 from dither.science.genomes.plan import root_up
-from dither.science.genomes.reading import genotypes
+from dither.science.genomes.reading import dataset_of, genotypes, read
 from dither.science.genomes.statistics import ChiSquares, Chosen, Within
 
 __all__ = ["chi2", "top_snps"]
@@ -62,10 +62,10 @@ def top_snps(
     data = genotypes(X, variants)
     data.check(groups.roster)
     declared = note(f"panel of {len(wanted):,} variants, and cases", provenance)
-    question = Question.of("top variants", cost, unit=PERSON)
+    question = Question.of("top variants", cost, unit=PERSON, dataset=dataset_of(data))
     choice = _choice(question, count, max(groups.weights))
     with question.paying(choice.guarantee) as paid, np.errstate(all="ignore"):
-        scores = abs(groups.difference(data.count(wanted, groups.roster)))
+        scores = abs(groups.difference(read(data, wanted, groups.roster, paid)))
         chosen = choice.release(scores)
     names = tuple(wanted.names[at] for at in chosen)
     return Chosen(
@@ -85,7 +85,9 @@ def _choice(question: Question, k: int, sensitivity: int) -> TopK:
     """k choices for what was stated."""
     rho = question.rho
     epsilon = question.epsilon if rho is None else None
-    return TopK(k=k, sensitivity=sensitivity, epsilon=epsilon, rho=rho, unit=PERSON)
+    return TopK(
+        k=k, sensitivity=sensitivity, epsilon=epsilon, rho=rho, unit=question.unit
+    )
 
 
 def _shortfall(choice: TopK, groups: Cases, candidates: int) -> str:
@@ -129,8 +131,8 @@ def chi2(
     data = genotypes(X, variants)
     data.check(groups.roster)
     declared = note(f"panel of {len(wanted):,} variants, and cases", provenance)
-    question = Question.of("allelic χ²", cost, unit=unit)
-    _check_account(question)
+    question = Question.of("allelic χ²", cost, unit=unit, dataset=dataset_of(data))
+    _check_account(question, unit.relation)
     moved = sensitivity(*groups.sizes, 2 if question.replacing else 1)
     question = _for_error(question, moved, len(wanted))
     mechanism = question.vector(
@@ -139,7 +141,7 @@ def chi2(
     )
     with question.paying(mechanism.guarantee) as paid, np.errstate(all="ignore"):
         noisy = mechanism.release(
-            _statistics(data.count(wanted, groups.roster), groups)
+            _statistics(read(data, wanted, groups.roster, paid), groups)
         )
     people = sum(groups.sizes)
     spread = Within(noisy, mechanism, len(wanted), 2.0 * people)
@@ -161,18 +163,19 @@ def _relation(relation: Any) -> Relation:
         raise ArgumentError("relation", words) from None
 
 
-def _check_account(question: Question) -> None:
+def _check_account(question: Question, relation: Relation) -> None:
     """Say where an account of the other relation would refuse (rule R7)."""
     terms = getattr(question.account, "terms", None)
-    if terms is None or terms.unit == question.unit:
+    if terms is None or terms.unit == replace(question.unit, relation=relation):
         return
     ways = (
         'open an account with Unit("person", "replace") for it, or pass '
         'relation="add/remove" to charge this one'
-        if question.replacing
+        if relation is Relation.REPLACE
         else 'open an account with Unit("person") for it, or leave relation out'
     )
-    words = f"is about {terms.unit}, but this promise is about {question.unit}; {ways}"
+    wanted = replace(question.unit, relation=relation)
+    words = f"is about {terms.unit}, but this promise is about {wanted}; {ways}"
     raise UnitMismatch("budget", words)
 
 

@@ -24,7 +24,7 @@ from dither.science.genomes.clusters import Roster
 from dither.science.genomes.frequencies import PERSON
 from dither.science.genomes.panel import Panel
 from dither.science.genomes.plan import root_up
-from dither.science.genomes.reading import genotypes
+from dither.science.genomes.reading import dataset_of, genotypes, read
 from dither.science.genomes.releases import plainly
 from dither.text import clean
 
@@ -166,11 +166,11 @@ def beacon(
     data = genotypes(X, variants)
     data.check(roster)
     declared = note(f"panel of {len(wanted):,} variants and roster", provenance)
-    question = Question.of("beacon", cost, unit=PERSON)
+    question = Question.of("beacon", cost, unit=PERSON, dataset=dataset_of(data))
     mechanism = question.vector(most, root_up(most))
     from_on = _threshold(threshold, mechanism)
     with question.paying(mechanism.guarantee) as paid, np.errstate(all="ignore"):
-        carriers = data.count(wanted, roster).carriers[0]
+        carriers = read(data, wanted, roster, paid).carriers[0]
     return Beacon(
         wanted,
         carriers,

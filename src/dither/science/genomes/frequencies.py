@@ -17,7 +17,7 @@ from dither.science.genomes.counts import Counts
 from dither.science.genomes.panel import Panel
 from dither.science.genomes.plan import COMPLETE, COUNTED, Plan, calls_of
 from dither.science.genomes.ratios import Ratio, shrunk
-from dither.science.genomes.reading import genotypes
+from dither.science.genomes.reading import dataset_of, genotypes, read
 from dither.science.genomes.releases import Frequencies
 from dither.science.genomes.spreads import Bounded, Counted
 
@@ -67,14 +67,16 @@ def frequencies(
     data = genotypes(X, variants)
     data.check(roster)
     declared = note(f"panel of {len(wanted):,} variants and clusters", provenance)
-    question = Question.of("allele frequencies", cost, unit=PERSON)
+    question = Question.of(
+        "allele frequencies", cost, unit=PERSON, dataset=dataset_of(data)
+    )
     plan = Plan.of(question, len(wanted), roster, how)
     plan.check(coarse)
     with (
         plan.question.paying(plan.mechanism.guarantee) as paid,
         np.errstate(all="ignore"),
     ):
-        found = noised(data.count(wanted, roster), plan)
+        found = noised(read(data, wanted, roster, paid), plan)
     return _release(found, plan, wanted, paid, declared)
 
 

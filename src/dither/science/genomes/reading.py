@@ -5,19 +5,23 @@ only where its type was passed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from dither.dataset import Dataset
 from dither.errors import ArgumentError
+from dither.question import Paid
 from dither.science.genomes.clusters import Roster
 from dither.science.genomes.counts import Counts
 from dither.science.genomes.matrix import Calls, Frame, Matrix
 from dither.science.genomes.panel import Panel
 from dither.science.genomes.plink import Plink
+from dither.science.genomes.stored import Stored
 from dither.science.genomes.vcf import Vcf
 from dither.science.genomes.zarr import VcfZarr
 
-__all__ = ["Genotypes", "genotypes"]
+__all__ = ["Genotypes", "dataset_of", "genotypes", "read"]
 
 WAY_OUT = (
     "pass a matrix of people by variants with 0, 1 or 2 copies, a .bed, .vcf or .bcf "
@@ -41,6 +45,8 @@ def genotypes(data: Any, variants: Any = None) -> Genotypes:
     """The data behind `X`, not yet read. `variants` names the columns of a matrix."""
     if isinstance(data, str | Path):
         return _file(Path(data))
+    if isinstance(data, Dataset):
+        return Stored(data)
     home = type(data).__module__.partition(".")[0]
     if home == "zarr" and hasattr(data, "members"):
         return VcfZarr(data)
@@ -55,6 +61,18 @@ def genotypes(data: Any, variants: Any = None) -> Genotypes:
         return Calls(data, names)
     kind = type(data).__name__
     raise ArgumentError("X", f"is not understood ({kind}); {WAY_OUT}")
+
+
+def dataset_of(data: Genotypes) -> Dataset | None:
+    """The dataset whose account pays, if the data is in one."""
+    return data.dataset if isinstance(data, Stored) else None
+
+
+def read(data: Genotypes, panel: Panel, roster: Roster, paid: Paid) -> Counts:
+    """Counts of what was paid for."""
+    if isinstance(data, Stored):
+        data = replace(data, receipt=paid.receipt)
+    return data.count(panel, roster)
 
 
 def _file(path: Path) -> Genotypes:

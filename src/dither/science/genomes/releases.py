@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import html
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -37,6 +40,21 @@ class Table(Release):
     def to_polars(self) -> Any:
         """A Polars frame, with the ends of the intervals."""
         return frames.package("polars").DataFrame(self._columns())
+
+    def to_csv(self, path: str | Path | None = None) -> str | None:
+        """CSV text, or a file of it, with the ends of the intervals."""
+        columns = self._columns()
+        held = io.StringIO(newline="")
+        writer = csv.writer(held, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+        if path is None:
+            return held.getvalue()
+        Path(path).write_text(held.getvalue(), encoding="utf-8")
+        return None
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
 
     def _derived(self, **changes: Any) -> Release:
         return plainly(self, **changes)

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.errors import ArgumentError, MissingExtra
+from dither import frames
+from dither.errors import ArgumentError
 from dither.science.genomes.clusters import Roster
 from dither.science.genomes.counts import Counts, Tally, counted, dosages, groups
 from dither.science.genomes.panel import Panel
@@ -39,8 +40,8 @@ class Vcf:
         """Whether the file is there and can be read here at all."""
         if not self.path.is_file():
             raise ArgumentError("X", f"there is no file {self.path.name}")
-        if self.path.suffix == ".bcf" and not _has_cyvcf2():
-            raise MissingExtra("cyvcf2", "science")
+        if self.path.suffix == ".bcf":
+            frames.package("cyvcf2")
 
     def count(self, panel: Panel, roster: Roster) -> Counts:
         tally = Tally(len(panel), len(roster.names))

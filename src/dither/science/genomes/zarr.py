@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.errors import ArgumentError, MissingExtra
+from dither import frames
+from dither.errors import ArgumentError
 from dither.science.genomes.clusters import Roster
 from dither.science.genomes.counts import (
     Counts,
@@ -52,10 +53,7 @@ class VcfZarr:
     def _group(self) -> Any:
         if not isinstance(self.store, Path):
             return self.store
-        try:
-            import zarr
-        except ImportError:
-            raise MissingExtra("zarr", "science") from None
+        zarr = frames.package("zarr")
         try:
             return zarr.open_group(str(self.store), mode="r")
         except Exception:
