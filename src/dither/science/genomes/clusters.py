@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.privacy.numbers import whole
-from dither.science.genomes.panel import repeated
+from dither.science.genomes.panel import repeated, text
 from dither.text import clean
 
 __all__ = ["ALL", "NOBODY", "Roster"]
@@ -79,7 +79,7 @@ class Roster:
             return found
         left = dict(zip(self.ids, self.labels, strict=True))
         for at, name in zip(range(count), ids, strict=False):
-            found[at] = left.pop(str(name), NOBODY)
+            found[at] = left.pop(text(name), NOBODY)
         return found
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from dither.errors import ArgumentError
 from dither.text import clean
 
-__all__ = ["Panel", "Place", "known_at", "repeated"]
+__all__ = ["Panel", "Place", "known_at", "repeated", "text"]
 
 Place = tuple[str, int, str, str]
 """Chromosome, position, reference allele, alternative allele."""
@@ -77,6 +77,11 @@ class Panel:
             place = (chromosome, position, reference, other)
             if place in self.by_place:
                 yield self.by_place[place], number
+
+
+def text(value: Any) -> str:
+    """An id or an allele as text; some files and tables hold bytes."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def repeated(names: Sequence[str]) -> str | None:

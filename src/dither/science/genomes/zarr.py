@@ -23,7 +23,7 @@ from dither.science.genomes.counts import (
     dosages,
     groups,
 )
-from dither.science.genomes.panel import Panel
+from dither.science.genomes.panel import Panel, text
 
 __all__ = ["VcfZarr"]
 
@@ -107,7 +107,7 @@ def _found(
     alleles = _alleles(group, part)
     for record, name in enumerate(names):
         own = alleles[record]
-        known = panel.found(_text(name), contigs[record], int(positions[record]), own)
+        known = panel.found(text(name), contigs[record], int(positions[record]), own)
         for entry, allele in known:
             yield entry, record, allele, len(own) - 1
 
@@ -131,12 +131,8 @@ def _alleles(group: Any, part: slice) -> list[tuple[str, ...]]:
     if "variant_allele" not in group:
         return [("", "")] * (part.stop - part.start)
     rows = group["variant_allele"][part]
-    return [tuple(text for text in _texts(row) if text) for row in rows]
+    return [tuple(one for one in _texts(row) if one) for row in rows]
 
 
 def _texts(values: Any) -> list[str]:
-    return [_text(one) for one in values]
-
-
-def _text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return [text(one) for one in values]
