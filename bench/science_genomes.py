@@ -285,20 +285,28 @@ group.create_array("variant_id", data=ids, chunks=(1000,))
 group.create_array("sample_id", data=np.array([f"s{at}" for at in range(people)], text))
 """
 READ = """
-import resource, sys
+import sys
+from pathlib import Path
 from dither.science.genomes.clusters import Roster
 from dither.science.genomes.panel import Panel
 from dither.science.genomes.reading import genotypes
 path, variants, people = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 panel = Panel.of([f"rs{at}" for at in range(0, variants, variants // 1000)])
 roster = Roster.of(None, [f"s{at}" for at in range(people)])
+def peak():
+    # since this program began: getrusage would count what forked it as well
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if "VmHWM" in line)
+before = peak()
 assert genotypes(path).count(panel, roster).called.min() == people
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+print(before, peak())
 """
 
 
 def memory() -> tuple[list[Row], Goal]:
-    people, peaks, rows = 1000, [], []
+    people, rows = 1000, []
+    peaks: list[float] = []
+    sizes: list[float] = []
     for variants in (10_000, 80_000):
         with tempfile.TemporaryDirectory() as folder:
             store = str(Path(folder) / "cohort.vcz")
@@ -306,13 +314,16 @@ def memory() -> tuple[list[Row], Goal]:
             subprocess.run([sys.executable, "-c", WRITE, *told], check=True)
             command = [sys.executable, "-c", READ, *told]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
-        peaks.append(float(done.stdout))
+        before, peak = map(float, done.stdout.split())
+        peaks.append(peak)
+        sizes.append(2 * variants * people / 2**20)
         case = f"VCF-Zarr of {variants:,} variants, {people:,} people"
-        rows.append(Row(case, "dither", "peak memory (MB)", round(peaks[-1])))
-        size = 2 * variants * people / 2**20
-        rows.append(Row(case, "calls unpacked", "size (MB)", round(size)))
-    ratio = peaks[1] / peaks[0]
-    return rows, at_most("VCF-Zarr of 8 times the variants: peak memory", 1.2, ratio)
+        rows.append(Row(case, "before it reads", "peak memory (MB)", round(before)))
+        rows.append(Row(case, "dither", "peak memory (MB)", round(peak)))
+        rows.append(Row(case, "calls unpacked", "size (MB)", round(sizes[-1])))
+    grown = (peaks[1] - peaks[0]) / (sizes[1] - sizes[0])
+    name = "VCF-Zarr of 8 times the variants: growth of the peak over that of the calls"
+    return rows, at_most(name, 0.1, round(grown, 3))
 
 
 def run() -> Report:
