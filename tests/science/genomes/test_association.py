@@ -239,5 +239,7 @@ def test_bad_questions() -> None:
     plain: dict[str, Any] = {"panel": ["rs0"], "epsilon": 1}
     with pytest.raises(ArgumentError, match="at most the panel's 1"):
         genomes.top_snps([[1]], [1, 0], 2, **plain)
+    with pytest.raises(ArgumentError, match="take too long"):
+        genomes.top_snps([[1]], [1, 0], 40_000, panel=names(40_000), epsilon=1)
     with pytest.raises(ArgumentError, match="relation"):
         genomes.chi2([[1]], [1, 0], relation="swap", **plain)

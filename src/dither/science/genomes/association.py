@@ -26,6 +26,9 @@ from dither.science.genomes.statistics import ChiSquares, Chosen, Within
 
 __all__ = ["chi2", "top_snps"]
 
+MOST = 1_000_000_000
+"""Draws of noise that one question may take: each choice looks at every variant."""
+
 
 @by_name("top_snps(X, case, 10, panel=ids, epsilon=3)", Asking)
 def top_snps(
@@ -54,11 +57,7 @@ def top_snps(
     Assumes: as for `frequencies`; case labels are public and do not change.
     """
     wanted, groups = Panel.of(panel), Cases.of(case, samples)
-    count = whole("k", k, "pass how many variants are wanted")
-    if count > len(wanted):
-        raise ArgumentError(
-            "k", f"must be at most the panel's {len(wanted):,} variants"
-        )
+    count = _wanted(k, len(wanted))
     data = genotypes(X, variants)
     data.check(groups.roster)
     declared = note(f"panel of {len(wanted):,} variants, and cases", provenance)
@@ -79,6 +78,19 @@ def top_snps(
             _shortfall(choice, groups, len(wanted)),
         ),
     )
+
+
+def _wanted(k: int, variants: int) -> int:
+    count = whole("k", k, "pass how many variants are wanted")
+    if count > variants:
+        raise ArgumentError("k", f"must be at most the panel's {variants:,} variants")
+    if count * variants > MOST:
+        raise ArgumentError(
+            "k",
+            f"choices among {variants:,} variants would take too long; ask "
+            f"for at most {max(1, MOST // variants):,}",
+        )
+    return count
 
 
 def _choice(question: Question, k: int, sensitivity: int) -> TopK:
