@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dither.science.genomes.counts import Tally, counted, dosages, groups, plain
+from dither.science.genomes.panel import ABSENT, ANY
 from tests.science.genomes.cohort import cohort
 
 PLACES = np.array([0, 1, 0, -1, 1, 0] * 50)
@@ -58,19 +59,33 @@ def test_calls_with_a_missing_half_are_missing_and_phase_does_not_matter() -> No
     calls = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [-1, 1], [0, -2], [-1, -1]])
     assert dosages(calls).tolist() == [0, 1, 1, 2, 3, 3, 3]
     assert dosages(calls[:, :1]).tolist() == [3] * 7
+    wide = np.hstack([calls, np.full((7, 1), -2)])
+    assert dosages(wide).tolist() == [0, 1, 1, 2, 3, 3, 3]
 
 
 def test_the_declared_allele_of_several_is_counted() -> None:
     calls = np.array([[0, 2], [2, 2], [1, 2], [0, 1], [2, 3]])
     assert dosages(calls, 2, most=2).tolist() == [1, 2, 1, 0, 3]
+    assert dosages(calls, ANY, most=2).tolist() == [1, 2, 2, 1, 3]
+    assert dosages(calls, ABSENT, most=2).tolist() == [0, 0, 0, 0, 3]
 
 
 def test_an_entry_counts_once() -> None:
-    tally = Tally(2, 1)
+    tally = Tally(3, np.array([9]))
     tally.add([1, 1], np.array([[[1, 2]], [[3, 4]], [[5, 6]]]))
     tally.add([1, 0], np.array([[[7, 8]], [[7, 8]], [[7, 8]]]))
-    assert tally.done().none.tolist() == [[8, 1]]
-    assert tally.done().two.tolist() == [[8, 5]]
+    assert tally.done().none.tolist() == [[8, 1, 0]]
+    assert tally.done().two.tolist() == [[8, 5, 0]]
+    assert tally.done().with_reference().none.tolist() == [[8, 1, 9]]
+
+
+def test_a_record_that_names_the_allele_goes_before_one_that_does_not() -> None:
+    tally = Tally(1, np.array([9]))
+    planes = np.array([[[1, 2, 3]], [[0, 0, 0]], [[0, 0, 0]]])
+    tally.add([0], planes[:, :, :1], False)
+    assert tally.done().none.tolist() == [[1]]
+    tally.add([0, 0], planes[:, :, 1:], np.array([False, True]))
+    assert tally.done().none.tolist() == [[3]]
 
 
 def test_groups_leave_out_who_is_in_no_cluster() -> None:

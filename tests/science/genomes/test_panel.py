@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dither import ArgumentError
-from dither.science.genomes.panel import Panel, known_at
+from dither.science.genomes.panel import ABSENT, ANY, Panel, known_at
 
 
 @pytest.mark.parametrize(
@@ -25,12 +25,14 @@ def test_a_variant_is_named_once() -> None:
         Panel.of([("1", 5, "A", "G"), "1:5:A:G"])
 
 
-def test_an_id_of_several_alternatives_is_passed_over() -> None:
+def test_an_id_counts_any_alternative_and_a_place_its_own() -> None:
     panel = Panel.of(["rs1", ("1", 5, "A", "T")])
-    assert list(panel.found("rs1", "1", 5, ("A", "G"))) == [(0, 1)]
-    assert list(panel.found("rs1;rs9", "1", 6, ("A", "G"))) == [(0, 1)]
-    assert list(panel.found("rs1", "1", 5, ("A", "G", "T"))) == [(1, 2)]
-    assert list(panel.found("rs1", "1", 5, ("A",))) == []
+    by_id, absent = (0, ANY, True), (1, ABSENT, False)
+    assert list(panel.found("rs1", "1", 5, ("A", "G"))) == [by_id, absent]
+    assert list(panel.found("rs1;rs9", "1", 6, ("A", "G"))) == [by_id]
+    assert list(panel.found("rs1", "1", 5, ("A", "G", "T"))) == [by_id, (1, 2, True)]
+    assert list(panel.found("", "1", 5, ("A",))) == [absent]
+    assert list(panel.found("", "1", 5, ("C", "T"))) == []
     assert list(panel.found("", "1", 5, ())) == []
 
 

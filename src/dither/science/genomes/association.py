@@ -21,7 +21,13 @@ from dither.science.genomes.counts import Counts
 from dither.science.genomes.frequencies import PERSON
 from dither.science.genomes.panel import Panel
 from dither.science.genomes.plan import root_up
-from dither.science.genomes.reading import dataset_of, genotypes, read
+from dither.science.genomes.reading import (
+    MISSING,
+    absent_of,
+    dataset_of,
+    genotypes,
+    read,
+)
 from dither.science.genomes.statistics import ChiSquares, Chosen, Within
 
 __all__ = ["chi2", "top_snps"]
@@ -39,6 +45,7 @@ def top_snps(
     panel: Any,
     samples: Any = None,
     variants: Any = None,
+    absent: str = MISSING,
     provenance: str | None = None,
     **cost: Unpack[Asking],
 ) -> Chosen:
@@ -58,13 +65,15 @@ def top_snps(
     """
     wanted, groups = Panel.of(panel), Cases.of(case, samples)
     count = _wanted(k, len(wanted))
-    data = genotypes(X, variants)
+    data, reference = genotypes(X, variants), absent_of(absent)
     data.check(groups.roster)
     declared = note(f"panel of {len(wanted):,} variants, and cases", provenance)
     question = Question.of("top variants", cost, unit=PERSON, dataset=dataset_of(data))
     choice = _choice(question, count, max(groups.weights))
     with question.paying(choice.guarantee) as paid, np.errstate(all="ignore"):
-        scores = abs(groups.difference(read(data, wanted, groups.roster, paid)))
+        scores = abs(
+            groups.difference(read(data, wanted, groups.roster, paid, reference))
+        )
         chosen = choice.release(scores)
     names = tuple(wanted.names[at] for at in chosen)
     return Chosen(
@@ -119,6 +128,7 @@ def chi2(
     panel: Any,
     samples: Any = None,
     variants: Any = None,
+    absent: str = MISSING,
     relation: str = Relation.REPLACE,
     provenance: str | None = None,
     **cost: Unpack[AskingError],
@@ -140,7 +150,7 @@ def chi2(
     """
     wanted, groups = Panel.of(panel), Cases.of(case, samples)
     unit = replace(PERSON, relation=_relation(relation))
-    data = genotypes(X, variants)
+    data, reference = genotypes(X, variants), absent_of(absent)
     data.check(groups.roster)
     declared = note(f"panel of {len(wanted):,} variants, and cases", provenance)
     question = Question.of("allelic χ²", cost, unit=unit, dataset=dataset_of(data))
@@ -153,7 +163,7 @@ def chi2(
     )
     with question.paying(mechanism.guarantee) as paid, np.errstate(all="ignore"):
         noisy = mechanism.release(
-            _statistics(read(data, wanted, groups.roster, paid), groups)
+            _statistics(read(data, wanted, groups.roster, paid, reference), groups)
         )
     people = sum(groups.sizes)
     spread = Within(noisy, mechanism, len(wanted), 2.0 * people)

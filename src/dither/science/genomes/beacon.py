@@ -24,7 +24,13 @@ from dither.science.genomes.clusters import Roster
 from dither.science.genomes.frequencies import PERSON
 from dither.science.genomes.panel import Panel
 from dither.science.genomes.plan import root_up
-from dither.science.genomes.reading import dataset_of, genotypes, read
+from dither.science.genomes.reading import (
+    MISSING,
+    absent_of,
+    dataset_of,
+    genotypes,
+    read,
+)
 from dither.science.genomes.releases import plainly
 from dither.text import clean
 
@@ -141,6 +147,7 @@ def beacon(
     questions: int,
     samples: Any,
     variants: Any = None,
+    absent: str = MISSING,
     threshold: int | None = None,
     provenance: str | None = None,
     **cost: Unpack[Asking],
@@ -163,14 +170,14 @@ def beacon(
     """
     wanted, roster = Panel.of(panel), Roster.of(None, samples, "samples")
     most = whole("questions", questions, "pass how many variants may be asked about")
-    data = genotypes(X, variants)
+    data, reference = genotypes(X, variants), absent_of(absent)
     data.check(roster)
     declared = note(f"panel of {len(wanted):,} variants and roster", provenance)
     question = Question.of("beacon", cost, unit=PERSON, dataset=dataset_of(data))
     mechanism = question.vector(most, root_up(most))
     from_on = _threshold(threshold, mechanism)
     with question.paying(mechanism.guarantee) as paid, np.errstate(all="ignore"):
-        carriers = read(data, wanted, roster, paid).carriers[0]
+        carriers = read(data, wanted, roster, paid, reference).carriers[0]
     return Beacon(
         wanted,
         carriers,

@@ -112,7 +112,8 @@ def _paired(clusters: Sequence[Any]) -> bool:
 
 def _cluster(label: Any) -> str | None:
     """A cluster's name. None and NaN put a person into no cluster."""
-    absent = label is None or (isinstance(label, float) and math.isnan(label))
+    nan = isinstance(label, float | np.floating) and math.isnan(label)
+    absent = label is None or nan or type(label).__name__ in ("NAType", "NaTType")
     return None if absent else str(label)
 
 
@@ -139,6 +140,8 @@ def _count(samples: Any, rows: tuple[str, ...] | None, argument: str) -> int:
             "with the people's ids or how many there are",
         )
     if rows is not None:
+        if not rows:
+            raise ArgumentError("samples", "must name the people of the study")
         return len(rows)
     count = whole("samples", samples, "pass how many people the study has")
     if count > MOST:

@@ -7,13 +7,14 @@ is not exactly 0, 1 or 2 is a missing call.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dither.science.genomes.clusters import Roster
+from dither.science.genomes.panel import ANY
 
 __all__ = ["MISSING", "Counts", "Integers", "Tally", "counted", "dosages", "plain"]
 
@@ -22,6 +23,9 @@ Integers = NDArray[np.int64]
 BYTES = 255
 """So many ones fit into a byte, so rows are added up in bytes and widened then."""
 WIDTH = 8192
+FILL = -2
+UNKNOWN = 64
+"""More alleles than any record has, where their list is not known."""
 MISSING = 3
 """A missing call: it fits every type of number, and is none of 0, 1 and 2."""
 
@@ -35,6 +39,18 @@ class Counts:
     none: Integers
     one: Integers
     two: Integers
+    seen: NDArray[np.bool_] | None = None
+    present: Integers | None = None
+    """Which entries have a record, and how many people of each cluster the data has."""
+
+    def with_reference(self) -> Counts:
+        """The same, where all who are there have no copies at entries that have no
+        record: files that list only what somebody carries mean that.
+        """
+        assert self.seen is not None
+        assert self.present is not None
+        none = np.where(self.seen[None, :], self.none, self.present[:, None])
+        return replace(self, none=none)
 
     @property
     def called(self) -> Integers:
@@ -55,28 +71,42 @@ class Counts:
 @dataclass
 class Tally:
     """Counts as they come in, block by block. Each entry of the panel is counted
-    once: of records that a file holds twice, the first one counts.
+    once: of records that a file holds twice, the first one counts, and one that names
+    the entry's allele before one that does not.
     """
 
     size: int
-    clusters: int
+    present: Integers
     planes: Integers = field(init=False)
-    seen: NDArray[np.bool_] = field(init=False)
+    level: NDArray[np.int8] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.planes = np.zeros((3, self.clusters, self.size), np.int64)
-        self.seen = np.zeros(self.size, np.bool_)
+        self.planes = np.zeros((3, self.present.size, self.size), np.int64)
+        self.level = np.zeros(self.size, np.int8)
 
-    def add(self, entries: Any, found: Integers) -> None:
-        """The counts of some entries: (3, clusters, entries)."""
-        each, first = np.unique(np.asarray(entries, np.intp), return_index=True)
-        fresh = ~self.seen[each]
-        each, first = each[fresh], first[fresh]
-        self.seen[each] = True
-        self.planes[:, :, each] = found[:, :, first]
+    @classmethod
+    def of(cls, size: int, places: NDArray[np.intp], roster: Roster) -> Tally:
+        """For so many entries, and people in these clusters."""
+        known = places[places >= 0]
+        return cls(size, np.bincount(known, minlength=len(roster.names)))
+
+    def add(self, entries: Any, found: Integers, named: Any = True) -> None:
+        """The counts of some entries: (3, clusters, entries). `named` says whether the
+        record has the allele that is counted.
+        """
+        entries = np.asarray(entries, np.intp)
+        sure = np.broadcast_to(named, entries.shape)
+        for level, some in ((2, sure), (1, ~sure)):
+            places = np.flatnonzero(some)
+            each, first = np.unique(entries[places], return_index=True)
+            fresh = self.level[each] < level
+            each, first = each[fresh], places[first[fresh]]
+            self.level[each] = level
+            self.planes[:, :, each] = found[:, :, first]
 
     def done(self) -> Counts:
-        return Counts(*self.planes)
+        none, one, two = self.planes
+        return Counts(none, one, two, self.level > 0, self.present)
 
 
 def groups(places: NDArray[np.intp], roster: Roster) -> list[NDArray[np.intp]]:
@@ -140,21 +170,32 @@ def plain(block: Any) -> NDArray[Any]:
 
 def _copies(value: Any) -> int:
     known = isinstance(value, int | float | np.integer | np.floating)
-    known = known and not isinstance(value, np.timedelta64)  # an integer to numpy
-    return int(value) if known and value in (0, 1, 2) else MISSING
+    if not known or isinstance(value, np.timedelta64):  # an integer to numpy
+        return MISSING
+    try:
+        return int(value) if value in (0, 1, 2) else MISSING
+    except Exception:  # whatever a type of somebody's own does
+        return MISSING
 
 
-def dosages(calls: NDArray[Any], allele: Any = 1, most: Any = 1) -> NDArray[np.int8]:
-    """Copies of an allele from the two alleles of each person (last axis).
+def dosages(
+    calls: NDArray[Any], allele: Any = ANY, most: Any = UNKNOWN
+) -> NDArray[np.int8]:
+    """Copies of an allele, or of all but the reference, from the alleles of each person
+    (last axis).
 
-    A call with a missing half, or of one allele only, is missing; phase does not
-    matter. `most` is the highest allele that the record has: one beyond is missing.
+    A call with a missing half, or of other than two alleles, is missing; phase does not
+    matter. The last axis is as wide as the call with the most alleles, and filled up
+    with FILL. `most` is the highest allele that the record has: one beyond is missing.
     """
-    if calls.shape[-1] != 2:
+    if calls.shape[-1] < 2:
         return np.full(calls.shape[:-1], MISSING, np.int8)
     first, second = calls[..., 0], calls[..., 1]
     there = (first >= 0) & (second >= 0) & (first <= most) & (second <= most)
-    copies: NDArray[np.int8] = (first == allele).astype(np.int8)
-    copies += second == allele
+    there &= (calls[..., 2:] == FILL).all(axis=-1)
+    wanted = np.asarray(allele)
+    copies = np.zeros(first.shape, np.int8)
+    for half in (first, second):
+        copies += np.where(wanted == ANY, half > 0, half == wanted)
     copies[~there] = MISSING
     return copies

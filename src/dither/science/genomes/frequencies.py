@@ -17,7 +17,13 @@ from dither.science.genomes.counts import Counts
 from dither.science.genomes.panel import Panel
 from dither.science.genomes.plan import COMPLETE, COUNTED, Plan, calls_of
 from dither.science.genomes.ratios import Ratio, shrunk
-from dither.science.genomes.reading import dataset_of, genotypes, read
+from dither.science.genomes.reading import (
+    MISSING,
+    absent_of,
+    dataset_of,
+    genotypes,
+    read,
+)
 from dither.science.genomes.releases import Frequencies
 from dither.science.genomes.spreads import Bounded, Counted
 
@@ -36,6 +42,7 @@ def frequencies(
     clusters: Any = None,
     samples: Any = None,
     variants: Any = None,
+    absent: str = MISSING,
     calls: Any = COUNTED,
     coarse: bool = False,
     provenance: str | None = None,
@@ -64,7 +71,7 @@ def frequencies(
     """
     wanted, roster = Panel.of(panel), Roster.of(clusters, samples)
     how = calls_of(calls)
-    data = genotypes(X, variants)
+    data, reference = genotypes(X, variants), absent_of(absent)
     data.check(roster)
     declared = note(f"panel of {len(wanted):,} variants and clusters", provenance)
     question = Question.of(
@@ -76,7 +83,7 @@ def frequencies(
         plan.question.paying(plan.mechanism.guarantee) as paid,
         np.errstate(all="ignore"),
     ):
-        found = noised(read(data, wanted, roster, paid), plan)
+        found = noised(read(data, wanted, roster, paid, reference), plan)
     return _release(found, plan, wanted, paid, declared)
 
 

@@ -42,12 +42,14 @@ class Matrix:
 
     def check(self, roster: Roster) -> None:
         _check_rows(roster)
+        _check_way(getattr(self.data, "shape", ()), roster, "people by variants")
 
     def count(self, panel: Panel, roster: Roster) -> Counts:
         data = _array(self.data)
-        rows = groups(roster.places(data.shape[0], roster.rows), roster)
+        places = roster.places(data.shape[0], roster.rows)
+        rows = groups(places, roster)
         at = np.array(known_at(panel, self.variants, data.shape[1]))
-        tally = Tally(len(panel), len(roster.names))
+        tally = Tally.of(len(panel), places, roster)
         for entries, some in _by_block(at, data.shape[1]):
             tally.add(entries, _counted(data, some, rows))
         return tally.done()
@@ -55,45 +57,60 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Frame:
-    """A pandas frame: its columns are variants, and its index may name the people."""
+    """A pandas or Polars frame: its columns are variants, and the index of pandas may
+    name the people.
+    """
 
     data: Any
     variants: Sequence[Any] | None = None
 
+    @property
+    def _index(self) -> Any:
+        return getattr(self.data, "index", None)
+
     def check(self, roster: Roster) -> None:
-        """The index says who the rows are."""
+        if self._index is None:
+            _check_rows(roster)
+        _check_way(self.data.shape, roster, "people by variants")
 
     def count(self, panel: Panel, roster: Roster) -> Counts:
-        ids = roster.rows if roster.rows is not None else self.data.index
+        ids = roster.rows if roster.rows is not None else self._index
         names = self.data.columns if self.variants is None else self.variants
-        rows = groups(roster.places(len(self.data), ids), roster)
-        tally = Tally(len(panel), len(roster.names))
-        at = np.array(known_at(panel, names, self.data.shape[1]))
-        for entries, some in _by_block(at, self.data.shape[1]):
-            part = plain(self.data.iloc[:, some].to_numpy())
-            tally.add(entries, counted(part, rows))
+        people, columns = self.data.shape
+        places = roster.places(people, ids)
+        rows = groups(places, roster)
+        tally = Tally.of(len(panel), places, roster)
+        at = np.array(known_at(panel, names, columns))
+        for entries, some in _by_block(at, columns):
+            tally.add(entries, counted(plain(self._taken(some)), rows))
         return tally.done()
+
+    def _taken(self, columns: NDArray[np.intp]) -> Any:
+        if self._index is None:
+            return self.data[:, columns.tolist()].to_numpy()
+        return self.data.iloc[:, columns].to_numpy()
 
 
 @dataclass(frozen=True)
 class Calls:
-    """Variants by people by two alleles, each the number of an allele or negative."""
+    """Variants by people by alleles, each the number of an allele or negative."""
 
     data: Any
     variants: Sequence[Any] | None = None
 
     def check(self, roster: Roster) -> None:
         _check_rows(roster)
+        shape = (self.data.shape[1], self.data.shape[0])
+        _check_way(shape, roster, "variants by people by alleles")
 
     def count(self, panel: Panel, roster: Roster) -> Counts:
         calls = plain(_array(getattr(self.data, "values", self.data)))
-        rows = groups(roster.places(calls.shape[1], roster.rows), roster)
-        tally = Tally(len(panel), len(roster.names))
+        places = roster.places(calls.shape[1], roster.rows)
+        rows = groups(places, roster)
+        tally = Tally.of(len(panel), places, roster)
         at = np.array(known_at(panel, self.variants, calls.shape[0]))
         for entries, some in _by_block(at, calls.shape[0], CALLS):
-            # without the list of alleles, one beyond the first alternative is unknown
-            copies = dosages(calls[some])
-            tally.add(entries, counted(copies.T, rows))
+            tally.add(entries, counted(dosages(calls[some]).T, rows))
         return tally.done()
 
 
@@ -106,19 +123,42 @@ def _check_rows(roster: Roster) -> None:
         )
 
 
+def _check_way(shape: Sequence[int], roster: Roster, wanted: str) -> None:
+    """A matrix that is held the other way round would put one person's genotypes into
+    one entry, which the noise is not made for. The roster is public, and so is the
+    shape of data about it.
+    """
+    people = len(roster.labels if roster.rows is None else roster.rows)
+    if len(shape) == 2 and shape[0] != people and shape[1] == people:
+        raise ArgumentError(
+            "X",
+            f"seems to be held the other way round: the roster has {people:,} people, "
+            f"and the data must be {wanted}; pass X.T",
+        )
+
+
 def _array(data: Any) -> NDArray[Any]:
     """The data as an array; masked entries and rows that are too short are missing."""
     if isinstance(data, np.ma.MaskedArray):
         known = data.dtype.kind in "iuf"
         return np.ma.filled(data if known else data.astype(object), MISSING)
-    if hasattr(data, "ndim"):
-        return np.asarray(data)
-    rows = [list(row) if hasattr(row, "__len__") else [row] for row in data]
+    if not isinstance(data, list | tuple):
+        found = np.asarray(data)
+        return found if found.size else found.reshape(0, 0)
+    rows = [_row(row) for row in data]
     width = max(map(len, rows), default=0)
     filled = np.full((len(rows), width), None, object)
     for at, row in enumerate(rows):
         filled[at, : len(row)] = row
     return filled
+
+
+def _row(row: Any) -> list[Any]:
+    """A person's entries; none where a type of somebody's own does not give them."""
+    try:
+        return list(row) if hasattr(row, "__len__") else [row]
+    except Exception:
+        return []
 
 
 def _by_block(

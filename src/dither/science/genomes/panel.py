@@ -12,12 +12,28 @@ from typing import Any
 from dither.errors import ArgumentError
 from dither.text import clean
 
-__all__ = ["Panel", "Place", "known_at", "repeated", "text"]
+__all__ = [
+    "ABSENT",
+    "ANY",
+    "Found",
+    "Panel",
+    "known_at",
+    "position",
+    "repeated",
+    "text",
+]
 
 Place = tuple[str, int, str, str]
 """Chromosome, position, reference allele, alternative allele."""
+Found = tuple[int, int, bool]
+"""An entry of the panel, the number of the allele that it counts in a record, and
+whether the record names that allele.
+"""
+ANY, ABSENT = -1, -2
+"""Every allele but the reference; an allele that the record does not have."""
 
 MOST = 100_000_000
+DIGITS = 18
 WAY_OUT = 'pass the ids in a list, such as ["rs123", "1:2345:A:G"]'
 
 
@@ -25,8 +41,9 @@ WAY_OUT = 'pass the ids in a list, such as ["rs123", "1:2345:A:G"]'
 class Panel:
     """Variants in their declared order, each once.
 
-    An entry is an id ("rs123") or a place with its alleles: "1:2345:A:G", or the same
-    as a tuple of four. Only the latter picks an allele of a record that has several.
+    An entry is an id ("rs123"), which counts every allele but the reference, or a
+    place with its alleles, "1:2345:A:G" or the same as a tuple of four, which counts
+    the alternative that it names.
     """
 
     names: tuple[str, ...]
@@ -53,30 +70,36 @@ class Panel:
         return {name: number for number, name in enumerate(self.names)}
 
     @cached_property
-    def by_place(self) -> dict[Place, int]:
-        places = ((_place(name), number) for number, name in enumerate(self.names))
-        return {place: number for place, number in places if place is not None}
+    def by_site(self) -> dict[tuple[str, int], list[tuple[int, str, str]]]:
+        """Entry, reference and alternative of all that name a place, by site."""
+        found: dict[tuple[str, int], list[tuple[int, str, str]]] = {}
+        for number, name in enumerate(self.names):
+            place = _place(name)
+            if place is not None:
+                found.setdefault(place[:2], []).append((number, *place[2:]))
+        return found
+
+    def named(self, name: str) -> Iterator[int]:
+        """The entries that an id of a file is about."""
+        for one in name.split(";"):
+            if one in self.by_name:
+                yield self.by_name[one]
 
     def found(
         self, name: str, chromosome: str, position: int, alleles: Sequence[str]
-    ) -> Iterator[tuple[int, int]]:
-        """(number in the panel, number of the counted allele) for each entry that a
-        record of a file is about.
+    ) -> Iterator[Found]:
+        """What a record of a file is counted for.
 
-        An id alone does not say which of several alternatives is meant, so such a
-        record is passed over.
+        Which alleles a record lists may depend on a single person, so a third allele,
+        or the lack of the one that is named, leaves the others' copies as they are.
         """
-        if len(alleles) == 2:
-            for one in name.split(";"):
-                if one in self.by_name:
-                    yield self.by_name[one], 1
-        if not self.by_place:
-            return
-        reference, *others = alleles or ("",)
-        for number, other in enumerate(others, 1):
-            place = (chromosome, position, reference, other)
-            if place in self.by_place:
-                yield self.by_place[place], number
+        for entry in self.named(name):
+            yield entry, ANY, True
+        for entry, reference, other in self.by_site.get((chromosome, position), ()):
+            if not alleles or alleles[0] != reference:
+                continue
+            known = other in alleles[1:]
+            yield entry, alleles.index(other, 1) if known else ABSENT, known
 
 
 def text(value: Any) -> str:
@@ -119,15 +142,21 @@ def _listed(panel: Any, argument: str) -> list[Any]:
 
 def _name(entry: Any, argument: str) -> str:
     if isinstance(entry, tuple) and len(entry) == 4:
-        return ":".join(str(part) for part in entry)
+        entry = ":".join(str(part) for part in entry)
     name = str(entry).strip() if isinstance(entry, str | int) else ""
     if not name or isinstance(entry, bool):
         raise ArgumentError(argument, f"holds what is no id of a variant; {WAY_OUT}")
-    return name
+    place = _place(name)
+    return name if place is None else ":".join(map(str, place))
 
 
 def _place(name: str) -> Place | None:
     parts = name.split(":")
-    if len(parts) != 4 or not parts[1].isdecimal():
-        return None
-    return parts[0], int(parts[1]), parts[2], parts[3]
+    at = position(parts[1]) if len(parts) == 4 else None
+    return None if at is None else (parts[0], at, parts[2], parts[3])
+
+
+def position(word: str) -> int | None:
+    """A position in a text, if it is one."""
+    plain = word.isascii() and word.isdecimal() and len(word) <= DIGITS
+    return int(word) if plain else None

@@ -110,9 +110,11 @@ class Plan:
         pure = self.question.account is not None and not self.question.delta
         trial = Cost(epsilon=1.0) if pure else Cost(rho=1.0)
         plan = replace(self, question=replace(self.question, cost=trial))
-        width = plan.mechanism.error(wanted.confidence, size=1)
-        width *= plan.deviation / math.sqrt(plan.variance)
-        more = width / wanted.width
+        first, second = plan.weights
+        # a frequency of 0 or 1 has the widest interval where calls are noised too
+        steps = math.hypot(1 / first, 1 / second if second else 0)
+        noise = plan.mechanism.error(wanted.confidence, size=1)
+        more = noise * steps / (2 * plan.smallest) / wanted.width
         cost = Cost(epsilon=more) if pure else Cost(rho=more * more)
         return replace(self, question=replace(self.question, cost=cost))
 

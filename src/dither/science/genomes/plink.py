@@ -6,6 +6,7 @@ ever spreading them out.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,19 +17,20 @@ from numpy.typing import NDArray
 from dither.errors import ArgumentError
 from dither.science.genomes.clusters import Roster
 from dither.science.genomes.counts import Counts, Integers, Tally
-from dither.science.genomes.panel import Panel
+from dither.science.genomes.panel import ABSENT, Panel, position
 
 __all__ = ["Plink"]
 
 MAGIC = b"\x6c\x1b\x01"  # the last byte: one variant after the other
 LOW = np.uint64(0x5555_5555_5555_5555)
 STEP = 4096
+FIRST, SECOND = 1, 2
 
 
 @dataclass(frozen=True)
 class Plink:
-    """A .bed file. The counted allele is the .bim file's first one (A1), unless an
-    entry of the panel names the second as its alternative.
+    """A .bed file. An id counts the .bim file's first allele (A1), a place with its
+    alleles the alternative that it names.
     """
 
     path: Path
@@ -47,29 +49,46 @@ class Plink:
 
     def count(self, panel: Panel, roster: Roster) -> Counts:
         people = [words[1] for words in _lines(self.path.with_suffix(".fam"), 2)]
-        masks = _masks(roster.places(len(people), people), len(roster.names))
-        tally = Tally(len(panel), len(roster.names))
+        places = roster.places(len(people), people)
+        masks = _masks(places, len(roster.names))
+        tally = Tally.of(len(panel), places, roster)
         found = list(self._found(panel))
         data = _genotypes(self.path.with_suffix(".bed"), len(people))
         for start in range(0, len(found), STEP):
             part = [one for one in found[start : start + STEP] if one[0] < len(data)]
-            records = np.array([one[0] for one in part], np.intp)
+            if not part:
+                break
+            records, entries, counts = map(np.array, zip(*part, strict=True))
             planes = _counted(data[records], masks)
-            turned = np.array([one[2] for one in part], np.bool_)
-            planes[:, :, turned] = planes[::-1][:, :, turned]
-            tally.add([one[1] for one in part], planes)
+            second, absent = counts == SECOND, counts == ABSENT
+            planes[:, :, second] = planes[::-1][:, :, second]
+            planes[0, :, absent] = planes[:, :, absent].sum(axis=0).T
+            planes[1:, :, absent] = 0
+            tally.add(entries, planes, ~absent)
         return tally.done()
 
-    def _found(self, panel: Panel) -> Any:
-        """(record, entry of the panel, whether A2 is counted)"""
+    def _found(self, panel: Panel) -> Iterator[tuple[int, int, int]]:
+        """(record, entry of the panel, which allele is counted)"""
         for number, words in enumerate(_lines(self.path.with_suffix(".bim"), 6)):
             chromosome, name, _, place, first, second = words[:6]
-            position = int(place) if place.isdecimal() else -1
-            for entry, _ in panel.found(name, chromosome, position, (second, first)):
-                yield number, entry, False
-            if panel.by_place:
-                for entry, _ in panel.found("", chromosome, position, (first, second)):
-                    yield number, entry, True
+            for entry in panel.named(name):
+                yield number, entry, FIRST
+            site = (chromosome, position(place) or 0)
+            for entry, reference, other in panel.by_site.get(site, ()):
+                counted = _allele(first, second, reference, other)
+                if counted is not None:
+                    yield number, entry, counted
+
+
+def _allele(first: str, second: str, reference: str, other: str) -> int | None:
+    """Which of a record's alleles is the alternative, or ABSENT where nobody has it.
+    PLINK writes 0 for an allele that nobody has.
+    """
+    if other == first and second in (reference, "0"):
+        return FIRST
+    if other == second and first in (reference, "0"):
+        return SECOND
+    return ABSENT if reference in (first, second) else None
 
 
 def _lines(path: Path, least: int) -> Any:

@@ -21,7 +21,9 @@ from dither.science.genomes.stored import Stored
 from dither.science.genomes.vcf import Vcf
 from dither.science.genomes.zarr import VcfZarr
 
-__all__ = ["Genotypes", "dataset_of", "genotypes", "read"]
+__all__ = ["MISSING", "Genotypes", "absent_of", "dataset_of", "genotypes", "read"]
+
+MISSING, REFERENCE = "missing", "reference"
 
 WAY_OUT = (
     "pass a matrix of people by variants with 0, 1 or 2 copies, a .bed, .vcf or .bcf "
@@ -51,9 +53,11 @@ def genotypes(data: Any, variants: Any = None) -> Genotypes:
     if home == "zarr" and hasattr(data, "members"):
         return VcfZarr(data)
     names = _names(variants)
-    if home == "pandas" and hasattr(data, "iloc") and data.ndim == 2:
+    if home in ("pandas", "polars") and len(getattr(data, "shape", ())) == 2:
         return Frame(data, names)
-    dimensions = getattr(data, "ndim", 2)
+    dimensions = 2 if isinstance(data, list | tuple) else getattr(data, "ndim", 0)
+    # no people at all, as numpy makes it of an empty list
+    dimensions = 2 if getattr(data, "shape", None) == (0,) else dimensions
     listed = isinstance(data, list | tuple) or hasattr(data, "__array__")
     if listed and dimensions == 2:
         return Matrix(data, names)
@@ -68,11 +72,22 @@ def dataset_of(data: Genotypes) -> Dataset | None:
     return data.dataset if isinstance(data, Stored) else None
 
 
-def read(data: Genotypes, panel: Panel, roster: Roster, paid: Paid) -> Counts:
+def absent_of(absent: Any) -> bool:
+    """Whether entries that have no record mean that nobody carries the allele."""
+    if absent not in (MISSING, REFERENCE):
+        words = f'{absent!r:.40} is unknown; pass "{MISSING}" or "{REFERENCE}"'
+        raise ArgumentError("absent", words)
+    return bool(absent == REFERENCE)
+
+
+def read(
+    data: Genotypes, panel: Panel, roster: Roster, paid: Paid, reference: bool
+) -> Counts:
     """Counts of what was paid for."""
     if isinstance(data, Stored):
         data = replace(data, receipt=paid.receipt)
-    return data.count(panel, roster)
+    counts = data.count(panel, roster)
+    return counts.with_reference() if reference else counts
 
 
 def _file(path: Path) -> Genotypes:

@@ -48,13 +48,12 @@ class Stored:
             )
 
     def count(self, panel: Panel, roster: Roster) -> Counts:
-        tally = Tally(len(panel), len(roster.names))
         known = [name for name in panel.names if name in self.dataset.facts]
-        if not known:
-            return tally.done()
         rows = self.dataset.fetch(known, receipt=self.receipt)
         owners = [] if rows.owners is None else list(rows.owners)
-        people = groups(roster.places(len(owners), owners), roster)
+        places = roster.places(len(owners), owners)
+        people = groups(places, roster)
+        tally = Tally.of(len(panel), places, roster)
         for name in known:
             column = np.ma.filled(rows.columns[name].astype(object), MISSING)
             found = counted(plain(column)[:, None], people)

@@ -1,14 +1,14 @@
-"""Genotypes in a VCF file: read by cyvcf2 where it is installed (BCF too), else line by
-line.
+"""Genotypes in a VCF file: text is read line by line, BCF by cyvcf2.
 
-Phase does not matter. A call with a missing half, or of one allele only, is missing. A
-record with several alternatives counts for entries of the panel that name theirs.
+Phase does not matter. A call with a missing half, or of other than two alleles, is
+missing. htslib fails, or gives up on the file, where one person's field of a text is
+malformed; here such a field is that person's missing call and nobody else's.
 """
 
 from __future__ import annotations
 
 import gzip
-import importlib.util
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,13 +21,13 @@ from dither import frames
 from dither.errors import ArgumentError
 from dither.science.genomes.clusters import Roster
 from dither.science.genomes.counts import Counts, Tally, counted, dosages, groups
-from dither.science.genomes.panel import Panel
+from dither.science.genomes.panel import Found, Panel, position
 
 __all__ = ["Vcf"]
 
-Entries = list[tuple[int, int]]
-Record = tuple[Entries, int, NDArray[Any]]
-"""Which entries of the panel a record is about, its last allele, and its calls."""
+Record = tuple[list[Found], int, NDArray[Any]]
+"""What a record is counted for, its last allele, and its calls."""
+DIGITS = 4
 
 
 @dataclass(frozen=True)
@@ -36,48 +36,39 @@ class Vcf:
 
     path: Path
 
+    @property
+    def _binary(self) -> bool:
+        return self.path.suffix.casefold() == ".bcf"
+
     def check(self, roster: Roster) -> None:  # noqa: ARG002
         """Whether the file is there and can be read here at all."""
         if not self.path.is_file():
             raise ArgumentError("X", f"there is no file {self.path.name}")
-        if self.path.suffix == ".bcf":
+        if self._binary:
             frames.package("cyvcf2")
 
     def count(self, panel: Panel, roster: Roster) -> Counts:
-        tally = Tally(len(panel), len(roster.names))
-        try:
-            self._count(panel, roster, tally)
-        except Exception:
-            # Whether a line can be read may depend on one person's call, so a file that
-            # breaks off is no failure: what is behind the break is missing (rule R1).
-            return tally.done()
-        return tally.done()
-
-    def _count(self, panel: Panel, roster: Roster, tally: Tally) -> None:
-        read = _by_cyvcf2 if _has_cyvcf2() else _by_line
+        read = _by_cyvcf2 if self._binary else _by_line
         people, records = read(self.path, panel)
-        rows = groups(roster.places(len(people), people), roster)
-        for entries, last, calls in records:
-            for entry, allele in entries:
+        places = roster.places(len(people), people)
+        rows = groups(places, roster)
+        tally = Tally.of(len(panel), places, roster)
+        for found, last, calls in records:
+            for entry, allele, named in found:
                 copies = dosages(calls, allele, last)
-                tally.add([entry], counted(copies[:, None], rows))
-
-
-def _has_cyvcf2() -> bool:
-    return importlib.util.find_spec("cyvcf2") is not None
+                tally.add([entry], counted(copies[:, None], rows), named)
+        return tally.done()
 
 
 def _by_cyvcf2(path: Path, panel: Panel) -> tuple[list[str], Iterator[Record]]:
-    import cyvcf2
-
-    file = cyvcf2.VCF(str(path))
+    file = frames.package("cyvcf2").VCF(str(path))
 
     def records() -> Iterator[Record]:
         for one in file:
             alleles = (one.REF, *one.ALT)
-            entries = list(panel.found(one.ID or "", one.CHROM, one.POS, alleles))
-            if entries:
-                yield entries, len(alleles) - 1, _calls(one, len(file.samples))
+            found = list(panel.found(one.ID or "", one.CHROM, one.POS, alleles))
+            if found:
+                yield found, len(alleles) - 1, _calls(one, len(file.samples))
 
     return list(file.samples), records()
 
@@ -97,24 +88,35 @@ def _by_line(path: Path, panel: Panel) -> tuple[list[str], Iterator[Record]]:
     def records() -> Iterator[Record]:
         for line in lines:
             words = line.rstrip("\r\n").split("\t")
-            if len(words) < 9 or not words[1].isdecimal():
+            if len(words) < 9:
                 continue
             chromosome, place, name, reference, other = words[:5]
             others = () if other == "." else tuple(other.split(","))
             alleles = (reference, *others)
             known = "" if name == "." else name
-            entries = list(panel.found(known, chromosome, int(place), alleles))
-            if entries:
-                yield entries, len(others), _parsed(words[8], words[9:], len(people))
+            at = position(place)
+            found = list(
+                panel.found(known, chromosome, -1 if at is None else at, alleles)
+            )
+            if found:
+                yield found, len(others), _parsed(words[8], words[9:], len(people))
 
     return people, records()
 
 
 def _lines(path: Path) -> Iterator[str]:
+    """The lines of a file; one whose packing is broken ends there. Only a line feed
+    ends a line, whatever else a field holds.
+    """
     packed = path.suffix in (".gz", ".bgz")
     opened: Any = gzip.open if packed else open
-    with opened(path, "rt", encoding="utf-8", errors="replace") as file:
-        yield from file
+    try:
+        with opened(
+            path, "rt", encoding="utf-8", errors="replace", newline="\n"
+        ) as file:
+            yield from file
+    except (OSError, EOFError, zlib.error):
+        return
 
 
 def _parsed(form: str, words: list[str], people: int) -> NDArray[np.int16]:
@@ -127,6 +129,10 @@ def _parsed(form: str, words: list[str], people: int) -> NDArray[np.int16]:
     for person, word in zip(range(people), words, strict=False):
         parts = word.split(":")
         halves = parts[at].replace("|", "/").split("/") if at < len(parts) else []
-        if len(halves) == 2 and all(half.isdecimal() for half in halves):
-            calls[person] = [min(int(half), 32_767) for half in halves]
+        if len(halves) == 2 and all(map(_allele, halves)):
+            calls[person] = [int(half) for half in halves]
     return calls
+
+
+def _allele(half: str) -> bool:
+    return half.isascii() and half.isdecimal() and len(half) <= DIGITS

@@ -4,6 +4,7 @@ memory does not grow with the file.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from dither import frames
 from dither.errors import ArgumentError
 from dither.science.genomes.clusters import Roster
 from dither.science.genomes.counts import (
+    UNKNOWN,
     Counts,
     Integers,
     Tally,
@@ -49,6 +51,8 @@ class VcfZarr:
             raise ArgumentError(
                 "X", f"is no VCF-Zarr: it has no {lacking[0]}; write it with vcf2zarr"
             )
+        if group[CALLS].ndim != 3:
+            raise ArgumentError("X", f"is no VCF-Zarr: {CALLS} has three dimensions")
 
     def _group(self) -> Any:
         if not isinstance(self.store, Path):
@@ -64,74 +68,84 @@ class VcfZarr:
         group = self._group()
         calls, people = group[CALLS], _texts(group["sample_id"][:])
         places = roster.places(calls.shape[1], people)
-        tally = Tally(len(panel), len(roster.names))
+        tally = Tally.of(len(panel), places, roster)
         step = max(1, calls.chunks[0])
         for start in range(0, calls.shape[0], step):
             part = slice(start, min(start + step, calls.shape[0]))
             found = list(_found(group, part, panel))
             if found:
                 planes = _counted(calls, part, found, places, roster)
-                tally.add([entry for entry, *_ in found], planes)
+                named = np.array([one.named for one in found])
+                tally.add([one.entry for one in found], planes, named)
         return tally.done()
 
 
 def _counted(
     calls: Any,
     part: slice,
-    found: list[tuple[int, int, int, int]],
+    found: list[_Found],
     places: NDArray[np.intp],
     roster: Roster,
 ) -> Integers:
     """Counts of some records, added up over the chunks of people."""
     planes = np.zeros((3, len(roster.names), len(found)), np.int64)
     step = max(1, calls.chunks[1])
-    records = np.array([record for _, record, _, _ in found], np.intp)
-    alleles = np.array([[allele] for _, _, allele, _ in found])
-    last = np.array([[most] for _, _, _, most in found])
+    records = np.array([one.record for one in found], np.intp)
+    alleles = np.array([[one.allele] for one in found])
+    last = np.array([[one.last] for one in found])
     for start in range(0, calls.shape[1], step):
         rows = groups(places[start : start + step], roster)
         block = np.asarray(calls[part, start : start + step])
-        if block.shape[-1] == 2:
-            copies = dosages(block[records], alleles, last)
-            planes += counted(copies.T, rows)
+        copies = dosages(block[records], alleles, last)
+        planes += counted(copies.T, rows)
     return planes
 
 
-def _found(
-    group: Any, part: slice, panel: Panel
-) -> Iterator[tuple[int, int, int, int]]:
-    """(entry of the panel, record of the chunk, counted allele, last allele)"""
+@dataclass(frozen=True)
+class _Found:
+    """An entry of the panel, the record of the chunk, the counted allele, whether the
+    record names it, and its last allele.
+    """
+
+    entry: int
+    record: int
+    allele: int
+    named: bool
+    last: int
+
+
+def _found(group: Any, part: slice, panel: Panel) -> Iterator[_Found]:
     names = _column(group, "variant_id", part, "")
     contigs = _contigs(group, part)
     positions = _column(group, "variant_position", part, -1)
-    alleles = _alleles(group, part)
-    for record, name in enumerate(names):
-        own = alleles[record]
-        known = panel.found(text(name), contigs[record], int(positions[record]), own)
-        for entry, allele in known:
-            yield entry, record, allele, len(own) - 1
+    alleles = _column(group, "variant_allele", part, None)
+    for record in range(part.stop - part.start):
+        own = _alleles(alleles[record])
+        at = _position(positions[record])
+        known = panel.found(text(names[record]), contigs[record], at, own)
+        last = UNKNOWN if alleles[record] is None else len(own) - 1
+        for entry, allele, named in known:
+            yield _Found(entry, record, allele, named, last)
 
 
-def _column(group: Any, name: str, part: slice, missing: Any) -> Any:
-    if name in group:
-        return group[name][part]
-    return [missing] * (part.stop - part.start)
+def _column(group: Any, name: str, part: slice, missing: Any) -> list[Any]:
+    """An array's part, as long as the chunk: what is not there is `missing`."""
+    held = list(group[name][part]) if name in group else []
+    return held + [missing] * (part.stop - part.start - len(held))
 
 
 def _contigs(group: Any, part: slice) -> list[str]:
-    if "variant_contig" not in group or "contig_id" not in group:
-        return [""] * (part.stop - part.start)
-    names = _texts(group["contig_id"][:])
-    numbers = group["variant_contig"][part]
-    return [names[at] if 0 <= at < len(names) else "" for at in numbers]
+    names = _texts(group["contig_id"][:]) if "contig_id" in group else []
+    numbers = _column(group, "variant_contig", part, -1)
+    return [names[int(at)] if 0 <= at < len(names) else "" for at in numbers]
 
 
-def _alleles(group: Any, part: slice) -> list[tuple[str, ...]]:
-    """The alleles of each record. Where the group has none, there are two."""
-    if "variant_allele" not in group:
-        return [("", "")] * (part.stop - part.start)
-    rows = group["variant_allele"][part]
-    return [tuple(one for one in _texts(row) if one) for row in rows]
+def _position(value: Any) -> int:
+    return int(value) if math.isfinite(value) and abs(value) < 1 << 62 else -1
+
+
+def _alleles(row: Any) -> tuple[str, ...]:
+    return () if row is None else tuple(one for one in _texts(row) if one)
 
 
 def _texts(values: Any) -> list[str]:
