@@ -285,3 +285,24 @@ def test_an_empty_roster_is_a_bad_question() -> None:
 def test_one_place_in_two_spellings_is_named_twice() -> None:
     with pytest.raises(ArgumentError, match="more than once"):
         Panel.of(["1:100:A:G", "1:0100:A:G"])
+
+
+@pytest.mark.parametrize("odd", ["NA", "", "2 ", None, "x"])
+def test_one_text_among_numbers_is_that_persons_alone(odd: Any) -> None:
+    """numpy and CSV files make a text of every number beside a text."""
+    import pandas as pd
+
+    panel, roster = Panel.of(["rs0"]), Roster.of(None, 4)
+    texts = np.array([["0"], ["1"], ["2.0"], [str(odd)]])
+    frame = pd.DataFrame({"rs0": ["0", "1", "2.0", odd]})
+    last = 2 if odd == "2 " else 1
+    for data in (texts, texts.astype("S"), frame):
+        assert planes(genotypes(data).count(panel, roster)) == [[1, 1, last]]
+
+
+def test_a_frame_that_only_numbers_its_rows_needs_their_ids() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"rs0": [0, 1]})
+    with pytest.raises(ArgumentError, match="samples"):
+        genomes.frequencies(frame, panel=["rs0"], clusters={"x": 1, "y": 1}, rho=9)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.science.genomes.clusters import Roster
-from dither.science.genomes.panel import ANY
+from dither.science.genomes.panel import ANY, text
 
 __all__ = ["MISSING", "Counts", "Integers", "Tally", "counted", "dosages", "plain"]
 
@@ -23,6 +23,7 @@ Integers = NDArray[np.int64]
 BYTES = 255
 """So many ones fit into a byte, so rows are added up in bytes and widened then."""
 WIDTH = 8192
+TEXTS = {"0": 0, "1": 1, "2": 2, "0.0": 0, "1.0": 1, "2.0": 2}
 FILL = -2
 UNKNOWN = 64
 """More alleles than any record has, where their list is not known."""
@@ -169,6 +170,9 @@ def plain(block: Any) -> NDArray[Any]:
 
 
 def _copies(value: Any) -> int:
+    # One text in a column makes texts of all its numbers, so these count as well.
+    if isinstance(value, str | bytes):
+        return TEXTS.get(text(value).strip(), MISSING)
     known = isinstance(value, int | float | np.integer | np.floating)
     if not known or isinstance(value, np.timedelta64):  # an integer to numpy
         return MISSING

@@ -59,7 +59,9 @@ def frequencies(
     Missing calls are `calls="counted"` (the default; people called at each variant are
     charged too), "complete" (there are none: a frequency is pulled towards 1/2 where
     that is wrong), or the declared least share of people called at any variant. A
-    variant that is not in the file counts as missing for all.
+    variant that has no record in the file is missing for all; with
+    `absent="reference"` nobody carries it, as in files that list only what somebody
+    does.
 
     Guarantee: the stated cost, for one person's genotypes at all variants.
     Why: copies less 1 lie in {-1, 0, 1} and a missing call is 0, so one person moves
@@ -67,7 +69,8 @@ def frequencies(
     a second vector of at most m ones (docs/proofs/science.md).
     Assumes: one person has one sample; relatives are a group
     (`guarantee.for_group(k)`). Neighbours have the same roster and clusters, with one
-    person's genotypes there or missing.
+    person's genotypes there or missing; the file has the same records either way, and
+    counts the same allele (docs/genomes.md says how files break that).
     """
     wanted, roster = Panel.of(panel), Roster.of(clusters, samples)
     how = calls_of(calls)

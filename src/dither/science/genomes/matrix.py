@@ -69,7 +69,7 @@ class Frame:
         return getattr(self.data, "index", None)
 
     def check(self, roster: Roster) -> None:
-        if self._index is None:
+        if self._index is None or type(self._index).__name__ == "RangeIndex":
             _check_rows(roster)
         _check_way(self.data.shape, roster, "people by variants")
 
