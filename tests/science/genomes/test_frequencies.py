@@ -20,6 +20,7 @@ from dither.science.genomes.matrix import Matrix
 from dither.science.genomes.panel import Panel
 from dither.science.genomes.plan import Plan, calls_of
 from tests.science.genomes.cohort import (
+    GENOTYPES,
     all_columns,
     cohort,
     frequency,
@@ -78,6 +79,37 @@ def test_no_table_moves_more_than_the_noise_is_made_for(
         assert far.max() <= laplace.mechanism.sensitivity
         farthest = max(farthest, int(far.max()))
     assert farthest == laplace.mechanism.sensitivity  # and the bound is met
+
+
+@pytest.mark.parametrize(
+    ("clusters", "variants"), [(["a", "b"], 2), (["a", "a"], 2), (["a"], 3)]
+)
+@pytest.mark.parametrize("calls", ["counted", "complete"])
+@pytest.mark.parametrize("cost", [{"rho": 0.5}, {"epsilon": 1.0}])
+def test_a_replaced_person_moves_no_more_than_the_noise_is_made_for(
+    clusters: list[str], variants: int, calls: str, cost: dict[str, float]
+) -> None:
+    """All tables, and every other genotype of every person: what a dataset whose
+    neighbours replace a person promises.
+    """
+    question = Question.of("x", cost, unit=PERSON.replacing())
+    plan = Plan.of(question, variants, Roster.of(clusters, None), calls_of(calls))
+    table = all_columns(len(clusters))
+    panel = Panel.of(names(table.shape[1]))
+    here = vector(Matrix(table).count(panel, plan.roster), plan)
+    power = 2 if "rho" in cost else 1
+    farthest = 0
+    for person in range(len(clusters)):
+        worst = np.zeros(table.shape[1], np.int64)
+        for copies in GENOTYPES:
+            other = table.copy()
+            other[person] = copies
+            there = vector(Matrix(other).count(panel, plan.roster), plan)
+            apart = abs(here - there).reshape(-1, table.shape[1]) ** power
+            worst = np.maximum(worst, apart.sum(axis=0))
+        farthest = max(farthest, int(sums(worst, variants).max()))
+    assert farthest <= plan.mechanism.sensitivity**power
+    assert farthest >= plan.mechanism.sensitivity**power * (1 - 1e-9)
 
 
 def test_the_guarantee_is_what_was_stated() -> None:

@@ -157,7 +157,7 @@ def test_frames_of_polars_are_read_by_their_columns() -> None:
     frame = pl.DataFrame(held, schema=names(3), orient="row")
     panel, roster = Panel.of(["rs2", "no", "rs0"]), Roster.of(None, 20)
     found = genotypes(frame).count(panel, roster)
-    expected = genotypes(table, names(3)).count(panel, roster)
+    expected = genotypes(table, variants=names(3)).count(panel, roster)
     assert planes(found) == planes(expected)
 
 
@@ -298,6 +298,12 @@ def test_one_text_among_numbers_is_that_persons_alone(odd: Any) -> None:
     last = 2 if odd == "2 " else 1
     for data in (texts, texts.astype("S"), frame):
         assert planes(genotypes(data).count(panel, roster)) == [[1, 1, last]]
+
+
+def test_one_complex_number_is_that_persons_alone() -> None:
+    data = np.array([[0], [1], [2], [1 + 1j]])
+    found = genotypes(data).count(Panel.of(["rs0"]), Roster.of(None, 4))
+    assert planes(found) == [[1, 1, 1]]
 
 
 def test_a_frame_that_only_numbers_its_rows_needs_their_ids() -> None:

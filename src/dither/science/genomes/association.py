@@ -58,18 +58,20 @@ def top_snps(
 
     Guarantee: the stated cost, for one person's genotypes at all variants.
     Why: the score |Σ over cases of (copies - 1) - Σ over controls| moves by at most 1
-    with one person (with weights for groups of other sizes: by the larger weight), up
-    at some variants and down at others; k exponential mechanisms share the cost
-    (`TopK`, docs/proofs/science.md).
+    with one person (with weights for groups of other sizes: by the larger weight;
+    twice that in a dataset whose neighbours replace a person), up at some variants and
+    down at others; k exponential mechanisms share the cost (`TopK`,
+    docs/proofs/science.md).
     Assumes: as for `frequencies`; case labels are public and do not change.
     """
     wanted, groups = Panel.of(panel), Cases.of(case, samples)
     count = _wanted(k, len(wanted))
-    data, reference = genotypes(X, variants), absent_of(absent)
+    data, reference = genotypes(X, wanted, variants), absent_of(absent)
     data.check(groups.roster)
     declared = note(f"panel of {len(wanted):,} variants, and cases", provenance)
     question = Question.of("top variants", cost, unit=PERSON, dataset=dataset_of(data))
-    choice = _choice(question, count, max(groups.weights))
+    moved = max(groups.weights) * (2 if question.replacing else 1)
+    choice = _choice(question, count, moved)
     with question.paying(choice.guarantee) as paid, np.errstate(all="ignore"):
         scores = abs(
             groups.difference(read(data, wanted, groups.roster, paid, reference))
@@ -115,8 +117,9 @@ def _shortfall(choice: TopK, groups: Cases, candidates: int) -> str:
     """How good the choice is, from public facts."""
     short = choice.error(0.95, candidates=candidates) * groups.step
     return (
-        "with 95 % probability each differs in its allele frequency by at most "
-        f"{min(short, 1):.2g} less than the best that was left"
+        "with 95 % probability each scores by at most "
+        f"{min(short, 1):.2g} less than the best that was left; scores are differences "
+        "of allele frequencies where no calls are missing"
     )
 
 
@@ -150,7 +153,7 @@ def chi2(
     """
     wanted, groups = Panel.of(panel), Cases.of(case, samples)
     unit = replace(PERSON, relation=_relation(relation))
-    data, reference = genotypes(X, variants), absent_of(absent)
+    data, reference = genotypes(X, wanted, variants), absent_of(absent)
     data.check(groups.roster)
     declared = note(f"panel of {len(wanted):,} variants, and cases", provenance)
     question = Question.of("allelic χ²", cost, unit=unit, dataset=dataset_of(data))

@@ -170,7 +170,7 @@ def beacon(
     """
     wanted, roster = Panel.of(panel), Roster.of(None, samples, "samples")
     most = whole("questions", questions, "pass how many variants may be asked about")
-    data, reference = genotypes(X, variants), absent_of(absent)
+    data, reference = genotypes(X, wanted, variants), absent_of(absent)
     data.check(roster)
     declared = note(f"panel of {len(wanted):,} variants and roster", provenance)
     question = Question.of("beacon", cost, unit=PERSON, dataset=dataset_of(data))

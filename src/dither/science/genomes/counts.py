@@ -161,7 +161,7 @@ def _across(block: NDArray[Any]) -> Integers:
 def plain(block: Any) -> NDArray[Any]:
     """A block as numbers that can be compared with 0, 1 and 2; never fails."""
     array = np.asarray(block)
-    if array.dtype.kind in "biuf":
+    if array.dtype.kind in "biufc":
         return array
     copies = np.full(array.shape, MISSING, np.int8)
     for place in np.ndindex(array.shape):

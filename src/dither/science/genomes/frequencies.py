@@ -66,7 +66,8 @@ def frequencies(
     Guarantee: the stated cost, for one person's genotypes at all variants.
     Why: copies less 1 lie in {-1, 0, 1} and a missing call is 0, so one person moves
     the sums over m variants by at most m in L1 and √m in L2, in one cluster; calls are
-    a second vector of at most m ones (docs/proofs/science.md).
+    a second vector of at most m ones (docs/proofs/science.md). Twice as far in a
+    dataset whose neighbours replace a person.
     Assumes: one person has one sample; relatives are a group
     (`guarantee.for_group(k)`). Neighbours have the same roster and clusters, with one
     person's genotypes there or missing; the file has the same records either way, and
@@ -74,7 +75,7 @@ def frequencies(
     """
     wanted, roster = Panel.of(panel), Roster.of(clusters, samples)
     how = calls_of(calls)
-    data, reference = genotypes(X, variants), absent_of(absent)
+    data, reference = genotypes(X, wanted, variants), absent_of(absent)
     data.check(roster)
     declared = note(f"panel of {len(wanted):,} variants and clusters", provenance)
     question = Question.of(

@@ -64,18 +64,25 @@ class Plan:
 
     @property
     def weights(self) -> tuple[int, int]:
-        """What sums and counts are multiplied with."""
-        first, second = WEIGHTS if self.counted else (1, 0)
+        """What sums and counts are multiplied with. A replaced person moves a sum by 2,
+        or a sum and a count by 1 each, so counts of equal weight cost nothing then.
+        """
+        both = (1, 1) if self.question.replacing else WEIGHTS
+        first, second = both if self.counted else (1, 0)
         return first * self.factor, second * self.factor
 
     @property
     def mechanism(self) -> Additive:
         """Noise for one person's whole vector: (copies - 1) is at most 1 away from 0
         in each of the panel's entries, a call is 1, and both are in one cluster.
+        Where a person is replaced, (copies - 1) moves by 2 and the call stays, or both
+        move by 1.
         """
         first, second = self.weights
-        l1 = self.panel * (first + second)
-        return self.question.vector(l1, root_up(self.panel * (first**2 + second**2)))
+        l1, squared = first + second, first**2 + second**2
+        if self.question.replacing:
+            l1, squared = max(l1, 2 * first), max(squared, 4 * first**2)
+        return self.question.vector(self.panel * l1, root_up(self.panel * squared))
 
     @property
     def variance(self) -> float:

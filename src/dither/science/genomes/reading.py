@@ -43,12 +43,15 @@ class Genotypes(Protocol):
         """
 
 
-def genotypes(data: Any, variants: Any = None) -> Genotypes:
+def genotypes(data: Any, panel: Panel | None = None, variants: Any = None) -> Genotypes:
     """The data behind `X`, not yet read. `variants` names the columns of a matrix."""
     if isinstance(data, str | Path):
         return _file(Path(data))
     if isinstance(data, Dataset):
-        return Stored(data)
+        stored = Stored(data)
+        if panel is not None:
+            stored.check_bounds(panel)
+        return stored
     home = type(data).__module__.partition(".")[0]
     if home == "zarr" and hasattr(data, "members"):
         return VcfZarr(data)

@@ -19,6 +19,7 @@ from dither.science.genomes.counts import (
     plain,
 )
 from dither.science.genomes.panel import Panel
+from dither.text import clean
 
 __all__ = ["Stored"]
 
@@ -46,6 +47,20 @@ class Stored:
                 "must go by the unit's ids: rows of a table have no order; pass a "
                 "mapping from id to cluster, or samples= with the ids",
             )
+
+    def check_bounds(self, panel: Panel) -> None:
+        """Values of a table are brought within their bounds, so bounds of (0, 2) would
+        make genotypes of the codes for a missing call.
+        """
+        for name in panel.names:
+            facts = self.dataset.facts.get(name)
+            bounds = None if facts is None else facts.bounds
+            if bounds is not None and not (bounds[0] < 0 and bounds[1] > 2):
+                raise ArgumentError(
+                    "bounds",
+                    f"of {clean(name)} would turn codes for missing calls into "
+                    "genotypes; declare bounds of (-1, 3) for columns of genotypes",
+                )
 
     def count(self, panel: Panel, roster: Roster) -> Counts:
         known = [name for name in panel.names if name in self.dataset.facts]
