@@ -4,7 +4,12 @@ that is held the wrong way round is refused.
 
 from __future__ import annotations
 
+import contextlib
+import datetime
+import decimal
 import gzip
+import io
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -312,3 +317,55 @@ def test_a_frame_that_only_numbers_its_rows_needs_their_ids() -> None:
     frame = pd.DataFrame({"rs0": [0, 1]})
     with pytest.raises(ArgumentError, match="samples"):
         genomes.frequencies(frame, panel=["rs0"], clusters={"x": 1, "y": 1}, rho=9)
+
+
+ODD: list[Any] = [
+    *(None, "NA", "", b"x", 1.5, -9, 9, float("nan"), 1j, 10**400, -(10**30), 2**63),
+    *(
+        decimal.Decimal("7"),
+        datetime.date(2020, 1, 1),
+        np.timedelta64(9),
+        [1, 2],
+        {1: 2},
+    ),
+    *(object(), np.uint64(2**64 - 1), "0x1", "2020-01-01", "1,0"),
+]
+PEOPLE = [[0, 1, 2], [1, 1, 0], [2, 0, 1]]
+
+
+def forms(rows: Any) -> Any:
+    """What numpy, pandas and Polars make of rows, where they make anything."""
+    import pandas as pd
+
+    def csv() -> Any:
+        lines = [",".join(f'"{one}"' for one in row) for row in [names(3), *rows]]
+        return pd.read_csv(io.StringIO("\n".join(lines)))
+
+    for made in (
+        lambda: rows,
+        lambda: np.array(rows),
+        lambda: pd.DataFrame(rows, columns=names(3)),
+        lambda: pd.DataFrame(rows, columns=names(3)).convert_dtypes(),
+        csv,
+        lambda: pl.DataFrame(rows, schema=names(3), orient="row", strict=False),
+    ):
+        with contextlib.suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = made()
+            if len(getattr(found, "shape", (0, 0))) == 2:
+                yield found
+
+
+@pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
+@pytest.mark.parametrize("where", [slice(0, 3), slice(1, 2)])
+def test_one_persons_odd_value_leaves_the_others_as_they_are(
+    odd: Any, where: slice
+) -> None:
+    """The last person is not in the roster, so nothing may move."""
+    panel, roster = Panel.of(names(3)), Roster.of(None, 3)
+    expected = planes(genotypes(np.array(PEOPLE)).count(panel, roster))
+    last = [0, 0, 0]
+    last[where] = [odd] * len(last[where])
+    seen = [genotypes(data).count(panel, roster) for data in forms([*PEOPLE, last])]
+    assert len(seen) >= 2
+    assert all(planes(found) == expected for found in seen)

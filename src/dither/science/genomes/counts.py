@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -163,6 +164,8 @@ def plain(block: Any) -> NDArray[Any]:
     array = np.asarray(block)
     if array.dtype.kind in "biufc":
         return array
+    if array.dtype.kind == "m":  # what numpy makes of whole numbers beside a duration
+        return array.view(np.int64)
     copies = np.full(array.shape, MISSING, np.int8)
     for place in np.ndindex(array.shape):
         copies[place] = _copies(array[place])
@@ -170,14 +173,17 @@ def plain(block: Any) -> NDArray[Any]:
 
 
 def _copies(value: Any) -> int:
-    # One text in a column makes texts of all its numbers, so these count as well.
+    """One value of a column that holds more than plain numbers.
+
+    One person's odd value can change the type of all numbers beside it (to text,
+    complex, Decimal), so whatever equals 0, 1 or 2 counts.
+    """
     if isinstance(value, str | bytes):
         return TEXTS.get(text(value).strip(), MISSING)
-    known = isinstance(value, int | float | np.integer | np.floating)
-    if not known or isinstance(value, np.timedelta64):  # an integer to numpy
+    if not isinstance(value, Number | np.number) or isinstance(value, np.timedelta64):
         return MISSING
     try:
-        return int(value) if value in (0, 1, 2) else MISSING
+        return next((copies for copies in range(3) if value == copies), MISSING)
     except Exception:  # whatever a type of somebody's own does
         return MISSING
 

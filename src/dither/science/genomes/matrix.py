@@ -86,9 +86,11 @@ class Frame:
         return tally.done()
 
     def _taken(self, columns: NDArray[np.intp]) -> Any:
-        if self._index is None:
-            return self.data[:, columns.tolist()].to_numpy()
-        return self.data.iloc[:, columns].to_numpy()
+        if self._index is not None:
+            return self.data.iloc[:, columns].to_numpy()
+        # numpy has no type for some columns of Polars
+        held = [self.data.to_series(at).to_list() for at in columns.tolist()]
+        return np.array([*held, [None] * len(self.data)], object)[:-1].T
 
 
 @dataclass(frozen=True)
