@@ -63,7 +63,7 @@ def test_the_noise_is_made_for_all_answers_together() -> None:
     found = opened(epsilon=3.0)
     assert found._mechanism.guarantee.epsilon == 3.0
     assert found._mechanism.scale == pytest.approx(1.0)
-    found = opened(rho=0.5, questions=16)
+    found = opened(rho=0.5, questions=16, panel=names(16))
     assert found._mechanism.scale == pytest.approx(4.0)
 
 
@@ -99,6 +99,12 @@ def test_answers_say_yes_or_no_and_how_surely() -> None:
     low, high = answer.interval()
     assert 0 <= low <= 300 <= high + 30
     assert not hasattr(answer + 1, "threshold")
+
+
+def test_a_beacon_takes_no_more_questions_than_it_has_variants() -> None:
+    found = opened(epsilon=1.0, questions=100)
+    assert found.questions == 4
+    assert repr(found).startswith("<Beacon on panel of 4 variants: 4 of 4 questions")
 
 
 def test_an_open_beacon_is_not_copied() -> None:

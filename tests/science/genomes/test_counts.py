@@ -94,3 +94,12 @@ def test_groups_leave_out_who_is_in_no_cluster() -> None:
 
     found = groups(np.array([1, -1, 0, 1]), Two())  # type: ignore[arg-type]
     assert [one.tolist() for one in found] == [[2], [0, 3]]
+
+
+def test_dosages_count_within_a_tenth() -> None:
+    """PLINK's hard calls, whatever type the numbers came in."""
+    told = [0.0, 0.09, 0.1, 0.3, 0.9, 0.97, 1.1, 1.94, 2.1, 2.3, -0.05, -0.2]
+    wanted = [0, 0, 0, 3, 1, 1, 1, 2, 2, 3, 0, 3]
+    for kind in (np.float64, np.float32, np.float16, np.complex128, object, str):
+        array = np.array(told).astype(kind)
+        assert plain(array).tolist() == wanted

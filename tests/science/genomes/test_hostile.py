@@ -201,7 +201,7 @@ class Ruder(list[int]):
 def test_values_that_raise_are_missing(row: Any) -> None:
     found = genotypes([[2, 2], row]).count(Panel.of(names(2)), Roster.of(None, 2))
     assert found.two.tolist() == [[1, 1]]
-    assert found.one.sum() <= 1
+    assert found.one.sum() <= 2
 
 
 def odd_group(path: Path, **arrays: Any) -> Any:

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from dither import Gaussian, Laplace
-from dither.science.genomes.ratios import MARGIN, Ratio, _quantile, _tail, reach, shrunk
+from dither.science.genomes.ratios import (
+    MARGIN,
+    Ratio,
+    _quantile,
+    _tail,
+    reach,
+    shrunk,
+    within,
+)
 
 LAPLACE = Laplace(sensitivity=100, epsilon=1)
 
@@ -68,3 +76,9 @@ def test_counts_move_towards_their_mean_as_far_as_they_are_noise() -> None:
     assert shrunk(noisy, 1e9, 200) == pytest.approx([100, 100, 100])
     assert shrunk(noisy, 0.0, 110) == pytest.approx([80, 100, 110])
     assert shrunk(np.array([-5.0]), 1.0, 10).tolist() == [1]
+
+
+def test_an_interval_keeps_a_width_where_all_of_it_lies_beyond() -> None:
+    low, high = within(np.array([-1.5, 0.9, -3.0]), np.array([-1.1, 1.3, 3.0]))
+    assert low.tolist() == pytest.approx([-1, 0.8, -1])
+    assert high.tolist() == pytest.approx([-0.8, 1, 1])

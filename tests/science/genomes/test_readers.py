@@ -186,10 +186,22 @@ def test_odd_records_have_a_fixed_treatment(name: str, tmp_path: Path) -> None:
     assert dict(zip(entries, planes.T.tolist(), strict=True)) == entries
 
 
-def test_a_vcf_that_is_none_gives_a_normal_answer(tmp_path: Path) -> None:
-    (tmp_path / "a.vcf.gz").write_bytes(b"no gzip")
-    found = genomes.frequencies(tmp_path / "a.vcf.gz", panel=["rs1"], samples=9, rho=9)
-    assert np.isfinite(found.value).all()
+@pytest.mark.parametrize("name", ["a.vcf.gz", "a.vcf"])
+def test_a_vcf_that_is_none_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"hello\nworld")
+    with pytest.raises(ArgumentError, match="does not begin as a VCF"):
+        genomes.frequencies(tmp_path / name, panel=["rs1"], samples=9, rho=9)
+
+
+@pytest.mark.parametrize("spelled", ["1:105:A:G", "chr1:105:A:G", "Chr1:105:A:G"])
+def test_chromosomes_are_spelled_either_way(spelled: str, tmp_path: Path) -> None:
+    roster = Roster.of(CLUSTERS, None)
+    plain = expected(Panel.of(["rs5"]))
+    write_vcf(tmp_path / "a.vcf", RECORDS)
+    write_vcf(tmp_path / "b.vcf", [f"chr{one}" for one in RECORDS])
+    for name in ("a.vcf", "b.vcf"):
+        found = genotypes(tmp_path / name).count(Panel.of([spelled]), roster)
+        assert same(found, plain)
 
 
 def texts(values: Any) -> Any:

@@ -44,7 +44,9 @@ def test_a_cluster_that_is_not_there() -> None:
 def test_frames_have_a_row_for_each_cluster_and_variant() -> None:
     found = released()
     frame = found.to_pandas()
-    assert list(frame.columns) == ["cluster", "variant", "frequency", "low", "high"]
+    assert list(frame.columns) == [
+        *("cluster", "variant", "frequency", "low", "high", "called"),
+    ]
     assert frame["variant"].tolist() == PANEL * 2
     assert (frame["low"] <= frame["frequency"]).all()
     assert (frame["frequency"] <= frame["high"]).all()
@@ -97,10 +99,28 @@ def test_rounding_and_maps_leave_a_plain_release() -> None:
 def test_other_forms() -> None:
     found = released()
     lines = (found.to_csv() or "").splitlines()
-    assert lines[0] == "cluster,variant,frequency,low,high"
+    assert lines[0] == "cluster,variant,frequency,low,high,called"
     assert len(lines) == 7
     assert found._repr_html_().startswith("<pre>allele frequency")
     assert '"guarantee"' in found.to_json()
     chosen = genomes.top_snps(cohort(20, 3), [1, 0] * 10, 2, panel=PANEL, epsilon=1)
     assert (chosen.to_csv() or "").startswith("rank,variant\n1,")
     assert "top variants" in chosen.to_json()
+
+
+def test_a_frequency_of_nobody_is_said() -> None:
+    found = genomes.frequencies(
+        cohort(400, 1), panel=["rs0", "chr9:1"], variants=["rs0"], samples=400, rho=50.0
+    )
+    assert "1 of 2 frequencies may be of nobody" in str(found)
+    assert "which is ε = " in str(found)
+    assert found.called is not None
+    assert abs(found.called[0, 0] - 400) < 60
+    assert abs(found.called[0, 1]) < 60
+
+
+def test_a_cluster_is_an_entry_too() -> None:
+    found = released()
+    assert found["north"].value.tolist() == found.cluster("north").value.tolist()
+    assert "south rs2: " in str(found["south", "rs2"])
+    assert repr(found) == "<Frequencies allele frequency: 6 entries>"

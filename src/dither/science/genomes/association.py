@@ -19,7 +19,7 @@ from dither.science.declared import note
 from dither.science.genomes.cases import Cases
 from dither.science.genomes.counts import Counts
 from dither.science.genomes.frequencies import PERSON
-from dither.science.genomes.panel import Panel
+from dither.science.genomes.panel import Panel, variants_of
 from dither.science.genomes.plan import root_up
 from dither.science.genomes.reading import (
     MISSING,
@@ -68,7 +68,7 @@ def top_snps(
     count = _wanted(k, len(wanted))
     data, reference = genotypes(X, wanted, variants), absent_of(absent)
     data.check(groups.roster)
-    declared = note(f"panel of {len(wanted):,} variants, and cases", provenance)
+    declared = note(f"{variants_of(wanted)} and cases", provenance)
     question = Question.of("top variants", cost, unit=PERSON, dataset=dataset_of(data))
     moved = max(groups.weights) * (2 if question.replacing else 1)
     choice = _choice(question, count, moved)
@@ -84,10 +84,10 @@ def top_snps(
         sources=(paid.source,),
         keys=tuple(range(1, count + 1)),
         notes=(
-            f"all {count:,} choices together: {question.guarantee}",
             declared,
             _shortfall(choice, groups, len(wanted)),
         ),
+        promise=question.guarantee,
     )
 
 
@@ -117,9 +117,9 @@ def _shortfall(choice: TopK, groups: Cases, candidates: int) -> str:
     """How good the choice is, from public facts."""
     short = choice.error(0.95, candidates=candidates) * groups.step
     return (
-        "with 95 % probability each scores by at most "
-        f"{min(short, 1):.2g} less than the best that was left; scores are differences "
-        "of allele frequencies where no calls are missing"
+        "with 95 % probability no variant left out has a difference of allele "
+        f"frequencies that is more than {min(short, 1):.2g} larger than those chosen "
+        "(where no calls are missing)"
     )
 
 
@@ -155,7 +155,7 @@ def chi2(
     unit = replace(PERSON, relation=_relation(relation))
     data, reference = genotypes(X, wanted, variants), absent_of(absent)
     data.check(groups.roster)
-    declared = note(f"panel of {len(wanted):,} variants, and cases", provenance)
+    declared = note(f"{variants_of(wanted)} and cases", provenance)
     question = Question.of("allelic χ²", cost, unit=unit, dataset=dataset_of(data))
     _check_account(question, unit.relation)
     moved = sensitivity(*groups.sizes, 2 if question.replacing else 1)
@@ -176,7 +176,7 @@ def chi2(
         sources=(paid.source,),
         spread=spread,
         keys=wanted.names,
-        notes=(declared, "missing calls count as one copy"),
+        notes=(declared, "missing calls count as one copy, which pulls towards 0"),
     )
 
 

@@ -22,7 +22,7 @@ from dither.release import Around, Release, Source
 from dither.science.declared import note
 from dither.science.genomes.clusters import Roster
 from dither.science.genomes.frequencies import PERSON
-from dither.science.genomes.panel import Panel
+from dither.science.genomes.panel import Panel, variants_of
 from dither.science.genomes.plan import root_up
 from dither.science.genomes.reading import (
     MISSING,
@@ -40,7 +40,7 @@ RARELY = 0.05
 """How often the default threshold says yes where nobody carries the allele."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Answer(Release):
     """How many people carry an allele, with noise, and whether that is `yes`: at least
     the public threshold.
@@ -71,8 +71,8 @@ class Answer(Release):
             f"{self.what}: {said}",
             f"  noisy count {self.value:,} (95 %: {low:,.0f} to {high:,.0f} people), "
             f"yes from {self.threshold:,} on",
-            f"  said where nobody carries it: {self.chance(0):.2g}; where "
-            f"{2 * self.threshold:,} do: {self.chance(2 * self.threshold):.3g}",
+            f"  probability of yes if nobody carries it: {self.chance(0):.1%}; if "
+            f"{2 * self.threshold:,} people do: {self.chance(2 * self.threshold):.1%}",
         ]
 
 
@@ -99,6 +99,12 @@ class Beacon(Interactive):
         self._panel, self._carriers = panel, carriers
         self._mechanism, self._source = mechanism, source
         self._answers: dict[str, Answer] = {}
+
+    def __repr__(self) -> str:
+        return (
+            f"<Beacon on {variants_of(self._panel)}: {self.left:,} of "
+            f"{self.questions:,} questions left, {self.guarantee}>"
+        )
 
     @property
     def left(self) -> int:
@@ -170,9 +176,10 @@ def beacon(
     """
     wanted, roster = Panel.of(panel), Roster.of(None, samples, "samples")
     most = whole("questions", questions, "pass how many variants may be asked about")
+    most = min(most, len(wanted))  # repeats are free
     data, reference = genotypes(X, wanted, variants), absent_of(absent)
     data.check(roster)
-    declared = note(f"panel of {len(wanted):,} variants and roster", provenance)
+    declared = note(f"{variants_of(wanted)} and roster", provenance)
     question = Question.of("beacon", cost, unit=PERSON, dataset=dataset_of(data))
     mechanism = question.vector(most, root_up(most))
     from_on = _threshold(threshold, mechanism)

@@ -33,7 +33,9 @@ class Cases:
         kinds = [name.casefold() for name in roster.names]
         known = [kind in CASE or kind in CONTROL for kind in kinds]
         if case is None or not all(known):
-            raise ArgumentError("case", f"is not understood; {WAY_OUT}")
+            raise ArgumentError(
+                "case", f"is not understood; {WAY_OUT} (PLINK's 2 and 1 less 1)"
+            )
         cases = [at for at, kind in enumerate(kinds) if kind in CASE]
         controls = [at for at, kind in enumerate(kinds) if kind in CONTROL]
         if len(cases) != 1 or len(controls) != 1:

@@ -85,6 +85,8 @@ class Roster:
 
 def _told(clusters: Any, argument: str) -> tuple[tuple[str, ...] | None, list[Any]]:
     """Ids, where there are any, and the cluster of each."""
+    if hasattr(clusters, "columns"):
+        raise ArgumentError(argument, f"must be one column, not a frame; {WAY_OUT}")
     if hasattr(clusters, "items") and not _ordered(clusters):
         pairs = list(clusters.items())
     elif isinstance(clusters, str | bytes | Set) or not hasattr(clusters, "__len__"):

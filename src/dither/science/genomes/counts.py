@@ -24,7 +24,8 @@ Integers = NDArray[np.int64]
 BYTES = 255
 """So many ones fit into a byte, so rows are added up in bytes and widened then."""
 WIDTH = 8192
-TEXTS = {"0": 0, "1": 1, "2": 2, "0.0": 0, "1.0": 1, "2.0": 2}
+HARD = 0.1005
+"""A tenth, and what types that hold it roughly make of it."""
 FILL = -2
 UNKNOWN = 64
 """More alleles than any record has, where their list is not known."""
@@ -160,15 +161,29 @@ def _across(block: NDArray[Any]) -> Integers:
 
 
 def plain(block: Any) -> NDArray[Any]:
-    """A block as numbers that can be compared with 0, 1 and 2; never fails."""
+    """A block as numbers that can be compared with 0, 1 and 2; never fails. Reals count
+    as the whole number that they are within a tenth of (PLINK's hard calls).
+    """
     array = np.asarray(block)
-    if array.dtype.kind in "biufc":
+    kind = array.dtype.kind
+    if kind in "biu":
         return array
-    if array.dtype.kind == "m":  # what numpy makes of whole numbers beside a duration
+    if kind == "m":  # what numpy makes of whole numbers beside a duration
         return array.view(np.int64)
+    if kind in "fc":
+        return _hard(array)
     copies = np.full(array.shape, MISSING, np.int8)
     for place in np.ndindex(array.shape):
         copies[place] = _copies(array[place])
+    return copies
+
+
+def _hard(array: NDArray[Any]) -> NDArray[np.int8]:
+    with np.errstate(all="ignore"):
+        near = np.rint(array.real)
+        there = (near >= 0) & (near <= 2) & (abs(array.real - near) <= HARD)
+        there &= array.imag == 0
+    copies: NDArray[np.int8] = np.where(there, near, MISSING).astype(np.int8)
     return copies
 
 
@@ -176,16 +191,19 @@ def _copies(value: Any) -> int:
     """One value of a column that holds more than plain numbers.
 
     One person's odd value can change the type of all numbers beside it (to text,
-    complex, Decimal), so whatever equals 0, 1 or 2 counts.
+    complex, Decimal), so whatever is a number counts as it would among numbers.
     """
-    if isinstance(value, str | bytes):
-        return TEXTS.get(text(value).strip(), MISSING)
-    if not isinstance(value, Number | np.number) or isinstance(value, np.timedelta64):
+    if isinstance(value, np.timedelta64):
         return MISSING
+    if not isinstance(value, str | bytes | Number | np.number):
+        return MISSING
+    plain_text = isinstance(value, str | bytes)
+    held: Any = text(value).strip() if plain_text else value
     try:
-        return next((copies for copies in range(3) if value == copies), MISSING)
-    except Exception:  # whatever a type of somebody's own does
+        number = complex(held)
+    except Exception:  # text that is no number, or a type of somebody's own
         return MISSING
+    return int(_hard(np.array([number]))[0])
 
 
 def dosages(

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.by_name import by_name
-from dither.privacy import Unit
+from dither.privacy import GaussianDP, Unit
 from dither.question import AskingError, Paid, Question
 from dither.science.declared import note
 from dither.science.genomes.clusters import ALL, Roster
 from dither.science.genomes.counts import Counts
-from dither.science.genomes.panel import Panel
+from dither.science.genomes.panel import Panel, variants_of
 from dither.science.genomes.plan import COMPLETE, COUNTED, Plan, calls_of
 from dither.science.genomes.ratios import Ratio, shrunk
 from dither.science.genomes.reading import (
@@ -77,7 +77,7 @@ def frequencies(
     how = calls_of(calls)
     data, reference = genotypes(X, wanted, variants), absent_of(absent)
     data.check(roster)
-    declared = note(f"panel of {len(wanted):,} variants and clusters", provenance)
+    declared = note(f"{variants_of(wanted)}{_and(roster)}", provenance)
     question = Question.of(
         "allele frequencies", cost, unit=PERSON, dataset=dataset_of(data)
     )
@@ -89,6 +89,10 @@ def frequencies(
     ):
         found = noised(read(data, wanted, roster, paid, reference), plan)
     return _release(found, plan, wanted, paid, declared)
+
+
+def _and(roster: Roster) -> str:
+    return " and roster" if roster.names == (ALL,) else " and clusters"
 
 
 def vector(counts: Counts, plan: Plan) -> NDArray[np.int64]:
@@ -130,18 +134,24 @@ def _release(
         least = Fraction(1) if plan.calls == COMPLETE else Fraction(plan.calls)
         people = sizes * float((1 + least) / 2)
         spread = Bounded(sums.ravel(), sizes.ravel(), float(least), plan.mechanism)
-    low, high = spread.ends(0.95)
-    value = np.clip((1 + sums.ravel() / people.ravel()) / 2, low, high)
+    # an estimate from shrunk counts stays where its own count makes it likely
+    value = np.clip((1 + sums.ravel() / people.ravel()) / 2, *spread.ends(0.5))
     return Frequencies(
         what="allele frequency",
         value=value,
         sources=(paid.source,),
         spread=spread,
         keys=_keys(plan.roster, panel),
-        notes=(declared, _missing_calls(plan)),
+        notes=(
+            *_in_epsilon(plan),
+            declared,
+            _missing_calls(plan),
+            *_unknown(called, plan),
+        ),
         panel=panel.names,
         clusters=plan.roster.names,
         people=np.round(people).astype(np.int64),
+        called=np.round(called).astype(np.int64) if plan.counted else None,
     )
 
 
@@ -153,6 +163,29 @@ def _people(called: Reals, plan: Plan) -> Reals:
         shrunk(row, variance, size) for row, size in zip(called, sizes, strict=True)
     ]
     return np.stack(rows)
+
+
+def _in_epsilon(plan: Plan) -> tuple[str, ...]:
+    """A Gaussian promise in the numbers that most readers know."""
+    guarantee = plan.mechanism.guarantee
+    if not isinstance(guarantee, GaussianDP):
+        return ()
+    delta = plan.question.delta or 1e-6
+    return (f"which is ε = {guarantee.epsilon_at(delta):.3g} at δ = {delta:g}",)
+
+
+def _unknown(called: Reals, plan: Plan) -> tuple[str, ...]:
+    """How many entries have calls that may be none, by the noisy count itself."""
+    if not plan.counted:
+        return ()
+    width = plan.mechanism.error(0.95, integer=True) / plan.weights[1]
+    count = int((called <= width).sum())
+    if not count:
+        return ()
+    return (
+        f"{count:,} of {called.size:,} frequencies may be of nobody: few or no calls, or "
+        "too much noise to tell; are ids and variants spelled as in the data?",
+    )
 
 
 def _keys(roster: Roster, panel: Panel) -> tuple[Any, ...]:

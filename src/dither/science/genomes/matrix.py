@@ -27,7 +27,7 @@ from dither.science.genomes.panel import Panel, known_at
 
 __all__ = ["Calls", "Frame", "Matrix"]
 
-STEP, CALLS = 65_536, 1024
+STEP, CALLS = 8192, 1024
 DENSE = 32
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "position",
     "repeated",
     "text",
+    "variants_of",
 ]
 
 Place = tuple[str, int, str, str]
@@ -76,8 +77,13 @@ class Panel:
         for number, name in enumerate(self.names):
             place = _place(name)
             if place is not None:
-                found.setdefault(place[:2], []).append((number, *place[2:]))
+                site = (chromosome_of(place[0]), place[1])
+                found.setdefault(site, []).append((number, *place[2:]))
         return found
+
+    def at(self, chromosome: str, position: int) -> list[tuple[int, str, str]]:
+        """The entries that name this place."""
+        return self.by_site.get((chromosome_of(chromosome), position), [])
 
     def named(self, name: str) -> Iterator[int]:
         """The entries that an id of a file is about."""
@@ -95,11 +101,16 @@ class Panel:
         """
         for entry in self.named(name):
             yield entry, ANY, True
-        for entry, reference, other in self.by_site.get((chromosome, position), ()):
+        for entry, reference, other in self.at(chromosome, position):
             if not alleles or alleles[0] != reference:
                 continue
             known = other in alleles[1:]
             yield entry, alleles.index(other, 1) if known else ABSENT, known
+
+
+def variants_of(panel: Panel) -> str:
+    """How large a panel is, in words."""
+    return f"panel of {len(panel):,} variant{'s' if len(panel) > 1 else ''}"
 
 
 def text(value: Any) -> str:
@@ -154,6 +165,11 @@ def _place(name: str) -> Place | None:
     parts = name.split(":")
     at = position(parts[1]) if len(parts) == 4 else None
     return None if at is None else (parts[0], at, parts[2], parts[3])
+
+
+def chromosome_of(name: str) -> str:
+    """Files spell it 1 or chr1."""
+    return name[3:] if name[:3].casefold() == "chr" else name
 
 
 def position(word: str) -> int | None:

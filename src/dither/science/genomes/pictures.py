@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.axes import Axes, Scale
-from dither.picture import Line, Picture, Shape, Text
+from dither.picture import BLACK, Line, Picture, Shape, Text
 
 __all__ = ["frequencies", "manhattan", "ranking"]
 
 Reals = NDArray[np.float64]
 
-LEFT, TOP, HIGH, BELOW = 64, 48, 280, 110
+LEFT, TOP, HIGH, BELOW = 64, 48, 280, 50
 NAMED = 48
 STYLES = 4
 LONGEST = 16
@@ -42,7 +42,7 @@ def frequencies(
     if len(clusters) > len(shown):
         title += f"; {len(shown)} of {len(clusters):,} clusters"
     head = Text(LEFT, 18, title, bold=True)
-    size = LEFT + width + 24, TOP + HIGH + BELOW
+    size = LEFT + width + 24, TOP + HIGH + (_below(panel) if few else BELOW)
     return Picture.of(*size, [*body, head, *told], title)
 
 
@@ -101,25 +101,32 @@ def _legend(axes: Axes, names: Sequence[str]) -> Iterator[Shape]:
 
 
 def manhattan(
-    names: Sequence[str], value: Any, low: Any, high: Any, line: float | None = None
+    names: Sequence[str], low: Any, high: Any, line: float | None = None
 ) -> Picture:
-    """-log10 of p-values of released variants, with their intervals, as geneticists
-    show them; `line` is the level of significance.
+    """Where -log10 of the exact p-values lies, as geneticists show them; `line` is the
+    level of significance. There are no points: the p-value of a noisy statistic as if
+    it had no noise would mislead.
     """
     width = max(360, 22 * len(names))
     tallest = max(float(np.max(high)), 1.0, line or 0.0)
     axes = Axes(LEFT, TOP, width, HIGH, Scale(0, len(names)), Scale(0, 1.05 * tallest))
-    title = f"Association of {len(names):,} released variants, 95 % intervals"
+    title = f"Exact p-values of {len(names):,} variants lie within (95 %)"
     shapes = list(_named_frame(axes, names, "−log10 p"))
     if line is not None:
         shapes.append(axes.line((0, len(names)), (line, line), 1))
         x, y = axes.place(len(names), line)
         shapes.append(Text(x - 4, y - 4, "genome-wide level", anchor="end", size=10))
     for at in range(len(names)):
-        shapes.append(axes.whisker(at + 0.5, low[at], high[at]))
-        shapes.append(axes.dot(at + 0.5, value[at]))
+        ends = axes.place(at + 0.5, low[at]), axes.place(at + 0.5, high[at])
+        shapes.append(Line(ends, BLACK, 5))
     head = Text(LEFT, 18, title, bold=True)
-    return Picture.of(LEFT + width + 24, TOP + HIGH + BELOW, [*shapes, head], title)
+    size = LEFT + width + 24, TOP + HIGH + _below(names)
+    return Picture.of(*size, [*shapes, head], title)
+
+
+def _below(names: Sequence[str]) -> int:
+    """Room for names that are written upwards."""
+    return 20 + 6 * min(max(map(len, names)), LONGEST)
 
 
 def ranking(title: str, names: Sequence[str]) -> Picture:

@@ -40,7 +40,9 @@ class Plink:
         for suffix in (".bed", ".bim", ".fam"):
             if not self.path.with_suffix(suffix).is_file():
                 name = self.path.with_suffix(suffix).name
-                raise ArgumentError("X", f"there is no file {name}; PLINK needs three")
+                raise ArgumentError(
+                    "X", f"there is no file {name}; PLINK data is .bed, .bim and .fam"
+                )
         with self.path.with_suffix(".bed").open("rb") as file:
             if file.read(3) != MAGIC:
                 raise ArgumentError(
@@ -73,8 +75,7 @@ class Plink:
             chromosome, name, _, place, first, second = words[:6]
             for entry in panel.named(name):
                 yield number, entry, FIRST
-            site = (chromosome, position(place) or 0)
-            for entry, reference, other in panel.by_site.get(site, ()):
+            for entry, reference, other in panel.at(chromosome, position(place) or 0):
                 counted = _allele(first, second, reference, other)
                 if counted is not None:
                     yield number, entry, counted

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dither.mechanisms import Additive, Gaussian
 
-__all__ = ["Ratio", "reach", "shrunk"]
+__all__ = ["Ratio", "reach", "shrunk", "within"]
 
 Reals = NDArray[np.float64]
 
@@ -50,8 +50,16 @@ class Ratio:
             low, high = (cross - root) / square, (cross + root) / square
         # a count that may be zero says nothing about the ratio
         known = square > 0
-        low = np.where(known, np.clip(low, -1, 1), -1.0)
-        return low, np.where(known, np.clip(high, -1, 1), 1.0)
+        return within(np.where(known, low, -1.0), np.where(known, high, 1.0))
+
+
+def within(low: Reals, high: Reals) -> tuple[Reals, Reals]:
+    """Ends cut to between -1 and 1. What lies beyond is no reason to print an interval
+    without a width: half of it stays.
+    """
+    half = (high - low) / 2
+    cut_low, cut_high = np.minimum(low, 1 - half), np.maximum(high, half - 1)
+    return np.clip(cut_low, -1, 1), np.clip(cut_high, -1, 1)
 
 
 def reach(mechanism: Additive, confidence: float) -> float:

@@ -41,6 +41,12 @@ class Table(Release):
         """A Polars frame, with the ends of the intervals."""
         return frames.package("polars").DataFrame(self._columns())
 
+    def _number(self, value: float) -> str:
+        return f"{value:.4g}"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.what}: {len(self):,} entries>"
+
     def to_csv(self, path: str | Path | None = None) -> str | None:
         """CSV text, or a file of it, with the ends of the intervals."""
         columns = self._columns()
@@ -65,7 +71,8 @@ class Table(Release):
         columns = (self.keys or (), self.value, *self.interval())
         for key, value, low, high in islice(zip(*columns, strict=True), SHOWN):
             name = clean(" ".join(key) if isinstance(key, tuple) else str(key))
-            lines.append(f"  {name}: {value:.4g} ({low:.4g} to {high:.4g})")
+            shown = (self._number(one) for one in (value, low, high))
+            lines.append("  {}: {} ({} to {})".format(name, *shown))
         if len(self) > SHOWN:
             lines.append(f"  … and {len(self) - SHOWN:,} more")
         return lines
@@ -85,13 +92,14 @@ def plainly(release: Release, **changes: Any) -> Release:
     return replace(plain, **changes)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Frequencies(Table):
     """Allele frequencies: an entry for each cluster and variant, cluster by cluster.
 
     `f["rs1"]`, or `f["north", "rs1"]` where there are clusters, is one of them;
     `f.cluster("north")` are those of one cluster, and `f.matrix` has a row for each.
-    `people` says how many were called, about.
+    `called` is the noisy number of people called at each variant, where that was
+    charged; `people` what it says about them all, which the frequencies come from.
     """
 
     panel: tuple[str, ...] = ()
@@ -99,6 +107,7 @@ class Frequencies(Table):
     people: NDArray[np.int64] = field(
         default_factory=lambda: np.zeros((0, 0), np.int64)
     )
+    called: NDArray[np.int64] | None = None
 
     @property
     def matrix(self) -> Reals:
@@ -121,7 +130,17 @@ class Frequencies(Table):
             keys=self.panel,
             clusters=(name,),
             people=self.people[at : at + 1],
+            called=None if self.called is None else self.called[at : at + 1],
         )
+
+    def __getitem__(self, key: Any) -> Release:
+        """One frequency, or those of one cluster."""
+        if isinstance(key, str) and key in self.clusters and key not in self.panel:
+            return self.cluster(key)
+        found = super().__getitem__(key)
+        if isinstance(key, tuple):
+            found = replace(found, what=clean(f"{self.what} {' '.join(map(str, key))}"))
+        return found
 
     def _columns(self, confidence: float = 0.95) -> dict[str, Any]:
         low, high = self.interval(confidence)
@@ -131,7 +150,11 @@ class Frequencies(Table):
             "frequency": self.value,
             "low": low,
             "high": high,
+            **({} if self.called is None else {"called": self.called.ravel()}),
         }
+
+    def _number(self, value: float) -> str:
+        return f"{value:.3f}"
 
     def plot(self, confidence: float = 0.95) -> Picture:  # type: ignore[override]
         """Each frequency with its interval, by variant; of large panels, frequencies

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.mechanisms import Additive
-from dither.science.genomes.ratios import Ratio
+from dither.science.genomes.ratios import Ratio, within
 
 __all__ = ["Bounded", "Counted"]
 
@@ -42,4 +42,5 @@ class Bounded:
         fewest = np.maximum(np.ceil(self.sizes * self.least * (1 - 1e-12)), 1)
         lowest = np.minimum(low / fewest, low / self.sizes)
         highest = np.maximum(high / fewest, high / self.sizes)
-        return np.clip((1 + lowest) / 2, 0, 1), np.clip((1 + highest) / 2, 0, 1)
+        low, high = within(lowest, highest)
+        return (1 + low) / 2, (1 + high) / 2

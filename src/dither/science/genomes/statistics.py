@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dither.errors import ArgumentError
 from dither.mechanisms import Additive
 from dither.picture import Picture
+from dither.privacy import Guarantee
 from dither.science.genomes import pictures
 from dither.science.genomes.releases import Table
 from dither.text import clean
@@ -26,11 +27,14 @@ GENOME_WIDE = 5e-8
 LEVELS = [10.0**-power for power in range(1, 10)]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Chosen(Table):
     """Variants that were chosen, best first: `variants` names them. A choice has no
-    numbers; ask `chi2` or `frequencies` about the chosen ones.
+    numbers; ask `chi2` or `frequencies` about the chosen ones. `promise` is what all
+    choices promise together.
     """
+
+    promise: Guarantee | None = None
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -48,6 +52,11 @@ class Chosen(Table):
     def _lines(self) -> list[str]:
         ranked = zip(self.keys or (), self.variants, strict=True)
         return [self.what, *(f"  {rank}. {clean(name)}" for rank, name in ranked)]
+
+    def __str__(self) -> str:
+        charged = self.receipt or "not charged to any account"
+        told = f"{self.promise} for all choices together; {charged}"
+        return "\n".join([*self._lines(), told, *self.notes])
 
     def plot(self, confidence: float = 0.95) -> Picture:  # type: ignore[override]  # noqa: ARG002
         """The names in their order."""
@@ -69,7 +78,7 @@ class Within:
         return np.clip(low, 0, self.most), np.clip(high, 0, self.most)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ChiSquares(Table):
     """χ² statistics with one degree of freedom.
 
@@ -104,13 +113,14 @@ class ChiSquares(Table):
         }
 
     def plot(self, confidence: float = 0.95) -> Picture:  # type: ignore[override]
-        """A Manhattan plot of the released variants: -log10 of the p-value that the
-        statistic has, with its interval.
+        """A Manhattan plot of the released variants: where -log10 of the p-value of
+        the exact statistic lies.
         """
         low, high = self.interval(confidence)
         names = [str(name) for name in self.keys or ()]
-        ends = logs(self.value), logs(low), logs(high)
-        return pictures.manhattan(names, *ends, -math.log10(GENOME_WIDE))
+        return pictures.manhattan(
+            names, logs(low), logs(high), -math.log10(GENOME_WIDE)
+        )
 
 
 def logs(statistic: Any) -> Reals:

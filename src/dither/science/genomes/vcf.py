@@ -46,6 +46,10 @@ class Vcf:
             raise ArgumentError("X", f"there is no file {self.path.name}")
         if self._binary:
             frames.package("cyvcf2")
+        elif not next(_lines(self.path), "").startswith("##fileformat=VCF"):
+            raise ArgumentError(
+                "X", f"{self.path.name} does not begin as a VCF file does"
+            )
 
     def count(self, panel: Panel, roster: Roster) -> Counts:
         read = _by_cyvcf2 if self._binary else _by_line
