@@ -17,13 +17,23 @@ from numpy.typing import NDArray
 from dither.science.genomes.clusters import Roster
 from dither.science.genomes.panel import ANY, text
 
-__all__ = ["MISSING", "Counts", "Integers", "Tally", "counted", "dosages", "plain"]
+__all__ = [
+    "MISSING",
+    "OTHER",
+    "Counts",
+    "Integers",
+    "Tally",
+    "counted",
+    "dosages",
+    "plain",
+]
 
 Integers = NDArray[np.int64]
 
 BYTES = 255
 """So many ones fit into a byte, so rows are added up in bytes and widened then."""
 WIDTH = 8192
+OTHER = "every allele but the reference, or of the alternative that the panel names"
 HARD = 0.1005
 """A tenth, and what types that hold it roughly make of it."""
 FILL = -2

@@ -88,7 +88,7 @@ def frequencies(
         np.errstate(all="ignore"),
     ):
         found = noised(read(data, wanted, roster, paid, reference), plan)
-    return _release(found, plan, wanted, paid, declared)
+    return _release(found, plan, wanted, paid, (declared, f"copies of {data.allele}"))
 
 
 def _and(roster: Roster) -> str:
@@ -121,7 +121,7 @@ def _release(
     plan: Plan,
     panel: Panel,
     paid: Paid,
-    declared: str,
+    declared: tuple[str, ...],
 ) -> Frequencies:
     sums, called = found
     sizes = np.repeat(plan.roster.sizes[:, None], len(panel), axis=1).astype(float)
@@ -144,7 +144,7 @@ def _release(
         keys=_keys(plan.roster, panel),
         notes=(
             *_in_epsilon(plan),
-            declared,
+            *declared,
             _missing_calls(plan),
             *_unknown(called, plan),
         ),

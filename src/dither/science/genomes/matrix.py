@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from dither.errors import ArgumentError
 from dither.science.genomes.clusters import Roster
 from dither.science.genomes.counts import (
     MISSING,
+    OTHER,
     Counts,
     Integers,
     Tally,
@@ -37,6 +38,7 @@ class Matrix:
     in its order.
     """
 
+    allele: ClassVar[str] = "the allele that the data counts"
     data: Any
     variants: Sequence[Any] | None = None
 
@@ -61,6 +63,7 @@ class Frame:
     name the people.
     """
 
+    allele: ClassVar[str] = "the allele that the data counts"
     data: Any
     variants: Sequence[Any] | None = None
 
@@ -97,6 +100,7 @@ class Frame:
 class Calls:
     """Variants by people by alleles, each the number of an allele or negative."""
 
+    allele: ClassVar[str] = OTHER
     data: Any
     variants: Sequence[Any] | None = None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ class Plink:
     alleles the alternative that it names.
     """
 
+    allele: ClassVar[str] = (
+        "A1 of the .bim file, or of the alternative that the panel names"
+    )
     path: Path
 
     def check(self, roster: Roster) -> None:  # noqa: ARG002

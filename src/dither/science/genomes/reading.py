@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from dither.dataset import Dataset
 from dither.errors import ArgumentError
@@ -32,7 +32,11 @@ WAY_OUT = (
 
 
 class Genotypes(Protocol):
-    """Data that can be counted, once that was paid for."""
+    """Data that can be counted, once that was paid for. `allele` says what a copy is
+    a copy of.
+    """
+
+    allele: ClassVar[str]
 
     def check(self, roster: Roster) -> None:
         """Refuse what cannot be read, by what is public."""

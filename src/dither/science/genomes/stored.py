@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,6 +31,7 @@ class Stored:
     Rows are known by their unit's id; of several rows of one unit the first counts.
     """
 
+    allele: ClassVar[str] = "the allele that the data counts"
     dataset: Dataset
     receipt: Receipt | None = None
 

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dither import frames
 from dither.errors import ArgumentError
 from dither.science.genomes.clusters import Roster
-from dither.science.genomes.counts import Counts, Tally, counted, dosages, groups
+from dither.science.genomes.counts import OTHER, Counts, Tally, counted, dosages, groups
 from dither.science.genomes.panel import Found, Panel, position
 
 __all__ = ["Vcf"]
@@ -34,6 +34,7 @@ DIGITS = 4
 class Vcf:
     """A .vcf, .vcf.gz or .bcf file."""
 
+    allele: ClassVar[str] = OTHER
     path: Path
 
     @property

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from dither import frames
 from dither.errors import ArgumentError
 from dither.science.genomes.clusters import Roster
 from dither.science.genomes.counts import (
+    OTHER,
     UNKNOWN,
     Counts,
     Integers,
@@ -39,6 +40,7 @@ class VcfZarr:
     `variant_id` or contigs, positions and alleles.
     """
 
+    allele: ClassVar[str] = OTHER
     store: Any
 
     def check(self, roster: Roster) -> None:  # noqa: ARG002
