@@ -59,7 +59,7 @@ WORSE = [
 ]
 
 
-@pytest.mark.parametrize("name", ["a.vcf", "a.vcf.gz"])
+@pytest.mark.parametrize("name", ["a.vcf", "a.vcf.gz", "A.VCF.GZ"])
 @pytest.mark.parametrize("call", WORSE, ids=range(len(WORSE)))
 def test_a_malformed_call_is_that_persons_alone(
     call: str, name: str, tmp_path: Path
@@ -177,6 +177,11 @@ def test_another_ploidy_in_bcf_is_that_persons_alone(tmp_path: Path) -> None:
 def test_data_held_the_other_way_round_is_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ArgumentError, match="the other way round"):
         genomes.frequencies(np.zeros(shape), panel=names(5), samples=30, rho=50)
+
+
+def test_a_list_held_the_other_way_round_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="the other way round"):
+        genomes.frequencies([[0] * 30] * 5, panel=names(5), samples=30, rho=50)
 
 
 def test_nobody_is_answered_like_anybody() -> None:

@@ -88,7 +88,7 @@ def write_vcf(path: Path, records: list[str], people: list[str] = IDS) -> None:
         ]
     )
     text = HEAD + columns + "\n" + "".join(f"{one}\n" for one in records)
-    if path.suffix == ".gz":
+    if path.suffix.casefold() == ".gz":
         path.write_bytes(gzip.compress(text.encode()))
     else:
         path.write_text(text, encoding="utf-8")

@@ -44,7 +44,7 @@ class Matrix:
 
     def check(self, roster: Roster) -> None:
         _check_rows(roster)
-        _check_way(getattr(self.data, "shape", ()), roster, "people by variants")
+        _check_way(_shape(self.data), roster, "people by variants")
 
     def count(self, panel: Panel, roster: Roster) -> Counts:
         data = _array(self.data)
@@ -141,6 +141,14 @@ def _check_way(shape: Sequence[int], roster: Roster, wanted: str) -> None:
             f"seems to be held the other way round: the roster has {people:,} people, "
             f"and the data must be {wanted}; pass X.T",
         )
+
+
+def _shape(data: Any) -> Sequence[int]:
+    """People and variants, of lists by the first row."""
+    if not isinstance(data, list | tuple):
+        return tuple(data.shape)
+    first = data[0] if data else ()
+    return len(data), len(first) if isinstance(first, list | tuple) else 1
 
 
 def _array(data: Any) -> NDArray[Any]:

@@ -113,7 +113,7 @@ def _lines(path: Path) -> Iterator[str]:
     """The lines of a file; one whose packing is broken ends there. Only a line feed
     ends a line, whatever else a field holds.
     """
-    packed = path.suffix in (".gz", ".bgz")
+    packed = path.suffix.casefold() in (".gz", ".bgz")
     opened: Any = gzip.open if packed else open
     try:
         with opened(
