@@ -146,7 +146,7 @@ def _check_way(shape: Sequence[int], roster: Roster, wanted: str) -> None:
 def _shape(data: Any) -> Sequence[int]:
     """People and variants, of lists by the first row."""
     if not isinstance(data, list | tuple):
-        return tuple(data.shape)
+        return tuple(getattr(data, "shape", ()))
     first = data[0] if data else ()
     return len(data), len(first) if isinstance(first, list | tuple) else 1
 
