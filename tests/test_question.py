@@ -16,6 +16,7 @@ from dither import (
     Gaussian,
     GaussianDP,
     Laplace,
+    Ledger,
     PureDP,
     Unit,
     UnitMismatch,
@@ -116,6 +117,11 @@ def test_a_dataset_brings_unit_and_account() -> None:
         pytest.fail("nobody asks a dataset without end")
 
 
+def test_a_book_is_not_an_account() -> None:
+    with Ledger.open(":memory:") as book, pytest.raises(ArgumentError, match="account"):
+        asked(epsilon=1, budget=book)
+
+
 @pytest.mark.parametrize(
     "words",
     [{}, {"epsilon": 1, "rho": 1}, {"share": 0.5}, {"epsilon": 1, "budget": 3}],
@@ -123,3 +129,16 @@ def test_a_dataset_brings_unit_and_account() -> None:
 def test_bad_costs(words: dict[str, Any]) -> None:
     with pytest.raises(ArgumentError):
         _ = asked(**words).guarantee
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
+def test_a_share_is_a_share(share: float, delta: float) -> None:
+    """Of an account with a δ too, and for either noise."""
+    for ask in ("additive", "vector"):
+        budget = Budget(epsilon=3, delta=delta, unit=EDGE)
+        found = asked(share=share, budget=budget)
+        mechanism = getattr(found, ask)(1000, 1000**0.5)
+        with found.paying(mechanism.guarantee):
+            pass
+        assert budget.spent == pytest.approx(share, rel=1e-3)
