@@ -135,7 +135,7 @@ def _release(
         people = sizes * float((1 + least) / 2)
         spread = Bounded(sums.ravel(), sizes.ravel(), float(least), plan.mechanism)
     # an estimate from shrunk counts stays where its own count makes it likely
-    value = np.clip((1 + sums.ravel() / people.ravel()) / 2, *spread.ends(0.5))
+    value = np.clip((1 + sums.ravel() / people.ravel()) / 2, *spread.ends(0.8))
     return Frequencies(
         what="allele frequency",
         value=value,
