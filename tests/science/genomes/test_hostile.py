@@ -374,3 +374,27 @@ def test_one_persons_odd_value_leaves_the_others_as_they_are(
     seen = [genotypes(data).count(panel, roster) for data in forms([*PEOPLE, last])]
     assert len(seen) >= 2
     assert all(planes(found) == expected for found in seen)
+
+
+def test_an_id_that_is_spelled_like_a_place_counts_the_allele_it_names(
+    tmp_path: Path,
+) -> None:
+    """PLINK may have the alternative as its second allele."""
+    write_bed(tmp_path / "a.bed", np.array([[2]] * 30 + [[0]] * 7, np.int8))
+    (tmp_path / "a.bim").write_text("1 1:100:A:G 0 100 A G\n", encoding="utf-8")
+    roster = Roster.of(None, [f"s{at}" for at in range(37)])
+    found = genotypes(tmp_path / "a.bed").count(Panel.of(["1:100:A:G"]), roster)
+    assert planes(found) == [[30, 0, 7]]  # 30 people have two copies of A
+    record = line(1, "0/0", "0/1", "0/2", "2/2", other="T,G").replace("rs1", "1:1:A:G")
+    write_vcf(tmp_path / "a.vcf", [record], FOUR)
+    found = genotypes(tmp_path / "a.vcf").count(Panel.of(["1:1:A:G"]), ROSTER)
+    assert planes(found) == [[2, 1, 1]]
+
+
+def test_an_id_that_is_spelled_like_a_place_is_found_without_positions(
+    tmp_path: Path,
+) -> None:
+    ids = np.array(["1:1:A:G", "rs2"], np.dtypes.StringDType())
+    group = odd_group(tmp_path / "a.vcz", variant_id=ids)
+    found = genotypes(group).count(Panel.of(["1:1:A:G"]), ROSTER)
+    assert planes(found) == [[4, 0, 0]]

@@ -28,9 +28,9 @@ def test_a_variant_is_named_once() -> None:
 def test_an_id_counts_any_alternative_and_a_place_its_own() -> None:
     panel = Panel.of(["rs1", ("1", 5, "A", "T")])
     by_id, absent = (0, ANY, True), (1, ABSENT, False)
-    assert list(panel.found("rs1", "1", 5, ("A", "G"))) == [by_id, absent]
+    assert list(panel.found("rs1", "1", 5, ("A", "G"))) == [absent, by_id]
     assert list(panel.found("rs1;rs9", "1", 6, ("A", "G"))) == [by_id]
-    assert list(panel.found("rs1", "1", 5, ("A", "G", "T"))) == [by_id, (1, 2, True)]
+    assert list(panel.found("rs1", "1", 5, ("A", "G", "T"))) == [(1, 2, True), by_id]
     assert list(panel.found("", "1", 5, ("A",))) == [absent]
     assert list(panel.found("", "1", 5, ("C", "T"))) == []
     assert list(panel.found("", "1", 5, ())) == []

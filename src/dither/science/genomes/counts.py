@@ -1,7 +1,7 @@
 """How many people have no, one or two copies of each variant's allele, by cluster.
 
 Everything is counted in whole numbers, in blocks that fit the processor's cache. What
-is not exactly 0, 1 or 2 is a missing call.
+is not 0, 1 or 2, or within a tenth of it, is a missing call.
 """
 
 from __future__ import annotations

@@ -81,6 +81,11 @@ class Panel:
                 found.setdefault(site, []).append((number, *place[2:]))
         return found
 
+    @cached_property
+    def places(self) -> set[int]:
+        """The entries that name a place; an id may be spelled like one."""
+        return {entry for entries in self.by_site.values() for entry, *_ in entries}
+
     def at(self, chromosome: str, position: int) -> list[tuple[int, str, str]]:
         """The entries that name this place."""
         return self.by_site.get((chromosome_of(chromosome), position), [])
@@ -99,13 +104,15 @@ class Panel:
         Which alleles a record lists may depend on a single person, so a third allele,
         or the lack of the one that is named, leaves the others' copies as they are.
         """
-        for entry in self.named(name):
-            yield entry, ANY, True
+        placed = set()
         for entry, reference, other in self.at(chromosome, position):
-            if not alleles or alleles[0] != reference:
-                continue
-            known = other in alleles[1:]
-            yield entry, alleles.index(other, 1) if known else ABSENT, known
+            if alleles and alleles[0] == reference:
+                known = other in alleles[1:]
+                placed.add(entry)
+                yield entry, alleles.index(other, 1) if known else ABSENT, known
+        for entry in self.named(name):
+            if entry not in placed:
+                yield entry, ANY, entry not in self.places
 
 
 def variants_of(panel: Panel) -> str:

@@ -63,25 +63,28 @@ class Plink:
             part = [one for one in found[start : start + STEP] if one[0] < len(data)]
             if not part:
                 break
-            records, entries, counts = map(np.array, zip(*part, strict=True))
+            records, entries, counts, sure = map(np.array, zip(*part, strict=True))
             planes = _counted(data[records], masks)
             second, absent = counts == SECOND, counts == ABSENT
             planes[:, :, second] = planes[::-1][:, :, second]
             planes[0, :, absent] = planes[:, :, absent].sum(axis=0).T
             planes[1:, :, absent] = 0
-            tally.add(entries, planes, ~absent)
+            tally.add(entries, planes, sure)
         return tally.done()
 
-    def _found(self, panel: Panel) -> Iterator[tuple[int, int, int]]:
-        """(record, entry of the panel, which allele is counted)"""
+    def _found(self, panel: Panel) -> Iterator[tuple[int, int, int, bool]]:
+        """(record, entry of the panel, which allele is counted, whether for sure)"""
         for number, words in enumerate(_lines(self.path.with_suffix(".bim"), 6)):
             chromosome, name, _, place, first, second = words[:6]
-            for entry in panel.named(name):
-                yield number, entry, FIRST
+            placed = set()
             for entry, reference, other in panel.at(chromosome, position(place) or 0):
                 counted = _allele(first, second, reference, other)
                 if counted is not None:
-                    yield number, entry, counted
+                    placed.add(entry)
+                    yield number, entry, counted, counted != ABSENT
+            for entry in panel.named(name):
+                if entry not in placed:
+                    yield number, entry, FIRST, entry not in panel.places
 
 
 def _allele(first: str, second: str, reference: str, other: str) -> int | None:
