@@ -1,0 +1,106 @@
+"""Maps as GeoJSON and as GeoDataFrames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.errors import ArgumentError, MissingExtra
+from dither.science.maps.outlines import shapely
+from dither.science.maps.places import TURN, reprojected
+
+if TYPE_CHECKING:
+    from dither.science.maps.density import HeatMap
+
+__all__ = ["to_geojson", "to_geopandas"]
+
+Reals = NDArray[np.float64]
+Ring = list[list[float]]
+
+HALF = TURN / 2
+LONLAT = 4326
+
+
+def to_geojson(release: HeatMap, confidence: float) -> dict[str, Any]:
+    """A collection of cells as RFC 7946 wants it: longitude and latitude, cut at the
+    antimeridian, counter-clockwise.
+    """
+    system = release.place.system
+    if system.plane:
+        raise ArgumentError(
+            "crs", "GeoJSON is about places on Earth, and this map is a plane"
+        )
+    columns = {
+        name: np.asarray(one) for name, one in release.columns(confidence).items()
+    }
+    numbers = {
+        name: columns[name].tolist() for name in ("count", "low", "high", "area")
+    }
+    features = []
+    for place, shape in enumerate(_shapes(release)):
+        facts = {name: column[place] for name, column in numbers.items()}
+        feature = {"type": "Feature", "geometry": shape, "properties": facts}
+        features.append(feature)
+    return {
+        "type": "FeatureCollection",
+        "features": features,
+        "confidence": confidence,
+        "guarantee": str(release.guarantee),
+        "notes": list(release.notes),
+    }
+
+
+def _shapes(release: HeatMap) -> Iterator[dict[str, Any]]:
+    if release.place.system.lonlat:
+        for west, south, east, north in zip(*_lists(release), strict=True):
+            yield _lonlat(west, south, east, north)
+        return
+    west, south, east, north = release.partition.borders
+    corners = [(west, south), (east, south), (east, north), (west, north)]
+    turned = [
+        reprojected(release.place.system.name, LONLAT, *corner) for corner in corners
+    ]
+    rings = np.stack([np.stack(corner, axis=1) for corner in turned], axis=1).tolist()
+    for ring in rings:
+        yield {"type": "Polygon", "coordinates": [[*ring, ring[0]]]}
+
+
+def _lists(release: HeatMap) -> list[list[float]]:
+    return [side.tolist() for side in release.partition.borders]
+
+
+def _lonlat(west: float, south: float, east: float, north: float) -> dict[str, Any]:
+    """A cell within ±180; one that crosses the antimeridian is cut there."""
+    if west < HALF < east:
+        parts = [(west, HALF), (-HALF, east - TURN)]
+        rings = [[_ring(left, south, right, north)] for left, right in parts]
+        return {"type": "MultiPolygon", "coordinates": rings}
+    shift = TURN if west >= HALF else 0.0 if east > -HALF else -TURN
+    ring = _ring(west - shift, south, east - shift, north)
+    return {"type": "Polygon", "coordinates": [ring]}
+
+
+def _ring(west: float, south: float, east: float, north: float) -> Ring:
+    return [[west, south], [east, south], [east, north], [west, north], [west, south]]
+
+
+def to_geopandas(release: HeatMap, confidence: float) -> Any:
+    """Cells as polygons, cut to the outline where there is one, in the map's own
+    coordinates.
+    """
+    try:
+        import geopandas
+    except ImportError:
+        raise MissingExtra("geopandas", "science") from None
+    package = shapely()
+    shapes = package.box(*release.partition.borders)
+    if release.place.outline is not None:
+        shapes = package.intersection(shapes, release.place.outline)
+    columns = release.columns(confidence)
+    kept = {name: columns[name] for name in ("count", "low", "high", "area")}
+    system = release.place.system
+    crs = None if system.plane else system.name
+    return geopandas.GeoDataFrame(kept, geometry=shapes, crs=crs)
