@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.science.maps.grids import raster
+from dither.science.maps.grids import CHUNK, raster
 from dither.science.maps.outlines import shapely
 from dither.science.maps.owners import chosen, codes_of
 from dither.science.maps.places import Place
@@ -19,9 +19,6 @@ __all__ = ["Held", "held"]
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
-
-CHUNK = 1 << 15
-"""So many points at a time: all steps of a chunk happen in the cache."""
 
 
 class Held(NamedTuple):

@@ -21,7 +21,7 @@ from dither.science.maps.areas import overlap
 from dither.science.maps.outlines import shapely
 from dither.science.maps.places import Place
 
-__all__ = ["BITS", "MOST", "Grid", "Partition", "raster", "sides"]
+__all__ = ["BITS", "CHUNK", "MOST", "STEPS", "Grid", "Partition", "raster", "sides"]
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -31,6 +31,8 @@ STEPS = 1 << BITS
 MASK = STEPS - 1
 MOST = 1 << 22
 """No map has more cells."""
+CHUNK = 1 << 15
+"""So many points at a time: all steps of a chunk happen in the cache."""
 WIDEST = 1 << 20
 """No grid has more columns or rows, so that a place times them fits 64 bits."""
 
@@ -88,11 +90,16 @@ class Partition:
         cell = (high >> BITS) * self.grid.across + (right >> BITS)
         n = self.sides[cell]
         column, row = ((right & MASK) * n) >> BITS, ((high & MASK) * n) >> BITS
-        return self.begins[cell] + row * n + column
+        found: Integers = self.begins[cell] + row * n + column
+        return found
 
     def counts(self, x: Integers, y: Integers) -> Integers:
         """How many places lie in each cell of the map."""
-        found = np.bincount(self.parts(x, y), minlength=int(self.begins[-1]))
+        parts = np.empty(x.size, np.int64)
+        for start in range(0, x.size, CHUNK):
+            some = slice(start, start + CHUNK)
+            parts[some] = self.parts(x[some], y[some])
+        found = np.bincount(parts, minlength=int(self.begins[-1]))
         return found if self.kept is None else found[self.kept]
 
     @cached_property
@@ -128,7 +135,8 @@ class Partition:
     @cached_property
     def parent(self) -> Integers:
         """The grid's cell that each cell of the map is a part of."""
-        return self._pick(self._all[0])
+        found: Integers = self._pick(self._all[0])
+        return found
 
     @cached_property
     def borders(self) -> tuple[Reals, Reals, Reals, Reals]:

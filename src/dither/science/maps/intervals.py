@@ -95,7 +95,8 @@ def _rounded_gaussian(scale: float, angle: Reals) -> Reals:
         ]
         chances = 2 * (np.array(tails[:12]) - np.array(tails[1:13]))
         away = 1 - np.cos(near[..., None] * values)
-        return np.log1p(-(away @ chances))
+        narrow: Reals = np.log1p(-(away @ chances))
+        return narrow
     total = np.zeros_like(near)
     for k in range(-3, 4):
         moved = near + turn * k
@@ -105,10 +106,10 @@ def _rounded_gaussian(scale: float, angle: Reals) -> Reals:
 
 
 class Part(NamedTuple):
-    """`count` independent noises of one law, each with the same weight."""
+    """`number` independent noises of one law, each with the same weight."""
 
     weight: float
-    count: int
+    number: int
     law: Law
 
 
@@ -122,7 +123,7 @@ def reach(parts: Sequence[Part], confidence: float) -> float:
     variance = sum(w * w * n * law.variance for w, n, law in found)
     if variance <= 1e-30:
         return 0.0
-    if len(found) == 1 and found[0].count == 1:
+    if len(found) == 1 and found[0].number == 1:
         only = found[0]
         return only.weight * float(only.law.mechanism.error(level, integer=True))
     return _inverted(found, math.sqrt(variance), (1 - level) / 2)
@@ -144,8 +145,9 @@ def _inverted(parts: tuple[Part, ...], deviation: float, missed: float) -> float
     far = _farthest(parts, deviation)
     smooth = max(deviation / SMOOTH, far / FINEST)
     half = far + FADED * smooth
-    terms = np.arange(1, math.ceil(FADED / smooth * half / math.pi) + 1)
-    angles = terms * (math.pi / half)
+    last = math.ceil(FADED / smooth * half / math.pi)
+    terms: Reals = np.arange(1, last + 1, dtype=np.float64)
+    angles: Reals = terms * (math.pi / half)
     heights = np.exp(_log_waves(parts, angles) - (smooth * angles) ** 2 / 2)
     heights /= math.pi * terms
     wanted = missed * KEPT - 2 * RARE
@@ -164,7 +166,7 @@ def _log_waves(parts: tuple[Part, ...], angles: Reals) -> Reals:
     for law in laws:
         own = [part for part in parts if part.law == law]
         weights = np.array([part.weight for part in own])
-        counts = np.array([part.count for part in own], np.float64)
+        counts = np.array([part.number for part in own], np.float64)
         step = max(BLOCK // angles.size, 1)
         for start in range(0, len(own), step):
             some = slice(start, start + step)

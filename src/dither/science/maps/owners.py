@@ -42,7 +42,8 @@ def _items(owners: Any) -> Iterable[Any]:
         ),
         None,
     )
-    return owners if listed is None else listed()
+    found: Iterable[Any] = owners if listed is None else listed()
+    return found
 
 
 def _numbered(names: Iterable[str | None]) -> Integers:
@@ -88,7 +89,7 @@ def _hashes(x: Integers, y: Integers) -> Words:
     of it, because who else is there decides what number that is.
     """
     keys = random_words(6).view(np.uint64) | np.uint64(1)
-    words = x.astype(np.uint64) * keys[0] + y.astype(np.uint64) * keys[1]
+    words: Words = x.astype(np.uint64) * keys[0] + y.astype(np.uint64) * keys[1]
     words += keys[2]
     for shift in (33, 29, 32):
         words ^= words >> np.uint64(shift)
