@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from dither.science.maps.density import HeatMap
 from dither.science.maps.heatmap import heatmap
+from dither.science.maps.planar import Blurred, blur
 
-__all__ = ["HeatMap", "heatmap"]
+__all__ = ["Blurred", "HeatMap", "blur", "heatmap"]

@@ -4,7 +4,10 @@ which people of the field take them.
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,6 +87,20 @@ class HeatMap(Release):
         from dither.frames import package
 
         return package("polars").DataFrame(self.columns(confidence))
+
+    def to_csv(self, path: str | Path | None = None) -> str | None:
+        """The same as CSV text, or a file of it."""
+        columns = self.columns()
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(
+            zip(*(map(float, one) for one in columns.values()), strict=True)
+        )
+        if path is None:
+            return text.getvalue()
+        Path(path).write_text(text.getvalue(), encoding="utf-8", newline="")
+        return None
 
     def columns(self, confidence: float = 0.95) -> dict[str, Any]:
         """What the frames hold, by column."""

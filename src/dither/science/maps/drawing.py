@@ -72,18 +72,20 @@ class Panel:
         return across, self.top + (box.north - y) / box.height * self.height
 
     def filled(self, pieces: Pieces, shares: Reals) -> Iterator[Shape]:
-        """The cells in their shades, and the frame around them."""
+        """The cells in their shades."""
         left, top = self.at(pieces.west, pieces.north)
         right, low = self.at(pieces.east, pieces.south)
         for x, y, width, height, share in zip(
             left, top, right - left, low - top, shares, strict=True
         ):
             yield Rect(x, y, width + 0.2, height + 0.2, shade(float(share)))
+
+    def framed(self) -> Iterator[Shape]:
+        """What lies outside of the outline is white, and so are its holes."""
         yield from self._outline()
         yield Rect(self.left, self.top, self.width, self.height, None, BLACK)
 
     def _outline(self) -> Iterator[Shape]:
-        """What lies outside of the outline is white, and so are its holes."""
         outline = self.place.outline
         if outline is None:
             return
@@ -105,8 +107,10 @@ class Panel:
         for part in parts:
             ring = self._ring(part.exterior)
             # What turns left on the ground turns left on paper, too.
-            inner = ring if part.exterior.is_ccw else ring[::-1]
-            found += [*inner, corner]
+            inner = ring[:-1] if part.exterior.is_ccw else ring[:0:-1]
+            # The way there must not cross what it goes around.
+            near = min(range(len(inner)), key=lambda i: math.dist(inner[i], corner))
+            found += [*inner[near:], *inner[: near + 1], corner]
         return tuple(found)
 
     def _ring(self, ring: Any) -> tuple[tuple[float, float], ...]:
@@ -154,11 +158,12 @@ def draw(
 
 def _first(release: HeatMap, panel: Panel, pieces: Pieces) -> Iterator[Shape]:
     unit, name = _unit(release)
-    dense = np.maximum(pieces.count, 0) / pieces.area * unit
+    dense = np.maximum(pieces.counts, 0) / pieces.area * unit
     most = float(dense.max(initial=0)) or 1.0
     yield Text(panel.left, TOP - 12, f"points per {name}", bold=True)
     yield from panel.filled(pieces, np.sqrt(dense / most))
     yield from panel.hatched(pieces, pieces.low <= 0)
+    yield from panel.framed()
     yield from _bar(panel, most)
 
 
@@ -171,6 +176,7 @@ def _second(
     words = f"width of the {100 * confidence:.4g} % intervals, per {name}"
     yield Text(panel.left, TOP - 12, words, bold=True)
     yield from panel.filled(pieces, np.sqrt(wide / most))
+    yield from panel.framed()
     yield from _bar(panel, most)
 
 

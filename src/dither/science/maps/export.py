@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError, MissingExtra
 from dither.science.maps.outlines import shapely
-from dither.science.maps.places import TURN, reprojected
+from dither.science.maps.places import TURN, System, reprojected
 
 if TYPE_CHECKING:
     from dither.science.maps.density import HeatMap
 
-__all__ = ["to_geojson", "to_geopandas"]
+__all__ = ["points_frame", "to_geojson", "to_geopandas"]
 
 Reals = NDArray[np.float64]
 Ring = list[list[float]]
@@ -91,10 +91,7 @@ def to_geopandas(release: HeatMap, confidence: float) -> Any:
     """Cells as polygons, cut to the outline where there is one, in the map's own
     coordinates.
     """
-    try:
-        import geopandas
-    except ImportError:
-        raise MissingExtra("geopandas", "science") from None
+    geopandas = _geopandas()
     package = shapely()
     shapes = package.box(*release.partition.borders)
     if release.place.outline is not None:
@@ -104,3 +101,19 @@ def to_geopandas(release: HeatMap, confidence: float) -> Any:
     system = release.place.system
     crs = None if system.plane else system.name
     return geopandas.GeoDataFrame(kept, geometry=shapes, crs=crs)
+
+
+def points_frame(points: Reals, system: System) -> Any:
+    """Points as a GeoDataFrame."""
+    geopandas = _geopandas()
+    shapes = geopandas.points_from_xy(points[:, 0], points[:, 1])
+    crs = None if system.plane else system.name
+    return geopandas.GeoDataFrame(geometry=shapes, crs=crs)
+
+
+def _geopandas() -> Any:
+    try:
+        import geopandas
+    except ImportError:
+        raise MissingExtra("geopandas", "science") from None
+    return geopandas

@@ -31,7 +31,7 @@ class Pieces(NamedTuple):
     south: Reals
     east: Reals
     north: Reals
-    count: Reals
+    counts: Reals
     low: Reals
     high: Reals
     area: Reals
