@@ -36,7 +36,7 @@ def _lines(shape: Any, place: Place) -> list[Reals]:
             for one in _shapes(shape, place)
             for line in _rings(one)
         ]
-    except (TypeError, ValueError, AttributeError, KeyError):
+    except Exception:  # whatever shapely says about what is no shape
         raise ArgumentError("overlay", f"is no shape; {WAY_OUT}") from None
 
 

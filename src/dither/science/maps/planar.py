@@ -34,7 +34,7 @@ __all__ = ["Blurred", "blur"]
 Reals = NDArray[np.float64]
 
 FINER = 1024
-"""The lattice is at least so much finer than the noise."""
+"""The lattice is at least so much finer than the noise, and than the radius."""
 DIAGONAL = Fraction(14143, 10000)
 """A little above √2: what rounding coordinates in floats could add is far less."""
 EXAMPLE = "blur(places, bounds=(west, south, east, north), epsilon=1, radius=200)"
@@ -105,7 +105,6 @@ def _promised(
     """Metric privacy, or what an account can be charged."""
     check_budget(budget)
     unit = _unit(budget)
-    metric = MetricDP(lattice.epsilon, per=ground.name, unit=unit)
     if diameter is None:
         if budget is not None:
             raise ArgumentError(
@@ -113,7 +112,7 @@ def _promised(
                 "no account takes metric privacy; declare how far apart places can be "
                 "with diameter=, or leave budget out",
             )
-        return metric
+        return MetricDP(lattice.epsilon, per=ground.name, unit=unit)
     wide = positive("diameter", diameter, f"pass a distance in {ground.name}s")
     if wide < ground.diagonal:
         raise ArgumentError(
@@ -121,7 +120,7 @@ def _promised(
             f"is below the {ground.diagonal:,.0f} {ground.name}s that bounds allow; "
             "declare that, or smaller bounds",
         )
-    return metric.within(max(wide, lattice.radius))
+    return PureDP(lattice.within(wide), unit=unit)
 
 
 def _unit(budget: Account | None) -> Unit:
@@ -132,13 +131,13 @@ def _unit(budget: Account | None) -> Unit:
 
 @dataclass(frozen=True)
 class Lattice:
-    """Where noise is drawn: a public lattice of `step` metres. `epsilon` is promised for
-    a metre; `rate` is the noise's, for a step.
+    """Where noise is drawn: a public lattice of `step` metres. `total` is promised for
+    all places within `radius`; `rate` is the noise's, for a step.
     """
 
     ground: Ground
+    total: float
     radius: float
-    epsilon: float
     step: float
     rate: float
 
@@ -148,10 +147,21 @@ class Lattice:
         wide = positive("radius", radius, "pass a distance such as 200", float_up)
         if not 2.0**-30 <= total <= 2.0**30 or not 2.0**-30 <= wide <= 2.0**40:
             raise ArgumentError("radius", "and epsilon are too far apart; check both")
-        step = Fraction(2) ** math.floor(math.log2(wide / (total * FINER)))
+        finest = wide / (max(total, 1.0) * FINER)
+        step = Fraction(2) ** math.floor(math.log2(finest))
         exact, reach = at_most(total), Fraction(wide)
         rate = float_down(exact * step / (reach + DIAGONAL * step))
-        return cls(ground, wide, float_up(exact / reach), float(step), rate)
+        return cls(ground, total, wide, float(step), rate)
+
+    @property
+    def epsilon(self) -> float:
+        """What is promised for a metre."""
+        return float_up(at_most(self.total) / Fraction(self.radius))
+
+    def within(self, diameter: float) -> float:
+        """What is promised for all places of a diameter."""
+        times = max(Fraction(diameter) / Fraction(self.radius), Fraction(1))
+        return float_up(at_most(self.total) * times)
 
     def blurred(self, x: Reals, y: Reals, place: Place) -> Reals:
         """Each place on the lattice, with noise, and back in its own coordinates."""

@@ -224,7 +224,11 @@ def _two(point: Any) -> tuple[float, float]:
 
 def _geo(points: Any, system: System) -> Callable[[], tuple[Reals, Reals]]:
     """Points of geopandas, in the declared system. Its own system is metadata."""
-    own = points.crs
+    try:
+        own = points.crs
+    except AttributeError:
+        words = "has no geometry; name it with .set_geometry"
+        raise ArgumentError("points", f"the GeoDataFrame {words}") from None
     if own is None and not system.plane:
         raise ArgumentError(
             "crs", "the GeoDataFrame has none; declare it with .set_crs(4326)"
@@ -235,8 +239,9 @@ def _geo(points: Any, system: System) -> Callable[[], tuple[Reals, Reals]]:
     def read() -> tuple[Reals, Reals]:
         import shapely
 
-        # What is no point has no coordinates: NaN.
-        shapes = np.asarray(points.geometry.values, object)
+        shapes = np.array(points.geometry.values, object)
+        # What is no point has no coordinates: NaN. An empty one would be an error.
+        shapes[shapely.is_empty(shapes)] = None
         x, y = shapely.get_x(shapes), shapely.get_y(shapes)
         if own is None or own == system.name:
             return x, y
