@@ -34,6 +34,18 @@ def test_cells_are_half_open(across):
     assert cells[across + 1 :] == list(range(across - 1))
 
 
+@pytest.mark.parametrize("across", [3, 7, 10, 1000])
+@pytest.mark.parametrize(("low", "high"), [(0.0, 10.0), (-180.0, 180.0), (2.2, 2.5)])
+def test_round_numbers_on_borders_lie_to_their_east(across, low, high):
+    """As in numpy's histograms: data in round numbers is the usual case."""
+    x = np.array([low + (high - low) * k / across for k in range(across)])
+    cells = Grid(across, 1).cells(raster(x, low, high), np.zeros(across, np.int64))
+    assert cells.tolist() == list(range(across))
+    divided = Partition(PLANE, Grid(across, 1), np.full(across, 3))
+    parts = divided.parts(raster(x, low, high), np.zeros(across, np.int64))
+    assert parts.tolist() == [9 * k for k in range(across)]
+
+
 def test_parts_refine_the_grid():
     random = np.random.default_rng(3)
     grid = Grid(5, 3)

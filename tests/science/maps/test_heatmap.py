@@ -142,6 +142,22 @@ def test_borders_belong_to_the_map(monkeypatch):
     assert found.value.tolist() == [1, 2, 2, 4]
 
 
+def test_round_numbers_are_counted_as_numpy_counts_them(monkeypatch):
+    without_noise(monkeypatch)
+    whole = np.array(list(itertools.product(range(11), repeat=2)), float)
+    found = maps.heatmap(
+        whole,
+        bounds=(0, 0, 10, 10),
+        crs=None,
+        epsilon=1,
+        method="uniform",
+        cells=(10, 10),
+    )
+    exact = np.histogram2d(*whole.T, bins=10, range=((0, 10), (0, 10)))[0].T.ravel()
+    assert found.value.tolist() == exact.tolist()
+    assert found.within((3, 0, 10, 10)).value == 8 * 11
+
+
 def test_across_the_antimeridian(monkeypatch):
     without_noise(monkeypatch)
     points = np.array([[179.5, 0], [-179.5, 0], [180, 0], [-180, 0], [0, 0], [169, 0]])
@@ -181,6 +197,9 @@ QUESTIONS = [
     ({"cells": 10**9, "method": "uniform"}, "the most"),
     ({"cells": 4, "expect": 5}, "drop one"),
     ({"expect": -1}, "expect"),
+    ({"expect": 10**400}, "expect"),
+    ({"bounds": (-1e308, 0, 1e308, 1)}, "too far apart"),
+    ({"bounds": (0, 0, 5e-324, 1)}, "too near"),
     ({"owner": np.array([1.5])}, "floats have no one form"),
     ({"owner": "name"}, "no frame"),
     ({"x": "lon"}, "leave x and y out"),

@@ -81,6 +81,8 @@ def test_ids_have_one_form():
     same = ["7", 7, np.int32(7), np.str_("7")]
     assert {canonical(one) for one in same} == {"7"}
     assert canonical(uuid.UUID(int=1)) == str(uuid.UUID(int=1))
+    assert canonical(10**5000) == canonical(10**5000) != canonical(10**5000 + 1)
+    assert codes_of([b"a", 61, "61", b"a", "a"]).tolist() == [0, 1, 1, 0, 2]
     none = [None, 7.0, np.nan, True, (7,), np.float32(1)]
     assert [canonical(one) for one in none] == [None] * len(none)
     assert codes_of(np.array(["a", None, 7, "7", 7.0], object)).tolist() == [

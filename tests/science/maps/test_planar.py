@@ -113,6 +113,24 @@ def test_odd_places_go_to_the_border_or_the_middle():
     assert flat.tolist() == expected
 
 
+@pytest.mark.parametrize("bounds", [(0, 50, 10, 60), (175, 50, -175, 60)])
+def test_a_place_outside_goes_to_its_own_side(bounds):
+    place = place_of(bounds, 4326)
+    ground = ground_of(place)
+    box = place.box
+    near = 0.001
+    x = np.array([box.east + near, box.west - near, box.east - near, box.east - 360])
+    flat = ground.flat(x, np.full(4, 55.0), place) / ground.scales[0] + ground.middle[0]
+    assert flat[:, 0] == pytest.approx([box.east, box.west, box.east - near, box.east])
+    again = ground.flat(x - 360, np.full(4, 55.0), place)
+    assert again == pytest.approx(ground.flat(x, np.full(4, 55.0), place), abs=1e-6)
+
+
+def test_a_lattice_that_floats_cannot_count_is_refused():
+    with pytest.raises(ArgumentError, match="too small for these bounds"):
+        maps.blur([(1, 1)], bounds=(0, 0, 4e15, 4e15), crs=None, epsilon=1, radius=1)
+
+
 def test_no_account_takes_it_without_a_diameter():
     budget = Budget(epsilon=100, unit=Unit("walker", "replace"))
     asked = {"bounds": PARIS, "epsilon": 1, "radius": 1000}
@@ -125,7 +143,10 @@ def test_no_account_takes_it_without_a_diameter():
     assert found.guarantee == PureDP(30.0, unit=Unit("walker", "replace"))
     assert found.receipt is not None
     free = maps.blur(HERE, **asked)
-    assert free.guarantee == MetricDP(0.001, unit=Unit("location", "replace"))
+    assert free.guarantee == MetricDP(
+        0.001, beyond=1000, unit=Unit("location", "replace")
+    )
+    assert free.guarantee.within(0.001).epsilon == pytest.approx(1)
     with pytest.raises(NoConversion):
         free.guarantee.epsilon_at(1e-6)
 

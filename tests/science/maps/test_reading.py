@@ -43,6 +43,7 @@ def test_arrays_pairs_and_lists():
     rows = np.column_stack([X, Y])
     for points in (rows, rows.astype(object), (X, Y), (np.array(X), Y), rows.tolist()):
         assert read(points) == (X, Y)
+    assert read(np.array([])) == read([]) == ([], [])
     assert read(np.array([[1, 2]], np.uint8)) == ([1.0], [2.0])
 
 
@@ -86,6 +87,9 @@ def test_odd_numbers():
     masked = np.ma.MaskedArray([1.0, 2.0], [True, False])
     assert floats(masked).tolist()[1] == 2
     assert np.isnan(floats(masked)[0])
+    mixed = np.ma.MaskedArray(np.array([1, "a", None, 4], object), [0, 0, 0, 1])
+    assert floats(mixed)[0] == 1
+    assert np.isnan(floats(mixed)[1:]).all()
 
 
 REFUSED = [
@@ -101,6 +105,8 @@ REFUSED = [
     ({"a": X}, {"x": "a", "y": "a", "owner": "c"}, "no column 'c'"),
     (np.zeros((5, 2)), {"owner": 5}, "texts or whole numbers"),
     (np.zeros((5, 2)), {"table": "t"}, "leave it out"),
+    (((1, 2), (3, 4), (5, 6)), {}, "two columns"),
+    ((np.zeros((3, 2)), np.zeros((3, 2))), {}, "numbers"),
 ]
 
 

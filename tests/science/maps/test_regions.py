@@ -108,6 +108,22 @@ def test_regions_across_the_antimeridian():
     assert shares(found.partition, (160, -10, 171, 10)).sum() > 0
 
 
+def test_a_small_region_is_not_surely_empty():
+    paris = np.tile([[2.31, 48.81]], (1000, 1))
+    found = chart(paris, (-180, -90, 180, 90), 4326, method="uniform", cells=(10, 10))
+    low, high = found.within((2.3099, 48.8099, 2.3101, 48.8101)).interval()
+    assert low <= 1000 <= high
+
+
+def test_a_region_that_a_world_map_shows_on_both_sides(monkeypatch):
+    shapely = pytest.importorskip("shapely")
+    without_noise(monkeypatch)
+    points = np.concatenate([np.tile([[-175.0, 0.0]], (100, 1)), [[175.0, 0.0]]])
+    found = chart(points, (-180, -90, 180, 90), 4326, method="uniform", cells=(36, 18))
+    assert found.within((170, -10, -170, 10)).value == 101
+    assert found.within(shapely.box(170, -10, 190, 10)).value == pytest.approx(101)
+
+
 def test_an_outline_is_the_ground(monkeypatch):
     shapely = pytest.importorskip("shapely")
     without_noise(monkeypatch)

@@ -1,10 +1,11 @@
 """A partition of a public box into cells: a grid, each cell of which may be divided once
 more.
 
-Points lie on a raster of 2³² × 2³² steps over the box, and which cell a point lies in is
+Points lie on a raster of 2⁴² × 2⁴² steps over the box, and which cell a point lies in is
 decided in integers: every point is in exactly one cell, whatever floats do. A cell holds
 its western and southern borders; the outer borders in the east and north belong to the
-last cells.
+last cells. A point is known to one step of the raster, 10 micrometres of the whole Earth:
+one that is nearer than that to a border may count on either side of it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ __all__ = ["BITS", "CHUNK", "MOST", "STEPS", "Grid", "Partition", "raster", "sid
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
-BITS = 32
+BITS = 42
 STEPS = 1 << BITS
 MASK = STEPS - 1
 MOST = 1 << 22
@@ -42,7 +43,9 @@ def raster(values: Reals, low: float, high: float) -> Integers:
     with np.errstate(invalid="ignore", over="ignore"):
         inside = (values >= low) & (values <= high)
         steps = (np.where(inside, values, low) - low) * (STEPS / (high - low))
-    found: Integers = np.minimum(steps.astype(np.int64), MASK)
+    # Up, so that a point on a border lies to the east of it also where the border is
+    # between two steps.
+    found: Integers = np.minimum(np.ceil(steps).astype(np.int64), MASK)
     return np.where(inside, found, -1)
 
 

@@ -45,7 +45,7 @@ class Ground:
         middle where there is none.
         """
         box = place.box
-        across = place.turned(x)
+        across = self._unrolled(x)
         there = ~(np.isnan(across) | np.isnan(y))
         east = np.where(there, np.clip(across, box.west, box.east), self.middle[0])
         north = np.where(there, np.clip(y, box.south, box.north), self.middle[1])
@@ -54,6 +54,19 @@ class Ground:
                 (east - self.middle[0]) * self.scales[0],
                 (north - self.middle[1]) * self.scales[1],
             ]
+        )
+
+    def _unrolled(self, x: Reals) -> Reals:
+        """Longitudes within half a turn of the middle, so that the nearest border of a
+        place outside is on its own side.
+        """
+        if not self.system.lonlat:
+            return x
+        with np.errstate(invalid="ignore"):
+            away = (x - self.middle[0] + TURN / 2) % TURN - TURN / 2
+        # What lies within the box stays as it is, to the last bit.
+        return np.where(
+            np.abs(x - self.middle[0]) <= TURN / 2, x, self.middle[0] + away
         )
 
     def stretch(self, metres: float) -> float:

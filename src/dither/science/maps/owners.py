@@ -21,6 +21,8 @@ __all__ = ["canonical", "chosen", "codes_of"]
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
+LONGEST = 1024
+
 
 def codes_of(owners: Any) -> Integers:
     """A number for each owner, -1 where a point has none. Owners are told apart by
@@ -46,22 +48,25 @@ def _items(owners: Any) -> Iterable[Any]:
     return found
 
 
-def _numbered(names: Iterable[str | None]) -> Integers:
-    seen: dict[str, int] = {}
+def _numbered(names: Iterable[str | bytes | int | None]) -> Integers:
+    seen: dict[str | bytes | int, int] = {}
     found = [-1 if name is None else seen.setdefault(name, len(seen)) for name in names]
     return np.array(found, np.int64)
 
 
-def canonical(owner: Any) -> str | None:
+def canonical(owner: Any) -> str | bytes | int | None:
     """An id as text: a whole number by its digits, a text as it is. None for what is no
-    id: a missing one, a float, a truth.
+    id: a missing one, a float, a truth. Bytes, and numbers of hundreds of digits, stay
+    what they are.
     """
     if isinstance(owner, str):
         return str(owner)
     if isinstance(owner, int | np.integer) and not isinstance(owner, bool):
-        return str(int(owner))
+        # Python refuses to write out more digits than some thousands.
+        number = int(owner)
+        return str(number) if number.bit_length() < LONGEST else number
     if isinstance(owner, bytes):
-        return owner.hex()
+        return bytes(owner)
     return str(owner) if isinstance(owner, UUID) else None
 
 

@@ -31,6 +31,8 @@ SHAPE = "pass (west, south, east, north)"
 PUBLIC = "public limits of the map, not read off the data"
 SWAPPED = "coordinates are lon, lat: west and east are longitudes"
 EQUAL_AREA = 6933
+SMALLEST, LARGEST = 1e-100, 1e100
+"""How wide a box may be, so that its area is a number."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,9 @@ def _four(bounds: Any, argument: str) -> tuple[float, float, float, float]:
             argument, f"must be four finite numbers or a polygon; {SHAPE}: {PUBLIC}"
         )
     west, south, east, north = found
+    for low, high in ((west, east), (south, north)):
+        if low != high and not SMALLEST <= abs(high - low) <= LARGEST:
+            raise ArgumentError(argument, f"are too near or too far apart; {SHAPE}")
     return west, south, east, north
 
 

@@ -37,6 +37,8 @@ FINER = 1024
 """The lattice is at least so much finer than the noise, and than the radius."""
 DIAGONAL = Fraction(14143, 10000)
 """A little above √2: what rounding coordinates in floats could add is far less."""
+WIDEST = 2.0**36
+"""Steps across the box: coordinates are then right to 1e-5 of a step."""
 EXAMPLE = "blur(places, bounds=(west, south, east, north), epsilon=1, radius=200)"
 LOCATION = Unit("location", Relation.REPLACE)
 
@@ -60,13 +62,14 @@ def blur(
     about as likely: their probabilities differ by a factor of e^epsilon at most.
 
     As many places come back as were given, in their order. One outside of `bounds` is
-    first moved to the nearest border, one that is no place to the middle. Metres are
+    first moved to the nearest border, one that is no place to the middle: the promise is
+    about the place where it is then. Metres are
     metres on the ground for longitude and latitude (the noise is a little more than
     needed for that), else those of the coordinate system. `diameter` declares how far
     apart places within `bounds` can be: then `budget` can be charged.
 
-    Guarantee: (epsilon / radius)-metric privacy for each metre, of one place, for
-    distances of `radius` and more; epsilon for all places that are nearer to each other.
+    Guarantee: (epsilon / radius)-metric privacy for each metre, of one place within
+    `bounds`, for distances of `radius` and more; epsilon for places that are nearer.
     Within a diameter D that is ε-differential privacy of epsilon · D / radius.
     Why: the noise has P(z) ∝ e^(−ε′|z|) on a lattice, exactly, and moving the centre by
     d changes |z| by at most d; ε′ is smaller than epsilon / radius by what rounding to
@@ -112,7 +115,9 @@ def _promised(
                 "no account takes metric privacy; declare how far apart places can be "
                 "with diameter=, or leave budget out",
             )
-        return MetricDP(lattice.epsilon, per=ground.name, unit=unit)
+        return MetricDP(
+            lattice.epsilon, per=ground.name, beyond=lattice.radius, unit=unit
+        )
     wide = positive("diameter", diameter, f"pass a distance in {ground.name}s")
     if wide < ground.diagonal:
         raise ArgumentError(
@@ -149,6 +154,9 @@ class Lattice:
             raise ArgumentError("radius", "and epsilon are too far apart; check both")
         finest = wide / (max(total, 1.0) * FINER)
         step = Fraction(2) ** math.floor(math.log2(finest))
+        if ground.diagonal / float(step) > WIDEST:
+            words = "is too small for these bounds: floats do not count such steps"
+            raise ArgumentError("radius", words)
         exact, reach = at_most(total), Fraction(wide)
         rate = float_down(exact * step / (reach + DIAGONAL * step))
         return cls(ground, total, wide, float(step), rate)
@@ -195,7 +203,7 @@ class Lattice:
         name = self.ground.name
         return (
             f"95 % of places lie within {self.reach(0.95):,.0f} {name}s of their blurred "
-            f"ones; distances are {self.ground.metric}"
+            f"ones; distances are {self.ground.metric}, of places within bounds"
         )
 
 

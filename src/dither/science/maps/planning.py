@@ -28,6 +28,7 @@ __all__ = ["METHODS", "Plan", "moved_by", "plan_of"]
 Integers = NDArray[np.int64]
 
 METHODS = ("adaptive", "uniform")
+MANY = 10**18
 
 
 @dataclass(frozen=True)
@@ -146,4 +147,8 @@ def _expected(expect: Any, cells: Any) -> int | None:
         raise ArgumentError(
             "expect", "says how fine the map is, and so do cells; drop one"
         )
-    return whole("expect", expect, "pass a public number of points, such as 10_000")
+    way_out = "pass a public number of points, such as 10_000"
+    number = whole("expect", expect, way_out)
+    if number > MANY:
+        raise ArgumentError("expect", f"is too large; {way_out}")
+    return number

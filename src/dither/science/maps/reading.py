@@ -152,7 +152,11 @@ def _columns(
         return _pair(pair)
     if x is not None or y is not None:
         raise ArgumentError("x", "names a column of a frame; leave x and y out")
-    if isinstance(points, tuple) and len(points) == 2 and _is_column(points[0]):
+    if isinstance(points, tuple):
+        # Always columns: what a tuple means must not depend on how many points it has.
+        if len(points) != 2:
+            words = "are a tuple, which must be two columns; pass a list of points"
+            raise ArgumentError("points", words)
         return _pair(list(points))
     return _rows(points)
 
@@ -192,12 +196,15 @@ def _pair(pair: list[Any]) -> Callable[[], tuple[Reals, Reals]]:
 
 def _check_numeric(argument: str, column: Any) -> None:
     kind = getattr(getattr(column, "dtype", None), "kind", "f")
-    if not _is_column(column) or kind in NOT_NUMBERS:
+    flat = len(getattr(column, "shape", (0,))) == 1
+    if not _is_column(column) or not flat or kind in NOT_NUMBERS:
         raise ArgumentError(argument, f"must be a column of numbers; {WAY_OUT}")
 
 
 def _rows(points: Any) -> Callable[[], tuple[Reals, Reals]]:
     shape = getattr(points, "shape", None)
+    if shape == (0,):  # what numpy makes of an empty list of points
+        return lambda: (np.empty(0), np.empty(0))
     fits = len(shape) == 2 and shape[1] == 2 if shape is not None else None
     if fits is False or not _is_column(points):
         raise ArgumentError("points", f"are not two coordinates each; {WAY_OUT}")
@@ -252,11 +259,12 @@ def _geo(points: Any, system: System) -> Callable[[], tuple[Reals, Reals]]:
 
 def floats(column: Any) -> Reals:
     """A column as floats; what is missing or no number is NaN."""
-    if isinstance(column, np.ma.MaskedArray):
+    if isinstance(column, np.ma.MaskedArray) and column.dtype.kind in "biuf":
         plain = np.asarray(column.data).astype(np.float64)
         return np.where(np.ma.getmaskarray(column), np.nan, plain)
     dtype = getattr(column, "dtype", None)
-    if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+    masked = isinstance(column, np.ma.MaskedArray)
+    if isinstance(dtype, np.dtype) and dtype.kind in "biuf" and not masked:
         return np.asarray(column).astype(np.float64, copy=False).reshape(-1)
     listed = next(
         (

@@ -29,9 +29,9 @@ __all__ = ["RegionSpread", "shares", "summed", "within"]
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
-SLACK = 1e-9
-"""A cell is inside, or not touched at all, up to this part of its area: borders that
-are the same on paper differ by this in floats.
+SLACK = 1e-10
+"""A cell is inside up to this part of its area, and not touched up to this part of its
+own and of the region's: borders that are the same on paper differ by this in floats.
 """
 
 
@@ -43,7 +43,11 @@ def within(release: HeatMap, region: Any) -> Release:
 def summed(release: HeatMap, part: Reals, what: str) -> Release:
     """The points of given parts of all cells."""
     value = float(part @ release.value)
-    inside, touched = part >= 1 - SLACK, part > SLACK
+    shared = part * release.areas
+    least = SLACK * np.minimum(release.areas, np.sum(shared))
+    inside = part >= 1 - SLACK
+    # A cell that only touches the outline has no area, and still may hold a point.
+    touched = inside | (shared > least) | (release.areas <= 0)
     spread = RegionSpread(
         (float(np.sum(release.value[inside])), float(np.sum(release.value[touched]))),
         (selected(release.partition, inside), selected(release.partition, touched)),
@@ -54,14 +58,16 @@ def summed(release: HeatMap, part: Reals, what: str) -> Release:
 
 def shares(partition: Partition, region: Any) -> Reals:
     """The part of each cell's ground that lies in a region."""
-    place = partition.place
+    place, zero = partition.place, np.zeros(partition.size)
     if is_outline(region):
         shape = _turned(place, read_outline(region, "region"))
     else:
-        box = _box(place, region)
+        boxes = _boxes(place, region)
         if place.outline is None:
-            return _box_shares(partition, box)
-        shape = shapely().box(box.west, box.south, box.east, box.north)
+            total = sum((_box_shares(partition, box) for box in boxes), start=zero)
+            return np.minimum(total, 1)
+        package = shapely()
+        shape = package.union_all([package.box(*vars(box).values()) for box in boxes])
     if place.outline is not None:
         shape = shape.intersection(place.outline)
     shared = overlap(place, partition.borders, shape)
@@ -69,15 +75,11 @@ def shares(partition: Partition, region: Any) -> Reals:
     return found
 
 
-def _box(place: Place, region: Any) -> Box:
+def _boxes(place: Place, region: Any) -> list[Box]:
+    """A box, and the same one turn further each way: a map may show it twice."""
     box = box_of(region, place.system, "region")
-    if not place.system.lonlat:
-        return box
-    west = float(place.turned(np.array([box.west]))[0])
-    shift = west - box.west
-    if box.east + shift < place.box.west:
-        shift += TURN
-    return Box(box.west + shift, box.south, box.east + shift, box.north)
+    turns = (0.0, TURN, -TURN) if place.system.lonlat else (0.0,)
+    return [Box(box.west + t, box.south, box.east + t, box.north) for t in turns]
 
 
 def _turned(place: Place, shape: Any) -> Any:
