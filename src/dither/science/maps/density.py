@@ -130,17 +130,23 @@ class HeatMap(Release):
         return to_geopandas(self, confidence)
 
     def plot(  # type: ignore[override]
-        self, confidence: float = 0.95, *, overlay: Any = None, title: str | None = None
+        self,
+        confidence: float = 0.95,
+        *,
+        overlay: Any = None,
+        title: str | None = None,
+        listed: int = 5,
     ) -> Picture:
         """The map as a picture: shades for points per area, a second panel for how wide
         the intervals are, with a scale, a legend and the hottest cells in numbers.
 
         `overlay` is a public layer, drawn as outlines: a polygon or a line of shapely or
-        GeoJSON, a list of them, or a GeoDataFrame.
+        GeoJSON, a list of them, a GeoDataFrame, or names with such shapes. `listed` is how
+        many cells are listed.
         """
         from dither.science.maps.drawing import draw
 
-        return draw(self, confidence, overlay, title)
+        return draw(self, confidence, overlay, title, listed)
 
     def _lines(self) -> list[str]:
         low, high = self.interval()

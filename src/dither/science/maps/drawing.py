@@ -22,6 +22,7 @@ from dither.picture import (
     GREY,
     LINES,
     Area,
+    Colour,
     Line,
     Picture,
     Rect,
@@ -41,9 +42,8 @@ __all__ = ["draw"]
 Reals = NDArray[np.float64]
 
 PANEL, TOP, LEFT, BETWEEN = 330, 62, 16, 40
-BAR, TICKS = 150, 4
-HATCH = 7
-LISTED = 5
+BAR, STEPS, TICKS = 150, 20, 4
+HATCH = 12
 METRES = 111_195.0
 """Of a degree of latitude, about."""
 KILOMETRES = ((1e6, "square km"), (1e4, "hectare"), (1.0, "square metre"))
@@ -72,13 +72,25 @@ class Panel:
         return across, self.top + (box.north - y) / box.height * self.height
 
     def filled(self, pieces: Pieces, shares: Reals) -> Iterator[Shape]:
-        """The cells in their shades."""
+        """The cells in their shades; neighbours of one shade are one box."""
         left, top = self.at(pieces.west, pieces.north)
         right, low = self.at(pieces.east, pieces.south)
-        for x, y, width, height, share in zip(
-            left, top, right - left, low - top, shares, strict=True
-        ):
-            yield Rect(x, y, width + 0.2, height + 0.2, shade(float(share)))
+        sides = np.round(np.column_stack([top, low, left, right]), 1).tolist()
+        boxes: list[tuple[list[float], Colour]] = []
+        for box, share in sorted(zip(sides, shares.tolist(), strict=True)):
+            colour = shade(share)
+            last = boxes[-1] if boxes else None
+            if (
+                last
+                and last[1] == colour
+                and last[0][:2] == box[:2]
+                and last[0][3] == box[2]
+            ):
+                last[0][3] = box[3]
+            else:
+                boxes.append((box, colour))
+        for (up, down, first, end), colour in boxes:
+            yield Rect(first, up, end - first + 0.2, down - up + 0.2, colour)
 
     def framed(self) -> Iterator[Shape]:
         """What lies outside of the outline is white, and so are its holes."""
@@ -123,19 +135,33 @@ class Panel:
         return tuple(zip(held.tolist(), low.tolist(), strict=True))
 
     def hatched(self, pieces: Pieces, some: NDArray[np.bool_]) -> Iterator[Shape]:
-        """Slanted lines over the cells that may be empty."""
+        """Slanted lines over the cells that may be empty, joined across cells."""
         left, top = self.at(pieces.west[some], pieces.north[some])
         right, low = self.at(pieces.east[some], pieces.south[some])
+        found: dict[float, list[tuple[float, float]]] = {}
         for x0, y0, x1, y1 in zip(left, top, right, low, strict=True):
             first = math.ceil((x0 + y0) / HATCH) * HATCH
             for line in np.arange(first, x1 + y1, HATCH).tolist():
-                start, end = max(x0, line - y1), min(x1, line - y0)
-                ends = ((start, line - start), (end, line - end))
-                yield Line(ends, GREY, 0.6)
+                ends = (max(x0, line - y1), min(x1, line - y0))
+                found.setdefault(line, []).append(ends)
+        for line, parts in found.items():
+            for start, end in _joined(parts):
+                yield Line(((start, line - start), (end, line - end)), GREY, 0.6)
+
+
+def _joined(parts: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Stretches of a line, those that touch as one."""
+    found: list[tuple[float, float]] = []
+    for start, end in sorted(parts):
+        if found and start <= found[-1][1] + 0.1:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
 
 
 def draw(
-    release: HeatMap, confidence: float, overlay: Any, title: str | None
+    release: HeatMap, confidence: float, overlay: Any, title: str | None, listed: int
 ) -> Picture:
     """The whole picture."""
     pieces = pieces_of(release, confidence)
@@ -150,9 +176,9 @@ def draw(
         *(shape for panel in panels for shape in _overlaid(panel, layers)),
         *_scale(panels[0]),
         *_legend(layers, confidence, bottom + 84),
-        *_numbers(release, confidence, bottom + 84, panels[1].left),
+        *_numbers(release, confidence, bottom + 84, panels[1].left, listed),
     ]
-    height = round(bottom + 84 + 18 * (LISTED + 2))
+    height = round(bottom + 84 + 20 * (max(listed, len(layers)) + 1))
     return Picture.of(round(LEFT * 2 + 2 * PANEL + BETWEEN), height, shapes, named)
 
 
@@ -191,8 +217,9 @@ def _unit(release: HeatMap) -> tuple[float, str]:
 def _bar(panel: Panel, most: float) -> Iterator[Shape]:
     """The shades and their numbers, which grow with the square."""
     left, top = panel.left + panel.width - BAR, panel.top + panel.height + 12
-    for step in range(50):
-        yield Rect(left + step * BAR / 50, top, BAR / 50 + 0.3, 10, shade(step / 49))
+    for step in range(STEPS):
+        share, width = step / (STEPS - 1), BAR / STEPS
+        yield Rect(left + step * width, top, width + 0.3, 10, shade(share))
     yield Rect(left, top, BAR, 10, None, BLACK)
     for tick in range(TICKS + 1):
         share = tick / TICKS
@@ -257,14 +284,16 @@ def _legend(layers: list[Layer], confidence: float, top: float) -> Iterator[Shap
 
 
 def _numbers(
-    release: HeatMap, confidence: float, top: float, left: float
+    release: HeatMap, confidence: float, top: float, left: float, listed: int
 ) -> Iterator[Shape]:
     """The cells with the highest densities that are sure. As they were picked among all
     cells, their intervals hold together.
     """
+    if not listed:
+        return
     together = 1 - (1 - confidence) / len(release)
     low, high = release.interval(min(together, 1 - 1e-9))
-    order = np.argsort(-low / release.areas, kind="stable")[:LISTED]
+    order = np.argsort(-low / release.areas, kind="stable")[:listed]
     sure = [int(place) for place in order if low[place] > 0]
     west, south, east, north = release.partition.borders
     words = "surest hot cells" if sure else "no single cell surely holds a point"
