@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NoReturn
 
-from dither.errors import NoConversion
+from dither.errors import ArgumentError, NoConversion
 from dither.privacy.guarantees import Guarantee, PureDP
 from dither.privacy.numbers import Number, float_up, fraction, not_negative, positive
 
 __all__ = ["MetricDP"]
+
+LARGEST = 10**300
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class MetricDP(Guarantee):
         positive("diameter", diameter, way_out)
         wide = max(fraction("diameter", diameter, way_out), Fraction(self.beyond))
         exact = wide * Fraction(self.epsilon)
+        if exact > LARGEST:
+            raise ArgumentError("diameter", f"is too large to promise much; {way_out}")
         return PureDP(float_up(exact), unit=self.unit.replacing())
 
     def _refused(self) -> NoReturn:

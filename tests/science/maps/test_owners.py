@@ -78,14 +78,14 @@ def test_points_without_an_owner_do_not_count():
 
 
 def test_ids_have_one_form():
-    same = ["7", 7, np.int32(7), np.str_("7")]
+    same = ["7", 7, np.int32(7), np.str_("7"), 7.0, np.float32(7)]
     assert {canonical(one) for one in same} == {"7"}
     assert canonical(uuid.UUID(int=1)) == str(uuid.UUID(int=1))
     assert canonical(10**5000) == canonical(10**5000) != canonical(10**5000 + 1)
     assert codes_of([b"a", 61, "61", b"a", "a"]).tolist() == [0, 1, 1, 0, 2]
-    none = [None, 7.0, np.nan, True, (7,), np.float32(1)]
+    none = [None, 7.5, np.nan, np.inf, 2.0**53, True, (7,)]
     assert [canonical(one) for one in none] == [None] * len(none)
-    assert codes_of(np.array(["a", None, 7, "7", 7.0], object)).tolist() == [
+    assert codes_of(np.array(["a", None, 7, "7", 7.5], object)).tolist() == [
         0,
         -1,
         1,
@@ -99,3 +99,4 @@ def test_columns_of_integers_and_masked_ones():
     masked = np.ma.MaskedArray([9, 4, 9], [False, True, False])
     assert codes_of(masked).tolist() == [0, -1, 0]
     assert codes_of(["x", "y", "x"]).tolist() == [0, 1, 0]
+    assert codes_of(np.array([9.0, np.nan, 4.0, 9.0])).tolist() == [0, -1, 1, 0]

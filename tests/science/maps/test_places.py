@@ -38,6 +38,13 @@ def test_other_systems():
             system_of(bad)
 
 
+@pytest.mark.parametrize("crs", [4807, "ESRI:104903", 4978, 4267])
+def test_grads_moons_and_old_ellipsoids_are_refused(crs):
+    pytest.importorskip("pyproj")
+    with pytest.raises(ArgumentError, match="convert the points to 4326"):
+        system_of(crs)
+
+
 def test_boxes_across_the_antimeridian():
     lonlat = system_of(4326)
     assert box_of((170, -20, -170, -10), lonlat).east == 190

@@ -132,15 +132,20 @@ def test_a_lattice_that_floats_cannot_count_is_refused():
 
 
 def test_no_account_takes_it_without_a_diameter():
-    budget = Budget(epsilon=100, unit=Unit("walker", "replace"))
+    unit = Unit("location", "replace")
+    budget = Budget(epsilon=100, unit=unit)
     asked = {"bounds": PARIS, "epsilon": 1, "radius": 1000}
+    walkers = Budget(epsilon=100, unit=Unit("walker", "replace"))
+    for other in (walkers, Budget(epsilon=100)):
+        with pytest.raises(ArgumentError, match="replacing a place"):
+            maps.blur(HERE, **asked, budget=other, diameter=30_000)
     with pytest.raises(ArgumentError, match="declare how far apart"):
         maps.blur(HERE, **asked, budget=budget)
     with pytest.raises(ArgumentError, match="bounds allow"):
         maps.blur(HERE, **asked, budget=budget, diameter=1000)
     assert budget.spent == 0
     found = maps.blur(HERE, **asked, budget=budget, diameter=30_000)
-    assert found.guarantee == PureDP(30.0, unit=Unit("walker", "replace"))
+    assert found.guarantee == PureDP(30.0, unit=unit)
     assert found.receipt is not None
     free = maps.blur(HERE, **asked)
     assert free.guarantee == MetricDP(
@@ -215,6 +220,9 @@ def test_across_the_antimeridian():
         epsilon=1,
         radius=500,
     )
-    assert (np.abs(found.value[:, 0]) > 179.8).all()
-    assert (np.abs(found.value[:, 0]) <= 180).all()
-    assert (found.value[:, 0] < 0).any()
+    assert (np.abs(found.value[:, 0] - 180) < 0.2).all()
+    assert (found.value[:, 0] > 180).any()
+    low, high = found.interval(0.999)
+    assert ((low[:, 0] <= 179.999) & (high[:, 0] >= 179.999)).mean() > 0.9
+    pytest.importorskip("geopandas")
+    assert (np.abs(found.to_geopandas().geometry.x) <= 180).all()

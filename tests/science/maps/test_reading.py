@@ -79,6 +79,29 @@ def test_geopandas_must_say_where_it_is():
         source_of(bare.set_crs(4326), PLANE)
 
 
+def test_a_missing_id_of_pandas_makes_no_difference():
+    """One missing integer turns pandas' column into floats."""
+    pandas = pytest.importorskip("pandas")
+    for ids in ([1, 1, 2], [1, 1, None]):
+        frame = pandas.DataFrame({"lon": X, "lat": Y, "who": ids})
+        names = {"x": "lon", "y": "lat", "owner": "who"}
+        assert source_of(frame, PLANE, **names).owned
+
+
+class Broken:
+    def __iter__(self):
+        raise RuntimeError("a value of the data")
+
+    def __float__(self):
+        raise KeyError("another")
+
+
+def test_records_that_raise_are_no_points():
+    x, _ = read([Broken(), (Broken(), 1), (0.5, 0.5)])
+    assert np.isnan(x[:2]).all()
+    assert x[2] == 0.5
+
+
 def test_odd_numbers():
     odd = [None, "1", b"1", True, np.nan, Decimal("0.5"), Fraction(1, 4), 10**400, 2]
     found = floats(odd)

@@ -106,7 +106,10 @@ def to_geopandas(release: HeatMap, confidence: float) -> Any:
 def points_frame(points: Reals, system: System) -> Any:
     """Points as a GeoDataFrame."""
     geopandas = _geopandas()
-    shapes = geopandas.points_from_xy(points[:, 0], points[:, 1])
+    x, y = points.T
+    if system.lonlat:
+        x = (x + HALF) % TURN - HALF
+    shapes = geopandas.points_from_xy(x, y)
     crs = None if system.plane else system.name
     return geopandas.GeoDataFrame(geometry=shapes, crs=crs)
 

@@ -86,10 +86,11 @@ class Ground:
         return max(across / self.scales[0], up)
 
     def back(self, flat: Reals) -> Reals:
-        """Coordinates of places on the plane."""
+        """Coordinates of places on the plane. Longitudes go on beyond ±180, as the box
+        counts them, so that intervals around them are plain.
+        """
         found: Reals = flat / np.array(self.scales) + np.array(self.middle)
         if self.system.lonlat:
-            found[:, 0] = (found[:, 0] + TURN / 2) % TURN - TURN / 2
             found[:, 1] = np.clip(found[:, 1], -90, 90)
         return found
 

@@ -22,6 +22,8 @@ Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 LONGEST = 1024
+EXACT = 2.0**53
+"""Below this, floats count whole numbers one by one."""
 
 
 def codes_of(owners: Any) -> Integers:
@@ -56,9 +58,16 @@ def _numbered(names: Iterable[str | bytes | int | None]) -> Integers:
 
 def canonical(owner: Any) -> str | bytes | int | None:
     """An id as text: a whole number by its digits, a text as it is. None for what is no
-    id: a missing one, a float, a truth. Bytes, and numbers of hundreds of digits, stay
+    id: a missing one, a fraction, a truth. Bytes, and numbers of hundreds of digits, stay
     what they are.
+
+    A float that is a whole number is one: pandas turns a column of integers into floats
+    where one is missing, and whether one is missing must not matter (rule R1).
     """
+    if isinstance(owner, float | np.floating):
+        number = float(owner)
+        exact = abs(number) < EXACT and number.is_integer()
+        return str(int(number)) if exact else None
     if isinstance(owner, str):
         return str(owner)
     if isinstance(owner, int | np.integer) and not isinstance(owner, bool):

@@ -23,6 +23,7 @@ Reals = NDArray[np.float64]
 
 LONGER = 6_378_137.0
 """Half the longer axis of the Earth (WGS 84), in metres."""
+FLATTENING = 298.257223563
 SQUARED = 0.00669437999014
 """The square of its eccentricity."""
 TURN = 360.0
@@ -76,11 +77,28 @@ def system_of(crs: Any) -> System:
     except CRSError:
         words = "is not a coordinate system; pass a code such as 4326, or None"
         raise ArgumentError("crs", words) from None
-    if found.is_geographic:
-        return System(found.to_string(), lonlat=True)
-    return System(
-        found.to_string(), metres=float(found.axis_info[0].unit_conversion_factor)
+    return _known(found)
+
+
+def _known(crs: Any) -> System:
+    """Degrees on the Earth's ellipsoid, or a projection; areas and distances are wrong
+    on others.
+    """
+    name = crs.to_string()
+    if crs.is_projected:
+        return System(name, metres=float(crs.axis_info[0].unit_conversion_factor))
+    round_one = crs.ellipsoid
+    usual = (
+        crs.is_geographic
+        and crs.axis_info[0].unit_name == "degree"
+        and crs.prime_meridian.longitude == 0
+        and abs(round_one.semi_major_metre - LONGER) < 1
+        and abs(round_one.inverse_flattening - FLATTENING) < 1e-3
     )
+    if not usual:
+        words = "is not in degrees on the ellipsoid of WGS 84, and no projection"
+        raise ArgumentError("crs", f"{words}; convert the points to 4326 first")
+    return System(name, lonlat=True)
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ WIDEST = 2.0**36
 """Steps across the box: coordinates are then right to 1e-5 of a step."""
 EXAMPLE = "blur(places, bounds=(west, south, east, north), epsilon=1, radius=200)"
 LOCATION = Unit("location", Relation.REPLACE)
+PLACES = ("location", "place", "row", "site")
 
 
 @by_name(EXAMPLE)
@@ -129,9 +130,21 @@ def _promised(
 
 
 def _unit(budget: Account | None) -> Unit:
-    """Any account is about something; whether places are that is for the caller."""
+    """An account must be about places: a person may have several, and nothing here
+    counts them.
+    """
     terms = getattr(budget, "terms", None)
-    return LOCATION if terms is None else Unit(terms.total.unit.name, LOCATION.relation)
+    if terms is None:
+        return LOCATION
+    unit = terms.total.unit
+    if unit.name not in PLACES or unit.relation is not LOCATION.relation:
+        raise ArgumentError(
+            "budget",
+            f"is about {unit}, and what is promised is about replacing a place; pass "
+            'Budget(…, unit=Unit("location", "replace"))',
+        )
+    found: Unit = unit
+    return found
 
 
 @dataclass(frozen=True)

@@ -116,13 +116,10 @@ def _ids(points: Any, owner: Any) -> Callable[[], Any]:
         held = _column(points, "owner", owner)
     else:
         held = owner
-    dtype = getattr(held, "dtype", None)
-    if getattr(dtype, "kind", "O") not in "iuOUST" or not hasattr(held, "__len__"):
-        raise ArgumentError(
-            "owner",
-            "must be a column of texts or whole numbers: floats have no one form; "
-            "turn them into integers or text first",
-        )
+    kind = getattr(getattr(held, "dtype", None), "kind", "O")
+    flat = len(getattr(held, "shape", (0,))) == 1
+    if not _is_column(held) or not flat or kind not in "iufOUST":
+        raise ArgumentError("owner", "must be a column of texts or whole numbers")
     return lambda: held
 
 
@@ -224,7 +221,7 @@ def _two(point: Any) -> tuple[float, float]:
     """A point of a list; NaN where it is none."""
     try:
         across, up = point
-    except (TypeError, ValueError):
+    except Exception:  # whatever it is instead
         return np.nan, np.nan
     return _number(across), _number(up)
 
@@ -283,5 +280,5 @@ def _number(item: Any) -> float:
         return np.nan
     try:
         return float(real(item))
-    except (TypeError, ValueError, OverflowError, ArithmeticError):
+    except Exception:  # a number of some class that turns out to be none
         return np.nan
