@@ -94,6 +94,15 @@ def test_ids_have_one_form():
     ]
 
 
+class Raising(str):
+    def __str__(self):
+        raise RuntimeError("a value of the data")
+
+
+def test_ids_that_raise_are_none():
+    assert codes_of(["a", Raising("b"), "a"]).tolist() == [0, -1, 0]
+
+
 def test_columns_of_integers_and_masked_ones():
     assert codes_of(np.array([9, 4, 9])).tolist() == [1, 0, 1]
     masked = np.ma.MaskedArray([9, 4, 9], [False, True, False])

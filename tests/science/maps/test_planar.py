@@ -211,6 +211,8 @@ def test_forms():
         **{"epsilon": 1, "radius": 100},
     )
     assert "in EPSG:2263" in str(feet)
+    assert feet.guarantee.per == "EPSG:2263 metre"
+    assert "per EPSG:2263 metre from 100 EPSG:2263 metres on" in str(feet)
 
 
 def test_across_the_antimeridian():

@@ -192,6 +192,7 @@ def test_a_dataset_pays_and_knows_its_unit(monkeypatch, sites):
     assert float(found.total()) == pytest.approx(3)
     assert found.guarantee.unit == sites.unit
     assert found.receipt is not None
+    assert "count at these bounds" in str(found)
     asked = {"bounds": UNIT, "crs": None, "epsilon": 1, "x": "lon", "y": "lat"}
     with pytest.raises(ArgumentError, match="leave budget out"):
         maps.heatmap(sites, **asked, budget=Budget(epsilon=1))

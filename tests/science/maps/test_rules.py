@@ -21,6 +21,7 @@ def test_the_guideline_of_the_paper():
     assert rules.uniform(100_000, ONE, SQUARE) == Grid(100, 100)
     assert rules.first(100_000, ONE, SQUARE) == Grid(25, 25)
     assert rules.first(10_000, ONE, SQUARE) == Grid(10, 10)
+    assert rules.first(1_000, ONE, SQUARE) == Grid(7, 7)
 
 
 def test_few_points_get_few_cells():

@@ -108,7 +108,8 @@ def ground_of(place: Place) -> Ground:
         scales, name, metric = (1.0, 1.0), "unit", "in the plane"
     else:
         unit = system.metres or 1.0
-        scales, name, metric = (unit, unit), "metre", f"in {system}"
+        # Not the ground's: far from its line, a projection's metres are others.
+        scales, name, metric = (unit, unit), f"{system} metre", f"in {system}"
     diagonal = math.hypot(box.width * scales[0], box.height * scales[1])
     up = math.nextafter(diagonal * (1 + 1e-9), math.inf)
     latitudes = (box.south, box.north)

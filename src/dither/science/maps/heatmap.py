@@ -112,4 +112,6 @@ def _notes(
         said.append(
             f"of each owner at most {most} points count; intervals hold if none has more"
         )
+    if source.dataset is not None:
+        said.append("coordinates beyond their column's bounds count at these bounds")
     return tuple(said)

@@ -34,7 +34,15 @@ def codes_of(owners: Any) -> Integers:
     plain = isinstance(dtype, np.dtype) and dtype.kind in "iu"
     if plain and not np.ma.isMaskedArray(owners):
         return np.unique(np.asarray(owners), return_inverse=True)[1].astype(np.int64)
-    return _numbered(map(canonical, _items(owners)))
+    return _numbered(map(_safely, _items(owners)))
+
+
+def _safely(owner: Any) -> str | bytes | int | None:
+    """The id, or none where a class of its own makes it raise (rule R1)."""
+    try:
+        return canonical(owner)
+    except Exception:
+        return None
 
 
 def _items(owners: Any) -> Iterable[Any]:

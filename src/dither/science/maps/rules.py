@@ -26,7 +26,7 @@ __all__ = ["ADAPTIVE", "UNIFORM", "declared_grid", "first", "part_sides", "unifo
 
 Integers = NDArray[np.int64]
 
-ADAPTIVE = (0.02, 0.05, 0.25, 0.68)
+ADAPTIVE = (0.02, 0.10, 0.25, 0.63)
 """The parts of the cost: how many points there are, how many lie in each cell of the
 first grid (to divide it), the same again (to count), and the counts of the parts. Fitted
 to simulated towns, roads, random walks and smooth densities, none of which the benchmark uses.
@@ -36,6 +36,7 @@ FINE = 10.0
 PARTS = 7.0
 COARSER = 4
 LEAST = 10
+FEWER = 0.7
 FIRST = 1 << 18
 """The first grid has at most so many cells."""
 
@@ -58,11 +59,11 @@ def uniform(points: float, mechanism: Additive, place: Place) -> Grid:
 
 
 def first(points: float, mechanism: Additive, place: Place) -> Grid:
-    """The first grid of an adaptive map: max(10, ⌈m/4⌉)² cells, but never more than a
-    uniform map would have.
+    """The first grid of an adaptive map: max(10, ⌈m/4⌉)² cells, but fewer than half of
+    those of a uniform map.
     """
     m = max(math.ceil(_across(points, mechanism)), 1)
-    cells = min(max(LEAST, math.ceil(m / COARSER)), m) ** 2
+    cells = max(math.ceil(m / COARSER), min(math.ceil(m * FEWER), LEAST)) ** 2
     return _grid(cells, place, FIRST)
 
 
