@@ -8,7 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from dither.errors import ArgumentError, MissingExtra
+from dither.errors import ArgumentError
+from dither.frames import NotInstalled
 from dither.science import maps
 from tests.science.maps.support import UNIT, scattered
 
@@ -95,5 +96,5 @@ def test_cells_are_cut_to_the_outline():
 def test_a_missing_package_is_named(monkeypatch):
     found = maps.heatmap(POINTS, bounds=UNIT, crs=None, epsilon=1)
     monkeypatch.setitem(sys.modules, "geopandas", None)
-    with pytest.raises(MissingExtra, match="geopandas"):
+    with pytest.raises(NotInstalled, match="pip install geopandas"):
         found.to_geopandas()

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.errors import ArgumentError, MissingExtra
+from dither.errors import ArgumentError
+from dither.frames import package
 from dither.science.maps.outlines import shapely
 from dither.science.maps.places import TURN, System, reprojected
 
@@ -91,11 +92,10 @@ def to_geopandas(release: HeatMap, confidence: float) -> Any:
     """Cells as polygons, cut to the outline where there is one, in the map's own
     coordinates.
     """
-    geopandas = _geopandas()
-    package = shapely()
-    shapes = package.box(*release.partition.borders)
+    geopandas = package("geopandas")
+    shapes = shapely().box(*release.partition.borders)
     if release.place.outline is not None:
-        shapes = package.intersection(shapes, release.place.outline)
+        shapes = shapely().intersection(shapes, release.place.outline)
     columns = release.columns(confidence)
     kept = {name: columns[name] for name in ("count", "low", "high", "area")}
     system = release.place.system
@@ -105,18 +105,10 @@ def to_geopandas(release: HeatMap, confidence: float) -> Any:
 
 def points_frame(points: Reals, system: System) -> Any:
     """Points as a GeoDataFrame."""
-    geopandas = _geopandas()
+    geopandas = package("geopandas")
     x, y = points.T
     if system.lonlat:
         x = (x + HALF) % TURN - HALF
     shapes = geopandas.points_from_xy(x, y)
     crs = None if system.plane else system.name
     return geopandas.GeoDataFrame(geometry=shapes, crs=crs)
-
-
-def _geopandas() -> Any:
-    try:
-        import geopandas
-    except ImportError:
-        raise MissingExtra("geopandas", "science") from None
-    return geopandas

@@ -18,6 +18,8 @@ def shapely() -> Any:
     """The package, where it is installed."""
     try:
         import shapely as found
+        import shapely.affinity
+        import shapely.geometry
     except ImportError:
         words = (
             "polygons need shapely; install it with: pip install shapely, or pass a box"
