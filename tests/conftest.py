@@ -4,6 +4,8 @@ What is about noise, costs or relations is the same on every engine, since none 
 sees any: it is tested on DuckDB. What is about an engine's integers is tested on each.
 Spark takes a second for a question, so it is asked only what it alone could answer
 wrongly, by one process, in one session.
+
+Files that take longest come first: at the end no process waits for the other.
 """
 
 from __future__ import annotations
@@ -23,6 +25,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 ANY_MACHINE = "any machine"
 SERVERS = ("postgres", "spark")
+LONG = (
+    *("tests/test_docs.py", "tests/neighbours/", "tests/ledger/", "tests/conformance/"),
+    *("tests/query/engines/", "tests/local/collector/", "tests/test_bench.py"),
+    *("tests/test_dataset.py", "tests/audit/", "tests/query/sql/", "tests/privacy/"),
+)
+"""Where the longest files are, the longest first."""
 settings.register_profile(
     ANY_MACHINE, settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -49,9 +57,14 @@ def pytest_collection_modifyitems(
     slow = [item for item in items if _worth(item) and _engine(item) == "spark"]
     for item in slow:
         item.add_marker(pytest.mark.xdist_group("spark"))
-    items[:] = slow + [
-        item for item in items if _worth(item) and _engine(item) != "spark"
-    ]
+    others = [item for item in items if _worth(item) and _engine(item) != "spark"]
+    items[:] = slow + sorted(others, key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    """When a file is run; those of one turn in the order that they were found."""
+    turns = (turn for turn, place in enumerate(LONG) if item.nodeid.startswith(place))
+    return next(turns, len(LONG))
 
 
 def _engine(item: pytest.Item) -> str | None:

@@ -17,10 +17,14 @@ import subprocess
 import sys
 import warnings
 from dataclasses import dataclass
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
+
+from dither.cli import main
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -96,7 +100,20 @@ def run_python(page: Path, block: Block, namespace: dict[str, Any]) -> str:
     return printed.getvalue()
 
 
-def run_command(arguments: list[str], folder: Path) -> str:
+def run_command(arguments: list[str]) -> str:
+    """Run a command in this process, which need not load everything again; what it
+    printed.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        done = CliRunner().invoke(main, arguments[1:], env={"COLUMNS": "120"})
+    assert done.exit_code == 0, (
+        f"{shlex.join(arguments)} ended with {done.exit_code}: {done.stderr}"
+    )
+    return done.stdout
+
+
+def run_alone(arguments: list[str]) -> str:
     """Run a command as a reader would; what it printed."""
     environment = os.environ | {
         "PYTHONPATH": str(ROOT / "src"),
@@ -106,7 +123,6 @@ def run_command(arguments: list[str], folder: Path) -> str:
     command = [sys.executable, "-W", "error", "-m", "dither.cli", *arguments[1:]]
     done = subprocess.run(
         command,
-        cwd=folder,
         env=environment,
         capture_output=True,
         encoding="utf-8",
@@ -135,13 +151,15 @@ def shape(printed: str) -> list[str]:
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": "__docs__"}
+    # The first of a page: what it says must not depend on what this process has loaded
+    runs = chain([run_alone], repeat(run_command))
     printed = ""
     for block in blocks(page.read_text(encoding="utf-8")):
         if block.language == "python":
             printed = run_python(page, block, namespace)
         elif block.language == "sh":
             printed = "".join(
-                run_command(arguments, tmp_path) for arguments in commands(block.code)
+                next(runs)(arguments) for arguments in commands(block.code)
             )
         elif block.language == "output":
             assert shape(block.code) == shape(printed), (

@@ -19,7 +19,7 @@ from dither.local.oracles import (
 )
 from dither.local.words import FRESH
 
-DAYS, USERS, VALUES = 365, 1000, 20
+DAYS, USERS, VALUES = 365, 2000, 20
 
 
 def recovered(said: np.ndarray, held: np.ndarray) -> float:
@@ -36,25 +36,28 @@ def test_averaging_fresh_noise_recovers_almost_everyone() -> None:
 
 
 def test_averaging_kept_noise_recovers_what_is_promised() -> None:
-    """At most e^ε∞ / (e^ε∞ + d − 1), within 4 standard errors."""
+    """At most e^ε∞ / (e^ε∞ + d − 1), within 5.5 standard errors: as large a share is
+    what an attacker expects, so 4 were exceeded once in 30,000 times.
+    """
     oracle = Loloha._made(VALUES, VALUES, 1, 1.0, 2.0)
     held = np.arange(USERS) % VALUES
     seeds = oracle.seeds(FRESH, USERS)
     kept = oracle.permanent(oracle.memo_keys(held, seeds), FRESH)
     said = [oracle.instant(kept, seeds, FRESH)[:, 0] for _ in range(DAYS)]
     bound = math.exp(2) / (math.exp(2) + VALUES - 1)
-    slack = 4 * math.sqrt(bound * (1 - bound) / USERS)
+    slack = 5.5 * math.sqrt(bound * (1 - bound) / USERS)
     assert recovered(np.stack(said, axis=1), held) <= bound + slack
 
 
 def lies(oracle: Oracle, item: int, count: int) -> np.ndarray:
-    """Messages that support one item: the best of many that a device could send."""
-    made = oracle.randomize(np.full(400, item), FRESH)
-    wanted = np.array([item])
-    gains = [
-        oracle.evidence(oracle.tally(one[None]), 1, 1, wanted).counts[0] for one in made
-    ]
-    return np.repeat(made[[int(np.argmax(gains))]], count, axis=0)
+    """Messages that support one item: of many that a device could send, the first that
+    moves it as far as one can.
+    """
+    for one in oracle.randomize(np.full(400, item), FRESH)[:, None]:
+        found = oracle.evidence(oracle.tally(one), 1, 1, np.array([item]))
+        if found.counts[0] >= 0.99 * oracle.influence:
+            return np.repeat(one, count, axis=0)
+    raise AssertionError("no message supports the item")
 
 
 @pytest.mark.parametrize(

@@ -70,15 +70,18 @@ OURS = [
 
 def test_a_range_is_audited_as_a_range():
     """1-DP holds, and is accepted; a range of 1 does not, because it is about two
-    answers at once.
+    answers at once. Bounds from below are 11 and 8 standard deviations away.
     """
-    found = audit.mechanism(response, 0, 1, claimed=BoundedRange(1.0))
+    strict = 1 - 1e-9
+    found = audit.mechanism(
+        response, 0, 1, claimed=BoundedRange(1.0), confidence=strict
+    )
     assert found.refuted
-    assert 1.9 < found.lower <= 2.0
+    assert 1.8 < found.lower <= 2.0
     assert 0.9 < found.epsilon_lower <= 1.0
     assert "range ε is at least" in str(found)
     assert not audit.mechanism(
-        response, 0, 1, claimed=BoundedRange(2.0), confidence=1 - 1e-9
+        response, 0, 1, claimed=BoundedRange(2.0), confidence=strict
     ).refuted
 
 
@@ -88,10 +91,11 @@ def test_a_range_that_holds_is_accepted():
     """
     mechanism = Exponential(sensitivity=1, epsilon=1)
     found = audit.mechanism(
-        mechanism.release, [0, 1, 0], [1, 0, 0], draws=5000, confidence=1 - 1e-9
+        mechanism.release, [0, 1, 0], [1, 0, 0], draws=8000, confidence=1 - 1e-9
     )
     assert not found.refuted
-    assert 0.3 < found.lower < 1.0
+    # 0.6 on average, with a standard deviation of 0.05
+    assert 0.2 < found.lower < 1.0
     assert found.measure == "range ε"
 
 
@@ -119,16 +123,14 @@ def test_what_holds_is_accepted(f, claim):
     ("f", "claim"), [one[1:] for one in OURS], ids=[one[0] for one in OURS]
 )
 def test_false_alarms_at_a_loose_confidence(f, claim):
-    """Of 200 audits at 90 % more than 50 fail with a probability below 1e-9, if each
+    """Of 100 audits at 90 % more than 32 fail with a probability below 1e-8, if each
     fails with a tenth.
     """
-    assert (
-        sum(
-            audit.mechanism(f, 0, 1, claimed=claim, draws=500, confidence=0.9).refuted
-            for _ in range(200)
-        )
-        <= 50
-    )
+    found = [
+        audit.mechanism(f, 0, 1, claimed=claim, draws=500, confidence=0.9)
+        for _ in range(100)
+    ]
+    assert sum(one.refuted for one in found) <= 32
 
 
 @pytest.mark.full
@@ -149,10 +151,10 @@ def test_false_alarms_at_a_strict_confidence(f, claim):
     assert sum(one.refuted for one in found) <= 17
 
 
-@pytest.mark.parametrize(("draws", "least"), [(100_000, 0.96), (1_000_000, 0.99)])
+@pytest.mark.parametrize(("draws", "least"), [(100_000, 0.96), (1_000_000, 0.988)])
 def test_discrete_laplace_is_bounded_closely(draws, least):
-    """A single audit stays below with a probability of 1e-3 at most; the median of five
-    with 1e-8.
+    """A single audit stays below with a probability of 1e-3 at most (3.7 standard
+    deviations were measured); the median of five with 1e-8.
     """
     found = [
         audit.mechanism(whole_scale, 0, 1, claimed=CLAIM, draws=draws) for _ in range(5)
@@ -169,7 +171,8 @@ def test_ten_million_draws_take_seconds():
 
 
 def test_a_mechanism_brings_its_claim():
-    found = audit.mechanism(Laplace(sensitivity=1, epsilon=1).release, 0, 1, draws=5000)
+    laplace = Laplace(sensitivity=1, epsilon=1)
+    found = audit.mechanism(laplace.release, 0, 1, draws=5000, confidence=1 - 1e-9)
     assert found.claimed == CLAIM
     assert not found.refuted
 

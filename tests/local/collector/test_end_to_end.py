@@ -1,4 +1,4 @@
-"""Ten thousand devices, in Python and in a browser, over HTTP, to estimates.
+"""Thousands of devices, in Python and in a browser, over HTTP, to estimates.
 
 A Python device is a whole `Client` with a file of its own for some, and the client's
 memo without the file for most: a file for each would take longer than all the rest.
@@ -13,6 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -36,9 +37,21 @@ SHARES = (0.5, 0.25, 0.15, 0.1)
 STORE = "collector.db"
 SURE = 1 - 1.000001e-9
 """How sure intervals are: none of these tests fails by chance in a lifetime."""
-FILES, ALONE, RELAYED, BROWSER = 400, 4_600, 4_000, 1_000
 TWICE = 10
 CONNECTIONS = 8
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """How many devices there are of each kind."""
+
+    files: int
+    alone: int
+    relayed: int
+    browser: int
+
+
+FEW, MANY = Crowd(100, 900, 1_000, 200), Crowd(400, 4_600, 4_000, 1_000)
 
 
 @pytest.fixture
@@ -75,9 +88,9 @@ def held(count: int) -> list[str | None]:
     return [value for value, part in zip(HELD, parts, strict=True) for _ in range(part)]
 
 
-def with_files(task: local.Task, folder: Path) -> Iterator[bytes]:
+def with_files(task: local.Task, folder: Path, count: int) -> Iterator[bytes]:
     """Parcels of whole devices."""
-    for number, value in enumerate(held(FILES)):
+    for number, value in enumerate(held(count)):
         device = local.Client(folder / f"{number}.db", budget=8, trust=KEY.public)
         device.join(task)
         yield device.parcel(task, value, stratum="python")
@@ -101,16 +114,16 @@ def header(task: local.Task) -> Header:
     return Header(task.tag, task.version, period, task.stratum("python"))
 
 
-def singles(task: local.Task) -> Iterator[bytes]:
+def singles(task: local.Task, count: int) -> Iterator[bytes]:
     head = header(task).to_bytes()
-    for known, record in with_memos(task, held(ALONE)):
+    for known, record in with_memos(task, held(count)):
         yield local.parcel(head + record.tobytes(), known)
 
 
-def batches(task: local.Task) -> Iterator[bytes]:
+def batches(task: local.Task, count: int) -> Iterator[bytes]:
     """What a relay hands on: 500 messages together."""
-    records = [record for _, record in with_memos(task, held(RELAYED))]
-    for start in range(0, RELAYED, 500):
+    records = [record for _, record in with_memos(task, held(count))]
+    for start in range(0, count, 500):
         together = np.concatenate(records[start : start + 500])
         yield local.parcel(Messages(header(task), together))
 
@@ -134,14 +147,16 @@ def _sent(served: Served, parcels: Sequence[bytes]) -> Counter[str]:
     return found
 
 
-def browse(served: Served, page: browser.Served, profile: Path) -> Counter[str]:
+def browse(
+    served: Served, page: browser.Served, profile: Path, count: int
+) -> Counter[str]:
     """Devices in Chromium: what the collector has said to them."""
     plan = {
         "collector": served.address,
         "trust": KEY.public,
         "task": "emoji",
         "stratum": "browser",
-        "values": held(BROWSER),
+        "values": held(count),
         "durable": 20,
         "twice": TWICE,
     }
@@ -150,8 +165,11 @@ def browse(served: Served, page: browser.Served, profile: Path) -> Counter[str]:
         return Counter(page.result("many"))
 
 
-def test_ten_thousand_devices(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: local.Task
+@pytest.mark.parametrize(
+    "crowd", [FEW, pytest.param(MANY, marks=pytest.mark.full)], ids=["few", "many"]
+)
+def test_devices_of_every_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: local.Task, crowd: Crowd
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "task.json").write_text(task.to_json(), encoding="utf-8")
@@ -160,34 +178,35 @@ def test_ten_thousand_devices(
     with browser.serving() as page:
         origin = ("--origin", page.address)
         with serving(tmp_path, *words, *origin) as served:
-            parcels = [*with_files(task, tmp_path / "devices"), *singles(task)]
-            found = send(served, parcels)
-            assert found["accepted"] == FILES + ALONE
+            files = with_files(task, tmp_path / "devices", crowd.files)
+            found = send(served, [*files, *singles(task, crowd.alone)])
+            assert found["accepted"] == crowd.files + crowd.alone
             assert set(found) == {"accepted", "duplicate"}
-            found = browse(served, page, tmp_path / "profile")
-            again = BROWSER // TWICE
-            assert found == {"accepted": BROWSER, "duplicate": again}
+            found = browse(served, page, tmp_path / "profile", crowd.browser)
+            again = crowd.browser // TWICE
+            assert found == {"accepted": crowd.browser, "duplicate": again}
             assert served.end() == 0
-    relayed(tmp_path, words, task)
-    check_estimates(task)
+    relayed(tmp_path, words, task, crowd.relayed)
+    check_estimates(task, crowd)
 
 
-def relayed(folder: Path, words: tuple[str, ...], task: local.Task) -> None:
+def relayed(folder: Path, words: tuple[str, ...], task: local.Task, count: int) -> None:
     """A collector that was started again takes what a relay brings."""
-    token = run("local", "relay", STORE, "edge", "--quota", "4000").stdout.strip()
+    token = run("local", "relay", STORE, "edge", "--quota", str(count)).stdout.strip()
     with serving(folder, *words) as served:
-        for body in batches(task):
+        for body in batches(task, count):
             said = {"status": "accepted", "messages": 500}
             assert served.post(body, token) == (200, said)
             assert served.post(body, token) == (200, {"status": "duplicate"})
         assert served.end() == 0
 
 
-def check_estimates(task: local.Task) -> None:
+def check_estimates(task: local.Task, crowd: Crowd) -> None:
     """All devices together, and those of each kind; as the command prints them."""
     with Collector.look(STORE) as collector:
         tally = collector.tally(task)
-    assert tally.strata.tolist() == [FILES + ALONE + RELAYED, BROWSER]
+    python = crowd.files + crowd.alone + crowd.relayed
+    assert tally.strata.tolist() == [python, crowd.browser]
     truth = dict(zip(HELD, SHARES, strict=True)) | {EMOJI[3]: 0.0}
     for part in (tally, tally.of("python"), tally.of("browser")):
         estimate = part.estimate()

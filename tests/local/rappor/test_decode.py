@@ -1,4 +1,6 @@
-"""Tallies are drawn from their exact law, with fixed seeds: no false alarms here."""
+"""Tallies are drawn from their exact law, with fixed seeds: no false alarms here,
+except where messages are real; these tests state their rate.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,10 @@ def tallied(
 
 
 def test_the_simulation_has_the_law_of_real_messages() -> None:
-    """Means and variances of all cells, from messages and from the shortcut."""
+    """Means and variances of all cells, from messages and from the shortcut.
+
+    Means of 18 cells within 6 standard errors: a false alarm in ten million.
+    """
     oracle = Rappor.of(f=0.25, p=0.25, q=0.75, bits=8, cohorts=2)
     held = np.array([30, 20, 10])
     names = ["a", "b", "c"]
@@ -45,11 +50,12 @@ def test_the_simulation_has_the_law_of_real_messages() -> None:
     )
     short = np.array([bench.simulated(oracle, held, bits, random) for _ in range(1200)])
     error = np.sqrt((real.var(axis=0) + short.var(axis=0)) / 1200)
-    assert (abs(real.mean(axis=0) - short.mean(axis=0)) < 5 * error).all()
+    assert (abs(real.mean(axis=0) - short.mean(axis=0)) < 6 * error).all()
     assert real.var(axis=0) == pytest.approx(short.var(axis=0), rel=0.35)
 
 
 def test_decoded_shares_of_real_messages() -> None:
+    """Within 6 standard errors; a false alarm in ten million."""
     held = bench.distribution("zipf1", 20)
     items = ORACLE.encode([b"s:" + name.encode() for name in NAMES])
     counts = (50_000 * held).astype(int)
@@ -62,8 +68,8 @@ def test_decoded_shares_of_real_messages() -> None:
     assert found.found[:5].all()
     assert abs(found.other) < 6 * found.other_error
     assert found.messages == counts.sum()
-    assert found.fit.p_value > 1e-6
-    assert found.balance.p_value > 1e-6
+    assert found.fit.p_value > 1e-8
+    assert found.balance.p_value > 1e-8
 
 
 def coverage(found: list[tuple[dict[str, float], Decoded]]) -> float:

@@ -327,7 +327,10 @@ def test_permanent_parameters_leave_out_fresh_noise() -> None:
 @pytest.mark.parametrize("items", [2, 5])
 @pytest.mark.parametrize("periods", [1, 3])
 def test_evidence_of_a_declared_domain(items: int, periods: int) -> None:
-    """Unbiased, with the stated variance, also where devices repeat kept answers."""
+    """Unbiased, with the stated variance, also where devices repeat kept answers.
+
+    Means within 6 standard errors, variances within 5.5: a false alarm in a million.
+    """
     oracle = basic(items)
     held = np.repeat(np.arange(items), [30, 50, 20, 0, 0][:items])
     seeds = np.zeros(len(held), np.int64)
@@ -342,7 +345,7 @@ def test_evidence_of_a_declared_domain(items: int, periods: int) -> None:
     true = periods * np.bincount(held, minlength=items)
     variance = (about.null + about.slope * true) / about.gain**2
     error = np.mean(seen, axis=0) - true
-    assert (abs(error) < 5 * np.sqrt(variance / len(seen))).all()
+    assert (abs(error) < 6 * np.sqrt(variance / len(seen))).all()
     assert np.var(seen, axis=0) == pytest.approx(variance, rel=0.2)
 
 

@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     Path("codes.csv").write_text("visit_id,code\n1,secret\n", encoding="utf-8")
     Path("regions.csv").write_text("region,beds\nsecret,7\n", encoding="utf-8")
-    duckdb.execute(
+    duckdb.connect().execute(
         "COPY (SELECT 'secret' AS patient_id, 1 AS n, DATE '2024-01-01' AS day, [1] AS l) TO 'stays.parquet'"
     )
     Path("notes.json").write_text('{"secret": 1}', encoding="utf-8")
@@ -125,8 +125,10 @@ def test_all_tables_of_a_database(folder: Path) -> None:
 
 def test_ids_have_one_type() -> None:
     """Rule R10: a file of texts and a table of numbers hold the same ids."""
-    duckdb.execute("COPY (SELECT 7 AS patient_id) TO 'numbers.parquet'")
-    duckdb.execute("COPY (SELECT 7.0::DOUBLE AS patient_id) TO 'reals.parquet'")
+    duckdb.connect().execute("COPY (SELECT 7 AS patient_id) TO 'numbers.parquet'")
+    duckdb.connect().execute(
+        "COPY (SELECT 7.0::DOUBLE AS patient_id) TO 'reals.parquet'"
+    )
     for sources in (
         ["visits.csv", "numbers.parquet"],
         ["stays.parquet", "numbers.parquet"],

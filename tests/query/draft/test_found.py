@@ -23,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def parquet(path: str) -> None:
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    duckdb.execute(f"COPY (SELECT 1 AS id) TO '{path}'")
+    duckdb.connect().execute(f"COPY (SELECT 1 AS id) TO '{path}'")
 
 
 def found(source: str) -> list[tuple[str, str, str]]:

@@ -12,6 +12,7 @@ from itertools import product
 import pytest
 
 from dither.errors import QueryError
+from dither.query.catalogue.model import Field
 from dither.query.catalogue.types import Type
 from dither.query.operations.expressions import (
     AggregateLeaf,
@@ -236,14 +237,18 @@ JOINABLE = {
 }
 
 
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.full)])
 @pytest.mark.parametrize("tables", JOINABLE)
 def test_private_tables_join_on_equal_ids_and_nothing_else(
-    tables: tuple[str, str],
+    tables: tuple[str, str], step: int
 ) -> None:
+    """All columns that join and, in the quick run, every fifth pair of the others."""
     sides = [
         next(table for table in CLINIC.tables if table.name == name) for name in tables
     ]
-    for one, two in product(*(side.fields for side in sides)):
+    pairs = list(product(*(side.fields for side in sides)))
+    ids = [pair for pair in pairs if _names(*pair) in JOINABLE[tables]]
+    for one, two in (*ids, *pairs[::step]):
         for sign in ("=", "<>", "<", "IS NOT DISTINCT FROM"):
             on = f"l.{one.name} {sign} r.{two.name}"
             for condition in (
@@ -251,13 +256,17 @@ def test_private_tables_join_on_equal_ids_and_nothing_else(
                 f"{on} AND l.{one.name} IS NOT NULL",
                 f"TRUE AND ({on})",
             ):
-                allowed = sign == "=" and (one.name, two.name) in JOINABLE[tables]
+                allowed = sign == "=" and _names(one, two) in JOINABLE[tables]
                 for sql in written(*tables, condition)[
                     : None if condition is on else 1
                 ]:
                     assert question(sql).rows.private if allowed else refused(sql)
             for condition in (f"{on} OR l.{one.name} IS NULL", f"NOT ({on})"):
                 assert all(refused(sql) for sql in written(*tables, condition))
+
+
+def _names(one: Field, two: Field) -> tuple[str, str]:
+    return one.name, two.name
 
 
 def written(left: str, right: str, condition: str) -> list[str]:

@@ -70,10 +70,14 @@ def test_without_noise_it_is_quantile_disc(rows, row):
     tree, mechanism = leaves.tree, tree_of(leaves)
     counts = tree.fit(tree.sums(counted(leaves, values, row)))
     for level in LEVELS:
-        ((expected,),) = duckdb.execute(
-            f"SELECT quantile_disc(x, {level}) FROM (SELECT unnest(?::INTEGER[]) AS x)",
-            [values.tolist()],
-        ).fetchall()
+        ((expected,),) = (
+            duckdb.connect()
+            .execute(
+                f"SELECT quantile_disc(x, {level}) FROM (SELECT unnest(?::INTEGER[]) AS x)",
+                [values.tolist()],
+            )
+            .fetchall()
+        )
         assert quantile(counts, level, leaves, mechanism, row).value == expected
 
 

@@ -21,7 +21,7 @@ from dither.query.engines.duckdb.connection import (
 
 
 def test_it_takes_no_python_variable_for_a_table() -> None:
-    rows = duckdb.sql("SELECT 1")
+    rows = duckdb.connect().sql("SELECT 1")
     with connect() as connection, pytest.raises(duckdb.Error):
         connection.execute("SELECT * FROM rows")
     assert rows is not None
@@ -56,7 +56,7 @@ def test_limits_of_memory_and_disk() -> None:
 def test_a_locked_one_reads_its_files_and_no_others(tmp_path: Path) -> None:
     mine, other = (tmp_path / name for name in ("mine.parquet", "other.parquet"))
     for path in (mine, other):
-        duckdb.execute(f"COPY (SELECT 1 AS x) TO {text(str(path))}")
+        duckdb.connect().execute(f"COPY (SELECT 1 AS x) TO {text(str(path))}")
     with connect() as connection:
         lock(connection, [str(mine)])
         read = "SELECT x FROM read_parquet({})"

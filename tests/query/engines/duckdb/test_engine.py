@@ -124,7 +124,7 @@ def test_nothing_else_is_within_reach(
 
 def test_only_the_parquet_files_that_were_opened(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        duckdb.execute(
+        duckdb.connect().execute(
             f"COPY (SELECT range AS x FROM range(3)) TO '{tmp_path}/{name}.parquet'"
         )
     table = Table("data", (Field("x", Type.INTEGER),), source=f"{tmp_path}/a.parquet")
