@@ -10,8 +10,8 @@ import pytest
 from dither.errors import ArgumentError
 from dither.picture import Line, Rect, Text, shade
 from dither.science import maps
-from dither.science.maps.drawing import HATCH
 from dither.science.maps.layers import layers_of
+from dither.science.maps.panels import HATCH
 from dither.science.maps.pieces import MOST, SIDE, pieces_of
 from tests.science.maps.support import UNIT, scattered
 

@@ -192,6 +192,7 @@ QUESTIONS = [
     ({"method": "quad"}, "adaptive"),
     ({"rows": 2}, "per owner"),
     ({"rows": 0, "owner": [1]}, "rows"),
+    ({"rows": 10**400, "owner": [1]}, "rows"),
     ({"cells": 0}, "cells"),
     ({"cells": (2, 3, 4)}, "columns, rows"),
     ({"cells": 10**9, "method": "uniform"}, "the most"),

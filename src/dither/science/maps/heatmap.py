@@ -20,6 +20,7 @@ from dither.science.maps.reading import Source, source_of
 
 __all__ = ["heatmap"]
 
+MANY = 10**12
 SITE = Unit("site")
 OWNER = Unit("owner")
 EXAMPLE = "heatmap(points, bounds=(west, south, east, north), epsilon=1)"
@@ -63,6 +64,8 @@ def heatmap(
     source = source_of(points, place.system, x=x, y=y, owner=owner, table=table)
     question = _question(source, cost)
     most = whole("rows", rows, "pass how many points of an owner count, such as 1")
+    if most > MANY:
+        raise ArgumentError("rows", "is more than any owner has; pass such as 1")
     if most != 1 and not source.owned:
         raise ArgumentError("rows", "is per owner; pass owner=, or leave rows out")
     notes = _notes(place, source, most, provenance)

@@ -4,6 +4,7 @@ anything is charged.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -99,36 +100,28 @@ def plan_of(
     grid = None if cells is None else rules.declared_grid(cells, place, limit)
     expected = _expected(expect, cells)
     known = grid is not None or expected is not None
-    moved = moved_by(question, most)
     if uniform and known:
-        question = question.for_error(moved[0])
-        parts = question.additive(*moved)
-        return Plan(question, place, parts, None, None, None, parts, expected, grid)
-    shares = rules.UNIFORM if uniform else rules.ADAPTIVE
-    asked = _shared(question, shares, known)
-    total = None if known else asked[0].additive(most, most)
-    look, first = (None, None) if uniform else (q.additive(*moved) for q in asked[1:3])
-    return Plan(
-        question,
-        place,
-        question.additive(*moved),
-        total,
-        look,
-        first,
-        asked[-1].additive(*moved),
-        expected,
-        grid,
-    )
+        # The only noise is that of the cells, so its size can be asked for.
+        question = question.for_error(moved_by(question, most)[0])
+    counted, *others = _shares(uniform, known)
+    asked = question.parts(*others)
+    look, first = (None, None) if uniform else _additive(asked[:2], most)
+    (parts,) = _additive(asked[-1:], most)
+    total = None if known else question.parts(counted)[0].additive(most, most)
+    (whole_cost,) = _additive((question,), most)
+    return Plan(question, place, whole_cost, total, look, first, parts, expected, grid)
 
 
-def _shared(
-    question: Question, shares: tuple[float, ...], known: bool
-) -> tuple[Question, ...]:
+def _additive(asked: Sequence[Question], most: int) -> list[Additive]:
+    return [one.additive(*moved_by(one, most)) for one in asked]
+
+
+def _shares(uniform: bool, known: bool) -> tuple[float, ...]:
     """Where the grid is public, what its size would have cost goes to the counts."""
-    counted, *others, last = shares
+    counted, *others, last = rules.UNIFORM if uniform else rules.ADAPTIVE
     if known:
-        last = round(last + counted, 10)
-    return question.parts(counted if not known else 0.0, *others, last)
+        counted, last = 0.0, round(last + counted, 10)
+    return (counted, *others, last)
 
 
 def moved_by(question: Question, most: int) -> tuple[float, float]:
@@ -136,8 +129,8 @@ def moved_by(question: Question, most: int) -> tuple[float, float]:
     replaced, the points that go and those that come lie in different cells at worst.
     """
     if not question.replacing:
-        return float(most), float(most)
-    return float(2 * most), float_up(root_up(2) * Fraction(most))
+        return most, most
+    return 2 * most, float_up(root_up(2) * Fraction(most))
 
 
 def _expected(expect: Any, cells: Any) -> int | None:
