@@ -198,5 +198,11 @@ def test_a_dataset_pays_and_knows_its_unit(monkeypatch, sites):
         maps.heatmap(sites, **asked, budget=Budget(epsilon=1))
     with pytest.raises(ArgumentError, match="the dataset's"):
         maps.heatmap(sites, **asked, owner="band")
+    spent = sites.account.spent
     with pytest.raises(ArgumentError, match="no column 'nope'"):
         maps.heatmap(sites, **asked | {"x": "nope"})
+    with pytest.raises(ArgumentError, match="does not hold numbers"):
+        maps.heatmap(sites, **asked | {"x": "band"})
+    with pytest.raises(ArgumentError, match="must be one of sites"):
+        maps.heatmap(sites, **asked, table="others")
+    assert sites.account.spent == spent

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.dataset import Dataset
+from dither.dataset import Dataset, Kind
 from dither.errors import ArgumentError
 from dither.ledger import Receipt
 from dither.mechanisms.values import real
@@ -76,27 +76,31 @@ def _dataset(
     if owner is not None:
         raise ArgumentError("owner", f"is the dataset's: {dataset.unit}; leave it out")
     names = [_named("x", x), _named("y", y)]
+    known = [one.name for one in dataset.catalogue.private]
+    if table not in known and (table is not None or len(known) > 1):
+        raise ArgumentError("table", f"must be one of {', '.join(known)}")
     for argument, name in zip("xy", names, strict=True):
         _check_column(dataset, argument, name, table)
-    single, held = dataset.single, dataset.catalogue  # refuses columns in memory
 
     def read(receipt: Receipt | None) -> Points:
         rows = dataset.fetch(names, table=table, receipt=receipt)
         across, up = (floats(rows.columns[name]) for name in names)
         return Points(across, up, rows.owners)
 
-    return Source(read, not single and held is not None, None, dataset)
+    return Source(read, not dataset.single, None, dataset)
 
 
 def _check_column(
     dataset: Dataset, argument: str, name: str, table: str | None
 ) -> None:
-    known = {name, f"{table}.{name}"} if table is not None else {name}
-    if not known & set(dataset.facts):
+    """That there is such a column, declared to hold numbers."""
+    facts = dataset.facts.get(f"{table}.{name}") or dataset.facts.get(name)
+    if facts is None:
         listed = ", ".join(map(repr, dataset.facts))
-        raise ArgumentError(
-            argument, f"there is no column {name!r}; there are {listed}"
-        )
+        words = f"there is no column {name!r}; there are {listed}"
+        raise ArgumentError(argument, words)
+    if facts.kind in (Kind.OTHER, Kind.TRUTHS):
+        raise ArgumentError(argument, f"column {name!r} does not hold numbers")
 
 
 def _named(argument: str, name: str | None) -> str:
