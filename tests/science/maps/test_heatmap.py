@@ -202,6 +202,7 @@ QUESTIONS = [
     ({"bounds": (-1e308, 0, 1e308, 1)}, "too far apart"),
     ({"bounds": (0, 0, 5e-324, 1)}, "too near"),
     ({"owner": np.array([True])}, "texts or whole numbers"),
+    ({"owner": np.array([1.5])}, "floats merge large ids"),
     ({"owner": np.zeros((4000, 2), int)}, "texts or whole numbers"),
     ({"owner": "name"}, "no frame"),
     ({"x": "lon"}, "leave x and y out"),

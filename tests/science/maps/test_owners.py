@@ -108,4 +108,4 @@ def test_columns_of_integers_and_masked_ones():
     masked = np.ma.MaskedArray([9, 4, 9], [False, True, False])
     assert codes_of(masked).tolist() == [0, -1, 0]
     assert codes_of(["x", "y", "x"]).tolist() == [0, 1, 0]
-    assert codes_of(np.array([9.0, np.nan, 4.0, 9.0])).tolist() == [0, -1, 1, 0]
+    assert codes_of([9.0, np.nan, 4, 9]).tolist() == [0, -1, 1, 0]

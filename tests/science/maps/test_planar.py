@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from dither import Budget
 from dither.dataset import Dataset
 from dither.errors import ArgumentError, NoConversion
+from dither.ledger.wire import from_json
 from dither.privacy import MetricDP, PureDP, Unit
 from dither.science import maps
 from dither.science.maps.ground import ground_of
@@ -200,6 +202,10 @@ def test_forms():
     assert "metres of their blurred ones" in str(found)
     assert repr(found) == "<Blurred: 1 places>"
     assert [row[0] for row in found.rows()] == ["0 x", "0 y"]
+    assert found[0].value.shape == (1, 2)
+    data = json.loads(found.to_json())
+    assert data["guarantee"]["kind"] == "metric"
+    assert from_json(data["guarantee"]) == found.guarantee
     pytest.importorskip("pandas")
     assert list(found.to_pandas().columns) == ["x", "y"]
     pytest.importorskip("geopandas")

@@ -12,6 +12,7 @@ import dither
 from dither import Budget
 from dither.errors import ArgumentError
 from dither.science import maps
+from dither.science.maps.owners import codes_of
 from dither.science.maps.places import system_of
 from dither.science.maps.reading import floats, source_of
 from tests.science.maps.support import UNIT, without_noise
@@ -79,13 +80,20 @@ def test_geopandas_must_say_where_it_is():
         source_of(bare.set_crs(4326), PLANE)
 
 
-def test_a_missing_id_of_pandas_makes_no_difference():
-    """One missing integer turns pandas' column into floats."""
+def test_columns_of_float_ids_are_refused():
+    """pandas turns integers into floats where one is missing, which merges ids from
+    2^53 on: one missing id would change what all others count for.
+    """
     pandas = pytest.importorskip("pandas")
-    for ids in ([1, 1, 2], [1, 1, None]):
-        frame = pandas.DataFrame({"lon": X, "lat": Y, "who": ids})
-        names = {"x": "lon", "y": "lat", "owner": "who"}
-        assert source_of(frame, PLANE, **names).owned
+    ids = [2**60, 2**60 + 1, None]
+    names = {"x": "lon", "y": "lat", "owner": "who"}
+    plain = pandas.DataFrame({"lon": X, "lat": Y, "who": ids})
+    assert plain["who"].dtype == float
+    with pytest.raises(ArgumentError, match="Int64"):
+        source_of(plain, PLANE, **names)
+    good = plain.assign(who=pandas.array(ids, "Int64"))
+    found = source_of(good, PLANE, **names).read(None)
+    assert codes_of(found.owners).tolist() == [0, 1, -1]
 
 
 class Broken:
@@ -110,6 +118,9 @@ def test_odd_numbers():
     masked = np.ma.MaskedArray([1.0, 2.0], [True, False])
     assert floats(masked).tolist()[1] == 2
     assert np.isnan(floats(masked)[0])
+    wide = np.array([1, 2], np.longdouble) * np.longdouble("1e4000")
+    with np.errstate(all="raise"):
+        assert floats(wide).tolist() == [np.inf, np.inf]
     mixed = np.ma.MaskedArray(np.array([1, "a", None, 4], object), [0, 0, 0, 1])
     assert floats(mixed)[0] == 1
     assert np.isnan(floats(mixed)[1:]).all()

@@ -142,7 +142,7 @@ def test_what_comes_out_is_a_plain_release():
     assert region.sources == found.sources
     rest = found.total() - region
     assert rest.sources == found.sources
-    assert "points in the region" in str(region)
+    assert "points of the map in the region" in str(region)
 
 
 @pytest.mark.parametrize("region", [None, (0, 0, 1), (1, 0, 0, 1), "everywhere", {}])

@@ -69,8 +69,8 @@ def canonical(owner: Any) -> str | bytes | int | None:
     id: a missing one, a fraction, a truth. Bytes, and numbers of hundreds of digits, stay
     what they are.
 
-    A float that is a whole number is one: pandas turns a column of integers into floats
-    where one is missing, and whether one is missing must not matter (rule R1).
+    A float among other things is an id if it is a whole number. (A column of floats is
+    refused: what made integers floats has merged large ones.)
     """
     if isinstance(owner, float | np.floating):
         number = float(owner)

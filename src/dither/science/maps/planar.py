@@ -8,7 +8,8 @@ cannot lie farther apart than a public diameter.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import operator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -90,7 +91,7 @@ def blur(
     promised = _promised(lattice, ground, diameter, budget)
     question = Question("blurred places", Cost(epsilon=1.0), LOCATION, budget, by)
     notes = (note(f"bounds in {place.system}", provenance), lattice.words())
-    with question.paying(promised) as paid:
+    with question.paying(promised) as paid, np.errstate(all="ignore"):
         found = read(None)
         value = lattice.blurred(found.x, found.y, place)
     return Blurred(
@@ -261,6 +262,11 @@ class Blurred(Release):
         from dither.science.maps.export import points_frame
 
         return points_frame(self.value, self.lattice.ground.system)
+
+    def __getitem__(self, key: Any) -> Blurred:
+        """One place, by its number."""
+        place = self.value[[operator.index(key)]]
+        return replace(self, value=place, spread=self.lattice.around(place))
 
     def rows(self, confidence: float = 0.95) -> list[tuple[Any, Any, Any, Any]]:
         """Both coordinates of each place, with the ends of their intervals."""

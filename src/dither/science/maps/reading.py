@@ -122,8 +122,12 @@ def _ids(points: Any, owner: Any) -> Callable[[], Any]:
         held = owner
     kind = getattr(getattr(held, "dtype", None), "kind", "O")
     flat = len(getattr(held, "shape", (0,))) == 1
-    if not _is_column(held) or not flat or kind not in "iufOUST":
-        raise ArgumentError("owner", "must be a column of texts or whole numbers")
+    if not _is_column(held) or not flat or kind not in "iuOUST":
+        raise ArgumentError(
+            "owner",
+            "must be a column of texts or whole numbers; floats merge large ids, so "
+            'read the column as text or, in pandas, as "Int64"',
+        )
     return lambda: held
 
 
@@ -260,6 +264,12 @@ def _geo(points: Any, system: System) -> Callable[[], tuple[Reals, Reals]]:
 
 def floats(column: Any) -> Reals:
     """A column as floats; what is missing or no number is NaN."""
+    # Whether a number is too large for a float must not warn, or fail (rule R1).
+    with np.errstate(all="ignore"):
+        return _floats(column)
+
+
+def _floats(column: Any) -> Reals:
     if isinstance(column, np.ma.MaskedArray) and column.dtype.kind in "biuf":
         plain = np.asarray(column.data).astype(np.float64)
         return np.where(np.ma.getmaskarray(column), np.nan, plain)

@@ -37,7 +37,9 @@ own and of the region's: borders that are the same on paper differ by this in fl
 
 def within(release: HeatMap, region: Any) -> Release:
     """The points of a region."""
-    return summed(release, shares(release.partition, region), "points in the region")
+    return summed(
+        release, shares(release.partition, region), "points of the map in the region"
+    )
 
 
 def summed(release: HeatMap, part: Reals, what: str) -> Release:
