@@ -93,6 +93,27 @@ def test_cells_are_cut_to_the_outline():
     assert found.to_geopandas().area.sum() == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize("crs", [4326, 32633])
+def test_geojson_is_cut_to_the_outline_and_at_the_antimeridian(crs):
+    shapely = pytest.importorskip("shapely")
+    pytest.importorskip("pyproj")
+    middle = (180.0, 10.0) if crs == 4326 else (500_000.0, 5_000_000.0)
+    radius = 2.0 if crs == 4326 else 200_000.0
+    outline = shapely.Point(middle).buffer(radius)
+    found = maps.heatmap(POINTS, bounds=outline, crs=crs, epsilon=1, expect=5000)
+    shapes = [
+        shapely.geometry.shape(one["geometry"])
+        for one in found.to_geojson()["features"]
+    ]
+    assert len(shapes) == len(found)
+    whole = shapely.union_all(shapes)
+    if crs == 4326:
+        assert whole.area == pytest.approx(outline.area, rel=1e-6)
+        assert whole.bounds == pytest.approx((-180, 8, 180, 12))
+    else:
+        assert whole.contains(shapely.Point(15, 45.1))
+
+
 def test_a_missing_package_is_named(monkeypatch):
     found = maps.heatmap(POINTS, bounds=UNIT, crs=None, epsilon=1)
     monkeypatch.setitem(sys.modules, "geopandas", None)

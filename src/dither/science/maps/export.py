@@ -55,6 +55,9 @@ def to_geojson(release: HeatMap, confidence: float) -> dict[str, Any]:
 
 
 def _shapes(release: HeatMap) -> Iterator[dict[str, Any]]:
+    if release.place.outline is not None:
+        yield from map(shapely().geometry.mapping, _cut(release))
+        return
     if release.place.system.lonlat:
         for west, south, east, north in zip(*_lists(release), strict=True):
             yield _lonlat(west, south, east, north)
@@ -67,6 +70,38 @@ def _shapes(release: HeatMap) -> Iterator[dict[str, Any]]:
     rings = np.stack([np.stack(corner, axis=1) for corner in turned], axis=1).tolist()
     for ring in rings:
         yield {"type": "Polygon", "coordinates": [[*ring, ring[0]]]}
+
+
+def _cut(release: HeatMap) -> Any:
+    """Cells cut to the outline, in longitude and latitude within ±180."""
+    package, system = shapely(), release.place.system
+    shapes = _cells(release)
+    if not system.lonlat:
+
+        def turned(points: Reals) -> Reals:
+            return np.stack(reprojected(system.name, LONLAT, *points.T), axis=1)
+
+        return package.transform(shapes, turned)
+    sides = [
+        package.box(HALF * turn, -90, HALF * (turn + 2), 90) for turn in (-3, -1, 1)
+    ]
+    moved = [
+        package.transform(package.intersection(shapes, side), _shifted(shift))
+        for side, shift in zip(sides, (TURN, 0.0, -TURN), strict=True)
+    ]
+    return package.union(package.union(moved[0], moved[1]), moved[2])
+
+
+def _shifted(turn: float) -> Any:
+    return lambda points: points + np.array([turn, 0.0])
+
+
+def _cells(release: HeatMap) -> Any:
+    """Cells as polygons, cut to the outline where there is one."""
+    shapes = shapely().box(*release.partition.borders)
+    if release.place.outline is None:
+        return shapes
+    return shapely().intersection(shapes, release.place.outline)
 
 
 def _lists(release: HeatMap) -> list[list[float]]:
@@ -93,9 +128,7 @@ def to_geopandas(release: HeatMap, confidence: float) -> Any:
     coordinates.
     """
     geopandas = package("geopandas")
-    shapes = shapely().box(*release.partition.borders)
-    if release.place.outline is not None:
-        shapes = shapely().intersection(shapes, release.place.outline)
+    shapes = _cells(release)
     columns = release.columns(confidence)
     kept = {name: columns[name] for name in ("count", "low", "high", "area")}
     system = release.place.system
