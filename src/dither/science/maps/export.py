@@ -32,7 +32,8 @@ def to_geojson(release: HeatMap, confidence: float) -> dict[str, Any]:
     system = release.place.system
     if system.plane:
         raise ArgumentError(
-            "crs", "GeoJSON is about places on Earth, and this map is a plane"
+            "crs",
+            "GeoJSON is about places on Earth, and this map is a plane; use to_pandas",
         )
     columns = {
         name: np.asarray(one) for name, one in release.columns(confidence).items()

@@ -127,7 +127,7 @@ def _degrees(place: Place) -> tuple[float, float]:
         raise ArgumentError(
             "bounds",
             f"are too large for distances on one plane: at most {WIDEST:g} degrees of "
-            f"longitude, and latitudes within ±{HIGHEST:g}",
+            f"longitude, and latitudes within ±{HIGHEST:g}; pass smaller ones",
         )
     peak = math.atan(math.tan(far) / math.cos(half)) + math.radians(MARGIN)
     degree = math.pi / 180

@@ -67,7 +67,9 @@ def heatmap(
     question = _question(source, cost)
     most = whole("rows", rows, "pass how many points of an owner count, such as 1")
     if most > MANY:
-        raise ArgumentError("rows", "is more than any owner has; pass such as 1")
+        raise ArgumentError(
+            "rows", "is more than any owner has; pass a number such as 3"
+        )
     if most != 1 and not source.owned:
         raise ArgumentError("rows", "is per owner; pass owner=, or leave rows out")
     notes = _notes(place, source, most, provenance)

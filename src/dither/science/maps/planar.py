@@ -80,9 +80,7 @@ def blur(
     hidden.
     """
     if isinstance(points, Dataset):
-        words = (
-            "is for places that nobody else holds; a dataset's are counted by heatmap"
-        )
+        words = "are a dataset, whose places are not each their owner's to send; use heatmap"
         raise ArgumentError("points", words)
     place = place_of(bounds, crs)
     ground = ground_of(place)
@@ -165,11 +163,17 @@ class Lattice:
         total = positive("epsilon", epsilon, "pass an ε such as 1", float_down)
         wide = positive("radius", radius, "pass a distance such as 200", float_up)
         if not 2.0**-30 <= total <= 2.0**30 or not 2.0**-30 <= wide <= 2.0**40:
-            raise ArgumentError("radius", "and epsilon are too far apart; check both")
+            raise ArgumentError(
+                "radius",
+                "and epsilon are too far apart; pass such as radius=200, epsilon=1",
+            )
         finest = wide / (max(total, 1.0) * FINER)
         step = Fraction(2) ** math.floor(math.log2(finest))
         if ground.diagonal / float(step) > WIDEST:
-            words = "is too small for these bounds: floats do not count such steps"
+            words = (
+                "is too small for these bounds: floats do not count such steps; pass a "
+                "larger radius, or smaller bounds"
+            )
             raise ArgumentError("radius", words)
         exact, reach = at_most(total), Fraction(wide)
         rate = float_down(exact * step / (reach + DIAGONAL * step))

@@ -100,7 +100,9 @@ def _check_column(
         words = f"there is no column {name!r}; there are {listed}"
         raise ArgumentError(argument, words)
     if facts.kind in (Kind.OTHER, Kind.TRUTHS):
-        raise ArgumentError(argument, f"column {name!r} does not hold numbers")
+        raise ArgumentError(
+            argument, f"column {name!r} does not hold numbers; name one that does"
+        )
 
 
 def _named(argument: str, name: str | None) -> str:

@@ -92,5 +92,7 @@ def declared_grid(cells: Any, place: Place, most: int) -> Grid:
     else:
         grid = Grid(*sides(whole("cells", cells, way_out), *place.shape()))
     if grid.size > most:
-        raise ArgumentError("cells", f"are {grid.size:,}, and {most:,} is the most")
+        raise ArgumentError(
+            "cells", f"are {grid.size:,}, and {most:,} is the most; pass fewer"
+        )
     return grid
