@@ -124,6 +124,31 @@ def test_a_region_that_a_world_map_shows_on_both_sides(monkeypatch):
     assert found.within(shapely.box(170, -10, 190, 10)).value == pytest.approx(101)
 
 
+def test_a_slanted_border_cuts_the_cells_that_it_cuts(monkeypatch):
+    """Points close to a long slanted border, on both sides: their cells are neither
+    inside nor out of reach, though on the equal-area plane that border is bent.
+    """
+    shapely = pytest.importorskip("shapely")
+    without_noise(monkeypatch)
+    bounds = (0, 40, 20, 60)
+    triangle = shapely.Polygon([(0, 40), (20, 40), (20, 60)])
+    along = np.linspace(0.001, 19.999, 5000)
+    for side in (-1e-7, 1e-7):
+        points = np.column_stack([along - side, along + 40 + side])
+        found = chart(points, bounds, 4326, method="uniform", cells=(61, 57))
+        exact = int(shapely.contains_xy(triangle, *points.T).sum())
+        inside, touched = found.within(triangle).spread.sums
+        assert inside <= exact <= touched
+        assert exact in (0, 5000)
+
+
+def test_regions_beside_longitudes_of_another_turn():
+    shapely = pytest.importorskip("shapely")
+    found = chart(np.zeros((0, 2)), (170, -10, -170, 10), 4326, expect=10_000)
+    region = found.within(shapely.box(-178, -5, -175, 5))
+    assert region.spread.kinds[0].size > 0
+
+
 def test_an_outline_is_the_ground(monkeypatch):
     shapely = pytest.importorskip("shapely")
     without_noise(monkeypatch)

@@ -67,9 +67,9 @@ class HeatMap(Release):
 
     def total(self) -> Release:
         """How many points lie on the whole map. Free."""
-        from dither.science.maps.regions import summed
+        from dither.science.maps.regions import whole
 
-        return summed(self, np.ones(len(self)), "points on the map")
+        return whole(self)
 
     def _derived(self, **changes: Any) -> Release:
         """Other values are no counts of these cells any more."""

@@ -11,7 +11,7 @@ one that is nearer than that to a border may count on either side of it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dither.science.maps.areas import overlap
 from dither.science.maps.outlines import shapely
-from dither.science.maps.places import Place
+from dither.science.maps.places import Place, System
 
 __all__ = ["BITS", "CHUNK", "MOST", "STEPS", "Grid", "Partition", "raster", "sides"]
 
@@ -158,6 +158,14 @@ class Partition:
     @property
     def size(self) -> int:
         return int(self.parent.size)
+
+    @cached_property
+    def unprojected(self) -> Partition:
+        """The same cells, their coordinates taken as a plane."""
+        if self.place.system.plane:
+            return self
+        plane = replace(self.place, system=System("a plane"))
+        return Partition(plane, self.grid, self.sides)
 
     @cached_property
     def areas(self) -> Reals:

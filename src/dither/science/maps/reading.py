@@ -173,8 +173,7 @@ def _is_column(given: Any) -> bool:
 
 
 def _column(frame: Any, argument: str, name: str) -> Any:
-    held = frame if isinstance(frame, Mapping) else list(getattr(frame, "columns", ()))
-    names = [*held] if isinstance(frame, Mapping) else _names(frame)
+    names = list(frame) if isinstance(frame, Mapping) else _names(frame)
     if name not in names:
         listed = ", ".join(repr(one) for one in names[:12])
         raise ArgumentError(

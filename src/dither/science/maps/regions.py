@@ -24,10 +24,11 @@ from dither.science.maps.places import TURN, Box, Place, box_of
 if TYPE_CHECKING:
     from dither.science.maps.density import HeatMap
 
-__all__ = ["RegionSpread", "shares", "summed", "within"]
+__all__ = ["RegionSpread", "reached", "shares", "whole", "within"]
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
+Truths = NDArray[np.bool_]
 
 SLACK = 1e-10
 """A cell is inside up to this part of its area, and not touched up to this part of its
@@ -37,42 +38,68 @@ own and of the region's: borders that are the same on paper differ by this in fl
 
 def within(release: HeatMap, region: Any) -> Release:
     """The points of a region."""
-    return summed(
-        release, shares(release.partition, region), "points of the map in the region"
-    )
+    partition = release.partition
+    shape = _shape(partition.place, region)
+    part = _parts(partition, shape)
+    # Which cells are cut is decided in the map's own coordinates, where borders are
+    # straight and no projection is in the way.
+    decided = reached(_parts(partition.unprojected, shape), release.areas)
+    return summed(release, part, decided, "points of the map in the region")
 
 
-def summed(release: HeatMap, part: Reals, what: str) -> Release:
-    """The points of given parts of all cells."""
-    value = float(part @ release.value)
-    shared = part * release.areas
-    least = SLACK * np.minimum(release.areas, np.sum(shared))
+def whole(release: HeatMap) -> Release:
+    """The points of the map."""
+    every = np.ones(len(release), np.bool_)
+    return summed(release, np.ones(len(release)), (every, every), "points on the map")
+
+
+def reached(part: Reals, areas: Reals) -> tuple[Truths, Truths]:
+    """The cells inside of a region, and those that it touches."""
+    shared = part * areas
+    least = SLACK * np.minimum(areas, np.sum(shared))
     inside = part >= 1 - SLACK
     # A cell that only touches the outline has no area, and still may hold a point.
-    touched = inside | (shared > least) | (release.areas <= 0)
+    return inside, inside | (shared > least) | (areas <= 0)
+
+
+def summed(
+    release: HeatMap, part: Reals, decided: tuple[Truths, Truths], what: str
+) -> Release:
+    """The points of given parts of all cells."""
+    inside, touched = decided
     spread = RegionSpread(
         (float(np.sum(release.value[inside])), float(np.sum(release.value[touched]))),
         (selected(release.partition, inside), selected(release.partition, touched)),
         release.noises,
     )
+    value = float(part @ release.value)
     return Release(what, value, release.sources, spread, notes=release.notes)
 
 
 def shares(partition: Partition, region: Any) -> Reals:
     """The part of each cell's ground that lies in a region."""
-    place, zero = partition.place, np.zeros(partition.size)
+    return _parts(partition, _shape(partition.place, region))
+
+
+def _shape(place: Place, region: Any) -> Any:
+    """A region as the map counts longitudes: boxes, or a polygon."""
     if is_outline(region):
         shape = _turned(place, read_outline(region, "region"))
     else:
         boxes = _boxes(place, region)
         if place.outline is None:
-            total = sum((_box_shares(partition, box) for box in boxes), start=zero)
-            return np.minimum(total, 1)
+            return boxes
         package = shapely()
         shape = package.union_all([package.box(*vars(box).values()) for box in boxes])
-    if place.outline is not None:
-        shape = shape.intersection(place.outline)
-    shared = overlap(place, partition.borders, shape)
+    return shape if place.outline is None else shape.intersection(place.outline)
+
+
+def _parts(partition: Partition, shape: Any) -> Reals:
+    if isinstance(shape, list):
+        zero = np.zeros(partition.size)
+        total = sum((_box_shares(partition, box) for box in shape), start=zero)
+        return np.minimum(total, 1)
+    shared = overlap(partition.place, partition.borders, shape)
     found: Reals = np.clip(shared / np.maximum(partition.areas, 1e-300), 0, 1)
     return found
 
