@@ -36,10 +36,14 @@ def drawn(release: TableRelease) -> Xml.Element:
     return Xml.fromstring(release.plot().svg())
 
 
+def rects(root: Xml.Element) -> list[Xml.Element]:
+    """The bars; the first box is the ground."""
+    return list(root.iter(f"{SVG}rect"))[1:]
+
+
 def test_bars_are_drawn_to_scale() -> None:
     found = [
-        float(bar.get("width", ""))
-        for bar in drawn(table([("a", 9), ("b", 4)])).iter(f"{SVG}rect")
+        float(bar.get("width", "")) for bar in rects(drawn(table([("a", 9), ("b", 4)])))
     ]
     assert found == [
         pytest.approx(WIDTH * 9 / 10, abs=0.1),
@@ -58,7 +62,7 @@ def test_labels_are_escaped_and_cut() -> None:
 
 def test_missing_and_unbounded_values() -> None:
     release = table([("a", None), ("b", 3.0)], (-math.inf, math.inf))
-    assert len(list(drawn(release).iter(f"{SVG}rect"))) == 1
+    assert len(rects(drawn(release))) == 1
     assert drawn(table([])) is not None
     assert drawn(table([("a", 0.0)], (0.0, 0.0))) is not None
 
@@ -74,6 +78,8 @@ def test_a_picture_can_be_saved(tmp_path: Path) -> None:
     chart = Chart.of("n", ["a"], [1], [None])
     chart.save(tmp_path / "n.svg")
     assert (tmp_path / "n.svg").read_text(encoding="utf-8") == chart.svg()
+    chart.save(tmp_path / "n.png")
+    assert (tmp_path / "n.png").read_bytes() == chart.picture().png()
 
 
 def test_arrays_have_pictures_too() -> None:
@@ -88,7 +94,7 @@ def test_arrays_have_pictures_too() -> None:
     assert [(bar.low, bar.high) for bar in chart.bars] == list(
         zip(low.tolist(), high.tolist(), strict=True)
     )
-    assert len(Xml.fromstring(chart.svg()).findall(f"{SVG}rect")) == 3
+    assert len(rects(Xml.fromstring(chart.svg()))) == 3
     assert [
         bar.label
         for bar in dither.histogram([1, 7], bins=2, bounds=(0, 10), epsilon=1)

@@ -16,6 +16,7 @@ from dither import (
     Gaussian,
     GaussianDP,
     Laplace,
+    Ledger,
     PureDP,
     Unit,
     UnitMismatch,
@@ -114,6 +115,11 @@ def test_a_dataset_brings_unit_and_account() -> None:
         Question.of("count", {"epsilon": 1e-9}, dataset=data).paying(),
     ):
         pytest.fail("nobody asks a dataset without end")
+
+
+def test_a_book_is_not_an_account() -> None:
+    with Ledger.open(":memory:") as book, pytest.raises(ArgumentError, match="account"):
+        asked(epsilon=1, budget=book)
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,24 @@
-"""Bars with their intervals as a small SVG picture, without any package to draw it."""
+"""Bars with their intervals as a small picture."""
 
 from __future__ import annotations
 
-import html
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
 from typing import Any
 
 from dither.errors import ArgumentError
-from dither.text import cell, clean, missing
+from dither.picture import Line, Picture, Rect, Shape, Text
+from dither.text import cell, missing
 
 __all__ = ["Bar", "Chart"]
 
 LABELS, WIDTH, VALUES, STEP, TOP = 160, 360, 150, 24, 30
 MOST = 60
 LONGEST = 24
+FILL, EDGE = (147, 180, 245), (30, 58, 138)
 
 Ends = tuple[Any, Any]
 
@@ -74,23 +75,17 @@ class Chart:
         low, high = min([0.0, *ends]), max([0.0, *ends])
         return low, high if high > low else low + 1
 
-    def svg(self) -> str:
+    def picture(self) -> Picture:
+        """The bars as shapes."""
         height = TOP + STEP * max(len(self.bars), 1)
-        size = f'width="{LABELS + WIDTH + VALUES}" height="{height}"'
-        view = f'viewBox="0 0 {LABELS + WIDTH + VALUES} {height}"'
-        title = html.escape(clean(self.title))
-        head = (
-            f'<title>{title}</title><text x="{LABELS}" y="18" '
-            f'font-weight="bold">{title}</text>'
-        )
-        font = 'font-family="sans-serif" font-size="12"'
-        space = 'xmlns="http://www.w3.org/2000/svg"'
-        return (
-            f'<svg {space} role="img" {size} {view} '
-            f"{font}>{head}{''.join(self._drawn())}</svg>"
-        )
+        title = Text(LABELS, 18, self.title, bold=True)
+        shapes = (title, *self._drawn())
+        return Picture(LABELS + WIDTH + VALUES, height, shapes, self.title)
 
-    def _drawn(self) -> Iterator[str]:
+    def svg(self) -> str:
+        return self.picture().svg()
+
+    def _drawn(self) -> Iterator[Shape]:
         low, high = self.scale()
 
         def across(number: float) -> float:
@@ -103,13 +98,8 @@ class Chart:
         return self.svg()
 
     def save(self, path: str | Path) -> None:
-        """Write the picture to an SVG file."""
-        if Path(path).suffix.casefold() != ".svg":
-            raise ArgumentError(
-                "path",
-                f"the picture is an SVG; name a file such as {Path(path).stem}.svg",
-            )
-        Path(path).write_text(self.svg(), encoding="utf-8")
+        """Write the picture to a file that ends in .svg or .png."""
+        self.picture().save(path)
 
 
 def bar(label: str, value: Any, ends: Ends | None) -> Bar:
@@ -126,27 +116,16 @@ def bar(label: str, value: Any, ends: Ends | None) -> Bar:
     )
 
 
-def drawn(bar: Bar, top: int, across: Any) -> Iterator[str]:
+def drawn(bar: Bar, top: int, across: Callable[[float], float]) -> Iterator[Shape]:
     """Label, bar, whiskers and the number in words."""
     middle = top + STEP // 2
-    yield (
-        f'<text x="{LABELS - 8}" y="{middle + 4}" '
-        f'text-anchor="end">{html.escape(bar.label)}</text>'
-    )
-    yield (
-        f'<text x="{LABELS + WIDTH + 8}" '
-        f'y="{middle + 4}">{html.escape(bar.text)}</text>'
-    )
+    yield Text(LABELS - 8, middle + 4, bar.label, anchor="end")
+    yield Text(LABELS + WIDTH + 8, middle + 4, bar.text)
     if math.isnan(bar.value):
         return
     left, right = sorted((across(0.0), across(bar.value)))
-    yield (
-        f'<rect x="{left:.1f}" y="{top + 4}" width="{right - left:.1f}" '
-        f'height="{STEP - 8}" fill="#93b4f5"/>'
-    )
+    yield Rect(left, top + 4, right - left, STEP - 8, FILL)
     low, high = across(bar.low), across(bar.high)
-    ends = (f"M{end:.1f} {middle - 4}V{middle + 4}" for end in (low, high))
-    yield (
-        f'<path d="M{low:.1f} {middle}H{high:.1f}{"".join(ends)}" '
-        'stroke="#1e3a8a" fill="none"/>'
-    )
+    yield Line(((low, middle), (high, middle)), EDGE)
+    for end in (low, high):
+        yield Line(((end, middle - 4), (end, middle + 4)), EDGE)

@@ -14,7 +14,7 @@ from dither.cost import Cost, Stated
 from dither.dataset import Account, Dataset
 from dither.errors import ArgumentError
 from dither.ledger import Account as LedgerAccount
-from dither.ledger import Receipt
+from dither.ledger import Ledger, Receipt
 from dither.ledger.terms import share_of
 from dither.mechanisms import Additive, Gaussian, Laplace
 from dither.noise.shapes import LARGEST_SCALE
@@ -221,6 +221,12 @@ class Paid:
 
 
 def check_budget(budget: Any) -> None:
+    if isinstance(budget, Ledger):
+        raise ArgumentError(
+            "budget",
+            "is a book, which holds many; pass one of its accounts, "
+            'book.account("clinic", epsilon=3.0)',
+        )
     if budget is not None and not hasattr(budget, "charge"):
         kind = type(budget).__name__
         raise ArgumentError(
