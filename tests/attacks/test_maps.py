@@ -48,7 +48,14 @@ def test_an_owner_of_many_ids_forms_is_one() -> None:
     ids = [1, "1", 1.0, np.int64(1)]
     points = [(0.5, 0.5)] * 4
     found = maps.heatmap(
-        points, bounds=UNIT, crs=None, owner=ids, epsilon=1e5, cells=1, method="uniform"
+        points,
+        bounds=UNIT,
+        crs=None,
+        owner=ids,
+        rows=1,
+        epsilon=1e5,
+        cells=1,
+        method="uniform",
     )
     assert found.value.tolist() == [1]
 

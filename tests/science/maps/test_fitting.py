@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
 from dither.mechanisms import Laplace
-from dither.science.maps.fitting import CellSpread, Noises, fitted
+from dither.science.maps.fitting import CellSpread, Noises, fitted, whole_ends
 from dither.science.maps.intervals import Law
 
 NOISES = Noises(
@@ -75,6 +73,14 @@ def test_intervals_do_not_go_below_zero():
     spread = CellSpread(np.array([-30.0, 0.0, 40.0]), np.array([1, 4, 4]), NOISES)
     low, high = spread.ends(0.9)
     assert low[:2].tolist() == [0, 0]
-    assert high[0] == 0
-    assert high[1] == pytest.approx(40 - low[2])
-    assert math.isclose(high[2] - 40, 40 - low[2])
+    assert high[0] == 1  # never "surely 0"
+    assert high[1] == high[2] - 40 == 40 - low[2]
+
+
+def test_ends_are_whole_and_lose_nothing():
+    """A count between two ends is between the whole numbers between them."""
+    low, high = whole_ends(
+        np.array([2.2, 3.0, 2.9999999, 4.4]), np.array([5.9, 3, 3, 4.6])
+    )
+    assert low.tolist() == [3, 3, 3, 4]
+    assert high.tolist() == [5, 3, 3, 5]

@@ -191,6 +191,7 @@ QUESTIONS = [
     ({"bounds": (-200, 0, 200, 1), "crs": 4326}, "more than once"),
     ({"method": "quad"}, "adaptive"),
     ({"rows": 2}, "per owner"),
+    ({"owner": np.arange(4000)}, "rows: is missing"),
     ({"rows": 0, "owner": [1]}, "rows"),
     ({"rows": 10**400, "owner": [1]}, "rows"),
     ({"cells": 0}, "cells"),

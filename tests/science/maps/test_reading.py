@@ -48,6 +48,21 @@ def test_arrays_pairs_and_lists():
     assert read(np.array([[1, 2]], np.uint8)) == ([1.0], [2.0])
 
 
+def test_points_of_shapely():
+    shapely = pytest.importorskip("shapely")
+    points = [shapely.Point(*one) for one in zip(X, Y, strict=True)]
+    assert read(points) == (X, Y)
+    line = shapely.LineString([(0, 0), (1, 1)])
+    assert np.isnan(read([line, shapely.Point()])[0]).all()
+
+
+def test_columns_of_text_are_refused():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"lon": ["0.5"], "lat": ["0.5"]}, dtype="string")
+    with pytest.raises(ArgumentError, match="column of numbers"):
+        source_of(frame, PLANE, x="lon", y="lat")
+
+
 def test_frames_of_all_kinds():
     for frame in frames():
         assert read(frame, x="lon", y="lat") == (X, Y)

@@ -153,12 +153,20 @@ class HeatMap(Release):
         total = self.total()
         ends = " to ".join(f"{end:,.0f}" for end in total.interval())
         sure = int(np.sum(low > 0))
-        return [
-            f"heat map of {len(self):,} cells: {float(total.value):,.0f} points "
+        cells = "1 cell" if len(self) == 1 else f"{len(self):,} cells"
+        lines = [
+            f"heat map of {cells}: {float(total.value):,.0f} counted points "
             f"({ends}, 95 %)",
-            f"{sure:,} cells hold a point at 95 % each; the widest interval is "
+            f"{sure:,} of them surely not empty (95 % each); the widest interval is "
             f"{float(np.max(high - low)):,.0f}",
         ]
+        if total.interval()[0] <= 0:
+            axes = "lon, lat" if self.place.system.lonlat else "x, y"
+            lines.append(
+                f"the map may be empty: are the points {axes} in {self.place.system}, "
+                "within bounds?"
+            )
+        return lines
 
     def __repr__(self) -> str:
         return f"<HeatMap of {len(self):,} cells>"

@@ -30,6 +30,7 @@ from dither.picture import (
 from dither.science.maps.layers import Layer, layers_of
 from dither.science.maps.panels import PANEL, TOP, WHITE, Panel
 from dither.science.maps.pieces import Pieces, pieces_of
+from dither.science.maps.places import DEGREE
 
 if TYPE_CHECKING:
     from dither.science.maps.density import HeatMap
@@ -38,8 +39,6 @@ __all__ = ["draw"]
 
 LEFT, BETWEEN = 16, 40
 BAR, STEPS, TICKS = 150, 20, 4
-METRES = 111_195.0
-"""Of a degree of latitude, about."""
 KILOMETRES = ((1e6, "square km"), (1e4, "hectare"), (1.0, "square metre"))
 
 
@@ -80,7 +79,7 @@ def _second(
     release: HeatMap, panel: Panel, pieces: Pieces, confidence: float
 ) -> Iterator[Shape]:
     unit, name = _unit(release)
-    wide = (pieces.high - pieces.low) / pieces.area * unit
+    wide = pieces.wide / pieces.area * unit
     most = float(wide.max(initial=0)) or 1.0
     words = f"width of the {100 * confidence:.4g} % intervals, per {name}"
     yield Text(panel.left, TOP - 12, words, bold=True)
@@ -128,7 +127,7 @@ def _scale(panel: Panel) -> Iterator[Shape]:
     """A bar of a round length, and where north is."""
     wide, _ = panel.place.shape()
     system = panel.place.system
-    metres = METRES if system.lonlat else system.metres or 1.0
+    metres = DEGREE if system.lonlat else system.metres or 1.0
     rough = wide * metres / 4
     length = _round(rough)
     across = length / (wide * metres) * panel.width

@@ -16,7 +16,10 @@ from numpy.typing import NDArray
 
 from dither.science.maps.intervals import Law, Part, reach
 
-__all__ = ["CellSpread", "Noises", "fitted"]
+__all__ = ["CellSpread", "Noises", "fitted", "whole_ends"]
+
+ROUNDED = 1e-6
+"""More than what floats make of a whole number on the way."""
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -59,6 +62,23 @@ def fitted(first: Integers, parts: Integers, parent: Integers, noises: Noises) -
     return found
 
 
+def whole_ends(low: Any, high: Any) -> tuple[Any, Any]:
+    """The whole numbers between two ends, which hold a count if these do. None is
+    below 0, and a count is never said to be surely 0: strongly negative noise is no
+    sign of that.
+    """
+    first, last = (
+        np.ceil(np.asarray(low) - ROUNDED),
+        np.floor(np.asarray(high) + ROUNDED),
+    )
+    none = first > last  # rarely, and then both ends miss
+    first, last = (
+        np.where(none, np.floor(low), first),
+        np.where(none, np.ceil(high), last),
+    )
+    return np.maximum(first, 0.0), np.maximum(last, 1.0)
+
+
 @dataclass(frozen=True, eq=False)
 class CellSpread:
     """Where the count of each cell lies: around its figure, and not below 0."""
@@ -69,8 +89,7 @@ class CellSpread:
 
     def ends(self, confidence: float) -> tuple[Any, Any]:
         width = self.reaches(confidence)
-        low, high = self.value - width, self.value + width
-        return np.maximum(low, 0), np.maximum(high, 0)
+        return whole_ends(self.value - width, self.value + width)
 
     def reaches(self, confidence: float) -> Reals:
         """The ± of each cell."""

@@ -37,7 +37,7 @@ def heatmap(
     x: str | None = None,
     y: str | None = None,
     owner: Any = None,
-    rows: int = 1,
+    rows: int | None = None,
     method: str = "adaptive",
     cells: Any = None,
     expect: int | None = None,
@@ -50,7 +50,7 @@ def heatmap(
     `points` are an array of (lon, lat) rows, a pair of columns, a frame with `x` and `y`,
     a GeoDataFrame or a dataset. Points outside of `bounds`, and those that are no points,
     are dropped. Every point is a unit of its own, unless `owner` says whose it is (a
-    column or ids): then at most `rows` points of each owner count. An adaptive map is
+    column or ids): then at most `rows` points of each owner count, which must be said. An adaptive map is
     finer where more points lie, a uniform one equally fine; `cells` or `expect` (a public
     number of points) say how fine, and without them a noisy count of all points does.
 
@@ -65,13 +65,7 @@ def heatmap(
     place = place_of(bounds, crs)
     source = source_of(points, place.system, x=x, y=y, owner=owner, table=table)
     question = _question(source, cost)
-    most = whole("rows", rows, "pass how many points of an owner count, such as 1")
-    if most > MANY:
-        raise ArgumentError(
-            "rows", "is more than any owner has; pass a number such as 3"
-        )
-    if most != 1 and not source.owned:
-        raise ArgumentError("rows", "is per owner; pass owner=, or leave rows out")
+    most = _most(source, rows, table)
     notes = _notes(place, source, most, provenance)
     plan = plan_of(question, place, most, method, cells, expect)
     # Odd numbers must not warn, or fail where warnings are errors (rule R1).
@@ -88,6 +82,25 @@ def heatmap(
         partition=partition,
         noises=plan.noises,
     )
+
+
+def _most(source: Source, rows: int | None, table: str | None) -> int:
+    """How many points of an owner count: stated, or declared for the dataset."""
+    if not source.owned:
+        if rows not in (None, 1):
+            raise ArgumentError("rows", "is per owner; pass owner=, or leave rows out")
+        return 1
+    caps = {} if source.dataset is None else source.dataset.caps
+    only = next(iter(caps.values())) if len(caps) == 1 else None
+    declared = caps.get(table, only) if table is not None else only
+    way_out = "pass how many points of an owner count at most, such as 3"
+    stated = declared if rows is None else rows
+    if stated is None:
+        raise ArgumentError("rows", f"is missing; {way_out}")
+    most = whole("rows", stated, way_out)
+    if most > MANY:
+        raise ArgumentError("rows", f"is more than any owner has; {way_out}")
+    return most
 
 
 def _question(source: Source, cost: AskingError) -> Question:
@@ -115,11 +128,10 @@ def _unit(source: Source, budget: Account | None) -> Unit:
 def _notes(
     place: Place, source: Source, most: int, provenance: str | None
 ) -> tuple[str, ...]:
-    said = [note(f"bounds in {place.system}", provenance)]
+    said = [note(f"bounds ({place.size}) in {place.system}", provenance)]
     if source.owned:
-        said.append(
-            f"of each owner at most {most} points count; intervals hold if none has more"
-        )
+        points = "1 point counts" if most == 1 else f"{most} points count"
+        said.append(f"of each owner at most {points}; intervals hold if none has more")
     if source.dataset is not None:
         said.append("coordinates beyond their column's bounds count at these bounds")
     return tuple(said)

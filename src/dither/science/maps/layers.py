@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
-from dither.science.maps.outlines import shapely
+from dither.science.maps.outlines import LONLAT, shapely
 from dither.science.maps.places import Place
 
 __all__ = ["Layer", "layers_of"]
@@ -51,7 +51,8 @@ def _shapes(shape: Any, place: Place) -> Iterator[Any]:
             yield from _shapes(feature, place)
     elif isinstance(shape, Mapping):
         geometry = shape["geometry"] if shape["type"] == "Feature" else shape
-        yield shapely().geometry.shape(geometry)
+        found = shapely().geometry.shape(geometry)
+        yield place.system.moved(found, LONLAT)
     elif isinstance(shape, list | tuple):
         for one in shape:
             yield from _shapes(one, place)

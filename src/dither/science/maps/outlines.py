@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dither.errors import ArgumentError
 
-__all__ = ["is_outline", "moved", "read_outline", "shapely"]
+__all__ = ["is_frame", "is_outline", "moved", "read_outline", "shapely"]
 
 KINDS = ("Polygon", "MultiPolygon")
 TURN = 360.0
+LONLAT = 4326
 WAY_OUT = "pass a polygon of shapely or GeoJSON, or (west, south, east, north)"
 
 
@@ -30,12 +31,24 @@ def shapely() -> Any:
 
 def is_outline(given: Any) -> bool:
     """Whether something is a shape rather than four numbers."""
-    return isinstance(given, Mapping) or hasattr(given, "geom_type")
+    return isinstance(given, Mapping) or hasattr(given, "geom_type") or is_frame(given)
 
 
-def read_outline(given: Any, argument: str) -> Any:
-    """A polygon or several, valid and not empty."""
-    found = _from_json(given, argument) if isinstance(given, Mapping) else given
+def is_frame(given: Any) -> bool:
+    """Whether it is a GeoDataFrame or a GeoSeries."""
+    return hasattr(given, "geometry") and hasattr(given, "crs")
+
+
+def read_outline(given: Any, argument: str, move: Callable[[Any, Any], Any]) -> Any:
+    """A polygon or several, valid and not empty. `move` takes a shape of a coordinate
+    system to that of the map; GeoJSON is in longitude and latitude.
+    """
+    if is_frame(given):
+        found = move(shapely().union_all(list(given.geometry)), given.crs)
+    elif isinstance(given, Mapping):
+        found = move(_from_json(given, argument), LONLAT)
+    else:
+        found = given
     if getattr(found, "geom_type", None) not in KINDS:
         raise ArgumentError(argument, f"must be a polygon; {WAY_OUT}")
     if found.is_empty or not found.is_valid or found.area <= 0:
@@ -45,10 +58,13 @@ def read_outline(given: Any, argument: str) -> Any:
 
 
 def _from_json(given: Mapping[str, Any], argument: str) -> Any:
-    """A geometry, or the geometry of a feature."""
-    geometry = given.get("geometry") if given.get("type") == "Feature" else given
+    """A geometry, the geometry of a feature, or of all features together."""
     package = shapely()
     try:
+        if given.get("type") == "FeatureCollection":
+            parts = [_from_json(one, argument) for one in given["features"]]
+            return package.union_all(parts)
+        geometry = given.get("geometry") if given.get("type") == "Feature" else given
         return package.geometry.shape(geometry)
     except Exception:
         raise ArgumentError(argument, f"is not GeoJSON; {WAY_OUT}") from None

@@ -33,17 +33,19 @@ class Pieces(NamedTuple):
     north: Reals
     counts: Reals
     low: Reals
-    high: Reals
+    wide: Reals
     area: Reals
 
 
 def pieces_of(release: HeatMap, confidence: float) -> Pieces:
-    low, high = release.interval(confidence)
+    low, _ = release.interval(confidence)
+    # Of the noise, before it is cut at 0: no cell is known better for being negative.
+    wide = 2 * release.spread.reaches(confidence)  # type: ignore[union-attr]
     borders = release.partition.borders
     # Slivers at the outline count as a part of a cell, or their shades would be the
     # darkest.
     areas = np.maximum(release.areas, LEAST * release.place.areas(*borders))
-    figures = (np.asarray(release.value, np.float64), low, high, areas)
+    figures = (np.asarray(release.value, np.float64), low, wide, areas)
     if len(release) <= MOST:
         return Pieces(*borders, *figures)
     return _rastered(release, figures)

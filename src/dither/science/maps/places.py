@@ -27,6 +27,8 @@ FLATTENING = 298.257223563
 SQUARED = 0.00669437999014
 """The square of its eccentricity."""
 TURN = 360.0
+DEGREE = 111_195.0
+"""Metres of a degree of latitude, about."""
 NAMES = ("4326", "EPSG:4326", "OGC:CRS84", "WGS84", "WGS 84")
 SHAPE = "pass (west, south, east, north)"
 PUBLIC = "public limits of the map, not read off the data"
@@ -51,6 +53,17 @@ class System:
     def plane(self) -> bool:
         """Whether it is a plane that lies nowhere on Earth."""
         return not self.lonlat and self.metres is None
+
+    def moved(self, shape: Any, crs: Any) -> Any:
+        """A shape of another system in this one. A plane takes what it is given."""
+        if self.plane or crs is None or (self.lonlat and str(crs).upper() in NAMES):
+            return shape
+        from dither.science.maps.outlines import shapely
+
+        def points(given: Reals) -> Reals:
+            return np.stack(reprojected(crs, self.name, *given.T), axis=1)
+
+        return shapely().transform(shape, points)
 
     def __str__(self) -> str:
         return self.name
@@ -131,7 +144,9 @@ def box_of(bounds: Any, system: System, argument: str = "bounds") -> Box:
             raise ArgumentError(argument, f"must rise from low to high; {SHAPE}")
         return Box(west, south, east, north)
     if not -90 <= south < north <= 90:
-        words = f"latitudes must rise within -90 and 90; {SWAPPED}; {SHAPE}"
+        words = (
+            f"latitudes must rise within -90 and 90; {SWAPPED}; {SHAPE}, or say crs="
+        )
         raise ArgumentError(argument, words)
     if not (-TURN <= west <= TURN and -TURN <= east <= TURN) or west == east:
         raise ArgumentError(argument, f"longitudes must lie within ±180; {SHAPE}")
@@ -186,6 +201,15 @@ class Place:
             return x
         low = np.where(x < self.box.west, x + TURN, x)
         return np.where(low > self.box.east, low - TURN, low)
+
+    @property
+    def size(self) -> str:
+        """How wide and high the box is, in words."""
+        wide, high = self.shape()
+        if self.system.plane:
+            return f"{wide:.4g} × {high:.4g}"
+        unit = DEGREE if self.system.lonlat else self.system.metres or 1.0
+        return f"{wide * unit / 1000:.3g} × {high * unit / 1000:.3g} km"
 
     def shape(self) -> tuple[float, float]:
         """How wide and high the box is on the ground, in its middle."""
@@ -259,7 +283,7 @@ def place_of(bounds: Any, crs: Any) -> Place:
     system = system_of(crs)
     if not is_outline(bounds):
         return Place(box_of(bounds, system), system)
-    outline = read_outline(bounds, "bounds")
+    outline = read_outline(bounds, "bounds", system.moved)
     if system.lonlat:
         outline = moved(outline)
     box = box_of(outline.bounds, system)

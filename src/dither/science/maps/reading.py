@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.dataset import Dataset, Kind
+from dither.dataset import Dataset, Kind, kind_of
 from dither.errors import ArgumentError
 from dither.ledger import Receipt
 from dither.mechanisms.values import real
@@ -28,7 +28,6 @@ WAY_OUT = (
     "pass an array of (x, y) rows, a pair of columns (lon, lat), a frame with x= and "
     "y=, a GeoDataFrame or a dataset"
 )
-NOT_NUMBERS = "mMcUSV"
 
 
 class Points(NamedTuple):
@@ -201,9 +200,8 @@ def _pair(pair: list[Any]) -> Callable[[], tuple[Reals, Reals]]:
 
 
 def _check_numeric(argument: str, column: Any) -> None:
-    kind = getattr(getattr(column, "dtype", None), "kind", "f")
     flat = len(getattr(column, "shape", (0,))) == 1
-    if not _is_column(column) or not flat or kind in NOT_NUMBERS:
+    if not _is_column(column) or not flat or kind_of(column) is Kind.OTHER:
         raise ArgumentError(argument, f"must be a column of numbers; {WAY_OUT}")
 
 
@@ -229,7 +227,7 @@ def _rows(points: Any) -> Callable[[], tuple[Reals, Reals]]:
 def _two(point: Any) -> tuple[float, float]:
     """A point of a list; NaN where it is none."""
     try:
-        across, up = point
+        across, up = (point.x, point.y) if hasattr(point, "geom_type") else point
     except Exception:  # whatever it is instead
         return np.nan, np.nan
     return _number(across), _number(up)

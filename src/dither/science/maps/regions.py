@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dither.errors import ArgumentError
 from dither.release import Release
 from dither.science.maps.areas import overlap
-from dither.science.maps.fitting import Noises
+from dither.science.maps.fitting import Noises, whole_ends
 from dither.science.maps.grids import Partition
 from dither.science.maps.intervals import Part, reach
 from dither.science.maps.outlines import is_outline, moved, read_outline, shapely
@@ -39,12 +40,31 @@ own and of the region's: borders that are the same on paper differ by this in fl
 def within(release: HeatMap, region: Any) -> Release:
     """The points of a region."""
     partition = release.partition
-    shape = _shape(partition.place, region)
+    shape, size = _shape(partition.place, region)
     part = _parts(partition, shape)
     # Which cells are cut is decided in the map's own coordinates, where borders are
     # straight and no projection is in the way.
-    decided = reached(_parts(partition.unprojected, shape), release.areas)
-    return summed(release, part, decided, "points of the map in the region")
+    own = partition.unprojected
+    shares_there = _parts(own, shape)
+    covered = float(shares_there @ own.areas) / size
+    _check_touched(partition.place, covered)
+    # Points beyond the map were not counted, and nothing is known about them.
+    on_map = covered >= 1 - 1e-6
+    what = (
+        "points in the region" if on_map else "points in the region's part on the map"
+    )
+    return summed(release, part, reached(shares_there, own.areas), what)
+
+
+def _check_touched(place: Place, covered: float) -> None:
+    if covered > 0:
+        return
+    box = place.box
+    raise ArgumentError(
+        "region",
+        f"does not touch the map, which is in {place.system}, from {box.west:g}, "
+        f"{box.south:g} to {box.east:g}, {box.north:g}; pass a region of it",
+    )
 
 
 def whole(release: HeatMap) -> Release:
@@ -72,26 +92,33 @@ def summed(
         (selected(release.partition, inside), selected(release.partition, touched)),
         release.noises,
     )
-    value = float(part @ release.value)
+    # More digits would be those of the noise.
+    value = round(float(part @ release.value), 1)
     return Release(what, value, release.sources, spread, notes=release.notes)
 
 
 def shares(partition: Partition, region: Any) -> Reals:
     """The part of each cell's ground that lies in a region."""
-    return _parts(partition, _shape(partition.place, region))
+    return _parts(partition, _shape(partition.place, region)[0])
 
 
-def _shape(place: Place, region: Any) -> Any:
-    """A region as the map counts longitudes: boxes, or a polygon."""
+def _shape(place: Place, region: Any) -> tuple[Any, float]:
+    """A region as the map counts longitudes (boxes, or a polygon), and how large it is
+    with what lies beyond the map.
+    """
     if is_outline(region):
-        shape = _turned(place, read_outline(region, "region"))
+        given = read_outline(region, "region", place.system.moved)
+        shape, size = _turned(place, given), float(given.area)
     else:
         boxes = _boxes(place, region)
+        size = boxes[0].width * boxes[0].height
         if place.outline is None:
-            return boxes
+            return boxes, size
         package = shapely()
         shape = package.union_all([package.box(*vars(box).values()) for box in boxes])
-    return shape if place.outline is None else shape.intersection(place.outline)
+    if place.outline is not None:
+        shape = shape.intersection(place.outline)
+    return shape, size
 
 
 def _parts(partition: Partition, shape: Any) -> Reals:
@@ -161,8 +188,8 @@ class RegionSpread:
         inside, touched = (
             reach(self._parts(kinds), confidence) for kinds in self.kinds
         )
-        low, high = self.sums[0] - inside, self.sums[1] + touched
-        return max(low, 0.0), max(high, 0.0)
+        low, high = whole_ends(self.sums[0] - inside, self.sums[1] + touched)
+        return float(low), float(high)
 
     def _parts(self, kinds: Integers) -> list[Part]:
         return [
