@@ -12,7 +12,7 @@ import pytest
 from dither.errors import ArgumentError
 from dither.release import Release
 from dither.science import maps
-from tests.science.maps.support import UNIT, scattered
+from tests.science.maps.support import UNIT, scattered, without_noise
 
 POINTS = scattered(3000)
 PARIS = (2.2, 48.8, 2.5, 48.95)
@@ -39,18 +39,30 @@ def test_frames(chart):
 def test_csv(chart, tmp_path):
     rows = list(csv.DictReader(io.StringIO(chart.to_csv())))
     assert len(rows) == len(chart)
-    assert float(rows[3]["count"]) == chart.value[3]
+    assert float(rows[3]["count"]) == pytest.approx(chart.value[3], abs=1e-6)
     chart.to_csv(tmp_path / "map.csv")
     assert (tmp_path / "map.csv").read_text() == chart.to_csv()
 
 
 def test_words(chart):
     said = str(chart)
+    assert "counted points" in said
+    assert "may be empty" not in said
+    one = maps.heatmap(
+        POINTS, bounds=PARIS, epsilon=1, cells=1, method="uniform", provenance="x"
+    )
+    assert "heat map of 1 cell: " in str(one)
     assert f"{len(chart):,} cells" in said
     assert "the city's border" in said
     assert "one site, add/remove" in said
     assert repr(chart) == f"<HeatMap of {len(chart):,} cells>"
     assert chart._repr_html_().startswith("<svg")
+
+
+def test_an_empty_map_asks_whether_it_should_be(monkeypatch):
+    without_noise(monkeypatch)
+    empty = maps.heatmap(np.empty((0, 2)), bounds=PARIS, epsilon=1)
+    assert "may be empty: are the points lon, lat in EPSG:4326" in str(empty)
 
 
 def test_arithmetic_leaves_plain_releases(chart):

@@ -39,14 +39,17 @@ def test_geopandas_round_trip(tmp_path):
     assert ours["low"].to_numpy() == pytest.approx(found.interval()[0])
 
 
-def test_geojson_is_json():
+def test_geojson_is_json(tmp_path):
     found = maps.heatmap(POINTS, bounds=UNIT, epsilon=1)
-    data = json.loads(json.dumps(found.to_geojson(0.9)))
+    data = json.loads(json.dumps(found.to_geojson(confidence=0.9)))
     assert data["type"] == "FeatureCollection"
     assert data["confidence"] == 0.9
     assert data["guarantee"] == "ε = 1 (pure), one site, add/remove"
     ring = data["features"][0]["geometry"]["coordinates"][0]
     assert ring[0] == ring[-1] == [0.0, 0.0]
+    assert found.to_geojson(tmp_path / "map.geojson") is None
+    read = json.loads((tmp_path / "map.geojson").read_text(encoding="utf-8"))
+    assert read == found.to_geojson()
 
 
 def test_geojson_of_a_projection():

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["HeatMap"]
 
 Reals = NDArray[np.float64]
-SHOWN = 5
+DIGITS = 7
+"""Of coordinates: a degree's are centimetres."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,9 +95,8 @@ class HeatMap(Release):
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows(
-            zip(*(map(float, one) for one in columns.values()), strict=True)
-        )
+        rounded = [np.round(one, DIGITS).tolist() for one in columns.values()]
+        writer.writerows(zip(*rounded, strict=True))
         if path is None:
             return text.getvalue()
         Path(path).write_text(text.getvalue(), encoding="utf-8", newline="")
@@ -115,13 +115,15 @@ class HeatMap(Release):
             "high": high,
         }
 
-    def to_geojson(self, confidence: float = 0.95) -> dict[str, Any]:
-        """A GeoJSON collection: a polygon for each cell, with count, low and high, in
-        longitude and latitude.
+    def to_geojson(
+        self, path: str | Path | None = None, *, confidence: float = 0.95
+    ) -> dict[str, Any] | None:
+        """A GeoJSON collection, or a file of it: a polygon for each cell, with count, low
+        and high, in longitude and latitude.
         """
-        from dither.science.maps.export import to_geojson
+        from dither.science.maps.export import to_geojson, written
 
-        return to_geojson(self, confidence)
+        return written(to_geojson(self, confidence), path)
 
     def to_geopandas(self, confidence: float = 0.95) -> Any:
         """A GeoDataFrame in the map's coordinate system: cells, count, low and high."""

@@ -52,13 +52,14 @@ def draw(
     named = title or "How many points lie where"
     bottom = panels[0].top + panels[0].height
     shapes = [
-        Text(LEFT, 22, named, 15, bold=True),
+        Text(LEFT, 18, named, 15, bold=True),
+        Text(LEFT, 34, str(release.guarantee), 10),
         *_first(release, panels[0], pieces),
         *_second(release, panels[1], pieces, confidence),
         *(shape for panel in panels for shape in _overlaid(panel, layers)),
         *_scale(panels[0]),
         *_legend(layers, confidence, bottom + 84),
-        *_numbers(release, confidence, bottom + 84, panels[1].left, listed),
+        *_numbers(release, confidence, panels, listed),
     ]
     height = round(bottom + 84 + 20 * (max(listed, len(layers)) + 1))
     return Picture.of(round(LEFT * 2 + 2 * PANEL + BETWEEN), height, shapes, named)
@@ -67,7 +68,7 @@ def draw(
 def _first(release: HeatMap, panel: Panel, pieces: Pieces) -> Iterator[Shape]:
     unit, name = _unit(release)
     dense = np.maximum(pieces.counts, 0) / pieces.area * unit
-    most = float(dense.max(initial=0)) or 1.0
+    most = _above(float(dense.max(initial=0)))
     yield Text(panel.left, TOP - 12, f"points per {name}", bold=True)
     yield from panel.filled(pieces, np.sqrt(dense / most))
     yield from panel.hatched(pieces, pieces.low <= 0)
@@ -80,7 +81,7 @@ def _second(
 ) -> Iterator[Shape]:
     unit, name = _unit(release)
     wide = pieces.wide / pieces.area * unit
-    most = float(wide.max(initial=0)) or 1.0
+    most = _above(float(wide.max(initial=0)))
     words = f"width of the {100 * confidence:.4g} % intervals, per {name}"
     yield Text(panel.left, TOP - 12, words, bold=True)
     yield from panel.filled(pieces, np.sqrt(wide / most))
@@ -146,6 +147,14 @@ def _distance(length: float, plane: bool) -> str:
     return f"{length / 1000:g} km" if length >= 1000 else f"{length:g} m"
 
 
+def _above(most: float) -> float:
+    """A round number that is not less."""
+    if most <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(most))
+    return min(step * power for step in (1, 2, 4, 8, 10) if step * power >= most)
+
+
 def _round(rough: float) -> float:
     power = 10.0 ** math.floor(math.log10(rough))
     return max(step * power for step in (1, 2, 5) if step * power <= rough)
@@ -166,16 +175,19 @@ def _legend(layers: list[Layer], confidence: float, top: float) -> Iterator[Shap
 
 
 def _numbers(
-    release: HeatMap, confidence: float, top: float, left: float, listed: int
+    release: HeatMap, confidence: float, panels: list[Panel], listed: int
 ) -> Iterator[Shape]:
     """The cells with the highest densities that are sure. As they were picked among all
     cells, their intervals hold together.
     """
     if not listed:
         return
+    panel, left = panels[0], panels[1].left
+    top = panel.top + panel.height + 84
     together = 1 - (1 - confidence) / len(release)
     low, high = release.interval(min(together, 1 - 1e-9))
-    order = np.argsort(-low / release.areas, kind="stable")[:listed]
+    areas = np.maximum(release.areas, np.max(release.areas) * 1e-9)
+    order = np.argsort(-low / areas, kind="stable")[:listed]
     sure = [int(place) for place in order if low[place] > 0]
     west, south, east, north = release.partition.borders
     words = "surest hot cells" if sure else "no single cell surely holds a point"
@@ -186,8 +198,17 @@ def _numbers(
         x, y = (west[place] + east[place]) / 2, (south[place] + north[place]) / 2
         count = f"{release.value[place]:,.0f} ({low[place]:,.0f} to {high[place]:,.0f})"
         down = top + 18 * (line + 1)
-        yield Text(left, down, f"at {x:.{digits[0]}f}, {y:.{digits[1]}f}")
-        yield Text(left + 150, down, count)
+        words = f"{line + 1}: at {x:.{digits[0]}f}, {y:.{digits[1]}f}"
+        yield Text(left, down, words)
+        yield Text(left + 170, down, count)
+        yield from _mark(panel, x, y, str(line + 1))
+
+
+def _mark(panel: Panel, x: float, y: float, words: str) -> Iterator[Shape]:
+    """The number of a listed cell, on the map."""
+    across, down = panel.at(x, y)
+    yield Rect(across - 4, down - 5.5, 8, 11, WHITE)
+    yield Text(across, down + 3.5, words, 9, "middle")
 
 
 def _least(release: HeatMap) -> tuple[float, float]:

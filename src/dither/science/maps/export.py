@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,13 +12,14 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.frames import package
+from dither.release import Release
 from dither.science.maps.outlines import shapely
 from dither.science.maps.places import TURN, System, reprojected
 
 if TYPE_CHECKING:
     from dither.science.maps.density import HeatMap
 
-__all__ = ["points_frame", "to_geojson", "to_geopandas"]
+__all__ = ["points_frame", "points_json", "to_geojson", "to_geopandas", "written"]
 
 Reals = NDArray[np.float64]
 Ring = list[list[float]]
@@ -39,7 +42,8 @@ def to_geojson(release: HeatMap, confidence: float) -> dict[str, Any]:
         name: np.asarray(one) for name, one in release.columns(confidence).items()
     }
     numbers = {
-        name: columns[name].tolist() for name in ("count", "low", "high", "area")
+        name: np.round(columns[name], 2).tolist()
+        for name in ("count", "low", "high", "area")
     }
     features = []
     for place, shape in enumerate(_shapes(release)):
@@ -53,6 +57,41 @@ def to_geojson(release: HeatMap, confidence: float) -> dict[str, Any]:
         "guarantee": str(release.guarantee),
         "notes": list(release.notes),
     }
+
+
+def points_json(points: Reals, system: System, about: Release) -> dict[str, Any]:
+    """Points as a collection, in longitude and latitude."""
+    if system.plane:
+        raise ArgumentError(
+            "crs",
+            "GeoJSON is about places on Earth, and this is a plane; use to_pandas",
+        )
+    x, y = points.T
+    if not system.lonlat:
+        x, y = reprojected(system.name, LONLAT, x, y)
+    turned = np.round(np.column_stack([(x + HALF) % TURN - HALF, y]), 7).tolist()
+    features = [
+        {
+            "type": "Feature",
+            "geometry": {"type": "Point", "coordinates": one},
+            "properties": {},
+        }
+        for one in turned
+    ]
+    return {
+        "type": "FeatureCollection",
+        "features": features,
+        "guarantee": str(about.guarantee),
+        "notes": list(about.notes),
+    }
+
+
+def written(data: dict[str, Any], path: str | Path | None) -> dict[str, Any] | None:
+    """The data, or None where it was written to a file."""
+    if path is None:
+        return data
+    Path(path).write_text(json.dumps(data, ensure_ascii=False), encoding="utf-8")
+    return None
 
 
 def _shapes(release: HeatMap) -> Iterator[dict[str, Any]]:

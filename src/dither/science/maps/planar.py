@@ -11,7 +11,8 @@ import math
 import operator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,13 @@ from dither.dataset import Account, Dataset
 from dither.errors import ArgumentError
 from dither.noise import planar_laplace
 from dither.privacy import MetricDP, PureDP, Relation, Unit
-from dither.privacy.numbers import at_most, float_down, float_up, positive
+from dither.privacy.numbers import (
+    at_most,
+    confidence_level,
+    float_down,
+    float_up,
+    positive,
+)
 from dither.question import Question, check_budget
 from dither.release import Release
 from dither.science.declared import note
@@ -38,6 +45,7 @@ FINER = 1024
 """The lattice is at least so much finer than the noise, and than the radius."""
 DIAGONAL = Fraction(14143, 10000)
 """A little above √2: what rounding coordinates in floats could add is far less."""
+NEAREST = 1.0
 WIDEST = 2.0**36
 """Steps across the box: coordinates are then right to 1e-5 of a step."""
 EXAMPLE = "blur(places, bounds=(west, south, east, north), epsilon=1, radius=200)"
@@ -167,6 +175,9 @@ class Lattice:
                 "radius",
                 "and epsilon are too far apart; pass such as radius=200, epsilon=1",
             )
+        if not ground.system.plane and wide < NEAREST:
+            words = f"is in metres, and {wide:g} of them hide nothing"
+            raise ArgumentError("radius", f"{words}; pass a distance such as 200")
         finest = wide / (max(total, 1.0) * FINER)
         step = Fraction(2) ** math.floor(math.log2(finest))
         if ground.diagonal / float(step) > WIDEST:
@@ -206,7 +217,8 @@ class Lattice:
     def flat_reach(self, confidence: float) -> float:
         """The same on the plane."""
         # P(|Z| > r) ≤ e^(2εd)·(1 + ε(r − d))·e^(−ε(r − d)) with d = √½, half a diagonal
-        missed, half = 1 - confidence, math.sqrt(0.5)
+        level = float(confidence_level("confidence", confidence))
+        missed, half = 1 - level, math.sqrt(0.5)
         low, high = 0.0, 800.0
         while high - low > 1e-6:
             middle = (low + high) / 2
@@ -259,6 +271,28 @@ class Blurred(Release):
 
         return package("pandas").DataFrame(
             {"x": self.value[:, 0], "y": self.value[:, 1]}
+        )
+
+    def to_csv(self, path: str | Path | None = None) -> str | None:
+        """CSV text of both coordinates, or a file of it."""
+        lines = ["x,y", *(f"{x},{y}" for x, y in np.round(self.value, 7).tolist())]
+        text = "".join(f"{line}\n" for line in lines)
+        if path is None:
+            return text
+        Path(path).write_text(text, encoding="utf-8", newline="")
+        return None
+
+    def to_geojson(self, path: str | Path | None = None) -> dict[str, Any] | None:
+        """A GeoJSON collection of points in longitude and latitude, or a file of it."""
+        from dither.science.maps.export import points_json, written
+
+        system = self.lattice.ground.system
+        return written(points_json(self.value, system, self), path)
+
+    def plot(self, confidence: float = 0.95) -> NoReturn:  # noqa: ARG002
+        """Blurred places are no bars."""
+        raise ArgumentError(
+            "plot", "has no picture of single places; use to_geopandas() or heatmap"
         )
 
     def to_geopandas(self) -> Any:
