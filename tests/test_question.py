@@ -129,3 +129,16 @@ def test_a_book_is_not_an_account() -> None:
 def test_bad_costs(words: dict[str, Any]) -> None:
     with pytest.raises(ArgumentError):
         _ = asked(**words).guarantee
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
+def test_a_share_is_a_share(share: float, delta: float) -> None:
+    """Of an account with a δ too, and for either noise."""
+    for ask in ("additive", "vector"):
+        budget = Budget(epsilon=3, delta=delta, unit=EDGE)
+        found = asked(share=share, budget=budget)
+        mechanism = getattr(found, ask)(1000, 1000**0.5)
+        with found.paying(mechanism.guarantee):
+            pass
+        assert budget.spent == pytest.approx(share, rel=1e-3)

@@ -15,7 +15,7 @@ from dither.dataset import Account, Dataset
 from dither.errors import ArgumentError
 from dither.ledger import Account as LedgerAccount
 from dither.ledger import Ledger, Receipt
-from dither.ledger.terms import share_of
+from dither.ledger.shares import mu_of, part_of, pure_of, share_of
 from dither.mechanisms import Additive, Gaussian, Laplace
 from dither.noise.shapes import LARGEST_SCALE
 from dither.privacy import (
@@ -28,7 +28,7 @@ from dither.privacy import (
     epsilon_for_error,
     gaussian_mu,
 )
-from dither.privacy.numbers import at_most, float_down, fraction, positive, written
+from dither.privacy.numbers import at_most, float_down, positive, written
 from dither.progress import working
 from dither.release import Source
 
@@ -97,14 +97,13 @@ class Question:
         return self.cost.epsilon
 
     def _share(self, share: float) -> float:
+        part = part_of(share)
         if self.account is None:
             raise ArgumentError(
                 "share", "is a share of a budget; pass budget=, or state epsilon"
             )
-        way_out = "pass a part of the budget such as 0.1"
-        part = fraction("share", share, way_out)
-        if not 0 < part <= 1:
-            raise ArgumentError("share", f"must lie in (0, 1]; {way_out}")
+        if isinstance(self.account, LedgerAccount):
+            return pure_of(part, self.account.terms)
         return float_down(part * written(self.account.epsilon))
 
     @property
@@ -155,11 +154,16 @@ class Question:
         """
         if self.rho is not None or not self.delta:
             return self.additive(l1, l2)
-        mu = gaussian_mu(PureDP(self.epsilon or 0.0).epsilon, self.delta)
-        gaussian = Gaussian(sensitivity=l2, mu=mu, unit=self.unit)
+        gaussian = Gaussian(sensitivity=l2, mu=self._mu(), unit=self.unit)
         plain = Laplace(sensitivity=l1, epsilon=self.epsilon or 0.0, unit=self.unit)
         better = gaussian.error(0.95) < plain.error(0.95)
         return _fits(gaussian if better else plain)
+
+    def _mu(self) -> float:
+        """What Gaussian noise may cost at the account's δ."""
+        if self.cost.share is not None and isinstance(self.account, LedgerAccount):
+            return mu_of(part_of(self.cost.share), self.account.terms)
+        return gaussian_mu(PureDP(self.epsilon or 0.0).epsilon, self.delta)
 
     def for_error(self, sensitivity: float, step: float = 1.0) -> Self:
         """The same question with a wanted error turned into the ε that reaches it, for

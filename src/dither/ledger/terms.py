@@ -32,7 +32,7 @@ from dither.privacy import (
 from dither.privacy.gaussian import pure_mu
 from dither.privacy.numbers import LIBM, float_down, written
 
-__all__ = ["ATTO", "NANO", "Accounting", "Price", "Terms", "loss_cap", "share_of"]
+__all__ = ["ATTO", "NANO", "Accounting", "Price", "Terms", "loss_cap"]
 
 NANO = 10**9
 """ε and losses are counted in units of 1e-9."""
@@ -197,24 +197,6 @@ def best_order(epsilon: float, delta: float) -> int:
         max(2, best - best // 40 - 2), best + best // 40 + 3, max(1, best // 2000)
     )
     return max(near, key=lambda order: sum(_loss_parts(epsilon, delta, order)) / order)
-
-
-def share_of(guarantee: Guarantee, terms: Terms) -> Fraction:
-    """The part of the account that a guarantee costs, counted the way that leaves more
-    of it.
-
-    If every question costs at least a part p in this count, no account grants more than
-    1/p of them: it grants by one of its sums, and each question adds at least p to
-    both.
-    """
-    cost = terms.cost(guarantee)
-    ways = (
-        [Fraction(cost.pure, terms.pure_cap)]
-        if cost.pure is not None and terms.pure_cap
-        else []
-    )
-    ways += [Fraction(cost.loss, terms.loss_cap)] if terms.loss_cap else []
-    return min(ways)
 
 
 def _pure_epsilon(guarantee: Guarantee) -> int | None:

@@ -21,7 +21,7 @@ from dither.errors import (
 from dither.ledger import Account, Ledger, Receipt
 from dither.ledger.receipt import check_text
 from dither.ledger.replay import replay_key
-from dither.ledger.terms import share_of
+from dither.ledger.shares import share_of
 from dither.noise import token
 from dither.privacy import Unit
 from dither.query.answer.assemble import Answer

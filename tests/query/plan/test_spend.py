@@ -14,7 +14,8 @@ import dither
 from dither.cost import Cost
 from dither.errors import ArgumentError
 from dither.ledger import Ledger, Policy
-from dither.ledger.terms import Accounting, Terms, share_of
+from dither.ledger.shares import share_of
+from dither.ledger.terms import Accounting, Terms
 from dither.privacy import ApproxDP, GaussianDP, PureDP, gaussian_mu
 from dither.query.plan.plan import Spend
 from dither.query.plan.spend import afford, check_minimum, least_epsilon

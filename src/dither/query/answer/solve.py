@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from dither.cost import Wanted
 from dither.errors import ArgumentError
-from dither.ledger.terms import Terms, share_of
+from dither.ledger.shares import share_of
+from dither.ledger.terms import Terms
 from dither.query.answer.widths import widths
 from dither.query.catalogue.limits import SOLVED
 from dither.query.plan.plan import Measurement, Plan

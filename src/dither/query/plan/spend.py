@@ -10,9 +10,10 @@ from fractions import Fraction
 
 from dither.cost import Cost
 from dither.errors import ArgumentError
-from dither.ledger.terms import ATTO, Accounting, Terms, share_of
+from dither.ledger.shares import mu_of, part_of, pure_of, share_of
+from dither.ledger.terms import ATTO, Terms
 from dither.privacy import GaussianDP, Guarantee, PureDP, gaussian_mu
-from dither.privacy.numbers import float_down, fraction, positive, written
+from dither.privacy.numbers import float_down, positive, written
 from dither.query.plan.plan import Spend, root_down
 
 __all__ = ["afford", "check_minimum", "least_epsilon"]
@@ -41,7 +42,7 @@ def afford(cost: Cost, terms: Terms, *, keys: bool) -> Sequence[Spend]:
         )
     ways: list[Spend] = []
     if not keys and cost.rho is None:
-        ways.append(_laplace(_epsilon(cost, terms), terms))
+        ways.append(_laplace(_pure(cost, terms), terms))
     if delta:
         ways.append(_gaussian(cost, terms, keys=keys))
     if not ways:
@@ -60,9 +61,9 @@ def _laplace(epsilon: float, terms: Terms) -> Spend:
 def _gaussian(cost: Cost, terms: Terms, *, keys: bool) -> Spend:
     carried = float_down(written(terms.total.delta) / DELTA_PART) if keys else 0.0
     if cost.share is not None:
-        part = _part(cost.share)
+        part = part_of(cost.share)
         carried = float_down(part * Fraction(terms.delta_cap, ATTO)) if keys else 0.0
-        mu = _largest(terms, part)
+        mu = mu_of(part, terms)
     elif cost.rho is not None:
         mu = float_down(
             root_down(2 * Fraction(positive("rho", cost.rho, "pass a rho such as 0.1")))
@@ -73,55 +74,15 @@ def _gaussian(cost: Cost, terms: Terms, *, keys: bool) -> Spend:
     return Spend(True, mu, carried, GaussianDP(mu, carried, unit=terms.unit))
 
 
-def _stated(cost: Cost) -> float:
-    return 0.0 if cost.epsilon is None else cost.epsilon
-
-
-def _part(share: float) -> Fraction:
-    part = fraction("share", share, "pass a part of the account such as 0.1")
-    if not 0 < part <= 1:
-        raise ArgumentError(
-            "share", "must lie in (0, 1]; pass a part of the account such as 0.1"
-        )
-    return part
-
-
-def _epsilon(cost: Cost, terms: Terms) -> float:
+def _pure(cost: Cost, terms: Terms) -> float:
     """The ε of a pure answer for what was stated."""
     if cost.share is None:
         return PureDP(_stated(cost)).epsilon
-    part = _part(cost.share)
-    if terms.accounting is Accounting.PURE:
-        return float_down(part * written(terms.total.epsilon))
-    return _search(
-        lambda epsilon: (
-            terms.cost(PureDP(epsilon, unit=terms.unit)).loss <= part * terms.loss_cap
-        )
-    )
+    return pure_of(part_of(cost.share), terms)
 
 
-def _largest(terms: Terms, part: Fraction) -> float:
-    return _search(
-        lambda mu: (
-            terms.cost(GaussianDP(mu, unit=terms.unit)).loss <= part * terms.loss_cap
-        )
-    )
-
-
-def _search(fits: Callable[[float], bool]) -> float:
-    """The largest number, within a millionth, that still fits."""
-    low, high = 1e-9, 1e3
-    for _ in range(60):
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if _safe(fits, middle) else (low, middle)
-    return low
-
-
-def _safe(fits: Callable[[float], bool], value: float) -> bool:
-    try:
-        return fits(value)
-    except ArgumentError:
-        return False
+def _stated(cost: Cost) -> float:
+    return 0.0 if cost.epsilon is None else cost.epsilon
 
 
 def check_minimum(

@@ -425,3 +425,16 @@ def test_polars_needs_no_pyarrow() -> None:
         check=True,
     )
     assert done.stdout.strip() == "[(1, 'a'), (2, None)]"
+
+
+def test_a_frame_that_runs_backwards() -> None:
+    """A reversed frame is a view with negative strides, which DuckDB refuses."""
+    frame = pd.DataFrame(
+        {
+            "n": [1, 2, 3],
+            "x": [0.5, 1.5, None],
+            "m": pd.array([1, None, 3], "Int64"),
+            "t": pd.date_range("2024", periods=3),
+        }
+    )
+    assert sorted(rows_of(frame.iloc[::-1])) == sorted(rows_of(frame))

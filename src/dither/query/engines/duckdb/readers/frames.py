@@ -212,7 +212,8 @@ class PandasFrame:
         # A frame without columns would have no rows either, so their number is always
         # there.
         arrays = {
-            f"c{place}": _array(self.frame.iloc[:, place]) for place in places.values()
+            f"c{place}": _forwards(_array(self.frame.iloc[:, place]))
+            for place in places.values()
         }
         connection.register(name, {**arrays, "n": np.arange(len(self.frame))})
         types = described(connection, quoted(name))
@@ -236,6 +237,11 @@ def _type(dtype: Any) -> Type | None:
         if str(dtype).startswith(("date32", "date64"))
         else KINDS.get(dtype.kind)
     )
+
+
+def _forwards(array: Any) -> Any:
+    """The same array, copied if it runs backwards: DuckDB does not read such ones."""
+    return array.copy() if min(array.strides, default=0) < 0 else array
 
 
 def _array(series: Any) -> Any:
