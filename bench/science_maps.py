@@ -277,7 +277,7 @@ def _populations() -> dict[str, tuple[Reals, dict[str, Any]]]:
     }
 
 
-def coverage(maps_each: int = 200) -> Iterator[tuple[str, Covered]]:
+def coverage(maps_each: int = 400) -> Iterator[tuple[str, Covered]]:
     asked = [*rectangles(8, 6), BOX]
     costs: tuple[dict[str, Any], ...] = (
         {"epsilon": 1.0},
