@@ -16,7 +16,18 @@ from tests.science.maps.support import UNIT, scattered, without_noise
 
 POINTS = scattered(3000)
 PARIS = (2.2, 48.8, 2.5, 48.95)
-COLUMNS = ["west", "south", "east", "north", "area", "count", "low", "high"]
+COLUMNS = [
+    "cell",
+    "part",
+    "west",
+    "south",
+    "east",
+    "north",
+    "area",
+    "count",
+    "low",
+    "high",
+]
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +41,7 @@ def test_frames(chart):
     frame = chart.to_pandas()
     assert list(frame.columns) == COLUMNS
     assert len(frame) == len(chart)
+    assert not frame.duplicated(["cell", "part"]).any()
     assert (frame["low"] <= frame["high"]).all()
     narrow = chart.to_pandas(0.5)
     assert (narrow["high"] <= frame["high"] + 1e-9).all()

@@ -103,11 +103,15 @@ class HeatMap(Release):
         return None
 
     def columns(self, confidence: float = 0.95) -> dict[str, Any]:
-        """What the frames hold, by column."""
+        """What the frames hold, by column: the cell of the first grid, which part of it
+        this is, borders, area, count, low and high.
+        """
         low, high = self.interval(confidence)
         names = ("west", "south", "east", "north")
         borders = dict(zip(names, self.partition.borders, strict=True))
         return {
+            "cell": self.partition.parent,
+            "part": self.partition.places,
             **borders,
             "area": self.areas,
             "count": self.value,

@@ -142,6 +142,13 @@ class Partition:
         return found
 
     @cached_property
+    def places(self) -> Integers:
+        """Which part of its cell of the grid each cell of the map is, row by row."""
+        parent = self._all[0]
+        found: Integers = self._pick(np.arange(parent.size) - self.begins[parent])
+        return found
+
+    @cached_property
     def borders(self) -> tuple[Reals, Reals, Reals, Reals]:
         """West, south, east and north of each cell of the map."""
         west, south, east, north = map(self._pick, self._all[1])
