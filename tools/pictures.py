@@ -7,8 +7,11 @@ source.
 
 from __future__ import annotations
 
+import contextlib
 import html
+import io
 import os
+import re
 import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
@@ -319,6 +322,24 @@ def degrees() -> str:
     )
 
 
+def sites() -> str:
+    """The map of the page about maps, from the code of that page."""
+    page = (ROOT / "docs" / "maps.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    for code in re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[
+        :4
+    ]:
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(code, names)
+    svg = names["chart"].plot(overlay=names["layers"], title="Registered sites").svg()
+    told = (
+        "Two maps of a shire with the outlines of two corridors and of a quoll's range. "
+        "Left: sites per area, hatched where a cell may be empty. Right: the width of "
+        "the intervals."
+    )
+    return str(svg).replace("</title>", f"</title><desc>{told}</desc>", 1)
+
+
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -333,6 +354,7 @@ def main() -> None:
             "notebook": notebook(),
             "both": both(),
             "degrees": degrees(),
+            "sites": sites(),
         }
         os.chdir(ROOT)
     for name, svg in pictures.items():

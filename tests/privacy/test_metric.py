@@ -16,6 +16,21 @@ def test_a_public_diameter_makes_it_pure() -> None:
     assert 3 <= found.epsilon <= 3 + 1e-12
 
 
+def test_near_values_count_as_the_least_distance() -> None:
+    found = MetricDP(0.01, beyond=200, unit=PLACE)
+    assert found.within(0.001) == found.within(200)
+    assert found.within(200).epsilon == pytest.approx(2)
+    assert found.within(300).epsilon > 2.9
+    assert "per metre from 200 metres on" in str(found)
+    with pytest.raises(ArgumentError, match="beyond"):
+        MetricDP(0.01, beyond=-1)
+
+
+def test_a_promise_beyond_all_floats_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="too large"):
+        MetricDP(1e300).within(1e300)
+
+
 @pytest.mark.parametrize("diameter", [0, -1, float("inf"), float("nan"), "far"])
 def test_a_diameter_is_a_distance(diameter: object) -> None:
     with pytest.raises(ArgumentError, match="diameter"):
@@ -44,7 +59,7 @@ def test_nothing_else_follows_from_it(asked: object) -> None:
 def test_no_account_takes_it(delta: float) -> None:
     budget = Budget(epsilon=3, delta=delta, unit=PLACE)
     before = budget.spent
-    with pytest.raises(ArgumentError):
+    with pytest.raises(NoConversion, match="within"):
         budget.charge(MetricDP(1e-9, unit=PLACE))
     assert budget.spent == before
 

@@ -23,6 +23,7 @@ from dither.privacy import (
     Composed,
     GaussianDP,
     Guarantee,
+    MetricDP,
     PureDP,
     Relation,
     Unit,
@@ -110,6 +111,12 @@ class Terms:
         if isinstance(guarantee, Composed):
             prices = [self.cost(part) for part in guarantee.parts]
             return _countable(sum(prices[1:], prices[0]))
+        if isinstance(guarantee, MetricDP):
+            raise NoConversion(
+                "guarantee",
+                f"{guarantee} is taken by no account; declare how far apart values can "
+                "be with .within(diameter)",
+            )
         pure = _pure_epsilon(guarantee)
         if self.accounting is Accounting.PURE:
             if pure is None:

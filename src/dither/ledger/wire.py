@@ -12,6 +12,7 @@ from dither.privacy import (
     Composed,
     GaussianDP,
     Guarantee,
+    MetricDP,
     PoissonSampled,
     PureDP,
     RenyiDP,
@@ -27,6 +28,8 @@ _SIMPLE: dict[str, tuple[type[Guarantee], tuple[str, ...]]] = {
     "bounded range": (BoundedRange, ("epsilon",)),
     "zero-concentrated": (ZeroConcentratedDP, ("rho", "delta")),
     "gaussian": (GaussianDP, ("mu", "delta")),
+    # For what is written about a release: no account takes it
+    "metric": (MetricDP, ("epsilon", "per", "beyond")),
 }
 _NAMES = {kind: name for name, (kind, _) in _SIMPLE.items()}
 

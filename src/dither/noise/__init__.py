@@ -10,6 +10,7 @@ from dither.noise.discrete_gaussian import discrete_gaussian
 from dither.noise.gaussian import rounded_gaussian
 from dither.noise.grid import Grid
 from dither.noise.laplace import discrete_laplace
+from dither.noise.planar import planar_laplace
 from dither.noise.select import Noise, noisy_argmax
 from dither.noise.uniform import (
     bernoulli,
@@ -28,6 +29,7 @@ __all__ = [
     "discrete_gaussian",
     "discrete_laplace",
     "noisy_argmax",
+    "planar_laplace",
     "random_words",
     "rounded_cauchy",
     "rounded_gaussian",

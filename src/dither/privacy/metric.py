@@ -8,18 +8,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NoReturn
 
-from dither.errors import NoConversion
+from dither.errors import ArgumentError, NoConversion
 from dither.privacy.guarantees import Guarantee, PureDP
-from dither.privacy.numbers import Number, float_up, fraction, positive
+from dither.privacy.numbers import Number, float_up, fraction, not_negative, positive
 
 __all__ = ["MetricDP"]
+
+LARGEST = 10**300
 
 
 @dataclass(frozen=True)
 class MetricDP(Guarantee):
     """ε-metric privacy (Chatzikokolakis et al. 2013), of locations geo-
     indistinguishability (Andrés et al. 2013): no output is more than e^(ε·d) times
-    likelier for one value than for another at distance d, counted in `per`.
+    likelier for one value than for another at distance d, counted in `per`. Values nearer
+    to each other than `beyond` count as that far apart: rounding to a lattice tells the
+    nearest ones apart a little, however near they are.
 
     It hides where within a neighbourhood a value lies, and not in which part of the
     world. So no account takes it: it turns into ε-differential privacy where all values
@@ -28,11 +32,14 @@ class MetricDP(Guarantee):
 
     epsilon: float
     per: str = "metre"
+    beyond: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         way_out = "pass the ε of one unit of distance, such as 0.01"
         object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon, way_out))
+        least = not_negative("beyond", self.beyond, f"pass a distance in {self.per}s")
+        object.__setattr__(self, "beyond", least)
 
     def within(self, diameter: Number) -> PureDP:
         """The promise where no two values can lie farther apart than this, by public
@@ -40,7 +47,10 @@ class MetricDP(Guarantee):
         """
         way_out = f"pass the largest possible distance, in {self.per}s"
         positive("diameter", diameter, way_out)
-        exact = fraction("diameter", diameter, way_out) * Fraction(self.epsilon)
+        wide = max(fraction("diameter", diameter, way_out), Fraction(self.beyond))
+        exact = wide * Fraction(self.epsilon)
+        if exact > LARGEST:
+            raise ArgumentError("diameter", f"is too large to promise much; {way_out}")
         return PureDP(float_up(exact), unit=self.unit.replacing())
 
     def _refused(self) -> NoReturn:
@@ -70,4 +80,6 @@ class MetricDP(Guarantee):
         )
 
     def __str__(self) -> str:
-        return f"ε = {self.epsilon:.6g} per {self.per} (metric), one {self.unit.name}"
+        far = f" from {self.beyond:g} {self.per}s on" if self.beyond else ""
+        kind = f"per {self.per}{far} (metric)"
+        return f"ε = {self.epsilon:.6g} {kind}, one {self.unit.name}"

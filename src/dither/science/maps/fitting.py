@@ -1,0 +1,98 @@
+"""The counts of a map from noisy ones: those of a grid's cells, and those of their
+parts, made to agree.
+
+Both are measured with noise that has nothing to do with how the cells were divided, so
+the errors of the fitted counts are known exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.science.maps.intervals import Law, Part, reach
+
+__all__ = ["CellSpread", "Noises", "fitted", "whole_ends"]
+
+ROUNDED = 1e-6
+"""More than what floats make of a whole number on the way."""
+
+Integers = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Noises:
+    """The noise of a map: on the cells of the first grid (None where it was not
+    counted), and on their parts.
+    """
+
+    first: Law | None
+    parts: Law
+
+    def weight(self, siblings: Any) -> Any:
+        """How much of a cell's count comes from its own figure rather than from those
+        of its parts: inverse variances.
+        """
+        if self.first is None:
+            return 0.0 * siblings
+        below = siblings * self.parts.variance
+        # Without any noise both figures are the same.
+        return (below + 1e-300) / (self.first.variance + below + 2e-300)
+
+    def of_sum(self, siblings: int, chosen: int, times: int = 1) -> Iterator[Part]:
+        """What is noise in the sum of `chosen` of a cell's `siblings`, so many times."""
+        share = chosen * float(self.weight(siblings)) / siblings
+        yield Part(1 - share, chosen * times, self.parts)
+        yield Part(-share, (siblings - chosen) * times, self.parts)
+        if self.first is not None:
+            yield Part(share, times, self.first)
+
+
+def fitted(first: Integers, parts: Integers, parent: Integers, noises: Noises) -> Reals:
+    """The parts' counts that fit both best, in least squares."""
+    siblings = np.bincount(parent, minlength=first.size)
+    below = np.bincount(parent, parts, minlength=first.size)
+    share = noises.weight(siblings) / np.maximum(siblings, 1)
+    found: Reals = parts + (share * (first - below))[parent]
+    return found
+
+
+def whole_ends(low: Any, high: Any) -> tuple[Any, Any]:
+    """The whole numbers between two ends, which hold a count if these do. None is
+    below 0, and a count is never said to be surely 0: strongly negative noise is no
+    sign of that.
+    """
+    first, last = (
+        np.ceil(np.asarray(low) - ROUNDED),
+        np.floor(np.asarray(high) + ROUNDED),
+    )
+    none = first > last  # rarely, and then both ends miss
+    first, last = (
+        np.where(none, np.floor(low), first),
+        np.where(none, np.ceil(high), last),
+    )
+    return np.maximum(first, 0.0), np.maximum(last, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class CellSpread:
+    """Where the count of each cell lies: around its figure, and not below 0."""
+
+    value: Any
+    siblings: Integers
+    noises: Noises
+
+    def ends(self, confidence: float) -> tuple[Any, Any]:
+        width = self.reaches(confidence)
+        return whole_ends(self.value - width, self.value + width)
+
+    def reaches(self, confidence: float) -> Reals:
+        """The ± of each cell."""
+        kinds, which = np.unique(self.siblings, return_inverse=True)
+        found = [reach(list(self.noises.of_sum(int(n), 1)), confidence) for n in kinds]
+        return np.array(found)[which]

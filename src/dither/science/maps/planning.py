@@ -1,0 +1,147 @@
+"""What a map will measure, and with which noise: made from public facts alone, before
+anything is charged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.errors import ArgumentError
+from dither.mechanisms import Additive
+from dither.mechanisms.sums import root_up
+from dither.privacy.numbers import float_up, whole
+from dither.question import Question
+from dither.science.maps import rules
+from dither.science.maps.counting import Held
+from dither.science.maps.fitting import Noises, fitted
+from dither.science.maps.grids import MOST, Grid, Partition
+from dither.science.maps.intervals import Law
+from dither.science.maps.places import Place
+
+__all__ = ["METHODS", "Plan", "moved_by", "plan_of"]
+
+Integers = NDArray[np.int64]
+
+METHODS = ("adaptive", "uniform")
+MANY = 10**18
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The mechanisms of a map. `total` is for the number of points, `look` for the
+    counts by which the cells of the first grid are divided, `first` and `parts` for those
+    that are estimated from; `whole` has the whole cost, that of `question`.
+    """
+
+    question: Question
+    place: Place
+    whole: Additive
+    total: Additive | None
+    look: Additive | None
+    first: Additive | None
+    parts: Additive
+    expect: int | None = None
+    grid: Grid | None = None
+
+    @property
+    def noises(self) -> Noises:
+        first = None if self.first is None else Law(self.first)
+        return Noises(first, Law(self.parts))
+
+    def measure(self, points: Held) -> tuple[Partition, Any]:
+        """The cells, and their counts with noise."""
+        grid = self._grid(points)
+        if self.first is None or self.look is None:
+            partition = Partition(self.place, grid, np.ones(grid.size, np.int64))
+            return partition, self.parts.release(partition.counts(*points))
+        counts = np.bincount(grid.cells(*points), minlength=grid.size)
+        divided = rules.part_sides(self.look.release(counts), self.parts, grid)
+        partition = Partition(self.place, grid, divided)
+        return partition, self._fitted(partition, counts, points)
+
+    def _fitted(self, partition: Partition, counts: Integers, points: Held) -> Any:
+        assert self.first is not None
+        above = self.first.release(counts)
+        below = self.parts.release(partition.counts(*points))
+        return fitted(above, below, partition.parent, self.noises)
+
+    def _grid(self, points: Held) -> Grid:
+        """The declared grid, or one for as many points as there seem to be."""
+        if self.grid is not None:
+            return self.grid
+        number = self.expect
+        if number is None:
+            assert self.total is not None
+            number = self.total.release(int(points.x.size))
+        rule = rules.uniform if self.first is None else rules.first
+        return rule(float(number), self.whole, self.place)
+
+
+def plan_of(
+    question: Question,
+    place: Place,
+    most: int,
+    method: str,
+    cells: Any,
+    expect: int | None,
+) -> Plan:
+    """The parts of the cost, and the noise of each."""
+    if method not in METHODS:
+        names = " or ".join(map(repr, METHODS))
+        raise ArgumentError("method", f"must be {names}, not {method!r:.40}")
+    uniform = method == "uniform"
+    limit = MOST if uniform else rules.FIRST
+    grid = None if cells is None else rules.declared_grid(cells, place, limit)
+    expected = _expected(expect, cells)
+    known = grid is not None or expected is not None
+    if uniform and known:
+        # The only noise is that of the cells, so its size can be asked for.
+        question = question.for_error(moved_by(question, most)[0])
+    counted, *others = _shares(uniform, known)
+    asked = question.parts(*others)
+    look, first = (None, None) if uniform else _additive(asked[:2], most)
+    (parts,) = _additive(asked[-1:], most)
+    total = None if known else question.parts(counted)[0].additive(most, most)
+    (whole_cost,) = _additive((question,), most)
+    return Plan(question, place, whole_cost, total, look, first, parts, expected, grid)
+
+
+def _additive(asked: Sequence[Question], most: int) -> list[Additive]:
+    return [one.additive(*moved_by(one, most)) for one in asked]
+
+
+def _shares(uniform: bool, known: bool) -> tuple[float, ...]:
+    """Where the grid is public, what its size would have cost goes to the counts."""
+    counted, *others, last = rules.UNIFORM if uniform else rules.ADAPTIVE
+    if known:
+        counted, last = 0.0, round(last + counted, 10)
+    return (counted, *others, last)
+
+
+def moved_by(question: Question, most: int) -> tuple[float, float]:
+    """How far one unit moves all counts together, in L1 and in L2. Of an owner that is
+    replaced, the points that go and those that come lie in different cells at worst.
+    """
+    if not question.replacing:
+        return most, most
+    return 2 * most, float_up(root_up(2) * Fraction(most))
+
+
+def _expected(expect: Any, cells: Any) -> int | None:
+    if expect is None:
+        return None
+    if cells is not None:
+        raise ArgumentError(
+            "expect", "says how fine the map is, and so do cells; drop one"
+        )
+    way_out = "pass a public number of points, such as 10_000"
+    number = whole("expect", expect, way_out)
+    if number > MANY:
+        raise ArgumentError("expect", f"is too large; {way_out}")
+    return number
