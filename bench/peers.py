@@ -70,6 +70,7 @@ PEERS = {
             ("smartnoise-sql==1.0.10", "psycopg2-binary==2.9.13"),
             "snsql",
         ),
+        Peer("networkit", ("networkit==11.2.2", "numpy==2.4.6"), "networkit"),
         Peer("pipeline-dp", ("pipeline-dp==0.3.1",), "pipeline_dp"),
         Peer("qrlew", ("pyqrlew==0.9.27", "psycopg2-binary==2.9.13"), "pyqrlew"),
         Peer(

@@ -52,6 +52,7 @@ ROOMS = (
     "science.genomes",
     "explain",
     "audit",
+    "audit.attacks",
 )
 INTERNAL = {
     "Collector": ("check", "count", "read"),

@@ -17,10 +17,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import networkx
+
 import dither
 from dither import local
 from dither.chart import Chart
 from dither.explain.picture import ACCENT, Axis, Panel, document
+from dither.science import graphs
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "dither"
@@ -309,6 +312,16 @@ def both() -> str:
     )
 
 
+def degrees() -> str:
+    """The degrees of a made-up graph of 2,000 vertices, at ε = 1."""
+    made = networkx.powerlaw_cluster_graph(2000, 5, 0.6, seed=1)
+    found = graphs.degrees(made, vertices=2000, epsilon=1)
+    return on_paper(
+        found.plot().svg(),
+        "A falling line of steps on logarithmic axes, inside of a narrow grey band",
+    )
+
+
 def sites() -> str:
     """The map of the page about maps, from the code of that page."""
     page = (ROOT / "docs" / "maps.md").read_text(encoding="utf-8")
@@ -340,6 +353,7 @@ def main() -> None:
             "burn_down": burn_down(clinic),
             "notebook": notebook(),
             "both": both(),
+            "degrees": degrees(),
             "sites": sites(),
         }
         os.chdir(ROOT)

@@ -270,3 +270,14 @@ def test_bad_questions():
         mechanism.release([1.0, 2.0], [1])
     with pytest.raises(dither.ArgumentError, match="whole"):
         SmoothSensitivity(**good, integer=True).release(1.5, [1])
+
+
+def test_the_error_at_a_bound_is_that_of_the_widest_scale_below_it():
+    """What was paid for, or is public, may stand in for the local sensitivities."""
+    mechanism = SmoothSensitivity(epsilon=1.0, global_sensitivity=998, growth=1)
+    bounds = (0, 5, 50, 500)
+    errors = [mechanism.error(0.9, local=bound) for bound in bounds]
+    assert errors == sorted(errors)
+    assert errors[1] < mechanism.error(0.9) / 4
+    assert mechanism.error(0.9, local=998) == mechanism.error(0.9)
+    assert mechanism.error(0.9, local=lambda t: 5 + t) == errors[1]

@@ -196,10 +196,19 @@ class SmoothSensitivity:
             index = self.grid.nearest(clean)
         return max(-FARTHEST, min(FARTHEST, index))
 
-    def error(self, confidence: float = 0.95) -> float:
+    def error(self, confidence: float = 0.95, *, local: Any = None) -> float:
         """The ± in the worst case of all data, from the global sensitivity. How good it
         is on this data is private.
+
+        With `local`, the ± where no LS_t of the data is larger: a bound that is public,
+        or that was paid for.
         """
         level = float(confidence_level("confidence", confidence))
-        worst = self._scale(np.full(self.steps, self.global_sensitivity))
+        most = self.global_sensitivity
+        bound = (
+            np.full(self.steps, most)
+            if local is None
+            else local_sensitivities(local, self.growth, most, self.steps)
+        )
+        worst = self._scale(bound)
         return (worst * math.tan(math.pi / 2 * level) + 1) * float(self.grid.step)

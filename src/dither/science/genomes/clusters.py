@@ -1,0 +1,168 @@
+"""Who is in the study, and in which cluster: public, and declared (rule R6).
+
+Neighbours have the same roster and the same clusters: one person's genotypes are all
+there, or all missing. Clusters that were fitted on these genotypes are not public, and
+are not to be declared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.errors import ArgumentError
+from dither.privacy.numbers import whole
+from dither.science.genomes.panel import repeated, text
+from dither.text import clean
+
+__all__ = ["ALL", "NOBODY", "Roster"]
+
+ALL = "all"
+NOBODY = -1
+MOST = 10_000_000
+WAY_OUT = (
+    "pass a mapping from sample id to cluster, or the clusters in the roster's order"
+)
+
+
+@dataclass(frozen=True)
+class Roster:
+    """The people of a study: one cluster each, by id or by their order."""
+
+    names: tuple[str, ...]
+    labels: tuple[int, ...]
+    ids: tuple[str, ...] | None = None
+    rows: tuple[str, ...] | None = None
+    """Who the rows of a matrix are, where that was said."""
+
+    @classmethod
+    def of(cls, clusters: Any, samples: Any, argument: str = "clusters") -> Roster:
+        """The roster that was declared. `clusters` None is one cluster of all."""
+        rows = _ids(samples)
+        if clusters is None:
+            return cls((ALL,), (0,) * _count(samples, rows, argument), rows, rows)
+        ids, told = _told(clusters, argument)
+        if ids is None and rows is not None:
+            _check_length(len(told), len(rows), argument)
+            ids = rows
+        names = tuple(dict.fromkeys(one for one in told if one is not None))
+        if not names or len(told) > MOST:
+            words = f"must put between 1 and {MOST:,} people into clusters; {WAY_OUT}"
+            raise ArgumentError(argument, words)
+        number = {name: at for at, name in enumerate(names)}
+        labels = tuple(NOBODY if one is None else number[one] for one in told)
+        return cls(names, labels, ids, rows)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many people each cluster has."""
+        labels = np.array(self.labels)
+        return np.bincount(labels[labels >= 0], minlength=len(self.names))
+
+    def places(self, count: int, ids: Iterable[Any] | None = None) -> NDArray[np.intp]:
+        """The cluster of each of so many rows, or NOBODY: by their ids where both
+        sides have them, else by their order.
+
+        Whoever is in the data and not in the roster does not count, and an id that the
+        data has twice counts the first time.
+        """
+        found = np.full(count, NOBODY, np.intp)
+        if self.ids is None or ids is None:
+            known = min(count, len(self.labels))
+            found[:known] = self.labels[:known]
+            return found
+        left = dict(zip(self.ids, self.labels, strict=True))
+        for at, name in zip(range(count), ids, strict=False):
+            found[at] = left.pop(text(name), NOBODY)
+        return found
+
+
+def _told(clusters: Any, argument: str) -> tuple[tuple[str, ...] | None, list[Any]]:
+    """Ids, where there are any, and the cluster of each."""
+    if hasattr(clusters, "columns"):
+        raise ArgumentError(argument, f"must be one column, not a frame; {WAY_OUT}")
+    if hasattr(clusters, "items") and not _ordered(clusters):
+        pairs = list(clusters.items())
+    elif isinstance(clusters, str | bytes | Set) or not hasattr(clusters, "__len__"):
+        kind = type(clusters).__name__
+        raise ArgumentError(argument, f"must be a declared list, not {kind}; {WAY_OUT}")
+    elif _paired(clusters):
+        pairs = list(clusters)
+    else:
+        return None, [_cluster(one) for one in clusters]
+    ids = tuple(str(name) for name, _ in pairs)
+    _check_once(ids, argument)
+    return ids, [_cluster(one) for _, one in pairs]
+
+
+def _ordered(clusters: Any) -> bool:
+    """Whether this is a pandas column that is only numbered, so in the roster's order."""
+    return type(getattr(clusters, "index", None)).__name__ == "RangeIndex"
+
+
+def _paired(clusters: Sequence[Any]) -> bool:
+    return len(clusters) > 0 and all(
+        isinstance(one, tuple) and len(one) == 2 for one in clusters
+    )
+
+
+def _cluster(label: Any) -> str | None:
+    """A cluster's name. None and NaN put a person into no cluster."""
+    nan = isinstance(label, float | np.floating) and math.isnan(label)
+    absent = label is None or nan or type(label).__name__ in ("NAType", "NaTType")
+    return None if absent else str(label)
+
+
+def _ids(samples: Any) -> tuple[str, ...] | None:
+    if samples is None or isinstance(samples, int | np.integer):
+        return None
+    wrong = isinstance(samples, str | bytes | Mapping | Set)
+    if wrong or not hasattr(samples, "__len__"):
+        raise ArgumentError(
+            "samples",
+            f"must be the list of the people's ids, not {type(samples).__name__}; "
+            "pass them in a list, or how many people there are",
+        )
+    ids = tuple(str(one) for one in samples)
+    _check_once(ids, "samples")
+    return ids
+
+
+def _count(samples: Any, rows: tuple[str, ...] | None, argument: str) -> int:
+    if samples is None:
+        raise ArgumentError(
+            argument,
+            f"are missing: who is in the study is declared; {WAY_OUT}, or samples= "
+            "with the people's ids or how many there are",
+        )
+    if rows is not None:
+        if not rows:
+            raise ArgumentError("samples", "must name the people of the study")
+        return len(rows)
+    count = whole("samples", samples, "pass how many people the study has")
+    if count > MOST:
+        raise ArgumentError("samples", f"must be at most {MOST:,} people")
+    return count
+
+
+def _check_once(ids: Sequence[str], argument: str) -> None:
+    twice = repeated(ids)
+    if twice is not None:
+        raise ArgumentError(
+            argument,
+            f"names {clean(twice)!r:.60} more than once; a person is in one cluster "
+            "only",
+        )
+
+
+def _check_length(told: int, known: int, argument: str) -> None:
+    if told != known:
+        raise ArgumentError(
+            argument, f"are of {told:,} people but samples= names {known:,}; {WAY_OUT}"
+        )

@@ -1,0 +1,233 @@
+"""The declared vertices: who may have edges at all. They are public, and numbered in
+the order in which they are declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.errors import ArgumentError
+
+__all__ = ["MOST", "Integers", "Vertices"]
+
+Integers = NDArray[np.int64]
+
+MOST = 1 << 31
+"""So that a pair of vertices fits a 64-bit integer."""
+FARTHEST = 1 << 62
+"""Ids beyond this are looked up as labels."""
+VIEWS = ("_nodes", "_atlas", "_graph")
+"""Where a view of networkx keeps what it shows."""
+PASS = "pass the public ids of all vertices, or n for the ids 0 to n − 1"
+READ_OFF = (
+    "are read off the private graph: which vertices it names tells who has edges; "
+    f"{PASS}, from a roster that does not depend on the edges"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Vertices:
+    """Public ids and their numbers 0 to n − 1."""
+
+    count: int
+    ids: tuple[Any, ...] | None = None
+    _numbers: Mapping[Any, int] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, vertices: Any, graph: Any = None) -> Vertices:
+        """The declared vertices, from a number or a sequence of ids."""
+        if vertices is None:
+            raise ArgumentError("vertices", f"are missing; {PASS}")
+        if _belong_to(vertices, graph):
+            raise ArgumentError("vertices", READ_OFF)
+        if isinstance(vertices, int | np.integer) and not isinstance(vertices, bool):
+            return cls(_count(int(vertices)))
+        return _listed(vertices)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def label(self, number: int) -> Any:
+        """The id of a vertex by its number."""
+        return number if self.ids is None else self.ids[number]
+
+    def numbers(self, column: Any) -> Integers:
+        """The number of each id of a column; −1 where it is not declared."""
+        if isinstance(column, np.ma.MaskedArray):
+            found = self.numbers(column.data)
+            return np.where(np.ma.getmaskarray(column), -1, found)
+        if isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
+            return self._of_array(column)
+        return self._of_labels(column)
+
+    def positions(self, column: Any) -> Integers:
+        """The same where a column holds numbers of vertices rather than ids."""
+        return _within(np.asarray(column), self.count)
+
+    def _of_array(self, column: NDArray[Any]) -> Integers:
+        if self.ids is None:
+            return _within(column, self.count)
+        known, places = self._table
+        if known.size != self.count:
+            return np.fromiter(map(self._one, column.tolist()), np.int64)
+        whole = _whole(column)
+        found = np.searchsorted(known, whole.clip(known[0], known[-1]))
+        return np.where(known[found] == whole, places[found], -1)
+
+    @cached_property
+    def _table(self) -> tuple[Integers, Integers]:
+        """Sorted ids and their numbers, of the ids that are 64-bit integers."""
+        assert self.ids is not None
+        pairs = [
+            (one, number)
+            for number, one in enumerate(self.ids)
+            if isinstance(one, int) and -FARTHEST < one < FARTHEST
+        ]
+        ids, places = np.array(pairs, np.int64).reshape(-1, 2).T
+        order = np.argsort(ids)
+        return ids[order], places[order]
+
+    def _of_labels(self, labels: Iterable[Any]) -> Integers:
+        held = labels if isinstance(labels, list) else list(labels)
+        try:
+            return self._at_once(held)
+        except Exception:  # an odd label is among them: one by one, and it alone is out
+            return np.fromiter(map(self._one, held), np.int64)
+
+    def _at_once(self, labels: list[Any]) -> Integers:
+        if set(map(type, labels)) == {int}:
+            return self._of_array(np.array(labels, np.int64))
+        if self.ids is None:
+            raise TypeError("not all of them are integers")
+        found = map(self._numbers.get, labels, repeat(-1))
+        return np.fromiter(found, np.int64, len(labels))
+
+    def _one(self, label: Any) -> int:
+        if self.ids is None:
+            return _place(label, self.count)
+        return _looked_up(self._numbers, label)
+
+
+def _count(number: int) -> int:
+    if not 0 < number <= MOST:
+        raise ArgumentError("vertices", f"must be 1 to {MOST:,}; {PASS}")
+    return number
+
+
+def _listed(vertices: Any) -> Vertices:
+    many = hasattr(vertices, "columns") or len(getattr(vertices, "shape", (0,))) != 1
+    if isinstance(vertices, str | bytes) or not hasattr(vertices, "__iter__") or many:
+        kind = type(vertices).__name__
+        words = f"must be one sequence of ids or a number, not {kind}"
+        raise ArgumentError("vertices", f"{words}; {PASS}")
+    ids = tuple(_as_list(vertices))
+    _count(len(ids))
+    try:
+        numbers = {one: number for number, one in enumerate(ids)}
+    except TypeError:
+        raise ArgumentError(
+            "vertices", f"must be ids that can be hashed; {PASS}"
+        ) from None
+    if any(one is None or one != one for one in ids):  # noqa: PLR0124
+        raise ArgumentError("vertices", "hold a missing id; leave it out")
+    if len(numbers) < len(ids):
+        raise ArgumentError("vertices", "name a vertex twice; name each once")
+    return Vertices(len(ids), ids, numbers)
+
+
+def _as_list(ids: Any) -> Iterable[Any]:
+    """Ids as Python's own values, of arrays, series and Arrow columns too."""
+    for way in ("tolist", "to_pylist", "to_list"):
+        if hasattr(ids, way):
+            found: Iterable[Any] = getattr(ids, way)()
+            return found
+    return list(ids)
+
+
+def _belong_to(vertices: Any, graph: Any) -> bool:
+    """Whether these are the graph itself, or a view of its own vertices."""
+    if graph is None:
+        return False
+    if vertices is graph:
+        return True
+    kept = [getattr(graph, name, None) for name in ("_node", "_adj")]
+    views = [vertices, *(getattr(vertices, name, None) for name in VIEWS)]
+    if any(one is not None and one is other for one in views for other in kept):
+        return True
+    return getattr(vertices, "graph", None) is graph
+
+
+def _within(column: NDArray[Any], count: int) -> Integers:
+    """Whole numbers from 0 to count − 1 as they are, all others as −1."""
+    whole = _whole(column)
+    return np.where((whole >= 0) & (whole < count), whole, -1)
+
+
+def _whole(column: NDArray[Any]) -> Integers:
+    """As 64-bit integers; what is none becomes one that is never declared."""
+    if column.dtype.kind == "f":
+        wide = column.astype(np.float64) if column.dtype.itemsize < 8 else column
+        with np.errstate(all="ignore"):
+            good = (np.floor(wide) == wide) & (np.abs(wide) < FARTHEST)
+            found: Integers = np.where(good, wide, -FARTHEST).astype(np.int64)
+        return found
+    if column.dtype == np.uint64:
+        held: Integers = np.minimum(column, np.uint64(FARTHEST)).astype(np.int64)
+        return held
+    return column.astype(np.int64, copy=False)
+
+
+def _place(label: Any, count: int) -> int:
+    """The number that a label is, if it is one."""
+    try:
+        # a long number is not turned into an integer, which could take for ever
+        if isinstance(label, str | bytes) or not 0 <= label < count:
+            return -1
+        number = int(label)
+        good = number == label
+    except Exception:  # whatever a label is, it must not raise
+        return -1
+    return number if good else -1
+
+
+def _looked_up(numbers: Mapping[Any, int], label: Any) -> int:
+    try:
+        return numbers.get(label, -1)
+    except Exception:  # a label that has no hash is not declared
+        return -1
+
+
+def group_numbers(vertices: Vertices, groups: Any) -> tuple[tuple[Any, ...], Integers]:
+    """The public groups, in the order in which vertices name them, and the group of
+    each vertex.
+    """
+    named = _named_groups(vertices, groups)
+    try:
+        names = dict.fromkeys(named)
+    except TypeError:
+        raise ArgumentError("groups", "must be names that can be hashed") from None
+    order = {name: number for number, name in enumerate(names)}
+    return tuple(order), np.array([order[name] for name in named], np.int64)
+
+
+def _named_groups(vertices: Vertices, groups: Any) -> Sequence[Any]:
+    give = "pass a mapping from each declared vertex to its public group"
+    if hasattr(groups, "index") and hasattr(groups, "items"):  # a series of pandas
+        groups = dict(groups.items())
+    if isinstance(groups, Mapping):
+        ids = [vertices.label(number) for number in range(len(vertices))]
+        if any(one not in groups for one in ids):
+            raise ArgumentError("groups", f"leave a vertex out; {give}")
+        return [groups[one] for one in ids]
+    if isinstance(groups, str | bytes) or not hasattr(groups, "__len__"):
+        raise ArgumentError("groups", f"are not understood; {give}")
+    if len(groups) != len(vertices):
+        raise ArgumentError("groups", f"are not one for each vertex; {give}")
+    return list(groups.tolist() if hasattr(groups, "tolist") else groups)
