@@ -56,7 +56,8 @@ def test_a_longer_path_is_noticed(trail: dict[str, Any]) -> None:
 
 def test_every_file_that_the_page_names_is_there() -> None:
     named = re.findall(r"`([\w/]+\.py)`", TEXT)
-    places = (SOURCE, SOURCE / "query", SOURCE / "local", path.ROOT)
+    rooms = (SOURCE / room for room in ("query", "local", "science"))
+    places = (SOURCE, *rooms, path.ROOT)
     assert named
     assert [
         one for one in named if not any((place / one).is_file() for place in places)
