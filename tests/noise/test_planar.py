@@ -96,3 +96,9 @@ def test_shapes():
             planar_laplace(bad, 1)
     with pytest.raises(ArgumentError):
         planar_laplace(1.0, -1)
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(2, 3), 0.1, 2])
+def test_a_rate_is_never_rounded_up(rate):
+    assert 0 < planar._rate(rate) <= rate
+    assert planar._rate(rate) >= math.nextafter(float(rate), 0)

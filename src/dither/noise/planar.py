@@ -47,9 +47,17 @@ def planar_laplace(epsilon: float, size: int) -> Integers:
     2^-45 on this platform (tested).
     """
     (count,) = sides_of(size)
-    rate = check_scale("epsilon", epsilon)
+    rate = _rate(epsilon)
     with np.errstate(all="ignore"):
         return draw(rate, count, stream.current())
+
+
+def _rate(epsilon: float) -> float:
+    """A rate that samplers can work with, as a float; rounded down where it is not one:
+    a larger one would lose more than was promised.
+    """
+    rate = check_scale("epsilon", epsilon)
+    return math.nextafter(rate, 0.0) if rate > epsilon else rate
 
 
 def proposal(rate: float) -> float:

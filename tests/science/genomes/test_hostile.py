@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 import zarr
@@ -398,3 +399,15 @@ def test_an_id_that_is_spelled_like_a_place_is_found_without_positions(
     group = odd_group(tmp_path / "a.vcz", variant_id=ids)
     found = genotypes(group).count(Panel.of(["1:1:A:G"]), ROSTER)
     assert planes(found) == [[4, 0, 0]]
+
+
+def test_how_many_rows_a_frame_has_decides_nothing() -> None:
+    """Its index names people, so one who is missing is a row that is not there: as many
+    variants as people in the roster must not tell the two apart.
+    """
+    table = pd.DataFrame(cohort(5, 5), index=list("abcde"), columns=names(5))
+    roster = dict.fromkeys("abcde", "all")
+    for some in (table, table.iloc[:4], table.iloc[:0]):
+        genomes.frequencies(some, panel=names(5), clusters=roster, epsilon=50)
+    with pytest.raises(ArgumentError, match=r"X\.T"):
+        genomes.frequencies(table.T, panel=names(5), clusters=roster, epsilon=50)

@@ -74,7 +74,16 @@ class Frame:
     def check(self, roster: Roster) -> None:
         if self._index is None or type(self._index).__name__ == "RangeIndex":
             _check_rows(roster)
-        _check_way(self.data.shape, roster, "people by variants")
+        if self._named(roster):
+            _check_columns(self.data.columns, roster)
+        else:
+            _check_way(self.data.shape, roster, "people by variants")
+
+    def _named(self, roster: Roster) -> bool:
+        """Whether its index says who the rows are: then how many there are tells how
+        many people have genotypes at all, and nothing may depend on that.
+        """
+        return self._index is not None and roster.rows is None and bool(roster.ids)
 
     def count(self, panel: Panel, roster: Roster) -> Counts:
         ids = roster.rows if roster.rows is not None else self._index
@@ -140,6 +149,16 @@ def _check_way(shape: Sequence[int], roster: Roster, wanted: str) -> None:
             "X",
             f"seems to be held the other way round: the roster has {people:,} people, "
             f"and the data must be {wanted}; pass X.T",
+        )
+
+
+def _check_columns(columns: Any, roster: Roster) -> None:
+    """A frame whose columns are people is held the other way round."""
+    if set(map(str, columns)) & set(roster.ids or ()):
+        raise ArgumentError(
+            "X",
+            "seems to be held the other way round: its columns are named like people "
+            "of the roster, and must be variants; pass X.T",
         )
 
 

@@ -19,8 +19,10 @@ __all__ = ["MOST", "Integers", "Vertices"]
 
 Integers = NDArray[np.int64]
 
-MOST = 1 << 31
-"""So that a pair of vertices fits a 64-bit integer."""
+MOST = 1 << 26
+"""A pair of vertices fits a 64-bit integer, and what is counted for each vertex fits the
+memory of one machine (rule R31).
+"""
 FARTHEST = 1 << 62
 """Ids beyond this are looked up as labels."""
 VIEWS = ("_nodes", "_atlas", "_graph")
@@ -222,6 +224,8 @@ def _named_groups(vertices: Vertices, groups: Any) -> Sequence[Any]:
     if hasattr(groups, "index") and hasattr(groups, "items"):  # a series of pandas
         groups = dict(groups.items())
     if isinstance(groups, Mapping):
+        if len(groups) < len(vertices):
+            raise ArgumentError("groups", f"leave a vertex out; {give}")
         ids = [vertices.label(number) for number in range(len(vertices))]
         if any(one not in groups for one in ids):
             raise ArgumentError("groups", f"leave a vertex out; {give}")
