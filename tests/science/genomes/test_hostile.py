@@ -10,6 +10,7 @@ import decimal
 import gzip
 import io
 import warnings
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -411,3 +412,42 @@ def test_how_many_rows_a_frame_has_decides_nothing() -> None:
         genomes.frequencies(some, panel=names(5), clusters=roster, epsilon=50)
     with pytest.raises(ArgumentError, match=r"X\.T"):
         genomes.frequencies(table.T, panel=names(5), clusters=roster, epsilon=50)
+
+
+def _odd_calls() -> dict[str, Any]:
+    """Calls of five people, of whom two are missing, in types that one odd value of the
+    first person makes of them all.
+    """
+    whole = np.array([[[0, 0], [0, 1], [-1, -1], [-1, 1], [1, 1]]], np.int8)
+    reals = whole.astype(float)
+    reals[0, 0, 0] = np.nan
+    objects = whole.astype(object)
+    objects[0, 0] = [None, Fraction(1, 2)]
+    texts = whole.astype(object)
+    texts[0, 0, 0] = "odd"
+    large = whole.astype(np.int64)
+    large[0, 0] = 1 << 40
+    masked = np.ma.masked_array(np.where(whole < 0, 0, whole), whole < 0)
+    masked[0, 0] = np.ma.masked
+    gone = whole.copy()
+    gone[0, 0] = -1
+    complexes = whole.astype(complex)
+    complexes[0, 0, 0] = 1j
+    return {
+        "integers": gone,
+        "reals": reals,
+        "objects": objects,
+        "texts": texts.astype(str),
+        "large": large,
+        "masked": masked,
+        "complex": complexes,
+        "durations": np.where(whole == 0, whole, whole).astype("m8[s]"),
+    }
+
+
+@pytest.mark.parametrize("kind", _odd_calls())
+def test_one_persons_odd_allele_leaves_the_others_as_they_are(kind: str) -> None:
+    calls = _odd_calls()[kind]
+    found = Calls(calls).count(Panel.of(["rs1"]), Roster.of(None, list("abcde")))
+    first = 1 if kind == "durations" else 0  # there nobody is odd
+    assert planes(found) == [[first, 1, 1]]

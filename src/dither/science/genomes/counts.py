@@ -23,6 +23,7 @@ __all__ = [
     "Counts",
     "Integers",
     "Tally",
+    "alleles",
     "counted",
     "dosages",
     "plain",
@@ -36,7 +37,8 @@ WIDTH = 8192
 OTHER = "every allele but the reference, or of the alternative that the panel names"
 HARD = 0.1005
 """A tenth, and what types that hold it roughly make of it."""
-FILL = -2
+FILL, NO_ALLELE = -2, -1
+NOTHING = complex("nan")
 UNKNOWN = 64
 """More alleles than any record has, where their list is not known."""
 MISSING = 3
@@ -203,17 +205,44 @@ def _copies(value: Any) -> int:
     One person's odd value can change the type of all numbers beside it (to text,
     complex, Decimal), so whatever is a number counts as it would among numbers.
     """
-    if isinstance(value, np.timedelta64):
-        return MISSING
-    if not isinstance(value, str | bytes | Number | np.number):
-        return MISSING
+    return int(_hard(np.array([_number(value)]))[0])
+
+
+def _number(value: Any) -> complex:
+    """The number that a value is; NaN where it is none."""
+    known = isinstance(value, str | bytes | Number | np.number)
+    if isinstance(value, np.timedelta64) or not known:
+        return NOTHING
     plain_text = isinstance(value, str | bytes)
     held: Any = text(value).strip() if plain_text else value
     try:
-        number = complex(held)
+        return complex(held)
     except Exception:  # text that is no number, or a type of somebody's own
-        return MISSING
-    return int(_hard(np.array([number]))[0])
+        return NOTHING
+
+
+def alleles(calls: Any) -> NDArray[np.int8]:
+    """Numbers of alleles; never fails. What is no whole number from 0 on is missing, and
+    FILL stays. It is decided entry by entry, whatever type an odd one gives to all.
+    """
+    array = np.asarray(np.ma.getdata(calls))
+    kind = array.dtype.kind
+    if kind == "m":  # what numpy makes of whole numbers beside a duration
+        array = array.view(np.int64)
+    elif kind not in "biufc":
+        array = np.array([_number(one) for one in array.flat], complex)
+        array = array.reshape(np.shape(calls))
+    found = _whole_alleles(array)
+    found[np.ma.getmaskarray(calls)] = NO_ALLELE
+    return found
+
+
+def _whole_alleles(array: NDArray[Any]) -> NDArray[np.int8]:
+    with np.errstate(all="ignore"):
+        there = (array.real >= 0) & (array.real <= UNKNOWN) | (array.real == FILL)
+        there &= (array.imag == 0) & (np.rint(array.real) == array.real)
+    found: NDArray[np.int8] = np.where(there, array.real, NO_ALLELE).astype(np.int8)
+    return found
 
 
 def dosages(

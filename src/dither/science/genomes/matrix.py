@@ -19,6 +19,7 @@ from dither.science.genomes.counts import (
     Counts,
     Integers,
     Tally,
+    alleles,
     counted,
     dosages,
     groups,
@@ -119,13 +120,14 @@ class Calls:
         _check_way(shape, roster, "variants by people by alleles")
 
     def count(self, panel: Panel, roster: Roster) -> Counts:
-        calls = plain(_array(getattr(self.data, "values", self.data)))
+        calls = np.asanyarray(getattr(self.data, "values", self.data))
         places = roster.places(calls.shape[1], roster.rows)
         rows = groups(places, roster)
         tally = Tally.of(len(panel), places, roster)
         at = np.array(known_at(panel, self.variants, calls.shape[0]))
         for entries, some in _by_block(at, calls.shape[0], CALLS):
-            tally.add(entries, counted(dosages(calls[some]).T, rows))
+            copies = dosages(alleles(calls[some]))
+            tally.add(entries, counted(copies.T, rows))
         return tally.done()
 
 
