@@ -205,7 +205,14 @@ class Question:
         if self.dataset is None or not isinstance(self.account, LedgerAccount):
             return
         least = self.account.policy.minimum
-        if share_of(guarantee, self.account.terms) < written(least):
+        # noise is rounded to cost a little less than the share that was stated
+        stated = self.cost.share
+        found = (
+            share_of(guarantee, self.account.terms)
+            if stated is None
+            else part_of(stated)
+        )
+        if found < written(least):
             raise ArgumentError(
                 "epsilon",
                 f"is too small: a question costs at least {least:g} of the account, "

@@ -46,6 +46,8 @@ def _search(fits: Callable[[float], bool]) -> float:
     for _ in range(60):
         middle = math.sqrt(low * high)
         low, high = (middle, high) if _safe(fits, middle) else (low, middle)
+    if not _safe(fits, low):
+        raise ArgumentError("share", f"buys nothing from this account; {WAY_OUT}")
     return low
 
 
@@ -71,4 +73,4 @@ def share_of(guarantee: Guarantee, terms: Terms) -> Fraction:
         else []
     )
     ways += [Fraction(cost.loss, terms.loss_cap)] if terms.loss_cap else []
-    return min(ways)
+    return min(ways, default=Fraction(2))  # an account that grants no such charge

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.privacy.numbers import whole
-from dither.science.genomes.panel import repeated, text
+from dither.science.genomes.panel import repeated
+from dither.science.ids import identity
 from dither.text import clean
 
 __all__ = ["ALL", "NOBODY", "Roster"]
@@ -79,7 +80,7 @@ class Roster:
             return found
         left = dict(zip(self.ids, self.labels, strict=True))
         for at, name in zip(range(count), ids, strict=False):
-            found[at] = left.pop(text(name), NOBODY)
+            found[at] = left.pop(identity(name) or "", NOBODY)
         return found
 
 
@@ -96,7 +97,7 @@ def _told(clusters: Any, argument: str) -> tuple[tuple[str, ...] | None, list[An
         pairs = list(clusters)
     else:
         return None, [_cluster(one) for one in clusters]
-    ids = tuple(str(name) for name, _ in pairs)
+    ids = tuple(_person(name, argument) for name, _ in pairs)
     _check_once(ids, argument)
     return ids, [_cluster(one) for _, one in pairs]
 
@@ -129,7 +130,7 @@ def _ids(samples: Any) -> tuple[str, ...] | None:
             f"must be the list of the people's ids, not {type(samples).__name__}; "
             "pass them in a list, or how many people there are",
         )
-    ids = tuple(str(one) for one in samples)
+    ids = tuple(_person(one, "samples") for one in samples)
     _check_once(ids, "samples")
     return ids
 
@@ -149,6 +150,14 @@ def _count(samples: Any, rows: tuple[str, ...] | None, argument: str) -> int:
     if count > MOST:
         raise ArgumentError("samples", f"must be at most {MOST:,} people")
     return count
+
+
+def _person(name: Any, argument: str) -> str:
+    found = identity(name)
+    if not found:
+        words = "holds an id that is missing, or neither a text nor a whole number"
+        raise ArgumentError(argument, f"{words}; {WAY_OUT}")
+    return found
 
 
 def _check_once(ids: Sequence[str], argument: str) -> None:

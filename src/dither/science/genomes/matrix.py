@@ -26,6 +26,7 @@ from dither.science.genomes.counts import (
     plain,
 )
 from dither.science.genomes.panel import Panel, known_at
+from dither.science.ids import MANY_DIGITS, identity
 
 __all__ = ["Calls", "Frame", "Matrix"]
 
@@ -73,12 +74,20 @@ class Frame:
         return getattr(self.data, "index", None)
 
     def check(self, roster: Roster) -> None:
-        if self._index is None or type(self._index).__name__ == "RangeIndex":
+        if self._index is None or self._only_numbered(roster):
             _check_rows(roster)
         if self._named(roster):
             _check_columns(self.data.columns, roster)
+            _check_floats(self._index, roster)
         else:
             _check_way(self.data.shape, roster, "people by variants")
+
+    def _only_numbered(self, roster: Roster) -> bool:
+        """Whether its index can name nobody. (Ids that follow each other are an index
+        of this class too, until one is missing.)
+        """
+        numbered = type(self._index).__name__ == "RangeIndex"
+        return numbered and not any(one.isdigit() for one in roster.ids or ())
 
     def _named(self, roster: Roster) -> bool:
         """Whether its index says who the rows are: then how many there are tells how
@@ -154,9 +163,22 @@ def _check_way(shape: Sequence[int], roster: Roster, wanted: str) -> None:
         )
 
 
+def _check_floats(index: Any, roster: Roster) -> None:
+    """Floats merge long ids, and one missing id makes floats of all."""
+    kind = getattr(getattr(index, "dtype", None), "kind", "O")
+    if kind == "f" and any(len(one) > MANY_DIGITS for one in roster.ids or ()):
+        raise ArgumentError(
+            "X",
+            "names people by floats, which merge long ids; read the index as text",
+        )
+
+
 def _check_columns(columns: Any, roster: Roster) -> None:
-    """A frame whose columns are people is held the other way round."""
-    if set(map(str, columns)) & set(roster.ids or ()):
+    """A frame whose columns are people is held the other way round. Columns that are
+    only numbered say nothing.
+    """
+    people = set(roster.ids or ())
+    if any(isinstance(one, str) and identity(one) in people for one in columns):
         raise ArgumentError(
             "X",
             "seems to be held the other way round: its columns are named like people "

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dither.dataset import Dataset
+from dither.dataset import Dataset, Kind, kind_of
 from dither.errors import ArgumentError
 from dither.ledger import Receipt
 from dither.science.graphs.kernels import Edges
@@ -23,6 +23,7 @@ from dither.science.graphs.vertices import Integers, Vertices
 __all__ = ["Reader"]
 
 Columns = tuple[Any, Any]
+TIMES = ("timedelta", "datetime", "duration", "timestamp", "date", "time")
 USUAL = ("source", "target")
 GIVE = (
     "pass a networkx or igraph graph, a scipy.sparse matrix, pairs of ids, an array of "
@@ -169,6 +170,7 @@ def _of_array(graph: Any, ends: Any, declared: Vertices) -> Read:  # noqa: ARG00
             "must be an array of two columns, an edge a row; turn a matrix of "
             "adjacency into scipy.sparse.csr_array(matrix)",
         )
+    _check_kind(graph, declared)
     return lambda receipt: (_plain(graph[:, 0]), _plain(graph[:, 1]))  # noqa: ARG005
 
 
@@ -176,10 +178,12 @@ def _of_pairs(graph: Any, ends: Any, declared: Vertices) -> Read:  # noqa: ARG00
     return lambda receipt: _two_columns(graph)  # noqa: ARG005
 
 
-def _of_frame(graph: Any, ends: Any, declared: Vertices) -> Read:  # noqa: ARG001
+def _of_frame(graph: Any, ends: Any, declared: Vertices) -> Read:
     names = list(graph.column_names if _is_arrow(graph) else graph.columns)
     chosen = _usual_ends(names) if ends is None else list(ends)
     _check_columns(chosen, names)
+    for name in chosen:
+        _check_kind(graph.column(name) if _is_arrow(graph) else graph[name], declared)
     return lambda receipt: (_column(graph, chosen[0]), _column(graph, chosen[1]))  # noqa: ARG005
 
 
@@ -192,7 +196,7 @@ def _usual_ends(names: Sequence[Any]) -> list[Any]:
     raise ArgumentError("ends", f"is missing; pass ends={USUAL}, the columns of ids")
 
 
-def _of_dataset(graph: Any, ends: Any, declared: Vertices) -> Read:  # noqa: ARG001
+def _of_dataset(graph: Any, ends: Any, declared: Vertices) -> Read:
     if ends is None:
         raise ArgumentError("ends", 'is missing; pass ends=("source", "target")')
     if not graph.single:
@@ -209,6 +213,8 @@ def _of_dataset(graph: Any, ends: Any, declared: Vertices) -> Read:  # noqa: ARG
             "have bounds, and ids beyond them would count as those at the bounds; "
             "declare no bounds for columns of ids",
         )
+    if any(one.kind is Kind.REALS for one in facts):
+        declared.check_floats()
     if facts[0].table != facts[1].table:
         raise ArgumentError("ends", "must be columns of one table: an edge is a row")
 
@@ -275,6 +281,15 @@ def _column(frame: Any, name: Any) -> Any:
     if column.null_count == 0 and kind.startswith(("int", "uint")):
         return column.to_numpy()
     return column.to_list() if _is_polars(frame) else column.to_pylist()
+
+
+def _check_kind(column: Any, declared: Vertices) -> None:
+    """The type of a column is part of its schema: what cannot hold ids is refused."""
+    if kind_of(column) is Kind.REALS:
+        declared.check_floats()
+    held = str(getattr(column, "dtype", getattr(column, "type", ""))).casefold()
+    if held.startswith(TIMES):
+        raise ArgumentError("graph", "must hold ids as whole numbers or texts")
 
 
 def _plain(column: Any) -> Any:

@@ -4,16 +4,20 @@ the order in which they are declared.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 from itertools import repeat
+from numbers import Complex
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
+from dither.science.ids import EXACT, MANY_DIGITS, identity
 
 __all__ = ["MOST", "Integers", "Vertices"]
 
@@ -24,7 +28,8 @@ MOST = 1 << 26
 memory of one machine (rule R31).
 """
 FARTHEST = 1 << 62
-"""Ids beyond this are looked up as labels."""
+DIGITS = re.compile("-?[0-9]{1,18}", re.ASCII)
+"""Ids that are compared as 64-bit integers."""
 VIEWS = ("_nodes", "_atlas", "_graph")
 """Where a view of networkx keeps what it shows."""
 PASS = "pass the public ids of all vertices, or n for the ids 0 to n − 1"
@@ -41,6 +46,8 @@ class Vertices:
     count: int
     ids: tuple[Any, ...] | None = None
     _numbers: Mapping[Any, int] = field(default_factory=dict, repr=False)
+    _keys: Mapping[Any, int] = field(default_factory=dict, repr=False)
+    """By what was declared, and by what that is compared as."""
 
     @classmethod
     def of(cls, vertices: Any, graph: Any = None) -> Vertices:
@@ -73,6 +80,15 @@ class Vertices:
         """The same where a column holds numbers of vertices rather than ids."""
         return _within(np.asarray(column), self.count)
 
+    def check_floats(self) -> None:
+        """Refuse ids that a column of floats may have merged; all of this is public."""
+        if any(len(one) > MANY_DIGITS for one in self._keys if isinstance(one, str)):
+            raise ArgumentError(
+                "graph",
+                "holds ids as floats, which merge long ones; read the columns as text "
+                'or, in pandas, as "Int64"',
+            )
+
     def _of_array(self, column: NDArray[Any]) -> Integers:
         if self.ids is None:
             return _within(column, self.count)
@@ -88,9 +104,9 @@ class Vertices:
         """Sorted ids and their numbers, of the ids that are 64-bit integers."""
         assert self.ids is not None
         pairs = [
-            (one, number)
-            for number, one in enumerate(self.ids)
-            if isinstance(one, int) and -FARTHEST < one < FARTHEST
+            (int(one), number)
+            for one, number in self._keys.items()
+            if isinstance(one, str) and DIGITS.fullmatch(one)
         ]
         ids, places = np.array(pairs, np.int64).reshape(-1, 2).T
         order = np.argsort(ids)
@@ -108,13 +124,19 @@ class Vertices:
             return self._of_array(np.array(labels, np.int64))
         if self.ids is None:
             raise TypeError("not all of them are integers")
-        found = map(self._numbers.get, labels, repeat(-1))
-        return np.fromiter(found, np.int64, len(labels))
+        found = np.fromiter(map(self._numbers.get, labels, repeat(-1)), np.int64)
+        for at in np.flatnonzero(found < 0).tolist():
+            found[at] = self._one(labels[at])
+        return found
 
     def _one(self, label: Any) -> int:
-        if self.ids is None:
-            return _place(label, self.count)
-        return _looked_up(self._numbers, label)
+        try:
+            key = _key(label)
+            if self.ids is None:
+                return _place(key, self.count)
+            return self._keys.get(key, -1)
+        except Exception:  # a label that has no hash is not declared
+            return -1
 
 
 def _count(number: int) -> int:
@@ -139,9 +161,20 @@ def _listed(vertices: Any) -> Vertices:
         ) from None
     if any(one is None or one != one for one in ids):  # noqa: PLR0124
         raise ArgumentError("vertices", "hold a missing id; leave it out")
-    if len(numbers) < len(ids):
-        raise ArgumentError("vertices", "name a vertex twice; name each once")
-    return Vertices(len(ids), ids, numbers)
+    keys = {_key(one): number for number, one in enumerate(ids)}
+    if None in keys:
+        words = "hold an id that is a fraction; pass whole numbers or texts"
+        raise ArgumentError("vertices", words)
+    if len(keys) < len(ids):
+        words = 'name a vertex twice (7, 7.0 and "7" are one); name each once'
+        raise ArgumentError("vertices", words)
+    return Vertices(len(ids), ids, numbers, keys)
+
+
+def _key(label: Any) -> Any:
+    """What an id is compared as: its canonical form or, for a tuple or the like, itself."""
+    known = isinstance(label, str | bytes | Complex | Decimal | np.number | np.bool_)
+    return identity(label) if known else label
 
 
 def _as_list(ids: Any) -> Iterable[Any]:
@@ -177,7 +210,7 @@ def _whole(column: NDArray[Any]) -> Integers:
     if column.dtype.kind == "f":
         wide = column.astype(np.float64) if column.dtype.itemsize < 8 else column
         with np.errstate(all="ignore"):
-            good = (np.floor(wide) == wide) & (np.abs(wide) < FARTHEST)
+            good = (np.floor(wide) == wide) & (np.abs(wide) < EXACT)
             found: Integers = np.where(good, wide, -FARTHEST).astype(np.int64)
         return found
     if column.dtype == np.uint64:
@@ -186,24 +219,12 @@ def _whole(column: NDArray[Any]) -> Integers:
     return column.astype(np.int64, copy=False)
 
 
-def _place(label: Any, count: int) -> int:
-    """The number that a label is, if it is one."""
-    try:
-        # a long number is not turned into an integer, which could take for ever
-        if isinstance(label, str | bytes) or not 0 <= label < count:
-            return -1
-        number = int(label)
-        good = number == label
-    except Exception:  # whatever a label is, it must not raise
+def _place(key: Any, count: int) -> int:
+    """The number that a key is, if it is one of a vertex."""
+    if not isinstance(key, str) or not DIGITS.fullmatch(key):
         return -1
-    return number if good else -1
-
-
-def _looked_up(numbers: Mapping[Any, int], label: Any) -> int:
-    try:
-        return numbers.get(label, -1)
-    except Exception:  # a label that has no hash is not declared
-        return -1
+    number = int(key)
+    return number if 0 <= number < count else -1
 
 
 def group_numbers(vertices: Vertices, groups: Any) -> tuple[tuple[Any, ...], Integers]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.dataset import Dataset, Kind, kind_of
+from dither.dataset import ColumnFacts, Dataset, Kind, kind_of
 from dither.errors import ArgumentError
 from dither.ledger import Receipt
 from dither.mechanisms.values import real
@@ -24,6 +24,8 @@ __all__ = ["Points", "Source", "source_of"]
 
 Reals = NDArray[np.float64]
 
+LONGEST = 64
+"""Characters of a coordinate that is written out."""
 WAY_OUT = (
     "pass an array of (x, y) rows, a pair of columns (lon, lat), a frame with x= and "
     "y=, a GeoDataFrame or a dataset"
@@ -78,12 +80,13 @@ def _dataset(
     known = [one.name for one in dataset.catalogue.private]
     if table not in known and (table is not None or len(known) > 1):
         raise ArgumentError("table", f"must be one of {', '.join(known)}")
-    for argument, name in zip("xy", names, strict=True):
-        _check_column(dataset, argument, name, table)
+    pairs = zip("xy", names, strict=True)
+    facts = [_check_column(dataset, argument, name, table) for argument, name in pairs]
+    columns = [one.column for one in facts]
 
     def read(receipt: Receipt | None) -> Points:
-        rows = dataset.fetch(names, table=table, receipt=receipt)
-        across, up = (floats(rows.columns[name]) for name in names)
+        rows = dataset.fetch(columns, table=table, receipt=receipt)
+        across, up = (floats(rows.columns[name]) for name in columns)
         return Points(across, up, rows.owners)
 
     return Source(read, not dataset.single, None, dataset)
@@ -91,10 +94,10 @@ def _dataset(
 
 def _check_column(
     dataset: Dataset, argument: str, name: str, table: str | None
-) -> None:
+) -> ColumnFacts:
     """That there is such a column, declared to hold numbers."""
     facts = dataset.facts.get(f"{table}.{name}") or dataset.facts.get(name)
-    if facts is None:
+    if facts is None or table not in (None, facts.table):
         listed = ", ".join(map(repr, dataset.facts))
         words = f"there is no column {name!r}; there are {listed}"
         raise ArgumentError(argument, words)
@@ -102,6 +105,7 @@ def _check_column(
         raise ArgumentError(
             argument, f"column {name!r} does not hold numbers; name one that does"
         )
+    return facts
 
 
 def _named(argument: str, name: str | None) -> str:
@@ -289,9 +293,14 @@ def _floats(column: Any) -> Reals:
 
 
 def _number(item: Any) -> float:
-    if item is None or isinstance(item, str | bytes | bool):
+    """One coordinate. A text that is a number counts as that: one odd text among numbers
+    makes texts of them all.
+    """
+    if item is None or isinstance(item, bool):
         return np.nan
     try:
+        if isinstance(item, str | bytes):
+            return float(item) if len(item) <= LONGEST else np.nan
         return float(real(item))
     except Exception:  # a number of some class that turns out to be none
         return np.nan
