@@ -314,8 +314,9 @@ def test_what_trees_do_not_take():
         maps.heatmap(scattered(10), epsilon=1, expect=100, **ask)
     with pytest.raises(ArgumentError, match="error"):
         maps.heatmap(scattered(10), error=5, **ask)
-    with pytest.raises(ArgumentError, match="epsilon"):
-        maps.heatmap(scattered(10), epsilon=1e-20, **ask)
+    for epsilon in (1e-20, 5e-17, 1e-310):  # 5e-17 is too small for the tree alone
+        with pytest.raises(ArgumentError, match="noise"):
+            maps.heatmap(scattered(10), epsilon=epsilon, **ask)
     with pytest.raises(ArgumentError, match="cells"):
         maps.heatmap(scattered(10), epsilon=1, cells=10**9, **ask)
 

@@ -12,8 +12,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from dither.errors import ArgumentError
 from dither.noise import discrete_laplace
-from dither.noise.shapes import check_scale
+from dither.noise.shapes import LARGEST_SCALE
 from dither.privacy.numbers import at_most, float_up
 from dither.science.maps.counting import Held
 from dither.science.maps.grids import MOST, WIDEST, Grid
@@ -51,7 +52,11 @@ class PrivTree:
     points: int
 
     def __post_init__(self) -> None:
-        check_scale("epsilon", self.scale)
+        if self.scale > LARGEST_SCALE:
+            raise ArgumentError(
+                "epsilon",
+                "is too small: the noise would not fit 64-bit integers; ask for more",
+            )
 
     @cached_property
     def scale(self) -> float:
