@@ -19,6 +19,8 @@ from dither.privacy import Unit
 from dither.question import Question
 from dither.science import maps
 from dither.science.maps.grids import MOST, STEPS, Grid
+from dither.science.maps.intervals import Part, reach
+from dither.science.maps.pieces import pieces_of
 from dither.science.maps.places import place_of
 from dither.science.maps.planning import plan_of
 from dither.science.maps.privtree import PrivTree, deepest
@@ -327,6 +329,7 @@ def test_nothing_is_divided_beyond_an_outline():
     chart = maps.heatmap(
         scattered(20_000), bounds=triangle, crs=None, epsilon=5, method="privtree"
     )
+    assert "<svg" in chart.plot().svg()
     boxes = shapely.box(*chart.partition.borders)
     assert shapely.intersects(triangle, boxes).all()
     assert chart.areas.sum() == pytest.approx(0.5)
@@ -343,6 +346,27 @@ def test_a_map_of_trees_is_released_in_all_forms():
     assert len(chart.to_csv().splitlines()) == len(chart) + 1
     assert len(chart.to_geojson()["features"]) == len(chart)
     assert "<svg" in chart.plot().svg()
+
+
+def test_pictures_show_nodes_that_can_be_seen():
+    spots = np.repeat([[0.31, 0.62]], 3000, axis=0)
+    chart = maps.heatmap(spots, bounds=UNIT, crs=None, epsilon=9, method="privtree")
+    pieces = pieces_of(chart, 0.95)
+    assert (pieces.east - pieces.west).min() == 1 / 128
+    assert pieces.area.sum() == pytest.approx(1)
+    assert pieces.counts.sum() == pytest.approx(chart.value.sum())
+    hot = int(np.argmax(pieces.counts))
+    assert pieces.low[hot] > 2900
+    leaves = int(
+        np.sum(
+            (chart.partition.borders[0] >= pieces.west[hot] - 1e-12)
+            & (chart.partition.borders[2] <= pieces.east[hot] + 1e-12)
+            & (chart.partition.borders[1] >= pieces.south[hot] - 1e-12)
+            & (chart.partition.borders[3] <= pieces.north[hot] + 1e-12)
+        )
+    )
+    law = chart.noises.parts
+    assert pieces.wide[hot] == pytest.approx(2 * reach([Part(1, leaves, law)], 0.95))
 
 
 @pytest.mark.parametrize("name", ["towns", "no points", "all in one cell"])

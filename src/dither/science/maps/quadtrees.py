@@ -5,7 +5,7 @@ root of one, and a node that is divided has four children.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -77,6 +77,15 @@ class Quadtrees(Cells):
     """
 
     divided: tuple[Truths, ...]
+
+    def cut(self, most: int) -> Quadtrees:
+        """The trees down to the last level of at most so many columns and rows."""
+        widest = max(self.grid.across, self.grid.up)
+        level = max((most // widest).bit_length() - 1, 0)
+        if level >= len(self.divided) - 1:
+            return self
+        last = np.zeros_like(self.divided[level])
+        return replace(self, divided=(*self.divided[:level], last))
 
     def _leaves(self) -> Iterator[Nodes]:
         """The leaves of each level."""
