@@ -115,11 +115,12 @@ def test_all_shapes_of_small_trees(fan, depth, epsilon):
     assert worst(tree, fan, depth, 4 if fan == 2 else 3, 1) <= epsilon + SLACK
 
 
+@pytest.mark.parametrize("most", [2, 3])
 @pytest.mark.parametrize("epsilon", [1.0, 4.0])
-def test_all_shapes_for_units_of_two_points(epsilon):
-    """Two points anywhere, in one cell or in two."""
-    assert worst(PrivTree(epsilon, 2), 2, 3, 4, 2) <= epsilon + SLACK
-    assert worst(PrivTree(epsilon, 1), 2, 3, 4, 2) > epsilon
+def test_all_shapes_for_units_of_several_points(epsilon, most):
+    """Points anywhere, in one cell or in several; noise for one point would not do."""
+    assert worst(PrivTree(epsilon, most), 2, 3, 4, most) <= epsilon + SLACK
+    assert worst(PrivTree(epsilon, 1), 2, 3, 4, most) > epsilon
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 4.0])

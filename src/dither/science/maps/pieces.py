@@ -71,9 +71,10 @@ def _seen(release: HeatMap, trees: Quadtrees) -> HeatMap:
     y = ((south + north) / 2 - box.south) / box.height * STEPS
     node = coarse.parts(x.astype(np.int64), y.astype(np.int64))
     if coarse.kept is not None:
-        node = np.searchsorted(coarse.kept, node)
+        # A leaf touches the outline only if its node does, up to floats.
+        node = np.minimum(np.searchsorted(coarse.kept, node), coarse.size - 1)
     value = np.bincount(node, release.value, coarse.size)
-    leaves = np.bincount(node, minlength=coarse.size)
+    leaves = np.maximum(np.bincount(node, minlength=coarse.size), 1)
     spread = SumSpread(value, leaves, release.noises)
     return replace(release, partition=coarse, value=value, spread=spread)
 
