@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dither.release import Release
 from dither.science.maps.fitting import Noises
-from dither.science.maps.grids import Partition
+from dither.science.maps.grids import Cells
 from dither.science.maps.places import Box, Place
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class HeatMap(Release):
     was released.
     """
 
-    partition: Partition = None  # type: ignore[assignment]
+    partition: Cells = None  # type: ignore[assignment]
     noises: Noises = None  # type: ignore[assignment]
 
     @property

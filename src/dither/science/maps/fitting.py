@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dither.science.maps.intervals import Law, Part, reach
 
-__all__ = ["CellSpread", "Noises", "fitted", "whole_ends"]
+__all__ = ["CellSpread", "Noises", "SumSpread", "fitted", "whole_ends"]
 
 ROUNDED = 1e-6
 """More than what floats make of a whole number on the way."""
@@ -94,5 +94,16 @@ class CellSpread:
     def reaches(self, confidence: float) -> Reals:
         """The ± of each cell."""
         kinds, which = np.unique(self.siblings, return_inverse=True)
-        found = [reach(list(self.noises.of_sum(int(n), 1)), confidence) for n in kinds]
+        found = [reach(self._noise(int(n)), confidence) for n in kinds]
         return np.array(found)[which]
+
+    def _noise(self, siblings: int) -> list[Part]:
+        return list(self.noises.of_sum(siblings, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class SumSpread(CellSpread):
+    """The same for sums of all siblings."""
+
+    def _noise(self, siblings: int) -> list[Part]:
+        return list(self.noises.of_sum(siblings, siblings))

@@ -11,6 +11,7 @@ one that is nearer than that to a border may count on either side of it.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,7 +23,18 @@ from dither.science.maps.areas import overlap
 from dither.science.maps.outlines import shapely
 from dither.science.maps.places import Place, System
 
-__all__ = ["BITS", "CHUNK", "MOST", "STEPS", "Grid", "Partition", "raster", "sides"]
+__all__ = [
+    "BITS",
+    "CHUNK",
+    "MOST",
+    "STEPS",
+    "WIDEST",
+    "Cells",
+    "Grid",
+    "Partition",
+    "raster",
+    "sides",
+]
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -73,28 +85,27 @@ class Grid:
 
 
 @dataclass(frozen=True, eq=False)
-class Partition:
-    """The cells of a map: of each cell of the grid, `sides` × `sides` parts. Where the
+class Cells(ABC):
+    """The cells of a map: parts of the cells of a grid, in the grid's order. Where the
     place has an outline, cells that do not touch it are left out.
     """
 
     place: Place
     grid: Grid
-    sides: Integers
 
     @cached_property
+    @abstractmethod
     def begins(self) -> Integers:
         """The first part of each cell of the grid, and the number of all parts."""
-        return np.concatenate([[0], np.cumsum(self.sides * self.sides)])
 
+    @abstractmethod
     def parts(self, x: Integers, y: Integers) -> Integers:
         """The part that each place of the raster lies in."""
-        right, high = x * self.grid.across, y * self.grid.up
-        cell = (high >> BITS) * self.grid.across + (right >> BITS)
-        n = self.sides[cell]
-        column, row = ((right & MASK) * n) >> BITS, ((high & MASK) * n) >> BITS
-        found: Integers = self.begins[cell] + row * n + column
-        return found
+
+    @cached_property
+    @abstractmethod
+    def _all(self) -> tuple[Integers, tuple[Reals, Reals, Reals, Reals]]:
+        """The grid's cell and the borders of every part."""
 
     def counts(self, x: Integers, y: Integers) -> Integers:
         """How many places lie in each cell of the map."""
@@ -104,26 +115,6 @@ class Partition:
             parts[some] = self.parts(x[some], y[some])
         found = np.bincount(parts, minlength=int(self.begins[-1]))
         return found if self.kept is None else found[self.kept]
-
-    @cached_property
-    def _all(self) -> tuple[Integers, tuple[Reals, Reals, Reals, Reals]]:
-        """The grid's cell and the borders of every part."""
-        parent = np.repeat(np.arange(self.grid.size), self.sides * self.sides)
-        n = self.sides[parent]
-        place = np.arange(parent.size) - self.begins[parent]
-        row, column = np.divmod(parent, self.grid.across)
-        box = self.place.box
-        # Both ends by the same formula, so that neighbours share their border.
-        west, east = (
-            box.west
-            + box.width * ((column * n + place % n + end) / (n * self.grid.across))
-            for end in (0, 1)
-        )
-        south, north = (
-            box.south + box.height * ((row * n + place // n + end) / (n * self.grid.up))
-            for end in (0, 1)
-        )
-        return parent, (west, south, east, north)
 
     @cached_property
     def kept(self) -> Integers | None:
@@ -167,12 +158,12 @@ class Partition:
         return int(self.parent.size)
 
     @cached_property
-    def unprojected(self) -> Partition:
+    def unprojected(self) -> Cells:
         """The same cells, their coordinates taken as a plane."""
         if self.place.system.plane:
             return self
         plane = replace(self.place, system=System("a plane"))
-        return Partition(plane, self.grid, self.sides)
+        return replace(self, place=plane)
 
     @cached_property
     def areas(self) -> Reals:
@@ -180,3 +171,41 @@ class Partition:
         if self.place.outline is None:
             return self.place.areas(*self.borders)
         return overlap(self.place, self.borders, self.place.outline)
+
+
+@dataclass(frozen=True, eq=False)
+class Partition(Cells):
+    """Of each cell of the grid, `sides` × `sides` parts."""
+
+    sides: Integers
+
+    @cached_property
+    def begins(self) -> Integers:
+        return np.concatenate([[0], np.cumsum(self.sides * self.sides)])
+
+    def parts(self, x: Integers, y: Integers) -> Integers:
+        right, high = x * self.grid.across, y * self.grid.up
+        cell = (high >> BITS) * self.grid.across + (right >> BITS)
+        n = self.sides[cell]
+        column, row = ((right & MASK) * n) >> BITS, ((high & MASK) * n) >> BITS
+        found: Integers = self.begins[cell] + row * n + column
+        return found
+
+    @cached_property
+    def _all(self) -> tuple[Integers, tuple[Reals, Reals, Reals, Reals]]:
+        parent = np.repeat(np.arange(self.grid.size), self.sides * self.sides)
+        n = self.sides[parent]
+        place = np.arange(parent.size) - self.begins[parent]
+        row, column = np.divmod(parent, self.grid.across)
+        box = self.place.box
+        # Both ends by the same formula, so that neighbours share their border.
+        west, east = (
+            box.west
+            + box.width * ((column * n + place % n + end) / (n * self.grid.across))
+            for end in (0, 1)
+        )
+        south, north = (
+            box.south + box.height * ((row * n + place // n + end) / (n * self.grid.up))
+            for end in (0, 1)
+        )
+        return parent, (west, south, east, north)

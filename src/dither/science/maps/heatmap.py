@@ -53,12 +53,14 @@ def heatmap(
     column or ids): then at most `rows` points of each owner count, which must be said. An adaptive map is
     finer where more points lie, a uniform one equally fine; `cells` or `expect` (a public
     number of points) say how fine, and without them a noisy count of all points does.
+    "privtree" divides cells into four again and again, as deep as the points are dense:
+    for boxes that are empty but for a few places. `cells` are then the first ones.
 
     Guarantee: ε-differential privacy (Laplace noise) or ρ-zero-concentrated (Gaussian)
     for one unit: a site, or an owner with all of its points.
     Why: a point lies in one cell of a partition, so an owner of k kept points moves all
-    counts together by k, in L1 and in L2 (all k may lie in one cell); the parts of the
-    cost add up (docs/proofs/science.md).
+    counts together by k, in L1 and in L2 (all k may lie in one cell); trees are divided
+    by PrivTree for k points; the parts of the cost add up (docs/proofs/science.md).
     Assumes: `bounds`, `cells` and `expect` are public and not read off the data. That no
     owner has more than `rows` points inside matters for the intervals only.
     """

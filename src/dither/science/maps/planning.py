@@ -4,6 +4,7 @@ anything is charged.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,20 +16,21 @@ from numpy.typing import NDArray
 from dither.errors import ArgumentError
 from dither.mechanisms import Additive
 from dither.mechanisms.sums import root_up
-from dither.privacy.numbers import float_up, whole
+from dither.privacy.numbers import at_most, float_down, float_up, whole
 from dither.question import Question
 from dither.science.maps import rules
 from dither.science.maps.counting import Held
 from dither.science.maps.fitting import Noises, fitted
-from dither.science.maps.grids import MOST, Grid, Partition
+from dither.science.maps.grids import MOST, Cells, Grid, Partition
 from dither.science.maps.intervals import Law
 from dither.science.maps.places import Place
+from dither.science.maps.privtree import PrivTree
 
-__all__ = ["METHODS", "Plan", "moved_by", "plan_of"]
+__all__ = ["METHODS", "Plan", "TreePlan", "moved_by", "plan_of"]
 
 Integers = NDArray[np.int64]
 
-METHODS = ("adaptive", "uniform")
+METHODS = ("adaptive", "uniform", "privtree")
 MANY = 10**18
 
 
@@ -83,6 +85,28 @@ class Plan:
         return rule(float(number), self.whole, self.place)
 
 
+@dataclass(frozen=True)
+class TreePlan:
+    """The mechanisms of a map of quadtrees over a public grid: `tree` divides, and
+    `parts` counts the leaves.
+    """
+
+    question: Question
+    place: Place
+    tree: PrivTree
+    parts: Additive
+    grid: Grid
+
+    @property
+    def noises(self) -> Noises:
+        return Noises(None, Law(self.parts))
+
+    def measure(self, points: Held) -> tuple[Cells, Any]:
+        """The leaves, and their counts with noise."""
+        trees = self.tree.grow(self.place, self.grid, points)
+        return trees, self.parts.release(trees.counts(*points))
+
+
 def plan_of(
     question: Question,
     place: Place,
@@ -90,12 +114,50 @@ def plan_of(
     method: str,
     cells: Any,
     expect: int | None,
-) -> Plan:
+) -> Plan | TreePlan:
     """The parts of the cost, and the noise of each."""
     if method not in METHODS:
         names = " or ".join(map(repr, METHODS))
         raise ArgumentError("method", f"must be {names}, not {method!r:.40}")
-    uniform = method == "uniform"
+    if method == "privtree":
+        return _tree_plan(question, place, most, cells, expect)
+    return _grid_plan(question, place, most, method == "uniform", cells, expect)
+
+
+def _tree_plan(
+    question: Question, place: Place, most: int, cells: Any, expect: int | None
+) -> TreePlan:
+    if expect is not None:
+        raise ArgumentError(
+            "expect",
+            "says how fine a grid is, and trees find that out; leave expect out",
+        )
+    roots = rules.ROOTS if cells is None else cells
+    grid = rules.declared_grid(roots, place, rules.FIRST)
+    divides, counts = question.parts(*rules.TREE)
+    (parts,) = _additive((counts,), most)
+    # Who is replaced takes points away and adds as many.
+    points = 2 * most if question.replacing else most
+    tree = PrivTree(_pure(divides), points)
+    return TreePlan(question, place, tree, parts, grid)
+
+
+def _pure(question: Question) -> float:
+    """The ε that costs no more than what was stated: ε²/2 of ρ."""
+    if question.rho is None:
+        return question.epsilon or 0.0
+    square = math.floor(2 * at_most(question.rho) * (1 << 256))
+    return float_down(Fraction(math.isqrt(square), 1 << 128))
+
+
+def _grid_plan(
+    question: Question,
+    place: Place,
+    most: int,
+    uniform: bool,
+    cells: Any,
+    expect: int | None,
+) -> Plan:
     limit = MOST if uniform else rules.FIRST
     grid = None if cells is None else rules.declared_grid(cells, place, limit)
     expected = _expected(expect, cells)

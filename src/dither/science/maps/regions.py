@@ -17,7 +17,7 @@ from dither.errors import ArgumentError
 from dither.release import Release
 from dither.science.maps.areas import overlap
 from dither.science.maps.fitting import Noises, whole_ends
-from dither.science.maps.grids import Partition
+from dither.science.maps.grids import Cells
 from dither.science.maps.intervals import Part, reach
 from dither.science.maps.outlines import is_outline, moved, read_outline, shapely
 from dither.science.maps.places import TURN, Box, Place, box_of
@@ -97,7 +97,7 @@ def summed(
     return Release(what, value, release.sources, spread, notes=release.notes)
 
 
-def shares(partition: Partition, region: Any) -> Reals:
+def shares(partition: Cells, region: Any) -> Reals:
     """The part of each cell's ground that lies in a region."""
     return _parts(partition, _shape(partition.place, region)[0])
 
@@ -121,7 +121,7 @@ def _shape(place: Place, region: Any) -> tuple[Any, float]:
     return shape, size
 
 
-def _parts(partition: Partition, shape: Any) -> Reals:
+def _parts(partition: Cells, shape: Any) -> Reals:
     if isinstance(shape, list):
         zero = np.zeros(partition.size)
         total = sum((_box_shares(partition, box) for box in shape), start=zero)
@@ -150,7 +150,7 @@ def _turned(place: Place, shape: Any) -> Any:
     return package.union_all([one.intersection(box) for one in turns])
 
 
-def _box_shares(partition: Partition, box: Box) -> Reals:
+def _box_shares(partition: Cells, box: Box) -> Reals:
     """Of a box: on the cylinder of equal areas it is a rectangle, as cells are."""
     west, south, east, north = partition.borders
     place = partition.place
@@ -163,7 +163,7 @@ def _box_shares(partition: Partition, box: Box) -> Reals:
     return np.clip(found, 0, 1)
 
 
-def selected(partition: Partition, chosen: NDArray[np.bool_]) -> Integers:
+def selected(partition: Cells, chosen: NDArray[np.bool_]) -> Integers:
     """For each cell of the grid of which some parts were chosen: how many parts it has
     and how many of them; alike ones together, with how often.
     """
