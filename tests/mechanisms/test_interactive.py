@@ -10,6 +10,7 @@ import pytest
 import dither
 from dither.mechanisms import AboveThreshold, ContinualCount
 from dither.mechanisms.interactive import Interactive, charged
+from dither.science import genomes
 
 PROMISE = dither.PureDP(0.6)
 
@@ -66,7 +67,11 @@ def test_steps_are_taken_one_at_a_time():
     assert sorted(seen) == list(range(4000))
 
 
-MECHANISMS = {"ThresholdStream": AboveThreshold, "CountStream": ContinualCount}
+MECHANISMS = {
+    "ThresholdStream": AboveThreshold,
+    "CountStream": ContinualCount,
+    "Beacon": genomes.beacon,
+}
 
 
 def test_each_mechanism_names_what_allows_other_charges_between_its_answers():

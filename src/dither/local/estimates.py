@@ -59,7 +59,9 @@ class Score:
         low, high = (
             (middle + sign * root) / square / found.messages for sign in (-1, 1)
         )
-        return self._exact_where_few(low, high, confidence)
+        low, high = self._exact_where_few(low, high, confidence)
+        # where a value is an exact end, the two are rounded differently
+        return np.minimum(low, self.value), np.maximum(high, self.value)
 
     def _exact_where_few(
         self, low: Reals, high: Reals, confidence: float

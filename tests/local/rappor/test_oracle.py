@@ -329,7 +329,7 @@ def test_permanent_parameters_leave_out_fresh_noise() -> None:
 def test_evidence_of_a_declared_domain(items: int, periods: int) -> None:
     """Unbiased, with the stated variance, also where devices repeat kept answers.
 
-    Means within 6 standard errors, variances within 5.5: a false alarm in a million.
+    Means and variances within 6 standard errors: a false alarm in 20 million.
     """
     oracle = basic(items)
     held = np.repeat(np.arange(items), [30, 50, 20, 0, 0][:items])
@@ -346,7 +346,7 @@ def test_evidence_of_a_declared_domain(items: int, periods: int) -> None:
     variance = (about.null + about.slope * true) / about.gain**2
     error = np.mean(seen, axis=0) - true
     assert (abs(error) < 6 * np.sqrt(variance / len(seen))).all()
-    assert np.var(seen, axis=0) == pytest.approx(variance, rel=0.2)
+    assert np.var(seen, axis=0) == pytest.approx(variance, rel=0.22)
 
 
 def test_values_with_equal_filters_have_noise_of_their_own() -> None:

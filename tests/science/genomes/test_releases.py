@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -109,14 +110,18 @@ def test_other_forms() -> None:
 
 
 def test_a_frequency_of_nobody_is_said() -> None:
+    """A noisy count of nobody seems to be of somebody once in 40 times: here of all
+    nine once in 10^14.
+    """
+    absent = [f"chr9:{at}" for at in range(9)]
     found = genomes.frequencies(
-        cohort(400, 1), panel=["rs0", "chr9:1"], variants=["rs0"], samples=400, rho=50.0
+        cohort(400, 1), panel=["rs0", *absent], variants=["rs0"], samples=400, rho=50.0
     )
-    assert "1 of 2 frequencies may be of nobody" in str(found)
+    assert re.search(r"[1-9] of 10 frequencies may be of nobody", str(found))
     assert "which is ε = " in str(found)
     assert found.called is not None
     assert abs(found.called[0, 0] - 400) < 60
-    assert abs(found.called[0, 1]) < 60
+    assert abs(found.called[0, 1:]).max() < 60
 
 
 def test_a_cluster_is_an_entry_too() -> None:

@@ -65,7 +65,7 @@ def test_places_move_as_far_as_they_should():
     for level in (0.5, 0.95, 0.99):
         held = np.mean(moved <= found.reach(level))
         error = math.sqrt(level * (1 - level) / 20_000)
-        assert level - 5.5 * error < held < level + 0.01 + 5.5 * error
+        assert level - 6 * error < held < level + 0.01 + 6 * error
 
 
 def test_intervals_hold_the_place():
@@ -74,7 +74,7 @@ def test_intervals_hold_the_place():
     )
     low, high = found.interval(0.9)
     held = ((low <= HERE) & (high >= HERE)).all(axis=1).mean()
-    assert held > 0.9 - 5.5 * math.sqrt(0.09 / 2000)
+    assert held > 0.9 - 6 * math.sqrt(0.09 / 2000)
 
 
 def test_distances_on_the_plane_are_never_above_the_ground():

@@ -170,8 +170,8 @@ def beacon(
     answers together, however each variant is chosen after the answers before.
     Why: one person moves each count of carriers by at most 1; the counts of q answers
     together by q in L1 and √q in L2, also where they are chosen one by one (basic and
-    Gaussian composition are adaptive; docs/proofs/science.md). Answers share no hidden
-    noise, so other charges may come between them.
+    Gaussian composition are adaptive; docs/proofs/science.md). Other charges may come
+    between its answers, which share no hidden noise (docs/proofs/filter.md).
     Assumes: as for `frequencies`.
     """
     wanted, roster = Panel.of(panel), Roster.of(None, samples, "samples")
