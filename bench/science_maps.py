@@ -76,7 +76,7 @@ NOTES = (
     "median is taken over 15 maps each. Town: a Gaussian of width 0.008, a twentieth of the "
     "points anywhere, and rectangles in the square of side 0.06 around it. The share of "
     "the cost that divides trees, and the number of roots, were chosen with a look at "
-    "these points too; neighbouring choices do about as well.",
+    "these points too: other points may do worse.",
     "diffprivlib's histogram2d is a uniform grid, here of guideline size. Its noise is "
     "cut at zero, which biases empty cells up and sums with them.",
 )
