@@ -78,8 +78,6 @@ def test_a_picture_can_be_saved(tmp_path: Path) -> None:
     chart = Chart.of("n", ["a"], [1], [None])
     chart.save(tmp_path / "n.svg")
     assert (tmp_path / "n.svg").read_text(encoding="utf-8") == chart.svg()
-    chart.save(tmp_path / "n.png")
-    assert (tmp_path / "n.png").read_bytes() == chart.picture().png()
 
 
 def test_arrays_have_pictures_too() -> None:

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from dither import ArgumentError, MissingExtra
+from dither.chart import Chart
 from dither.picture import Area, Dot, Line, Picture, Rect, Text, shade
 
 SHAPES = (
@@ -40,6 +41,12 @@ def test_png_shows_the_shapes() -> None:
     assert image.getpixel((198, 2)) == (255, 255, 255)
     beneath = [image.getpixel((x, 190)) for x in range(200)]
     assert {(0, 0, 0), (255, 255, 255)} <= set(beneath)  # the dashes and their gaps
+
+
+def test_bars_are_written_as_png_too(tmp_path: Path) -> None:
+    chart = Chart.of("n", ["a"], [1], [None])
+    chart.save(tmp_path / "n.png")
+    assert (tmp_path / "n.png").read_bytes() == chart.picture().png()
 
 
 def test_shades_grow_darker() -> None:
