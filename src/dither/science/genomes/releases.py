@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -27,11 +28,12 @@ Reals = NDArray[np.float64]
 SHOWN = 20
 
 
-class Table(Release):
+class Table(Release, ABC):
     """A release of many numbers that is written down in columns of its own."""
 
+    @abstractmethod
     def _columns(self, confidence: float = 0.95) -> dict[str, Any]:
-        raise NotImplementedError
+        """The columns, by their names."""
 
     def to_pandas(self) -> Any:
         """A pandas frame, with the ends of the intervals."""
