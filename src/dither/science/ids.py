@@ -29,7 +29,7 @@ def identity(value: Any) -> str | None:
     fraction, or of another type.
     """
     if isinstance(value, str):
-        return _of_text(value)
+        return _of_text(str.__str__(value))  # whatever a class of its own says
     if isinstance(value, bytes):
         return _of_text(value.decode("utf-8", "replace"))
     if isinstance(value, Complex | Decimal | np.number | np.bool_):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.noise import random_words
+from dither.science.ids import identity
 
 __all__ = ["canonical", "chosen", "codes_of"]
 
@@ -22,8 +23,6 @@ Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 LONGEST = 1024
-EXACT = 2.0**53
-"""Below this, floats count whole numbers one by one."""
 
 
 def codes_of(owners: Any) -> Integers:
@@ -72,12 +71,8 @@ def canonical(owner: Any) -> str | bytes | int | None:
     A float among other things is an id if it is a whole number. (A column of floats is
     refused: what made integers floats has merged large ones.)
     """
-    if isinstance(owner, float | np.floating):
-        number = float(owner)
-        exact = abs(number) < EXACT and number.is_integer()
-        return str(int(number)) if exact else None
-    if isinstance(owner, str):
-        return str(owner)
+    if isinstance(owner, str | float | np.floating):
+        return identity(owner)
     if isinstance(owner, int | np.integer) and not isinstance(owner, bool):
         # Python refuses to write out more digits than some thousands.
         number = int(owner)
