@@ -1,0 +1,1 @@
+"""Campaigns on the tests of trials, one module for each family."""

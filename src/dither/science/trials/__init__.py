@@ -1,0 +1,36 @@
+"""Clinical trials and other studies of people who have one record each: tests whose
+p-values know of the noise, intervals about the population, and survival.
+
+Sizes of arms are public and declared, so most tests are promises about a person who is
+replaced: open the account as Unit("patient", "replace") from the start.
+"""
+
+from typing import TYPE_CHECKING, NoReturn
+
+from dither.science.trials.asking import PERSON
+from dither.science.trials.holm import Corrected, holm
+from dither.science.trials.planning import power, sample_size
+from dither.science.trials.result import ConfidenceInterval, TrialRelease
+
+__all__ = [
+    "PERSON",
+    "ConfidenceInterval",
+    "Corrected",
+    "TrialRelease",
+    "holm",
+    "power",
+    "sample_size",
+]
+
+NO_T = (
+    "does not exist: a t statistic divides by a spread that one person can bring near 0, "
+    "so no noise is enough for it; use mannwhitneyu (no bounds needed, most power), "
+    "mean_difference (declared bounds), or test_of_tests"
+)
+ABSENT = ("ttest", "ttest_1samp", "ttest_ind", "ttest_rel", "welch", "f_oneway")
+
+if not TYPE_CHECKING:  # type checkers know what is not here
+
+    def __getattr__(name: str) -> NoReturn:
+        words = NO_T if name in ABSENT else f"is not in {__name__}"
+        raise AttributeError(f"{name} {words}", name=name)

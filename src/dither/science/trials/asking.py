@@ -1,0 +1,52 @@
+"""Who pays for a question about a trial, and for which unit and relation (rule R7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dither.dataset import Dataset
+from dither.errors import ArgumentError, UnitMismatch
+from dither.ledger import Account
+from dither.privacy import Unit
+from dither.question import Question
+from dither.science.trials.columns import Given
+
+__all__ = ["PERSON", "need_replace", "question_of"]
+
+PERSON = Unit("person", "replace")  # type: ignore[arg-type]
+
+
+def question_of(what: str, cost: Mapping[str, Any], *data: Given) -> Question:
+    """A question about people who have one record each: the unit is that of their
+    dataset, else that of the account that pays, else one person who is replaced.
+    """
+    budget = cost.get("budget")
+    unit = budget.terms.unit if isinstance(budget, Account) else PERSON
+    return Question.of(what, cost, unit=unit, dataset=_dataset(data))
+
+
+def _dataset(data: tuple[Given, ...]) -> Dataset | None:
+    found = [one.dataset for one in data if one.dataset is not None]
+    if not found:
+        return None
+    if len(found) < len(data) or any(one is not found[0] for one in found):
+        raise ArgumentError(
+            "dataset", "all columns must come from the same dataset, or none of them"
+        )
+    return found[0]
+
+
+def need_replace(question: Question, argument: str, way_out: str) -> None:
+    """Refuse an account under add/remove where public sizes are what the guarantee
+    stands on: if a person can come or go, sizes are not fixed.
+    """
+    if question.replacing:
+        return
+    name = question.unit.name
+    raise UnitMismatch(
+        argument,
+        f"fixed public sizes need neighbours that replace one {name}, and this account "
+        f'is for {question.unit}; open it with Unit("{name}", "replace") from the '
+        f"start, or {way_out}",
+    )

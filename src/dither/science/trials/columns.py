@@ -1,0 +1,213 @@
+"""A study's columns: outcomes as numbers, arms as places in a declared list.
+
+Each record is read by itself, so that one odd record never changes what another counts
+for (rule R1). Nothing is read before the question was paid for.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence, Sized
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.dataset import Dataset
+from dither.errors import ArgumentError
+from dither.mechanisms.values import real
+from dither.question import Paid
+from dither.science.ids import identity
+
+__all__ = [
+    "Codes",
+    "Given",
+    "Integers",
+    "Labels",
+    "Reals",
+    "given",
+    "label",
+    "labels",
+    "listed",
+    "names",
+    "numbers",
+    "together",
+]
+
+Integers = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
+LONGEST = 400
+MOST_LEVELS = 1 << 16
+WAY_OUT = "pass a column: a list, an array, a pandas or Polars series"
+
+
+@runtime_checkable
+class Given(Protocol):
+    """One private column, not yet read."""
+
+    @property
+    def dataset(self) -> Dataset | None:
+        """The dataset whose account pays, if the column is in one."""
+
+    @property
+    def length(self) -> int | None:
+        """How many records a raw column has; None where that is not known."""
+
+    def read(self, paid: Paid) -> Reals:
+        """One number for each person; NaN where the outcome is missing."""
+
+    def items(self, paid: Paid) -> Sequence[Any]:
+        """What the column holds, one item for each person."""
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A column in memory, one record for each person."""
+
+    column: Any
+    dataset: Dataset | None = None
+
+    @property
+    def length(self) -> int | None:
+        return len(self.column)
+
+    def read(self, paid: Paid) -> Reals:  # noqa: ARG002
+        return numbers(self.column)
+
+    def items(self, paid: Paid) -> Sequence[Any]:  # noqa: ARG002
+        return listed(self.column)
+
+
+class Codes(Protocol):
+    """Declared labels of private records, not yet read."""
+
+    @property
+    def dataset(self) -> Dataset | None: ...
+
+    @property
+    def length(self) -> int | None: ...
+
+    def read(self, paid: Paid) -> Integers:
+        """The place of each person's label in the declared list; -1 for none."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A column whose declared labels are all that counts."""
+
+    column: Given
+    among: Sequence[Any]
+
+    @property
+    def dataset(self) -> Dataset | None:
+        return self.column.dataset
+
+    @property
+    def length(self) -> int | None:
+        return self.column.length
+
+    def read(self, paid: Paid) -> Integers:
+        places: dict[str | None, int] = {
+            name: place for place, name in enumerate(names("arms", self.among))
+        }
+        found = [places.get(label(one), -1) for one in self.column.items(paid)]
+        return np.array(found, np.int64)
+
+
+def given(argument: str, data: Any) -> Given:
+    """A column as it comes: one in memory, or one of a dataset."""
+    if isinstance(data, Given):
+        return data
+    if not _is_column(data):
+        kind = type(data).__name__
+        raise ArgumentError(argument, f"is not understood ({kind}); {WAY_OUT}")
+    dtype = getattr(data, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "mMcV":
+        raise ArgumentError(
+            argument, f"holds {dtype}, not numbers or labels; convert it first"
+        )
+    return Raw(data)
+
+
+def _is_column(data: Any) -> bool:
+    if isinstance(data, str | bytes | Mapping) or not isinstance(data, Sized):
+        return False
+    flat = len(getattr(data, "shape", (0,))) == 1
+    return flat and (hasattr(data, "__getitem__") or hasattr(data, "__array__"))
+
+
+def labels(argument: str, data: Any, among: Sequence[Any]) -> Labels:
+    """A column of declared labels, such as arms."""
+    names(argument, among)
+    return Labels(given(argument, data), tuple(among))
+
+
+def names(argument: str, among: Any) -> tuple[str, ...]:
+    """Declared labels in the form in which they are compared (rule R10)."""
+    wrong = isinstance(among, str | bytes | Mapping) or not isinstance(among, Sized)
+    found = () if wrong else tuple(label(one) for one in among)
+    if not found or len(found) > MOST_LEVELS or None in found:
+        raise ArgumentError(
+            argument, 'must be a list of labels, such as ("treatment", "control")'
+        )
+    if len(set(found)) < len(found):
+        raise ArgumentError(argument, "names a label twice")
+    return tuple(str(one) for one in found)
+
+
+def label(item: Any) -> str | None:
+    """A label as it is compared; truths go by their numbers, so a column of 0 and 1 has
+    the labels False and True too.
+    """
+    try:
+        if isinstance(item, bool | np.bool_):
+            return str(int(item))
+        return identity(item)
+    except Exception:  # a class of its own may raise anything
+        return None
+
+
+def together(*columns: Given | Codes) -> None:
+    """Refuse columns in memory that do not go together, person by person."""
+    lengths = {one.length for one in columns if one.length is not None}
+    if len(lengths) > 1:
+        raise ArgumentError(
+            "columns", "must have one record for each person, in the same order"
+        )
+
+
+def listed(column: Any) -> list[Any]:
+    """The items of a column; those that are masked are None."""
+    if isinstance(column, np.ma.MaskedArray):
+        column = np.ma.filled(column.astype(object), None)
+    ways = ("to_pylist", "to_list", "tolist")
+    found = next((getattr(column, way) for way in ways if hasattr(column, way)), None)
+    return list(column) if found is None else list(found())
+
+
+def numbers(column: Any) -> Reals:
+    """One float for each item, NaN for what is no number."""
+    dtype = getattr(column, "dtype", None)
+    plain = isinstance(dtype, np.dtype) and dtype.kind in "biuf" and dtype.itemsize <= 8
+    if plain and not isinstance(column, np.ma.MaskedArray):
+        return np.asarray(column).astype(np.float64)
+    return np.array([number(one) for one in listed(column)], np.float64)
+
+
+def number(item: Any) -> float:
+    """One item as the nearest float. A text that is a number counts as that, because
+    one odd text among numbers can make a reader hold them all as texts.
+    """
+    if isinstance(item, str):
+        return _of_text(str.__str__(item).strip())
+    return real(item)
+
+
+def _of_text(text: str) -> float:
+    if len(text) > LONGEST or NUMBER.fullmatch(text) is None:
+        return math.nan
+    return float(text)

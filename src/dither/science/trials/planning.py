@@ -1,0 +1,68 @@
+"""A study is planned before anything is spent: power and sample size, from public
+numbers alone.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from dither.errors import ArgumentError
+from dither.science.trials.checks import chosen, level
+
+__all__ = ["PLANNERS", "power", "sample_size"]
+
+PLANNERS: dict[str, tuple[str, str]] = {}
+"""The module and function that knows the power of each test."""
+MOST = 1 << 24
+
+
+def power(test: str, **public: Any) -> float:
+    """The probability that a test finds an effect of a stated size:
+    power("mannwhitneyu", effect=0.5, n=100, epsilon=1).
+
+    All of it is computed from what is stated here; no data is read and nothing is
+    spent.
+    """
+    return _planner(test)(**public)
+
+
+def sample_size(test: str, *, power: float = 0.8, **public: Any) -> int:
+    """The fewest people in each arm with which a test reaches a power."""
+    wanted = level(power, "power")
+    if "n" in public:
+        raise ArgumentError("n", "is what sample_size finds; leave it out")
+    planner = _planner(test)
+    high = 2
+    while planner(n=high, **public) < wanted:
+        high *= 2
+        if high > MOST:
+            raise ArgumentError(
+                "power",
+                f"is not reached by {MOST:,} people in each arm; state a larger effect, "
+                "more epsilon, or less power",
+            )
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        reached = planner(n=middle, **public) >= wanted
+        low, high = (low, middle) if reached else (middle, high)
+    return high
+
+
+def _planner(test: Any) -> Callable[..., float]:
+    module, name = PLANNERS[chosen("test", test, tuple(PLANNERS))]
+    found: Callable[..., float] = getattr(import_module(module), name)
+
+    def planned(**public: Any) -> float:
+        try:
+            inspect.signature(found).bind(**public)
+        except TypeError:
+            known = ", ".join(inspect.signature(found).parameters)
+            words = f"of {test} is computed from {known}; state these by name"
+            raise ArgumentError("power", words) from None
+        return found(**public)
+
+    return planned

@@ -1,0 +1,86 @@
+"""What a test of a trial returns: a release with a p-value, in scipy's words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dither.errors import ArgumentError
+from dither.release import Release, Spread
+from dither.science.trials.checks import TWO_SIDED, confidence
+
+__all__ = ["ConfidenceInterval", "TrialRelease", "shown"]
+
+
+class ConfidenceInterval(NamedTuple):
+    """The ends of an interval about the population."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrialRelease(Release):
+    """A private test. `interval()` is about these people: where their own statistic
+    lies. `confidence_interval()` is about the population they come from: it allows for
+    sampling and for noise. `estimand` says of what.
+
+    The p-value, the intervals and all else here follow from the noisy statistic and
+    from what is public.
+    """
+
+    pvalue: float | None = None
+    alternative: str = TWO_SIDED
+    population: Spread | None = None
+    estimand: str = ""
+
+    @property
+    def statistic(self) -> Any:
+        """The noisy statistic."""
+        return self.value
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
+        """The ends between which the population's value lies with this probability
+        over samples and noise.
+        """
+        rate = confidence(confidence_level)
+        if self.population is None:
+            raise ArgumentError(
+                "confidence_interval",
+                f"is not known for {self.what}; interval() is about these people",
+            )
+        low, high = self.population.ends(rate)
+        return ConfidenceInterval(_plain(low), _plain(high))
+
+    def _derived(self, **changes: Any) -> Release:
+        """What is derived has no p-value of its own."""
+        fields = ("what", "value", "sources", "spread", "keys", "notes", "noise")
+        return Release(**({name: getattr(self, name) for name in fields} | changes))
+
+    def _lines(self) -> list[str]:
+        lines = super()._lines()
+        if self.population is not None and not np.ndim(self.value):
+            low, high = self.confidence_interval()
+            named = f"{self.estimand}: " if self.estimand else ""
+            lines.append(f"{named}{low:.4g} to {high:.4g} in the population (95 %)")
+        if self.pvalue is not None:
+            lines.append(f"p {shown(self.pvalue)}, {self.alternative}")
+        return lines
+
+    def __repr__(self) -> str:
+        about = "" if self.pvalue is None else f", p {shown(self.pvalue)}"
+        return f"<{type(self).__name__} {self.what}{about}>"
+
+
+def shown(pvalue: float) -> str:
+    """A p-value as papers print it."""
+    if math.isnan(pvalue):
+        return "unknown"
+    return "< 0.0001" if pvalue < 1e-4 else f"= {pvalue:.2g}"
+
+
+def _plain(end: Any) -> Any:
+    return end if np.ndim(end) else float(end)
