@@ -21,11 +21,12 @@ from dither.science.trials.tulap import Binomial
 
 __all__ = ["LEFT_OUT", "Arm", "Known", "Private", "Steps"]
 
-LEFT_OUT = 1e-3
+LEFT_OUT = 5e-4
 """The probability with which a private size may lie outside of the sizes that a p-value
 is the worst of; it is added to the p-value (Berger & Boos 1994).
 """
 REACH = 25.0
+UNLIKELY = 1e-12
 FINE = 128
 """So many steps are one standard deviation of a law that is held in steps."""
 
@@ -77,7 +78,10 @@ def added(parts: Sequence[tuple[Reals, Reals]], step: float, shift: float) -> St
     for law in laws:
         product = product * np.fft.rfft(law, length)
     found = np.maximum(np.fft.irfft(product, length)[:size], 0.0)
-    return Steps(sum(starts) * step - shift, step, found / found.sum())
+    sums = np.cumsum(found)
+    first, last = np.searchsorted(sums, [UNLIKELY, sums[-1] - UNLIKELY])
+    kept = found[first : last + 1]
+    return Steps((sum(starts) + int(first)) * step - shift, step, kept / kept.sum())
 
 
 def _placed(values: Reals, weights: Reals, step: float) -> tuple[int, Reals]:
@@ -113,7 +117,7 @@ class Arm(ABC):
 class Known(Arm):
     """A noisy count among a public number of people."""
 
-    noisy: float
+    noisy: int
     size: int
     noise: Law
 
@@ -137,17 +141,17 @@ class Private(Arm):
     are.
     """
 
-    yes: float
-    no: float
+    yes: int
+    no: int
     noise: Law
 
     def sizes(self) -> Iterator[int]:
-        """A smallest, a middle and a largest one: all but one in a thousand lie
-        between them.
+        """A smallest and a largest one: all but `LEFT_OUT` lie between them, and a
+        p-value is the worst at one of the two.
         """
         about, width = self.yes + self.no, self._width
-        ends = [max(0, round(about + side * width)) for side in (-1, 0, 1)]
-        yield from sorted(set(ends))
+        ends = {max(1, round(about + side * width)) for side in (-1, 1)}
+        yield from sorted(ends)
 
     @cached_property
     def _width(self) -> int:

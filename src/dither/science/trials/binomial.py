@@ -19,16 +19,14 @@ from dither.science.declared import note
 from dither.science.trials import checks
 from dither.science.trials.arms import Private
 from dither.science.trials.asking import need_replace, question_of
-from dither.science.trials.columns import Given, given, label, labels
 from dither.science.trials.null import Law
+from dither.science.trials.outcomes import MISSING, successes
 from dither.science.trials.proportions import Evidence, Fixed, Open, Population
 from dither.science.trials.result import TrialRelease
 from dither.science.trials.sizes import fit
 from dither.science.trials.tulap import Tulap, uniform
 
 __all__ = ["Proportion", "binomtest"]
-
-MISSING = "a missing outcome, or any other than a success, counts as a failure"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +73,7 @@ def binomtest(
     outcomes.
     """
     against, side = _proportion("p", p), checks.alternative(alternative)
-    column = _successes(outcomes, success)
+    column = successes(outcomes, success)
     question = question_of("proportion", cost, column)
     people = _people(question, n)
     mechanism = question.additive(1, 1)
@@ -106,34 +104,6 @@ def _proportion(argument: str, value: Any) -> float:
     if not 0 <= fraction(argument, value, way_out) <= 1:
         raise ArgumentError(argument, f"must lie between 0 and 1; {way_out}")
     return float(value)
-
-
-@dataclass(frozen=True)
-class _Successes:
-    """Who has the outcome that counts: 1, and 0 for everybody else."""
-
-    column: Given
-    success: float
-
-    @property
-    def dataset(self) -> Any:
-        return self.column.dataset
-
-    @property
-    def length(self) -> int | None:
-        return self.column.length
-
-    def read(self, paid: Paid) -> Any:
-        return np.where(self.column.read(paid) == self.success, 0, -1)
-
-
-def _successes(outcomes: Any, success: Any) -> Any:
-    column = given("outcomes", outcomes)
-    if label(success) is None:
-        raise ArgumentError("success", 'must be one outcome, such as 1 or "yes"')
-    if isinstance(success, int | float | np.number | np.bool_):
-        return _Successes(column, float(success))
-    return labels("outcomes", outcomes, (success,))
 
 
 def _people(question: Question, n: Any) -> int | None:

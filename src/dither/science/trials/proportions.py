@@ -14,7 +14,7 @@ from dither.science.trials.checks import GREATER, LESS, TWO_SIDED
 from dither.science.trials.tulap import Binomial, Tulap, bisect
 from dither.science.trials.unbiased import Unbiased
 
-__all__ = ["Evidence", "Fixed", "Open", "Population"]
+__all__ = ["Evidence", "Fixed", "Open", "Population", "Whole"]
 
 
 class Evidence(ABC):
@@ -81,6 +81,35 @@ class Fixed(Evidence):
         interval could shrink to nothing.
         """
         return Fixed(min(max(self.noisy, 0.0), float(self.n)), self.n, self.tulap)
+
+
+@dataclass(frozen=True)
+class Whole(Evidence):
+    """A noisy count among a public number of people, as it is. Its tests are cautious:
+    what is as likely as what was seen counts in full.
+    """
+
+    noisy: int
+    n: int
+    tulap: Tulap
+
+    def less(self, p: float) -> float:
+        return self._moved(0.5).less(p)
+
+    def greater(self, p: float) -> float:
+        return self._moved(-0.5).greater(p)
+
+    def two_sided(self, p: float) -> float:
+        return 2 * min(self.less(p), self.greater(p))
+
+    def low(self, miss: float) -> float:
+        return self._moved(-0.5).low(miss)
+
+    def high(self, miss: float) -> float:
+        return self._moved(0.5).high(miss)
+
+    def _moved(self, by: float) -> Fixed:
+        return Fixed(self.noisy + by, self.n, self.tulap)
 
 
 @dataclass(frozen=True)

@@ -32,11 +32,13 @@ def uniform() -> float:
     return (uniform_integers(FINEST) + 0.5) / FINEST - 0.5
 
 
-def bisect(holds: Callable[[float], bool], low: float, high: float) -> float:
+def bisect(
+    holds: Callable[[float], bool], low: float, high: float, rounds: int = ROUNDS
+) -> float:
     """The last place before a statement that fails at `low` holds, as it does at
     `high`.
     """
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         middle = (low + high) / 2
         if not low < middle < high:
             break
