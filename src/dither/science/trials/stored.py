@@ -44,6 +44,7 @@ class People:
 
     def __post_init__(self) -> None:
         chosen("keep", self.keep, KEEP)
+        assert self.dataset.catalogue  # columns in memory have none, and say so
         if self.keep != KEEP[0] and self.dataset.single:
             raise ArgumentError(
                 "keep", "has nothing to do: every row of this dataset is a unit"

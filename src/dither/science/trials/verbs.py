@@ -75,6 +75,7 @@ class Study:
 
     def split(self, count: int | None = None) -> tuple[Stored, ...]:
         """The outcome of each arm, in the order of the labels."""
+        self.facts("outcome")
         arms = self.labels("arm")
         if count is not None and len(arms) != count:
             words = f'must be {count}; pass arms=("treatment", "control")'
