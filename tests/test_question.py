@@ -142,3 +142,43 @@ def test_a_share_is_a_share(share: float, delta: float) -> None:
         with found.paying(mechanism.guarantee):
             pass
         assert budget.spent == pytest.approx(share, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("stated", "promised"),
+    [
+        ({"epsilon": 0.5}, PureDP(1.0, unit=EDGE.replacing())),
+        ({"rho": 0.01}, ZeroConcentratedDP(0.04, unit=EDGE.replacing())),
+        ({"share": 0.25}, PureDP(1.0, unit=EDGE.replacing())),
+    ],
+)
+def test_what_comes_or_goes_costs_twice_where_units_are_replaced(
+    stated: dict[str, float], promised: Any
+) -> None:
+    kind = {"delta": 1e-6} if "rho" in stated else {}
+    budget = Budget(epsilon=4, unit=EDGE.replacing(), **kind)
+    question = asked(**stated, budget=budget)
+    with question.paying() as paid:
+        pass
+    assert paid.source.guarantee == promised
+    assert paid.receipt is not None
+    assert paid.receipt.guarantee == promised
+
+
+def test_a_share_of_gaussian_noise_is_converted_too() -> None:
+    budget = Budget(epsilon=4, delta=1e-6, unit=EDGE.replacing())
+    noise = asked(share=1, budget=budget).vector(100, 10)
+    assert isinstance(noise, Gaussian)
+    with asked(share=1, budget=budget).paying(noise.guarantee) as paid:
+        pass
+    assert paid.source.guarantee == noise.guarantee.for_replacement()
+    assert budget.spent > 0.99
+
+
+def test_nothing_converts_back() -> None:
+    budget = Budget(epsilon=4, unit=EDGE)
+    question = Question.of(
+        "count", {"epsilon": 1, "budget": budget}, unit=EDGE.replacing()
+    )
+    with pytest.raises(UnitMismatch), question.paying():
+        pass

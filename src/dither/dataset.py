@@ -6,6 +6,7 @@ verbs are typed here and done in their rooms.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from dither.query.engines.protocol import Engine
     from dither.query.plan.plan import Plan
     from dither.query.preview import Preview
+    from dither.science.trials import TrialRelease
     from dither.table import TableRelease
 
 __all__ = [
@@ -394,6 +396,42 @@ class Dataset:
         sensitivities and noise.
         """
         return self._database.explain_plan(query, cost)
+
+    def trial(
+        self,
+        test: str,
+        *,
+        outcome: str | None = None,
+        arm: str | None = None,
+        arms: Sequence[Any] | None = None,
+        event: str | None = None,
+        baseline: str | None = None,
+        entry: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        keep: str = "one",
+        table: str | None = None,
+        **study: Any,
+    ) -> TrialRelease:
+        """A test of `dither.science.trials` on columns of a private table:
+        `trial("mannwhitneyu", outcome="pain", arm="arm", sizes=(200, 200), epsilon=1)`.
+
+        `arms` are the labels to compare, in this order; those declared as the column's
+        keys if left out. Of several rows of one person a random "one" is kept, or they
+        are reduced to their "mean", "min" or "max" (`keep`); whose rows disagree about
+        the arm counts for nobody. `where={"sex": "f"}` is a subgroup, whose size is
+        private. What else the test takes goes by its own names; its promise is stated
+        there.
+        """
+        ask = importlib.import_module("dither.science.trials.verbs").ask
+        columns = {
+            "outcome": outcome,
+            "arm": arm,
+            "event": event,
+            "baseline": baseline,
+            "entry": entry,
+        }
+        how = {"arms": arms, "keep": keep, "table": table, "where": where}
+        return cast("TrialRelease", ask(self, test, columns | how | study))
 
     # Private rows, for other rooms
 

@@ -84,6 +84,15 @@ class Question:
         return self.unit.relation is Relation.REPLACE
 
     @property
+    def _converts(self) -> bool:
+        """Whether a promise about a unit that comes or goes is charged to an account
+        about one that is replaced: a removal and an addition (rule R7).
+        """
+        if not isinstance(self.account, LedgerAccount) or self.replacing:
+            return False
+        return self.account.terms.unit == self.unit.replacing()
+
+    @property
     def epsilon(self) -> float | None:
         """The ε to spend, where the cost is stated so; None where it is stated as rho."""
         if self.cost.share is not None:
@@ -103,7 +112,8 @@ class Question:
                 "share", "is a share of a budget; pass budget=, or state epsilon"
             )
         if isinstance(self.account, LedgerAccount):
-            return pure_of(part, self.account.terms)
+            bought = pure_of(part, self.account.terms)
+            return bought / 2 if self._converts else bought
         return float_down(part * written(self.account.epsilon))
 
     @property
@@ -162,7 +172,8 @@ class Question:
     def _mu(self) -> float:
         """What Gaussian noise may cost at the account's δ."""
         if self.cost.share is not None and isinstance(self.account, LedgerAccount):
-            return mu_of(part_of(self.cost.share), self.account.terms)
+            bought = mu_of(part_of(self.cost.share), self.account.terms)
+            return bought / 2 if self._converts else bought
         return gaussian_mu(PureDP(self.epsilon or 0.0).epsilon, self.delta)
 
     def for_error(self, sensitivity: float, step: float = 1.0) -> Self:
@@ -184,8 +195,12 @@ class Question:
 
         If the charge is refused, nothing was spent and nothing read. A failure inside
         is counted, and the charge stays.
+
+        An account whose neighbours replace a unit is charged what a promise about one
+        that comes or goes is then worth, and the release says so: 2ε, 2μ or 4ρ.
         """
         promised = self.guarantee if guarantee is None else guarantee
+        promised = promised.for_replacement() if self._converts else promised
         with self._charged(promised) as source, working(self.what):
             yield Paid(source)
 

@@ -227,8 +227,9 @@ def _way_out(other: Unit, mine: Unit) -> str:
     converted (rule R7).
     """
     if other.name == ROW.name != mine.name:
+        replaced = ', "replace"' if mine.relation is Relation.REPLACE else ""
         return (
-            f'pass unit=Unit("{mine.name}") if each {mine.name} has one '
+            f'pass unit=Unit("{mine.name}"{replaced}) if each {mine.name} has one '
             "value; else ask the table in SQL, which limits "
             f"what one {mine.name} counts for"
         )

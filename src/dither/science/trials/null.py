@@ -142,6 +142,9 @@ class GaussianLaw(Law):
 
     @property
     def variance(self) -> float:
+        if self.scale < 2:  # rounding is not uniform there
+            steps, weights = _table(self)
+            return float(steps**2 @ weights)
         return self.scale**2 + 1 / 12
 
     def pmf(self, k: Any) -> Reals:

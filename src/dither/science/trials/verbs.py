@@ -1,0 +1,188 @@
+"""`Dataset.trial`: columns of a table in the places of a test's arrays."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+from dither.dataset import ColumnFacts, Dataset
+from dither.errors import ArgumentError
+from dither.science.trials.checks import chosen
+from dither.science.trials.columns import names
+from dither.science.trials.stored import KEEP, People, Stored
+
+__all__ = ["TESTS", "ask"]
+
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+
+COLUMNS = ("outcome", "arm", "event", "baseline", "entry")
+"""The keywords that name columns."""
+STUDY = ("arms", "keep", "table", "where")
+SIZES = ("sizes", "size", "n")
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a caller said about the columns of a trial."""
+
+    dataset: Dataset
+    named: Mapping[str, str]
+    arms: Any = None
+    keep: str = KEEP[0]
+    table: str | None = None
+    where: Mapping[str, Any] | None = None
+
+    def facts(self, role: str) -> ColumnFacts:
+        """What is public about the column in a role."""
+        name = self.named.get(role)
+        if name is None:
+            words = f'is missing; name the column, such as {role}="{EXAMPLES[role]}"'
+            raise ArgumentError(role, words)
+        return self._found(name)
+
+    def _found(self, name: str) -> ColumnFacts:
+        if self.table is not None and name not in self.dataset.facts:
+            name = f"{self.table}.{name}"
+        return self.dataset[name].facts
+
+    @cached_property
+    def people(self) -> People:
+        where = self._where()
+        tables = {self.facts(role).table for role in self.named}
+        tables |= {one.table for one in where}
+        if len(tables) > 1:
+            raise ArgumentError("table", "must be one: all columns come from one table")
+        return People(
+            self.dataset,
+            tuple(dict.fromkeys(self.facts(role).column for role in self.named)),
+            self.facts("arm").column if "arm" in self.named else None,
+            self.keep,
+            next(iter(tables)),
+            {one.column: label for one, label in where.items()},
+        )
+
+    def _where(self) -> dict[ColumnFacts, Any]:
+        """The labels of a subgroup, by column."""
+        if self.where is None:
+            return {}
+        if not isinstance(self.where, Mapping) or not self.where:
+            raise ArgumentError(
+                "where", 'must be labels by column, such as {"sex": "f"}'
+            )
+        for one in self.where.values():
+            names("where", (one,))
+        return {self._found(name): one for name, one in self.where.items()}
+
+    def column(self, role: str, arm: Any = None) -> Stored:
+        """The column in a role, of all people or of one arm."""
+        return self.people.column(self.facts(role).column, arm)
+
+    def labels(self, role: str) -> tuple[Any, ...]:
+        """The public labels of a column: those stated, else those declared for it."""
+        stated = self.arms if role == "arm" else None
+        found = stated if stated is not None else self.facts(role).keys
+        if found is None:
+            raise ArgumentError(
+                "arms" if role == "arm" else "levels",
+                f"of {self.facts(role).column} are not declared; pass "
+                'arms=("treatment", "control"), or declare the keys of the column',
+            )
+        names("arms", found)
+        return tuple(found)
+
+    def split(self, count: int | None = None) -> tuple[Stored, ...]:
+        """The outcome of each arm, in the order of the labels."""
+        self.facts("outcome")
+        arms = self.labels("arm")
+        if count is not None and len(arms) != count:
+            words = f'must be {count}; pass arms=("treatment", "control")'
+            raise ArgumentError("arms", words)
+        return tuple(self.column("outcome", arm) for arm in arms)
+
+    def bounds(self) -> dict[str, Any]:
+        """The declared bounds of the outcome, if there are any."""
+        found = self.facts("outcome").bounds
+        return {} if found is None else {"bounds": found}
+
+
+EXAMPLES = {
+    "outcome": "pain",
+    "arm": "arm",
+    "event": "died",
+    "baseline": "pain_before",
+    "entry": "entry",
+}
+
+
+def _two(study: Study) -> Call:
+    return study.split(2), {}
+
+
+def _two_bounded(study: Study) -> Call:
+    return study.split(2), study.bounds()
+
+
+def _many(study: Study) -> Call:
+    return study.split(), {}
+
+
+def _before_and_after(study: Study) -> Call:
+    roles = [role for role in ("outcome", "baseline") if role in study.named]
+    return tuple(study.column(role) for role in roles), {}
+
+
+def _one(study: Study) -> Call:
+    return (study.column("outcome"),), {}
+
+
+def _one_bounded(study: Study) -> Call:
+    return (study.column("outcome"),), study.bounds()
+
+
+def _survival(study: Study) -> Call:
+    more: dict[str, Any] = {}
+    if "arm" in study.named:
+        more = {"groups": study.column("arm"), "arms": study.labels("arm")}
+    if "entry" in study.named:
+        more["entry"] = study.column("entry")
+    return (study.column("outcome"), study.column("event")), more
+
+
+ROOM = "dither.science.trials"
+TESTS: dict[str, Callable[[Study], Call]] = {
+    "kaplan_meier": _survival,
+    "kruskal": _many,
+    "mannwhitneyu": _two,
+    "mean_difference": _two_bounded,
+    "median_difference": _two_bounded,
+    "wilcoxon": _before_and_after,
+}
+
+
+def _check_sizes(words: Mapping[str, Any], where: Any) -> None:
+    """A subgroup by a private column has a private size."""
+    stated = [name for name in SIZES if words.get(name) is not None]
+    if where is not None and stated:
+        raise ArgumentError(
+            stated[0],
+            "of a subgroup is private where the column is; leave it out, and take a "
+            "test that needs no sizes",
+        )
+
+
+def ask(dataset: Dataset, test: str, study: Mapping[str, Any]) -> Any:
+    """Run a test on columns of a dataset, which its account pays for."""
+    shape = TESTS[chosen("test", test, tuple(TESTS))]
+    words = dict(study)
+    named = {role: words.pop(role) for role in COLUMNS if words.get(role) is not None}
+    how = {name: words.pop(name) for name in STUDY if name in words}
+    _check_sizes(words, how.get("where"))
+    columns, more = shape(Study(dataset, named, **how))
+    function = getattr(import_module(ROOM), test)
+    known = inspect.signature(function).parameters
+    more = {name: value for name, value in more.items() if name in known}
+    return function(*columns, **(more | words))

@@ -1,0 +1,120 @@
+"""Each record is read by itself."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from dither.errors import ArgumentError
+from dither.privacy import PureDP
+from dither.question import Paid
+from dither.release import Source
+from dither.science.trials.columns import given, labels, names, numbers, together
+
+PAID = Paid(Source(PureDP(1.0)))
+
+
+class Nasty:
+    def __float__(self) -> float:
+        raise RuntimeError("private")
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("private")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("item", "value"),
+    [
+        (1, 1.0),
+        (True, 1.0),
+        (np.int8(-3), -3.0),
+        (2.5, 2.5),
+        ("2.5", 2.5),
+        (" 1e3 ", 1000.0),
+        (Decimal("0.5"), 0.5),
+        (Fraction(1, 4), 0.25),
+        (10**400, np.inf),
+        (-np.inf, -np.inf),
+        (None, np.nan),
+        (pd.NA, np.nan),
+        ("unknown", np.nan),
+        ("nan", np.nan),
+        ("inf", np.nan),
+        ("1_000", np.nan),
+        ("9" * 500, np.nan),
+        (Nasty(), np.nan),
+        (1j, np.nan),
+        ([1, 2], np.nan),
+    ],
+)
+def test_an_odd_record_leaves_the_others_alone(item, value):
+    np.testing.assert_array_equal(numbers([item, 3, 4.5]), [value, 3.0, 4.5])
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [1.0, None, 3.0],
+        ["1", "?", "3"],
+        np.array([1.0, np.nan, 3.0]),
+        np.array([1, "x", 3], dtype=object),
+        np.ma.masked_array([1, 2, 3], [False, True, False]),
+        pd.Series([1, None, 3]),
+        pd.Series([1, None, 3], dtype="Int64"),
+        pd.Series(["1", None, "3"]),
+        pd.Series([1, None, 3], index=[5, 5, 9]),
+        pl.Series([1, None, 3]),
+        pl.Series(["1", "", "3"]),
+    ],
+)
+def test_one_meaning_whatever_holds_the_column(column):
+    np.testing.assert_array_equal(given("x", column).read(PAID), [1, np.nan, 3])
+
+
+@pytest.mark.parametrize(
+    "column",
+    ["pain", 3, None, {"a": 1}, {1, 2}, np.zeros((2, 2)), pd.DataFrame({"a": [1]})],
+)
+def test_what_is_no_column_is_refused(column):
+    with pytest.raises(ArgumentError, match="is not understood"):
+        given("x", column)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [np.array(["2020-01-01"], "M8[D]"), np.array([1j]), np.array([1], "m8[s]")],
+)
+def test_a_type_that_is_no_number_is_refused_by_its_type(column):
+    with pytest.raises(ArgumentError, match="convert it first"):
+        given("x", column)
+
+
+def test_labels_are_places_in_the_declared_list():
+    column = ["drug", "placebo", "Drug", None, 7, Nasty(), "placebo"]
+    found = labels("arm", column, ("drug", "placebo")).read(PAID)
+    assert found.tolist() == [0, 1, -1, -1, -1, -1, 1]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [[0, 1, 1], [0.0, 1.0, 1.0], ["0", "1", "1"], [False, True, True], ["00", 1, "1"]],
+)
+def test_labels_do_not_depend_on_the_type_that_holds_them(column):
+    assert labels("arm", column, (0, 1)).read(PAID).tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("among", [(), "drug", None, (1, "1"), (None, 1), {"a": 1}])
+def test_declared_labels_are_checked(among):
+    with pytest.raises(ArgumentError, match="arms"):
+        names("arms", among)
+
+
+def test_columns_of_different_lengths_do_not_go_together():
+    together(given("x", [1, 2]), given("y", [1, 2]))
+    with pytest.raises(ArgumentError, match="one record for each person"):
+        together(given("x", [1, 2]), given("y", [1, 2, 3]))
