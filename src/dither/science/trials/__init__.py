@@ -8,18 +8,32 @@ replaced: open the account as Unit("patient", "replace") from the start.
 from typing import TYPE_CHECKING, NoReturn
 
 from dither.science.trials.asking import PERSON
+from dither.science.trials.binomial import Proportion, binomtest
+from dither.science.trials.blocks import test_of_tests
+from dither.science.trials.chi2 import ChiSquare, chi2_contingency, chisquare
+from dither.science.trials.comparisons import Comparison
 from dither.science.trials.holm import Corrected, holm
+from dither.science.trials.odds import odds_ratio, risk_difference
 from dither.science.trials.planning import power, sample_size
 from dither.science.trials.result import ConfidenceInterval, TrialRelease
 
 __all__ = [
     "PERSON",
+    "ChiSquare",
+    "Comparison",
     "ConfidenceInterval",
     "Corrected",
+    "Proportion",
     "TrialRelease",
+    "binomtest",
+    "chi2_contingency",
+    "chisquare",
     "holm",
+    "odds_ratio",
     "power",
+    "risk_difference",
     "sample_size",
+    "test_of_tests",
 ]
 
 NO_T = (

@@ -15,11 +15,13 @@ from functools import cached_property
 
 import numpy as np
 
+from dither.mechanisms import Additive
+from dither.release import Ends
 from dither.science.trials.columns import Reals
 from dither.science.trials.null import Law
 from dither.science.trials.tulap import Binomial
 
-__all__ = ["LEFT_OUT", "Arm", "Known", "Private", "Steps"]
+__all__ = ["LEFT_OUT", "Arm", "Known", "Private", "Share", "Steps"]
 
 LEFT_OUT = 5e-4
 """The probability with which a private size may lie outside of the sizes that a p-value
@@ -41,7 +43,7 @@ class Steps:
 
     @cached_property
     def values(self) -> Reals:
-        return self.start + self.step * np.arange(self.weights.size)
+        return self.start + self.step * np.arange(self.weights.size, dtype=np.float64)
 
     @cached_property
     def _sums(self) -> Reals:
@@ -50,13 +52,14 @@ class Steps:
     def below(self, x: Reals) -> Reals:
         """P(Y ≤ x); a number that is equal but for rounding counts."""
         places = np.floor((x - self.start) / self.step + 1e-6) + 1
-        return self._sums[np.clip(places, 0, self.weights.size).astype(np.int64)]
+        inside = np.clip(places, 0, self.weights.size).astype(np.int64)
+        return np.asarray(self._sums[inside])
 
     def above(self, x: Reals) -> Reals:
         """P(Y ≥ x)."""
         places = np.ceil((x - self.start) / self.step - 1e-6)
-        found = self._sums[np.clip(places, 0, self.weights.size).astype(np.int64)]
-        return 1 - found
+        inside = np.clip(places, 0, self.weights.size).astype(np.int64)
+        return np.asarray(1 - self._sums[inside])
 
 
 def noise_of(law: Law) -> tuple[Reals, Reals]:
@@ -92,11 +95,22 @@ def _placed(values: Reals, weights: Reals, step: float) -> tuple[int, Reals]:
     size = int(places.max()) + 2
     found = np.bincount(places, weights * (1 - part), size)
     found += np.bincount(places + 1, weights * part, size)
-    return int(down.min()), found
+    return int(down.min()), found.astype(np.float64)
 
 
 class Arm(ABC):
     """One arm's noisy count."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[int, int]:
+        """The noisy numbers of yes and of no."""
+
+    @property
+    def share(self) -> float:
+        """The noisy proportion of yes."""
+        yes, no = (max(0, one) for one in self.parts)
+        return yes / (yes + no) if yes + no else 0.0
 
     @abstractmethod
     def sizes(self) -> Iterator[int]:
@@ -121,6 +135,10 @@ class Known(Arm):
     size: int
     noise: Law
 
+    @property
+    def parts(self) -> tuple[int, int]:
+        return self.noisy, self.size - self.noisy
+
     def sizes(self) -> Iterator[int]:
         yield self.size
 
@@ -144,6 +162,10 @@ class Private(Arm):
     yes: int
     no: int
     noise: Law
+
+    @property
+    def parts(self) -> tuple[int, int]:
+        return self.yes, self.no
 
     def sizes(self) -> Iterator[int]:
         """A smallest and a largest one: all but `LEFT_OUT` lie between them, and a
@@ -174,3 +196,28 @@ class Private(Arm):
             (p * noise, weights),  # symmetric, so its sign does not matter
         ]
         return added(parts, step, size * p)
+
+
+@dataclass(frozen=True)
+class Share:
+    """Where the share of yes among the people of an arm lies. Where their number is
+    private, both counts hold together (union bound).
+    """
+
+    arm: Arm
+    mechanism: Additive
+
+    def ends(self, confidence: float) -> Ends:
+        yes, no = self.arm.parts
+        if isinstance(self.arm, Known):
+            width = self.mechanism.error(confidence, integer=True)
+            ends = np.clip([yes - width, yes + width], 0, self.arm.size)
+            return tuple((ends / self.arm.size).tolist())
+        width = self.mechanism.error((1 + confidence) / 2, integer=True)
+        return _least(yes, no, width), 1 - _least(no, yes, width)
+
+
+def _least(yes: int, no: int, width: float) -> float:
+    """The least share of yes, if both counts are off by no more."""
+    low, high = max(0.0, yes - width), max(0.0, no + width)
+    return low / (low + high) if low > 0 else 0.0

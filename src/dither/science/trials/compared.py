@@ -5,7 +5,6 @@ that follows from it.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -101,11 +100,12 @@ class Compared:
         """
         none = 0.05 / max(1, *self.arms[0].sizes(), *self.arms[1].sizes())
         ends = np.clip([low, high], none, 1 - none)
-        odds = np.linspace(*np.log(ends / (1 - ends)), GRID)
+        least, most = np.log(ends / (1 - ends)).tolist()
+        odds = np.linspace(least, most, GRID)
         inner = (1 / (1 + np.exp(-odds))).tolist()
-        least = [NONE] if low < none else []
-        most = [1 - NONE] if high > 1 - none else []
-        return [*least, *inner, *most]
+        first = [NONE] if low < none else []
+        last = [1 - NONE] if high > 1 - none else []
+        return [*first, *inner, *last]
 
     @cached_property
     def _ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:

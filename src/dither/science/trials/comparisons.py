@@ -8,8 +8,9 @@ from typing import Any
 
 from dither.errors import ArgumentError
 from dither.release import Ends, Source
-from dither.science.trials.arms import Arm, Known, Private
-from dither.science.trials.checks import TWO_SIDED, alternative as checked
+from dither.science.trials.arms import Share
+from dither.science.trials.checks import TWO_SIDED
+from dither.science.trials.checks import alternative as checked
 from dither.science.trials.compared import Compared, Inverted, evidence_of
 from dither.science.trials.contrasts import DIFFERENCE, ODDS, RATIO, Contrast
 from dither.science.trials.proportions import Population
@@ -80,9 +81,9 @@ class TableTest(TrialRelease):
         arm = counted.arm(counted.design.rows.index(row))
         return TrialRelease(
             what=f"proportion {row}",
-            value=_share(arm),
+            value=arm.share,
             sources=self.sources,
-            spread=_Share(arm, counted),
+            spread=Share(arm, counted.mechanism),
             notes=self.notes,
             population=Population(evidence_of(arm)),
             estimand="proportion",
@@ -108,9 +109,11 @@ def comparison(
     compared = Compared((first, second))
     return Comparison(
         what=contrast.name,
-        value=contrast.of(_share(first), _share(second)),
+        value=contrast.of(first.share, second.share),
         sources=(source,),
-        spread=_Contrasted(contrast, _Share(first, counted), _Share(second, counted)),
+        spread=_Contrasted(
+            contrast, Share(first, counted.mechanism), Share(second, counted.mechanism)
+        ),
         notes=notes,
         pvalue=compared.pvalue(contrast, contrast.null, side),
         alternative=side,
@@ -121,51 +124,13 @@ def comparison(
     )
 
 
-def _parts(arm: Arm) -> tuple[int, int]:
-    if isinstance(arm, Known):
-        return arm.noisy, arm.size - arm.noisy
-    assert isinstance(arm, Private)
-    return arm.yes, arm.no
-
-
-def _share(arm: Arm) -> float:
-    yes, no = (max(0, one) for one in _parts(arm))
-    return yes / (yes + no) if yes + no else 0.0
-
-
-@dataclass(frozen=True)
-class _Share:
-    """Where the share of yes among the people of an arm lies. Where their number is
-    private, both counts hold together (union bound).
-    """
-
-    arm: Arm
-    counted: Counted
-
-    def ends(self, confidence: float) -> Ends:
-        known = isinstance(self.arm, Known)
-        each = confidence if known else (1 + confidence) / 2
-        width = self.counted.mechanism.error(each, integer=True)
-        yes, no = _parts(self.arm)
-        return _least(yes, no, width, known), 1 - _least(no, yes, width, known)
-
-
-def _least(yes: int, no: int, width: float, known: bool) -> float:
-    """The least share: where the size is known, what yes loses no gains."""
-    low, high = max(0.0, yes - width), max(0.0, no + width)
-    if known:
-        size = yes + no
-        return min(low, size) / size
-    return low / (low + high) if low > 0 else 0.0
-
-
 @dataclass(frozen=True)
 class _Contrasted:
     """Where the contrast of these people lies: both shares hold together."""
 
     contrast: Contrast
-    first: _Share
-    second: _Share
+    first: Share
+    second: Share
 
     def ends(self, confidence: float) -> Ends:
         each = (1 + confidence) / 2

@@ -40,7 +40,7 @@ class Successes:
         return self.column.length
 
     def read(self, paid: Paid) -> Integers:
-        return (self.column.read(paid) != self.success).astype(np.int64)
+        return np.asarray(self.column.read(paid) != self.success, np.int64)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,13 @@ from dither.science.trials.checks import chosen, level
 
 __all__ = ["PLANNERS", "power", "sample_size"]
 
-PLANNERS: dict[str, tuple[str, str]] = {}
+PLANNERS: dict[str, tuple[str, str]] = {
+    "binomtest": ("dither.science.trials.plans", "binomial_power"),
+    "chi2_contingency": ("dither.science.trials.plans", "chi2_power"),
+    "odds_ratio": ("dither.science.trials.plans", "odds_power"),
+    "risk_difference": ("dither.science.trials.plans", "odds_power"),
+    "test_of_tests": ("dither.science.trials.plans", "blocks_power"),
+}
 """The module and function that knows the power of each test."""
 MOST = 1 << 24
 

@@ -6,6 +6,7 @@ Without noise they are Pearson's.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +22,10 @@ DRAWS = 4_999
 WORK = 4_000_000
 """So many cells are simulated at most, and at least `FEWEST` tables."""
 FEWEST = 999
+DOUBT = 2.5
+"""So many standard deviations of noise in its total leave it open whether a row or a
+column has anybody in it.
+"""
 
 
 class Squares(ABC):
@@ -35,14 +40,21 @@ class Squares(ABC):
     def drawn(self, like: Reals, count: int) -> Reals:
         """Noisy tables under the null that fits a noisy table best."""
 
+    def alike(self, table: Reals) -> list[Reals]:
+        """Noisy tables that this one could be, as far as the null is concerned."""
+        return [table]
+
 
 def pvalue(squares: Squares, table: Reals, seen: float) -> float:
     """The share of tables under the null whose statistic is as large, this one
-    included: so it is never 0.
+    included: so it is never 0. Of several nulls that could be, the worst.
     """
     count = max(FEWEST, min(DRAWS, WORK // table.size))
-    drawn = squares.statistics(squares.drawn(table, count))
-    return float(1 + np.count_nonzero(drawn >= seen)) / (1 + count)
+    found = 0
+    for like in squares.alike(table):
+        drawn = squares.statistics(squares.drawn(like, count))
+        found = max(found, int(np.count_nonzero(drawn >= seen)))
+    return (1 + found) / (1 + count)
 
 
 @dataclass(frozen=True)
@@ -76,7 +88,7 @@ class Axis:
         """The covariance of unit noise in the deviations."""
         size = self.shares.shape[-1]
         if self.known:  # totals are known, so noise has none in them
-            return np.eye(size) - 1 / size
+            return np.asarray(np.eye(size) - 1 / size)
         apart = self.apart
         return np.asarray(apart @ np.swapaxes(apart, -1, -2))
 
@@ -92,7 +104,7 @@ def shares_of(totals: Reals) -> Reals:
     kept = np.maximum(totals, 0.0)
     whole = kept.sum(axis=-1, keepdims=True)
     even = np.full_like(kept, 1 / kept.shape[-1])
-    return np.divide(kept, whole, out=even, where=whole > 0)
+    return np.asarray(np.divide(kept, whole, out=even, where=whole > 0))
 
 
 def _summed(moved: Reals, variance: Reals) -> Reals:
@@ -144,12 +156,30 @@ class Independence(Squares):
         parts = [draws.multinomial(n, columns.shares, count) for n in self.sizes]
         return with_noise(np.stack(parts, axis=-2), self.law, self.sizes)
 
+    def alike(self, table: Reals) -> list[Reals]:
+        """The table, and the same without rows and columns that noise alone could have
+        filled: shares near 0 are what noise tells least about.
+        """
+        noise = math.sqrt(self.variance)
+        down, across = table.sum(axis=1), table.sum(axis=0)
+        full = across > DOUBT * noise * math.sqrt(down.size)
+        kept = table * (full if full.any() else across == across.max())
+        if self.sizes is None:
+            full = down > DOUBT * noise * math.sqrt(across.size)
+            kept = kept * (full if full.any() else down == down.max())[:, None]
+        if np.array_equal(kept, table):
+            return [table]
+        people = max(table.sum(), 1.0)
+        return [table, kept * (people / kept.sum()) if kept.sum() > 0 else kept]
+
 
 def with_noise(tables: Reals, law: Law, sizes: tuple[int, ...]) -> Reals:
     """Exact tables with noise, brought back to their rows' sizes."""
     if tables.shape[-1] == 2:
         noise = law.draw(tables.shape[:-1])
-        return np.asarray(np.stack([tables[..., 0] + noise, tables[..., 1] - noise], -1), np.float64)
+        return np.asarray(
+            np.stack([tables[..., 0] + noise, tables[..., 1] - noise], -1), np.float64
+        )
     return sized(tables + law.draw(tables.shape), sizes)
 
 

@@ -56,7 +56,7 @@ class Design:
         return len(self.rows), len(self.columns)
 
     @property
-    def _single(self) -> bool:
+    def single(self) -> bool:
         """Whether one count tells all about a row: two columns of a known sum."""
         return self.sizes is not None and len(self.columns) == 2
 
@@ -65,7 +65,7 @@ class Design:
         another; one who comes or goes is in one cell; and where a row is told by one
         count, a person moves it by 1.
         """
-        if self._single or not question.replacing:
+        if self.single or not question.replacing:
             return question.additive(1, 1)
         return question.vector(2, ROOT)
 
@@ -85,11 +85,11 @@ class Design:
             kept = np.nan_to_num(fit(outcomes[rows == row], size), nan=float(last))
             found.append(np.bincount(kept.astype(np.int64), minlength=last + 1))
         table = np.array(found, np.int64)
-        return table[:, 0] if self._single else table.ravel()
+        return table[:, 0] if self.single else table.ravel()
 
     def table(self, noisy: Integers) -> Integers:
         """Noisy counts in rows and columns."""
-        if not self._single:
+        if not self.single:
             return noisy.reshape(self.shape)
         rest = np.array(self.sizes, np.int64) - noisy
         return np.stack([noisy, rest], axis=1)
@@ -106,6 +106,13 @@ class Counted:
     @cached_property
     def law(self) -> Law:
         return Law.of(self.mechanism)
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise in each cell of `fitted`, as `squares` counts it:
+        where one count tells a row, both of its cells have all of that count's noise.
+        """
+        return self.law.variance * (2 if self.design.single else 1)
 
     @cached_property
     def fitted(self) -> Reals:

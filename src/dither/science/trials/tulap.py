@@ -88,12 +88,14 @@ class Binomial:
         """Probabilities after the mode, as multiples of that of the mode."""
         k = np.arange(mode + 1, last + 1, dtype=np.float64)
         with np.errstate(under="ignore"):
-            return np.cumprod((self.n - k + 1) / k * (self.p / (1 - self.p)))
+            found = np.cumprod((self.n - k + 1) / k * (self.p / (1 - self.p)))
+        return np.asarray(found, np.float64)
 
     def _downwards(self, mode: int, first: int) -> Reals:
         k = np.arange(mode, first, -1, dtype=np.float64)
         with np.errstate(under="ignore"):
-            return np.cumprod(k / (self.n - k + 1) * ((1 - self.p) / self.p))
+            found = np.cumprod(k / (self.n - k + 1) * ((1 - self.p) / self.p))
+        return np.asarray(found, np.float64)
 
     @property
     def weights(self) -> Reals:

@@ -47,10 +47,13 @@ class Unbiased:
 
     def _drawn(self, cut: float) -> float:
         """The covariance of the count with being beyond a cut. It rises to a top and
-        falls again; the covariance with being under the cut is its negative.
+        falls again; the covariance with being under the cut is its negative, which
+        keeps its digits where the cut is low.
         """
         moved = self.counts.values - self.centre
-        return self.counts.mean(moved * self.tulap.below(self.counts.values - cut))
+        if cut >= self.centre:
+            return self.counts.mean(moved * self.tulap.below(self.counts.values - cut))
+        return -self.counts.mean(moved * self.tulap.below(cut - self.counts.values))
 
     def _top(self) -> float:
         spread = 2 + math.sqrt(self.centre * (1 - self.counts.p)) + self._noise
