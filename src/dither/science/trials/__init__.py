@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from dither.science.trials.asking import PERSON
 from dither.science.trials.holm import Corrected, holm
+from dither.science.trials.mannwhitney import MannWhitney, mannwhitneyu
 from dither.science.trials.planning import power, sample_size
 from dither.science.trials.result import ConfidenceInterval, TrialRelease
 
@@ -16,8 +17,10 @@ __all__ = [
     "PERSON",
     "ConfidenceInterval",
     "Corrected",
+    "MannWhitney",
     "TrialRelease",
     "holm",
+    "mannwhitneyu",
     "power",
     "sample_size",
 ]
