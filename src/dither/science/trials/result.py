@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -77,9 +76,7 @@ class TrialRelease(Release):
 
 def shown(pvalue: float) -> str:
     """A p-value as papers print it."""
-    if math.isnan(pvalue):
-        return "unknown"
-    return "< 0.0001" if pvalue < 1e-4 else f"= {pvalue:.2g}"
+    return f"= {pvalue:.2g}"
 
 
 def _plain(end: Any) -> Any:

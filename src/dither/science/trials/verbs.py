@@ -21,6 +21,8 @@ Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 COLUMNS = ("outcome", "arm", "event", "baseline", "entry")
 """The keywords that name columns."""
+STUDY = ("arms", "keep", "table", "where")
+SIZES = ("sizes", "size", "n")
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Study:
     arms: Any = None
     keep: str = KEEP[0]
     table: str | None = None
+    where: Mapping[str, Any] | None = None
 
     def facts(self, role: str) -> ColumnFacts:
         """What is public about the column in a role."""
@@ -39,13 +42,18 @@ class Study:
         if name is None:
             words = f'is missing; name the column, such as {role}="{EXAMPLES[role]}"'
             raise ArgumentError(role, words)
+        return self._found(name)
+
+    def _found(self, name: str) -> ColumnFacts:
         if self.table is not None and name not in self.dataset.facts:
             name = f"{self.table}.{name}"
         return self.dataset[name].facts
 
     @cached_property
     def people(self) -> People:
+        where = self._where()
         tables = {self.facts(role).table for role in self.named}
+        tables |= {one.table for one in where}
         if len(tables) > 1:
             raise ArgumentError("table", "must be one: all columns come from one table")
         return People(
@@ -54,7 +62,20 @@ class Study:
             self.facts("arm").column if "arm" in self.named else None,
             self.keep,
             next(iter(tables)),
+            {one.column: label for one, label in where.items()},
         )
+
+    def _where(self) -> dict[ColumnFacts, Any]:
+        """The labels of a subgroup, by column."""
+        if self.where is None:
+            return {}
+        if not isinstance(self.where, Mapping) or not self.where:
+            raise ArgumentError(
+                "where", 'must be labels by column, such as {"sex": "f"}'
+            )
+        for one in self.where.values():
+            names("where", (one,))
+        return {self._found(name): one for name, one in self.where.items()}
 
     def column(self, role: str, arm: Any = None) -> Stored:
         """The column in a role, of all people or of one arm."""
@@ -75,6 +96,7 @@ class Study:
 
     def split(self, count: int | None = None) -> tuple[Stored, ...]:
         """The outcome of each arm, in the order of the labels."""
+        self.facts("outcome")
         arms = self.labels("arm")
         if count is not None and len(arms) != count:
             words = f'must be {count}; pass arms=("treatment", "control")'
@@ -141,12 +163,24 @@ TESTS: dict[str, Callable[[Study], Call]] = {
 }
 
 
+def _check_sizes(words: Mapping[str, Any], where: Any) -> None:
+    """A subgroup by a private column has a private size."""
+    stated = [name for name in SIZES if words.get(name) is not None]
+    if where is not None and stated:
+        raise ArgumentError(
+            stated[0],
+            "of a subgroup is private where the column is; leave it out, and take a "
+            "test that needs no sizes",
+        )
+
+
 def ask(dataset: Dataset, test: str, study: Mapping[str, Any]) -> Any:
     """Run a test on columns of a dataset, which its account pays for."""
     shape = TESTS[chosen("test", test, tuple(TESTS))]
     words = dict(study)
     named = {role: words.pop(role) for role in COLUMNS if words.get(role) is not None}
-    how = {name: words.pop(name) for name in ("arms", "keep", "table") if name in words}
+    how = {name: words.pop(name) for name in STUDY if name in words}
+    _check_sizes(words, how.get("where"))
     columns, more = shape(Study(dataset, named, **how))
     function = getattr(import_module(ROOM), test)
     known = inspect.signature(function).parameters

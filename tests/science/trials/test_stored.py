@@ -1,0 +1,158 @@
+"""People in a table: one record each, by a stated rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dither
+from dither import ArgumentError, Budget, Dataset, Unit
+from dither.question import Question
+from dither.science.trials.stored import People
+from dither.science.trials.verbs import Study
+
+PATIENT = Unit("patient", "replace")
+ROWS = [
+    ("p1", "drug", 3.0),
+    ("p2", "placebo", 5.0),
+    ("p3", "drug", None),
+    ("p1", "drug", 7.0),
+    ("p4", "drug", 1.0),
+    ("p4", "placebo", 2.0),  # in both arms
+    ("p5", "other", 9.0),
+]
+
+
+def opened(rows: list[tuple[Any, ...]] = ROWS, **more: Any) -> Any:
+    frame = pd.DataFrame(rows, columns=["patient", "arm", "pain"])
+    return dither.open(
+        frame,
+        unit=PATIENT,
+        bounds={"pain": (0, 10)},
+        keys={"arm": ["drug", "placebo"]},
+        rows=3,
+        budget=5.0,
+        ledger=":memory:",
+        table="visits",
+        **more,
+    )
+
+
+def read(data: Any, keep: str, arm: str | None) -> list[float]:
+    people = People(data, ("pain", "arm"), "arm", keep)
+    with Question.of("test", {"epsilon": 0.1}, dataset=data).paying() as paid:
+        return sorted(people.column("pain", arm).read(paid).tolist())
+
+
+@pytest.mark.parametrize(
+    ("keep", "drug"), [("mean", [5.0]), ("min", [3.0]), ("max", [7.0])]
+)
+def test_several_rows_are_reduced_by_the_rule(keep, drug):
+    found = read(opened(), keep, "drug")
+    assert [one for one in found if not np.isnan(one)] == drug
+    assert len(found) == 2  # a missing outcome stays one
+    assert read(opened(), keep, "placebo") == [5.0]
+
+
+def test_one_row_is_kept_by_chance():
+    data = opened()
+    kept = {
+        one for _ in range(40) for one in read(data, "one", "drug") if not np.isnan(one)
+    }
+    assert kept == {3.0, 7.0}  # one of both is missed once in 5e11 runs
+
+
+def test_without_arm_everybody_counts():
+    people = People(opened(), ("pain",), None, "max")
+    data = people.dataset
+    with Question.of("test", {"epsilon": 0.1}, dataset=data).paying() as paid:
+        assert len(people.column("pain").read(paid)) == 5
+
+
+def test_it_is_read_once_for_each_charge(monkeypatch):
+    data = opened()
+    calls = []
+    plain = Dataset.fetch
+    monkeypatch.setattr(
+        Dataset, "fetch", lambda *a, **k: calls.append(1) or plain(*a, **k)
+    )
+    people = People(data, ("pain", "arm"), "arm")
+    for _ in range(2):
+        with Question.of("test", {"epsilon": 0.1}, dataset=data).paying() as paid:
+            people.column("pain", "drug").read(paid)
+            people.column("pain", "placebo").read(paid)
+    assert len(calls) == 2
+
+
+def test_a_subgroup_is_those_who_have_the_label():
+    data = opened()
+    people = People(data, ("pain",), None, "max", where={"arm": "drug"})
+    with Question.of("test", {"epsilon": 0.1}, dataset=data).paying() as paid:
+        found = people.column("pain").read(paid)
+    assert sorted(found.tolist())[0] == 7.0
+    assert found.size == 2  # not the one whose rows disagree
+
+
+@pytest.mark.parametrize("where", [{}, "arm", {"arm": None}, {"side": "left"}])
+def test_a_subgroup_must_be_named(where):
+    data = opened()
+    with pytest.raises(ArgumentError, match=r"where|column"):
+        data.trial("kruskal", outcome="pain", arm="arm", where=where, epsilon=1)
+    assert data.account.spent == 0
+
+
+def test_the_size_of_a_subgroup_is_private():
+    data = opened()
+    with pytest.raises(ArgumentError, match="of a subgroup is private"):
+        data.trial(
+            "mannwhitneyu",
+            outcome="pain",
+            arm="arm",
+            where={"arm": "drug"},
+            sizes=(3, 3),
+            epsilon=1,
+        )
+    assert data.account.spent == 0
+
+
+def test_rows_without_an_owner_count_for_nobody():
+    rows = [*ROWS, (None, "placebo", 4.0)]
+    assert read(opened(rows), "one", "placebo") == [5.0]
+
+
+@pytest.mark.parametrize(
+    ("words", "match"),
+    [
+        ({"named": {}}, "outcome: is missing"),
+        ({"named": {"outcome": "nausea"}}, "there is no column"),
+        ({"named": {"outcome": "pain"}}, "arm: is missing"),
+        (
+            {"named": {"outcome": "pain", "arm": "pain"}},
+            "arms: of pain are not declared",
+        ),
+        ({"named": {"outcome": "pain", "arm": "arm"}, "keep": "last"}, "keep"),
+        ({"named": {"outcome": "pain", "arm": "arm"}, "arms": ("drug",)}, "must be 2"),
+        ({"named": {"outcome": "pain", "arm": "arm"}, "arms": "drug"}, "arms"),
+    ],
+)
+def test_a_bad_question_is_refused_and_costs_nothing(words, match):
+    data = opened()
+    with pytest.raises(ArgumentError, match=match):
+        Study(data, **words).split(2)
+    assert data.account.spent == 0
+
+
+def test_columns_in_memory_are_refused_before_the_charge():
+    budget = Budget(epsilon=1, unit=PATIENT)
+    data = Dataset.of({"pain": [1, 2], "arm": [0, 1]}, unit=PATIENT, account=budget)
+    with pytest.raises(ArgumentError, match=r"dither\.open"):
+        Study(data, {"outcome": "pain", "arm": "arm"}, arms=(0, 1)).split(2)
+    assert budget.spent == 0
+
+
+def test_an_unknown_test_is_refused():
+    with pytest.raises(ArgumentError, match="mannwhitneyu"):
+        opened().trial("ttest", outcome="pain", arm="arm", epsilon=1)
