@@ -52,7 +52,7 @@ def gradients(table: LifeTable, arm: int) -> Reals:
     first = np.minimum.outer(bins, bins)
     censored = stays[first + 1] - falls[first]
     deaths = stays[np.minimum.outer(bins + 1, bins)] - falls[first]
-    return curve[:, None] * np.concatenate([deaths, censored], axis=1)
+    return np.asarray(curve[:, None] * np.hstack([deaths, censored]))
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,9 @@ class Bands:
 
     def of_table(self, confidence: float) -> Ends:
         """Ends that hold the curve of the exact cells."""
-        # noise comes in whole steps, so half of one may lie on the border
-        step = np.abs(self._gradients).max(axis=2) / 2
+        # noise comes in whole steps, and one may lie on the border
+        half = min(0.5, 5 * float(np.sqrt(self.table.variance)))
+        step = half * np.abs(self._gradients).max(axis=2)
         width = self._reach(confidence) * np.sqrt(self.noise) + step
         middle = np.clip(self.table.unbiased, 0.0, 1.0)
         return self._closed(middle - width, middle + width)
@@ -140,7 +141,11 @@ class Pointwise:
     bands: Bands
     population: bool = False
 
-    def ends(self, confidence: float) -> tuple[Any, Any]:
+    def by_arm(self, confidence: float) -> Ends:
+        """A row for each arm."""
         find = self.bands.of_population if self.population else self.bands.of_table
-        low, high = find(confidence)
+        return find(confidence)
+
+    def ends(self, confidence: float) -> tuple[Any, Any]:
+        low, high = self.by_arm(confidence)
         return low.ravel(), high.ravel()

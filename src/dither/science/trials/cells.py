@@ -5,6 +5,7 @@ or censored.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,11 @@ from dither.privacy.numbers import fraction
 from dither.science.trials.columns import Integers, Reals
 from dither.science.trials.sizes import fit
 
-__all__ = ["MOST_CELLS", "counted", "edges_of", "placed"]
+__all__ = ["MOST_BINS", "MOST_CELLS", "counted", "edges_of", "placed"]
 
-MOST_CELLS = 1_000_000
+MOST_BINS = 500
+MOST_CELLS = 100_000
+MOST_TIME = 10**300
 WAY_OUT = "pass times that rise from the start, such as (0, 4, 8, 12)"
 
 
@@ -25,12 +28,20 @@ def edges_of(edges: Any) -> tuple[float, ...]:
     listed = isinstance(edges, Sequence) and not isinstance(edges, str | bytes)
     if not listed and not hasattr(edges, "tolist"):
         raise ArgumentError("edges", f"must be a list of times; {WAY_OUT}")
-    found = tuple(float(fraction("edges", one, WAY_OUT)) for one in list(edges))
-    if len(found) < 2:
-        raise ArgumentError("edges", f"must be two times or more; {WAY_OUT}")
-    if any(late <= early for early, late in zip(found, found[1:], strict=False)):
+    found = tuple(_time(one) for one in list(edges))
+    if not 2 <= len(found) <= MOST_BINS + 1:
+        words = f"must be 2 to {MOST_BINS + 1} times; {WAY_OUT}"
+        raise ArgumentError("edges", words)
+    if any(late <= early for early, late in pairwise(found)):
         raise ArgumentError("edges", f"must rise; {WAY_OUT}")
     return found
+
+
+def _time(value: Any) -> float:
+    exact = fraction("edges", value, WAY_OUT)
+    if abs(exact) > MOST_TIME:
+        raise ArgumentError("edges", f"are too large for times; {WAY_OUT}")
+    return float(exact)
 
 
 def placed(time: Reals, event: Reals, edges: Sequence[float]) -> Reals:

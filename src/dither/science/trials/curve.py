@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -48,6 +48,10 @@ class LifeTable:
             cells[:, :bins], cells[:, bins : 2 * bins], variance, sizes is not None
         )
 
+    def arms(self, places: slice | list[int]) -> LifeTable:
+        """The same for some of the arms."""
+        return replace(self, deaths=self.deaths[places], censored=self.censored[places])
+
     @property
     def bins(self) -> int:
         return int(self.deaths.shape[1])
@@ -63,7 +67,7 @@ class LifeTable:
         """The standard deviation of the noise on the number at risk, by bin."""
         later = 2.0 * np.arange(self.bins, 0, -1)
         shared = later**2 / (2 * self.bins + 1) if self.known else 0.0
-        return np.sqrt(self.variance * (later - shared))
+        return np.asarray(np.sqrt(self.variance * (later - shared)))
 
     @cached_property
     def shown(self) -> NDArray[np.bool_]:
@@ -82,7 +86,7 @@ class LifeTable:
     @cached_property
     def unbiased(self) -> Reals:
         """The product of (1 - hazard): noise may lift it above 1, or make it rise."""
-        return np.cumprod(1.0 - self.hazards, axis=1)
+        return np.cumprod(1.0 - self.hazards, axis=1, dtype=np.float64)
 
     @cached_property
     def survival(self) -> Reals:
@@ -103,7 +107,7 @@ class LifeTable:
         squares = (gradient**2).sum(axis=-1)
         if self.known:
             squares = squares - gradient.sum(axis=-1) ** 2 / (2 * self.bins + 1)
-        return self.variance * squares
+        return np.asarray(self.variance * squares)
 
 
 def falling(curve: Reals) -> Reals:

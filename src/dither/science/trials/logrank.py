@@ -5,19 +5,27 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dither.mechanisms import Additive
+from dither.science.trials.bands import reach
 from dither.science.trials.curve import CUT, LifeTable
 from dither.science.trials.null import Law, public_draws, special
+from dither.science.trials.result import TrialRelease
+from dither.text import clean
 
-__all__ = ["Scores", "pvalue", "quadratic"]
+if TYPE_CHECKING:
+    from dither.science.trials.curves import SurvivalRelease
+
+__all__ = ["Scores", "pvalue", "quadratic", "tested"]
 
 Reals = NDArray[np.float64]
 
 DRAWS = 20_000
+KNOWS = "the test's variance holds sampling and noise"
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class Scores:
     @cached_property
     def pooled(self) -> Reals:
         """People at risk in all arms together."""
-        return self.table.at_risk.sum(axis=0)
+        return np.asarray(self.table.at_risk.sum(axis=0))
 
     @cached_property
     def _safe(self) -> Reals:
@@ -57,7 +65,7 @@ class Scores:
     def values(self) -> Reals:
         """Observed less expected deaths."""
         seen = np.where(self.used, self.table.deaths, 0.0)
-        return (seen - self._deaths * self.shares).sum(axis=1)
+        return np.asarray((seen - self._deaths * self.shares).sum(axis=1))
 
     @cached_property
     def sampling(self) -> Reals:
@@ -66,7 +74,7 @@ class Scores:
         held = held / np.maximum(held.sum(axis=0), 1e-300)
         weights = self._weights()
         diagonal = np.diag((held * weights).sum(axis=1))
-        return diagonal - (held * weights) @ held.T
+        return np.asarray(diagonal - (held * weights) @ held.T)
 
     def _weights(self) -> Reals:
         """d (n - d) / (n - 1) by bin. Noise makes some deaths negative: these are 0,
@@ -89,7 +97,7 @@ class Scores:
         if self.table.known:
             sums = gradient.sum(axis=2)
             cells = cells - sums @ sums.T / (2 * self.table.bins + 1)
-        return self.table.variance * cells
+        return np.asarray(self.table.variance * cells)
 
     def _gradient(self) -> Reals:
         """How each arm's value moves with the cells of each arm: deaths, censored."""
@@ -135,9 +143,7 @@ def _with_one_noise(scores: Scores, law: Law) -> float:
     return 2 * float(law.beyond(far, math.sqrt(scores.sampling[0, 0]) / step))
 
 
-def _simulated(
-    scores: Scores, law: Law, covariance: Reals, statistic: float
-) -> float:
+def _simulated(scores: Scores, law: Law, covariance: Reals, statistic: float) -> float:
     """The p-value over draws of the noise in all cells and of normal sampling."""
     arms, bins = scores.table.deaths.shape
     gradient = scores._gradient().reshape(arms, -1)
@@ -152,5 +158,57 @@ def _simulated(
         )
         drawn = (cells @ gradient.T + normal)[:, :-1]
         inverse = np.linalg.pinv(covariance[:-1, :-1], hermitian=True)
-        seen += int((np.einsum("ri,ij,rj->r", drawn, inverse, drawn) >= statistic).sum())
+        seen += int(
+            (np.einsum("ri,ij,rj->r", drawn, inverse, drawn) >= statistic).sum()
+        )
     return (seen + 1) / (DRAWS + 1)
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Where the log-rank statistic of the exact counts of two arms lies: their score
+    within its noise, over their variance within its own (union bound).
+    """
+
+    scores: Scores
+    mechanism: Additive
+
+    def ends(self, confidence: float) -> tuple[float, float]:
+        table = self.scores.table
+        width = reach(self.mechanism, table.variance, (1 + confidence) / 2)
+        value = abs(float(self.scores.values[0]))
+        off = width * math.sqrt(self.scores.noise[0, 0])
+        low, high = self._variance(width)
+        near, far = max(value - off, 0.0), value + off
+        least = near**2 / high if high > 0 else 0.0
+        return least, far**2 / low if low > 0 else math.inf
+
+    def _variance(self, width: float) -> tuple[float, float]:
+        """The hypergeometric variance moves with the deaths of both arms, about by a
+        share times the other's.
+        """
+        if not self.scores.used.all():
+            return 0.0, math.inf
+        shares = np.clip(self.scores.shares, 0.0, 1.0)
+        gradient = np.repeat(shares[0] * shares[1], 2)
+        noise = self.scores.table.variance * float((gradient**2).sum())
+        middle = float(self.scores.sampling[0, 0])
+        return middle - width * math.sqrt(noise), middle + width * math.sqrt(noise)
+
+
+def tested(curves: SurvivalRelease, arms: tuple[int, ...]) -> TrialRelease:
+    """The test of some of the arms of released curves. It shares their source: nothing
+    more is charged.
+    """
+    scores = Scores(curves.bands.table.arms(list(arms)))
+    mechanism = curves.bands.mechanism
+    statistic, probability = pvalue(scores, mechanism)
+    names = " and ".join(clean(str(curves.arms[arm])) for arm in arms)
+    return TrialRelease(
+        what=f"log-rank test of {names}",
+        value=statistic,
+        sources=curves.sources,
+        spread=Exact(scores, mechanism) if len(arms) == 2 else None,
+        notes=(*curves.notes, KNOWS),
+        pvalue=probability,
+    )
