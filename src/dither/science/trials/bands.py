@@ -20,8 +20,8 @@ __all__ = ["Bands", "Pointwise", "gradients", "reach"]
 Reals = NDArray[np.float64]
 Ends = tuple[Reals, Reals]
 
-FEWER = 1.5
-"""Noise is judged as if so many standard deviations fewer were at risk: where they
+FEWER = 1.0
+"""Noise is judged as if one standard deviation of noise fewer were at risk: where they
 look many only because of noise, intervals must not look narrow.
 """
 
@@ -41,13 +41,13 @@ def reach(mechanism: Additive, variance: float, confidence: float) -> float:
 
 def gradients(table: LifeTable, arm: int) -> Reals:
     """How each cell of an arm (deaths, then censored) moves the curve at each bin."""
-    fewer = table.at_risk[arm] - FEWER * table.risk_deviation
-    risk = np.where(table.shown[arm], fewer, np.inf)
-    left = np.maximum(risk - table.deaths[arm], 0.5)
+    shown = table.shown[arm]
+    risk = np.where(shown, table.at_risk[arm], 1.0)
     # a curve at 0 still moves with its deaths, so it is taken half a person above
-    curve = np.cumprod(np.where(table.shown[arm], left / risk, 1.0))
-    stays = np.concatenate([[0.0], np.cumsum(1 / left)])
-    falls = np.cumsum(1 / risk)
+    left = np.where(shown, np.maximum(risk - table.deaths[arm], 0.5), 1.0)
+    curve = np.cumprod(left / risk)
+    stays = np.concatenate([[0.0], np.cumsum(shown / left)])
+    falls = np.cumsum(shown / risk)
     bins = np.arange(table.bins)
     first = np.minimum.outer(bins, bins)
     censored = stays[first + 1] - falls[first]
@@ -65,7 +65,14 @@ class Bands:
     @cached_property
     def _gradients(self) -> Reals:
         arms = range(len(self.table.deaths))
-        return np.stack([gradients(self.table, arm) for arm in arms])
+        found = np.stack([gradients(self.table, arm) for arm in arms])
+        return np.asarray(found * self._doubt[:, :, None])
+
+    @property
+    def _doubt(self) -> Reals:
+        """How much more noise may count for, because those at risk may be fewer."""
+        risk = np.where(self.table.shown, self.table.at_risk, np.inf)
+        return np.asarray(1 / (1 - FEWER * self.table.risk_deviation / risk))
 
     @cached_property
     def noise(self) -> Reals:
