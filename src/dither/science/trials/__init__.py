@@ -8,18 +8,22 @@ replaced: open the account as Unit("patient", "replace") from the start.
 from typing import TYPE_CHECKING, NoReturn
 
 from dither.science.trials.asking import PERSON
+from dither.science.trials.curves import SurvivalRelease
 from dither.science.trials.holm import Corrected, holm
 from dither.science.trials.mannwhitney import MannWhitney, mannwhitneyu
 from dither.science.trials.planning import power, sample_size
 from dither.science.trials.result import ConfidenceInterval, TrialRelease
+from dither.science.trials.survival import kaplan_meier
 
 __all__ = [
     "PERSON",
     "ConfidenceInterval",
     "Corrected",
     "MannWhitney",
+    "SurvivalRelease",
     "TrialRelease",
     "holm",
+    "kaplan_meier",
     "mannwhitneyu",
     "power",
     "sample_size",
