@@ -11,6 +11,7 @@ from dither.science.trials.asking import PERSON
 from dither.science.trials.curves import SurvivalRelease
 from dither.science.trials.holm import Corrected, holm
 from dither.science.trials.mannwhitney import MannWhitney, mannwhitneyu
+from dither.science.trials.means import mean, mean_difference
 from dither.science.trials.planning import power, sample_size
 from dither.science.trials.result import ConfidenceInterval, TrialRelease
 from dither.science.trials.survival import kaplan_meier
@@ -25,6 +26,8 @@ __all__ = [
     "holm",
     "kaplan_meier",
     "mannwhitneyu",
+    "mean",
+    "mean_difference",
     "power",
     "sample_size",
 ]
