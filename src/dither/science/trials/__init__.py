@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 from dither.science.trials.asking import PERSON
 from dither.science.trials.holm import Corrected, holm
+from dither.science.trials.kruskal_wallis import kruskal
 from dither.science.trials.mannwhitney import MannWhitney, mannwhitneyu
 from dither.science.trials.planning import power, sample_size
 from dither.science.trials.result import ConfidenceInterval, TrialRelease
+from dither.science.trials.signed_rank import Wilcoxon, wilcoxon
 
 __all__ = [
     "PERSON",
@@ -19,10 +21,13 @@ __all__ = [
     "Corrected",
     "MannWhitney",
     "TrialRelease",
+    "Wilcoxon",
     "holm",
+    "kruskal",
     "mannwhitneyu",
     "power",
     "sample_size",
+    "wilcoxon",
 ]
 
 NO_T = (
