@@ -110,7 +110,8 @@ class LaplaceLaw(Law):
 
     @property
     def variance(self) -> float:
-        return float(1 / (2 * math.sinh(1 / (2 * self.scale)) ** 2))
+        rate = min(1 / (2 * self.scale), 300.0)  # beyond, there is no noise
+        return 1 / (2 * math.sinh(rate) ** 2)
 
     def pmf(self, k: Any) -> Reals:
         top = math.tanh(1 / (2 * self.scale))

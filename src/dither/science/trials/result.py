@@ -36,6 +36,13 @@ class TrialRelease(Release):
     population: Spread | None = None
     estimand: str = ""
 
+    def __post_init__(self) -> None:
+        """Say what the guarantee stands on, whoever asks."""
+        unit = self.sources[0].guarantee.unit
+        assumed = f"one record for each {unit.name}"
+        if assumed not in self.notes:
+            object.__setattr__(self, "notes", (*self.notes, assumed))
+
     @property
     def statistic(self) -> Any:
         """The noisy statistic."""
