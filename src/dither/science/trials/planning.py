@@ -15,6 +15,7 @@ from dither.science.trials.checks import chosen, level
 __all__ = ["PLANNERS", "power", "sample_size"]
 
 PLANNERS: dict[str, tuple[str, str]] = {
+    "kruskal": ("dither.science.trials.rank_power", "kruskal"),
     "mannwhitneyu": ("dither.science.trials.rank_power", "mannwhitneyu"),
     "wilcoxon": ("dither.science.trials.rank_power", "wilcoxon"),
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -13,7 +12,7 @@ from dither.mechanisms import Additive
 from dither.question import Question
 from dither.science.trials.checks import MOST_PEOPLE
 from dither.science.trials.null import Law
-from dither.science.trials.rank_nulls import RankNull, wins_null
+from dither.science.trials.rank_nulls import RankNull, least, wins_null
 from dither.science.trials.superiority import Pairs
 
 __all__ = ["UNKNOWN", "ArmSizes", "SizesPlan", "UnsurePairs"]
@@ -113,7 +112,7 @@ def _held(size: int) -> int:
 @lru_cache(maxsize=256)
 def margin(law: Law, missed: float) -> int:
     """The least m with P(N > m) ≤ missed."""
-    return _least(lambda m: float(law.survival(m + 1)) <= missed)
+    return least(lambda m: float(law.survival(m + 1)) <= missed)
 
 
 @lru_cache(maxsize=256)
@@ -122,20 +121,7 @@ def margin_of_two(law: Law, missed: float) -> int:
     step = max(1, math.ceil(law.scale / FINE))
     values = step * np.arange(-FAR * FINE, FAR * FINE + 1)
     chances = law.survival(values - step + 1) - law.survival(values + 1)
-    return _least(lambda m: law.with_pmf(values, chances, m + 1) <= missed)
-
-
-def _least(fits: Callable[[int], bool]) -> int:
-    """The least whole number from which on something holds."""
-    low, high = -1, 1
-    while not fits(high):
-        high *= 2
-    while fits(low):
-        low *= 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if fits(middle) else (middle, high)
-    return high
+    return least(lambda m: law.with_pmf(values, chances, m + 1) <= missed)
 
 
 @dataclass(frozen=True)

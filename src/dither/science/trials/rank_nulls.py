@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -12,7 +13,7 @@ from dither.science.trials.checks import GREATER, LESS
 from dither.science.trials.columns import Reals
 from dither.science.trials.null import GaussianLaw, Law
 
-__all__ = ["RankNull", "signed_null", "wins_null"]
+__all__ = ["RankNull", "least", "signed_null", "widened", "wins_null"]
 
 MOST_PAIRS = 10_000
 """Up to so many pairs the law of the wins is exact; above, a normal law of the same
@@ -56,15 +57,24 @@ class RankNull:
         """The least noisy statistic whose p-value is alpha or less, to the side that the
         alternative names.
         """
-        side = -1 if alternative == LESS else 1
-        low, high = 0, 1
-        while self.pvalue(law, side * high, alternative) > alpha:
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            small = self.pvalue(law, side * middle, alternative) <= alpha
-            low, high = (low, middle) if small else (middle, high)
-        return high
+        if alternative == LESS:
+            return least(lambda t: self.pvalue(law, -t, LESS) <= alpha)
+        if alternative == GREATER:
+            return least(lambda t: self.pvalue(law, t, GREATER) <= alpha)
+        return least(lambda t: t >= 0 and self.pvalue(law, t, alternative) <= alpha)
+
+
+def least(fits: Callable[[int], bool]) -> int:
+    """The least whole number from which on something holds."""
+    low, high = -1, 1
+    while not fits(high):
+        high *= 2
+    while fits(low):
+        low *= 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
 
 
 def widened(law: Law, scale: float) -> Law:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -14,13 +16,18 @@ from dither.privacy import Unit
 from dither.privacy.numbers import fraction
 from dither.question import Question
 from dither.science.trials import checks
-from dither.science.trials.null import Law, special
+from dither.science.trials.columns import Reals
+from dither.science.trials.kruskal_wallis import Arms, lengths
+from dither.science.trials.null import Law, public_draws, special
 from dither.science.trials.private_sizes import UNKNOWN, ArmSizes, SizesPlan, margin
 from dither.science.trials.rank_nulls import RankNull, signed_null, wins_null
 
-__all__ = ["mannwhitneyu", "wilcoxon"]
+__all__ = ["kruskal", "mannwhitneyu", "wilcoxon"]
 
 RELATIONS = ("replace", "add/remove")
+MOST_ARMS = 30
+PLANNED = 40_000
+"""How many studies are simulated for the power of a test."""
 PARTS = 9
 """Into so many equally likely parts the noise of a size is cut."""
 
@@ -145,6 +152,80 @@ def shifted_signs(effect: float, size: int) -> tuple[float, float]:
         + 4 * pairs * (mixed - single * double)
     )
     return mean, 2 * math.sqrt(max(variance, 0.0))
+
+
+def kruskal(
+    *,
+    effect: Any,
+    n: int | None = None,
+    arms: int = 3,
+    sizes: Any = None,
+    alpha: float = 0.05,
+    epsilon: float | None = None,
+    rho: float | None = None,
+) -> float:
+    """The power against normal outcomes, by simulation: `effect` is how many standard
+    deviations the first arm lies above all others, or the mean of each arm. `arms` have
+    n people each, or `sizes`.
+    """
+    people = _many(n, arms, sizes)
+    study = Arms(people)
+    means = _means(effect, len(people))
+    question = Question("power", Cost(epsilon=epsilon, rho=rho))
+    law = Law.of(question.additive(study.sensitivity))
+    critical = study.critical(law, checks.level(alpha))
+    tails = law.survival(critical - lengths(shifted_sums(means, people), people))
+    return float(tails.mean())
+
+
+def shifted_sums(means: tuple[float, ...], sizes: tuple[int, ...]) -> Reals:
+    """Normal draws of each arm's wins against all others, for normal outcomes."""
+    centre, spread = np.zeros(len(sizes)), np.zeros((len(sizes), len(sizes)))
+    for i, j in permutations(range(len(sizes)), 2):
+        mean, sd = shifted_wins(means[i] - means[j], sizes[i], sizes[j])
+        centre[i] += mean
+        spread[i, i] += sd**2
+        spread[i, j] -= sd**2
+    for i, j, k in permutations(range(len(sizes)), 3):
+        # an outcome of arm i against one of arm j and one of arm k
+        near, far = (means[i] - means[one] for one in (j, k))
+        moved = 4 * sizes[i] * sizes[j] * sizes[k] * _shared(near, far)
+        spread[i, i] += moved
+        spread[i, k] -= moved
+        spread[k, i] -= moved
+        spread[j, k] += moved
+    drawn = public_draws().multivariate_normal(centre, spread, PLANNED, method="eigh")
+    return np.asarray(drawn)
+
+
+def _shared(near: float, far: float) -> float:
+    """The covariance of an outcome above one other and above another."""
+    one, other = near / math.sqrt(2), far / math.sqrt(2)
+    return _orthant(one, other, 0.5) - _ndtr(one) * _ndtr(other)
+
+
+def _many(n: Any, arms: Any, sizes: Any) -> tuple[int, ...]:
+    if (n is None) == (sizes is None):
+        raise ArgumentError("n", "state the people in each arm as n or as sizes")
+    if sizes is None:
+        return (checks.size(n, "n"),) * _number(checks.size(arms, "arms"))
+    found = checks.sizes(sizes)
+    _number(len(found))
+    return found
+
+
+def _number(arms: int) -> int:
+    if not 2 <= arms <= MOST_ARMS:
+        raise ArgumentError("arms", f"must be 2 to {MOST_ARMS}")
+    return arms
+
+
+def _means(effect: Any, arms: int) -> tuple[float, ...]:
+    if not isinstance(effect, Sequence | np.ndarray):
+        return (_effect(effect), *[0.0] * (arms - 1))
+    if len(effect) != arms:
+        raise ArgumentError("effect", f"must be one mean for each of {arms} arms")
+    return tuple(_effect(one) for one in effect)
 
 
 def _ndtr(x: float) -> float:
