@@ -70,6 +70,16 @@ def test_a_difference(monkeypatch):
         study(monkeypatch).difference(8, "a")
 
 
+def test_a_hazard_ratio(monkeypatch):
+    found = study(monkeypatch).hazard_ratio(12)
+    assert found.value == pytest.approx(np.log(0.5) / np.log(0.9))
+    low, high = found.interval()
+    wide = found.confidence_interval()
+    assert 1 < wide.low < low < found.value < high < wide.high < 40
+    turned = study(monkeypatch).hazard_ratio(12, "b", "a")
+    assert turned.interval() == pytest.approx((1 / high, 1 / low))
+
+
 def test_medians(monkeypatch):
     found = study(monkeypatch)
     first = found.median("a")
@@ -105,6 +115,8 @@ def test_a_cut_curve_still_bounds_its_figures(monkeypatch):
     assert found.interval()[1].tolist() == [1.0] * 6
     assert math.isnan(found.difference(8).value)
     assert found.difference(8).interval() == (-1.0, 1.0)
+    assert math.isnan(found.hazard_ratio(8).value)
+    assert found.hazard_ratio(8).interval() == (0.0, math.inf)
     assert found.median("a").value == math.inf
     assert found.median("a").interval() == (4.0, math.inf)
     assert found.restricted_mean(8, "a").interval() == (0.0, 8.0)

@@ -22,10 +22,12 @@ from dither.science.trials.bands import Bands, Pointwise
 from dither.science.trials.columns import label
 from dither.science.trials.points import (
     At,
+    HazardRatio,
     Less,
     MeanTime,
     MedianRelease,
     MedianTime,
+    log_hazard,
 )
 from dither.science.trials.result import TrialRelease
 from dither.text import aligned, clean
@@ -104,6 +106,20 @@ class SurvivalRelease(TrialRelease):
             f"difference in survival at {self.times[place]:g}",
             float(self.curves[first, place] - self.curves[second, place]),
             lambda bands: Less(bands, first, second, place),
+        )
+
+    def hazard_ratio(self, time: float, *arms: Any) -> TrialRelease:
+        """The hazard of the first arm over that of the second, summed up to one of the
+        edges: log S / log S there. Where hazards are proportional, it is their ratio.
+        """
+        place = self._place(time)
+        first, second = (self._arm(arm) for arm in self._two(arms))
+        logs = log_hazard(self.curves[[first, second], place])
+        known = bool(np.isfinite(logs).all())
+        return self._point(
+            f"hazard ratio until {self.times[place]:g}",
+            float(np.exp(logs[0] - logs[1])) if known else float("nan"),
+            lambda bands: HazardRatio(bands, first, second, place),
         )
 
     def median(self, arm: Any = None) -> TrialRelease:

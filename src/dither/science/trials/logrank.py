@@ -20,7 +20,7 @@ from dither.text import clean
 if TYPE_CHECKING:
     from dither.science.trials.curves import SurvivalRelease
 
-__all__ = ["Scores", "pvalue", "quadratic", "tested"]
+__all__ = ["Exact", "Scores", "pvalue", "quadratic", "tested", "two_sided"]
 
 Reals = NDArray[np.float64]
 
@@ -121,26 +121,30 @@ def pvalue(scores: Scores, mechanism: Additive) -> tuple[float, float]:
     """The statistic and the probability of one as large where all arms have one
     hazard.
     """
-    law, special_ = Law.of(mechanism), special()
     covariance = scores.sampling + scores.noise
     statistic = quadratic(scores.values, covariance)
-    freedom = len(scores.values) - 1
-    normal = float(special_.chdtrc(freedom, statistic))
-    if statistic == 0 or not scores.noise.any():
-        return statistic, normal
-    heavy = (
-        _with_one_noise(scores, law)
-        if freedom == 1
-        else _simulated(scores, law, covariance, statistic)
-    )
-    return statistic, min(max(normal, heavy), 1.0)
+    if statistic == 0:
+        return 0.0, 1.0
+    freedom, law = len(scores.values) - 1, Law.of(mechanism)
+    if freedom == 1:
+        return statistic, two_sided(float(scores.values[0]), scores, law)
+    normal = float(special().chdtrc(freedom, statistic))
+    heavy = _simulated(scores, law, covariance, statistic) if scores.noise.any() else 0
+    return statistic, max(normal, heavy)
 
 
-def _with_one_noise(scores: Scores, law: Law) -> float:
-    """The p-value if all the noise were one draw: its tails are the heaviest."""
-    step = math.sqrt(scores.noise[0, 0] / law.variance)
-    far = abs(float(scores.values[0])) / step
-    return 2 * float(law.beyond(far, math.sqrt(scores.sampling[0, 0]) / step))
+def two_sided(value: float, scores: Scores, law: Law) -> float:
+    """How likely noise and sampling take the score of two arms as far from 0: as if
+    their sum were normal, or as if all the noise were one draw, whose tails are the
+    heaviest. The larger of both holds for every number of draws.
+    """
+    sampling, noise = float(scores.sampling[0, 0]), float(scores.noise[0, 0])
+    normal = math.erfc(abs(value) / math.sqrt(2 * (sampling + noise)))
+    if noise < 1e-9 * sampling:
+        return normal
+    step = math.sqrt(noise / law.variance)
+    heavy = 2 * float(law.beyond(abs(value) / step, math.sqrt(sampling) / step))
+    return min(max(normal, heavy), 1.0)
 
 
 def _simulated(scores: Scores, law: Law, covariance: Reals, statistic: float) -> float:

@@ -18,6 +18,7 @@ PLANNERS: dict[str, tuple[str, str]] = {
     "kruskal": ("dither.science.trials.rank_power", "kruskal"),
     "mannwhitneyu": ("dither.science.trials.rank_power", "mannwhitneyu"),
     "wilcoxon": ("dither.science.trials.rank_power", "wilcoxon"),
+    "logrank": ("dither.science.trials.logrank_power", "power_of"),
 }
 """The module and function that knows the power of each test."""
 MOST = 1 << 24
