@@ -20,6 +20,10 @@ PLANNERS: dict[str, tuple[str, str]] = {
     "odds_ratio": ("dither.science.trials.plans", "odds_power"),
     "risk_difference": ("dither.science.trials.plans", "odds_power"),
     "test_of_tests": ("dither.science.trials.plans", "blocks_power"),
+    "kruskal": ("dither.science.trials.rank_power", "kruskal"),
+    "mannwhitneyu": ("dither.science.trials.rank_power", "mannwhitneyu"),
+    "wilcoxon": ("dither.science.trials.rank_power", "wilcoxon"),
+    "logrank": ("dither.science.trials.logrank_power", "power_of"),
 }
 """The module and function that knows the power of each test."""
 MOST = 1 << 24
