@@ -10,20 +10,31 @@ from typing import TYPE_CHECKING, NoReturn
 from dither.science.trials.asking import PERSON
 from dither.science.trials.curves import SurvivalRelease
 from dither.science.trials.holm import Corrected, holm
+from dither.science.trials.kruskal_wallis import kruskal
+from dither.science.trials.mannwhitney import MannWhitney, mannwhitneyu
+from dither.science.trials.means import mean, mean_difference
 from dither.science.trials.planning import power, sample_size
 from dither.science.trials.result import ConfidenceInterval, TrialRelease
+from dither.science.trials.signed_rank import Wilcoxon, wilcoxon
 from dither.science.trials.survival import kaplan_meier
 
 __all__ = [
     "PERSON",
     "ConfidenceInterval",
     "Corrected",
+    "MannWhitney",
     "SurvivalRelease",
     "TrialRelease",
+    "Wilcoxon",
     "holm",
     "kaplan_meier",
+    "kruskal",
+    "mannwhitneyu",
+    "mean",
+    "mean_difference",
     "power",
     "sample_size",
+    "wilcoxon",
 ]
 
 NO_T = (

@@ -1,0 +1,302 @@
+"""Means of clamped outcomes and their difference, with intervals about the population
+that allow for sampling and for noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Unpack
+
+import numpy as np
+
+from dither.by_name import by_name
+from dither.errors import ArgumentError
+from dither.question import Asking, Paid, Question
+from dither.science.declared import note
+from dither.science.trials import checks
+from dither.science.trials.asking import question_of
+from dither.science.trials.columns import Given, Reals, given
+from dither.science.trials.moments import Moments, Noisy, Scale
+from dither.science.trials.result import TrialRelease
+from dither.science.trials.sizes import fit
+from dither.science.trials.totals import Total
+
+__all__ = ["Difference", "mean", "mean_difference"]
+
+OMIT, MIDDLE = "omit", "middle"
+RAISED = 0.5
+"""By how many standard deviations of its noise a variance is raised, so that intervals
+hold where noise made it too small. Measured: `python -m bench science_trials`.
+"""
+
+
+@by_name("mean(x, bounds=(0, 10), size=200, epsilon=1)", Asking)
+def mean(
+    x: Any,
+    *,
+    bounds: tuple[float, float],
+    size: int | None = None,
+    missing: str = OMIT,
+    provenance: str | None = None,
+    **cost: Unpack[Asking],
+) -> TrialRelease:
+    """The mean outcome of one group, clamped to public bounds.
+
+    `interval()` is where the mean of these people lies; `confidence_interval()` is
+    where that of the population lies. See `mean_difference` for what is public, what
+    missing outcomes count as, and why it is private.
+
+    Guarantee: the stated cost, for one person's outcome.
+    Why: as in mean_difference.
+    Assumes: as in mean_difference.
+    """
+    sizes = None if size is None else (checks.size(size),)
+    asked = Asked.of("mean", (given("x", x),), sizes, bounds, missing, cost)
+    declared = asked.notes(provenance)
+    with asked.question.paying(asked.plan.mechanism.guarantee) as paid:
+        (arm,) = asked.arms(paid)
+        found = Difference((arm,), asked.scale)
+    return TrialRelease(
+        "mean",
+        found.value,
+        (paid.source,),
+        found.here,
+        notes=declared,
+        population=found,
+        estimand=f"mean outcome, {asked.words}",
+    )
+
+
+@by_name("mean_difference(x, y, bounds=(0, 10), sizes=(200, 200), epsilon=1)", Asking)
+def mean_difference(
+    x: Any,
+    y: Any,
+    *,
+    bounds: tuple[float, float],
+    sizes: Sequence[int] | None = None,
+    alternative: str = checks.TWO_SIDED,
+    missing: str = OMIT,
+    provenance: str | None = None,
+    **cost: Unpack[Asking],
+) -> TrialRelease:
+    """The mean outcome of the first arm less that of the second, each outcome clamped
+    to public bounds.
+
+    `confidence_interval()` is about the population that the people come from;
+    `interval()` is about these people. The p-value is that of no difference, and fits
+    the confidence interval. For power use `mannwhitneyu`, which needs no bounds.
+
+    `sizes` are the public numbers of people in each arm. Where neighbours add or remove
+    a person they are private: leave them out, and they are counted. A missing outcome
+    is left out, and how many are missing is counted, as part of the same cost
+    (`missing="omit"`): what is estimated is the mean among people who have an outcome.
+    With `missing="middle"` it counts as the middle of the bounds, which is what is
+    estimated then; say so where none is missing, since nothing need be counted.
+
+    Guarantee: the stated cost, for one person's outcome.
+    Why: one person moves (sum, half the sum of squares, half the count), in units of
+    half the bounds' width, by at most 2 in L1, as the sum alone (docs/proofs/trials.md).
+    Assumes: bounds and sizes are public, not read off the data; one record for each
+    person; arm membership is public where sizes are.
+    """
+    side = checks.alternative(alternative)
+    arms = given("x", x), given("y", y)
+    found = None if sizes is None else checks.sizes(sizes, 2)
+    asked = Asked.of("difference of means", arms, found, bounds, missing, cost)
+    declared = asked.notes(provenance)
+    with asked.question.paying(asked.plan.mechanism.guarantee) as paid:
+        spread = Difference(asked.arms(paid), asked.scale, side)
+    return TrialRelease(
+        "difference of means",
+        spread.value,
+        (paid.source,),
+        spread.here,
+        notes=declared,
+        pvalue=spread.pvalue,
+        alternative=side,
+        population=spread,
+        estimand=f"difference of mean outcomes, {asked.words}",
+    )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question about means, settled by what is public."""
+
+    question: Question
+    columns: tuple[Given, ...]
+    sizes: tuple[int, ...] | None
+    scale: Scale
+    missing: str
+
+    @classmethod
+    def of(
+        cls,
+        what: str,
+        columns: tuple[Given, ...],
+        sizes: tuple[int, ...] | None,
+        bounds: Any,
+        missing: Any,
+        cost: Any,
+    ) -> Asked:
+        scale = Scale(*checks.bounds(bounds))
+        how = checks.chosen("missing", missing, (OMIT, MIDDLE))
+        question = question_of(what, cost, *columns)
+        if question.replacing and sizes is None:
+            raise ArgumentError(
+                "sizes",
+                "are missing: where a person is replaced, how many there are is public; "
+                "pass what the protocol states",
+            )
+        if not question.replacing and sizes is not None:
+            raise ArgumentError(
+                "sizes",
+                "are private where neighbours add or remove a person; leave them out, "
+                "and people are counted as part of the same cost",
+            )
+        asked = cls(question, columns, sizes, scale, how)
+        _ = asked.plan.mechanism
+        return asked
+
+    @property
+    def plan(self) -> Moments:
+        return Moments(self.question)
+
+    def arms(self, paid: Paid) -> tuple[Noisy, ...]:
+        """The noisy moments of each arm."""
+        vectors = [
+            self.plan.vector(*self._codes(values)) for values in self._outcomes(paid)
+        ]
+        noisy = self.plan.mechanism.release(np.stack(vectors))
+        return tuple(
+            self._arm(one, size)
+            for one, size in zip(noisy, self._public_sizes, strict=True)
+        )
+
+    @property
+    def _public_sizes(self) -> tuple[int | None, ...]:
+        return (None,) * len(self.columns) if self.sizes is None else self.sizes
+
+    def _outcomes(self, paid: Paid) -> list[Reals]:
+        found = [column.read(paid) for column in self.columns]
+        if self.sizes is None:
+            return found
+        return [fit(one, size) for one, size in zip(found, self.sizes, strict=True)]
+
+    def _codes(self, values: Reals) -> Any:
+        codes, there = self.scale.codes(values)
+        return codes, there | (self.missing == MIDDLE)
+
+    def _arm(self, noisy: Any, size: int | None) -> Noisy:
+        known = size if self.missing == MIDDLE else None
+        found = self.plan.read(noisy, known)
+        return found if size is None else replace(found, most=float(size))
+
+    @property
+    def words(self) -> str:
+        """What is estimated."""
+        who = (
+            "among people who have one"
+            if self.missing == OMIT
+            else "the middle of the bounds where it is missing"
+        )
+        return f"clamped to {self.scale.low:g} and {self.scale.high:g}, {who}"
+
+    def notes(self, provenance: str | None) -> tuple[str, ...]:
+        listed = "" if self.sizes is None else ", sizes " + _listed(self.sizes)
+        bounds = f"bounds {self.scale.low:g} to {self.scale.high:g}"
+        return note(f"{bounds}{listed}", provenance), self.words
+
+
+def _listed(sizes: tuple[int, ...]) -> str:
+    return " and ".join(f"{size:,}" for size in sizes)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The mean of the first arm, less that of the second if there is one: where the
+    population's lies.
+    """
+
+    arms: tuple[Noisy, ...]
+    scale: Scale
+    alternative: str = checks.TWO_SIDED
+
+    @cached_property
+    def share(self) -> float:
+        """The difference in halves of the bounds' width."""
+        first, *second = (arm.mean for arm in self.arms)
+        return first - sum(second)
+
+    @property
+    def value(self) -> float:
+        origin = self.scale.middle if len(self.arms) == 1 else 0.0
+        return origin + self.share * self.scale.half
+
+    @cached_property
+    def sampling(self) -> float:
+        """The variance of the difference over samples, raised for its own noise."""
+        found = sum(arm.variance / arm.people for arm in self.arms)
+        noise = sum(arm.variance_noise / arm.people**2 for arm in self.arms)
+        most = sum(arm.variance_most / arm.people for arm in self.arms)
+        return min(max(found, 0.0) + RAISED * math.sqrt(noise), most)
+
+    def _law(self, sampling: float) -> Total:
+        scales = [scale for arm in self.arms for scale in arm.noises if scale > 0]
+        if self.arms[0].gaussian:
+            return Total((), math.sqrt(sum(s**2 for s in scales) + sampling))
+        return Total(tuple(scales), math.sqrt(sampling))
+
+    @cached_property
+    def law(self) -> Total:
+        """How far the noisy difference is from the population's."""
+        return self._law(self.sampling)
+
+    @property
+    def here(self) -> Here:
+        """Where the difference between these people lies."""
+        return Here(self.value, self._law(0.0), self.scale, self._range)
+
+    @property
+    def _range(self) -> tuple[float, float]:
+        if len(self.arms) == 1:
+            return self.scale.low, self.scale.high
+        return -2 * self.scale.half, 2 * self.scale.half
+
+    @property
+    def pvalue(self) -> float:
+        """That of no difference."""
+        if self.alternative == checks.TWO_SIDED:
+            return self.law.outside(abs(self.share))
+        sign = 1 if self.alternative == checks.GREATER else -1
+        return self.law.beyond(sign * self.share)
+
+    def ends(self, confidence: float) -> tuple[float, float]:
+        two = self.alternative == checks.TWO_SIDED
+        rate = confidence if two else max(2 * confidence - 1, 0.0)
+        low, high = Here(self.value, self.law, self.scale, self._range).ends(rate)
+        if self.alternative == checks.LESS:
+            low = self._range[0]
+        if self.alternative == checks.GREATER:
+            high = self._range[1]
+        return low, high
+
+
+@dataclass(frozen=True)
+class Here:
+    """A value plus or minus what a law allows, between ends that are known."""
+
+    value: float
+    law: Total
+    scale: Scale
+    within: tuple[float, float]
+
+    def ends(self, confidence: float) -> tuple[float, float]:
+        # outcomes were rounded to steps, which moves a mean by half of one
+        rounded = 2 / self.scale.steps
+        width = (self.law.quantile(confidence) + rounded) * self.scale.half
+        low, high = self.within
+        return max(self.value - width, low), min(self.value + width, high)

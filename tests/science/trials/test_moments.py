@@ -1,0 +1,82 @@
+"""Moments of an arm, noised as one vector: every sensitivity over all neighbours."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from dither import Unit
+from dither.cost import Cost
+from dither.question import Question
+from dither.science.trials.moments import Moments, Scale
+
+COSTS = {"laplace": Cost(epsilon=1.0), "gaussian": Cost(rho=0.5)}
+UNITS = {"replace": Unit("person", "replace"), "add": Unit("person")}
+
+
+def plan(noise: str, relation: str, steps: int) -> Moments:
+    return Moments(Question("m", COSTS[noise], UNITS[relation]), steps)
+
+
+def vector(moments: Moments, values: list[float]) -> np.ndarray:
+    scale = Scale(-1.0, 1.0, moments.steps)
+    return moments.vector(*scale.codes(np.array(values, np.float64)))
+
+
+def moved(
+    moments: Moments, noise: str, first: list[float], second: list[float]
+) -> float:
+    change = (vector(moments, first) - vector(moments, second)).astype(float)
+    return float(
+        np.abs(change).sum() if noise == "laplace" else np.hypot.reduce(change)
+    )
+
+
+@pytest.mark.parametrize("steps", [4, 8, 12])
+@pytest.mark.parametrize("noise", COSTS)
+@pytest.mark.parametrize("relation", UNITS)
+def test_no_neighbour_moves_the_vector_farther_than_the_noise_is_made_for(
+    noise: str, relation: str, steps: int
+) -> None:
+    moments = plan(noise, relation, steps)
+    one = [code / steps for code in range(-steps, steps + 1)] + [np.nan, 7.0, -np.inf]
+    others = [[], [0.5], [np.nan, -1.0]]
+    found = [
+        moved(moments, noise, [*rest, *first], [*rest, *second])
+        for rest in others
+        for first, second in neighbours(one, relation)
+    ]
+    claimed = moments.mechanism.sensitivity
+    assert max(found) == pytest.approx(claimed, rel=1e-12)  # and it is reached
+
+
+def neighbours(
+    one: list[float], relation: str
+) -> list[tuple[list[float], list[float]]]:
+    if relation == "add":
+        return [([], [value]) for value in one]
+    return [([a], [b]) for a, b in itertools.product(one, one)]
+
+
+def test_each_outcome_counts_by_itself_between_the_bounds() -> None:
+    values = np.array([0.0, 10.0, 5.0, -3.0, 1e300, np.inf, -np.inf, np.nan])
+    codes, there = Scale(0.0, 10.0, 100).codes(values)
+    assert codes.tolist() == [-100, 100, 0, -100, 100, 100, -100, 0]
+    assert there.tolist() == [True] * 7 + [False]
+
+
+def test_a_noisy_vector_is_read_in_its_own_units() -> None:
+    moments = plan("laplace", "replace", 1 << 20)
+    exact = vector(moments, [0.5, -0.25, 0.75, np.nan])
+    arm = moments.read(exact, None)
+    assert (arm.total, arm.count, arm.squares) == (1.0, 3.0, 0.875)
+    assert moments.read(exact, 4).count_scale == 0.0
+
+
+def test_variance_is_never_more_than_the_bounds_allow() -> None:
+    moments = plan("laplace", "replace", 1 << 20)
+    arm = moments.read(vector(moments, [1.0] * 50 + [-1.0] * 50), 100)
+    assert arm.variance_most >= 1.0
+    assert arm.variance == pytest.approx(1.0, abs=0.2)
