@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 from dither.science.trials.asking import PERSON
 from dither.science.trials.holm import Corrected, holm
 from dither.science.trials.means import mean, mean_difference
+from dither.science.trials.medians import median, median_difference
 from dither.science.trials.planning import power, sample_size
 from dither.science.trials.result import ConfidenceInterval, TrialRelease
 
@@ -21,6 +22,8 @@ __all__ = [
     "holm",
     "mean",
     "mean_difference",
+    "median",
+    "median_difference",
     "power",
     "sample_size",
 ]
