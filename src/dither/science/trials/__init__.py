@@ -12,14 +12,17 @@ from dither.science.trials.holm import Corrected, holm
 from dither.science.trials.means import mean, mean_difference
 from dither.science.trials.medians import median, median_difference
 from dither.science.trials.planning import power, sample_size
+from dither.science.trials.regression import Regression, linregress
 from dither.science.trials.result import ConfidenceInterval, TrialRelease
 
 __all__ = [
     "PERSON",
     "ConfidenceInterval",
     "Corrected",
+    "Regression",
     "TrialRelease",
     "holm",
+    "linregress",
     "mean",
     "mean_difference",
     "median",
