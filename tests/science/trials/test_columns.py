@@ -1,7 +1,9 @@
 """Each record is read by itself."""
 
+import io
 from decimal import Decimal
 from fractions import Fraction
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -44,9 +46,13 @@ class Nasty:
         (pd.NA, np.nan),
         ("unknown", np.nan),
         ("nan", np.nan),
-        ("inf", np.nan),
+        ("inf", np.inf),
+        ("-Infinity", -np.inf),
+        ("TRUE", 1.0),
         ("1_000", np.nan),
-        ("9" * 500, np.nan),
+        ("9" * 500, np.inf),
+        ("1e-99999", 0.0),
+        (np.float32(0.1), 0.1),
         (Nasty(), np.nan),
         (1j, np.nan),
         ([1, 2], np.nan),
@@ -87,7 +93,7 @@ def test_what_is_no_column_is_refused(column):
 
 @pytest.mark.parametrize(
     "column",
-    [np.array(["2020-01-01"], "M8[D]"), np.array([1j]), np.array([1], "m8[s]")],
+    [np.array(["2020-01-01"], "M8[D]"), np.array([1], "m8[s]")],
 )
 def test_a_type_that_is_no_number_is_refused_by_its_type(column):
     with pytest.raises(ArgumentError, match="convert it first"):
@@ -106,6 +112,50 @@ def test_labels_are_places_in_the_declared_list():
 )
 def test_labels_do_not_depend_on_the_type_that_holds_them(column):
     assert labels("arm", column, (0, 1)).read(PAID).tolist() == [0, 1, 1]
+
+
+SCALARS = [
+    [True, False, True],
+    [0.5, 1.5, np.inf],
+    [0.1, 1e300, 2.0],
+    [1, 2, 10**25],
+    [1e3, 2.5e-7, -0.0],
+]
+
+
+@pytest.mark.parametrize("held", SCALARS, ids=str)
+def test_one_odd_text_leaves_the_others_what_they_are(held):
+    """However it makes numpy or a reader of CSV hold them."""
+    among = list(dict.fromkeys(one for one in held if np.isfinite(float(one))))
+    ways = [
+        (held, [*held, "x"]),
+        (np.array(held), np.array([*held, "x"])),
+        (csv(held), csv([*held, "x"])),
+        (np.array(held, object), np.array([*held, "x"], object)),
+    ]
+    for plain, odd in ways:
+        np.testing.assert_array_equal(numbers(plain), numbers(odd)[:-1])
+        codes = labels("arms", plain, among).read(PAID)
+        assert labels("arms", odd, among).read(PAID)[:-1].tolist() == codes.tolist()
+
+
+def csv(items):
+    text = "v\n" + "\n".join(map(str, items))
+    return pd.read_csv(io.StringIO(text))["v"]
+
+
+def test_what_only_pretends_to_be_a_text_is_missing():
+    np.testing.assert_array_equal(numbers([Mock(spec=str), 3]), [np.nan, 3])
+
+
+def test_short_floats_are_the_numbers_that_are_written():
+    held = np.array([0.1, 2.5], np.float32)
+    assert numbers(held).tolist() == [0.1, 2.5]
+    assert labels("arms", held, (0.1, 2.5)).read(PAID).tolist() == [0, 1]
+
+
+def test_one_complex_number_leaves_the_others_alone():
+    np.testing.assert_array_equal(numbers(np.array([1, 2, 1j])), [1, 2, np.nan])
 
 
 @pytest.mark.parametrize("among", [(), "drug", None, (1, "1"), (None, 1), {"a": 1}])

@@ -110,7 +110,8 @@ class LaplaceLaw(Law):
 
     @property
     def variance(self) -> float:
-        return float(1 / (2 * math.sinh(1 / (2 * self.scale)) ** 2))
+        q = math.exp(-1 / self.scale)
+        return 2 * q / math.expm1(-1 / self.scale) ** 2
 
     def pmf(self, k: Any) -> Reals:
         top = math.tanh(1 / (2 * self.scale))

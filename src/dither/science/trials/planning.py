@@ -14,7 +14,12 @@ from dither.science.trials.checks import chosen, level
 
 __all__ = ["PLANNERS", "power", "sample_size"]
 
-PLANNERS: dict[str, tuple[str, str]] = {}
+PLANNERS: dict[str, tuple[str, str]] = {
+    "kruskal": ("dither.science.trials.rank_power", "kruskal"),
+    "mannwhitneyu": ("dither.science.trials.rank_power", "mannwhitneyu"),
+    "wilcoxon": ("dither.science.trials.rank_power", "wilcoxon"),
+    "logrank": ("dither.science.trials.logrank_power", "power_of"),
+}
 """The module and function that knows the power of each test."""
 MOST = 1 << 24
 

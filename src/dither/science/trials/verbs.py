@@ -178,7 +178,8 @@ def ask(dataset: Dataset, test: str, study: Mapping[str, Any]) -> Any:
     """Run a test on columns of a dataset, which its account pays for."""
     shape = TESTS[chosen("test", test, tuple(TESTS))]
     words = dict(study)
-    named = {role: words.pop(role) for role in COLUMNS if words.get(role) is not None}
+    roles = {role: words.pop(role, None) for role in COLUMNS}
+    named = {role: name for role, name in roles.items() if name is not None}
     how = {name: words.pop(name) for name in STUDY if name in words}
     _check_sizes(words, how.get("where"))
     columns, more = shape(Study(dataset, named, **how))

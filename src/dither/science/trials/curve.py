@@ -1,0 +1,126 @@
+"""The survival curve that noisy cells give: free post-processing of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CUT", "LifeTable", "falling"]
+
+Reals = NDArray[np.float64]
+
+CUT = 3.0
+"""A bin is shown while the noisy number at risk is so many standard deviations of its
+own noise above 0. Fewer, and a hazard divides noise by noise.
+"""
+
+
+@dataclass(frozen=True)
+class LifeTable:
+    """Noisy deaths and censored people: a row for each arm, a column for each bin.
+
+    `variance` is that of the noise on one cell. With `known` totals, the cells of an
+    arm were moved so that they add up to its public size, which takes a share of the
+    noise away.
+    """
+
+    deaths: Reals
+    censored: Reals
+    variance: float
+    known: bool = False
+
+    @classmethod
+    def of(
+        cls, noisy: NDArray[np.int64], variance: float, sizes: NDArray[np.int64] | None
+    ) -> LifeTable:
+        """The table of noisy cells as `cells.counted` lays them out. Where sizes are
+        public, the nearest cells that add up to them (least squares).
+        """
+        cells = noisy.astype(np.float64)
+        if sizes is not None:
+            surplus = cells.sum(axis=1) - sizes
+            cells = cells - surplus[:, None] / cells.shape[1]
+        bins = cells.shape[1] // 2
+        return cls(
+            cells[:, :bins], cells[:, bins : 2 * bins], variance, sizes is not None
+        )
+
+    def arms(self, places: slice | list[int]) -> LifeTable:
+        """The same for some of the arms."""
+        return replace(self, deaths=self.deaths[places], censored=self.censored[places])
+
+    @property
+    def bins(self) -> int:
+        return int(self.deaths.shape[1])
+
+    @cached_property
+    def at_risk(self) -> Reals:
+        """How many have neither died nor been censored before each bin."""
+        leaving = self.deaths + self.censored
+        return np.cumsum(leaving[:, ::-1], axis=1)[:, ::-1]
+
+    @cached_property
+    def risk_deviation(self) -> Reals:
+        """The standard deviation of the noise on the number at risk, by bin."""
+        later = 2.0 * np.arange(self.bins, 0, -1)
+        shared = later**2 / (2 * self.bins + 1) if self.known else 0.0
+        return np.asarray(np.sqrt(self.variance * (later - shared)))
+
+    @cached_property
+    def shown(self) -> NDArray[np.bool_]:
+        """Bins up to which the noisy number at risk stands clear of its noise."""
+        clear = self.at_risk > CUT * self.risk_deviation
+        return np.logical_and.accumulate(clear & (self.at_risk > 0), axis=1)
+
+    @cached_property
+    def hazards(self) -> Reals:
+        """Deaths among those at risk, at most 1; noise may make them negative. 0 where
+        nothing is shown.
+        """
+        safe = np.where(self.shown, self.at_risk, 1.0)
+        return np.where(self.shown, np.minimum(self.deaths / safe, 1.0), 0.0)
+
+    @cached_property
+    def unbiased(self) -> Reals:
+        """The product of (1 - hazard): noise may lift it above 1, or make it rise."""
+        return np.cumprod(1.0 - self.hazards, axis=1, dtype=np.float64)
+
+    @cached_property
+    def survival(self) -> Reals:
+        """The nearest curves that never rise, within [0, 1]; NaN where not shown."""
+        curves = [
+            falling(curve[seen])
+            for curve, seen in zip(self.unbiased, self.shown, strict=True)
+        ]
+        found = np.full(self.unbiased.shape, np.nan)
+        for row, curve in enumerate(curves):
+            found[row, : len(curve)] = np.clip(curve, 0.0, 1.0)
+        return found
+
+    def noise_of(self, gradient: Reals) -> Reals:
+        """The variance that noise gives a sum of an arm's cells with these weights
+        (last axis: deaths, then censored).
+        """
+        squares = (gradient**2).sum(axis=-1)
+        if self.known:
+            squares = squares - gradient.sum(axis=-1) ** 2 / (2 * self.bins + 1)
+        return np.asarray(self.variance * squares)
+
+
+def falling(curve: Reals) -> Reals:
+    """The nearest sequence that never rises: neighbours that do are pooled (isotonic
+    regression).
+    """
+    pools: list[tuple[float, int]] = []
+    for value in curve.tolist():
+        mean, count = value, 1
+        while pools and pools[-1][0] < mean:
+            before, size = pools.pop()
+            mean = (before * size + mean * count) / (size + count)
+            count += size
+        pools.append((mean, count))
+    means, counts = zip(*pools, strict=True) if pools else ((), ())
+    return np.repeat(np.array(means, np.float64), counts)
