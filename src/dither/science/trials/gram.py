@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +89,7 @@ class Gram:
         """Rows and columns of the upper triangle."""
         return np.triu_indices(self.count + 1)
 
-    def read(self, noisy: Integers, most: float) -> NoisyGram:
+    def read(self, noisy: NDArray[Any], most: float) -> NoisyGram:
         """The noised vector as a matrix of means of products times people; at most so
         many people as are public.
         """

@@ -37,7 +37,7 @@ def median(
     x: Any,
     *,
     bounds: tuple[float, float],
-    size: int,
+    size: int | None = None,
     confidence: float = 0.95,
     points: int | None = None,
     provenance: str | None = None,
@@ -51,7 +51,7 @@ def median(
     Why: as in median_difference.
     Assumes: as in median_difference.
     """
-    sizes = (checks.size(size),)
+    sizes = (checks.size(_public(size, "size")),)
     asked = Asked.of(
         "median", (given("x", x),), sizes, bounds, confidence, points, cost
     )
@@ -64,7 +64,7 @@ def median_difference(
     y: Any,
     *,
     bounds: tuple[float, float],
-    sizes: Sequence[int],
+    sizes: Sequence[int] | None = None,
     confidence: float = 0.95,
     points: int | None = None,
     provenance: str | None = None,
@@ -86,7 +86,7 @@ def median_difference(
     person; arm membership is public.
     """
     columns = given("x", x), given("y", y)
-    found = checks.sizes(sizes, 2)
+    found = checks.sizes(_public(sizes, "sizes"), 2)
     what = "difference of medians"
     asked = Asked.of(what, columns, found, bounds, confidence, points, cost)
     return asked.released(provenance, "difference of median outcomes")
@@ -190,6 +190,16 @@ class Middles:
         if len(self.intervals) == 1:
             return self.scale.low, self.scale.high
         return -whole_width, whole_width
+
+
+def _public(size: Any, argument: str) -> Any:
+    if size is None:
+        raise ArgumentError(
+            argument,
+            "is missing: ranks are chosen by how many people there are, which must be "
+            f"public; where it is not, {WAY_OUT}",
+        )
+    return size
 
 
 def _points(points: Any) -> int | None:

@@ -84,8 +84,8 @@ def linregress(
     public bounds.
 
     `x` is a column, or several by their names: {"age": ages, "dose": doses}, with
-    `x_bounds` by the same names. `n` is the public number of people; where neighbours
-    add or remove a person, leave it out. A person who lacks any of the values is left
+    `x_bounds` by the same names. `n` is the number of people where that is public; else
+    leave it out. A person who lacks any of the values is left
     out, and how many are there is counted, as part of the same cost.
 
     `confidence_interval()` is about the population: the coefficients of the best
@@ -189,12 +189,6 @@ def _named(x: Any, bounds: Any) -> tuple[tuple[str, ...], list[Any], list[Any]]:
 
 
 def _check_size(question: Question, size: int | None) -> None:
-    if question.replacing and size is None:
-        raise ArgumentError(
-            "n",
-            "is missing: where a person is replaced, how many there are is public; "
-            "pass what the protocol states",
-        )
     if not question.replacing and size is not None:
         raise ArgumentError(
             "n",
