@@ -13,7 +13,9 @@ from dither.science.trials.holm import Corrected, holm
 from dither.science.trials.kruskal_wallis import kruskal
 from dither.science.trials.mannwhitney import MannWhitney, mannwhitneyu
 from dither.science.trials.means import mean, mean_difference
+from dither.science.trials.medians import median, median_difference
 from dither.science.trials.planning import power, sample_size
+from dither.science.trials.regression import Regression, linregress
 from dither.science.trials.result import ConfidenceInterval, TrialRelease
 from dither.science.trials.signed_rank import Wilcoxon, wilcoxon
 from dither.science.trials.survival import kaplan_meier
@@ -23,15 +25,19 @@ __all__ = [
     "ConfidenceInterval",
     "Corrected",
     "MannWhitney",
+    "Regression",
     "SurvivalRelease",
     "TrialRelease",
     "Wilcoxon",
     "holm",
     "kaplan_meier",
     "kruskal",
+    "linregress",
     "mannwhitneyu",
     "mean",
     "mean_difference",
+    "median",
+    "median_difference",
     "power",
     "sample_size",
     "wilcoxon",

@@ -15,6 +15,9 @@ from dither.science.trials.checks import chosen, level
 __all__ = ["PLANNERS", "power", "sample_size"]
 
 PLANNERS: dict[str, tuple[str, str]] = {
+    "linregress": ("dither.science.trials.mean_power", "linregress"),
+    "mean_difference": ("dither.science.trials.mean_power", "mean_difference"),
+    "median_difference": ("dither.science.trials.mean_power", "median_difference"),
     "kruskal": ("dither.science.trials.rank_power", "kruskal"),
     "mannwhitneyu": ("dither.science.trials.rank_power", "mannwhitneyu"),
     "wilcoxon": ("dither.science.trials.rank_power", "wilcoxon"),
