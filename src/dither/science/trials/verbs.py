@@ -152,13 +152,29 @@ def _survival(study: Study) -> Call:
     return (study.column("outcome"), study.column("event")), more
 
 
+def _labelled(study: Study) -> Call:
+    columns = study.column("outcome"), study.column("arm")
+    return columns, {"arms": study.labels("arm")}
+
+
+def _contingency(study: Study) -> Call:
+    columns = study.column("arm"), study.column("outcome")
+    keys = study.facts("outcome").keys
+    return columns, {} if keys is None else {"levels": (study.labels("arm"), keys)}
+
+
 ROOM = "dither.science.trials"
 TESTS: dict[str, Callable[[Study], Call]] = {
+    "binomtest": _one,
+    "chi2_contingency": _contingency,
+    "chisquare": _one,
     "kaplan_meier": _survival,
     "kruskal": _many,
     "mannwhitneyu": _two,
     "mean_difference": _two_bounded,
     "median_difference": _two_bounded,
+    "odds_ratio": _labelled,
+    "risk_difference": _labelled,
     "wilcoxon": _before_and_after,
 }
 
