@@ -55,6 +55,17 @@ def test_at_a_time(monkeypatch):
         found.at("8")
 
 
+def test_one_entry(monkeypatch):
+    found = study(monkeypatch)
+    assert found["a", 8].value == 0.5
+    assert found.curve("b")[8].value == 0.9
+    numbered = study(monkeypatch, groups=[0] * 100 + [1] * 100)
+    assert numbered[1, 8].value == numbered["1", 8.0].value == 0.9
+    for key in (("a", 7), ("c", 8), ("a", np.array([8, 4])), "a"):
+        with pytest.raises(ArgumentError, match=r"not there|end of a bin"):
+            found[key]
+
+
 def test_a_difference(monkeypatch):
     found = study(monkeypatch).difference(8)
     assert found.value == pytest.approx(-0.4)
@@ -68,6 +79,16 @@ def test_a_difference(monkeypatch):
         study(monkeypatch).difference(8, "a", "c")
     with pytest.raises(ArgumentError, match="two"):
         study(monkeypatch).difference(8, "a")
+
+
+def test_a_hazard_ratio(monkeypatch):
+    found = study(monkeypatch).hazard_ratio(12)
+    assert found.value == pytest.approx(np.log(0.5) / np.log(0.9))
+    low, high = found.interval()
+    wide = found.confidence_interval()
+    assert 1 < wide.low < low < found.value < high < wide.high < 40
+    turned = study(monkeypatch).hazard_ratio(12, "b", "a")
+    assert turned.interval() == pytest.approx((1 / high, 1 / low))
 
 
 def test_medians(monkeypatch):
@@ -105,6 +126,8 @@ def test_a_cut_curve_still_bounds_its_figures(monkeypatch):
     assert found.interval()[1].tolist() == [1.0] * 6
     assert math.isnan(found.difference(8).value)
     assert found.difference(8).interval() == (-1.0, 1.0)
+    assert math.isnan(found.hazard_ratio(8).value)
+    assert found.hazard_ratio(8).interval() == (0.0, math.inf)
     assert found.median("a").value == math.inf
     assert found.median("a").interval() == (4.0, math.inf)
     assert found.restricted_mean(8, "a").interval() == (0.0, 8.0)
@@ -130,7 +153,7 @@ def test_the_test_shares_the_charge(monkeypatch):
 def test_as_a_table(monkeypatch, tmp_path):
     found = study(monkeypatch)
     names = ["arm", "time", "at_risk", "deaths", "survival"]
-    names += ["low", "high", "lower", "upper"]
+    names += ["low", "high", "population_low", "population_high"]
     pandas, polars = found.to_pandas(), found.to_polars()
     assert list(pandas.columns) == list(polars.columns) == names
     assert pandas.at_risk.tolist() == [100, 80, 50, 100, 90, 90]

@@ -20,11 +20,13 @@ from dither.text import clean
 if TYPE_CHECKING:
     from dither.science.trials.curves import SurvivalRelease
 
-__all__ = ["Scores", "pvalue", "quadratic", "tested"]
+__all__ = ["Exact", "Scores", "pvalue", "quadratic", "tested", "two_sided"]
 
 Reals = NDArray[np.float64]
 
-DRAWS = 20_000
+DRAWS, BLOCK = 20_000, 500
+MOST_NOISE = 4_000_000
+"""So many noises are drawn at most for one p-value, in about a second."""
 KNOWS = "the test's variance holds sampling and noise"
 
 
@@ -92,14 +94,15 @@ class Scores:
         """The covariance that noise gives the values, linearised. Noisy hazards make
         it larger on average, by what products of noises add.
         """
-        gradient = self._gradient()
+        gradient = self.gradient
         cells = np.einsum("axk,bxk->ab", gradient, gradient)
         if self.table.known:
             sums = gradient.sum(axis=2)
             cells = cells - sums @ sums.T / (2 * self.table.bins + 1)
         return np.asarray(self.table.variance * cells)
 
-    def _gradient(self) -> Reals:
+    @cached_property
+    def gradient(self) -> Reals:
         """How each arm's value moves with the cells of each arm: deaths, censored."""
         arms = len(self.table.deaths)
         own = np.eye(arms)[:, :, None]
@@ -121,47 +124,63 @@ def pvalue(scores: Scores, mechanism: Additive) -> tuple[float, float]:
     """The statistic and the probability of one as large where all arms have one
     hazard.
     """
-    law, special_ = Law.of(mechanism), special()
     covariance = scores.sampling + scores.noise
     statistic = quadratic(scores.values, covariance)
-    freedom = len(scores.values) - 1
-    normal = float(special_.chdtrc(freedom, statistic))
-    if statistic == 0 or not scores.noise.any():
-        return statistic, normal
-    heavy = (
-        _with_one_noise(scores, law)
-        if freedom == 1
-        else _simulated(scores, law, covariance, statistic)
-    )
-    return statistic, min(max(normal, heavy), 1.0)
+    if statistic == 0:
+        return 0.0, 1.0
+    freedom, law = len(scores.values) - 1, Law.of(mechanism)
+    if freedom == 1:
+        return statistic, two_sided(float(scores.values[0]), scores, law)
+    normal = float(special().chdtrc(freedom, statistic))
+    heavy = _simulated(scores, law, covariance, statistic) if scores.noise.any() else 0
+    return statistic, max(normal, heavy)
 
 
-def _with_one_noise(scores: Scores, law: Law) -> float:
-    """The p-value if all the noise were one draw: its tails are the heaviest."""
-    step = math.sqrt(scores.noise[0, 0] / law.variance)
-    far = abs(float(scores.values[0])) / step
-    return 2 * float(law.beyond(far, math.sqrt(scores.sampling[0, 0]) / step))
+def two_sided(value: float, scores: Scores, law: Law) -> float:
+    """How likely noise and sampling take the score of two arms as far from 0: as if
+    their sum were normal, or as if all the noise were one draw, whose tails are the
+    heaviest. The larger of both holds for every number of draws.
+    """
+    sampling, noise = float(scores.sampling[0, 0]), float(scores.noise[0, 0])
+    normal = math.erfc(abs(value) / math.sqrt(2 * (sampling + noise)))
+    if noise < 1e-9 * sampling:
+        return normal
+    step = math.sqrt(noise / law.variance)
+    heavy = 2 * float(law.beyond(abs(value) / step, math.sqrt(sampling) / step))
+    return min(max(normal, heavy), 1.0)
 
 
 def _simulated(scores: Scores, law: Law, covariance: Reals, statistic: float) -> float:
-    """The p-value over draws of the noise in all cells and of normal sampling."""
+    """The p-value over draws of the noise in all cells and of normal sampling. It
+    differs a little from call to call.
+    """
     arms, bins = scores.table.deaths.shape
-    gradient = scores._gradient().reshape(arms, -1)
-    seen = 0
-    for _ in range(DRAWS // 1000):
-        noise = law.draw((1000, arms, 2 * bins + 1)).astype(np.float64)
+    gradient = scores.gradient.reshape(arms, -1)
+    inverse = np.linalg.pinv(covariance[:-1, :-1], hermitian=True)
+    root = _root(scores.sampling)
+    source, seen = public_draws(), 0
+    blocks = _blocks(arms * (2 * bins + 1))
+    for _ in range(blocks):
+        noise = law.draw((BLOCK, arms, 2 * bins + 1)).astype(np.float64)
         if scores.table.known:
             noise -= noise.mean(axis=2, keepdims=True)
-        cells = noise[:, :, : 2 * bins].reshape(1000, -1)
-        normal = public_draws().multivariate_normal(
-            np.zeros(arms), scores.sampling, 1000, check_valid="ignore"
-        )
+        cells = noise[:, :, : 2 * bins].reshape(BLOCK, -1)
+        normal = source.standard_normal((BLOCK, arms)) @ root
         drawn = (cells @ gradient.T + normal)[:, :-1]
-        inverse = np.linalg.pinv(covariance[:-1, :-1], hermitian=True)
-        seen += int(
-            (np.einsum("ri,ij,rj->r", drawn, inverse, drawn) >= statistic).sum()
-        )
-    return (seen + 1) / (DRAWS + 1)
+        lengths = np.einsum("ri,ij,rj->r", drawn, inverse, drawn)
+        seen += int((lengths >= statistic).sum())
+    return (seen + 1) / (blocks * BLOCK + 1)
+
+
+def _blocks(cells: int) -> int:
+    """How many draws are taken: fewer where each is of many cells."""
+    return max(2, min(DRAWS, MOST_NOISE // cells) // BLOCK)
+
+
+def _root(covariance: Reals) -> Reals:
+    """A matrix whose square is the covariance."""
+    values, vectors = np.linalg.eigh(covariance)
+    return np.asarray(vectors * np.sqrt(np.clip(values, 0.0, None)) @ vectors.T)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 from dither.science.trials.bands import Pointwise
 from dither.science.trials.result import TrialRelease
 
-__all__ = ["At", "Less", "MeanTime", "MedianRelease", "MedianTime"]
+__all__ = [
+    "At",
+    "HazardRatio",
+    "Less",
+    "MeanTime",
+    "MedianRelease",
+    "MedianTime",
+    "log_hazard",
+]
 
 Reals = NDArray[np.float64]
 
@@ -55,6 +63,38 @@ class Less:
         down = float(np.hypot(below[first], above[second]))
         up = float(np.hypot(above[first], below[second]))
         return max(value - down, -1.0), min(value + up, 1.0)
+
+
+def log_hazard(survival: Any) -> Reals:
+    """The logarithm of the cumulative hazard: from -∞ where all survive to ∞."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(-np.log(np.clip(survival, 0.0, 1.0))))
+
+
+@dataclass(frozen=True)
+class HazardRatio:
+    """The ends of a ratio of cumulative hazards, by those of a difference of their
+    logarithms. They may be 0 and infinite.
+    """
+
+    bands: Pointwise
+    first: int
+    second: int
+    place: int
+
+    def ends(self, confidence: float) -> tuple[float, float]:
+        low, high = (end[:, self.place] for end in self.bands.by_arm(confidence))
+        curves = self.bands.bands.table.survival[:, self.place]
+        # a high curve is a low hazard
+        at, least, most = log_hazard(curves), log_hazard(high), log_hazard(low)
+        if not np.isfinite(at[[self.first, self.second]]).all():
+            return 0.0, float("inf")
+        below, above = at - least, most - at
+        value = at[self.first] - at[self.second]
+        down = np.hypot(below[self.first], above[self.second])
+        up = np.hypot(above[self.first], below[self.second])
+        with np.errstate(over="ignore"):
+            return float(np.exp(value - down)), float(np.exp(value + up))
 
 
 @dataclass(frozen=True)
