@@ -243,6 +243,8 @@ def number(item: Any) -> float:
 
 
 def _number(item: Any) -> float:
+    if isinstance(item, bytes):  # what numpy makes of numbers beside one of them
+        item = item.decode("utf-8", "replace")
     if isinstance(item, str):
         return _of_text(str.__str__(item).strip())
     return _real(item) if isinstance(item, np.floating) else real(item)
