@@ -98,6 +98,17 @@ def test_private_sizes_where_people_come_and_go() -> None:
         )
 
 
+def test_a_subgroup_has_private_sizes_in_an_account_about_people_who_are_replaced() -> (
+    None
+):
+    budget = Budget(epsilon=3, unit=PATIENT)
+    x, y = RNG.normal(1, 1, 3000), RNG.normal(0, 1, 2000)
+    found = mean_difference(x, y, bounds=BOUNDS, epsilon=3, budget=budget)
+    low, high = found.confidence_interval(1 - 1e-8)
+    assert low < 1 < high < 3
+    assert budget.spent == 1
+
+
 def test_gaussian_noise_where_rho_is_stated() -> None:
     x, y = RNG.normal(1, 1, 500), RNG.normal(0, 1, 500)
     found = mean_difference(x, y, bounds=BOUNDS, sizes=(500, 500), rho=2)
@@ -141,7 +152,6 @@ def test_odd_data_gets_a_normal_answer(column: Any, missing: str) -> None:
         ({"sizes": (50,)}, "sizes"),
         ({"sizes": (0, 50)}, "sizes"),
         ({"sizes": (50.5, 50)}, "sizes"),
-        ({"sizes": None}, "sizes"),
         ({"alternative": "both"}, "alternative"),
         ({"missing": "drop"}, "missing"),
         ({"provenance": ""}, "provenance"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -53,25 +54,36 @@ class Moments:
     """The vector that is noised for each arm: (Σw, Σ⌊square·w² / 4·steps⌋, count·steps / 4
     for each person there), with w the outcome in steps.
 
-    Where a person is replaced, squares and counts of these weights cost nothing: Σw
-    alone moves as far (docs/proofs/trials.md).
+    Where sizes are public, squares and counts of these weights cost nothing: Σw alone
+    moves as far. Where they are private, a person who is replaced may leave one arm and
+    be followed by one in another (docs/proofs/trials.md).
     """
 
     question: Question
+    public: bool = True
+    arms: int = 2
     steps: int = STEPS
 
     @property
     def mechanism(self) -> Additive:
         """Noise for one person, who is in one arm."""
-        if self.question.replacing:
-            return self.question.vector(2 * self.steps, 2 * self.steps)
-        return self.question.vector(2 * self.steps, 1.5 * self.steps)
+        l1, l2 = self._moved
+        return self.question.vector(float(l1 * self.steps), float(l2 * self.steps))
+
+    @property
+    def _moved(self) -> tuple[Fraction, Fraction]:
+        """How far a person moves all vectors in L1 and L2, in halves of the bounds."""
+        if not self.question.replacing:
+            return Fraction(2), Fraction(3, 2)
+        if self.public or self.arms == 1:
+            return Fraction(2), Fraction(2)
+        return Fraction(4), Fraction(17, 8)  # more than √2 · 3/2
 
     @property
     def weights(self) -> tuple[int, int]:
         """What squares and counts are multiplied with, in quarters."""
         gaussian = isinstance(self.mechanism, Gaussian)
-        if self.question.replacing:
+        if self.public and self.question.replacing:
             return (4, 4) if gaussian else (2, 2)
         return (2, 4) if gaussian else (1, 3)
 

@@ -15,6 +15,14 @@ from dither.science.trials.checks import chosen, level
 __all__ = ["PLANNERS", "power", "sample_size"]
 
 PLANNERS: dict[str, tuple[str, str]] = {
+    "linregress": ("dither.science.trials.mean_power", "linregress"),
+    "mean_difference": ("dither.science.trials.mean_power", "mean_difference"),
+    "median_difference": ("dither.science.trials.mean_power", "median_difference"),
+    "binomtest": ("dither.science.trials.plans", "binomial_power"),
+    "chi2_contingency": ("dither.science.trials.plans", "chi2_power"),
+    "odds_ratio": ("dither.science.trials.plans", "odds_power"),
+    "risk_difference": ("dither.science.trials.plans", "odds_power"),
+    "test_of_tests": ("dither.science.trials.plans", "blocks_power"),
     "kruskal": ("dither.science.trials.rank_power", "kruskal"),
     "mannwhitneyu": ("dither.science.trials.rank_power", "mannwhitneyu"),
     "wilcoxon": ("dither.science.trials.rank_power", "wilcoxon"),
