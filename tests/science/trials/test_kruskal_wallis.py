@@ -212,3 +212,8 @@ def test_false_alarms_are_rare() -> None:
         for groups in outcomes
     ]
     assert np.mean(found) <= 0.05 + 5.5 * 0.0077
+
+
+def test_declared_people_take_no_memory() -> None:
+    found = trials.kruskal([1.0], [2.0], sizes=(1 << 31, 1 << 30), epsilon=1.0)
+    assert 0 < found.pvalue <= 1

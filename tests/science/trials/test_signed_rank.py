@@ -148,3 +148,8 @@ def test_false_alarms_are_rare() -> None:
     d[source.random(d.shape) < 0.1] = NAN
     found = [trials.wilcoxon(one, size=50, epsilon=3.0).pvalue <= 0.05 for one in d]
     assert np.mean(found) <= 0.05 + 5.5 * 0.0077
+
+
+def test_declared_people_take_no_memory() -> None:
+    found = trials.wilcoxon([1.0, -2.0], size=1 << 31, epsilon=1.0)
+    assert 0 < found.pvalue <= 1

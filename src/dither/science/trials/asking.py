@@ -10,14 +10,14 @@ from dither.errors import ArgumentError, UnitMismatch
 from dither.ledger import Account
 from dither.privacy import Unit
 from dither.question import Question
-from dither.science.trials.columns import Given
+from dither.science.trials.columns import Codes, Given
 
 __all__ = ["PERSON", "need_replace", "question_of"]
 
 PERSON = Unit("person", "replace")  # type: ignore[arg-type]
 
 
-def question_of(what: str, cost: Mapping[str, Any], *data: Given) -> Question:
+def question_of(what: str, cost: Mapping[str, Any], *data: Given | Codes) -> Question:
     """A question about people who have one record each: the unit is that of their
     dataset, else that of the account that pays, else one person who is replaced.
     """
@@ -26,7 +26,7 @@ def question_of(what: str, cost: Mapping[str, Any], *data: Given) -> Question:
     return Question.of(what, cost, unit=unit, dataset=_dataset(data))
 
 
-def _dataset(data: tuple[Given, ...]) -> Dataset | None:
+def _dataset(data: tuple[Given | Codes, ...]) -> Dataset | None:
     found = [one.dataset for one in data if one.dataset is not None]
     if not found:
         return None

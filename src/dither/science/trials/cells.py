@@ -18,7 +18,7 @@ from dither.science.trials.sizes import fit
 __all__ = ["MOST_BINS", "MOST_CELLS", "counted", "edges_of", "placed"]
 
 MOST_BINS = 500
-MOST_CELLS = 100_000
+MOST_CELLS = 10_000
 MOST_TIME = 10**300
 WAY_OUT = "pass times that rise from the start, such as (0, 4, 8, 12)"
 

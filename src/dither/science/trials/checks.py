@@ -17,6 +17,7 @@ __all__ = [
     "chosen",
     "confidence",
     "level",
+    "share",
     "size",
     "sizes",
 ]
@@ -52,6 +53,14 @@ def confidence(value: Any, argument: str = "confidence_level") -> float:
 def _inside(argument: str, value: Any, way_out: str) -> float:
     if not 0 < fraction(argument, value, way_out) < 1:
         raise ArgumentError(argument, f"must lie strictly between 0 and 1; {way_out}")
+    return float(value)
+
+
+def share(argument: str, value: Any) -> float:
+    """A proportion."""
+    way_out = "pass a proportion such as 0.5"
+    if not 0 <= fraction(argument, value, way_out) <= 1:
+        raise ArgumentError(argument, f"must lie between 0 and 1; {way_out}")
     return float(value)
 
 

@@ -24,7 +24,9 @@ __all__ = ["Exact", "Scores", "pvalue", "quadratic", "tested", "two_sided"]
 
 Reals = NDArray[np.float64]
 
-DRAWS = 20_000
+DRAWS, BLOCK = 20_000, 500
+MOST_NOISE = 4_000_000
+"""So many noises are drawn at most for one p-value, in about a second."""
 KNOWS = "the test's variance holds sampling and noise"
 
 
@@ -92,14 +94,15 @@ class Scores:
         """The covariance that noise gives the values, linearised. Noisy hazards make
         it larger on average, by what products of noises add.
         """
-        gradient = self._gradient()
+        gradient = self.gradient
         cells = np.einsum("axk,bxk->ab", gradient, gradient)
         if self.table.known:
             sums = gradient.sum(axis=2)
             cells = cells - sums @ sums.T / (2 * self.table.bins + 1)
         return np.asarray(self.table.variance * cells)
 
-    def _gradient(self) -> Reals:
+    @cached_property
+    def gradient(self) -> Reals:
         """How each arm's value moves with the cells of each arm: deaths, censored."""
         arms = len(self.table.deaths)
         own = np.eye(arms)[:, :, None]
@@ -148,24 +151,36 @@ def two_sided(value: float, scores: Scores, law: Law) -> float:
 
 
 def _simulated(scores: Scores, law: Law, covariance: Reals, statistic: float) -> float:
-    """The p-value over draws of the noise in all cells and of normal sampling."""
+    """The p-value over draws of the noise in all cells and of normal sampling. It
+    differs a little from call to call.
+    """
     arms, bins = scores.table.deaths.shape
-    gradient = scores._gradient().reshape(arms, -1)
-    seen = 0
-    for _ in range(DRAWS // 1000):
-        noise = law.draw((1000, arms, 2 * bins + 1)).astype(np.float64)
+    gradient = scores.gradient.reshape(arms, -1)
+    inverse = np.linalg.pinv(covariance[:-1, :-1], hermitian=True)
+    root = _root(scores.sampling)
+    source, seen = public_draws(), 0
+    blocks = _blocks(arms * (2 * bins + 1))
+    for _ in range(blocks):
+        noise = law.draw((BLOCK, arms, 2 * bins + 1)).astype(np.float64)
         if scores.table.known:
             noise -= noise.mean(axis=2, keepdims=True)
-        cells = noise[:, :, : 2 * bins].reshape(1000, -1)
-        normal = public_draws().multivariate_normal(
-            np.zeros(arms), scores.sampling, 1000, check_valid="ignore"
-        )
+        cells = noise[:, :, : 2 * bins].reshape(BLOCK, -1)
+        normal = source.standard_normal((BLOCK, arms)) @ root
         drawn = (cells @ gradient.T + normal)[:, :-1]
-        inverse = np.linalg.pinv(covariance[:-1, :-1], hermitian=True)
-        seen += int(
-            (np.einsum("ri,ij,rj->r", drawn, inverse, drawn) >= statistic).sum()
-        )
-    return (seen + 1) / (DRAWS + 1)
+        lengths = np.einsum("ri,ij,rj->r", drawn, inverse, drawn)
+        seen += int((lengths >= statistic).sum())
+    return (seen + 1) / (blocks * BLOCK + 1)
+
+
+def _blocks(cells: int) -> int:
+    """How many draws are taken: fewer where each is of many cells."""
+    return max(2, min(DRAWS, MOST_NOISE // cells) // BLOCK)
+
+
+def _root(covariance: Reals) -> Reals:
+    """A matrix whose square is the covariance."""
+    values, vectors = np.linalg.eigh(covariance)
+    return np.asarray(vectors * np.sqrt(np.clip(values, 0.0, None)) @ vectors.T)
 
 
 @dataclass(frozen=True)

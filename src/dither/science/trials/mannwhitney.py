@@ -57,7 +57,7 @@ def mannwhitneyu(
     alternative: str = checks.TWO_SIDED,
     provenance: str | None = None,
     **cost: Unpack[Asking],
-) -> TrialRelease:
+) -> MannWhitney:
     """Whether the outcomes of one arm tend to lie above those of another, by ranks: no
     bounds are needed, and ties and missing outcomes are allowed.
 

@@ -46,7 +46,7 @@ class Pairs:
 def _binomial(trials: int, share: float) -> tuple[Reals, Reals]:
     """The successes that are likely enough to matter, and how likely they are."""
     found = special()
-    wide = 40 + 12 * math.sqrt(trials * share * (1 - share))
+    wide = 40 + 9 * math.sqrt(trials * share * (1 - share))
     low = max(0, math.floor(trials * share - wide))
     high = min(trials, math.ceil(trials * share + wide))
     k = np.arange(low, high + 1, dtype=np.float64)
