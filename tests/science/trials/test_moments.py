@@ -84,6 +84,13 @@ def test_each_outcome_counts_by_itself_between_the_bounds() -> None:
     assert there.tolist() == [True] * 7 + [False]
 
 
+@pytest.mark.parametrize("bounds", [(0.0, 5e-324), (-5e-324, 0.0), (1.0, 1.0)])
+def test_no_bounds_let_a_step_lie_beyond_them(bounds: tuple[float, float]) -> None:
+    outcomes = np.array([0.0, 1.0, -1.0, 5e-324, np.inf, -np.inf, np.nan])
+    codes, _ = Scale(*bounds, 100).codes(outcomes)
+    assert np.abs(codes).max() <= 100
+
+
 def test_a_noisy_vector_is_read_in_its_own_units() -> None:
     moments = plan("laplace", "replace", 1 << 20)
     exact = vector(moments, [0.5, -0.25, 0.75, np.nan])

@@ -46,7 +46,9 @@ class Scale:
         inside = np.clip(np.where(there, values, self.middle), self.low, self.high)
         with np.errstate(all="ignore"):
             share = np.clip((inside - self.middle) / self.half, -1, 1)
-        return np.rint(share * self.steps).astype(np.int64), there
+        # whatever the bounds are, no step lies beyond them
+        steps = np.rint(np.nan_to_num(share) * self.steps)
+        return steps.astype(np.int64), there
 
 
 @dataclass(frozen=True)
