@@ -5,7 +5,7 @@ import pytest
 
 from dither import ArgumentError
 from dither.science import trials
-from dither.science.trials.logrank import Scores, pvalue
+from dither.science.trials.logrank import pvalue
 from tests.science.trials.simulated import mechanism, noisy, people
 
 STUDY = {"hazard_ratio": 0.5, "n": 100, "survival": 0.4, "bins": 5, "epsilon": 1.0}
@@ -22,7 +22,7 @@ def test_power_is_that_of_simulated_studies(n, epsilon, censored):
         people(rng, n, [1 - alive**0.2] * 5, lost, 400) for alive in (0.4, 0.4**0.5)
     ]
     found = [
-        pvalue(Scores(noisy(rng, np.array(two), used, sizes)), used)[1]
+        pvalue(noisy(rng, np.array(two), used, sizes), used)[1]
         for two in zip(*arms, strict=True)
     ]
     words = STUDY | {"n": n, "epsilon": epsilon, "censored": censored}

@@ -16,7 +16,7 @@ from dither.science.trials.asking import PERSON
 from dither.science.trials.cells import MOST_BINS
 from dither.science.trials.checks import level, size
 from dither.science.trials.curve import LifeTable
-from dither.science.trials.logrank import Scores, two_sided
+from dither.science.trials.logrank import Scores, clear, reachable, two_sided
 from dither.science.trials.null import Law, special
 from dither.science.trials.survival import sensitivities
 
@@ -51,8 +51,8 @@ def power_of(
     used = _mechanism(epsilon, rho)
     law = Law.of(used)
     arms = np.array([alive, alive**ratio])
-    scores = Scores(expected(people, arms, lost, count, law.variance))
-    return _power(scores, law, rate)
+    table = expected(people, arms, lost, count, law.variance)
+    return _power(Scores(table, clear(table.leaving(1.0))), law, rate)
 
 
 def _share(argument: str, value: Any) -> float:
@@ -79,17 +79,15 @@ def _mechanism(epsilon: float | None, rho: float | None) -> Additive:
 def expected(
     people: int, survival: Reals, lost: float, bins: int, variance: float
 ) -> LifeTable:
-    """The cells that arms of these survivals have on average; those left are censored
-    at the end.
-    """
+    """The cells that arms of these survivals have on average."""
     places = np.arange(bins)
     alive = survival[:, None] ** (places / bins)
     here = (1 - lost) ** (places / bins)
     at_risk = people * alive * here
     deaths = at_risk * (1 - survival[:, None] ** (1 / bins))
     gone = (at_risk - deaths) * (1 - (1 - lost) ** (1 / bins))
-    gone[:, -1] = (at_risk - deaths)[:, -1]
-    return LifeTable(deaths, gone, variance, known=True)
+    ended = (at_risk - deaths - gone)[:, -1]
+    return LifeTable(deaths, gone, ended, variance, known=True)
 
 
 def _power(scores: Scores, law: Law, alpha: float) -> float:
@@ -97,11 +95,12 @@ def _power(scores: Scores, law: Law, alpha: float) -> float:
     deviation = math.sqrt(scores.sampling[0, 0] + scores.noise[0, 0])
     if not scores.used.any() or deviation == 0:
         return 0.0
-    low, high = 0.0, 60 * deviation
+    near, far = 0.0, 60 * deviation
     for _ in range(60):
-        middle = (low + high) / 2
+        middle = (near + far) / 2
         enough = two_sided(middle, scores, law) <= alpha
-        low, high = (low, middle) if enough else (middle, high)
+        near, far = (near, middle) if enough else (middle, far)
     normal = special().ndtr
-    mean = abs(float(scores.values[0]))
-    return float(normal((mean - high) / deviation) + normal((-mean - high) / deviation))
+    # wherever within bins people are censored, both ends must lie on the same side
+    low, high = (float(end[0]) for end in reachable(scores))
+    return float(normal((low - far) / deviation) + normal((-high - far) / deviation))
