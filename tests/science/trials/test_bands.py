@@ -5,7 +5,7 @@ import pytest
 
 from dither.mechanisms import Gaussian, Laplace
 from dither.science.trials.bands import FEWER, Bands, Margins, gradients, reach
-from dither.science.trials.curve import LifeTable
+from dither.science.trials.curve import ENDS, EVENLY, WITHIN, LifeTable
 from tests.science.trials.simulated import continuous, mechanism, noisy, people
 
 RUNS = 2000
@@ -69,7 +69,7 @@ def test_intervals_hold_at_their_rate(name, epsilon, known):
     cells = people(rng, 200, hazards, censoring, RUNS)
     used = mechanism(epsilon)
     table = noisy(rng, cells, used, np.full(RUNS, 200) if known else None)
-    bands = Bands(table, used, within=False)
+    bands = Bands(table, used, ENDS)
     own = LifeTable.of(cells[:, :-1], 0.0, None)
     theirs = np.where(own.shown, own.unbiased, own.unbiased[:, -1:])
     for truth, (low, high) in (
@@ -91,9 +91,10 @@ def test_censoring_within_bins_is_allowed_for(size, hazard, censoring):
     cells = continuous(rng, size, hazard, censoring, 4, 300)
     table = noisy(rng, cells, used, np.full(300, size))
     truth = np.exp(-hazard * np.arange(1, 5))
-    low, high = Bands(table, used).of_population(0.95)
-    assert ((low <= truth) & (truth <= high)).mean(axis=0).min() >= 0.95
-    low, high = Bands(table, used, within=False).of_population(0.95)
+    for known in (WITHIN, EVENLY):
+        low, high = Bands(table, used, known).of_population(0.95)
+        assert ((low <= truth) & (truth <= high)).mean(axis=0).min() >= 0.94
+    low, high = Bands(table, used, ENDS).of_population(0.95)
     assert ((low <= truth) & (truth <= high)).mean(axis=0).min() < 0.93
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dither.science.trials.cells import counted, placed
-from dither.science.trials.curve import CUT, LifeTable, falling
+from dither.science.trials.curve import CUT, LifeTable, even_share, falling
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "trials" / "survival.json"
 STUDIES = json.loads(FIXTURE.read_text(encoding="utf-8"))
@@ -89,6 +89,28 @@ def test_curves_never_rise_nor_leave_the_unit_interval():
 def test_nobody_at_all():
     table = LifeTable.of(np.zeros((2, 7), int), 2.0, None)
     assert np.isnan(table.survival).all()
+
+
+@pytest.mark.parametrize("hazard", [0.01, 0.3, 1.5])
+@pytest.mark.parametrize("censoring", [0.01, 0.7, 2.0])
+def test_even_rates_give_the_hazard_of_the_population(hazard, censoring):
+    """Expected cells of a bin of one: with the share before its deaths, deaths among
+    those at risk are 1 - e^-hazard.
+    """
+    gone = 1 - np.exp(-hazard - censoring)
+    deaths, censored = (
+        gone * one / (hazard + censoring) for one in (hazard, censoring)
+    )
+    share = even_share(np.array([deaths]), np.array([censored]))[0]
+    found = deaths / (1 - share * censored)
+    assert found == pytest.approx(1 - np.exp(-hazard), rel=1e-3)
+    assert 0.5 <= share <= 1
+
+
+def test_even_shares_of_odd_cells():
+    table = LifeTable.of(np.array([[-5, 90, 40, -7, 30], [0] * 5]), 1.0, None)
+    share = table.evenly().before
+    assert ((share >= 0.5) & (share <= 1)).all()
 
 
 def test_falling_pools_neighbours_that_rise():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dither.mechanisms import Laplace
-from dither.science.trials.curve import LifeTable
+from dither.science.trials.curve import ENDS, EVENLY, LifeTable
 from dither.science.trials.logrank import (
     Exact,
     Scores,
@@ -22,7 +22,7 @@ SILENT = Laplace(sensitivity=2, epsilon=1e6)
 @pytest.mark.parametrize("name", STUDIES)
 def test_without_noise_it_is_that_of_lifelines(name):
     study = STUDIES[name]
-    statistic, probability = pvalue(exact(study), SILENT, within=False)
+    statistic, probability = pvalue(exact(study), SILENT, ENDS)
     assert statistic == pytest.approx(study["logrank"]["statistic"], rel=1e-12)
     assert probability == pytest.approx(study["logrank"]["pvalue"], rel=1e-9)
 
@@ -37,7 +37,7 @@ def test_three_arms_without_noise():
     cells = np.zeros((3, 11), np.int64)
     np.add.at(cells, (arm, time - 1 + 5 * (1 - event)), 1)
     table = LifeTable.of(cells, 0.0, None)
-    statistic, probability = pvalue(table, SILENT, within=False)
+    statistic, probability = pvalue(table, SILENT, ENDS)
     theirs, their_probability = survdiff(time, event, arm)
     assert statistic == pytest.approx(theirs, rel=1e-12)
     assert probability == pytest.approx(their_probability, rel=1e-9)
@@ -107,7 +107,9 @@ def test_unlike_censoring_within_bins_is_no_effect():
     arms = [continuous(rng, 200, 0.3, rate, 4, 300) for rate in (0.05, 0.7)]
     tables = [noisy(rng, np.array(two), used, sizes) for two in zip(*arms, strict=True)]
     found = [pvalue(table, used)[1] for table in tables]
-    plain = [pvalue(table, used, within=False)[1] for table in tables]
+    evenly = [pvalue(table, used, EVENLY)[1] for table in tables]
+    assert np.mean(np.array(evenly) <= 0.05) <= 0.05 + 3 * 0.0126
+    plain = [pvalue(table, used, ENDS)[1] for table in tables]
     assert np.mean(np.array(found) <= 0.05) <= 0.05
     assert np.mean(np.array(plain) <= 0.05) > 0.2
 
@@ -133,9 +135,7 @@ def test_false_positives(name, epsilon, known):
         for size, one in zip(sizes, censoring, strict=True)
     ]
     found = [
-        pvalue(
-            noisy(rng, np.array(two), used, _sizes(sizes, known)), used, within=False
-        )[1]
+        pvalue(noisy(rng, np.array(two), used, _sizes(sizes, known)), used, ENDS)[1]
         for two in zip(*arms, strict=True)
     ]
     assert np.mean(np.array(found) <= 0.05) <= 0.05 + 3 * 0.009
@@ -162,7 +162,7 @@ def test_three_arms_are_simulated():
     used = mechanism(1.0)
     alike = people(rng, 100, [0.1] * 4, [0.05] * 4, 3)
     table = noisy(rng, alike, used, np.full(3, 100))
-    statistic, probability = pvalue(table, used, within=False)
+    statistic, probability = pvalue(table, used, ENDS)
     assert statistic > 0
     assert 1e-4 < probability <= 1
     apart = np.stack(

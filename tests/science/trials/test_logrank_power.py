@@ -37,6 +37,12 @@ def test_power_grows_with_people_effect_and_cost():
     assert trials.power("logrank", **(STUDY | {"hazard_ratio": 0.4})) > base
     assert trials.power("logrank", **(STUDY | {"bins": 20})) < base
     assert trials.power("logrank", **(STUDY | {"hazard_ratio": 1.0})) <= 0.05
+    lost = STUDY | {"censored": 0.3}
+    declared = [
+        trials.power("logrank", censoring=when, **lost)
+        for when in ("within", "evenly", "ends")
+    ]
+    assert declared[0] < declared[1] <= declared[2] + 0.02
 
 
 def test_without_noise_it_is_schoenfeld_s():
@@ -70,6 +76,7 @@ def test_a_sample_size_reaches_its_power():
         ("survival", 1),
         ("censored", 1.0),
         ("censored", -0.1),
+        ("censoring", "never"),
         ("bins", 0),
         ("bins", 501),
         ("alpha", 1),

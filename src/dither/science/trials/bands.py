@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.mechanisms import Additive
-from dither.science.trials.curve import LifeTable
+from dither.science.trials.curve import ENDS, EVENLY, WITHIN, LifeTable
 
 __all__ = ["Bands", "Margins", "Pointwise", "gradients", "reach"]
 
@@ -53,7 +53,7 @@ def gradients(table: LifeTable, arm: int) -> Reals:
     through = np.minimum.outer(bins, bins) + 1  # and its own
     deaths = stays[earlier] - falls[through]
     both = stays - falls
-    censored = (1 - stay) * both[earlier] + stay * both[through]
+    censored = (1 - stay) * both[earlier] + stay * both[through]  # by the cell's bin
     weights = np.hstack([deaths, censored, both[1:, None]])
     return np.asarray(curve[:, None] * weights)
 
@@ -115,36 +115,41 @@ class Margins:
 class Bands:
     """Pointwise intervals around the curves of a table.
 
-    Where people are censored `within` bins, those of a bin may have left before or
+    Where people are censored "within" bins, those of a bin may have left before or
     after its deaths: a curve of the population lies between these two, and its interval
     reaches from the low end of the one to the high end of the other.
     """
 
     table: LifeTable
     mechanism: Additive
-    within: bool = True
+    censoring: str = WITHIN
 
     @cached_property
-    def _late(self) -> Margins:
+    def _own(self) -> Margins:
         return Margins(self.table, self.mechanism)
 
     @cached_property
-    def _early(self) -> Margins:
-        if not self.within:
-            return self._late
-        return Margins(self.table.leaving(1.0), self.mechanism)
+    def _both(self) -> tuple[Margins, Margins]:
+        """For the low and for the high ends about the population."""
+        if self.censoring == EVENLY:
+            even = Margins(self.table.evenly(), self.mechanism)
+            return even, even
+        if self.censoring == ENDS:
+            return self._own, self._own
+        return Margins(self.table.leaving(1.0), self.mechanism), self._own
 
     def of_table(self, confidence: float) -> Ends:
         """Ends that hold the curve of the exact cells."""
-        width = self._late.of_noise(confidence)
+        width = self._own.of_noise(confidence)
         middle = np.clip(self.table.unbiased, 0.0, 1.0)
         return self._closed(middle - width, middle + width)
 
     def of_population(self, confidence: float) -> Ends:
         """Ends that hold the curve of the population that people were drawn from."""
-        low = self._early.of_population(confidence, -1.0)
-        low = np.where(self._early.table.shown, low, 0.0)
-        return self._closed(low, self._late.of_population(confidence, 1.0))
+        lower, upper = self._both
+        low = np.where(lower.table.shown, lower.of_population(confidence, -1.0), 0.0)
+        high = np.where(upper.table.shown, upper.of_population(confidence, 1.0), 1.0)
+        return self._closed(low, high)
 
     def _closed(self, low: Reals, high: Reals) -> Ends:
         """Ends within [0, 1] that hold the shown curve. Beyond the last bin shown, a

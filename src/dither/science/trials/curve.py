@@ -8,10 +8,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CUT", "LifeTable", "falling"]
+__all__ = ["CUT", "ENDS", "EVENLY", "WITHIN", "LifeTable", "even_share", "falling"]
 
 Reals = NDArray[np.float64]
 
+WITHIN, EVENLY, ENDS = "within", "evenly", "ends"
+"""When people are censored: somewhere within bins, at an even rate all the time, or at
+the ends of bins only.
+"""
 CUT = 3.0
 """A bin is shown while the noisy number at risk is so many standard deviations of its
 own noise above 0. Fewer, and a hazard divides noise by noise.
@@ -26,7 +30,8 @@ class LifeTable:
     `variance` is that of the noise on one cell. With `known` totals, the cells of an
     arm were moved so that they add up to its public size, which takes a share of the
     noise away. `before` is the share of a bin's censored people who left before its
-    deaths, for each arm: it is not known, and 0 is the convention.
+    deaths, in all arms or for each arm (and bin): it is not known, and 0 is the
+    convention.
     """
 
     deaths: Reals
@@ -69,6 +74,12 @@ class LifeTable:
         """The same if this share of the censored left before the deaths."""
         return replace(self, before=before)
 
+    def evenly(self) -> LifeTable:
+        """The same if deaths and censoring go on at an even rate all the time."""
+        late = self.leaving(0.0)
+        risk = np.where(late.shown, late.at_risk, np.inf)
+        return self.leaving(even_share(self.deaths / risk, self.censored / risk))
+
     @property
     def bins(self) -> int:
         return int(self.deaths.shape[1])
@@ -80,22 +91,23 @@ class LifeTable:
 
     @property
     def stay(self) -> Reals:
-        """The share of a bin's censored people who are at risk in it, by arm."""
-        return np.broadcast_to(1.0 - np.asarray(self.before), len(self.deaths))
+        """The share of a bin's censored people who are at risk in it."""
+        before = np.asarray(self.before)
+        wide = before[:, None] if before.ndim == 1 else before
+        return np.broadcast_to(1.0 - wide, self.deaths.shape)
 
     @cached_property
     def at_risk(self) -> Reals:
         """How many have neither died nor been censored before each bin's deaths."""
         leaving = self.deaths + self.censored
         later = np.cumsum(leaving[:, ::-1], axis=1)[:, ::-1] + self.ended[:, None]
-        return np.asarray(later - (1 - self.stay)[:, None] * self.censored)
+        return np.asarray(later - (1 - self.stay) * self.censored)
 
     @cached_property
     def risk_deviation(self) -> Reals:
         """The standard deviation of the noise on the number at risk."""
         later = 2.0 * np.arange(self.bins, 0, -1)
-        stay = self.stay[:, None]
-        squares, sums = later + stay**2, later + stay
+        squares, sums = later + self.stay**2, later + self.stay
         shared = sums**2 / self.cells if self.known else 0.0
         return np.asarray(np.sqrt(self.variance * (squares - shared)))
 
@@ -138,6 +150,18 @@ class LifeTable:
         if self.known:
             squares = squares - gradient.sum(axis=-1) ** 2 / self.cells
         return np.asarray(self.variance * squares)
+
+
+def even_share(deaths: Reals, censored: Reals) -> Reals:
+    """The share of the censored that must leave before a bin's deaths for its hazard to
+    be right, where both go on at constant rates, from the shares of people at risk who
+    die and are censored. It is a half where both are few.
+    """
+    died = np.clip(deaths, 1e-4, 0.999)
+    gone = np.clip(censored, 1e-4, 0.9995 - died)
+    both = died + gone
+    hazard = 1 - (1 - both) ** (died / both)
+    return np.asarray(np.clip((1 - died / hazard) / gone, 0.5, 1.0))
 
 
 def falling(curve: Reals) -> Reals:

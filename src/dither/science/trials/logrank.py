@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dither.mechanisms import Additive
 from dither.science.trials.bands import reach
-from dither.science.trials.curve import CUT, LifeTable
+from dither.science.trials.curve import CUT, EVENLY, WITHIN, LifeTable
 from dither.science.trials.null import Law, public_draws, special
 from dither.science.trials.result import TrialRelease
 from dither.text import clean
@@ -118,7 +118,7 @@ class Scores:
         hazard = self._deaths / self._safe
         here = hazard * moved
         through = np.cumsum(here, axis=2)
-        censored = through - (1 - self.table.stay)[None, :, None] * here
+        censored = through - (1 - self.table.stay) * here
         parts = [moved - through, -censored, -through[:, :, -1:]]
         return np.concatenate(parts, axis=2)
 
@@ -171,20 +171,20 @@ def quadratic(values: Reals, covariance: Reals) -> float:
 
 
 def pvalue(
-    table: LifeTable, mechanism: Additive, within: bool = True
+    table: LifeTable, mechanism: Additive, censoring: str = WITHIN
 ) -> tuple[float, float]:
     """The statistic, and the probability of one as large where all arms have one
-    hazard: the largest of all places `within` bins where people may have been
-    censored.
+    hazard; where people are censored "within" bins, the largest of all places where
+    that may have been.
     """
+    within = censoring == WITHIN
+    table = table.evenly() if censoring == EVENLY else table
     used = clear(table.leaving(1.0)) if within else clear(table)
     scores = Scores(table, used)
     covariance = scores.sampling + scores.noise
-    statistic = quadratic(scores.values, covariance)
-    values = scores.values
-    if within:
-        values = nearest(*reachable(scores), covariance)
-    return statistic, _tail(values, scores, Law.of(mechanism), covariance)
+    values = nearest(*reachable(scores), covariance) if within else scores.values
+    probability = _tail(values, scores, Law.of(mechanism), covariance)
+    return quadratic(scores.values, covariance), probability
 
 
 def _tail(values: Reals, scores: Scores, law: Law, covariance: Reals) -> float:
@@ -283,7 +283,7 @@ def tested(curves: SurvivalRelease, arms: tuple[int, ...]) -> TrialRelease:
     more is charged.
     """
     table, mechanism = curves.bands.table.arms(list(arms)), curves.bands.mechanism
-    statistic, probability = pvalue(table, mechanism, curves.bands.within)
+    statistic, probability = pvalue(table, mechanism, curves.bands.censoring)
     names = " and ".join(clean(str(curves.arms[arm])) for arm in arms)
     return TrialRelease(
         what=f"log-rank test of {names}",

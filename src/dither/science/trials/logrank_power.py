@@ -14,8 +14,8 @@ from dither.privacy.numbers import fraction, positive, whole
 from dither.question import Question
 from dither.science.trials.asking import PERSON
 from dither.science.trials.cells import MOST_BINS
-from dither.science.trials.checks import level, size
-from dither.science.trials.curve import LifeTable
+from dither.science.trials.checks import chosen, level, size
+from dither.science.trials.curve import ENDS, EVENLY, WITHIN, LifeTable
 from dither.science.trials.logrank import Scores, clear, reachable, two_sided
 from dither.science.trials.null import Law, special
 from dither.science.trials.survival import sensitivities
@@ -33,6 +33,7 @@ def power_of(
     bins: int,
     alpha: float = 0.05,
     censored: float = 0.0,
+    censoring: str = WITHIN,
     epsilon: float | None = None,
     rho: float | None = None,
 ) -> float:
@@ -40,8 +41,8 @@ def power_of(
 
     `survival` is the share of the first arm that outlives the study; the second arm's
     hazard is `hazard_ratio` times as high. `censored` is the share of people who are
-    lost before its end, at an even rate. Fewer `bins` have less noise. The score is
-    taken as normal around its mean.
+    lost before its end, at an even rate, and `censoring` what will be declared about
+    them. Fewer `bins` have less noise. The score is taken as normal around its mean.
     """
     rate, people = level(alpha), size(n, "n")
     ratio = positive("hazard_ratio", hazard_ratio, "pass a ratio such as 0.6")
@@ -51,8 +52,20 @@ def power_of(
     used = _mechanism(epsilon, rho)
     law = Law.of(used)
     arms = np.array([alive, alive**ratio])
+    when = chosen("censoring", censoring, (WITHIN, EVENLY, ENDS))
     table = expected(people, arms, lost, count, law.variance)
-    return _power(Scores(table, clear(table.leaving(1.0))), law, rate)
+    return _power(*_scores(table, when), law, rate)
+
+
+def _scores(table: LifeTable, censoring: str) -> tuple[Scores, float, float]:
+    """Scores, and the least and the largest that the first arm may have."""
+    if censoring == WITHIN:
+        scores = Scores(table, clear(table.leaving(1.0)))
+        low, high = (float(end[0]) for end in reachable(scores))
+        return scores, low, high
+    scores = Scores.of(table.evenly() if censoring == EVENLY else table)
+    value = float(scores.values[0])
+    return scores, value, value
 
 
 def _share(argument: str, value: Any) -> float:
@@ -79,7 +92,9 @@ def _mechanism(epsilon: float | None, rho: float | None) -> Additive:
 def expected(
     people: int, survival: Reals, lost: float, bins: int, variance: float
 ) -> LifeTable:
-    """The cells that arms of these survivals have on average."""
+    """The cells that arms of these survivals have on average, with people censored
+    after the deaths of their bins.
+    """
     places = np.arange(bins)
     alive = survival[:, None] ** (places / bins)
     here = (1 - lost) ** (places / bins)
@@ -90,8 +105,10 @@ def expected(
     return LifeTable(deaths, gone, ended, variance, known=True)
 
 
-def _power(scores: Scores, law: Law, alpha: float) -> float:
-    """How often the score lies where its p-value is at most alpha."""
+def _power(scores: Scores, low: float, high: float, law: Law, alpha: float) -> float:
+    """How often all scores that may be lie, on one side, where the p-value is at most
+    alpha.
+    """
     deviation = math.sqrt(scores.sampling[0, 0] + scores.noise[0, 0])
     if not scores.used.any() or deviation == 0:
         return 0.0
@@ -101,6 +118,4 @@ def _power(scores: Scores, law: Law, alpha: float) -> float:
         enough = two_sided(middle, scores, law) <= alpha
         near, far = (near, middle) if enough else (middle, far)
     normal = special().ndtr
-    # wherever within bins people are censored, both ends must lie on the same side
-    low, high = (float(end[0]) for end in reachable(scores))
     return float(normal((low - far) / deviation) + normal((-high - far) / deviation))

@@ -31,14 +31,18 @@ from dither.science.trials.columns import (
     names,
     together,
 )
-from dither.science.trials.curve import CUT, LifeTable
+from dither.science.trials.curve import CUT, ENDS, EVENLY, WITHIN, LifeTable
 from dither.science.trials.curves import SurvivalRelease
 from dither.science.trials.null import Law
 
 __all__ = ["kaplan_meier"]
 
 EVERYONE = "everyone"
-WITHIN, AT_ENDS = "within", "ends"
+WHEN = {
+    WITHIN: "holds wherever within bins people are censored",
+    EVENLY: "declared that within a bin people die and are censored at even rates",
+    ENDS: "declared that people are censored at the ends of bins",
+}
 MOST_ARMS = 100
 
 
@@ -62,9 +66,10 @@ def kaplan_meier(
     or were censored (0). With `entry`, `time` is on the calendar and each person is
     followed from their own entry on. `edges` are the ends of time bins, declared from
     the protocol and not read off the data. A death counts at the end of its bin, and
-    censoring in a bin after its deaths; what is said about the population holds
-    wherever within bins people are censored, or with `censoring="ends"` only if that
-    happens at the ends of bins, as at visits.
+    censoring in a bin after its deaths. What is said about the population holds
+    wherever `within` bins people are censored. Declare `censoring="evenly"` where that
+    goes on all the time, or "ends" where it happens at the ends of bins, as at visits:
+    intervals are shorter then, and the test has more power.
 
     `arms` names the arms, and `groups` is that of each person. Where no arms are named,
     they are read off `groups`, and who is in which arm is public. `sizes` are the
@@ -82,14 +87,14 @@ def kaplan_meier(
     Assumes: one record for each person. Where sizes are given or no arms are named, who
     is in which arm is public: a person who is replaced stays in it.
     """
-    ends, within = edges_of(edges), chosen("censoring", censoring, (WITHIN, AT_ENDS))
+    ends, when = edges_of(edges), chosen("censoring", censoring, (*WHEN,))
     columns = Columns.of(time, event, groups, arms, entry)
     public = None if sizes is None else checks.sizes(sizes, len(columns.arms))
     declared = note(columns.declared(public is not None), provenance)
     question = question_of("survival curves", cost, *columns.all)
     if public is not None:
         need_replace(question, "sizes", "leave sizes out")
-    plan = Plan.of(question, columns, ends, public, within == WITHIN)
+    plan = Plan.of(question, columns, ends, public, when)
     with question.paying(plan.mechanism.guarantee) as paid:
         noisy = plan.mechanism.release(plan.vector(paid))
     return plan.release(noisy, paid, declared)
@@ -167,7 +172,7 @@ class Plan:
     sizes: tuple[int, ...] | None
     mechanism: Additive
     variance: float
-    within: bool = True
+    censoring: str = WITHIN
 
     @classmethod
     def of(
@@ -176,14 +181,14 @@ class Plan:
         columns: Columns,
         edges: tuple[float, ...],
         sizes: tuple[int, ...] | None,
-        within: bool = True,
+        censoring: str = WITHIN,
     ) -> Plan:
         if len(columns.arms) * (2 * len(edges) - 1) > MOST_CELLS:
             words = f"and arms give more than {MOST_CELLS:,} cells; pass fewer edges"
             raise ArgumentError("edges", words)
         mechanism = question.vector(*sensitivities(question))
         variance = Law.of(mechanism).variance
-        return cls(columns, edges, sizes, mechanism, variance, within)
+        return cls(columns, edges, sizes, mechanism, variance, censoring)
 
     @property
     def bins(self) -> int:
@@ -207,7 +212,7 @@ class Plan:
     def release(self, noisy: Integers, paid: Paid, declared: str) -> SurvivalRelease:
         sizes = None if self.sizes is None else np.array(self.sizes)
         table = LifeTable.of(noisy, self.variance, sizes)
-        bands = Bands(table, self.mechanism, self.within)
+        bands = Bands(table, self.mechanism, self.censoring)
         ends = self.edges[1:]
         single = self.columns.groups is None
         return SurvivalRelease(
@@ -228,16 +233,11 @@ class Plan:
 
     def _notes(self) -> tuple[str, ...]:
         public = self.sizes is not None or self.columns.read
-        where = (
-            "wherever within bins people are censored"
-            if self.within
-            else "if people are censored at the ends of bins, as was declared"
-        )
         return (
             *(["who is in which arm is public"] if public else []),
             "a death counts at the end of its bin, and what is after "
             f"{self.edges[-1]:g} is not seen",
-            f"what is said about the population holds {where}",
+            f"about the population: {WHEN[self.censoring]}",
             "intervals are pointwise; curves are cut where the noisy number at risk is "
             f"less than {CUT:g} standard deviations of its noise",
         )
