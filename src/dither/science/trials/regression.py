@@ -159,9 +159,10 @@ class Asked:
         return Fit(self.plan.read(noisy, most), self.scales)
 
     def notes(self, provenance: str | None) -> tuple[str, ...]:
+        named = ("x",) if self.names == (SLOPE,) else self.names
         limits = ", ".join(
             f"{name} {scale.low:g} to {scale.high:g}"
-            for name, scale in zip((*self.names, "y"), self.scales, strict=True)
+            for name, scale in zip((*named, "y"), self.scales, strict=True)
         )
         people = "" if self.size is None else f", {self.size:,} people"
         return (
