@@ -249,7 +249,9 @@ def _share_below(probabilities: Reals) -> float:
 
 EFFECTS = tuple(product((0.5, 0.67), (50, 100, 200), (1.0, 3.0)))
 ALIVE, POWER_BINS = 0.3, 6
-PARTS = (5, 10, 20, 40)
+PARTS = (3, 5, 8, 12, 16, 20)
+SMALLEST = 10
+"""Smaller parts have too few people for the usual table of a log-rank test."""
 LEVELS = (0.05, 0.15, 0.3)
 
 
@@ -309,7 +311,7 @@ def _split_power(
     return max(
         _test_of_tests(rng, hazards, size // parts, parts, level, epsilon)
         for parts, level in product(PARTS, LEVELS)
-        if size // parts >= 2
+        if size // parts >= SMALLEST
     )
 
 

@@ -132,6 +132,7 @@ def test_one_odd_text_leaves_the_others_what_they_are(held):
         (np.array(held), np.array([*held, "x"])),
         (csv(held), csv([*held, "x"])),
         (np.array(held, object), np.array([*held, "x"], object)),
+        (np.array(held, object), np.array([*map(str, held), b"x"], "S")),
     ]
     for plain, odd in ways:
         np.testing.assert_array_equal(numbers(plain), numbers(odd)[:-1])

@@ -41,6 +41,7 @@ def test_without_noise_it_is_scipys_statistic(
     low, high = found.interval()
     assert 0 <= low < wanted < high
     assert "any arm differs" in str(found)
+    assert "a person who is replaced stays in theirs" in str(found)
     with pytest.raises(ArgumentError, match="confidence_interval"):
         found.confidence_interval()
 

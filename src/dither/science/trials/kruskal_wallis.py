@@ -28,6 +28,7 @@ __all__ = ["Arms", "kruskal", "lengths"]
 WHAT = "Kruskal–Wallis H"
 WAY_OUT = "compare two arms by mannwhitneyu without sizes"
 ANY = "any arm differs"
+PUBLIC = "arms are public: a person who is replaced stays in theirs"
 GRID = 1 << 10
 """√H is counted in steps so fine that rounding does not matter."""
 DRAWS = 20_000
@@ -78,7 +79,7 @@ def kruskal(
         arms.squared(noisy),
         (paid.source,),
         Mapped(arms.squared, root),
-        notes=(declared,),
+        notes=(declared, PUBLIC),
         pvalue=arms.pvalue(Law.of(mechanism), noisy),
         alternative=ANY,
     )
