@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Two processes. One of them runs all tests that need Spark, and either of them whole files: see tests/conftest.py.
-SPLIT := -n 2 --dist loadgroup --no-loadscope-reorder
+SPLIT := -n 2 --dist loadscope --no-loadscope-reorder
 
 .PHONY: demo test test-full check bench docs clean
 
