@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ SHAPES: dict[str, Callable[[np.random.Generator, tuple[int, int]], Reals]] = {
 }
 SYMMETRIC: dict[str, Callable[[np.random.Generator, tuple[int, int]], Reals]] = {
     "normal": lambda source, shape: source.normal(size=shape),
-    "ties and zeros": lambda source, shape: source.integers(-2, 3, shape) * 1.0,
+    "ties and zeros": lambda source, shape: source.integers(-2, 3, shape).astype(float),
     "outliers": lambda source, shape: source.standard_cauchy(shape),
     "missing": lambda source, shape: _missing(source.normal(size=shape), source),
 }
@@ -264,22 +265,19 @@ def coverage() -> Iterator[Row]:
             for epsilon in EPSILONS:
                 law = law_of(2 * max(sizes), epsilon)
                 case = f"mannwhitneyu, {sizes[0]} and {sizes[1]}, ε = {epsilon:g}"
-                yield from _covered(
-                    case, one, found, law, lambda t, s=sizes, w=law: _superior(t, s, w)
-                )
+                ends = partial(_superior, sizes=sizes, law=law)
+                yield from _covered(case, one, found, law, ends)
     for n in SIZES:
         for one in of_differences():
             found = [signed(d) for d in one.draw(draws(13), (COVERED, n))]
             for epsilon in EPSILONS:
                 law = law_of(2 * n, epsilon)
                 case = f"wilcoxon, n = {n}, ε = {epsilon:g}"
-                yield from _covered(
-                    case,
-                    one,
-                    found,
-                    law,
-                    lambda t, n=n, w=law: PositiveSums(t, n, w).ends(0.95),
-                )
+                yield from _covered(case, one, found, law, partial(_sums, n=n, law=law))
+
+
+def _sums(noisy: int, n: int, law: Law) -> tuple[float, float]:
+    return PositiveSums(noisy, n, law).ends(0.95)
 
 
 def _superior(noisy: int, sizes: tuple[int, int], law: Law) -> tuple[float, float]:

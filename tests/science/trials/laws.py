@@ -39,7 +39,9 @@ def exact_counts(null: RankNull) -> Counter[int]:
 
 def laws(null: RankNull) -> list[Law]:
     moved = null.sensitivity
-    return [Law.of(Laplace(sensitivity=moved, epsilon=cost)) for cost in COSTS]
+    laplace = [Laplace(sensitivity=moved, epsilon=cost) for cost in COSTS]
+    normal = [Gaussian(sensitivity=moved, rho=cost**2 / 2) for cost in COSTS]
+    return [Law.of(one) for one in (*laplace, *normal)]
 
 
 @cache

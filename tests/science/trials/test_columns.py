@@ -37,6 +37,7 @@ class Nasty:
         (np.int8(-3), -3.0),
         (2.5, 2.5),
         ("2.5", 2.5),
+        (b"2.5", 2.5),
         (" 1e3 ", 1000.0),
         (Decimal("0.5"), 0.5),
         (Fraction(1, 4), 0.25),
@@ -68,6 +69,7 @@ def test_an_odd_record_leaves_the_others_alone(item, value):
         [1.0, None, 3.0],
         ["1", "?", "3"],
         np.array([1.0, np.nan, 3.0]),
+        np.array([1.0, b"x", 3.0]),
         np.array([1, "x", 3], dtype=object),
         np.ma.masked_array([1, 2, 3], [False, True, False]),
         pd.Series([1, None, 3]),
@@ -132,6 +134,7 @@ def test_one_odd_text_leaves_the_others_what_they_are(held):
         (np.array(held), np.array([*held, "x"])),
         (csv(held), csv([*held, "x"])),
         (np.array(held, object), np.array([*held, "x"], object)),
+        (np.array(held, object), np.array([*map(str, held), b"x"], "S")),
     ]
     for plain, odd in ways:
         np.testing.assert_array_equal(numbers(plain), numbers(odd)[:-1])

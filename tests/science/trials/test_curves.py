@@ -55,6 +55,17 @@ def test_at_a_time(monkeypatch):
         found.at("8")
 
 
+def test_one_entry(monkeypatch):
+    found = study(monkeypatch)
+    assert found["a", 8].value == 0.5
+    assert found.curve("b")[8].value == 0.9
+    numbered = study(monkeypatch, groups=[0] * 100 + [1] * 100)
+    assert numbered[1, 8].value == numbered["1", 8.0].value == 0.9
+    for key in (("a", 7), ("c", 8), ("a", np.array([8, 4])), "a"):
+        with pytest.raises(ArgumentError, match=r"not there|end of a bin"):
+            found[key]
+
+
 def test_a_difference(monkeypatch):
     found = study(monkeypatch).difference(8)
     assert found.value == pytest.approx(-0.4)
@@ -142,7 +153,7 @@ def test_the_test_shares_the_charge(monkeypatch):
 def test_as_a_table(monkeypatch, tmp_path):
     found = study(monkeypatch)
     names = ["arm", "time", "at_risk", "deaths", "survival"]
-    names += ["low", "high", "lower", "upper"]
+    names += ["low", "high", "population_low", "population_high"]
     pandas, polars = found.to_pandas(), found.to_polars()
     assert list(pandas.columns) == list(polars.columns) == names
     assert pandas.at_risk.tolist() == [100, 80, 50, 100, 90, 90]
@@ -156,7 +167,7 @@ def test_as_a_table(monkeypatch, tmp_path):
 def test_in_words(monkeypatch):
     text = str(study(monkeypatch))
     assert text.splitlines()[0].split()[:3] == ["arm", "time", "at"]
-    assert "times after 12 are censored there" in text
+    assert "what is after 12 is not seen" in text
     assert "pointwise" in text
     assert study(monkeypatch)._repr_html_().startswith("<pre>arm")
     many = study(monkeypatch, edges=range(0, 100, 2))

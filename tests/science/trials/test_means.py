@@ -74,6 +74,16 @@ def test_intervals_cover_and_tests_keep_their_level() -> None:
     assert here >= 118
 
 
+def test_few_of_many_with_an_outcome_near_a_bound() -> None:
+    here, rounds = 0, 400
+    for _ in range(rounds):
+        x = np.where(RNG.random(100) < 0.95, np.nan, 8.0)
+        found = mean(x, bounds=BOUNDS, size=100, epsilon=1)
+        here += found.spread.law.outside(abs(found.value - 8) / 8) >= 0.05
+    # 95 %: fewer than 350 of 400 has a probability below 1e-8
+    assert here >= 350
+
+
 def test_p_values_fit_the_intervals() -> None:
     x, y = RNG.normal(0.5, 1, 100), RNG.normal(0, 1, 100)
     for side in ("two-sided", "less", "greater"):
@@ -96,6 +106,17 @@ def test_private_sizes_where_people_come_and_go() -> None:
         mean_difference(
             x, y, bounds=BOUNDS, sizes=(3000, 2000), epsilon=1, budget=budget
         )
+
+
+def test_a_subgroup_has_private_sizes_in_an_account_about_people_who_are_replaced() -> (
+    None
+):
+    budget = Budget(epsilon=3, unit=PATIENT)
+    x, y = RNG.normal(1, 1, 3000), RNG.normal(0, 1, 2000)
+    found = mean_difference(x, y, bounds=BOUNDS, epsilon=3, budget=budget)
+    low, high = found.confidence_interval(1 - 1e-8)
+    assert low < 1 < high < 3
+    assert budget.spent == 1
 
 
 def test_gaussian_noise_where_rho_is_stated() -> None:
@@ -141,7 +162,6 @@ def test_odd_data_gets_a_normal_answer(column: Any, missing: str) -> None:
         ({"sizes": (50,)}, "sizes"),
         ({"sizes": (0, 50)}, "sizes"),
         ({"sizes": (50.5, 50)}, "sizes"),
-        ({"sizes": None}, "sizes"),
         ({"alternative": "both"}, "alternative"),
         ({"missing": "drop"}, "missing"),
         ({"provenance": ""}, "provenance"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,24 +15,28 @@ from dither.science.trials.moments import Moments, Scale
 
 COSTS = {"laplace": Cost(epsilon=1.0), "gaussian": Cost(rho=0.5)}
 UNITS = {"replace": Unit("person", "replace"), "add": Unit("person")}
+Arms = list[list[float]]
 
 
-def plan(noise: str, relation: str, steps: int) -> Moments:
-    return Moments(Question("m", COSTS[noise], UNITS[relation]), steps)
+def plan(noise: str, relation: str, steps: int, **more: Any) -> Moments:
+    return Moments(Question("m", COSTS[noise], UNITS[relation]), steps=steps, **more)
 
 
-def vector(moments: Moments, values: list[float]) -> np.ndarray:
+def vector(moments: Moments, *arms: list[float]) -> np.ndarray:
     scale = Scale(-1.0, 1.0, moments.steps)
-    return moments.vector(*scale.codes(np.array(values, np.float64)))
+    codes = [scale.codes(np.array(one, np.float64)) for one in arms]
+    return np.concatenate([moments.vector(*one) for one in codes])
 
 
-def moved(
-    moments: Moments, noise: str, first: list[float], second: list[float]
-) -> float:
-    change = (vector(moments, first) - vector(moments, second)).astype(float)
+def moved(moments: Moments, noise: str, first: Arms, second: Arms) -> float:
+    change = (vector(moments, *first) - vector(moments, *second)).astype(float)
     return float(
         np.abs(change).sum() if noise == "laplace" else np.hypot.reduce(change)
     )
+
+
+def values(steps: int) -> list[float]:
+    return [code / steps for code in range(-steps, steps + 1)] + [np.nan, 7.0, -np.inf]
 
 
 @pytest.mark.parametrize("steps", [4, 8, 12])
@@ -41,23 +46,35 @@ def test_no_neighbour_moves_the_vector_farther_than_the_noise_is_made_for(
     noise: str, relation: str, steps: int
 ) -> None:
     moments = plan(noise, relation, steps)
-    one = [code / steps for code in range(-steps, steps + 1)] + [np.nan, 7.0, -np.inf]
-    others = [[], [0.5], [np.nan, -1.0]]
-    found = [
-        moved(moments, noise, [*rest, *first], [*rest, *second])
-        for rest in others
-        for first, second in neighbours(one, relation)
+    one = values(steps)
+    if relation == "add":
+        neighbours = [([[]], [[value]]) for value in one]
+    else:
+        neighbours = [([[a]], [[b]]) for a, b in itertools.product(one, one)]
+    found = [moved(moments, noise, *pair) for pair in neighbours]
+    others = [
+        moved(moments, noise, [[0.5, *a[0]]], [[0.5, *b[0]]]) for a, b in neighbours
     ]
+    assert others == found
     claimed = moments.mechanism.sensitivity
     assert max(found) == pytest.approx(claimed, rel=1e-12)  # and it is reached
 
 
-def neighbours(
-    one: list[float], relation: str
-) -> list[tuple[list[float], list[float]]]:
-    if relation == "add":
-        return [([], [value]) for value in one]
-    return [([a], [b]) for a, b in itertools.product(one, one)]
+@pytest.mark.parametrize("steps", [4, 8])
+@pytest.mark.parametrize("noise", COSTS)
+@pytest.mark.parametrize("arms", [1, 2])
+def test_with_private_sizes_a_person_may_be_replaced_in_any_arm(
+    noise: str, arms: int, steps: int
+) -> None:
+    moments = plan(noise, "replace", steps, public=False, arms=arms)
+    one = values(steps)
+    empty: Arms = [[]] * arms
+    alone = [[[v] if place == arm else [] for place in range(arms)]
+             for v in one for arm in range(arms)]  # fmt: skip
+    worlds = [*alone, empty]
+    found = [moved(moments, noise, *pair) for pair in itertools.combinations(worlds, 2)]
+    claimed = moments.mechanism.sensitivity
+    assert 0.99 * claimed <= max(found) <= claimed * (1 + 1e-12)
 
 
 def test_each_outcome_counts_by_itself_between_the_bounds() -> None:
@@ -65,6 +82,13 @@ def test_each_outcome_counts_by_itself_between_the_bounds() -> None:
     codes, there = Scale(0.0, 10.0, 100).codes(values)
     assert codes.tolist() == [-100, 100, 0, -100, 100, 100, -100, 0]
     assert there.tolist() == [True] * 7 + [False]
+
+
+@pytest.mark.parametrize("bounds", [(0.0, 5e-324), (-5e-324, 0.0), (1.0, 1.0)])
+def test_no_bounds_let_a_step_lie_beyond_them(bounds: tuple[float, float]) -> None:
+    outcomes = np.array([0.0, 1.0, -1.0, 5e-324, np.inf, -np.inf, np.nan])
+    codes, _ = Scale(*bounds, 100).codes(outcomes)
+    assert np.abs(codes).max() <= 100
 
 
 def test_a_noisy_vector_is_read_in_its_own_units() -> None:

@@ -17,6 +17,8 @@ from dither.privacy import GaussianDP, PureDP
 from dither.question import Question
 from dither.science.trials.null import Law
 from dither.science.trials.private_sizes import (
+    EACH,
+    TOGETHER,
     UNKNOWN,
     ArmSizes,
     SizesPlan,
@@ -120,17 +122,23 @@ def test_arms_of_the_same_size_spread_most(people: int) -> None:
 
 
 def test_what_sizes_bound() -> None:
-    sizes = ArmSizes((50, 80), LAW)
-    assert sizes.likely == (50, 80)
+    sizes = ArmSizes((65, 80), LAW)
+    assert sizes.likely == (65, 80)
     assert ArmSizes((-3, 2), LAW).likely == (1, 2)
     assert ArmSizes((-300, 2), LAW).caps[0] == 1
     assert ArmSizes((1 << 40, 2), LAW).caps[0] == 1 << 31
-    assert sizes.caps > (50, 80)
-    assert sizes.below(0.01) < (50, 80)
+    assert sizes.caps > (65, 80)
+    assert sizes.below(0.01) < (65, 80)
     assert sizes.hidden(0.05) == 0
     assert sizes.hidden(1e-4) > 0
-    both = 130 + margin_of_two(LAW, UNKNOWN)
+    both = 145 + margin_of_two(LAW, TOGETHER)
     assert sizes.null.sd == wins_null((both + 1) // 2, both // 2).sd
+    first, second = ArmSizes((10, 400), LAW).above(EACH)
+    both = 410 + margin_of_two(LAW, TOGETHER)
+    assert ArmSizes((400, 10), LAW).null.sd == wins_null(first, both - first).sd
+    assert second > both - first
+    assert ArmSizes((-90, -90), LAW).null.sd == wins_null(1, 1).sd
+    assert pytest.approx(TOGETHER + 2 * EACH) == UNKNOWN
 
 
 def test_ends_about_the_population_hold_the_estimate() -> None:

@@ -93,6 +93,13 @@ def test_signed_ranks_are_signs_of_sums_of_pairs() -> None:
         assert signed(np.array(d)) == pairs
 
 
+def test_differences_that_are_not_there_count_as_zeros() -> None:
+    d = np.array([1.0, -2.0, NAN, 3.0, 0.0])
+    zeros = np.array([1.0, -2.0, 0.0, 3.0, 0.0, 0.0, 0.0])
+    assert signed(d, 7) == signed(zeros)
+    assert signed(np.array([2.0]), 1 << 31) == 1 << 31
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_one_difference_that_is_replaced(size: int) -> None:
     """All neighbours: 2n is met, and never exceeded."""

@@ -17,8 +17,10 @@ from dither.science.trials.holm import Corrected, holm
 from dither.science.trials.kruskal_wallis import kruskal
 from dither.science.trials.mannwhitney import MannWhitney, mannwhitneyu
 from dither.science.trials.means import mean, mean_difference
+from dither.science.trials.medians import median, median_difference
 from dither.science.trials.odds import odds_ratio, risk_difference
 from dither.science.trials.planning import power, sample_size
+from dither.science.trials.regression import Regression, linregress
 from dither.science.trials.result import ConfidenceInterval, TrialRelease
 from dither.science.trials.signed_rank import Wilcoxon, wilcoxon
 from dither.science.trials.survival import kaplan_meier
@@ -31,6 +33,7 @@ __all__ = [
     "Corrected",
     "MannWhitney",
     "Proportion",
+    "Regression",
     "SurvivalRelease",
     "TrialRelease",
     "Wilcoxon",
@@ -40,9 +43,12 @@ __all__ = [
     "holm",
     "kaplan_meier",
     "kruskal",
+    "linregress",
     "mannwhitneyu",
     "mean",
     "mean_difference",
+    "median",
+    "median_difference",
     "odds_ratio",
     "power",
     "risk_difference",

@@ -174,8 +174,8 @@ def _label(item: Any) -> str | None:
     if isinstance(item, bool | np.bool_):
         return str(int(item))
     if isinstance(item, str | bytes):
-        text = item.decode("utf-8", "replace") if isinstance(item, bytes) else item
-        plain = str.__str__(text).strip()
+        text = _text(item)
+        plain = text.strip()
         truth = TRUTHS.get(plain.casefold())
         if truth is not None:
             return str(int(truth))
@@ -184,6 +184,12 @@ def _label(item: Any) -> str | None:
     if isinstance(item, float | np.floating):
         return _of_real(_real(item))
     return identity(item)
+
+
+def _text(item: str | bytes) -> str:
+    if isinstance(item, bytes):
+        return item.decode("utf-8", "replace")
+    return str.__str__(item)  # whatever a class of its own says
 
 
 def _of_real(value: float) -> str | None:
@@ -243,8 +249,8 @@ def number(item: Any) -> float:
 
 
 def _number(item: Any) -> float:
-    if isinstance(item, str):
-        return _of_text(str.__str__(item).strip())
+    if isinstance(item, str | bytes):
+        return _of_text(_text(item).strip())
     return _real(item) if isinstance(item, np.floating) else real(item)
 
 

@@ -7,6 +7,7 @@ import html
 import io
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,8 @@ class SurvivalRelease(TrialRelease):
     def curve(self, arm: Any) -> SurvivalRelease:
         """The curve of one arm."""
         at = self._arm(arm)
-        bands = Bands(self.bands.table.arms(slice(at, at + 1)), self.bands.mechanism)
+        table = self.bands.table.arms(slice(at, at + 1))
+        bands = replace(self.bands, table=table)
         return replace(
             self,
             what=f"{self.what} {clean(str(self.arms[at]))}",
@@ -186,8 +188,8 @@ class SurvivalRelease(TrialRelease):
         return tested(self, tuple(chosen))
 
     def table(self, confidence: float = 0.95) -> dict[str, Any]:
-        """Columns by name: `low` and `high` are about these people, `lower` and `upper`
-        about the population.
+        """Columns by name: `low` and `high` are about these people, `population_low`
+        and `population_high` about the population.
         """
         low, high = self.interval(confidence)
         lower, upper = self.confidence_interval(confidence)
@@ -199,8 +201,8 @@ class SurvivalRelease(TrialRelease):
             "survival": self.value,
             "low": low,
             "high": high,
-            "lower": lower,
-            "upper": upper,
+            "population_low": lower,
+            "population_high": upper,
         }
 
     def to_pandas(self) -> Any:
@@ -256,8 +258,14 @@ class SurvivalRelease(TrialRelease):
             raise ArgumentError("arm", f"{name}; the arms are {shown}")
         return known.index(label(arm))
 
+    def _index(self, key: Any) -> Any:
+        """An entry by its arm and time, or its time alone, or its number."""
+        if isinstance(key, tuple) and len(key) == 2:
+            return self._arm(key[0]) * len(self.times) + self._place(key[1])
+        return super()._index(key)
+
     def _place(self, time: Any) -> int:
-        if time not in self.times:
+        if not isinstance(time, Real) or time not in self.times:
             shown = ", ".join(f"{one:g}" for one in self.times[:8])
             raise ArgumentError(
                 "time",

@@ -21,13 +21,14 @@ from dither.science.trials.null import Law, public_draws, special
 from dither.science.trials.rank_nulls import least, widened
 from dither.science.trials.ranks import doubled_ranks
 from dither.science.trials.result import TrialRelease
-from dither.science.trials.sizes import fit
+from dither.science.trials.sizes import at_most
 
 __all__ = ["Arms", "kruskal", "lengths"]
 
 WHAT = "Kruskal–Wallis H"
-WAY_OUT = "compare two arms by mannwhitneyu without sizes"
+WAY_OUT = 'run test_of_tests("kruskal", …), or mannwhitneyu on two arms, without sizes'
 ANY = "any arm differs"
+PUBLIC = "arms are public: a person who is replaced stays in theirs"
 GRID = 1 << 10
 """√H is counted in steps so fine that rounding does not matter."""
 DRAWS = 20_000
@@ -46,8 +47,9 @@ def kruskal(
 
     `statistic` is H, without a correction for ties. Noise is added to its root, which
     moves far less. A missing outcome is neither above nor below any other. The p-value
-    is about outcomes that come in any order equally likely, with noise, by simulation;
-    ties and missing outcomes only make it larger than it need be.
+    is about outcomes that come in any order equally likely, with noise, by 20,000
+    simulations, so it is never below 0.00005; ties and missing outcomes only make it
+    larger than it need be.
 
     Guarantee: epsilon-differential privacy, or rho-zCDP, for one person who is replaced
     by another in the same arm.
@@ -67,7 +69,7 @@ def kruskal(
     mechanism = question.additive(arms.sensitivity)
     with question.paying(mechanism.guarantee) as paid:
         outcomes = [
-            fit(column.read(paid), size)
+            at_most(column.read(paid), size)
             for column, size in zip(columns, arms.sizes, strict=True)
         ]
         noisy = mechanism.release(arms.root(arms.sums(outcomes)))
@@ -77,7 +79,7 @@ def kruskal(
         arms.squared(noisy),
         (paid.source,),
         Mapped(arms.squared, root),
-        notes=(declared,),
+        notes=(declared, PUBLIC),
         pvalue=arms.pvalue(Law.of(mechanism), noisy),
         alternative=ANY,
     )

@@ -57,7 +57,7 @@ def mannwhitneyu(
     alternative: str = checks.TWO_SIDED,
     provenance: str | None = None,
     **cost: Unpack[Asking],
-) -> TrialRelease:
+) -> MannWhitney:
     """Whether the outcomes of one arm tend to lie above those of another, by ranks: no
     bounds are needed, and ties and missing outcomes are allowed.
 
@@ -68,7 +68,9 @@ def mannwhitneyu(
     than it need be.
 
     `sizes` are the public numbers of people in the two arms, under accounts for people
-    who are replaced. Without them, a part of the cost bounds the sizes privately.
+    who are replaced. Without them, a part of the cost bounds the sizes privately, the
+    statistic is U less half of all pairs, and all of it is about outcomes that are not
+    missing.
 
     Guarantee: epsilon-differential privacy, or rho-zCDP, for one person who is
     replaced, even by one in the other arm; without sizes also for one who comes or

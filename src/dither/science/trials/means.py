@@ -85,12 +85,15 @@ def mean_difference(
     """The mean outcome of the first arm less that of the second, each outcome clamped
     to public bounds.
 
-    `confidence_interval()` is about the population that the people come from;
-    `interval()` is about these people. The p-value is that of no difference, and fits
+    `confidence_interval()` is about the population that the people come from, with
+    means over samples taken as normal, as in Welch's interval: where a few rare and
+    large outcomes carry the mean, it is too short. `interval()` is about these people,
+    and holds for any outcomes. The p-value is that of no difference, and fits
     the confidence interval. For power use `mannwhitneyu`, which needs no bounds.
 
-    `sizes` are the public numbers of people in each arm. Where neighbours add or remove
-    a person they are private: leave them out, and they are counted. A missing outcome
+    `sizes` are the public numbers of people in each arm. Where they are private (in a
+    subgroup, or where neighbours add or remove a person), leave them out, and people are
+    counted as part of the same cost. A missing outcome
     is left out, and how many are missing is counted, as part of the same cost
     (`missing="omit"`): what is estimated is the mean among people who have an outcome.
     With `missing="middle"` it counts as the middle of the bounds, which is what is
@@ -145,12 +148,6 @@ class Asked:
         scale = Scale(*checks.bounds(bounds))
         how = checks.chosen("missing", missing, (OMIT, MIDDLE))
         question = question_of(what, cost, *columns)
-        if question.replacing and sizes is None:
-            raise ArgumentError(
-                "sizes",
-                "are missing: where a person is replaced, how many there are is public; "
-                "pass what the protocol states",
-            )
         if not question.replacing and sizes is not None:
             raise ArgumentError(
                 "sizes",
@@ -161,9 +158,9 @@ class Asked:
         _ = asked.plan.mechanism
         return asked
 
-    @property
+    @cached_property
     def plan(self) -> Moments:
-        return Moments(self.question)
+        return Moments(self.question, self.sizes is not None, len(self.columns))
 
     def arms(self, paid: Paid) -> tuple[Noisy, ...]:
         """The noisy moments of each arm."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ __all__ = ["STEPS", "Moments", "Noisy", "Scale"]
 
 STEPS = 1 << 20
 """How many steps there are from the middle of the bounds to either."""
+SURE = 3.0
+"""So many scales noise stays within, at a rate of 95 % or more."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,9 @@ class Scale:
         inside = np.clip(np.where(there, values, self.middle), self.low, self.high)
         with np.errstate(all="ignore"):
             share = np.clip((inside - self.middle) / self.half, -1, 1)
-        return np.rint(share * self.steps).astype(np.int64), there
+        # whatever the bounds are, no step lies beyond them
+        steps = np.rint(np.nan_to_num(share) * self.steps)
+        return steps.astype(np.int64), there
 
 
 @dataclass(frozen=True)
@@ -53,25 +58,36 @@ class Moments:
     """The vector that is noised for each arm: (Σw, Σ⌊square·w² / 4·steps⌋, count·steps / 4
     for each person there), with w the outcome in steps.
 
-    Where a person is replaced, squares and counts of these weights cost nothing: Σw
-    alone moves as far (docs/proofs/trials.md).
+    Where sizes are public, squares and counts of these weights cost nothing: Σw alone
+    moves as far. Where they are private, a person who is replaced may leave one arm and
+    be followed by one in another (docs/proofs/trials.md).
     """
 
     question: Question
+    public: bool = True
+    arms: int = 2
     steps: int = STEPS
 
     @property
     def mechanism(self) -> Additive:
         """Noise for one person, who is in one arm."""
-        if self.question.replacing:
-            return self.question.vector(2 * self.steps, 2 * self.steps)
-        return self.question.vector(2 * self.steps, 1.5 * self.steps)
+        l1, l2 = self._moved
+        return self.question.vector(float(l1 * self.steps), float(l2 * self.steps))
+
+    @property
+    def _moved(self) -> tuple[Fraction, Fraction]:
+        """How far a person moves all vectors in L1 and L2, in halves of the bounds."""
+        if not self.question.replacing:
+            return Fraction(2), Fraction(3, 2)
+        if self.public or self.arms == 1:
+            return Fraction(2), Fraction(2)
+        return Fraction(4), Fraction(17, 8)  # more than √2 · 3/2
 
     @property
     def weights(self) -> tuple[int, int]:
         """What squares and counts are multiplied with, in quarters."""
         gaussian = isinstance(self.mechanism, Gaussian)
-        if self.question.replacing:
+        if self.public and self.question.replacing:
             return (4, 4) if gaussian else (2, 2)
         return (2, 4) if gaussian else (1, 3)
 
@@ -127,13 +143,21 @@ class Noisy:
     @property
     def noises(self) -> tuple[float, ...]:
         """The scales of the noise in the mean: a mean is off by (noise of the sum -
-        mean · noise of the count) / people.
+        mean · noise of the count) / people, whatever the noisy count is.
         """
-        mean = min(1.0, abs(self.mean) + self.total_scale / self.people)
         return (
             self.total_scale / self.people,
-            mean * self.count_scale / self.people,
+            self._farthest * self.count_scale / self.people,
         )
+
+    @property
+    def _farthest(self) -> float:
+        """How far from the middle the exact mean lies, at most, as noise allows: a count
+        that came out too large makes the noisy mean too small.
+        """
+        fewest = self.people - SURE * self.count_scale
+        most = abs(self.total) + SURE * self.total_scale
+        return min(1.0, most / fewest) if fewest > 0 else 1.0
 
     def _power(self, scale: float) -> float:
         """The variance of noise of a scale."""

@@ -15,6 +15,9 @@ from dither.science.trials.checks import chosen, level
 __all__ = ["PLANNERS", "power", "sample_size"]
 
 PLANNERS: dict[str, tuple[str, str]] = {
+    "linregress": ("dither.science.trials.mean_power", "linregress"),
+    "mean_difference": ("dither.science.trials.mean_power", "mean_difference"),
+    "median_difference": ("dither.science.trials.mean_power", "median_difference"),
     "binomtest": ("dither.science.trials.plans", "binomial_power"),
     "chi2_contingency": ("dither.science.trials.plans", "chi2_power"),
     "odds_ratio": ("dither.science.trials.plans", "odds_power"),

@@ -23,8 +23,14 @@ arm on.
 """
 CAP = 0.005
 """How often an arm may have more people than its cap."""
-UNKNOWN = 0.001
-"""How often there may be more people than a p-value counts with; a part of it."""
+TOGETHER, EACH = 0.0008, 0.0001
+"""How often there may be more people, in both arms or in one, than a p-value counts
+with.
+"""
+UNKNOWN = TOGETHER + 2 * EACH
+"""What a p-value adds for that."""
+FEW_PAIRS = 900
+"""Exact laws are found anew for each noisy size, so only small ones are worth it."""
 ROOT = math.nextafter(math.sqrt(2), 2)
 FINE, FAR = 32, 45
 
@@ -90,11 +96,13 @@ class ArmSizes:
 
     @property
     def null(self) -> RankNull:
-        """The law of the wins for as many people as there may be, in arms of the same
-        size: no other arms of so many people have wins that spread as much.
+        """The law of the wins for as many people as there may be, in arms as equal as
+        they may be: of all arms of so many people, their wins spread most.
         """
-        both = _held(sum(self.noisy) + margin_of_two(self.law, UNKNOWN))
-        return wins_null((both + 1) // 2, max(1, both // 2))
+        both = sum(self.noisy) + margin_of_two(self.law, TOGETHER)
+        few, many = sorted(self.above(EACH))
+        first = _held(min(few, (both + 1) // 2))
+        return wins_null(first, _held(min(many, both - first)), FEW_PAIRS)
 
     def hidden(self, missed: float) -> int:
         """How far holding arms at their caps can have moved the wins, but for a

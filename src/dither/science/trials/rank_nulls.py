@@ -84,12 +84,14 @@ def widened(law: Law, scale: float) -> Law:
 
 
 @lru_cache(maxsize=64)
-def wins_null(first: int, second: int) -> RankNull:
-    """The law of Σ sign(xᵢ − yⱼ) if all orders are equally likely."""
+def wins_null(first: int, second: int, exact: int = MOST_PAIRS) -> RankNull:
+    """The law of Σ sign(xᵢ − yⱼ) if all orders are equally likely, exact for so many
+    pairs.
+    """
     few, many = sorted((first, second))
     pairs = few * many
     sd = math.sqrt(pairs * (few + many + 1) / 3)
-    if pairs > MOST_PAIRS:
+    if pairs > exact:
         return RankNull(2 * many, sd)
     return RankNull(2 * many, sd, _steps(pairs), _above(few, many))
 

@@ -35,15 +35,18 @@ def capped(x: Reals, y: Reals, sizes: tuple[int, int]) -> int:
     return (most + least) // 2
 
 
-def signed(differences: Reals) -> int:
+def signed(differences: Reals, size: int | None = None) -> int:
     """Σ sign(dᵢ)·rank(|dᵢ|), where ties share their mean rank and zeros keep theirs
-    (Pratt). A missing difference counts as 0.
+    (Pratt). A missing difference counts as 0, and so do those that are fewer than
+    `size`.
 
     It is Σ sign(dᵢ + dⱼ) over all pairs i ≤ j, so it is whole, ties or not.
     """
-    amounts = np.where(np.isnan(differences), 0.0, differences)
-    signs = np.sign(amounts).astype(np.int64)
-    return int(signs @ doubled_ranks(np.abs(amounts))) // 2
+    there = known(differences)
+    missing = (differences.size if size is None else size) - there.size
+    signs = np.sign(there).astype(np.int64)
+    doubled = int(signs @ doubled_ranks(np.abs(there)))
+    return doubled // 2 + missing * int(signs.sum())
 
 
 def doubled_ranks(values: Reals) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

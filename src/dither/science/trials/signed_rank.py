@@ -19,14 +19,14 @@ from dither.science.trials.null import Law, special
 from dither.science.trials.rank_nulls import signed_null
 from dither.science.trials.ranks import signed
 from dither.science.trials.result import TrialRelease
-from dither.science.trials.sizes import fit
+from dither.science.trials.sizes import at_most
 from dither.science.trials.superiority import Pairs
 
 __all__ = ["Wilcoxon", "wilcoxon"]
 
 WHAT = "signed-rank sum"
 ESTIMAND = "probability that two differences have a sum above 0"
-WAY_OUT = "take a test that needs no size"
+WAY_OUT = 'run test_of_tests("wilcoxon", …), which needs no size'
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,7 +77,8 @@ def wilcoxon(
     null = signed_null(people)
     mechanism = question.additive(null.sensitivity)
     with question.paying(mechanism.guarantee) as paid:
-        noisy = mechanism.release(signed(fit(_differences(columns, paid), people)))
+        found = at_most(_differences(columns, paid), people)
+        noisy = mechanism.release(signed(found, people))
     most = people * (people + 1) // 2
     law = Law.of(mechanism)
     return Wilcoxon(

@@ -10,6 +10,7 @@ import numpy as np
 
 from dither.science.trials.columns import Reals
 from dither.science.trials.null import Law, special
+from dither.science.trials.rank_nulls import widened
 
 __all__ = ["Pairs"]
 
@@ -21,6 +22,9 @@ class Pairs:
     """Of `step`·`trials` pairs a noisy number favours the first. However pairs share
     people, their number spreads no more than `step` times a binomial of so many
     independent trials (Hoeffding 1963), and this counts with that.
+
+    Noise must smooth the steps of the binomial, which others need not have: at least
+    that of ε = 2 is counted with.
     """
 
     noisy: float
@@ -30,23 +34,24 @@ class Pairs:
 
     def ends(self, confidence: float) -> tuple[float, float]:
         miss = (1 - confidence) / 2
-        low = _root(lambda share: self._above(share) - miss)
-        high = _root(lambda share: miss - self._below(share))
+        law = widened(self.law, self.step / 2)
+        low = _root(lambda share: self._above(law, share) - miss)
+        high = _root(lambda share: miss - self._below(law, share))
         return low, high
 
-    def _above(self, share: float) -> float:
+    def _above(self, law: Law, share: float) -> float:
         values, chances = _binomial(self.trials, share)
-        return self.law.with_pmf(self.step * values, chances, self.noisy)
+        return law.with_pmf(self.step * values, chances, self.noisy)
 
-    def _below(self, share: float) -> float:
+    def _below(self, law: Law, share: float) -> float:
         values, chances = _binomial(self.trials, share)
-        return self.law.with_pmf(-self.step * values, chances, -self.noisy)
+        return law.with_pmf(-self.step * values, chances, -self.noisy)
 
 
 def _binomial(trials: int, share: float) -> tuple[Reals, Reals]:
     """The successes that are likely enough to matter, and how likely they are."""
     found = special()
-    wide = 40 + 12 * math.sqrt(trials * share * (1 - share))
+    wide = 40 + 9 * math.sqrt(trials * share * (1 - share))
     low = max(0, math.floor(trials * share - wide))
     high = min(trials, math.ceil(trials * share + wide))
     k = np.arange(low, high + 1, dtype=np.float64)

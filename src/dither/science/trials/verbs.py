@@ -23,6 +23,7 @@ COLUMNS = ("outcome", "arm", "event", "baseline", "entry")
 """The keywords that name columns."""
 STUDY = ("arms", "keep", "table", "where", "of")
 SIZES = ("sizes", "size", "n")
+PREDICTORS = "predictors"
 
 
 @dataclass(frozen=True)
@@ -167,10 +168,23 @@ def _contingency(study: Study) -> Call:
 def _blocks(study: Study) -> Call:
     if study.of is None:
         raise ArgumentError("of", 'is missing: the test of each block, "ttest_ind"')
-    columns = study.of, study.column("outcome")
+    columns = study.of, *_before_and_after(study)[0]
     if "arm" not in study.named:
         return columns, {}
     return columns, {"arm": study.column("arm"), "arms": study.labels("arm")}
+
+
+def _regressed(study: Study) -> Call:
+    roles = [role for role in study.named if role.startswith(PREDICTORS)]
+    if not roles:
+        words = 'are missing; name the columns, such as predictors=["age", "dose"]'
+        raise ArgumentError(PREDICTORS, words)
+    columns = {study.named[role]: study.column(role) for role in roles}
+    bounds = {study.named[role]: study.facts(role).bounds for role in roles}
+    own = study.facts("outcome").bounds
+    more: dict[str, Any] = {} if None in bounds.values() else {"x_bounds": bounds}
+    more |= {} if own is None else {"y_bounds": own}
+    return (columns, study.column("outcome")), more
 
 
 ROOM = "dither.science.trials"
@@ -180,8 +194,11 @@ TESTS: dict[str, Callable[[Study], Call]] = {
     "chisquare": _one,
     "kaplan_meier": _survival,
     "kruskal": _many,
+    "linregress": _regressed,
     "mannwhitneyu": _two,
+    "mean": _one_bounded,
     "mean_difference": _two_bounded,
+    "median": _one_bounded,
     "median_difference": _two_bounded,
     "odds_ratio": _labelled,
     "risk_difference": _labelled,
@@ -207,6 +224,7 @@ def ask(dataset: Dataset, test: str, study: Mapping[str, Any]) -> Any:
     words = dict(study)
     roles = {role: words.pop(role, None) for role in COLUMNS}
     named = {role: name for role, name in roles.items() if name is not None}
+    named |= _predictors(words.pop(PREDICTORS, None))
     how = {name: words.pop(name) for name in STUDY if name in words}
     _check_sizes(words, how.get("where"))
     columns, more = shape(Study(dataset, named, **how))
@@ -214,3 +232,9 @@ def ask(dataset: Dataset, test: str, study: Mapping[str, Any]) -> Any:
     known = inspect.signature(function).parameters
     more = {name: value for name, value in more.items() if name in known}
     return function(*columns, **(more | words))
+
+
+def _predictors(found: Any) -> dict[str, str]:
+    """Roles of the columns that an outcome may follow."""
+    listed = [found] if isinstance(found, str) else list(found or ())
+    return {f"{PREDICTORS} {place}": name for place, name in enumerate(listed)}

@@ -1,0 +1,195 @@
+"""Two order statistics around a median, chosen together by one private choice.
+
+The ranks are set before anything is read: far enough out for sampling, and for how far
+off the choice may be (Drechsler, Globus-Harris, McMillan, Sarathy & Smith 2022).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from statistics import NormalDist
+
+import numpy as np
+
+from dither.errors import ArgumentError
+from dither.mechanisms import Exponential, PermuteAndFlip
+from dither.question import Question
+from dither.science.trials.columns import Integers, Reals
+
+__all__ = ["Around", "Pair", "around"]
+
+POINTS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+TYPICAL = 0.1
+"""The share of the bounds' width that a standard deviation is taken to be, where the
+number of points is chosen.
+"""
+ROOT = 1 - 2.0**-48
+PLACES = 9
+FEW = 2000
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A private choice of two of the public points between bounds, low before high, so
+    that about `rank` outcomes lie below the first and as many above the second.
+
+    A missing outcome lies below the first point and above the second.
+
+    Guarantee: the choice's own, for one outcome that is replaced.
+    Why: a pair's penalty is the larger of how far its two counts are from `rank`, and
+    one person moves every count by at most 1 (docs/proofs/trials.md).
+    Assumes: one outcome for each person.
+    """
+
+    choice: Exponential | PermuteAndFlip
+    points: int
+    rank: int
+
+    @cached_property
+    def pairs(self) -> tuple[Integers, Integers]:
+        """The places of the two points in each candidate; both may be the same."""
+        low, high = np.indices((self.points, self.points)).reshape(2, -1)
+        fits = high + 1 >= low
+        return low[fits], high[fits] + 1
+
+    def penalties(self, outcomes: Reals, points: Reals) -> Integers:
+        """Of each candidate. A point is right for all ranks between the outcomes that
+        lie beyond it and those that lie beyond the next point inwards.
+        """
+        there = outcomes[~np.isnan(outcomes)]
+        missing = outcomes.size - there.size
+        inner = np.sort(there)
+        below = missing + np.searchsorted(inner, points, side="left")
+        above = outcomes.size - np.searchsorted(inner, points, side="right")
+        # nobody lies beyond the bounds: an end there is always far enough out
+        below[0], below[-1] = 0, outcomes.size
+        above[0], above[-1] = outcomes.size, 0
+        first = self._away(below[:-1], below[1:])
+        second = self._away(above[1:], above[:-1])
+        low, high = self.pairs
+        return np.maximum(first[low], second[high - 1])
+
+    def _away(self, fewest: Integers, most: Integers) -> Integers:
+        far = np.maximum(fewest - self.rank, self.rank - most)
+        return np.maximum(0, far).astype(np.int64)
+
+    def release(self, outcomes: Reals, points: Reals) -> tuple[float, float]:
+        """The two points."""
+        chosen = self.choice.release(-self.penalties(outcomes, points))
+        low, high = self.pairs
+        return float(points[low[chosen]]), float(points[high[chosen]])
+
+
+@dataclass(frozen=True)
+class Around:
+    """What a median's interval will be made of, from public facts: how many people,
+    what the choice costs, and at which rate the interval is to hold.
+    """
+
+    size: int
+    weight: float
+    factor: float
+    confidence: float
+    points: int
+
+    @cached_property
+    def rank(self) -> int:
+        """The highest rank for which the interval holds often enough; -1 if none does."""
+        low, high = -1, self.size // 2
+        while low < high:
+            middle = (low + high + 1) // 2
+            held = self.failed(middle) <= 1 - self.confidence
+            low, high = (middle, high) if held else (low, middle - 1)
+        return low
+
+    def failed(self, rank: int) -> float:
+        """The probability that the interval misses the population's median, at most,
+        wherever that lies among the points.
+        """
+        above = np.linspace(0, self.points - 1, PLACES).round()
+        low = np.array([self._too_far(points, rank) for points in above])
+        below = self.points - 1 - above
+        high = np.array([self._too_far(points, rank) for points in below])
+        # between two places, no more points lie above the median than at the second,
+        # and no more below it than at the first
+        return float((low[1:] + high[:-1]).max())
+
+    def _too_far(self, points: float, rank: int) -> float:
+        """The probability that one end is one of so many points beyond the median. Then
+        the choice is as many ranks off as there are people up to the median, less
+        `rank`.
+        """
+        wrong = self.factor * points * (points + 3) / 2
+        people, chances = _coins(self.size)
+        off = np.clip(self.weight * (people - rank), -50.0, 700.0)
+        return float(chances @ np.minimum(1.0, wrong * np.exp(-off)))
+
+    @property
+    def here(self) -> float:
+        """The rate at which the interval holds the median of these people."""
+        wrong = self.factor * self.points * (self.points + 3) / 2
+        off = self.weight * (self.size // 2 - self.rank)
+        return 1 - min(1.0, wrong * math.exp(-off))
+
+    @property
+    def width(self) -> float:
+        """About how wide the interval is, as a share of the bounds' width."""
+        if self.rank < 0:
+            return math.inf
+        share = (self.rank + 0.5) / (self.size + 1)
+        return -2 * TYPICAL * NormalDist().inv_cdf(min(share, 0.5)) + 1 / self.points
+
+
+@lru_cache(maxsize=16)
+def _coins(size: int) -> tuple[Reals, Reals]:
+    """How many heads so many coins show, and the chances of that; many neighbouring
+    numbers are taken together as the fewest of them. What is left out has a chance
+    below 1e-30.
+    """
+    reach = 12 * math.isqrt(size) + 12
+    heads = np.arange(max(0, size // 2 - reach), min(size, size // 2 + reach) + 1.0)
+    steps = np.log(size - heads[1:] + 1) - np.log(heads[1:])
+    logs = np.concatenate([[0.0], np.cumsum(steps)])
+    weights = np.exp(logs - logs.max())
+    starts = np.arange(0, heads.size, -(-heads.size // FEW))
+    chances = np.add.reduceat(weights, starts) / weights.sum()
+    return heads[starts], np.asarray(chances)
+
+
+def around(
+    question: Question, size: int, confidence: float, points: int | None
+) -> tuple[Pair, Around]:
+    """The private choice for an arm of a public size."""
+    choice = _choice(question)
+    # P(Gumbel noise lifts one above another) is e^(-weight·d) at most; half of that for
+    # exponential noise
+    factor = 1.0 if isinstance(choice, Exponential) else 0.5
+    best = _best(size, choice.weight, factor, confidence, points)
+    if best.rank < 0:
+        raise ArgumentError(
+            "epsilon",
+            f"is too small for a median of {size:,} people: its interval would be all of "
+            "the bounds; spend more, pass fewer points, or ask for mean_difference",
+        )
+    return Pair(choice, best.points, best.rank), best
+
+
+@lru_cache(maxsize=256)
+def _best(
+    size: int, weight: float, factor: float, confidence: float, points: int | None
+) -> Around:
+    """The plan with the shortest interval, as far as public facts tell."""
+    tried = POINTS if points is None else (points,)
+    plans = [Around(size, weight, factor, confidence, one) for one in tried]
+    return min(plans, key=lambda plan: plan.width)
+
+
+def _choice(question: Question) -> Exponential | PermuteAndFlip:
+    if question.rho is not None:
+        # of bounded range ε, an exponential mechanism costs ρ = ε² / 8
+        epsilon = math.sqrt(8 * question.rho) * ROOT
+        return Exponential(sensitivity=1, epsilon=epsilon, unit=question.unit)
+    epsilon = question.epsilon or 0.0
+    return PermuteAndFlip(sensitivity=1, epsilon=epsilon, unit=question.unit)
