@@ -29,7 +29,7 @@ is the worst of; it is added to the p-value (Berger & Boos 1994).
 """
 REACH = 25.0
 UNLIKELY = 1e-12
-FINE = 192
+FINE = 96
 """So many steps are one standard deviation of a law that is held in steps."""
 
 

@@ -17,7 +17,6 @@ from dither.noise import uniform_integers
 from dither.question import Asking, Paid
 from dither.release import Around
 from dither.science.declared import note
-from dither.science.ids import identity
 from dither.science.trials import checks
 from dither.science.trials.asking import question_of
 from dither.science.trials.columns import (
@@ -26,6 +25,7 @@ from dither.science.trials.columns import (
     Integers,
     Reals,
     given,
+    label,
     labels,
     names,
     together,
@@ -54,6 +54,7 @@ NAMED: dict[str, dict[str, Any]] = {
     "wilcoxon": {},
 }
 """Tests of scipy.stats that are known by name, with what they are called with."""
+LEVEL = "p holds where the test keeps its level in a block, as rank tests do"
 FAILED = 1.0
 """The p-value of a block whose test fails. It never rejects, so the level holds."""
 
@@ -104,7 +105,9 @@ def test_of_tests(
     rejecting blocks moves by at most 1; where a person is replaced, the new one is as
     likely to be in that block (docs/proofs/trials.md).
     Assumes: the test is a function of its block alone; what it prints or stores is the
-    caller's own doing, and is not private. One record for each person, or `ids`.
+    caller's own doing, and is not private. One record for each person, or `ids`. The
+    p-value holds where the test keeps its level in blocks of that size: t tests of
+    skewed outcomes do not in small ones, rank tests do.
     """
     run = _test(test)
     people = _people(columns, arm, arms, ids)
@@ -115,6 +118,7 @@ def test_of_tests(
     notes = (
         note("test and blocks", provenance),
         f"{count:,} blocks, each tested at {level:g}; a test that fails does not reject",
+        LEVEL,
     )
     with question.paying(mechanism.guarantee) as paid:
         rejected = people.rejections(run, count, level, paid)
@@ -188,7 +192,7 @@ class People:
         """The block of each record; -1 for those of nobody."""
         if self.ids is None:
             return uniform_integers(count, size)
-        owners = [identity(one) for one in self.ids.items(paid)]
+        owners = [label(one) for one in self.ids.items(paid)]
         known = {one for one in owners if one is not None}
         drawn = uniform_integers(count, len(known)).tolist()
         places: dict[str | None, int] = dict(zip(known, drawn, strict=True))
