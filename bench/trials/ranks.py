@@ -141,6 +141,22 @@ def private_sizes() -> Iterator[Row]:
                 yield Row(case, "dither", RATE, found)
 
 
+def private_size() -> Iterator[Row]:
+    for n in SIZES:
+        for epsilon in EPSILONS:
+            for name, unit in UNITS.items():
+                values = SYMMETRIC["ties and zeros"](draws(n + 5), (2_000, n))
+                pvalues = [_private_size(one, epsilon, unit).pvalue for one in values]
+                case = f"wilcoxon, private n = {n}, ε = {epsilon:g}, ties, {name}"
+                found = float(np.mean(np.array(pvalues) <= 0.05))
+                yield Row(case, "dither", RATE, found)
+
+
+def _private_size(values: Reals, epsilon: float, unit: Unit) -> Any:
+    budget = Budget(epsilon=epsilon, unit=unit)
+    return trials.wilcoxon(values, epsilon=epsilon, budget=budget)
+
+
 UNITS = {
     "add/remove": Unit("person"),
     "replace": Unit("person", "replace"),  # type: ignore[arg-type]
@@ -399,6 +415,10 @@ def power_of_differences(n: int, effect: float, epsilon: float) -> Iterator[Row]
     yield Row(case, "without privacy", POWER, float(np.mean(np.abs(found) > plain)))
     yield Row(case, "dither", POWER, power)
     yield Row(case, "dither, planned", POWER, got)
+    for name in UNITS:
+        words = {"private_sizes": True, "relation": name}
+        got = trials.power("wilcoxon", effect=effect, n=n, epsilon=epsilon, **words)
+        yield Row(case, f"dither, planned, private size, {name}", POWER, got)
     yield Row(case, "Couch et al. 2019", POWER, float(np.mean(theirs)))
 
 
@@ -451,6 +471,7 @@ def rows() -> Iterator[Row]:
     yield from differences()
     yield from three_arms()
     yield from private_sizes()
+    yield from private_size()
     yield from coverage()
     yield from private_coverage()
     yield from powers()
