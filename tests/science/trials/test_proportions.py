@@ -52,7 +52,7 @@ def test_an_interval_holds_what_its_tests_keep(epsilon: float, p: float) -> None
         kept = min(evidence.less(p), evidence.greater(p)) > 0.025
         assert not kept or low <= p <= high
         assert low < high
-        if 0 < low and noisy <= 50:
+        if low > 0 and noisy <= 50:
             assert evidence.greater(low) == pytest.approx(0.025, rel=1e-3)
 
 
