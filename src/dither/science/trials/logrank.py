@@ -20,7 +20,7 @@ from dither.text import clean
 if TYPE_CHECKING:
     from dither.science.trials.curves import SurvivalRelease
 
-__found_ = [
+__all__ = [
     "Exact",
     "Scores",
     "clear",
