@@ -74,6 +74,16 @@ def test_intervals_cover_and_tests_keep_their_level() -> None:
     assert here >= 118
 
 
+def test_few_of_many_with_an_outcome_near_a_bound() -> None:
+    here, rounds = 0, 400
+    for _ in range(rounds):
+        x = np.where(RNG.random(100) < 0.95, np.nan, 8.0)
+        found = mean(x, bounds=BOUNDS, size=100, epsilon=1)
+        here += found.spread.law.outside(abs(found.value - 8) / 8) >= 0.05
+    # 95 %: fewer than 350 of 400 has a probability below 1e-8
+    assert here >= 350
+
+
 def test_p_values_fit_the_intervals() -> None:
     x, y = RNG.normal(0.5, 1, 100), RNG.normal(0, 1, 100)
     for side in ("two-sided", "less", "greater"):

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dither import ArgumentError, Budget, Unit, UnitMismatch
-from dither.science.trials.medians import median, median_difference
+from dither.science.trials.medians import Middles, median, median_difference
+from dither.science.trials.moments import Scale
 
 PATIENT = Unit("patient", "replace")
 RNG = np.random.default_rng(5)
@@ -57,6 +58,14 @@ def test_a_higher_rate_than_was_asked_for_says_the_bounds() -> None:
 def test_constant_outcomes_on_a_point_have_no_width() -> None:
     found = median([10.0] * 2000, bounds=BOUNDS, size=2000, points=20, epsilon=5)
     assert tuple(found.confidence_interval()) == (10.0, 10.0)
+
+
+def test_ends_are_the_points_themselves() -> None:
+    grid = np.linspace(0, 1, 7)
+    for low in range(6):
+        for high in range(low, 7):
+            ends = (float(grid[low]), float(grid[high]))
+            assert Middles((ends,), Scale(0.0, 1.0), 0.95).ends(0.9) == ends
 
 
 def test_missing_outcomes_widen_the_interval_and_do_not_move_it() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from dither import ArgumentError, Budget, Unit
 from dither.mechanisms import Laplace
+from dither.science.trials import regression
 from dither.science.trials.regression import linregress
 
 PATIENT = Unit("patient", "replace")
@@ -107,6 +108,15 @@ def test_gaussian_noise_and_private_numbers_of_people() -> None:
         assert low[1] < 0.5 < high[1] < 1
     with pytest.raises(ArgumentError, match="private"):
         linregress(x, y, **asked, n=5000, epsilon=1, budget=budget)
+
+
+def test_more_people_than_fit_are_cut_to_a_random_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(regression, "MOST_PEOPLE", 100)
+    rows = regression._matched([np.arange(500.0), np.arange(500.0)], None)
+    assert rows.shape == (2, 100)
+    assert (rows[0] == rows[1]).all()
 
 
 ODD: list[Any] = [

@@ -85,8 +85,10 @@ def mean_difference(
     """The mean outcome of the first arm less that of the second, each outcome clamped
     to public bounds.
 
-    `confidence_interval()` is about the population that the people come from;
-    `interval()` is about these people. The p-value is that of no difference, and fits
+    `confidence_interval()` is about the population that the people come from, with
+    means over samples taken as normal, as in Welch's interval: where a few rare and
+    large outcomes carry the mean, it is too short. `interval()` is about these people,
+    and holds for any outcomes. The p-value is that of no difference, and fits
     the confidence interval. For power use `mannwhitneyu`, which needs no bounds.
 
     `sizes` are the public numbers of people in each arm. Where they are private (in a

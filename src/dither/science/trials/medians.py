@@ -177,11 +177,10 @@ class Middles:
         return first - sum(second)
 
     def ends(self, confidence: float) -> tuple[float, float]:
-        low, high = self._known
         if confidence > self.confidence:
-            return low, high
-        width = sum((b - a) / 2 for a, b in self.intervals)
-        return max(low, self.value - width), min(high, self.value + width)
+            return self._known
+        (low, high), *other = self.intervals
+        return low - sum(b for _, b in other), high - sum(a for a, _ in other)
 
     @property
     def _known(self) -> tuple[float, float]:

@@ -22,6 +22,8 @@ __all__ = ["STEPS", "Moments", "Noisy", "Scale"]
 
 STEPS = 1 << 20
 """How many steps there are from the middle of the bounds to either."""
+SURE = 3.0
+"""So many scales noise stays within, at a rate of 95 % or more."""
 
 
 @dataclass(frozen=True)
@@ -141,13 +143,21 @@ class Noisy:
     @property
     def noises(self) -> tuple[float, ...]:
         """The scales of the noise in the mean: a mean is off by (noise of the sum -
-        mean · noise of the count) / people.
+        mean · noise of the count) / people, whatever the noisy count is.
         """
-        mean = min(1.0, abs(self.mean) + self.total_scale / self.people)
         return (
             self.total_scale / self.people,
-            mean * self.count_scale / self.people,
+            self._farthest * self.count_scale / self.people,
         )
+
+    @property
+    def _farthest(self) -> float:
+        """How far from the middle the exact mean lies, at most, as noise allows: a count
+        that came out too large makes the noisy mean too small.
+        """
+        fewest = self.people - SURE * self.count_scale
+        most = abs(self.total) + SURE * self.total_scale
+        return min(1.0, most / fewest) if fewest > 0 else 1.0
 
     def _power(self, scale: float) -> float:
         """The variance of noise of a scale."""

@@ -159,9 +159,10 @@ class Asked:
         return Fit(self.plan.read(noisy, most), self.scales)
 
     def notes(self, provenance: str | None) -> tuple[str, ...]:
+        named = ("x",) if self.names == (SLOPE,) else self.names
         limits = ", ".join(
             f"{name} {scale.low:g} to {scale.high:g}"
-            for name, scale in zip((*self.names, "y"), self.scales, strict=True)
+            for name, scale in zip((*named, "y"), self.scales, strict=True)
         )
         people = "" if self.size is None else f", {self.size:,} people"
         return (
@@ -200,13 +201,16 @@ def _check_size(question: Question, size: int | None) -> None:
 
 
 def _matched(columns: list[Reals], size: int | None) -> NDArray[np.float64]:
-    """The columns with exactly `size` people, if that is public."""
+    """The columns with exactly `size` people, if that is public; never more than sums of
+    products have room for.
+    """
     count = max(len(column) for column in columns)
     rows = np.full((len(columns), count), np.nan)
     for row, column in zip(rows, columns, strict=True):
         row[: len(column)] = column
+    most = MOST_PEOPLE if size is None else size
+    if count > most:
+        return rows[:, subset(count, most)]
     if size is None:
         return rows
-    if count > size:
-        return rows[:, subset(count, size)]
     return np.hstack([rows, np.full((len(columns), size - count), np.nan)])
