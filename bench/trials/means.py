@@ -22,7 +22,8 @@ from dither.errors import ArgumentError
 from dither.question import Question
 from dither.science import trials
 from dither.science.trials.columns import given
-from dither.science.trials.means import Asked, Difference
+from dither.science.trials.differences import Difference
+from dither.science.trials.means import Asked
 from dither.science.trials.order import _coins, around
 from dither.science.trials.regression import Asked as AskedFit
 from dither.science.trials.totals import Total
