@@ -236,7 +236,9 @@ def median_beside() -> Iterator[Row]:
         for epsilon in EPSILONS:
             case = f"median_difference, n = {n}, ε = {epsilon:g}, normal"
             try:
-                points = around(_question(epsilon), n, math.sqrt(0.95), None)[1].points
+                points = around(_question(epsilon), (n,), math.sqrt(0.95), None)[
+                    1
+                ].points
             except ArgumentError:
                 continue
             width = two_choices(n, epsilon, points)

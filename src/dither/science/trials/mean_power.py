@@ -90,7 +90,7 @@ def median_difference(
     mean, variance = shift, 0.0
     for size in _sizes(n, sizes):
         try:
-            pair, plan = around(question, size, rate, None)
+            pair, plan = around(question, (size,), rate, None)
         except ArgumentError:
             return 0.0  # the interval would be all of the bounds
         share = (plan.rank + 0.5) / (size + 1)

@@ -18,11 +18,19 @@ from dither.science.trials import checks
 from dither.science.trials.asking import need_replace, question_of
 from dither.science.trials.columns import Given, Reals, given
 from dither.science.trials.moments import Scale
-from dither.science.trials.order import Around, Pair, around
+from dither.science.trials.order import Around, Pair, around, outside
 from dither.science.trials.result import TrialRelease
 from dither.science.trials.sizes import fit
 
-__all__ = ["median", "median_difference"]
+__all__ = [
+    "MISSING",
+    "WAY_OUT",
+    "Middles",
+    "median",
+    "median_difference",
+    "points_of",
+    "public",
+]
 
 WAY_OUT = "ask for mean_difference or mean, which counts people"
 MOST_POINTS = 1024
@@ -51,7 +59,7 @@ def median(
     Why: as in median_difference.
     Assumes: as in median_difference.
     """
-    sizes = (checks.size(_public(size, "size")),)
+    sizes = (checks.size(public(size, "size")),)
     asked = Asked.of(
         "median", (given("x", x),), sizes, bounds, confidence, points, cost
     )
@@ -86,7 +94,7 @@ def median_difference(
     person; arm membership is public.
     """
     columns = given("x", x), given("y", y)
-    found = checks.sizes(_public(sizes, "sizes"), 2)
+    found = checks.sizes(public(sizes, "sizes"), 2)
     what = "difference of medians"
     asked = Asked.of(what, columns, found, bounds, confidence, points, cost)
     return asked.released(provenance, "difference of median outcomes")
@@ -115,11 +123,11 @@ class Asked:
         cost: Any,
     ) -> Asked:
         scale = Scale(*checks.bounds(bounds))
-        rate, count = checks.confidence(confidence, "confidence"), _points(points)
+        rate, count = checks.confidence(confidence, "confidence"), points_of(points)
         question = question_of(what, cost, *columns)
         need_replace(question, "sizes", WAY_OUT)
         each = rate ** (1 / len(sizes))  # arms are independent
-        plans = tuple(around(question, size, each, count) for size in sizes)
+        plans = tuple(around(question, (size,), each, count) for size in sizes)
         return cls(question, columns, sizes, scale, rate, plans)
 
     def released(self, provenance: str | None, estimand: str) -> TrialRelease:
@@ -144,7 +152,8 @@ class Asked:
         for values, size, (pair, _) in zip(
             outcomes, self.sizes, self.plans, strict=True
         ):
-            yield pair.release(fit(values, size), self._grid(pair.points))
+            grid = self._grid(pair.points)
+            yield pair.release(outside(fit(values, size), grid), grid)
 
     def _grid(self, points: int) -> Reals:
         """The public points, bounds included."""
@@ -191,7 +200,7 @@ class Middles:
         return -whole_width, whole_width
 
 
-def _public(size: Any, argument: str) -> Any:
+def public(size: Any, argument: str) -> Any:
     if size is None:
         raise ArgumentError(
             argument,
@@ -201,7 +210,7 @@ def _public(size: Any, argument: str) -> Any:
     return size
 
 
-def _points(points: Any) -> int | None:
+def points_of(points: Any) -> int | None:
     if points is None:
         return None
     way_out = f"pass 2 to {MOST_POINTS:,}, such as 50"
