@@ -2,7 +2,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Two processes. One of them runs all tests that need Spark, and either of them whole files: see tests/conftest.py.
-SPLIT := -n 2 --dist loadgroup --no-loadscope-reorder
+SPLIT := -n 2 --dist loadscope --no-loadscope-reorder
+# Tests start many processes, and each compiles all that it imports where nothing may be kept.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-full check bench docs clean
 

@@ -24,7 +24,8 @@ from hypothesis import HealthCheck, settings
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 ANY_MACHINE = "any machine"
-SERVERS = ("postgres", "spark")
+SPARK = "spark"
+SERVERS = ("postgres", SPARK)
 LONG = (
     *("tests/test_docs.py", "tests/neighbours/", "tests/ledger/", "tests/conformance/"),
     *("tests/query/engines/", "tests/local/collector/", "tests/test_bench.py"),
@@ -46,7 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
+@pytest.hookimpl(tryfirst=True)  # before `-m` looks at the markers
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
@@ -54,10 +55,11 @@ def pytest_collection_modifyitems(
     for item in items:
         for server in _servers(item):
             item.add_marker(server)
-    slow = [item for item in items if _worth(item) and _engine(item) == "spark"]
+    slow = [item for item in items if _worth(item) and _engine(item) == SPARK]
     for item in slow:
-        item.add_marker(pytest.mark.xdist_group("spark"))
-    others = [item for item in items if _worth(item) and _engine(item) != "spark"]
+        # Which process runs a test is decided by its name alone
+        assert SPARK in item.nodeid, f"{item.nodeid} asks Spark and does not say so"
+    others = [item for item in items if _worth(item) and _engine(item) != SPARK]
     items[:] = slow + sorted(others, key=_turn)
 
 
@@ -94,11 +96,11 @@ def _worth(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """All tests of a group go to one process, and of the others all tests of a file."""
-    from xdist.scheduler import LoadGroupScheduling
+    """All tests of Spark go to one process, and of the others all tests of a file."""
+    from xdist.scheduler import LoadScopeScheduling
 
-    class GroupsAndFiles(LoadGroupScheduling):
+    class SparkAndFiles(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return super()._split_scope(nodeid).partition("::")[0]
+            return SPARK if SPARK in nodeid else nodeid.partition("::")[0]
 
-    return GroupsAndFiles(config, log)
+    return SparkAndFiles(config, log)

@@ -23,7 +23,9 @@ pytestmark = pytest.mark.postgres
 
 @pytest.fixture
 def address(server):
-    return server.database()
+    found = server.database()
+    yield found
+    server.done_with(found)
 
 
 @pytest.fixture

@@ -27,8 +27,12 @@ def server():
 def place(request, tmp_path):
     """An empty place for a collector."""
     if request.param == "sqlite":
-        return str(tmp_path / "collector.db")
-    return request.getfixturevalue("server").database()
+        yield str(tmp_path / "collector.db")
+        return
+    server = request.getfixturevalue("server")
+    address = server.database()
+    yield address
+    server.done_with(address)
 
 
 @pytest.fixture

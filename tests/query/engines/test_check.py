@@ -194,7 +194,7 @@ def test_tables_on_a_server() -> None:
 
 
 @pytest.mark.engine("spark")
-def test_tables_on_a_cluster() -> None:
+def test_tables_on_a_spark_cluster() -> None:
     spark = session()
     rows = spark.sql(f"SELECT * FROM VALUES {STORED} AS t(id, visit, age, ward, day)")
     codes = spark.sql("SELECT * FROM VALUES (1), (9), (NULL) AS t(visit)")

@@ -5,24 +5,35 @@ made of noisy cells have no chance in them.
 import numpy as np
 
 from dither.mechanisms import Laplace
+from dither.science.trials.cells import placed
 from dither.science.trials.curve import LifeTable
 from dither.science.trials.null import Law
 
 
 def people(rng, size, hazards, censoring, runs):
-    """Exact cells of many studies: in each bin some die, and some of the others are
-    censored; those left are censored in the last one.
+    """Exact cells of many studies: in each bin some die, some of the others are
+    censored at its end, and those left are there to the end. None count for nobody.
     """
     bins = len(hazards)
     left = np.full(runs, size)
-    cells = np.zeros((runs, 2 * bins + 1), np.int64)
+    cells = np.zeros((runs, 2 * bins + 2), np.int64)
     for place in range(bins):
         died = rng.binomial(left, hazards[place])
-        last = place == bins - 1
-        gone = left - died if last else rng.binomial(left - died, censoring[place])
+        gone = rng.binomial(left - died, censoring[place])
         cells[:, place], cells[:, bins + place] = died, gone
         left = left - died - gone
+    cells[:, 2 * bins] = left
     return cells
+
+
+def continuous(rng, size, hazard, censoring, bins, runs):
+    """The same for people who die and are censored at constant rates, in bins of one."""
+    died = rng.exponential(1 / hazard, (runs, size))
+    gone = rng.exponential(1 / censoring, (runs, size)) if censoring else np.inf
+    cells = placed(np.minimum(died, gone), died <= gone, range(bins + 1))
+    found = np.zeros((runs, 2 * bins + 2), np.int64)
+    np.add.at(found, (np.arange(runs)[:, None], cells.astype(int)), 1)
+    return found
 
 
 def mechanism(epsilon, sensitivity=2):

@@ -28,11 +28,12 @@ def cell(time, event):
 
 def test_a_bin_holds_its_end_and_the_first_its_start():
     assert [cell(time, 1) for time in (0, 0.5, 1, 1.5, 2)] == [0, 0, 0, 1, 1]
-    assert [cell(time, 0) for time in (0, 0.5, 1, 1.5, 2)] == [2, 2, 2, 3, 3]
+    assert [cell(time, 0) for time in (0, 0.5, 1, 1.5)] == [2, 2, 2, 3]
 
 
-def test_who_is_followed_beyond_the_last_edge_is_censored_there():
-    assert [cell(time, event) for time in (2.1, INF) for event in (0, 1)] == [3] * 4
+def test_what_happens_after_the_last_edge_is_not_seen():
+    assert [cell(time, event) for time in (2.1, INF) for event in (0, 1)] == [4] * 4
+    assert cell(2, 0) == 4
 
 
 @pytest.mark.parametrize(
@@ -74,7 +75,7 @@ def test_being_replaced_moves_two_cells_by_one(monkeypatch, sizes):
 def test_public_sizes_are_kept_whatever_the_data_has():
     for people in (DISTINCT, DISTINCT * 3, DISTINCT[:1]):
         found = vector(people, (4, 2))
-        assert found.shape == (2, 5)
+        assert found.shape == (2, 6)
         assert found.sum(axis=1).tolist() == [4, 2]
 
 

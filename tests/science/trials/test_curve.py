@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dither.science.trials.cells import counted, placed
-from dither.science.trials.curve import CUT, LifeTable, falling
+from dither.science.trials.curve import CUT, LifeTable, even_share, falling
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "trials" / "survival.json"
 STUDIES = json.loads(FIXTURE.read_text(encoding="utf-8"))
@@ -35,45 +35,51 @@ def test_without_noise_curves_are_those_of_lifelines(name, sizes):
 
 
 def test_a_known_size_takes_its_surplus_from_all_cells():
-    table = LifeTable.of(np.array([[3, 5, 4, 6, 2]]), 2.0, np.array([15]))
+    table = LifeTable.of(np.array([[3, 5, 4, 6, 9, 2]]), 2.0, np.array([23]))
     assert table.deaths.tolist() == [[2.0, 4.0]]
     assert table.censored.tolist() == [[3.0, 5.0]]
-    assert table.at_risk.tolist() == [[14.0, 9.0]]
+    assert table.ended.tolist() == [8.0]
+    assert table.at_risk.tolist() == [[22.0, 17.0]]
+    assert table.leaving(1.0).at_risk.tolist() == [[19.0, 12.0]]
 
 
+@pytest.mark.parametrize("before", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("known", [False, True])
-def test_the_noise_at_risk_is_that_of_the_sum(known):
+def test_the_noise_at_risk_is_that_of_the_sum(known, before):
     """Against the variance of the sum's own weights."""
-    table = LifeTable(np.ones((1, 3)), np.ones((1, 3)), 2.0, known)
+    ones = np.ones((1, 3))
+    table = LifeTable(ones, ones, np.ones(1), 2.0, known, before)
     for place in range(3):
-        later = (np.arange(3) >= place).astype(float)
-        weights = np.concatenate([later, later])
+        deaths = (np.arange(3) >= place).astype(float)
+        censored = deaths - before * (np.arange(3) == place)
+        weights = np.concatenate([deaths, censored, [1.0]])
         expected = np.sqrt(table.noise_of(weights))
-        assert table.risk_deviation[place] == pytest.approx(expected)
+        assert table.risk_deviation[0, place] == pytest.approx(expected)
+        assert table.at_risk[0, place] == pytest.approx(weights.sum())
 
 
 def test_noise_of_projected_cells():
     """Against the covariance of the projection itself."""
-    table = LifeTable(np.ones((1, 3)), np.ones((1, 3)), 2.0, True)
-    projection = np.eye(7) - 1 / 7
-    covariance = 2.0 * (projection @ projection.T)[:6, :6]
-    weights = np.array([1.0, -2, 0.5, 3, 0, 1])
+    table = LifeTable(np.ones((1, 3)), np.ones((1, 3)), np.ones(1), 2.0, True)
+    projection = np.eye(8) - 1 / 8
+    covariance = 2.0 * (projection @ projection.T)[:7, :7]
+    weights = np.array([1.0, -2, 0.5, 3, 0, 1, -1])
     expected = weights @ covariance @ weights
     assert table.noise_of(weights) == pytest.approx(expected)
 
 
 def test_a_curve_is_cut_where_few_are_at_risk():
-    cells = np.array([[10, 10, 1, 10, 10, 1]])
+    cells = np.array([[10, 10, 1, 10, 10, 1, 0]])
     assert LifeTable.of(cells, 0.01, None).shown.tolist() == [[True, True, True]]
     noisy = LifeTable.of(cells, 4.0, None)
-    assert noisy.risk_deviation[2] * CUT > 2
+    assert noisy.risk_deviation[0, 2] * CUT > 2
     assert noisy.shown.tolist() == [[True, True, False]]
     assert np.isnan(noisy.survival[0]).tolist() == [False, False, True]
 
 
 def test_curves_never_rise_nor_leave_the_unit_interval():
     rng = np.random.default_rng(3)
-    cells = rng.integers(-6, 9, (200, 12))
+    cells = rng.integers(-6, 9, (200, 13))
     for table in (LifeTable.of(cells, 0.5, None), LifeTable.of(cells, 1e6, None)):
         held = np.nan_to_num(table.survival, nan=0.0)
         assert ((held >= 0) & (held <= 1)).all()
@@ -81,8 +87,30 @@ def test_curves_never_rise_nor_leave_the_unit_interval():
 
 
 def test_nobody_at_all():
-    table = LifeTable.of(np.zeros((2, 6), int), 2.0, None)
+    table = LifeTable.of(np.zeros((2, 7), int), 2.0, None)
     assert np.isnan(table.survival).all()
+
+
+@pytest.mark.parametrize("hazard", [0.01, 0.3, 1.5])
+@pytest.mark.parametrize("censoring", [0.01, 0.7, 2.0])
+def test_even_rates_give_the_hazard_of_the_population(hazard, censoring):
+    """Expected cells of a bin of one: with the share before its deaths, deaths among
+    those at risk are 1 - e^-hazard.
+    """
+    gone = 1 - np.exp(-hazard - censoring)
+    deaths, censored = (
+        gone * one / (hazard + censoring) for one in (hazard, censoring)
+    )
+    share = even_share(np.array([deaths]), np.array([censored]))[0]
+    found = deaths / (1 - share * censored)
+    assert found == pytest.approx(1 - np.exp(-hazard), rel=1e-3)
+    assert 0.5 <= share <= 1
+
+
+def test_even_shares_of_odd_cells():
+    table = LifeTable.of(np.array([[-5, 90, 40, -7, 30], [0] * 5]), 1.0, None)
+    share = table.evenly().before
+    assert ((share >= 0.5) & (share <= 1)).all()
 
 
 def test_falling_pools_neighbours_that_rise():

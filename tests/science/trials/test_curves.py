@@ -167,7 +167,7 @@ def test_as_a_table(monkeypatch, tmp_path):
 def test_in_words(monkeypatch):
     text = str(study(monkeypatch))
     assert text.splitlines()[0].split()[:3] == ["arm", "time", "at"]
-    assert "times after 12 are censored there" in text
+    assert "what is after 12 is not seen" in text
     assert "pointwise" in text
     assert study(monkeypatch)._repr_html_().startswith("<pre>arm")
     many = study(monkeypatch, edges=range(0, 100, 2))

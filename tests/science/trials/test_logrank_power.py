@@ -5,7 +5,7 @@ import pytest
 
 from dither import ArgumentError
 from dither.science import trials
-from dither.science.trials.logrank import Scores, pvalue
+from dither.science.trials.logrank import pvalue
 from tests.science.trials.simulated import mechanism, noisy, people
 
 STUDY = {"hazard_ratio": 0.5, "n": 100, "survival": 0.4, "bins": 5, "epsilon": 1.0}
@@ -22,7 +22,7 @@ def test_power_is_that_of_simulated_studies(n, epsilon, censored):
         people(rng, n, [1 - alive**0.2] * 5, lost, 400) for alive in (0.4, 0.4**0.5)
     ]
     found = [
-        pvalue(Scores(noisy(rng, np.array(two), used, sizes)), used)[1]
+        pvalue(noisy(rng, np.array(two), used, sizes), used)[1]
         for two in zip(*arms, strict=True)
     ]
     words = STUDY | {"n": n, "epsilon": epsilon, "censored": censored}
@@ -37,6 +37,12 @@ def test_power_grows_with_people_effect_and_cost():
     assert trials.power("logrank", **(STUDY | {"hazard_ratio": 0.4})) > base
     assert trials.power("logrank", **(STUDY | {"bins": 20})) < base
     assert trials.power("logrank", **(STUDY | {"hazard_ratio": 1.0})) <= 0.05
+    lost = STUDY | {"censored": 0.3}
+    declared = [
+        trials.power("logrank", censoring=when, **lost)
+        for when in ("within", "evenly", "ends")
+    ]
+    assert declared[0] < declared[1] <= declared[2] + 0.02
 
 
 def test_without_noise_it_is_schoenfeld_s():
@@ -70,6 +76,7 @@ def test_a_sample_size_reaches_its_power():
         ("survival", 1),
         ("censored", 1.0),
         ("censored", -0.1),
+        ("censoring", "never"),
         ("bins", 0),
         ("bins", 501),
         ("alpha", 1),

@@ -148,7 +148,7 @@ def test_a_share_of_a_budget_that_ends() -> None:
 
 @pytest.mark.parametrize("private", [False, True])
 def test_power_is_what_simulations_find(private: bool) -> None:
-    """1,200 trials: off by 5.5 standard errors once in 3e7 runs."""
+    """500 trials: off by 5.5 standard errors once in 3e7 runs."""
     source = np.random.default_rng(8)  # allowed: test inputs, not noise
     sizes = None if private else (40, 60)
     found = [
@@ -156,12 +156,12 @@ def test_power_is_what_simulations_find(private: bool) -> None:
             source.normal(0.6, 1, 40), source.normal(0, 1, 60), sizes=sizes, rho=0.5
         ).pvalue
         <= 0.05
-        for _ in range(1200)
+        for _ in range(500)
     ]
     planned = trials.power(
         "mannwhitneyu", effect=0.6, sizes=(40, 60), rho=0.5, private_sizes=private
     )
-    assert np.mean(found) == pytest.approx(planned, abs=0.015 + 5.5 * 0.0145)
+    assert np.mean(found) == pytest.approx(planned, abs=0.015 + 5.5 * 0.0224)
 
 
 def test_power_of_the_published_setting() -> None:
@@ -202,17 +202,17 @@ def test_bad_plans_are_refused(words: Any, named: str) -> None:
 
 @pytest.mark.parametrize("sizes", [(50, 50), None])
 def test_false_alarms_are_rare(sizes: Any) -> None:
-    """Outcomes with three values, a tenth missing. 800 trials: more than 0.05 by 5.5
-    standard errors once in 2e7 runs at most.
+    """Outcomes with three values, a tenth missing. 500 trials: at a rate of
+    0.05, more than this once in 2e7 runs.
     """
     source = np.random.default_rng(9)  # allowed: test inputs, not noise
-    outcomes = source.integers(0, 3, (800, 2, 50)).astype(float)
+    outcomes = source.integers(0, 3, (500, 2, 50)).astype(float)
     outcomes[source.random(outcomes.shape) < 0.1] = NAN
     found = [
         trials.mannwhitneyu(x, y, sizes=sizes, epsilon=3.0).pvalue <= 0.05
         for x, y in outcomes
     ]
-    assert np.mean(found) <= 0.05 + 5.5 * 0.0077
+    assert np.mean(found) <= 0.11
 
 
 def test_declared_people_take_no_memory() -> None:

@@ -50,6 +50,7 @@ def test_logarithms_of_hazards():
 
 @pytest.mark.parametrize("deaths", [[[0.0], [50.0]], [[100.0], [50.0]]])
 def test_a_ratio_to_nobody_or_of_all_may_be_anything(deaths):
-    table = LifeTable(np.array(deaths), 100 - np.array(deaths), 0.0)
+    died = np.array(deaths)
+    table = LifeTable(died, np.zeros((2, 1)), 100 - died[:, 0], 0.0)
     bands = Pointwise(Bands(table, mechanism(1.0)))
     assert HazardRatio(bands, 0, 1, 0).ends(0.95) == (0.0, np.inf)

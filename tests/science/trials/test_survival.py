@@ -97,7 +97,7 @@ def test_the_sensitivities_are_those_found():
 
 def test_an_entry_starts_the_clock_of_each_person():
     late = vector([10.5, 21.5, 5, 3], [1, 0, 1, 1], ["a"] * 4, entry=[10, 20, 9, None])
-    assert late[0].tolist() == [1, 0, 0, 1]  # before entry, and without one: nobody
+    assert late[0].tolist() == [1, 0, 0, 1, 0]  # before entry, or none: nobody
 
 
 def exact(monkeypatch):
@@ -117,6 +117,7 @@ def test_arms_are_read_off_a_public_column(monkeypatch):
         epsilon=5,
     )
     assert found.arms == ("a", "b")
+    assert "who is in which arm is public" in found.notes
     assert found.curves.tolist() == [[0.7, 0.7, 0.7]] * 2
     assert found.keys[0] == ("a", 1.0)
     assert found[("b", 3)].value == 0.7
@@ -171,6 +172,8 @@ DATA = ([1.0, 2.0], [1, 0])
         ({"sizes": (1, 1)}, "sizes"),
         ({"sizes": 7}, "sizes"),
         ({"provenance": ""}, "provenance"),
+        ({"censoring": "never"}, "censoring"),
+        ({"censoring": None}, "censoring"),
         ({"epsilon": -1}, "epsilon"),
         ({"hazard": 1}, "kaplan_meier"),
         ({"groups": range(200)}, "arms"),

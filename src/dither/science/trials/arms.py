@@ -29,17 +29,20 @@ is the worst of; it is added to the p-value (Berger & Boos 1994).
 """
 REACH = 25.0
 UNLIKELY = 1e-12
-FINE = 128
+FINE = 192
 """So many steps are one standard deviation of a law that is held in steps."""
 
 
 @dataclass(frozen=True)
 class Steps:
-    """A law on numbers that are a step apart."""
+    """A law on numbers that are a step apart. Where it is one of numbers in between,
+    each of them may have been moved by `slack` steps, and tails are so much longer.
+    """
 
     start: float
     step: float
     weights: Reals
+    slack: int = 0
 
     @cached_property
     def values(self) -> Reals:
@@ -51,13 +54,13 @@ class Steps:
 
     def below(self, x: Reals) -> Reals:
         """P(Y ≤ x); a number that is equal but for rounding counts."""
-        places = np.floor((x - self.start) / self.step + 1e-6) + 1
+        places = np.floor((x - self.start) / self.step + 1e-6) + 1 + self.slack
         inside = np.clip(places, 0, self.weights.size).astype(np.int64)
         return np.asarray(self._sums[inside])
 
     def above(self, x: Reals) -> Reals:
         """P(Y ≥ x)."""
-        places = np.ceil((x - self.start) / self.step - 1e-6)
+        places = np.ceil((x - self.start) / self.step - 1e-6) - self.slack
         inside = np.clip(places, 0, self.weights.size).astype(np.int64)
         return np.asarray(1 - self._sums[inside])
 
@@ -84,7 +87,9 @@ def added(parts: Sequence[tuple[Reals, Reals]], step: float, shift: float) -> St
     sums = np.cumsum(found)
     first, last = np.searchsorted(sums, [UNLIKELY, sums[-1] - UNLIKELY])
     kept = found[first : last + 1]
-    return Steps((sum(starts) + int(first)) * step - shift, step, kept / kept.sum())
+    start = (sum(starts) + int(first)) * step - shift
+    slack = 0 if step == 1 else len(parts)
+    return Steps(start, step, kept / kept.sum(), slack)
 
 
 def _placed(values: Reals, weights: Reals, step: float) -> tuple[int, Reals]:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.mechanisms import Additive
-from dither.science.trials.curve import LifeTable
+from dither.science.trials.curve import ENDS, EVENLY, WITHIN, LifeTable
 
-__all__ = ["Bands", "Pointwise", "gradients", "reach"]
+__all__ = ["Bands", "Margins", "Pointwise", "gradients", "reach"]
 
 Reals = NDArray[np.float64]
 Ends = tuple[Reals, Reals]
@@ -40,24 +40,27 @@ def reach(mechanism: Additive, variance: float, confidence: float) -> float:
 
 
 def gradients(table: LifeTable, arm: int) -> Reals:
-    """How each cell of an arm (deaths, then censored) moves the curve at each bin."""
-    shown = table.shown[arm]
+    """How each cell of an arm (deaths, censored, ended) moves the curve at each bin."""
+    shown, stay = table.shown[arm], table.stay[arm]
     risk = np.where(shown, table.at_risk[arm], 1.0)
     # a curve at 0 still moves with its deaths, so it is taken half a person above
     left = np.where(shown, np.maximum(risk - table.deaths[arm], 0.5), 1.0)
     curve = np.cumprod(left / risk)
     stays = np.concatenate([[0.0], np.cumsum(shown / left)])
-    falls = np.cumsum(shown / risk)
+    falls = np.concatenate([[0.0], np.cumsum(shown / risk)])
     bins = np.arange(table.bins)
-    first = np.minimum.outer(bins, bins)
-    censored = stays[first + 1] - falls[first]
-    deaths = stays[np.minimum.outer(bins + 1, bins)] - falls[first]
-    return np.asarray(curve[:, None] * np.hstack([deaths, censored]))
+    earlier = np.minimum.outer(bins + 1, bins)  # bins before the cell's, up to mine
+    through = np.minimum.outer(bins, bins) + 1  # and its own
+    deaths = stays[earlier] - falls[through]
+    both = stays - falls
+    censored = (1 - stay) * both[earlier] + stay * both[through]  # by the cell's bin
+    weights = np.hstack([deaths, censored, both[1:, None]])
+    return np.asarray(curve[:, None] * weights)
 
 
 @dataclass(frozen=True)
-class Bands:
-    """Pointwise intervals around the curves of a table."""
+class Margins:
+    """How far the curves of a table are off by noise, and by sampling."""
 
     table: LifeTable
     mechanism: Additive
@@ -82,37 +85,71 @@ class Bands:
     def _reach(self, confidence: float) -> float:
         return reach(self.mechanism, self.table.variance, confidence)
 
-    def of_table(self, confidence: float) -> Ends:
-        """Ends that hold the curve of the exact cells."""
+    def of_noise(self, confidence: float) -> Reals:
+        """How far noise takes the curves from those of the exact cells."""
         # noise comes in whole steps, and one may lie on the border
         half = min(0.5, 5 * float(np.sqrt(self.table.variance)))
         step = half * np.abs(self._gradients).max(axis=2)
-        width = self._reach(confidence) * np.sqrt(self.noise) + step
-        middle = np.clip(self.table.unbiased, 0.0, 1.0)
-        return self._closed(middle - width, middle + width)
+        return np.asarray(self._reach(confidence) * np.sqrt(self.noise) + step)
 
-    def of_population(self, confidence: float) -> Ends:
-        """Ends that hold the curve of the population that people were drawn from.
-
-        A Wilson interval with noise: S lies where (S' - S)² is at most
-        z² S (1 - S) / m + r² noise, with Peto's number of people m = at risk / S before
-        the bin, which is never above that of Greenwood's formula, and half a person
-        of room for counts that are whole.
+    def of_population(self, confidence: float, side: float) -> Reals:
+        """One end (side -1 or 1) of a Wilson interval with noise: S lies where
+        (S' - S)² is at most z² S (1 - S) / m + r² noise, with Peto's number of people
+        m = at risk / S before the bin, which is never above that of Greenwood's
+        formula, and half a person of room for counts that are whole.
         """
         normal = NormalDist().inv_cdf((1 + confidence) / 2)
         people = self._people()
-        share = normal**2 / people
+        center = np.clip(self.table.unbiased + side * 0.5 / people, 0.0, 1.0)
         noise = self._reach(confidence) ** 2 * self.noise
-        return self._closed(
-            _wilson(self.table.unbiased - 0.5 / people, share, noise, -1.0),
-            _wilson(self.table.unbiased + 0.5 / people, share, noise, 1.0),
-        )
+        return _wilson(center, normal**2 / people, noise, side)
 
     def _people(self) -> Reals:
         before = np.ones_like(self.table.unbiased)
         before[:, 1:] = np.clip(self.table.unbiased[:, :-1], 0.0, 1.0)
         risk = np.where(self.table.shown, self.table.at_risk, 1.0)
         return np.maximum(risk / np.maximum(before, 1e-9), 1.0)
+
+
+@dataclass(frozen=True)
+class Bands:
+    """Pointwise intervals around the curves of a table.
+
+    Where people are censored "within" bins, those of a bin may have left before or
+    after its deaths: a curve of the population lies between these two, and its interval
+    reaches from the low end of the one to the high end of the other.
+    """
+
+    table: LifeTable
+    mechanism: Additive
+    censoring: str = WITHIN
+
+    @cached_property
+    def _own(self) -> Margins:
+        return Margins(self.table, self.mechanism)
+
+    @cached_property
+    def _both(self) -> tuple[Margins, Margins]:
+        """For the low and for the high ends about the population."""
+        if self.censoring == EVENLY:
+            even = Margins(self.table.evenly(), self.mechanism)
+            return even, even
+        if self.censoring == ENDS:
+            return self._own, self._own
+        return Margins(self.table.leaving(1.0), self.mechanism), self._own
+
+    def of_table(self, confidence: float) -> Ends:
+        """Ends that hold the curve of the exact cells."""
+        width = self._own.of_noise(confidence)
+        middle = np.clip(self.table.unbiased, 0.0, 1.0)
+        return self._closed(middle - width, middle + width)
+
+    def of_population(self, confidence: float) -> Ends:
+        """Ends that hold the curve of the population that people were drawn from."""
+        lower, upper = self._both
+        low = np.where(lower.table.shown, lower.of_population(confidence, -1.0), 0.0)
+        high = np.where(upper.table.shown, upper.of_population(confidence, 1.0), 1.0)
+        return self._closed(low, high)
 
     def _closed(self, low: Reals, high: Reals) -> Ends:
         """Ends within [0, 1] that hold the shown curve. Beyond the last bin shown, a
@@ -136,9 +173,8 @@ def _held(high: Reals, shown: NDArray[np.bool_]) -> Reals:
 
 def _wilson(center: Reals, share: Reals, noise: Reals, side: float) -> Reals:
     """The farther solution S of (center - S)² = share · S (1 - S) + noise."""
-    held = np.clip(center, 0.0, 1.0)
-    inside = 4 * share * held * (1 - held) + share**2 + 4 * (1 + share) * noise
-    return (2 * held + share + side * np.sqrt(inside)) / (2 * (1 + share))
+    inside = 4 * share * center * (1 - center) + share**2 + 4 * (1 + share) * noise
+    return np.asarray((2 * center + share + side * np.sqrt(inside)) / (2 * (1 + share)))
 
 
 @dataclass(frozen=True)

@@ -46,38 +46,39 @@ def _time(value: Any) -> float:
 
 def placed(time: Reals, event: Reals, edges: Sequence[float]) -> Reals:
     """The cell of each person: its bin for one who died, that and the number of bins
-    for one who was censored, NaN for one who counts for nobody.
+    for one who was censored, twice their number for one who was still there at the
+    last edge, NaN for one who counts for nobody.
 
     A bin holds the times after its start up to its end, and the first one its start
-    too. Who is still there after the last edge is censored at it, whatever happened
-    later. Nobody: no time, a time before the first edge, or an event that is neither
-    0 nor 1.
+    too. What happens after the last edge is not seen. Nobody: no time, a time before
+    the first edge, or an event that is neither 0 nor 1.
     """
     bins = len(edges) - 1
     ends = np.asarray(edges[1:], np.float64)
     place = np.searchsorted(ends, time, side="left")
-    beyond = place >= bins
-    censored = (event == 0) | beyond
+    stayed = (time > ends[-1]) | ((time == ends[-1]) & (event == 0))
     usable = (time >= edges[0]) & ((event == 0) | (event == 1))
-    cell = np.where(beyond, bins - 1, place) + bins * censored
+    cell = np.where(stayed, 2 * bins, place + bins * (event == 0))
     return np.where(usable, cell, np.nan)
 
 
 def counted(
     cells: Reals, arms: Integers, count: int, bins: int, sizes: Sequence[int] | None
 ) -> Integers:
-    """People in each cell, a row for each arm: deaths by bin, then censored by bin.
+    """People in each cell, a row for each arm: deaths by bin, censored by bin, and
+    those who were there to the end.
 
     With public sizes, each arm has exactly so many people and one cell more, for those
     who count for nobody: missing people are there too, and of too many a random part
     is kept.
     """
+    nobody = 2 * bins + 1
     rows = [cells[arms == arm] for arm in range(count)]
     if sizes is None:
-        return np.stack([_histogram(row[~np.isnan(row)], 2 * bins) for row in rows])
+        return np.stack([_histogram(row[~np.isnan(row)], nobody) for row in rows])
     fitted = (fit(row, size) for row, size in zip(rows, sizes, strict=True))
-    full = [np.where(np.isnan(row), 2 * bins, row) for row in fitted]
-    return np.stack([_histogram(row, 2 * bins + 1) for row in full])
+    full = [np.where(np.isnan(row), nobody, row) for row in fitted]
+    return np.stack([_histogram(row, nobody + 1) for row in full])
 
 
 def _histogram(cells: Reals, count: int) -> Integers:

@@ -137,10 +137,11 @@ def _chance(
     """P(a·X - b·Y ≥ what was seen), or ≤ for the other side."""
     a, b = weights
     seen = a * moved[0] - b * moved[1]
+    slack = a * first.slack * first.step
     if b <= 0:
         tail = first.above if up else first.below
         return float(tail(np.asarray(seen / a)))
-    cuts = (a * first.values - seen) / b
+    cuts = (a * first.values - seen + (slack if up else -slack)) / b
     tails = second.below(cuts) if up else second.above(cuts)
     return float(first.weights @ tails)
 

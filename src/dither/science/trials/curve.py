@@ -8,10 +8,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CUT", "LifeTable", "falling"]
+__all__ = ["CUT", "ENDS", "EVENLY", "WITHIN", "LifeTable", "even_share", "falling"]
 
 Reals = NDArray[np.float64]
 
+WITHIN, EVENLY, ENDS = "within", "evenly", "ends"
+"""When people are censored: somewhere within bins, at an even rate all the time, or at
+the ends of bins only.
+"""
 CUT = 3.0
 """A bin is shown while the noisy number at risk is so many standard deviations of its
 own noise above 0. Fewer, and a hazard divides noise by noise.
@@ -20,17 +24,22 @@ own noise above 0. Fewer, and a hazard divides noise by noise.
 
 @dataclass(frozen=True)
 class LifeTable:
-    """Noisy deaths and censored people: a row for each arm, a column for each bin.
+    """Noisy deaths and censored people, a row for each arm and a column for each bin,
+    and how many were there to the end.
 
     `variance` is that of the noise on one cell. With `known` totals, the cells of an
     arm were moved so that they add up to its public size, which takes a share of the
-    noise away.
+    noise away. `before` is the share of a bin's censored people who left before its
+    deaths, in all arms or for each arm (and bin): it is not known, and 0 is the
+    convention.
     """
 
     deaths: Reals
     censored: Reals
+    ended: Reals
     variance: float
     known: bool = False
+    before: Reals | float = 0.0
 
     @classmethod
     def of(
@@ -43,31 +52,64 @@ class LifeTable:
         if sizes is not None:
             surplus = cells.sum(axis=1) - sizes
             cells = cells - surplus[:, None] / cells.shape[1]
-        bins = cells.shape[1] // 2
+        bins = (cells.shape[1] - 1) // 2
         return cls(
-            cells[:, :bins], cells[:, bins : 2 * bins], variance, sizes is not None
+            cells[:, :bins],
+            cells[:, bins : 2 * bins],
+            cells[:, 2 * bins],
+            variance,
+            sizes is not None,
         )
 
     def arms(self, places: slice | list[int]) -> LifeTable:
         """The same for some of the arms."""
-        return replace(self, deaths=self.deaths[places], censored=self.censored[places])
+        return replace(
+            self,
+            deaths=self.deaths[places],
+            censored=self.censored[places],
+            ended=self.ended[places],
+        )
+
+    def leaving(self, before: Reals | float) -> LifeTable:
+        """The same if this share of the censored left before the deaths."""
+        return replace(self, before=before)
+
+    def evenly(self) -> LifeTable:
+        """The same if deaths and censoring go on at an even rate all the time."""
+        late = self.leaving(0.0)
+        risk = np.where(late.shown, late.at_risk, np.inf)
+        return self.leaving(even_share(self.deaths / risk, self.censored / risk))
 
     @property
     def bins(self) -> int:
         return int(self.deaths.shape[1])
 
+    @property
+    def cells(self) -> int:
+        """How many cells of an arm have noise."""
+        return 2 * self.bins + 1 + self.known
+
+    @property
+    def stay(self) -> Reals:
+        """The share of a bin's censored people who are at risk in it."""
+        before = np.asarray(self.before)
+        wide = before[:, None] if before.ndim == 1 else before
+        return np.broadcast_to(1.0 - wide, self.deaths.shape)
+
     @cached_property
     def at_risk(self) -> Reals:
-        """How many have neither died nor been censored before each bin."""
+        """How many have neither died nor been censored before each bin's deaths."""
         leaving = self.deaths + self.censored
-        return np.cumsum(leaving[:, ::-1], axis=1)[:, ::-1]
+        later = np.cumsum(leaving[:, ::-1], axis=1)[:, ::-1] + self.ended[:, None]
+        return np.asarray(later - (1 - self.stay) * self.censored)
 
     @cached_property
     def risk_deviation(self) -> Reals:
-        """The standard deviation of the noise on the number at risk, by bin."""
+        """The standard deviation of the noise on the number at risk."""
         later = 2.0 * np.arange(self.bins, 0, -1)
-        shared = later**2 / (2 * self.bins + 1) if self.known else 0.0
-        return np.asarray(np.sqrt(self.variance * (later - shared)))
+        squares, sums = later + self.stay**2, later + self.stay
+        shared = sums**2 / self.cells if self.known else 0.0
+        return np.asarray(np.sqrt(self.variance * (squares - shared)))
 
     @cached_property
     def shown(self) -> NDArray[np.bool_]:
@@ -102,12 +144,24 @@ class LifeTable:
 
     def noise_of(self, gradient: Reals) -> Reals:
         """The variance that noise gives a sum of an arm's cells with these weights
-        (last axis: deaths, then censored).
+        (last axis: deaths, censored, ended).
         """
         squares = (gradient**2).sum(axis=-1)
         if self.known:
-            squares = squares - gradient.sum(axis=-1) ** 2 / (2 * self.bins + 1)
+            squares = squares - gradient.sum(axis=-1) ** 2 / self.cells
         return np.asarray(self.variance * squares)
+
+
+def even_share(deaths: Reals, censored: Reals) -> Reals:
+    """The share of the censored that must leave before a bin's deaths for its hazard to
+    be right, where both go on at constant rates, from the shares of people at risk who
+    die and are censored. It is a half where both are few.
+    """
+    died = np.clip(deaths, 1e-4, 0.999)
+    gone = np.clip(censored, 1e-4, 0.9995 - died)
+    both = died + gone
+    hazard = 1 - (1 - both) ** (died / both)
+    return np.asarray(np.clip((1 - died / hazard) / gone, 0.5, 1.0))
 
 
 def falling(curve: Reals) -> Reals:

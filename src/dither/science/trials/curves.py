@@ -75,7 +75,8 @@ class SurvivalRelease(TrialRelease):
     def curve(self, arm: Any) -> SurvivalRelease:
         """The curve of one arm."""
         at = self._arm(arm)
-        bands = Bands(self.bands.table.arms(slice(at, at + 1)), self.bands.mechanism)
+        table = self.bands.table.arms(slice(at, at + 1))
+        bands = replace(self.bands, table=table)
         return replace(
             self,
             what=f"{self.what} {clean(str(self.arms[at]))}",

@@ -26,7 +26,7 @@ from dither.science.trials.sizes import at_most
 __all__ = ["Arms", "kruskal", "lengths"]
 
 WHAT = "Kruskal–Wallis H"
-WAY_OUT = "compare two arms by mannwhitneyu without sizes"
+WAY_OUT = 'run test_of_tests("kruskal", …), or mannwhitneyu on two arms, without sizes'
 ANY = "any arm differs"
 PUBLIC = "arms are public: a person who is replaced stays in theirs"
 GRID = 1 << 10

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dither.mechanisms import Additive
 from dither.science.trials.bands import reach
-from dither.science.trials.curve import CUT, LifeTable
+from dither.science.trials.curve import CUT, EVENLY, WITHIN, LifeTable
 from dither.science.trials.null import Law, public_draws, special
 from dither.science.trials.result import TrialRelease
 from dither.text import clean
@@ -20,11 +20,21 @@ from dither.text import clean
 if TYPE_CHECKING:
     from dither.science.trials.curves import SurvivalRelease
 
-__all__ = ["Exact", "Scores", "pvalue", "quadratic", "tested", "two_sided"]
+__all__ = [
+    "Exact",
+    "Scores",
+    "clear",
+    "nearest",
+    "pvalue",
+    "quadratic",
+    "reachable",
+    "tested",
+    "two_sided",
+]
 
 Reals = NDArray[np.float64]
 
-DRAWS, BLOCK = 20_000, 500
+DRAWS, BLOCK, ROUNDS = 20_000, 500, 200
 MOST_NOISE = 4_000_000
 """So many noises are drawn at most for one p-value, in about a second."""
 KNOWS = "the test's variance holds sampling and noise"
@@ -33,17 +43,15 @@ KNOWS = "the test's variance holds sampling and noise"
 @dataclass(frozen=True)
 class Scores:
     """Deaths less those expected if all arms had one hazard, for each arm, with the
-    variance that sampling and noise give them.
+    variance that sampling and noise give them. Only bins that are `used` count.
     """
 
     table: LifeTable
+    used: NDArray[np.bool_]
 
-    @cached_property
-    def used(self) -> NDArray[np.bool_]:
-        """Bins in which the pooled number at risk stands clear of its noise."""
-        noise = math.sqrt(len(self.table.deaths)) * self.table.risk_deviation
-        clear = (self.pooled > CUT * noise) & (self.pooled > 0)
-        return np.logical_and.accumulate(clear)
+    @classmethod
+    def of(cls, table: LifeTable) -> Scores:
+        return cls(table, clear(table))
 
     @cached_property
     def pooled(self) -> Reals:
@@ -98,7 +106,7 @@ class Scores:
         cells = np.einsum("axk,bxk->ab", gradient, gradient)
         if self.table.known:
             sums = gradient.sum(axis=2)
-            cells = cells - sums @ sums.T / (2 * self.table.bins + 1)
+            cells = cells - sums @ sums.T / self.table.cells
         return np.asarray(self.table.variance * cells)
 
     @cached_property
@@ -108,8 +116,50 @@ class Scores:
         own = np.eye(arms)[:, :, None]
         moved = np.where(self.used, own - self.shares[:, None, :], 0.0)
         hazard = self._deaths / self._safe
-        through_risk = np.cumsum(hazard * moved, axis=2)
-        return np.concatenate([moved - through_risk, -through_risk], axis=2)
+        here = hazard * moved
+        through = np.cumsum(here, axis=2)
+        censored = through - (1 - self.table.stay) * here
+        parts = [moved - through, -censored, -through[:, :, -1:]]
+        return np.concatenate(parts, axis=2)
+
+
+def clear(table: LifeTable) -> NDArray[np.bool_]:
+    """Bins in which the pooled number at risk stands clear of its noise."""
+    pooled = table.at_risk.sum(axis=0)
+    noise = np.sqrt((table.risk_deviation**2).sum(axis=0))
+    return np.logical_and.accumulate((pooled > CUT * noise) & (pooled > 0))
+
+
+def reachable(scores: Scores) -> tuple[Reals, Reals]:
+    """The least and the largest score of each arm, wherever within their bins people
+    were censored: an arm whose people left early had fewer at risk, and so more deaths
+    than expected.
+    """
+    arms = range(len(scores.values))
+    own = np.eye(len(scores.values))
+    low = [_moved(scores, 1 - own[arm])[arm] for arm in arms]
+    high = [_moved(scores, own[arm])[arm] for arm in arms]
+    return np.array(low), np.array(high)
+
+
+def _moved(scores: Scores, before: Reals) -> Reals:
+    return Scores(scores.table.leaving(before), scores.used).values
+
+
+def nearest(low: Reals, high: Reals, covariance: Reals) -> Reals:
+    """The values between low and high that are least far from 0, in their standard
+    deviations, for all arms but the last (coordinate descent).
+    """
+    inverse = np.linalg.pinv(covariance[:-1, :-1], hermitian=True)
+    least, most = low[:-1], high[:-1]
+    found = np.clip(0.0, least, most)
+    for _ in range(ROUNDS if len(found) > 1 else 0):
+        for place in range(len(found)):
+            own = inverse[place, place]
+            if own > 0:
+                rest = inverse[place] @ found - own * found[place]
+                found[place] = np.clip(-rest / own, least[place], most[place])
+    return np.append(found, -found.sum())
 
 
 def quadratic(values: Reals, covariance: Reals) -> float:
@@ -120,20 +170,33 @@ def quadratic(values: Reals, covariance: Reals) -> float:
     return float(values[:-1] @ inverse @ values[:-1])
 
 
-def pvalue(scores: Scores, mechanism: Additive) -> tuple[float, float]:
-    """The statistic and the probability of one as large where all arms have one
-    hazard.
+def pvalue(
+    table: LifeTable, mechanism: Additive, censoring: str = WITHIN
+) -> tuple[float, float]:
+    """The statistic, and the probability of one as large where all arms have one
+    hazard; where people are censored "within" bins, the largest of all places where
+    that may have been.
     """
+    within = censoring == WITHIN
+    table = table.evenly() if censoring == EVENLY else table
+    used = clear(table.leaving(1.0)) if within else clear(table)
+    scores = Scores(table, used)
     covariance = scores.sampling + scores.noise
-    statistic = quadratic(scores.values, covariance)
-    if statistic == 0:
-        return 0.0, 1.0
-    freedom, law = len(scores.values) - 1, Law.of(mechanism)
+    values = nearest(*reachable(scores), covariance) if within else scores.values
+    probability = _tail(values, scores, Law.of(mechanism), covariance)
+    return quadratic(scores.values, covariance), probability
+
+
+def _tail(values: Reals, scores: Scores, law: Law, covariance: Reals) -> float:
+    distance, freedom = quadratic(values, covariance), len(values) - 1
+    if distance == 0:
+        return 1.0
     if freedom == 1:
-        return statistic, two_sided(float(scores.values[0]), scores, law)
-    normal = float(special().chdtrc(freedom, statistic))
-    heavy = _simulated(scores, law, covariance, statistic) if scores.noise.any() else 0
-    return statistic, max(normal, heavy)
+        return two_sided(float(values[0]), scores, law)
+    normal = float(special().chdtrc(freedom, distance))
+    noisy = scores.noise.any()
+    heavy = _simulated(scores, law, covariance, distance) if noisy else 0.0
+    return max(normal, heavy)
 
 
 def two_sided(value: float, scores: Scores, law: Law) -> float:
@@ -159,12 +222,12 @@ def _simulated(scores: Scores, law: Law, covariance: Reals, statistic: float) ->
     inverse = np.linalg.pinv(covariance[:-1, :-1], hermitian=True)
     root = _root(scores.sampling)
     source, seen = public_draws(), 0
-    blocks = _blocks(arms * (2 * bins + 1))
+    blocks = _blocks(arms * scores.table.cells)
     for _ in range(blocks):
-        noise = law.draw((BLOCK, arms, 2 * bins + 1)).astype(np.float64)
+        noise = law.draw((BLOCK, arms, scores.table.cells)).astype(np.float64)
         if scores.table.known:
             noise -= noise.mean(axis=2, keepdims=True)
-        cells = noise[:, :, : 2 * bins].reshape(BLOCK, -1)
+        cells = noise[:, :, : 2 * bins + 1].reshape(BLOCK, -1)
         normal = source.standard_normal((BLOCK, arms)) @ root
         drawn = (cells @ gradient.T + normal)[:, :-1]
         lengths = np.einsum("ri,ij,rj->r", drawn, inverse, drawn)
@@ -219,15 +282,14 @@ def tested(curves: SurvivalRelease, arms: tuple[int, ...]) -> TrialRelease:
     """The test of some of the arms of released curves. It shares their source: nothing
     more is charged.
     """
-    scores = Scores(curves.bands.table.arms(list(arms)))
-    mechanism = curves.bands.mechanism
-    statistic, probability = pvalue(scores, mechanism)
+    table, mechanism = curves.bands.table.arms(list(arms)), curves.bands.mechanism
+    statistic, probability = pvalue(table, mechanism, curves.bands.censoring)
     names = " and ".join(clean(str(curves.arms[arm])) for arm in arms)
     return TrialRelease(
         what=f"log-rank test of {names}",
         value=statistic,
         sources=curves.sources,
-        spread=Exact(scores, mechanism) if len(arms) == 2 else None,
+        spread=Exact(Scores.of(table), mechanism) if len(arms) == 2 else None,
         notes=(*curves.notes, KNOWS),
         pvalue=probability,
     )

@@ -14,9 +14,9 @@ from dither.privacy.numbers import fraction, positive, whole
 from dither.question import Question
 from dither.science.trials.asking import PERSON
 from dither.science.trials.cells import MOST_BINS
-from dither.science.trials.checks import level, size
-from dither.science.trials.curve import LifeTable
-from dither.science.trials.logrank import Scores, two_sided
+from dither.science.trials.checks import chosen, level, size
+from dither.science.trials.curve import ENDS, EVENLY, WITHIN, LifeTable
+from dither.science.trials.logrank import Scores, clear, reachable, two_sided
 from dither.science.trials.null import Law, special
 from dither.science.trials.survival import sensitivities
 
@@ -33,6 +33,7 @@ def power_of(
     bins: int,
     alpha: float = 0.05,
     censored: float = 0.0,
+    censoring: str = WITHIN,
     epsilon: float | None = None,
     rho: float | None = None,
 ) -> float:
@@ -40,8 +41,8 @@ def power_of(
 
     `survival` is the share of the first arm that outlives the study; the second arm's
     hazard is `hazard_ratio` times as high. `censored` is the share of people who are
-    lost before its end, at an even rate. Fewer `bins` have less noise. The score is
-    taken as normal around its mean.
+    lost before its end, at an even rate, and `censoring` what will be declared about
+    them. Fewer `bins` have less noise. The score is taken as normal around its mean.
     """
     rate, people = level(alpha), size(n, "n")
     ratio = positive("hazard_ratio", hazard_ratio, "pass a ratio such as 0.6")
@@ -51,8 +52,20 @@ def power_of(
     used = _mechanism(epsilon, rho)
     law = Law.of(used)
     arms = np.array([alive, alive**ratio])
-    scores = Scores(expected(people, arms, lost, count, law.variance))
-    return _power(scores, law, rate)
+    when = chosen("censoring", censoring, (WITHIN, EVENLY, ENDS))
+    table = expected(people, arms, lost, count, law.variance)
+    return _power(*_scores(table, when), law, rate)
+
+
+def _scores(table: LifeTable, censoring: str) -> tuple[Scores, float, float]:
+    """Scores, and the least and the largest that the first arm may have."""
+    if censoring == WITHIN:
+        scores = Scores(table, clear(table.leaving(1.0)))
+        low, high = (float(end[0]) for end in reachable(scores))
+        return scores, low, high
+    scores = Scores.of(table.evenly() if censoring == EVENLY else table)
+    value = float(scores.values[0])
+    return scores, value, value
 
 
 def _share(argument: str, value: Any) -> float:
@@ -79,8 +92,8 @@ def _mechanism(epsilon: float | None, rho: float | None) -> Additive:
 def expected(
     people: int, survival: Reals, lost: float, bins: int, variance: float
 ) -> LifeTable:
-    """The cells that arms of these survivals have on average; those left are censored
-    at the end.
+    """The cells that arms of these survivals have on average, with people censored
+    after the deaths of their bins.
     """
     places = np.arange(bins)
     alive = survival[:, None] ** (places / bins)
@@ -88,20 +101,21 @@ def expected(
     at_risk = people * alive * here
     deaths = at_risk * (1 - survival[:, None] ** (1 / bins))
     gone = (at_risk - deaths) * (1 - (1 - lost) ** (1 / bins))
-    gone[:, -1] = (at_risk - deaths)[:, -1]
-    return LifeTable(deaths, gone, variance, known=True)
+    ended = (at_risk - deaths - gone)[:, -1]
+    return LifeTable(deaths, gone, ended, variance, known=True)
 
 
-def _power(scores: Scores, law: Law, alpha: float) -> float:
-    """How often the score lies where its p-value is at most alpha."""
+def _power(scores: Scores, low: float, high: float, law: Law, alpha: float) -> float:
+    """How often all scores that may be lie, on one side, where the p-value is at most
+    alpha.
+    """
     deviation = math.sqrt(scores.sampling[0, 0] + scores.noise[0, 0])
     if not scores.used.any() or deviation == 0:
         return 0.0
-    low, high = 0.0, 60 * deviation
+    near, far = 0.0, 60 * deviation
     for _ in range(60):
-        middle = (low + high) / 2
+        middle = (near + far) / 2
         enough = two_sided(middle, scores, law) <= alpha
-        low, high = (low, middle) if enough else (middle, high)
+        near, far = (near, middle) if enough else (middle, far)
     normal = special().ndtr
-    mean = abs(float(scores.values[0]))
-    return float(normal((mean - high) / deviation) + normal((-mean - high) / deviation))
+    return float(normal((low - far) / deviation) + normal((-high - far) / deviation))

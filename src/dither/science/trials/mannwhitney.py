@@ -68,7 +68,9 @@ def mannwhitneyu(
     than it need be.
 
     `sizes` are the public numbers of people in the two arms, under accounts for people
-    who are replaced. Without them, a part of the cost bounds the sizes privately.
+    who are replaced. Without them, a part of the cost bounds the sizes privately, the
+    statistic is U less half of all pairs, and all of it is about outcomes that are not
+    missing.
 
     Guarantee: epsilon-differential privacy, or rho-zCDP, for one person who is
     replaced, even by one in the other arm; without sizes also for one who comes or

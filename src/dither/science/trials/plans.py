@@ -50,13 +50,13 @@ def binomial_power(
     side = checks.alternative(alternative)
     truth, null = share("proportion", proportion), share("p", p)
     tulap = Tulap(law_of(epsilon, rho))
-    low, high = _cuts(Binomial(people, null), tulap, side, level)
+    low, high = cuts(Binomial(people, null), tulap, side, level)
     counts = Binomial(people, truth)
     found = tulap.below(low - counts.values) + tulap.below(counts.values - high)
     return min(1.0, counts.mean(found))
 
 
-def _cuts(
+def cuts(
     counts: Binomial, tulap: Tulap, side: str, alpha: float
 ) -> tuple[float, float]:
     """Below the one and above the other cut, the test rejects."""

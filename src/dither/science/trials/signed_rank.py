@@ -26,7 +26,7 @@ __all__ = ["Wilcoxon", "wilcoxon"]
 
 WHAT = "signed-rank sum"
 ESTIMAND = "probability that two differences have a sum above 0"
-WAY_OUT = "take a test that needs no size"
+WAY_OUT = 'run test_of_tests("wilcoxon", …), which needs no size'
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,7 +5,6 @@ time bins.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -20,6 +19,7 @@ from dither.science.trials import checks
 from dither.science.trials.asking import need_replace, question_of
 from dither.science.trials.bands import Bands, Pointwise
 from dither.science.trials.cells import MOST_CELLS, counted, edges_of, placed
+from dither.science.trials.checks import chosen
 from dither.science.trials.columns import (
     Given,
     Integers,
@@ -31,13 +31,18 @@ from dither.science.trials.columns import (
     names,
     together,
 )
-from dither.science.trials.curve import CUT, LifeTable
+from dither.science.trials.curve import CUT, ENDS, EVENLY, WITHIN, LifeTable
 from dither.science.trials.curves import SurvivalRelease
 from dither.science.trials.null import Law
 
 __all__ = ["kaplan_meier"]
 
 EVERYONE = "everyone"
+WHEN = {
+    WITHIN: "holds wherever within bins people are censored",
+    EVENLY: "declared that within a bin people die and are censored at even rates",
+    ENDS: "declared that people are censored at the ends of bins",
+}
 MOST_ARMS = 100
 
 
@@ -51,6 +56,7 @@ def kaplan_meier(
     arms: Any = None,
     sizes: Any = None,
     entry: Any = None,
+    censoring: str = WITHIN,
     provenance: str | None = None,
     **cost: Unpack[Asking],
 ) -> SurvivalRelease:
@@ -60,31 +66,35 @@ def kaplan_meier(
     or were censored (0). With `entry`, `time` is on the calendar and each person is
     followed from their own entry on. `edges` are the ends of time bins, declared from
     the protocol and not read off the data. A death counts at the end of its bin, and
-    censoring in a bin after its deaths.
+    censoring in a bin after its deaths. What is said about the population holds
+    wherever `within` bins people are censored. Declare `censoring="evenly"` where that
+    goes on all the time, or "ends" where it happens at the ends of bins, as at visits:
+    intervals are shorter then, and the test has more power.
 
-    `groups` is the arm of each person, which is public; `arms` names the arms, and must
-    be given where the column is private or in a dataset. `sizes` are the public numbers
-    of people in them: an arm then has exactly so many, and less noise.
+    `arms` names the arms, and `groups` is that of each person. Where no arms are named,
+    they are read off `groups`, and who is in which arm is public. `sizes` are the
+    public numbers of people in them: an arm then has exactly so many, and less noise.
 
     Who counts for nobody: a missing time, one before the first edge (censoring before
-    entry too), an event that is neither 0 nor 1, an arm that was not named. Who is
-    followed beyond the last edge is censored at it.
+    entry too), an event that is neither 0 nor 1, an arm that was not named. What
+    happens after the last edge is not seen.
 
-    Guarantee: the stated cost, for one person's time, event and arm.
+    Guarantee: the stated cost, for one person's time and event, and their arm too where
+    arms are named and sizes are not.
     Why: each person is in one cell of arm, bin, and died or censored, so coming or
     going moves the counts by 1, and being replaced by 2 (√2 in L2); curves, bands and
     the log-rank test are computed from the noisy counts (docs/proofs/trials.md).
-    Assumes: one record for each person. Where sizes are given, so is who is in which
-    arm: a person who is replaced stays in it.
+    Assumes: one record for each person. Where sizes are given or no arms are named, who
+    is in which arm is public: a person who is replaced stays in it.
     """
-    ends = edges_of(edges)
+    ends, when = edges_of(edges), chosen("censoring", censoring, (*WHEN,))
     columns = Columns.of(time, event, groups, arms, entry)
     public = None if sizes is None else checks.sizes(sizes, len(columns.arms))
     declared = note(columns.declared(public is not None), provenance)
     question = question_of("survival curves", cost, *columns.all)
     if public is not None:
         need_replace(question, "sizes", "leave sizes out")
-    plan = Plan.of(question, columns, ends, public)
+    plan = Plan.of(question, columns, ends, public, when)
     with question.paying(plan.mechanism.guarantee) as paid:
         noisy = plan.mechanism.release(plan.vector(paid))
     return plan.release(noisy, paid, declared)
@@ -99,6 +109,8 @@ class Columns:
     entry: Given | None
     groups: Labels | None
     arms: tuple[Any, ...]
+    read: bool = False
+    """Whether the arms were read off the groups."""
 
     @classmethod
     def of(cls, time: Any, event: Any, groups: Any, arms: Any, entry: Any) -> Columns:
@@ -111,6 +123,7 @@ class Columns:
             None if entry is None else given("entry", entry),
             found,
             (EVERYONE,) if found is None else tuple(found.among),
+            found is not None and arms is None,
         )
         together(*columns.all, *(() if found is None else (found,)))
         return columns
@@ -159,6 +172,7 @@ class Plan:
     sizes: tuple[int, ...] | None
     mechanism: Additive
     variance: float
+    censoring: str = WITHIN
 
     @classmethod
     def of(
@@ -167,12 +181,14 @@ class Plan:
         columns: Columns,
         edges: tuple[float, ...],
         sizes: tuple[int, ...] | None,
+        censoring: str = WITHIN,
     ) -> Plan:
         if len(columns.arms) * (2 * len(edges) - 1) > MOST_CELLS:
             words = f"and arms give more than {MOST_CELLS:,} cells; pass fewer edges"
             raise ArgumentError("edges", words)
         mechanism = question.vector(*sensitivities(question))
-        return cls(columns, edges, sizes, mechanism, Law.of(mechanism).variance)
+        variance = Law.of(mechanism).variance
+        return cls(columns, edges, sizes, mechanism, variance, censoring)
 
     @property
     def bins(self) -> int:
@@ -196,7 +212,7 @@ class Plan:
     def release(self, noisy: Integers, paid: Paid, declared: str) -> SurvivalRelease:
         sizes = None if self.sizes is None else np.array(self.sizes)
         table = LifeTable.of(noisy, self.variance, sizes)
-        bands = Bands(table, self.mechanism)
+        bands = Bands(table, self.mechanism, self.censoring)
         ends = self.edges[1:]
         single = self.columns.groups is None
         return SurvivalRelease(
@@ -207,12 +223,23 @@ class Plan:
             keys=ends
             if single
             else tuple((arm, end) for arm in self.columns.arms for end in ends),
-            notes=(declared, *_notes(self.edges)),
+            notes=(declared, *self._notes()),
             population=Pointwise(bands, population=True),
             estimand="survival in the population",
             edges=self.edges,
             arms=self.columns.arms,
             bands=bands,
+        )
+
+    def _notes(self) -> tuple[str, ...]:
+        public = self.sizes is not None or self.columns.read
+        return (
+            *(["who is in which arm is public"] if public else []),
+            "a death counts at the end of its bin, and what is after "
+            f"{self.edges[-1]:g} is not seen",
+            f"about the population: {WHEN[self.censoring]}",
+            "intervals are pointwise; curves are cut where the noisy number at risk is "
+            f"less than {CUT:g} standard deviations of its noise",
         )
 
 
@@ -221,12 +248,3 @@ def sensitivities(question: Question) -> tuple[int, float]:
     another.
     """
     return (2, math.nextafter(math.sqrt(2), 2)) if question.replacing else (1, 1.0)
-
-
-def _notes(edges: Sequence[float]) -> tuple[str, ...]:
-    return (
-        f"a death counts at the end of its bin; times after {edges[-1]:g} are censored "
-        "there",
-        "intervals are pointwise; curves are cut where the noisy number at risk is less "
-        f"than {CUT:g} standard deviations of its noise",
-    )

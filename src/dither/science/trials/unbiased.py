@@ -34,8 +34,7 @@ class Unbiased:
         reached = self._drawn(noisy)
         if self.counts.values.size == 1 or not reached > 0:
             return min(1.0, 2 * min(self._beyond(noisy), self._under(noisy)))
-        top = self._top()
-        far = self._other(reached, top, noisy)
+        far = self._other(reached, noisy)
         low, high = min(noisy, far), max(noisy, far)
         return min(1.0, self._under(low) + self._beyond(high))
 
@@ -55,6 +54,7 @@ class Unbiased:
             return self.counts.mean(moved * self.tulap.below(self.counts.values - cut))
         return -self.counts.mean(moved * self.tulap.below(cut - self.counts.values))
 
+    @cached_property
     def _top(self) -> float:
         spread = 2 + math.sqrt(self.centre * (1 - self.counts.p)) + self._noise
         low, high = self.centre - spread, self.centre + spread
@@ -68,10 +68,11 @@ class Unbiased:
     def _noise(self) -> float:
         return math.sqrt(self.tulap.law.variance)
 
-    def _other(self, reached: float, top: float, noisy: float) -> float:
+    def _other(self, reached: float, noisy: float) -> float:
         """The cut on the other side of the top, of two that are as good the one nearer
         to it: that is cautious.
         """
+        top = self._top
         side = -1.0 if noisy >= top else 1.0
         away = abs(noisy - top) + 1
         while self._drawn(top + side * away) > reached:

@@ -21,7 +21,7 @@ Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 COLUMNS = ("outcome", "arm", "event", "baseline", "entry")
 """The keywords that name columns."""
-STUDY = ("arms", "keep", "table", "where")
+STUDY = ("arms", "keep", "table", "where", "of")
 SIZES = ("sizes", "size", "n")
 PREDICTORS, BLOCKS = "predictors", "test_of_tests"
 
@@ -36,6 +36,7 @@ class Study:
     keep: str = KEEP[0]
     table: str | None = None
     where: Mapping[str, Any] | None = None
+    of: Any = None
 
     def facts(self, role: str) -> ColumnFacts:
         """What is public about the column in a role."""
@@ -160,8 +161,17 @@ def _labelled(study: Study) -> Call:
 
 def _contingency(study: Study) -> Call:
     columns = study.column("arm"), study.column("outcome")
-    keys = study.facts("outcome").keys
-    return columns, {} if keys is None else {"levels": (study.labels("arm"), keys)}
+    levels = study.arms or study.facts("arm").keys, study.facts("outcome").keys
+    return columns, {} if None in levels else {"levels": levels}
+
+
+def _blocks(study: Study) -> Call:
+    if study.of is None:
+        raise ArgumentError("of", 'is missing: the test of each block, "ttest_ind"')
+    columns = study.of, study.column("outcome")
+    if "arm" not in study.named:
+        return columns, {}
+    return columns, {"arm": study.column("arm"), "arms": study.labels("arm")}
 
 
 def _regressed(study: Study) -> Call:
@@ -200,6 +210,7 @@ TESTS: dict[str, Callable[[Study], Call]] = {
     "odds_ratio": _labelled,
     "risk_difference": _labelled,
     BLOCKS: _in_blocks,
+    "test_of_tests": _blocks,
     "wilcoxon": _before_and_after,
 }
 
