@@ -16,16 +16,17 @@ from dither.errors import ArgumentError
 from dither.question import Asking, Paid, Question
 from dither.science.declared import note
 from dither.science.trials import checks
-from dither.science.trials.asking import question_of
+from dither.science.trials.asking import people_may_change_arms, question_of
 from dither.science.trials.columns import Given, Reals, given
 from dither.science.trials.differences import Difference
 from dither.science.trials.moments import Moments, Noisy, Scale
 from dither.science.trials.result import TrialRelease
 from dither.science.trials.sizes import fit
 
-__all__ = ["MIDDLE", "OMIT", "mean", "mean_difference"]
+__all__ = ["ARMS", "MIDDLE", "OMIT", "mean", "mean_difference"]
 
 OMIT, MIDDLE = "omit", "middle"
+ARMS = "who is in which arm is public"
 
 
 @by_name("mean(x, bounds=(0, 10), size=200, epsilon=1)", Asking)
@@ -98,7 +99,8 @@ def mean_difference(
     Why: one person moves (sum, half the sum of squares, half the count), in units of
     half the bounds' width, by at most 2 in L1, as the sum alone (docs/proofs/trials.md).
     Assumes: bounds and sizes are public, not read off the data; one record for each
-    person; arm membership is public where sizes are.
+    person; arm membership is public where x and y are columns in memory and sizes are
+    stated. In a dataset it is private, and the noise is for a person who changes arms.
     """
     side = checks.alternative(alternative)
     arms = given("x", x), given("y", y)
@@ -155,7 +157,12 @@ class Asked:
 
     @cached_property
     def plan(self) -> Moments:
-        return Moments(self.question, self.sizes is not None, len(self.columns))
+        return Moments(
+            self.question,
+            self.sizes is not None,
+            len(self.columns),
+            people_may_change_arms(*self.columns),
+        )
 
     def arms(self, paid: Paid) -> tuple[Noisy, ...]:
         """The noisy moments of each arm."""
@@ -200,7 +207,9 @@ class Asked:
     def notes(self, provenance: str | None) -> tuple[str, ...]:
         listed = "" if self.sizes is None else ", sizes " + _listed(self.sizes)
         bounds = f"bounds {self.scale.low:g} to {self.scale.high:g}"
-        return note(f"{bounds}{listed}", provenance), self.words
+        fixed = self.plan.arms > 1 and self.plan.public and not self.plan.moving
+        more = (ARMS,) if fixed else ()
+        return note(f"{bounds}{listed}", provenance), self.words, *more
 
 
 def _listed(sizes: tuple[int, ...]) -> str:

@@ -11,12 +11,18 @@ import numpy as np
 
 from dither.by_name import by_name
 from dither.errors import ArgumentError
+from dither.privacy import Guarantee
 from dither.privacy.numbers import whole
 from dither.question import Asking, Paid, Question
 from dither.science.declared import note
 from dither.science.trials import checks
-from dither.science.trials.asking import need_replace, question_of
+from dither.science.trials.asking import (
+    need_replace,
+    people_may_change_arms,
+    question_of,
+)
 from dither.science.trials.columns import Given, Reals, given
+from dither.science.trials.means import ARMS
 from dither.science.trials.moments import Scale
 from dither.science.trials.order import Around, Pair, around, outside
 from dither.science.trials.result import TrialRelease
@@ -91,7 +97,8 @@ def median_difference(
     Why: a person is in one arm, and moves the number of outcomes beyond any point by at
     most 1 (docs/proofs/trials.md).
     Assumes: bounds and sizes are public, not read off the data; one record for each
-    person; arm membership is public.
+    person; arm membership is public where x and y are columns in memory. In a dataset it
+    is private, and each arm has half of the cost.
     """
     columns = given("x", x), given("y", y)
     found = checks.sizes(public(sizes, "sizes"), 2)
@@ -127,14 +134,16 @@ class Asked:
         question = question_of(what, cost, *columns)
         need_replace(question, "sizes", WAY_OUT)
         each = rate ** (1 / len(sizes))  # arms are independent
-        plans = tuple(around(question, (size,), each, count) for size in sizes)
+        asking = question
+        if people_may_change_arms(*columns):  # both choices see a person who does
+            asking, _ = question.parts(0.5, 0.5)
+        plans = tuple(around(asking, (size,), each, count) for size in sizes)
         return cls(question, columns, sizes, scale, rate, plans)
 
     def released(self, provenance: str | None, estimand: str) -> TrialRelease:
         """Charge, choose, and say what was found."""
         declared = self._notes(provenance)
-        # a person is in one arm, so both choices together cost what one does
-        with self.question.paying(self.plans[0][0].choice.guarantee) as paid:
+        with self.question.paying(self._guarantee) as paid:
             ends = tuple(self._chosen(paid))
         here = Middles(ends, self.scale, math.prod(plan.here for _, plan in self.plans))
         return TrialRelease(
@@ -146,6 +155,15 @@ class Asked:
             population=Middles(ends, self.scale, self.confidence),
             estimand=estimand,
         )
+
+    @property
+    def _guarantee(self) -> Guarantee | None:
+        """What both choices promise: all of the cost, if a person may change arms; else
+        each person is in one arm, and both together cost what one does.
+        """
+        if people_may_change_arms(*self.columns):
+            return None
+        return self.plans[0][0].choice.guarantee
 
     def _chosen(self, paid: Paid) -> Any:
         outcomes = [column.read(paid) for column in self.columns]
@@ -164,7 +182,9 @@ class Asked:
         bounds = f"bounds {self.scale.low:g} to {self.scale.high:g}"
         parts = " and ".join(str(pair.points) for pair, _ in self.plans)
         words = f"ends are among {parts} equal parts of the bounds"
-        return note(f"{bounds}, sizes {listed}", provenance), words, MISSING
+        fixed = len(self.sizes) > 1 and not people_may_change_arms(*self.columns)
+        more = (ARMS,) if fixed else ()
+        return note(f"{bounds}, sizes {listed}", provenance), words, MISSING, *more
 
 
 @dataclass(frozen=True)

@@ -195,12 +195,15 @@ def _wins(first: int, second: int) -> tuple[Reals, Reals]:
 
 
 def around(
-    question: Question, arms: tuple[int, ...], confidence: float, points: int | None
+    question: Question,
+    arms: tuple[int, ...],
+    confidence: float,
+    points: int | None,
+    moved: int = 1,
 ) -> tuple[Pair, Around]:
-    """The private choice for arms of public sizes. One person is in one pair with each
-    of the other arm.
+    """The private choice for arms of public sizes, of which one person moves every count
+    by at most `moved`.
     """
-    moved = 1 if len(arms) == 1 else max(arms)
     choice = _choice(question, moved)
     # P(Gumbel noise lifts one above another) is e^(-weight·d) at most; half of that for
     # exponential noise

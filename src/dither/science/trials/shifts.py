@@ -13,8 +13,13 @@ from dither.by_name import by_name
 from dither.question import Asking
 from dither.science.declared import note
 from dither.science.trials import checks
-from dither.science.trials.asking import need_replace, question_of
+from dither.science.trials.asking import (
+    need_replace,
+    people_may_change_arms,
+    question_of,
+)
 from dither.science.trials.columns import Integers, Reals, given
+from dither.science.trials.means import ARMS
 from dither.science.trials.medians import MISSING, WAY_OUT, Middles, points_of, public
 from dither.science.trials.moments import Scale
 from dither.science.trials.order import around, ended
@@ -52,7 +57,8 @@ def location_shift(
     Why: a person is in one pair with each person of the other arm, so moves the number
     of pairs on either side of a shift by at most max(sizes) (docs/proofs/trials.md).
     Assumes: sizes and `within` are public, not read off the data; one record for each
-    person; arm membership is public.
+    person; arm membership is public where x and y are columns in memory. In a dataset it
+    is private, and a person may move as many pairs as there are people.
     """
     columns = given("x", x), given("y", y)
     first, second = checks.sizes(public(sizes, "sizes"), 2)
@@ -60,7 +66,9 @@ def location_shift(
     rate, count = checks.confidence(confidence, "confidence"), points_of(points)
     question = question_of(WHAT, cost, *columns)
     need_replace(question, "sizes", WAY_OUT)
-    pair, plan = around(question, (first, second), rate, count)
+    moving = people_may_change_arms(*columns)
+    moved = first + second if moving else max(first, second)
+    pair, plan = around(question, (first, second), rate, count, moved)
     words = f"shifts from {scale.low:g} to {scale.high:g}"
     declared = note(f"{words}, sizes {first:,} and {second:,}", provenance)
     with question.paying(pair.choice.guarantee) as paid:
@@ -74,7 +82,8 @@ def location_shift(
         here.value,
         (paid.source,),
         here,
-        notes=(declared, f"ends are among {pair.points} equal parts of these", MISSING),
+        notes=(declared, f"ends are among {pair.points} equal parts of these", MISSING)
+        + (() if moving else (ARMS,)),
         population=Middles(ends, scale, rate),
         estimand="shift between arms of the same shape",
     )
