@@ -195,6 +195,7 @@ TESTS: dict[str, Callable[[Study], Call]] = {
     "kaplan_meier": _survival,
     "kruskal": _many,
     "linregress": _regressed,
+    "location_shift": _two,
     "mannwhitneyu": _two,
     "mean": _one_bounded,
     "mean_difference": _two_bounded,
