@@ -89,6 +89,19 @@ def test_empty_and_constant_arms(sizes: Any) -> None:
         assert str(found)
 
 
+@pytest.mark.parametrize("sizes", [None, (60, 50)])
+def test_next_to_no_budget(sizes: Any) -> None:
+    cured, arm = study()
+    found = trials.odds_ratio(cured, arm, arms=ARMS, sizes=sizes, epsilon=1e-7)
+    low, high = found.confidence_interval()
+    assert 0 <= low <= high
+    assert trials.binomtest(cured, epsilon=1e-7).pvalue > 0
+    table = (arm, cured)
+    levels = (ARMS, (1, 0))
+    found = trials.chi2_contingency(*table, levels=levels, sizes=sizes, epsilon=1e-7)
+    assert 0 < found.pvalue <= 1
+
+
 def test_words_and_alternatives(monkeypatch: pytest.MonkeyPatch) -> None:
     quiet(monkeypatch)
     cured, arm = study()

@@ -4,6 +4,7 @@ the people, and a private count of the blocks that reject.
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -182,10 +183,13 @@ class People:
         block = self._blocks(values[0].size, count, paid)
         kept = (block >= 0) & ~np.isnan(values).any(axis=0)
         codes = None if self.arm is None else self.arm.read(paid)
+        block[~kept] = count  # after all others
+        order = np.argsort(block, kind="stable")
+        ends = np.searchsorted(block[order], np.arange(count + 1))
         found = 0
-        for place in range(count):
-            inside = kept & (block == place)
-            found += _pvalue(test, self._parts(values, codes, inside)) <= level
+        for first, last in itertools.pairwise(ends.tolist()):
+            parts = self._parts(values, codes, order[first:last])
+            found += _pvalue(test, parts) <= level
         return found
 
     def _blocks(self, size: int, count: int, paid: Paid) -> Integers:
@@ -202,9 +206,11 @@ class People:
         self, values: Sequence[Reals], codes: Integers | None, inside: Any
     ) -> list[Reals]:
         """What the test gets of one block: copies, so that it cannot change others."""
+        there = [one[inside] for one in values]
         if codes is None:
-            return [one[inside].copy() for one in values]
-        return [values[0][inside & (codes == arm)].copy() for arm in range(self.arms)]
+            return there
+        arms = codes[inside]
+        return [there[0][arms == arm] for arm in range(self.arms)]
 
 
 def _people(columns: tuple[Any, ...], arm: Any, arms: Any, ids: Any) -> People:
