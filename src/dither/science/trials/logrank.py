@@ -35,6 +35,9 @@ __all__ = [
 Reals = NDArray[np.float64]
 
 DRAWS, BLOCK, ROUNDS = 20_000, 500, 200
+FEW = 20.0
+"""With fewer deaths expected in an arm, its score is not normal yet."""
+MOST_DEATHS = 4000
 MOST_NOISE = 4_000_000
 """So many noises are drawn at most for one p-value, in about a second."""
 KNOWS = "the test's variance holds sampling and noise"
@@ -70,6 +73,11 @@ class Scores:
     def shares(self) -> Reals:
         """Each arm's share of the people at risk."""
         return np.where(self.used, self.table.at_risk / self._safe, 0.0)
+
+    @cached_property
+    def expected(self) -> Reals:
+        """Deaths expected in each arm if all had one hazard."""
+        return np.asarray((self._deaths * self.shares).sum(axis=1))
 
     @cached_property
     def values(self) -> Reals:
@@ -204,15 +212,47 @@ def _tail(values: Reals, scores: Scores, law: Law, covariance: Reals) -> float:
 def two_sided(value: float, scores: Scores, law: Law) -> float:
     """How likely noise and sampling take the score of two arms as far from 0: as if
     their sum were normal, or as if all the noise were one draw, whose tails are the
-    heaviest. The larger of both holds for every number of draws.
+    heaviest, and with few deaths expected in an arm, as if these were binomial: then
+    the score is skewed. The largest of all.
     """
     sampling, noise = float(scores.sampling[0, 0]), float(scores.noise[0, 0])
-    normal = math.erfc(abs(value) / math.sqrt(2 * (sampling + noise)))
-    if noise < 1e-9 * sampling:
-        return normal
+    found = [math.erfc(abs(value) / math.sqrt(2 * (sampling + noise)))]
+    few = float(scores.expected.min()) < FEW and sampling > 0
+    if noise >= 1e-9 * sampling:
+        step = math.sqrt(noise / law.variance)
+        far, spread = abs(value) / step, math.sqrt(sampling) / step
+        found.append(2 * float(law.beyond(far, spread)))
+    if few:
+        found.append(_skewed(abs(value), scores, law))
+    return min(max(found), 1.0)
+
+
+def _skewed(far: float, scores: Scores, law: Law) -> float:
+    """The two tails where deaths in the smaller arm are binomial, of the mean and
+    variance that they have.
+    """
+    variance = float(scores.sampling[0, 0])
+    mean = max(float(scores.expected.min()), variance * 1.001)
+    count = max(1, min(round(mean**2 / (mean - variance)), MOST_DEATHS))
+    deaths = np.arange(count + 1)
+    chances = _binomial(count, min(mean / count, 1 - 1e-9))
+    moved = deaths - count * min(mean / count, 1 - 1e-9)
+    noise = float(scores.noise[0, 0])
+    if noise < 1e-9 * variance:
+        return float(chances[np.abs(moved) >= far * (1 - 1e-9)].sum())
     step = math.sqrt(noise / law.variance)
-    heavy = 2 * float(law.beyond(abs(value) / step, math.sqrt(sampling) / step))
-    return min(max(normal, heavy), 1.0)
+    return sum(
+        law.with_pmf(side * moved / step, chances, far / step) for side in (1, -1)
+    )
+
+
+def _binomial(count: int, chance: float) -> Reals:
+    """The probabilities of 0 to `count` successes."""
+    gamma = special().gammaln
+    some = np.arange(count + 1)
+    ways = gamma(count + 1) - gamma(some + 1) - gamma(count - some + 1)
+    logs = ways + some * math.log(chance) + (count - some) * math.log1p(-chance)
+    return np.asarray(np.exp(logs))
 
 
 def _simulated(scores: Scores, law: Law, covariance: Reals, statistic: float) -> float:
@@ -230,11 +270,22 @@ def _simulated(scores: Scores, law: Law, covariance: Reals, statistic: float) ->
         if scores.table.known:
             noise -= noise.mean(axis=2, keepdims=True)
         cells = noise[:, :, : 2 * bins + 1].reshape(BLOCK, -1)
-        normal = source.standard_normal((BLOCK, arms)) @ root
-        drawn = (cells @ gradient.T + normal)[:, :-1]
+        drawn = (cells @ gradient.T + _sampled(source, scores, root))[:, :-1]
         lengths = np.einsum("ri,ij,rj->r", drawn, inverse, drawn)
         seen += int((lengths >= statistic).sum())
     return (seen + 1) / (blocks * BLOCK + 1)
+
+
+def _sampled(source: np.random.Generator, scores: Scores, root: Reals) -> Reals:
+    """Scores by sampling alone: normal, or with few deaths expected in an arm, as deaths
+    fall on the arms at random.
+    """
+    arms = len(scores.values)
+    expected = np.clip(scores.expected, 0.0, None)
+    if scores.expected.min() >= FEW or not expected.sum() >= 0.5:
+        return np.asarray(source.standard_normal((BLOCK, arms)) @ root)
+    deaths, shares = round(float(expected.sum())), expected / expected.sum()
+    return np.asarray(source.multinomial(deaths, shares, BLOCK) - deaths * shares)
 
 
 def _blocks(cells: int) -> int:
