@@ -22,7 +22,8 @@ from dither.errors import ArgumentError
 from dither.question import Question
 from dither.science import trials
 from dither.science.trials.columns import given
-from dither.science.trials.means import Asked, Difference
+from dither.science.trials.differences import Difference
+from dither.science.trials.means import Asked
 from dither.science.trials.order import _coins, around
 from dither.science.trials.regression import Asked as AskedFit
 from dither.science.trials.totals import Total
@@ -235,7 +236,9 @@ def median_beside() -> Iterator[Row]:
         for epsilon in EPSILONS:
             case = f"median_difference, n = {n}, ε = {epsilon:g}, normal"
             try:
-                points = around(_question(epsilon), n, math.sqrt(0.95), None)[1].points
+                points = around(_question(epsilon), (n,), math.sqrt(0.95), None)[
+                    1
+                ].points
             except ArgumentError:
                 continue
             width = two_choices(n, epsilon, points)

@@ -8,8 +8,10 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import dither
 from dither import ArgumentError, Budget, Unit
 from dither.mechanisms import Laplace
 from dither.science.trials.means import mean, mean_difference
@@ -124,6 +126,33 @@ def test_gaussian_noise_where_rho_is_stated() -> None:
     found = mean_difference(x, y, bounds=BOUNDS, sizes=(500, 500), rho=2)
     low, high = found.confidence_interval(1 - 1e-8)
     assert low < 1 < high
+
+
+def study(first: int) -> Any:
+    """A table of six people whose arms are private, the first one's in two worlds."""
+    rows = {"pid": range(6), "sex": ["fm"[first], *"fffmm"], "pain": [10.0] * 6}
+    return dither.open(
+        pd.DataFrame(rows), name="study", unit=Unit("pid", "replace"), rows=1,
+        keys={"sex": ["f", "m"]}, bounds={"pain": (0, 10)}, budget=1e3,
+        ledger=":memory:",
+    )  # fmt: skip
+
+
+def test_a_person_in_a_table_may_change_arms(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[float, np.ndarray]] = []
+
+    def noiseless(self: Laplace, value: Any) -> Any:
+        seen.append((self.sensitivity, value))
+        return value
+
+    monkeypatch.setattr(Laplace, "release", noiseless)
+    for first in (0, 1):
+        with study(first) as data:
+            data.trial(
+                "mean_difference", outcome="pain", arm="sex", sizes=(9, 9), epsilon=1
+            )
+    (claimed, one), (_, other) = seen
+    assert np.abs(one - other).sum() == claimed
 
 
 ODD: list[Any] = [

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import dither
 from dither import ArgumentError, Budget, Unit, UnitMismatch
 from dither.science.trials.medians import Middles, median, median_difference
 from dither.science.trials.moments import Scale
@@ -85,6 +87,21 @@ def test_rho_and_add_remove() -> None:
     with pytest.raises(UnitMismatch, match="mean_difference"):
         median(x, bounds=BOUNDS, size=500, epsilon=1, budget=budget)
     assert budget.spent == 0
+
+
+def test_in_a_table_each_arm_has_half_of_the_cost() -> None:
+    rows = {"pid": range(400), "arm": ["a", "b"] * 200, "pain": [5.0] * 400}
+    with dither.open(
+        pd.DataFrame(rows), name="study", unit=Unit("pid", "replace"), rows=1,
+        keys={"arm": ["a", "b"]}, bounds={"pain": (0, 20)}, budget=10, ledger=":memory:",
+    ) as data:  # fmt: skip
+        asked: dict[str, Any] = {"outcome": "pain", "arm": "arm", "sizes": (200, 200)}
+        found = data.trial("median_difference", **asked, epsilon=2)
+        assert data.account.spent == pytest.approx(0.2)
+    half = median_difference(
+        [5.0] * 200, [5.0] * 200, bounds=(0, 20), sizes=(200, 200), epsilon=1
+    )
+    assert found.notes[1] == half.notes[1]  # as many points as for half of it
 
 
 ODD: list[Any] = [

@@ -77,6 +77,19 @@ def test_with_private_sizes_a_person_may_be_replaced_in_any_arm(
     assert 0.99 * claimed <= max(found) <= claimed * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("noise", COSTS)
+def test_in_a_table_a_person_may_change_arms(noise: str) -> None:
+    steps = 4
+    moments = plan(noise, "replace", steps, moving=True)
+    one = [*values(steps)[: 2 * steps + 1], np.nan]
+    pairs = list(itertools.product(one, one))
+    # both arms keep their size: each may have another outcome in one place
+    one_arm = [moved(moments, noise, [[a]], [[b]]) for a, b in pairs]
+    both = 2 * max(one_arm) if noise == "laplace" else np.hypot(*[max(one_arm)] * 2)
+    claimed = moments.mechanism.sensitivity
+    assert 0.99 * claimed <= both <= claimed
+
+
 def test_each_outcome_counts_by_itself_between_the_bounds() -> None:
     values = np.array([0.0, 10.0, 5.0, -3.0, 1e300, np.inf, -np.inf, np.nan])
     codes, there = Scale(0.0, 10.0, 100).codes(values)

@@ -13,7 +13,7 @@ from dither import ArgumentError, Unit
 from dither.cost import Cost
 from dither.mechanisms import PermuteAndFlip
 from dither.question import Question
-from dither.science.trials.order import Around, Pair, around
+from dither.science.trials.order import Around, Pair, around, outside
 
 PERSON = Unit("person", "replace")
 GRID = np.linspace(0.0, 3.0, 4)
@@ -32,7 +32,8 @@ def test_no_neighbour_moves_a_penalty_by_more_than_one(rank: int) -> None:
     moved = []
     for group in groups:
         found = [
-            mechanism.penalties(np.array([*group, value]), GRID) for value in VALUES
+            mechanism.penalties(*outside(np.array([*group, value]), GRID))
+            for value in VALUES
         ]
         both = itertools.combinations(found, 2)
         moved += [np.abs(first - second).max() for first, second in both]
@@ -43,13 +44,13 @@ def test_no_neighbour_moves_a_penalty_by_more_than_one(rank: int) -> None:
 def test_some_pair_is_always_right(size: int) -> None:
     for group in itertools.combinations_with_replacement(VALUES, size):
         for rank in range(size // 2 + 1):
-            assert pair(rank).penalties(np.array(group), GRID).min() == 0
+            assert pair(rank).penalties(*outside(np.array(group), GRID)).min() == 0
 
 
 def test_a_point_that_is_right_leaves_no_more_than_rank_beyond_it() -> None:
     outcomes = np.array([0.2, 0.7, 1.0, 1.0, 1.4, 2.0, 2.2, 2.9])
     mechanism = pair(2)
-    best = np.flatnonzero(mechanism.penalties(outcomes, GRID) == 0)
+    best = np.flatnonzero(mechanism.penalties(*outside(outcomes, GRID)) == 0)
     low, high = mechanism.pairs
     for one in best:
         assert (outcomes < GRID[low[one]]).sum() <= 2
@@ -57,17 +58,17 @@ def test_a_point_that_is_right_leaves_no_more_than_rank_beyond_it() -> None:
 
 
 def test_ranks_hold_for_the_worst_choice_that_the_bound_allows() -> None:
-    plan = Around(200, 0.5, 0.5, 0.95, 64)
+    plan = Around((200,), 0.5, 0.5, 0.95, 64)
     assert plan.failed(plan.rank) <= 0.05 < plan.failed(plan.rank + 1)
-    exact = Around(200, 1e6, 0.5, 0.95, 64)
+    exact = Around((200,), 1e6, 0.5, 0.95, 64)
     assert exact.rank == 85  # the classical interval has the ranks 86 and 115
 
 
 def test_large_groups_are_planned_too() -> None:
-    plan = Around(1 << 31, 0.5, 1.0, 0.95, 16)
+    plan = Around((1 << 31,), 0.5, 1.0, 0.95, 16)
     assert 0.49 < plan.rank / plan.size < 0.5
 
 
 def test_too_few_people_for_the_cost_are_refused() -> None:
     with pytest.raises(ArgumentError, match="all of the bounds"):
-        around(Question("m", Cost(epsilon=0.1), PERSON), 50, 0.95, None)
+        around(Question("m", Cost(epsilon=0.1), PERSON), (50,), 0.95, None)

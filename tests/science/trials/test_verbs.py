@@ -27,6 +27,7 @@ ASKED: dict[str, dict[str, Any]] = {
     },
     "kruskal": BOTH,
     "linregress": {"outcome": "pain", "predictors": ["before", "weeks"], "n": 120},
+    "location_shift": BOTH | {"within": (-10, 10)},
     "mannwhitneyu": BOTH,
     "mean": {"outcome": "pain", "size": 120},
     "mean_difference": BOTH,
@@ -38,7 +39,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "wilcoxon": {"outcome": "pain", "baseline": "before", "size": 120},
 }
 PRIVATE = ("sizes", "size", "n")
-NEED_SIZES = ("kruskal", "median", "median_difference", "wilcoxon")
+NEED_SIZES = ("kruskal", "location_shift", "median", "median_difference", "wilcoxon")
 
 
 def patients() -> pd.DataFrame:

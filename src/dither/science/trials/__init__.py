@@ -22,6 +22,7 @@ from dither.science.trials.odds import odds_ratio, risk_difference
 from dither.science.trials.planning import power, sample_size
 from dither.science.trials.regression import Regression, linregress
 from dither.science.trials.result import ConfidenceInterval, TrialRelease
+from dither.science.trials.shifts import location_shift
 from dither.science.trials.signed_rank import Wilcoxon, wilcoxon
 from dither.science.trials.survival import kaplan_meier
 
@@ -44,6 +45,7 @@ __all__ = [
     "kaplan_meier",
     "kruskal",
     "linregress",
+    "location_shift",
     "mannwhitneyu",
     "mean",
     "mean_difference",

@@ -12,7 +12,7 @@ from dither.privacy import Unit
 from dither.question import Question
 from dither.science.trials.columns import Codes, Given
 
-__all__ = ["PERSON", "need_replace", "question_of"]
+__all__ = ["PERSON", "need_replace", "people_may_change_arms", "question_of"]
 
 PERSON = Unit("person", "replace")  # type: ignore[arg-type]
 
@@ -50,3 +50,10 @@ def need_replace(question: Question, argument: str, way_out: str) -> None:
         f'is for {question.unit}; open it with Unit("{name}", "replace") from the '
         f"start, or {way_out}",
     )
+
+
+def people_may_change_arms(*arms: Given) -> bool:
+    """Whether one person's record says which arm they are in: so it is in a table, whose
+    columns are private. Arms that come as columns of their own are public.
+    """
+    return len(arms) > 1 and any(arm.dataset is not None for arm in arms)

@@ -17,8 +17,9 @@ from dither.question import Question
 from dither.science.trials import checks
 from dither.science.trials.asking import PERSON
 from dither.science.trials.coefficients import Fit
+from dither.science.trials.differences import Difference
 from dither.science.trials.gram import Gram
-from dither.science.trials.means import MIDDLE, OMIT, Difference
+from dither.science.trials.means import MIDDLE, OMIT
 from dither.science.trials.moments import Moments, Noisy, Scale
 from dither.science.trials.order import around
 from dither.science.trials.totals import Total
@@ -89,7 +90,7 @@ def median_difference(
     mean, variance = shift, 0.0
     for size in _sizes(n, sizes):
         try:
-            pair, plan = around(question, size, rate, None)
+            pair, plan = around(question, (size,), rate, None)
         except ArgumentError:
             return 0.0  # the interval would be all of the bounds
         share = (plan.rank + 0.5) / (size + 1)

@@ -4,7 +4,6 @@ that allow for sampling and for noise.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,20 +16,17 @@ from dither.errors import ArgumentError
 from dither.question import Asking, Paid, Question
 from dither.science.declared import note
 from dither.science.trials import checks
-from dither.science.trials.asking import question_of
+from dither.science.trials.asking import people_may_change_arms, question_of
 from dither.science.trials.columns import Given, Reals, given
+from dither.science.trials.differences import Difference
 from dither.science.trials.moments import Moments, Noisy, Scale
 from dither.science.trials.result import TrialRelease
 from dither.science.trials.sizes import fit
-from dither.science.trials.totals import Total
 
-__all__ = ["Difference", "mean", "mean_difference"]
+__all__ = ["ARMS", "MIDDLE", "OMIT", "mean", "mean_difference"]
 
 OMIT, MIDDLE = "omit", "middle"
-RAISED = 0.5
-"""By how many standard deviations of its noise a variance is raised, so that intervals
-hold where noise made it too small. Measured: `python -m bench science_trials`.
-"""
+ARMS = "who is in which arm is public"
 
 
 @by_name("mean(x, bounds=(0, 10), size=200, epsilon=1)", Asking)
@@ -103,7 +99,8 @@ def mean_difference(
     Why: one person moves (sum, half the sum of squares, half the count), in units of
     half the bounds' width, by at most 2 in L1, as the sum alone (docs/proofs/trials.md).
     Assumes: bounds and sizes are public, not read off the data; one record for each
-    person; arm membership is public where sizes are.
+    person; arm membership is public where x and y are columns in memory and sizes are
+    stated. In a dataset it is private, and the noise is for a person who changes arms.
     """
     side = checks.alternative(alternative)
     arms = given("x", x), given("y", y)
@@ -160,7 +157,12 @@ class Asked:
 
     @cached_property
     def plan(self) -> Moments:
-        return Moments(self.question, self.sizes is not None, len(self.columns))
+        return Moments(
+            self.question,
+            self.sizes is not None,
+            len(self.columns),
+            people_may_change_arms(*self.columns),
+        )
 
     def arms(self, paid: Paid) -> tuple[Noisy, ...]:
         """The noisy moments of each arm."""
@@ -205,95 +207,10 @@ class Asked:
     def notes(self, provenance: str | None) -> tuple[str, ...]:
         listed = "" if self.sizes is None else ", sizes " + _listed(self.sizes)
         bounds = f"bounds {self.scale.low:g} to {self.scale.high:g}"
-        return note(f"{bounds}{listed}", provenance), self.words
+        fixed = self.plan.arms > 1 and self.plan.public and not self.plan.moving
+        more = (ARMS,) if fixed else ()
+        return note(f"{bounds}{listed}", provenance), self.words, *more
 
 
 def _listed(sizes: tuple[int, ...]) -> str:
     return " and ".join(f"{size:,}" for size in sizes)
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The mean of the first arm, less that of the second if there is one: where the
-    population's lies.
-    """
-
-    arms: tuple[Noisy, ...]
-    scale: Scale
-    alternative: str = checks.TWO_SIDED
-
-    @cached_property
-    def share(self) -> float:
-        """The difference in halves of the bounds' width."""
-        first, *second = (arm.mean for arm in self.arms)
-        return first - sum(second)
-
-    @property
-    def value(self) -> float:
-        origin = self.scale.middle if len(self.arms) == 1 else 0.0
-        return origin + self.share * self.scale.half
-
-    @cached_property
-    def sampling(self) -> float:
-        """The variance of the difference over samples, raised for its own noise."""
-        found = sum(arm.variance / arm.people for arm in self.arms)
-        noise = sum(arm.variance_noise / arm.people**2 for arm in self.arms)
-        most = sum(arm.variance_most / arm.people for arm in self.arms)
-        return min(max(found, 0.0) + RAISED * math.sqrt(noise), most)
-
-    def _law(self, sampling: float) -> Total:
-        scales = [scale for arm in self.arms for scale in arm.noises if scale > 0]
-        if self.arms[0].gaussian:
-            return Total((), math.sqrt(sum(s**2 for s in scales) + sampling))
-        return Total(tuple(scales), math.sqrt(sampling))
-
-    @cached_property
-    def law(self) -> Total:
-        """How far the noisy difference is from the population's."""
-        return self._law(self.sampling)
-
-    @property
-    def here(self) -> Here:
-        """Where the difference between these people lies."""
-        return Here(self.value, self._law(0.0), self.scale, self._range)
-
-    @property
-    def _range(self) -> tuple[float, float]:
-        if len(self.arms) == 1:
-            return self.scale.low, self.scale.high
-        return -2 * self.scale.half, 2 * self.scale.half
-
-    @property
-    def pvalue(self) -> float:
-        """That of no difference."""
-        if self.alternative == checks.TWO_SIDED:
-            return self.law.outside(abs(self.share))
-        sign = 1 if self.alternative == checks.GREATER else -1
-        return self.law.beyond(sign * self.share)
-
-    def ends(self, confidence: float) -> tuple[float, float]:
-        two = self.alternative == checks.TWO_SIDED
-        rate = confidence if two else max(2 * confidence - 1, 0.0)
-        low, high = Here(self.value, self.law, self.scale, self._range).ends(rate)
-        if self.alternative == checks.LESS:
-            low = self._range[0]
-        if self.alternative == checks.GREATER:
-            high = self._range[1]
-        return low, high
-
-
-@dataclass(frozen=True)
-class Here:
-    """A value plus or minus what a law allows, between ends that are known."""
-
-    value: float
-    law: Total
-    scale: Scale
-    within: tuple[float, float]
-
-    def ends(self, confidence: float) -> tuple[float, float]:
-        # outcomes were rounded to steps, which moves a mean by half of one
-        rounded = 2 / self.scale.steps
-        width = (self.law.quantile(confidence) + rounded) * self.scale.half
-        low, high = self.within
-        return max(self.value - width, low), min(self.value + width, high)

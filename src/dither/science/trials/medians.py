@@ -11,18 +11,32 @@ import numpy as np
 
 from dither.by_name import by_name
 from dither.errors import ArgumentError
+from dither.privacy import Guarantee
 from dither.privacy.numbers import whole
 from dither.question import Asking, Paid, Question
 from dither.science.declared import note
 from dither.science.trials import checks
-from dither.science.trials.asking import need_replace, question_of
+from dither.science.trials.asking import (
+    need_replace,
+    people_may_change_arms,
+    question_of,
+)
 from dither.science.trials.columns import Given, Reals, given
+from dither.science.trials.means import ARMS
 from dither.science.trials.moments import Scale
-from dither.science.trials.order import Around, Pair, around
+from dither.science.trials.order import Around, Pair, around, outside
 from dither.science.trials.result import TrialRelease
 from dither.science.trials.sizes import fit
 
-__all__ = ["median", "median_difference"]
+__all__ = [
+    "MISSING",
+    "WAY_OUT",
+    "Middles",
+    "median",
+    "median_difference",
+    "points_of",
+    "public",
+]
 
 WAY_OUT = "ask for mean_difference or mean, which counts people"
 MOST_POINTS = 1024
@@ -51,7 +65,7 @@ def median(
     Why: as in median_difference.
     Assumes: as in median_difference.
     """
-    sizes = (checks.size(_public(size, "size")),)
+    sizes = (checks.size(public(size, "size")),)
     asked = Asked.of(
         "median", (given("x", x),), sizes, bounds, confidence, points, cost
     )
@@ -83,10 +97,11 @@ def median_difference(
     Why: a person is in one arm, and moves the number of outcomes beyond any point by at
     most 1 (docs/proofs/trials.md).
     Assumes: bounds and sizes are public, not read off the data; one record for each
-    person; arm membership is public.
+    person; arm membership is public where x and y are columns in memory. In a dataset it
+    is private, and each arm has half of the cost.
     """
     columns = given("x", x), given("y", y)
-    found = checks.sizes(_public(sizes, "sizes"), 2)
+    found = checks.sizes(public(sizes, "sizes"), 2)
     what = "difference of medians"
     asked = Asked.of(what, columns, found, bounds, confidence, points, cost)
     return asked.released(provenance, "difference of median outcomes")
@@ -115,18 +130,20 @@ class Asked:
         cost: Any,
     ) -> Asked:
         scale = Scale(*checks.bounds(bounds))
-        rate, count = checks.confidence(confidence, "confidence"), _points(points)
+        rate, count = checks.confidence(confidence, "confidence"), points_of(points)
         question = question_of(what, cost, *columns)
         need_replace(question, "sizes", WAY_OUT)
         each = rate ** (1 / len(sizes))  # arms are independent
-        plans = tuple(around(question, size, each, count) for size in sizes)
+        asking = question
+        if people_may_change_arms(*columns):  # both choices see a person who does
+            asking, _ = question.parts(0.5, 0.5)
+        plans = tuple(around(asking, (size,), each, count) for size in sizes)
         return cls(question, columns, sizes, scale, rate, plans)
 
     def released(self, provenance: str | None, estimand: str) -> TrialRelease:
         """Charge, choose, and say what was found."""
         declared = self._notes(provenance)
-        # a person is in one arm, so both choices together cost what one does
-        with self.question.paying(self.plans[0][0].choice.guarantee) as paid:
+        with self.question.paying(self._guarantee) as paid:
             ends = tuple(self._chosen(paid))
         here = Middles(ends, self.scale, math.prod(plan.here for _, plan in self.plans))
         return TrialRelease(
@@ -139,12 +156,22 @@ class Asked:
             estimand=estimand,
         )
 
+    @property
+    def _guarantee(self) -> Guarantee | None:
+        """What both choices promise: all of the cost, if a person may change arms; else
+        each person is in one arm, and both together cost what one does.
+        """
+        if people_may_change_arms(*self.columns):
+            return None
+        return self.plans[0][0].choice.guarantee
+
     def _chosen(self, paid: Paid) -> Any:
         outcomes = [column.read(paid) for column in self.columns]
         for values, size, (pair, _) in zip(
             outcomes, self.sizes, self.plans, strict=True
         ):
-            yield pair.release(fit(values, size), self._grid(pair.points))
+            grid = self._grid(pair.points)
+            yield pair.release(outside(fit(values, size), grid), grid)
 
     def _grid(self, points: int) -> Reals:
         """The public points, bounds included."""
@@ -155,7 +182,9 @@ class Asked:
         bounds = f"bounds {self.scale.low:g} to {self.scale.high:g}"
         parts = " and ".join(str(pair.points) for pair, _ in self.plans)
         words = f"ends are among {parts} equal parts of the bounds"
-        return note(f"{bounds}, sizes {listed}", provenance), words, MISSING
+        fixed = len(self.sizes) > 1 and not people_may_change_arms(*self.columns)
+        more = (ARMS,) if fixed else ()
+        return note(f"{bounds}, sizes {listed}", provenance), words, MISSING, *more
 
 
 @dataclass(frozen=True)
@@ -191,7 +220,7 @@ class Middles:
         return -whole_width, whole_width
 
 
-def _public(size: Any, argument: str) -> Any:
+def public(size: Any, argument: str) -> Any:
     if size is None:
         raise ArgumentError(
             argument,
@@ -201,7 +230,7 @@ def _public(size: Any, argument: str) -> Any:
     return size
 
 
-def _points(points: Any) -> int | None:
+def points_of(points: Any) -> int | None:
     if points is None:
         return None
     way_out = f"pass 2 to {MOST_POINTS:,}, such as 50"

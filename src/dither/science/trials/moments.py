@@ -59,13 +59,15 @@ class Moments:
     for each person there), with w the outcome in steps.
 
     Where sizes are public, squares and counts of these weights cost nothing: Σw alone
-    moves as far. Where they are private, a person who is replaced may leave one arm and
-    be followed by one in another (docs/proofs/trials.md).
+    moves as far. Where they are private, or where arms are in a column that is private
+    (`moving`), a person who is replaced may leave one arm and be followed by one in
+    another (docs/proofs/trials.md).
     """
 
     question: Question
     public: bool = True
     arms: int = 2
+    moving: bool = False
     steps: int = STEPS
 
     @property
@@ -79,8 +81,10 @@ class Moments:
         """How far a person moves all vectors in L1 and L2, in halves of the bounds."""
         if not self.question.replacing:
             return Fraction(2), Fraction(3, 2)
-        if self.public or self.arms == 1:
+        if self.arms == 1 or (self.public and not self.moving):
             return Fraction(2), Fraction(2)
+        if self.public:  # one arm fills up, another sends somebody away
+            return Fraction(4), Fraction(17, 6)  # more than √2 · 2
         return Fraction(4), Fraction(17, 8)  # more than √2 · 3/2
 
     @property

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from dither.mechanisms import Exponential, PermuteAndFlip
 from dither.question import Question
 from dither.science.trials.columns import Integers, Reals
 
-__all__ = ["Around", "Pair", "around"]
+__all__ = ["Around", "Pair", "around", "ended", "outside"]
 
 POINTS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 TYPICAL = 0.1
@@ -28,6 +29,7 @@ number of points is chosen.
 ROOT = 1 - 2.0**-48
 PLACES = 9
 FEW = 2000
+REACH = 9.0
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ class Pair:
 
     Guarantee: the choice's own, for one outcome that is replaced.
     Why: a pair's penalty is the larger of how far its two counts are from `rank`, and
-    one person moves every count by at most 1 (docs/proofs/trials.md).
+    one person moves every count by at most the choice's sensitivity: 1, or the size of
+    the other arm where pairs of people are counted (docs/proofs/trials.md).
     Assumes: one outcome for each person.
     """
 
@@ -54,18 +57,10 @@ class Pair:
         fits = high + 1 >= low
         return low[fits], high[fits] + 1
 
-    def penalties(self, outcomes: Reals, points: Reals) -> Integers:
-        """Of each candidate. A point is right for all ranks between the outcomes that
-        lie beyond it and those that lie beyond the next point inwards.
+    def penalties(self, below: Integers, above: Integers) -> Integers:
+        """Of each candidate, from how many lie below and above each point. A point is
+        right for all ranks between what lies beyond it and beyond the next one inwards.
         """
-        there = outcomes[~np.isnan(outcomes)]
-        missing = outcomes.size - there.size
-        inner = np.sort(there)
-        below = missing + np.searchsorted(inner, points, side="left")
-        above = outcomes.size - np.searchsorted(inner, points, side="right")
-        # nobody lies beyond the bounds: an end there is always far enough out
-        below[0], below[-1] = 0, outcomes.size
-        above[0], above[-1] = outcomes.size, 0
         first = self._away(below[:-1], below[1:])
         second = self._away(above[1:], above[:-1])
         low, high = self.pairs
@@ -75,24 +70,48 @@ class Pair:
         far = np.maximum(fewest - self.rank, self.rank - most)
         return np.maximum(0, far).astype(np.int64)
 
-    def release(self, outcomes: Reals, points: Reals) -> tuple[float, float]:
+    def release(
+        self, counts: tuple[Integers, Integers], points: Reals
+    ) -> tuple[float, float]:
         """The two points."""
-        chosen = self.choice.release(-self.penalties(outcomes, points))
+        chosen = self.choice.release(-self.penalties(*counts))
         low, high = self.pairs
         return float(points[low[chosen]]), float(points[high[chosen]])
 
 
+def outside(outcomes: Reals, points: Reals) -> tuple[Integers, Integers]:
+    """How many outcomes lie below each point, and how many above; missing ones both."""
+    inner = np.sort(outcomes[~np.isnan(outcomes)])
+    missing = outcomes.size - inner.size
+    below = missing + np.searchsorted(inner, points, side="left")
+    above = outcomes.size - np.searchsorted(inner, points, side="right")
+    return ended(below, above, outcomes.size)
+
+
+def ended(below: Any, above: Any, total: int) -> tuple[Integers, Integers]:
+    """Nothing lies beyond the bounds: an end there is always far enough out."""
+    below[0], below[-1] = 0, total
+    above[0], above[-1] = total, 0
+    return below.astype(np.int64), above.astype(np.int64)
+
+
 @dataclass(frozen=True)
 class Around:
-    """What a median's interval will be made of, from public facts: how many people,
-    what the choice costs, and at which rate the interval is to hold.
+    """What an interval will be made of, from public facts: how many people there are, in
+    one arm (a median) or in two (a shift), what the choice costs, and at which rate the
+    interval is to hold.
     """
 
-    size: int
+    arms: tuple[int, ...]
     weight: float
     factor: float
     confidence: float
     points: int
+
+    @property
+    def size(self) -> int:
+        """How many are counted: people, or pairs of them."""
+        return math.prod(self.arms)
 
     @cached_property
     def rank(self) -> int:
@@ -122,9 +141,13 @@ class Around:
         `rank`.
         """
         wrong = self.factor * points * (points + 3) / 2
-        people, chances = _coins(self.size)
+        people, chances = _coins(*self.arms) if self.single else _wins(*self.arms)
         off = np.clip(self.weight * (people - rank), -50.0, 700.0)
         return float(chances @ np.minimum(1.0, wrong * np.exp(-off)))
+
+    @property
+    def single(self) -> bool:
+        return len(self.arms) == 1
 
     @property
     def here(self) -> float:
@@ -139,7 +162,8 @@ class Around:
         if self.rank < 0:
             return math.inf
         share = (self.rank + 0.5) / (self.size + 1)
-        return -2 * TYPICAL * NormalDist().inv_cdf(min(share, 0.5)) + 1 / self.points
+        spread = TYPICAL * (1 if self.single else math.sqrt(2))
+        return -2 * spread * NormalDist().inv_cdf(min(share, 0.5)) + 1 / self.points
 
 
 @lru_cache(maxsize=16)
@@ -158,38 +182,61 @@ def _coins(size: int) -> tuple[Reals, Reals]:
     return heads[starts], np.asarray(chances)
 
 
+@lru_cache(maxsize=16)
+def _wins(first: int, second: int) -> tuple[Reals, Reals]:
+    """How many pairs of people from two arms that are alike the first one wins, and the
+    chances of that, by the normal law; each part of it as the fewest of its own.
+    """
+    deviation = math.sqrt(first * second * (first + second + 1) / 12)
+    edges = np.linspace(-REACH, REACH, FEW + 1)
+    below = np.array([NormalDist().cdf(edge) for edge in edges])
+    wins = np.floor(first * second / 2 + edges[:-1] * deviation - 0.5)
+    return np.maximum(wins, 0.0), np.diff(below) / (below[-1] - below[0])
+
+
 def around(
-    question: Question, size: int, confidence: float, points: int | None
+    question: Question,
+    arms: tuple[int, ...],
+    confidence: float,
+    points: int | None,
+    moved: int = 1,
 ) -> tuple[Pair, Around]:
-    """The private choice for an arm of a public size."""
-    choice = _choice(question)
+    """The private choice for arms of public sizes, of which one person moves every count
+    by at most `moved`.
+    """
+    choice = _choice(question, moved)
     # P(Gumbel noise lifts one above another) is e^(-weight·d) at most; half of that for
     # exponential noise
     factor = 1.0 if isinstance(choice, Exponential) else 0.5
-    best = _best(size, choice.weight, factor, confidence, points)
+    best = _best(arms, choice.weight, factor, confidence, points)
     if best.rank < 0:
         raise ArgumentError(
             "epsilon",
-            f"is too small for a median of {size:,} people: its interval would be all of "
-            "the bounds; spend more, pass fewer points, or ask for mean_difference",
+            f"is too small for {' and '.join(map('{:,}'.format, arms))} people: the "
+            "interval would be all of the bounds; spend more, pass fewer points, or ask "
+            "for mean_difference",
         )
     return Pair(choice, best.points, best.rank), best
 
 
 @lru_cache(maxsize=256)
 def _best(
-    size: int, weight: float, factor: float, confidence: float, points: int | None
+    arms: tuple[int, ...],
+    weight: float,
+    factor: float,
+    confidence: float,
+    points: int | None,
 ) -> Around:
     """The plan with the shortest interval, as far as public facts tell."""
     tried = POINTS if points is None else (points,)
-    plans = [Around(size, weight, factor, confidence, one) for one in tried]
+    plans = [Around(arms, weight, factor, confidence, one) for one in tried]
     return min(plans, key=lambda plan: plan.width)
 
 
-def _choice(question: Question) -> Exponential | PermuteAndFlip:
+def _choice(question: Question, moved: int) -> Exponential | PermuteAndFlip:
     if question.rho is not None:
         # of bounded range ε, an exponential mechanism costs ρ = ε² / 8
         epsilon = math.sqrt(8 * question.rho) * ROOT
-        return Exponential(sensitivity=1, epsilon=epsilon, unit=question.unit)
+        return Exponential(sensitivity=moved, epsilon=epsilon, unit=question.unit)
     epsilon = question.epsilon or 0.0
-    return PermuteAndFlip(sensitivity=1, epsilon=epsilon, unit=question.unit)
+    return PermuteAndFlip(sensitivity=moved, epsilon=epsilon, unit=question.unit)

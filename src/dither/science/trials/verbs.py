@@ -23,7 +23,7 @@ COLUMNS = ("outcome", "arm", "event", "baseline", "entry")
 """The keywords that name columns."""
 STUDY = ("arms", "keep", "table", "where", "of")
 SIZES = ("sizes", "size", "n")
-PREDICTORS, BLOCKS = "predictors", "test_of_tests"
+PREDICTORS = "predictors"
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def _contingency(study: Study) -> Call:
 def _blocks(study: Study) -> Call:
     if study.of is None:
         raise ArgumentError("of", 'is missing: the test of each block, "ttest_ind"')
-    columns = study.of, study.column("outcome")
+    columns = study.of, *_before_and_after(study)[0]
     if "arm" not in study.named:
         return columns, {}
     return columns, {"arm": study.column("arm"), "arms": study.labels("arm")}
@@ -187,13 +187,6 @@ def _regressed(study: Study) -> Call:
     return (columns, study.column("outcome")), more
 
 
-def _in_blocks(study: Study) -> Call:
-    columns, _ = _before_and_after(study)
-    if "arm" not in study.named:
-        return columns, {}
-    return columns, {"arm": study.column("arm"), "arms": study.labels("arm")}
-
-
 ROOM = "dither.science.trials"
 TESTS: dict[str, Callable[[Study], Call]] = {
     "binomtest": _one,
@@ -202,6 +195,7 @@ TESTS: dict[str, Callable[[Study], Call]] = {
     "kaplan_meier": _survival,
     "kruskal": _many,
     "linregress": _regressed,
+    "location_shift": _two,
     "mannwhitneyu": _two,
     "mean": _one_bounded,
     "mean_difference": _two_bounded,
@@ -209,7 +203,6 @@ TESTS: dict[str, Callable[[Study], Call]] = {
     "median_difference": _two_bounded,
     "odds_ratio": _labelled,
     "risk_difference": _labelled,
-    BLOCKS: _in_blocks,
     "test_of_tests": _blocks,
     "wilcoxon": _before_and_after,
 }
@@ -239,8 +232,7 @@ def ask(dataset: Dataset, test: str, study: Mapping[str, Any]) -> Any:
     function = getattr(import_module(ROOM), test)
     known = inspect.signature(function).parameters
     more = {name: value for name, value in more.items() if name in known}
-    first = (words.pop("of", None),) if test == BLOCKS else ()
-    return function(*first, *columns, **(more | words))
+    return function(*columns, **(more | words))
 
 
 def _predictors(found: Any) -> dict[str, str]:
