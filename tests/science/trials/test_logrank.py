@@ -43,11 +43,11 @@ def test_unlike_censoring_within_bins_is_no_effect():
     """
     rng = np.random.default_rng(7)
     used, sizes = mechanism(1.0), np.array([200, 200])
-    arms = [continuous(rng, 200, 0.3, rate, 4, 300) for rate in (0.05, 0.7)]
+    arms = [continuous(rng, 200, 0.3, rate, 4, 200) for rate in (0.05, 0.7)]
     tables = [noisy(rng, np.array(two), used, sizes) for two in zip(*arms, strict=True)]
     found = [pvalue(table, used)[1] for table in tables]
     evenly = [pvalue(table, used, EVENLY)[1] for table in tables]
-    assert np.mean(np.array(evenly) <= 0.05) <= 0.05 + 3 * 0.0126
+    assert np.mean(np.array(evenly) <= 0.05) <= 0.05 + 3 * 0.0154
     plain = [pvalue(table, used, ENDS)[1] for table in tables]
     assert np.mean(np.array(found) <= 0.05) <= 0.05
     assert np.mean(np.array(plain) <= 0.05) > 0.2
@@ -65,19 +65,19 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize(("epsilon", "known"), [(0.3, True), (1.0, False), (3.0, True)])
 def test_false_positives(name, epsilon, known):
-    """600 seeded studies of 50 against 100; the standard error is 0.009."""
+    """300 seeded studies of 50 against 100; the standard error is 0.0126."""
     hazards, *censoring = CASES[name]
     rng = np.random.default_rng(23)
     used, sizes = mechanism(epsilon), (50, 100)
     arms = [
-        people(rng, size, hazards, one, 600)
+        people(rng, size, hazards, one, 300)
         for size, one in zip(sizes, censoring, strict=True)
     ]
     found = [
         pvalue(noisy(rng, np.array(two), used, _sizes(sizes, known)), used, ENDS)[1]
         for two in zip(*arms, strict=True)
     ]
-    assert np.mean(np.array(found) <= 0.05) <= 0.05 + 3 * 0.009
+    assert np.mean(np.array(found) <= 0.05) <= 0.05 + 3 * 0.0126
 
 
 def _sizes(sizes, known):
@@ -88,17 +88,17 @@ def _sizes(sizes, known):
     ("sizes", "hazard"), [((1, 200), 0.1), ((3, 100), 0.05), ((5, 300), 0.02)]
 )
 def test_false_positives_of_a_small_arm(sizes, hazard):
-    """Its score is skewed: a normal law has two to three times as many. 800 seeded
-    studies; the standard error is 0.008.
+    """Its score is skewed: a normal law has two to three times as many. 400 seeded
+    studies; the standard error is 0.011.
     """
     rng = np.random.default_rng(43)
     used = mechanism(10.0)
-    arms = [people(rng, size, [hazard] * 4, [0.0] * 4, 800) for size in sizes]
+    arms = [people(rng, size, [hazard] * 4, [0.0] * 4, 400) for size in sizes]
     found = [
         pvalue(noisy(rng, np.array(two), used, np.array(sizes)), used, ENDS)[1]
         for two in zip(*arms, strict=True)
     ]
-    assert np.mean(np.array(found) <= 0.05) <= 0.05 + 3 * 0.008
+    assert np.mean(np.array(found) <= 0.05) <= 0.05 + 3 * 0.011
 
 
 def test_a_small_third_arm():
