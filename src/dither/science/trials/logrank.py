@@ -171,11 +171,21 @@ class Exact:
         table = self.scores.table
         width = reach(self.mechanism, table.variance, (1 + confidence) / 2)
         value = abs(float(self.scores.values[0]))
-        off = width * math.sqrt(self.scores.noise[0, 0])
+        off = width * math.sqrt(self.scores.noise[0, 0]) * self._doubt()
         low, high = self._variance(width)
         near, far = max(value - off, 0.0), value + off
         least = near**2 / high if high > 0 else 0.0
         return least, far**2 / low if low > 0 else math.inf
+
+    def _doubt(self) -> float:
+        """How much more noise may count for, because those at risk may be fewer: on
+        average over the deaths, as for curves.
+        """
+        table, used = self.scores.table, self.scores.used
+        noise = np.sqrt((table.risk_deviation**2).sum(axis=0))
+        risk = np.where(used, self.scores.pooled, np.inf)
+        weights = np.where(used, np.maximum(table.deaths.sum(axis=0), 1.0), 0.0)
+        return float((weights / (1 - noise / risk)).sum() / max(weights.sum(), 1.0))
 
     def _variance(self, width: float) -> tuple[float, float]:
         """The hypergeometric variance moves with the deaths of both arms, about by a
