@@ -56,7 +56,13 @@ def mean_difference(
     )
     found = Difference(arms, scale)
     sampling = sum(share**2 / arm.people for arm in arms)
-    return _rejects(found.law, found._law(sampling), found.share, alpha, alternative)
+    return _rejects(
+        found.law_of(found.sampling),
+        found.law_of(sampling),
+        found.share,
+        alpha,
+        alternative,
+    )
 
 
 def _expected(
