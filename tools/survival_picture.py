@@ -21,7 +21,9 @@ def curves() -> str:
         weeks <= lost,
         edges=range(0, 53, 4),
         groups=np.where(drug, "drug", "placebo"),
+        arms=("drug", "placebo"),
         sizes=(300, 300),
+        censoring="evenly",
         epsilon=1,
     )
     return on_paper(

@@ -1,14 +1,15 @@
 """Survival curves and the log-rank test: how far curves are off on lifelines' data,
 coverage, false positives, and power beside what was published.
 
-Studies are simulated as counts in cells, and go through the functions that the release
-itself is made of; each figure is of 2,000 studies or more.
+People of simulated studies die and are censored at any time. Their cells go through the
+functions that the release itself is made of; each figure is of 2,000 studies.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from dither.mechanisms import Laplace
 from dither.science import trials
 from dither.science.trials.bands import Bands
 from dither.science.trials.cells import counted, placed
-from dither.science.trials.curve import LifeTable
+from dither.science.trials.curve import EVENLY, WITHIN, LifeTable
 from dither.science.trials.logrank import Scores, pvalue
 from dither.science.trials.null import Law, special
 
@@ -36,7 +37,8 @@ EDGES = {
 }
 STUDIES = 2000
 LEVEL = 0.05
-OURS, NAIVE, SPLIT = "dither", "ordinary test on noisy counts", "test of tests"
+OURS, OURS_EVENLY = "dither", 'dither, censoring="evenly"'
+NAIVE, SPLIT = "ordinary test on noisy counts", "test of tests"
 NOTES = (
     "survival: curves are compared with the binned Kaplan-Meier curve of the same people; "
     "add/remove noise is Laplace(1/ε), replace noise Laplace(2/ε)",
@@ -117,68 +119,78 @@ SETTINGS: Settings = {
     "all die in one bin": (0.0, 0.0, 0.0),
 }
 SIZES, COSTS, BINS = (50, 200), (0.3, 1.0, 3.0), (4, 12)
+AT_ONCE = 0.98
 
 
-def hazards_of(survival: float, bins: int) -> Reals:
-    if survival > 0:
-        return np.full(bins, 1 - survival ** (1 / bins))
-    return np.where(np.arange(bins) == 1, 0.98, 0.0)
+@dataclass(frozen=True)
+class Arm:
+    """People who die and are lost at constant rates through the bins of a study, or all
+    at once in its second bin.
+    """
 
+    survival: float
+    lost: float
+    bins: int
 
-def people(
-    rng: np.random.Generator, size: int, hazards: Reals, lost: float, studies: int
-) -> Integers:
-    """Exact cells of many studies, with one more for those who count for nobody."""
-    bins = len(hazards)
-    rate = 1 - (1 - lost) ** (1 / bins)
-    left = np.full(studies, size)
-    cells = np.zeros((studies, 2 * bins + 1), np.int64)
-    for place in range(bins):
-        died = rng.binomial(left, hazards[place])
-        last = place == bins - 1
-        gone = left - died if last else rng.binomial(left - died, rate)
-        cells[:, place], cells[:, bins + place] = died, gone
-        left = left - died - gone
-    return cells
+    def truth(self) -> Reals:
+        """Survival in the population, at the ends of the bins."""
+        ends = np.arange(1, self.bins + 1)
+        if self.survival > 0:
+            return np.asarray(self.survival ** (ends / self.bins), np.float64)
+        return np.where(ends > 1, 1 - AT_ONCE, 1.0)
+
+    def _deaths(self, rng: np.random.Generator, shape: tuple[int, int]) -> Reals:
+        if self.survival >= 1:
+            return np.full(shape, np.inf)
+        if self.survival > 0:
+            return rng.exponential(-self.bins / np.log(self.survival), shape)
+        together = rng.uniform(1, 2, shape)
+        return np.where(rng.random(shape) < AT_ONCE, together, np.inf)
+
+    def cells(self, rng: np.random.Generator, size: int, studies: int) -> Integers:
+        """Exact cells of many studies, with one more for those who count for nobody."""
+        died = self._deaths(rng, (studies, size))
+        gone = np.full(died.shape, np.inf)
+        if self.lost:
+            gone = rng.exponential(-self.bins / np.log1p(-self.lost), died.shape)
+        time, event = np.minimum(died, gone), (died <= gone).astype(float)
+        cells = placed(time, event, tuple(range(self.bins + 1))).astype(np.int64)
+        width = 2 * self.bins + 2
+        flat = cells + width * np.arange(studies)[:, None]
+        counts = np.bincount(flat.ravel(), minlength=width * studies)
+        return counts.reshape(studies, width).astype(np.int64)
 
 
 def coverages() -> Iterator[Row]:
     rng = np.random.default_rng(61)
     for (name, setting), size, epsilon in product(SETTINGS.items(), SIZES, COSTS):
         found = [
-            _coverage(rng, setting, size, epsilon, bins, known)
+            _coverage(rng, Arm(*setting[:2], bins), size, epsilon, known)
             for bins, known in product(BINS, (False, True))
         ]
         case = f"{name}, {size} people, ε = {epsilon:g}"
-        yield Row(case, OURS, "coverage of these people", min(one[0] for one in found))
-        yield Row(
-            case, OURS, "coverage of the population", min(one[1] for one in found)
-        )
-        yield Row(case, OURS, "mean width (4 bins, public size)", found[1][2])
+        for metric in found[0]:
+            several = [one[metric] for one in found]
+            worst = min(several) if "coverage" in metric else several[1]
+            yield Row(case, OURS, metric, worst)
 
 
 def _coverage(
-    rng: np.random.Generator,
-    setting: tuple[float, float, float],
-    size: int,
-    epsilon: float,
-    bins: int,
-    known: bool,
-) -> tuple[float, float, float]:
-    """The worst bin's coverage of these people and of the population, and the width."""
-    hazards = hazards_of(setting[0], bins)
-    cells = people(rng, size, hazards, setting[1], STUDIES)
+    rng: np.random.Generator, arm: Arm, size: int, epsilon: float, known: bool
+) -> dict[str, float]:
+    """The worst bin's coverage of these people and of the population, and widths."""
+    cells = arm.cells(rng, size, STUDIES)
     mechanism = Laplace(sensitivity=2, epsilon=epsilon)
-    bands = Bands(
-        _noisy(cells, mechanism, [size] * STUDIES if known else None), mechanism
-    )
+    table = _noisy(cells, mechanism, [size] * STUDIES if known else None)
     own = LifeTable.of(cells[:, :-1], 0.0, None)
-    low, high = bands.of_population(0.95)
-    return (
-        _held(bands.of_table(0.95), own.unbiased),
-        _held((low, high), np.asarray(np.cumprod(1 - hazards), np.float64)),
-        float((high - low).mean()),
-    )
+    ends = Bands(table, mechanism).of_table(0.95)
+    found = {"coverage of these people": _held(ends, own.unbiased)}
+    for when in (WITHIN, EVENLY):
+        ends = Bands(table, mechanism, when).of_population(0.95)
+        found[f"coverage of the population, {when}"] = _held(ends, arm.truth())
+        width = float((ends[1] - ends[0]).mean())
+        found[f"mean width, 4 bins, public size, {when}"] = width
+    return found
 
 
 def _held(ends: tuple[Reals, Reals], truth: Reals) -> float:
@@ -200,38 +212,31 @@ def _noisy(
 def false_positives() -> Iterator[Row]:
     rng = np.random.default_rng(67)
     for (name, setting), size, epsilon in product(SETTINGS.items(), SIZES, COSTS):
-        ours, naive = [], []
         for bins, known in ((4, True), (12, False)):
-            hazards = [hazards_of(setting[0], bins)] * 2
-            both = _pvalues(rng, hazards, setting[1:], size, epsilon, known)
-            ours.append(_share_below(both[0]))
-            naive.append(_share_below(both[1]))
-        case = f"{name}, {size} people an arm, ε = {epsilon:g}"
-        yield Row(case, OURS, "false positives", max(ours))
-        yield Row(case, NAIVE, "false positives", max(naive))
+            arms = [Arm(setting[0], lost, bins) for lost in setting[1:]]
+            found = _pvalues(rng, arms, size, epsilon, known)
+            case = f"{name}, {size} people an arm, ε = {epsilon:g}, {bins} bins"
+            for system, values in found.items():
+                yield Row(case, system, "false positives", _share_below(values))
 
 
 def _pvalues(
     rng: np.random.Generator,
-    hazards: Sequence[Reals],
-    lost: Sequence[float],
+    arms: Sequence[Arm],
     size: int,
     epsilon: float,
     known: bool,
-) -> tuple[Reals, Reals]:
+) -> dict[str, Reals]:
     """The p-values of many studies: ours, and those of the usual table."""
     mechanism = Laplace(sensitivity=2, epsilon=epsilon)
-    arms = [
-        people(rng, size, one, share, STUDIES)
-        for one, share in zip(hazards, lost, strict=True)
-    ]
-    found, plain = [], []
-    for two in zip(*arms, strict=True):
+    both = [arm.cells(rng, size, STUDIES) for arm in arms]
+    found: dict[str, list[float]] = {OURS: [], OURS_EVENLY: [], NAIVE: []}
+    for two in zip(*both, strict=True):
         table = _noisy(np.array(two), mechanism, [size, size] if known else None)
-        scores = Scores(table)
-        found.append(pvalue(scores, mechanism)[1])
-        plain.append(_usual(scores))
-    return np.array(found), np.array(plain)
+        found[OURS].append(pvalue(table, mechanism)[1])
+        found[OURS_EVENLY].append(pvalue(table, mechanism, EVENLY)[1])
+        found[NAIVE].append(_usual(Scores.of(table)))
+    return {system: np.array(values) for system, values in found.items()}
 
 
 def _usual(scores: Scores) -> float:
@@ -249,7 +254,7 @@ def _share_below(probabilities: Reals) -> float:
 
 EFFECTS = tuple(product((0.5, 0.67), (50, 100, 200), (1.0, 3.0)))
 ALIVE, POWER_BINS = 0.3, 6
-PARTS = (3, 5, 8, 12, 16, 20)
+PARTS = (3, 5, 10, 20)
 SMALLEST = 10
 """Smaller parts have too few people for the usual table of a log-rank test."""
 LEVELS = (0.05, 0.15, 0.3)
@@ -257,42 +262,38 @@ LEVELS = (0.05, 0.15, 0.3)
 
 def powers() -> Iterator[Row]:
     rng = np.random.default_rng(71)
-    for ratio, size, epsilon in EFFECTS:
+    for (ratio, size, epsilon), lost in (
+        *((one, 0.0) for one in EFFECTS),
+        *(((0.5, size, 1.0), 0.3) for size in (100, 200)),
+    ):
         case = (
             f"hazard ratio {ratio:g}, {size} people an arm, {ALIVE:g} survive, "
-            f"{POWER_BINS} bins, ε = {epsilon:g}, replace"
+            f"{lost:g} lost, {POWER_BINS} bins, ε = {epsilon:g}, replace"
         )
-        hazards = [hazards_of(ALIVE, POWER_BINS), hazards_of(ALIVE**ratio, POWER_BINS)]
-        found, _ = _pvalues(rng, hazards, (0.0, 0.0), size, epsilon, True)
-        planned = trials.power(
-            "logrank",
-            hazard_ratio=ratio,
-            n=size,
-            survival=ALIVE,
-            bins=POWER_BINS,
-            epsilon=epsilon,
-        )
-        yield Row(case, OURS, "power", _share_below(found))
-        yield Row(case, OURS, "planned power", planned)
-        yield Row(case, "without privacy", "power", _public_power(rng, hazards, size))
-        yield Row(case, SPLIT, "power", _split_power(rng, hazards, size, epsilon))
-
-
-def _public_power(
-    rng: np.random.Generator, hazards: Sequence[Reals], size: int
-) -> float:
-    return _share_below(
-        _ordinary(*(people(rng, size, one, 0.0, STUDIES) for one in hazards))
-    )
+        arms = [Arm(one, lost, POWER_BINS) for one in (ALIVE, ALIVE**ratio)]
+        found = _pvalues(rng, arms, size, epsilon, True)
+        for system, when in ((OURS, WITHIN), (OURS_EVENLY, EVENLY)):
+            planned = trials.power(
+                "logrank",
+                hazard_ratio=ratio,
+                n=size,
+                survival=ALIVE,
+                bins=POWER_BINS,
+                censored=lost,
+                censoring=when,
+                epsilon=epsilon,
+            )
+            yield Row(case, system, "power", _share_below(found[system]))
+            yield Row(case, system, "planned power", planned)
+        public = _ordinary(*(arm.cells(rng, size, STUDIES) for arm in arms))
+        yield Row(case, "without privacy", "power", _share_below(public))
+        yield Row(case, SPLIT, "power", _split_power(rng, arms, size, epsilon))
 
 
 def _ordinary(first: Integers, second: Integers) -> Reals:
     """p-values of ordinary log-rank tests of many studies at once."""
-    bins = first.shape[1] // 2
-    at_risk = [
-        np.cumsum((one[:, :bins] + one[:, bins:-1])[:, ::-1], axis=1)[:, ::-1]
-        for one in (first, second)
-    ]
+    bins = first.shape[1] // 2 - 1
+    at_risk = [LifeTable.of(one[:, :-1], 0.0, None).at_risk for one in (first, second)]
     deaths = first[:, :bins] + second[:, :bins]
     pooled = np.maximum(at_risk[0] + at_risk[1], 1)
     share = at_risk[0] / pooled
@@ -305,11 +306,11 @@ def _ordinary(first: Integers, second: Integers) -> Reals:
 
 
 def _split_power(
-    rng: np.random.Generator, hazards: Sequence[Reals], size: int, epsilon: float
+    rng: np.random.Generator, arms: Sequence[Arm], size: int, epsilon: float
 ) -> float:
     """The best of several numbers of parts and levels."""
     return max(
-        _test_of_tests(rng, hazards, size // parts, parts, level, epsilon)
+        _test_of_tests(rng, arms, size // parts, parts, level, epsilon)
         for parts, level in product(PARTS, LEVELS)
         if size // parts >= SMALLEST
     )
@@ -317,7 +318,7 @@ def _split_power(
 
 def _test_of_tests(
     rng: np.random.Generator,
-    hazards: Sequence[Reals],
+    arms: Sequence[Arm],
     size: int,
     parts: int,
     level: float,
@@ -326,8 +327,8 @@ def _test_of_tests(
     """Parts whose own test rejects are counted with noise, and that count is tested:
     one person is in one part, so it moves by 1.
     """
-    arms = [people(rng, size, one, 0.0, STUDIES * parts) for one in hazards]
-    rejected = (_ordinary(*arms) <= level).reshape(STUDIES, parts).sum(axis=1)
+    both = [arm.cells(rng, size, STUDIES * parts) for arm in arms]
+    rejected = (_ordinary(*both) <= level).reshape(STUDIES, parts).sum(axis=1)
     law = Law.of(Laplace(sensitivity=1, epsilon=epsilon))
     counts = rejected + law.draw(STUDIES)
     values, chances = np.arange(parts + 1), _binomial(parts, level)
@@ -354,16 +355,18 @@ def goals(rows: Iterable[Row]) -> Iterator[Goal]:
     rossi = "rossi, 13 bins, 432 people, ε = 1"
     error = _only(found, case=f"{rossi}, add/remove", metric="sup error")
     yield at_most(f"mean sup error of the curve: {rossi}, add/remove", 0.012, error)
-    for about in ("these people", "the population"):
+    for about in (
+        "these people",
+        *(f"the population, {one}" for one in (WITHIN, EVENLY)),
+    ):
         values = _all(found, system=OURS, metric=f"coverage of {about}")
-        yield at_least(
-            f"coverage of {about}, worst bin of all settings", 0.935, min(values)
-        )
+        name = f"coverage of {about}, worst bin of all settings"
+        yield at_least(name, 0.935, min(values))
     most = LEVEL + 3 * (LEVEL * (1 - LEVEL) / STUDIES) ** 0.5
-    values = _all(found, system=OURS, metric="false positives")
-    yield at_most(
-        "false positives of the log-rank test, worst setting", most, max(values)
-    )
+    for system in (OURS, OURS_EVENLY):
+        values = _all(found, system=system, metric="false positives")
+        name = f"false positives of the log-rank test, worst setting, {system}"
+        yield at_most(name, most, max(values))
     ours = {
         row.case: row.value
         for row in found

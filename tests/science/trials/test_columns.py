@@ -151,6 +151,14 @@ def test_what_only_pretends_to_be_a_text_is_missing():
     np.testing.assert_array_equal(numbers([Mock(spec=str), 3]), [np.nan, 3])
 
 
+def test_a_long_text_takes_no_longer_than_reading_it():
+    long = "1" * 1_000_000  # a day, if each digit was looked at for each other
+    odd = [long + "x", "0" * 1_000_000 + "x", long + ".", "1e" + long]
+    found = numbers([*odd, 3])
+    np.testing.assert_array_equal(found, [np.nan, np.nan, np.inf, np.inf, 3])
+    assert labels("arms", [*odd, 3], (3,)).read(PAID).tolist() == [-1, -1, -1, -1, 0]
+
+
 def test_short_floats_are_the_numbers_that_are_written():
     held = np.array([0.1, 2.5], np.float32)
     assert numbers(held).tolist() == [0.1, 2.5]

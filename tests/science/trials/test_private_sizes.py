@@ -4,6 +4,7 @@ holds.
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations_with_replacement as bags
 from itertools import product
 
@@ -21,13 +22,14 @@ from dither.science.trials.private_sizes import (
     TOGETHER,
     UNKNOWN,
     ArmSizes,
+    OneSize,
     SizesPlan,
     UnsurePairs,
     margin,
     margin_of_two,
 )
-from dither.science.trials.rank_nulls import wins_null
-from dither.science.trials.ranks import capped, known
+from dither.science.trials.rank_nulls import signed_null, wins_null
+from dither.science.trials.ranks import capped, capped_signs, known
 from tests.science.trials.laws import exact_counts, laws, worst
 
 NAN = float("nan")
@@ -68,18 +70,63 @@ def test_every_neighbour(caps: tuple[int, int], relation: str) -> None:
             farthest[1] = max(farthest[1], abs(one[2] - other[2]))
     assert farthest == [plan.moved, plan.moved * max(caps)]
     assert plan.sizing.sensitivity == plan.moved
-    assert plan.noise(caps).sensitivity == plan.moved * max(caps)
+    assert plan.noise(*caps).sensitivity == plan.moved * max(caps)
+
+
+@pytest.mark.parametrize("cap", [1, 2, 3])
+@pytest.mark.parametrize("relation", ["add/remove", "replace"])
+def test_every_neighbour_of_differences(cap: int, relation: str) -> None:
+    """Up to five people, some of whom have no difference: the claims are met, and by no
+    more.
+    """
+    plan = SizesPlan.of(question(relation, epsilon=1.0), arms=1)
+    people = (NAN, -2.0, -1.0, 0.0, 1.0, 2.0)
+
+    def noised(differences: tuple[float, ...]) -> tuple[int, int]:
+        found = known(np.array(differences))
+        return found.size, capped_signs(found, cap)
+
+    farthest = [0, 0]
+    for others in (bag for size in range(5) for bag in bags(people, size)):
+        with_one = [noised((*others, person)) for person in people]
+        pairs = list(product(with_one, with_one))
+        if relation == "add/remove":
+            pairs = [(noised(others), one) for one in with_one]
+        for one, other in pairs:
+            for at in (0, 1):
+                farthest[at] = max(farthest[at], abs(one[at] - other[at]))
+    assert farthest == [plan.sizing.sensitivity, plan.noise(cap).sensitivity]
+    assert farthest == [1, plan.moved * cap]
+
+
+@pytest.mark.parametrize("cap", [1, 2, 3])
+def test_differences_that_are_too_many_spread_less(cap: int) -> None:
+    for people in range(1, 7):
+        null = signed_null(people)
+        signs = product((-1.0, 1.0), repeat=people)
+        ranks = np.arange(1.0, people + 1)
+        seen = Counter(capped_signs(ranks * np.array(one), cap) for one in signs)
+        assert all(worst(null, seen, law) <= 1 + 1e-9 for law in laws(null))
+
+
+def test_what_one_size_bounds() -> None:
+    size = OneSize(60, LAW)
+    assert size.below(0.01) < 60 < size.cap
+    assert size.hidden(0.05) == 0
+    assert size.hidden(1e-4) > 0
+    assert size.null.sd == signed_null(60 + margin(LAW, UNKNOWN)).sd
+    assert OneSize(-60, LAW).cap == 1
 
 
 @pytest.mark.parametrize("relation", ["add/remove", "replace"])
 def test_parts_cost_no_more_than_the_whole(relation: str) -> None:
     asked = question(relation, epsilon=1.0)
     plan = SizesPlan.of(asked)
-    parts = plan.sizing.guarantee, plan.noise((5, 5)).guarantee
+    parts = plan.sizing.guarantee, plan.noise(5).guarantee
     assert sum(one.epsilon for one in parts if isinstance(one, PureDP)) <= 1
     asked = question(relation, rho=0.5)
     plan = SizesPlan.of(asked)
-    spent = [plan.sizing.guarantee, plan.noise((5, 5)).guarantee]
+    spent = [plan.sizing.guarantee, plan.noise(5).guarantee]
     assert sum(one.mu**2 / 2 for one in spent if isinstance(one, GaussianDP)) <= 0.5
     assert isinstance(plan.sizing, Gaussian)
     exact = 1 if relation == "add/remove" else 2

@@ -17,6 +17,7 @@ from tests.science.trials.laws import quiet
 
 NAN = float("nan")
 REPLACE = Unit("patient", "replace")  # type: ignore[arg-type]
+COMES = Unit("patient")
 
 
 def pairs(seed: int = 1, size: int = 40) -> Any:
@@ -54,6 +55,26 @@ def test_missing_differences_count_as_zeros(monkeypatch: pytest.MonkeyPatch) -> 
     assert trials.wilcoxon(x, y, size=3, epsilon=1.0).statistic == 3
 
 
+@pytest.mark.parametrize("unit", [REPLACE, COMES])
+def test_without_a_size(monkeypatch: pytest.MonkeyPatch, unit: Unit) -> None:
+    quiet(monkeypatch)
+    d = np.append(pairs()[0], [NAN, NAN])
+    budget = Budget(epsilon=3.0, unit=unit)
+    found = trials.wilcoxon(d, epsilon=1.0, budget=budget)
+    public = trials.wilcoxon(d[:40], size=40, epsilon=1.0)
+    assert found.statistic == public.statistic
+    assert found.above == pytest.approx(public.above)
+    assert found.size == 40
+    low, high = found.interval(0.999)
+    assert low < found.statistic < high
+    low, high = found.confidence_interval()
+    assert low < public.confidence_interval().low < found.above < high
+    assert found.pvalue >= public.pvalue / 2
+    assert budget.charges == 1
+    assert budget.spent == pytest.approx(1 / 3)
+    assert "about 40 differences, by a noisy count" in str(found)
+
+
 def test_alternatives(monkeypatch: pytest.MonkeyPatch) -> None:
     quiet(monkeypatch)
     d = pairs()[0] + 1
@@ -69,8 +90,8 @@ def test_alternatives(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "d", [[], [NAN], [0.0] * 9, [1.0] * 500, [np.inf, -np.inf], ["?", 10**400, None]]
 )
-@pytest.mark.parametrize("size", [1, 2, 9])
-def test_odd_data_is_answered_as_any_other(d: Any, size: int) -> None:
+@pytest.mark.parametrize("size", [1, 2, 9, None])
+def test_odd_data_is_answered_as_any_other(d: Any, size: Any) -> None:
     found = trials.wilcoxon(d, size=size, epsilon=0.1)
     assert 0 < found.pvalue <= 1
     low, high = found.confidence_interval()
@@ -88,6 +109,8 @@ def test_odd_data_is_answered_as_any_other(d: Any, size: int) -> None:
         ({"epsilon": -1}, "epsilon"),
         ({"x": "pain"}, "x"),
         ({"provenance": 3}, "provenance"),
+        ({"size": None, "provenance": "the protocol"}, "provenance"),
+        ({"size": None, "epsilon": 1e-9}, "epsilon"),
     ],
 )
 def test_bad_questions_cost_nothing(words: Any, named: str) -> None:
@@ -100,7 +123,7 @@ def test_bad_questions_cost_nothing(words: Any, named: str) -> None:
 
 
 def test_people_who_come_and_go_have_no_public_number() -> None:
-    with pytest.raises(UnitMismatch, match="replace"):
+    with pytest.raises(UnitMismatch, match="leave size out"):
         trials.wilcoxon([1.0], size=1, epsilon=1.0, budget=Budget(epsilon=1.0))
 
 
@@ -122,15 +145,21 @@ def test_pairs_of_a_person_with_themselves_are_allowed_for() -> None:
             assert 1 - sums._of_two(1 - share) >= (1 + two) / 2 - 1e-12
 
 
-def test_power_is_what_simulations_find() -> None:
-    """1,200 trials: off by 5.5 standard errors once in 3e7 runs."""
+@pytest.mark.parametrize("size", [60, None])
+def test_power_is_what_simulations_find(size: Any) -> None:
+    """500 trials: off by 5.5 standard errors once in 3e7 runs."""
     source = np.random.default_rng(8)  # allowed: test inputs, not noise
     found = [
-        trials.wilcoxon(d, size=60, epsilon=1.0).pvalue <= 0.05
-        for d in source.normal(0.4, 1, (1200, 60))
+        trials.wilcoxon(d, size=size, epsilon=1.0).pvalue <= 0.05
+        for d in source.normal(0.4, 1, (500, 60))
     ]
-    planned = trials.power("wilcoxon", effect=0.4, n=60, epsilon=1.0)
-    assert np.mean(found) == pytest.approx(planned, abs=0.015 + 5.5 * 0.0145)
+    planned = trials.power(
+        "wilcoxon", effect=0.4, n=60, epsilon=1.0, private_sizes=size is None
+    )
+    assert np.mean(found) == pytest.approx(planned, abs=0.02 + 5.5 * 0.0224)
+
+
+def test_power_that_is_planned() -> None:
     assert trials.power("wilcoxon", effect=0, n=60, rho=0.5) == pytest.approx(
         0.05, abs=0.002
     )

@@ -133,7 +133,8 @@ def test_intervals_hold_the_true_counts() -> None:
         (("a",), (1, 0), "two or more"),
         (("a", "a"), (1, 0), "twice"),
         ("ab", (1, 0), "list of labels"),
-        (range(60), range(60), "more than 2,500 cells"),
+        (range(60), range(2), "20 or fewer"),
+        (range(2), range(60), "20 or fewer"),
         (("a", None), (1, 0), "list of labels"),
     ],
 )

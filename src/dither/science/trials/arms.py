@@ -117,6 +117,9 @@ class Arm(ABC):
         yes, no = (max(0, one) for one in self.parts)
         return yes / (yes + no) if yes + no else 0.0
 
+    slack = 0.0
+    """How much longer tails are made than they are."""
+
     @abstractmethod
     def sizes(self) -> Iterator[int]:
         """The sizes that the arm may have."""
@@ -168,13 +171,18 @@ class Private(Arm):
     no: int
     noise: Law
 
+    slack = 1.0
+    """One person: the least and the largest size then cover all between, whose counts
+    lie at other places (docs/proofs/trials.md).
+    """
+
     @property
     def parts(self) -> tuple[int, int]:
         return self.yes, self.no
 
     def sizes(self) -> Iterator[int]:
-        """A smallest and a largest one: all but `LEFT_OUT` lie between them, and a
-        p-value is the worst at one of the two.
+        """A smallest and a largest one: all but `LEFT_OUT` lie between them. With tails
+        longer by `slack`, no size between has a larger p-value than both.
         """
         about, width = self.yes + self.no, self._width
         ends = {max(1, round(about + side * width)) for side in (-1, 1)}

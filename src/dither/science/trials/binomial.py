@@ -85,7 +85,7 @@ def binomtest(
     words = "who is a success" if people is None else f"{people:,} people"
     notes = (note(words, provenance), MISSING, *([PRIVATE] if people is None else []))
     with question.paying(mechanism.guarantee) as paid:
-        counts = _counts(column, people, paid)
+        counts = counted(column, people, paid)
         noisy = [int(one) for one in mechanism.release(counts)]
     evidence, spread = _evidence(noisy, people, mechanism)
     among = sum(noisy) if people is None else people
@@ -112,7 +112,7 @@ def _people(question: Question, n: Any) -> int | None:
     return None
 
 
-def _counts(column: Any, people: int | None, paid: Paid) -> Any:
+def counted(column: Any, people: int | None, paid: Paid) -> Any:
     """The counts that get noise: successes, and failures too where n is private."""
     yes = 1.0 - column.read(paid)
     if people is None:

@@ -33,6 +33,7 @@ __all__ = ["ChiSquare", "chi2_contingency", "chisquare"]
 
 NOWHERE = "people without a declared label on each side are in no cell"
 LAST = "a missing outcome, or one that is not declared, counts in the last column"
+MOST_LEVELS = 500
 BOTH = 'pass levels=(("drug", "placebo"), ("better", "same", "worse"))'
 
 
@@ -121,8 +122,8 @@ def chisquare(
     √2 in L2; one who comes or goes moves one by 1.
     Assumes: one record for each person; the expected shares are public.
     """
-    if len(names("levels", levels)) < 2:
-        raise ArgumentError("levels", "must be two or more")
+    if not 2 <= len(names("levels", levels)) <= MOST_LEVELS:
+        raise ArgumentError("levels", f"must be 2 to {MOST_LEVELS:,} labels")
     design = Design(("all",), tuple(levels))
     shares = _shares(expected, len(design.columns))
     column = labels("labelled", labelled, levels)

@@ -39,7 +39,7 @@ __all__ = [
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 TRUTHS = {"true": True, "false": False}
 INFINITE = ("inf", "infinity")
 MOST_LEVELS = 1 << 16

@@ -73,7 +73,11 @@ class Compared:
     ) -> float:
         """The worst over sizes of the chance of what was seen, or more of it."""
         first, second = self.arms
-        moved = first.moved(p[0]), second.moved(p[1])
+        side = 1 if up else -1
+        moved = (
+            first.moved(p[0]) - side * first.slack,
+            second.moved(p[1]) + side * second.slack,
+        )
         left = [(size, first.law(p[0], size)) for size in first.sizes()]
         right = [(size, second.law(p[1], size)) for size in second.sizes()]
         found = 0.0

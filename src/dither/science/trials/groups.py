@@ -16,6 +16,7 @@ __all__ = ["best", "critical", "power_of_blocks"]
 LEVELS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 FEWEST = 10
 """A block should have so many people."""
+MOST = 2_000
 POWER, ALPHA = 0.8, 0.05
 
 
@@ -34,7 +35,7 @@ def best(
 
 def _groups(law: Law, people: int | None) -> int:
     noise = math.sqrt(law.variance / 2)  # the scale, for Laplace noise
-    count = max(1, round(11 * math.pow(noise, 1.28)))
+    count = min(max(1, round(11 * math.pow(noise, 1.28))), MOST)
     return count if people is None else min(count, max(1, people // FEWEST))
 
 

@@ -137,9 +137,11 @@ def reachable(scores: Scores) -> tuple[Reals, Reals]:
     """
     arms = range(len(scores.values))
     own = np.eye(len(scores.values))
-    low = [_moved(scores, 1 - own[arm])[arm] for arm in arms]
-    high = [_moved(scores, own[arm])[arm] for arm in arms]
-    return np.array(low), np.array(high)
+    early = np.array([_moved(scores, own[arm])[arm] for arm in arms])
+    late = np.array([_moved(scores, 1 - own[arm])[arm] for arm in arms])
+    # noise may make deaths negative, and then turn the order around
+    found = np.stack([early, late, scores.values])
+    return found.min(axis=0), found.max(axis=0)
 
 
 def _moved(scores: Scores, before: Reals) -> Reals:

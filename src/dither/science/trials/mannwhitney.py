@@ -8,7 +8,6 @@ from typing import Any, Unpack
 
 from dither.by_name import by_name
 from dither.errors import ArgumentError
-from dither.mechanisms import Additive
 from dither.question import Asking, Question
 from dither.release import Around
 from dither.science.declared import note
@@ -18,7 +17,7 @@ from dither.science.trials.columns import Given, given
 from dither.science.trials.null import Law, special
 from dither.science.trials.private_sizes import (
     UNKNOWN,
-    ArmSizes,
+    Held,
     SizesPlan,
     UnsurePairs,
 )
@@ -136,7 +135,7 @@ def _of_private_sizes(
     with question.paying() as paid:
         x, y = (known(column.read(paid)) for column in columns)
         sizes = plan.sizes(x.size, y.size)
-        mechanism = plan.noise(sizes.caps)
+        mechanism = plan.noise(*sizes.caps)
         noisy = mechanism.release(capped(x, y, sizes.caps))
     law = Law.of(mechanism)
     chance = sizes.null.pvalue(law, noisy, side) + UNKNOWN
@@ -145,7 +144,7 @@ def _of_private_sizes(
         f"{WHAT} less its mean",
         noisy / 2,
         (paid.source,),
-        HeldWins(noisy, mechanism, sizes),
+        Held(noisy, mechanism, sizes, 0.5),
         notes=(f"arms of about {first:,} and {second:,} outcomes, by noisy counts",),
         pvalue=min(1.0, chance),
         alternative=side,
@@ -154,21 +153,6 @@ def _of_private_sizes(
         sizes=sizes.likely,
         superiority=_share(0.5 + noisy / (2 * first * second)),
     )
-
-
-@dataclass(frozen=True)
-class HeldWins:
-    """Where half the wins of these people lie, if arms were held at noisy caps."""
-
-    noisy: int
-    mechanism: Additive
-    sizes: ArmSizes
-
-    def ends(self, confidence: float) -> tuple[float, float]:
-        missed = (1 - confidence) / 2
-        noise = self.mechanism.error(1 - missed, integer=True)
-        width = noise + self.sizes.hidden(missed)
-        return (self.noisy - width) / 2, (self.noisy + width) / 2
 
 
 def _share(value: float) -> float:

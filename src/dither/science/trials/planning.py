@@ -66,7 +66,7 @@ def sample_size(test: str, *, power: float = 0.8, **public: Any) -> int:
 
 
 def _planner(test: Any) -> Callable[..., float]:
-    module, name = PLANNERS[chosen("test", test, tuple(PLANNERS))]
+    module, name = PLANNERS[chosen("test", test, sorted(PLANNERS))]
     found: Callable[..., float] = getattr(import_module(module), name)
 
     def planned(**public: Any) -> float:

@@ -1,4 +1,6 @@
-"""Two arms whose sizes are private: noisy sizes, and what they bound."""
+"""People whose number is private, in two arms or in one: noisy sizes, and what they
+bound.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ from dither.mechanisms import Additive
 from dither.question import Question
 from dither.science.trials.checks import MOST_PEOPLE
 from dither.science.trials.null import Law
-from dither.science.trials.rank_nulls import RankNull, least, wins_null
+from dither.science.trials.rank_nulls import RankNull, least, signed_null, wins_null
 from dither.science.trials.superiority import Pairs
 
-__all__ = ["UNKNOWN", "ArmSizes", "SizesPlan", "UnsurePairs"]
+__all__ = ["UNKNOWN", "ArmSizes", "Held", "OneSize", "SizesPlan", "UnsurePairs"]
 
 SHARE = 0.4
 """Of the cost, for the sizes: what a test has most power with, from 50 people in each
@@ -37,9 +39,9 @@ FINE, FAR = 32, 45
 
 @dataclass(frozen=True)
 class SizesPlan:
-    """How two private sizes and the comparison of the arms share a cost. `moved` is how
-    many outcomes come or go with one unit: replacing a person takes one out and puts
-    one in.
+    """How private sizes and the comparison of the arms share a cost. `moved` is how many
+    outcomes come or go with one unit: replacing a person takes one out and puts one in,
+    perhaps in the other of two arms.
     """
 
     sizing: Additive
@@ -47,12 +49,12 @@ class SizesPlan:
     moved: int
 
     @classmethod
-    def of(cls, question: Question) -> SizesPlan:
+    def of(cls, question: Question, arms: int = 2) -> SizesPlan:
         sizing, comparing = question.parts(SHARE, 1 - SHARE)
-        moved = 2 if question.replacing else 1
-        counts = sizing.additive(moved, ROOT if question.replacing else 1)
-        plan = cls(counts, comparing, moved)
-        plan.noise((MOST_PEOPLE, MOST_PEOPLE))  # a cost too small is refused now
+        both = question.replacing and arms == 2
+        counts = sizing.additive(2, ROOT) if both else sizing.additive(1)
+        plan = cls(counts, comparing, 2 if question.replacing else 1)
+        plan.noise(MOST_PEOPLE)  # a cost too small is refused now
         return plan
 
     def sizes(self, first: int, second: int) -> ArmSizes:
@@ -60,8 +62,12 @@ class SizesPlan:
         noisy = self.sizing.release(np.array([first, second], np.int64))
         return ArmSizes((int(noisy[0]), int(noisy[1])), Law.of(self.sizing))
 
-    def noise(self, caps: tuple[int, int]) -> Additive:
-        """The noise for wins among arms that are held at their caps."""
+    def size(self, count: int) -> OneSize:
+        """The noisy size of one arm."""
+        return OneSize(self.sizing.release(count), Law.of(self.sizing))
+
+    def noise(self, *caps: int) -> Additive:
+        """The noise for comparisons in arms that are held at their caps."""
         return self.comparing.additive(self.moved * max(caps))
 
 
@@ -113,6 +119,39 @@ class ArmSizes:
         return over[0] * most[1] + over[1] * most[0]
 
 
+@dataclass(frozen=True)
+class OneSize:
+    """The noisy size of one arm."""
+
+    noisy: int
+    law: Law
+
+    @property
+    def cap(self) -> int:
+        """What the size rarely exceeds; the comparison is held at it."""
+        return self.above(CAP)
+
+    def above(self, missed: float) -> int:
+        """What the size exceeds with probability `missed` at most."""
+        return _held(self.noisy + margin(self.law, missed))
+
+    def below(self, missed: float) -> int:
+        """What the size falls below with probability `missed` at most."""
+        return self.noisy - margin(self.law, missed)
+
+    @property
+    def null(self) -> RankNull:
+        """The law of signed ranks for as many people as there may be."""
+        return signed_null(self.above(UNKNOWN))
+
+    def hidden(self, missed: float) -> int:
+        """How far holding the arm at its cap can have moved the sum of signs, but for a
+        probability.
+        """
+        most = self.above(missed)
+        return max(0, most - self.cap) * most
+
+
 def _held(size: int) -> int:
     return max(1, min(MOST_PEOPLE, size))
 
@@ -130,6 +169,22 @@ def margin_of_two(law: Law, missed: float) -> int:
     values = step * np.arange(-FAR * FINE, FAR * FINE + 1)
     chances = law.survival(values - step + 1) - law.survival(values + 1)
     return least(lambda m: law.with_pmf(values, chances, m + 1) <= missed)
+
+
+@dataclass(frozen=True)
+class Held:
+    """Where these people's own statistic lies, if arms were held at noisy caps."""
+
+    noisy: int
+    mechanism: Additive
+    sizes: ArmSizes | OneSize
+    step: float = 1.0
+
+    def ends(self, confidence: float) -> tuple[float, float]:
+        missed = (1 - confidence) / 2
+        noise = self.mechanism.error(1 - missed, integer=True)
+        width = noise + self.sizes.hidden(missed)
+        return self.step * (self.noisy - width), self.step * (self.noisy + width)
 
 
 @dataclass(frozen=True)

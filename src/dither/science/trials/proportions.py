@@ -121,14 +121,14 @@ class Open(Evidence):
     arm: Private
 
     def less(self, p: float) -> float:
-        found = self.arm.moved(p)
+        found = np.asarray(self.arm.moved(p) + self.arm.slack)
         laws = (self.arm.law(p, size) for size in self.arm.sizes())
-        return LEFT_OUT + max(float(law.below(np.asarray(found))) for law in laws)
+        return LEFT_OUT + max(float(law.below(found)) for law in laws)
 
     def greater(self, p: float) -> float:
-        found = self.arm.moved(p)
+        found = np.asarray(self.arm.moved(p) - self.arm.slack)
         laws = (self.arm.law(p, size) for size in self.arm.sizes())
-        return LEFT_OUT + max(float(law.above(np.asarray(found))) for law in laws)
+        return LEFT_OUT + max(float(law.above(found)) for law in laws)
 
     def two_sided(self, p: float) -> float:
         return 2 * min(self.less(p), self.greater(p)) - LEFT_OUT

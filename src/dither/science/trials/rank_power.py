@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,13 @@ from dither.science.trials import checks
 from dither.science.trials.columns import Reals
 from dither.science.trials.kruskal_wallis import Arms, lengths
 from dither.science.trials.null import Law, public_draws, special
-from dither.science.trials.private_sizes import UNKNOWN, ArmSizes, SizesPlan, margin
+from dither.science.trials.private_sizes import (
+    UNKNOWN,
+    ArmSizes,
+    OneSize,
+    SizesPlan,
+    margin,
+)
 from dither.science.trials.rank_nulls import RankNull, signed_null, wins_null
 
 __all__ = ["kruskal", "mannwhitneyu", "wilcoxon"]
@@ -51,6 +57,15 @@ class Wanted:
         sides = {checks.GREATER: above, checks.LESS: below}
         return min(1.0, sides.get(self.alternative, above + below))
 
+    def less(
+        self, unknown: float, null: RankNull, law: Law, mean: float, sd: float
+    ) -> float:
+        """The same if p-values are larger by what is unknown. A normal law will do."""
+        if self.alpha <= unknown:
+            return 0.0
+        rest = Wanted(self.alpha - unknown, self.alternative)
+        return rest.power(RankNull(null.sensitivity, null.sd), law, mean, sd)
+
 
 def mannwhitneyu(
     *,
@@ -71,8 +86,7 @@ def mannwhitneyu(
     first, second = _sizes(n, sizes)
     wanted = Wanted.of(alpha, alternative)
     mean, sd = shifted_wins(_effect(effect), first, second)
-    unit = Unit("person", checks.chosen("relation", relation, RELATIONS))  # type: ignore[arg-type]
-    question = Question("power", Cost(epsilon=epsilon, rho=rho), unit)
+    question = _question(epsilon, rho, relation)
     if private_sizes or not question.replacing:
         found = _unsure(question, (first, second), wanted, mean, sd)
         return float(np.mean(found))
@@ -86,17 +100,24 @@ def _unsure(
     """The power for each pair of noisy sizes, all equally likely."""
     plan = SizesPlan.of(question)
     law = Law.of(plan.sizing)
-    noise = [margin(law, (2 * part + 1) / (2 * PARTS)) for part in range(PARTS)]
-    least = Wanted(wanted.alpha - UNKNOWN, wanted.alternative)
-    if least.alpha <= 0:
-        return [0.0]
-    found = []
-    for one in noise:
-        for other in noise:
-            seen = ArmSizes((sizes[0] + one, sizes[1] + other), law)
-            null = RankNull(seen.null.sensitivity, seen.null.sd)
-            found.append(least.power(null, Law.of(plan.noise(seen.caps)), mean, sd))
-    return found
+    seen = [
+        ArmSizes((sizes[0] + one, sizes[1] + other), law)
+        for one, other in product(_parts(law), repeat=2)
+    ]
+    return [
+        wanted.less(UNKNOWN, one.null, Law.of(plan.noise(*one.caps)), mean, sd)
+        for one in seen
+    ]
+
+
+def _parts(law: Law) -> list[int]:
+    """Noise in equally likely parts, each by its middle."""
+    return [margin(law, (2 * part + 1) / (2 * PARTS)) for part in range(PARTS)]
+
+
+def _question(epsilon: float | None, rho: float | None, relation: Any) -> Question:
+    unit = Unit("person", checks.chosen("relation", relation, RELATIONS))  # type: ignore[arg-type]
+    return Question("power", Cost(epsilon=epsilon, rho=rho), unit)
 
 
 def shifted_wins(effect: float, first: int, second: int) -> tuple[float, float]:
@@ -121,16 +142,33 @@ def wilcoxon(
     alternative: str = checks.TWO_SIDED,
     epsilon: float | None = None,
     rho: float | None = None,
+    private_sizes: bool = False,
+    relation: str = RELATIONS[0],
 ) -> float:
     """The power against normal differences whose mean lies `effect` standard deviations
-    from 0, with n people.
+    from 0, with n people. If people come and go, their number is private.
     """
     size = checks.size(n, "n")
-    null = signed_null(size)
-    question = Question("power", Cost(epsilon=epsilon, rho=rho))
+    wanted = Wanted.of(alpha, alternative)
     mean, sd = shifted_signs(_effect(effect), size)
-    law = Law.of(question.additive(null.sensitivity))
-    return Wanted.of(alpha, alternative).power(null, law, mean, sd)
+    question = _question(epsilon, rho, relation)
+    if private_sizes or not question.replacing:
+        return float(np.mean(_unsure_size(question, size, wanted, mean, sd)))
+    null = signed_null(size)
+    return wanted.power(null, Law.of(question.additive(null.sensitivity)), mean, sd)
+
+
+def _unsure_size(
+    question: Question, size: int, wanted: Wanted, mean: float, sd: float
+) -> list[float]:
+    """The power for each noisy size, all equally likely."""
+    plan = SizesPlan.of(question, arms=1)
+    law = Law.of(plan.sizing)
+    seen = [OneSize(size + one, law) for one in _parts(law)]
+    return [
+        wanted.less(UNKNOWN, one.null, Law.of(plan.noise(one.cap)), mean, sd)
+        for one in seen
+    ]
 
 
 def shifted_signs(effect: float, size: int) -> tuple[float, float]:

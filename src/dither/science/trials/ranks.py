@@ -8,7 +8,7 @@ import numpy as np
 
 from dither.science.trials.columns import Reals
 
-__all__ = ["capped", "known", "signed", "wins"]
+__all__ = ["capped", "capped_signs", "known", "signed", "wins"]
 
 
 def wins(x: Reals, y: Reals) -> int:
@@ -47,6 +47,16 @@ def signed(differences: Reals, size: int | None = None) -> int:
     signs = np.sign(there).astype(np.int64)
     doubled = int(signs @ doubled_ranks(np.abs(there)))
     return doubled // 2 + missing * int(signs.sum())
+
+
+def capped_signs(differences: Reals, size: int) -> int:
+    """The same of differences that are not missing, if they are no more than `size`.
+    Else the mean, rounded down, of the most and the least that so many can have.
+
+    One difference that comes or goes moves it by `size` at most (docs/proofs/trials.md).
+    """
+    held = np.sort(known(differences))
+    return (signed(held[-size:]) + signed(held[:size])) // 2
 
 
 def doubled_ranks(values: Reals) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

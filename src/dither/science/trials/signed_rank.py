@@ -9,15 +9,17 @@ from typing import Any, Unpack
 import numpy as np
 
 from dither.by_name import by_name
-from dither.question import Asking, Paid
+from dither.errors import ArgumentError
+from dither.question import Asking, Paid, Question
 from dither.release import Around
 from dither.science.declared import note
 from dither.science.trials import checks
 from dither.science.trials.asking import need_replace, question_of
 from dither.science.trials.columns import Given, Reals, given, together
 from dither.science.trials.null import Law, special
+from dither.science.trials.private_sizes import UNKNOWN, Held, OneSize, SizesPlan
 from dither.science.trials.rank_nulls import signed_null
-from dither.science.trials.ranks import signed
+from dither.science.trials.ranks import capped_signs, known, signed
 from dither.science.trials.result import TrialRelease
 from dither.science.trials.sizes import at_most
 from dither.science.trials.superiority import Pairs
@@ -26,14 +28,15 @@ __all__ = ["Wilcoxon", "wilcoxon"]
 
 WHAT = "signed-rank sum"
 ESTIMAND = "probability that two differences have a sum above 0"
-WAY_OUT = 'run test_of_tests("wilcoxon", …), which needs no size'
+WAY_OUT = "leave size out: a part of the cost then bounds it privately"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Wilcoxon(TrialRelease):
     """A private signed-rank test. `statistic` is the sum of the ranks of positive
     differences less that of negative ones. `above` is the noisy share of pairs of
-    differences whose sum is positive, a sum of 0 counted half.
+    differences whose sum is positive, a sum of 0 counted half. If the size is private,
+    `size` is noisy.
     """
 
     size: int = 1
@@ -45,7 +48,7 @@ def wilcoxon(
     x: Any,
     y: Any = None,
     *,
-    size: int,
+    size: int | None = None,
     alternative: str = checks.TWO_SIDED,
     provenance: str | None = None,
     **cost: Unpack[Asking],
@@ -60,20 +63,32 @@ def wilcoxon(
     people. The p-value is about differences as likely above 0 as below by any amount;
     ties, zeros and missing ones only make it larger than it need be.
 
+    `size` is the public number of people, under accounts for people who are replaced.
+    Without it, a part of the cost bounds the number privately, and all of it is about
+    differences that are not missing.
+
     Guarantee: epsilon-differential privacy, or rho-zCDP, for one person who is
-    replaced.
+    replaced; without size also for one who comes or goes, as the account says.
     Why: W is the sum of sign(dᵢ + dⱼ) over all pairs i ≤ j, of which one person is in
     `size`: its sensitivity is 2·size (docs/proofs/trials.md).
-    Assumes: one record for each person; `size`, the number of people, is public.
+    Assumes: one record for each person; a declared size is public.
     """
     special()  # what computes p-values must be there before anything is charged
     columns = [given("x", x)] if y is None else [given("x", x), given("y", y)]
     together(*columns)
     side = checks.alternative(alternative)
     question = question_of(WHAT, cost, *columns)
+    if size is None:
+        return _of_private_size(question, columns, side, provenance)
     need_replace(question, "size", WAY_OUT)
     people = checks.size(size)
     declared = note(f"{people:,} people", provenance)
+    return _tested(question, columns, people, side, declared)
+
+
+def _tested(
+    question: Question, columns: list[Given], people: int, side: str, declared: str
+) -> Wilcoxon:
     null = signed_null(people)
     mechanism = question.additive(null.sensitivity)
     with question.paying(mechanism.guarantee) as paid:
@@ -92,8 +107,42 @@ def wilcoxon(
         population=PositiveSums(noisy, people, law),
         estimand=ESTIMAND,
         size=people,
-        above=min(1.0, max(0.0, (1 + noisy / most) / 2)),
+        above=_above(noisy, people),
     )
+
+
+def _of_private_size(
+    question: Question, columns: list[Given], side: str, provenance: str | None
+) -> Wilcoxon:
+    if provenance is not None:
+        raise ArgumentError(
+            "provenance", "says where a declared size comes from; none is declared"
+        )
+    plan = SizesPlan.of(question, arms=1)
+    with question.paying() as paid:
+        found = known(_differences(columns, paid))
+        size = plan.size(found.size)
+        mechanism = plan.noise(size.cap)
+        noisy = mechanism.release(capped_signs(found, size.cap))
+    law = Law.of(mechanism)
+    people = max(1, size.noisy)
+    return Wilcoxon(
+        WHAT,
+        noisy,
+        (paid.source,),
+        Held(noisy, mechanism, size),
+        notes=(f"about {people:,} differences, by a noisy count",),
+        pvalue=min(1.0, size.null.pvalue(law, noisy, side) + UNKNOWN),
+        alternative=side,
+        population=UnsureSums(noisy, size, law),
+        estimand=ESTIMAND,
+        size=people,
+        above=_above(noisy, people),
+    )
+
+
+def _above(noisy: int, people: int) -> float:
+    return min(1.0, max(0.0, 0.5 + noisy / (people * (people + 1))))
 
 
 def _differences(columns: list[Given], paid: Paid) -> Reals:
@@ -112,7 +161,7 @@ class PositiveSums:
     much that can matter is bounded by the chance itself (docs/proofs/trials.md).
     """
 
-    noisy: int
+    noisy: float
     size: int
     law: Law
 
@@ -132,3 +181,27 @@ class PositiveSums:
         n = self.size
         root = (math.sqrt(1 + (n * n - 1) * share) - 1) / (n - 1)
         return root**2
+
+
+@dataclass(frozen=True)
+class UnsureSums:
+    """The same if the number of people is noisy too: a part of the miss is its own, and
+    all that it may be counts.
+    """
+
+    noisy: int
+    size: OneSize
+    law: Law
+
+    def ends(self, confidence: float) -> tuple[float, float]:
+        missed = 1 - confidence
+        few, most = self.size.below(missed / 4), self.size.above(missed / 4)
+        if few < 1:
+            return 0.0, 1.0
+        hidden = self.size.hidden(missed / 4)
+        low, high = self.noisy - hidden, self.noisy + hidden
+        shrunk = few * (few + 1) / (most * (most + 1))
+        rate = 1 - missed / 2
+        least = PositiveSums(min(low, low * shrunk), few, self.law).ends(rate)
+        largest = PositiveSums(max(high, high * shrunk), few, self.law).ends(rate)
+        return least[0], largest[1]

@@ -19,7 +19,7 @@ from dither.science.trials.null import Law, public_draws
 __all__ = ["GoodnessOfFit", "Independence", "Squares", "pvalue"]
 
 DRAWS = 4_999
-WORK = 4_000_000
+WORK = 2_000_000
 """So many cells are simulated at most, and at least `FEWEST` tables."""
 FEWEST = 999
 DOUBT = 2.5
@@ -198,11 +198,14 @@ class GoodnessOfFit(Squares):
     expected: Axis
 
     def statistics(self, tables: Reals) -> Reals:
-        people = np.maximum(tables.sum(axis=(-1, -2)), 1.0)
-        deviations = tables @ self.expected.apart.T
+        flat = tables.reshape(-1, tables.shape[-1])  # one product, not many
+        people = np.maximum(flat.sum(axis=1), 1.0)
         directions, spread = self.expected.directions
-        moved = deviations[..., :-1] @ directions
-        return _summed(moved, people[..., None, None] * spread + self.variance)
+        moved = (flat @ self.expected.apart.T)[:, :-1] @ directions
+        found = _summed(
+            moved[:, None], (people[:, None] * spread + self.variance)[:, None]
+        )
+        return np.asarray(found.reshape(tables.shape[:-2]))
 
     def drawn(self, like: Reals, count: int) -> Reals:
         people = max(1, round(float(like.sum())))

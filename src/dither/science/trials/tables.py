@@ -21,9 +21,10 @@ from dither.science.trials.sizes import fit
 from dither.science.trials.squares import sized
 from dither.table import TableRelease
 
-__all__ = ["MOST_CELLS", "Counted", "Design"]
+__all__ = ["MOST_LEVELS", "Counted", "Design"]
 
-MOST_CELLS = 2_500
+MOST_LEVELS = 20
+"""A null is simulated, in a time that grows with their cube."""
 ROOT = math.nextafter(math.sqrt(2), 2)
 """√2 or a little more."""
 
@@ -45,9 +46,9 @@ class Design:
             if len(names("levels", one)) < 2:
                 raise ArgumentError("levels", "must be two or more on each side")
         found = cls(tuple(rows), tuple(columns), sizes)
-        if math.prod(found.shape) > MOST_CELLS:
+        if max(found.shape) > MOST_LEVELS:
             raise ArgumentError(
-                "levels", f"make more than {MOST_CELLS:,} cells; declare fewer"
+                "levels", f"must be {MOST_LEVELS} or fewer on each side; declare fewer"
             )
         return found
 
