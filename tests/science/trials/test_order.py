@@ -40,7 +40,7 @@ def test_no_neighbour_moves_a_penalty_by_more_than_one(rank: int) -> None:
     assert max(moved) == mechanism.choice.sensitivity  # and it is reached
 
 
-@pytest.mark.parametrize("size", [1, 2, 5])
+@pytest.mark.parametrize("size", [1, 2, 4])
 def test_some_pair_is_always_right(size: int) -> None:
     for group in itertools.combinations_with_replacement(VALUES, size):
         for rank in range(size // 2 + 1):
