@@ -50,6 +50,7 @@ ROOMS = (
     "science.graphs",
     "science.maps",
     "science.genomes",
+    "science.trials",
     "explain",
     "audit",
     "audit.attacks",

@@ -407,6 +407,7 @@ class Dataset:
         event: str | None = None,
         baseline: str | None = None,
         entry: str | None = None,
+        where: Mapping[str, Any] | None = None,
         keep: str = "one",
         table: str | None = None,
         **study: Any,
@@ -417,8 +418,9 @@ class Dataset:
         `arms` are the labels to compare, in this order; those declared as the column's
         keys if left out. Of several rows of one person a random "one" is kept, or they
         are reduced to their "mean", "min" or "max" (`keep`); whose rows disagree about
-        the arm counts for nobody. What else the test takes goes by its own names; its
-        promise is stated there.
+        the arm counts for nobody. `where={"sex": "f"}` is a subgroup, whose size is
+        private. What else the test takes goes by its own names; its promise is stated
+        there.
         """
         ask = importlib.import_module("dither.science.trials.verbs").ask
         columns = {
@@ -428,7 +430,7 @@ class Dataset:
             "baseline": baseline,
             "entry": entry,
         }
-        how = {"arms": arms, "keep": keep, "table": table}
+        how = {"arms": arms, "keep": keep, "table": table, "where": where}
         return cast("TrialRelease", ask(self, test, columns | how | study))
 
     # Private rows, for other rooms

@@ -72,3 +72,28 @@ def test_bad_questions(kind):
 def test_monotone_scores_need_half_the_noise():
     assert Exponential(sensitivity=2, epsilon=1).scale == 4
     assert Exponential(sensitivity=2, epsilon=1, monotone=True).scale == 2
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize(("candidates", "margin"), [(2, 3), (5, 3), (12, 5)])
+def test_a_wrong_winner_is_as_likely_as_said(kind, candidates, margin):
+    mechanism = kind(sensitivity=1, epsilon=1.0, monotone=True)
+    said = mechanism.wrong_winner(margin, candidates=candidates)
+    scores = [margin] + [0] * (candidates - 1)
+    draws = 4000
+    wrong = sum(mechanism.release(scores) != 0 for _ in range(draws))
+    # six deviations
+    assert abs(wrong / draws - said) < 6 * math.sqrt(said * (1 - said) / draws)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_a_wrong_winner_becomes_rare_with_a_lead(kind):
+    mechanism = kind(sensitivity=1, epsilon=1.0, monotone=True)
+    chances = [mechanism.wrong_winner(m, candidates=4) for m in (1e-9, 1, 5, 30, 1e6)]
+    assert chances == sorted(chances, reverse=True)
+    assert chances[0] == pytest.approx(3 / 4, abs=1e-6)
+    assert 0 <= chances[-1] < 1e-9
+    assert mechanism.wrong_winner(1, candidates=1) == pytest.approx(0, abs=1e-12)
+    for margin in (0, -1, float("nan"), "far"):
+        with pytest.raises(dither.ArgumentError):
+            mechanism.wrong_winner(margin, candidates=4)

@@ -27,6 +27,8 @@ from dither.privacy.numbers import (
 
 __all__ = ["Exponential", "NoisyMax", "PermuteAndFlip"]
 
+PARTS = 1 << 16
+
 
 @dataclass(frozen=True, kw_only=True)
 class Selection(ABC):
@@ -121,6 +123,22 @@ class Selection(ABC):
 
     _sides: ClassVar[int] = 1
 
+    def wrong_winner(self, margin: float, *, candidates: int) -> float:
+        """The probability that the choice is not the best candidate, if that leads all
+        others by an assumed `margin` (or more: then it is less likely).
+
+        A margin that is read off the scores would tell about them: assume one.
+        """
+        lead = positive("margin", margin, "pass the lead of the best, such as 20")
+        count = whole("candidates", candidates, "pass how many there are")
+        return max(0.0, 1 - self._right(self.weight * lead, count))
+
+    @abstractmethod
+    def _right(self, lead: float, count: int) -> float:
+        """The probability that the best of so many is chosen, with a lead in units of
+        its noise over all others, which are equal.
+        """
+
 
 class Exponential(Selection):
     """The exponential mechanism: P(i) proportional to exp(ε·score / 2Δ), or exp(ε·score
@@ -140,6 +158,9 @@ class Exponential(Selection):
     def guarantee(self) -> BoundedRange:
         return BoundedRange(self.epsilon, unit=self.unit)
 
+    def _right(self, lead: float, count: int) -> float:
+        return 1 / (1 + (count - 1) * math.exp(-lead))
+
 
 class PermuteAndFlip(Selection):
     """Permute-and-flip: the same promise as the exponential mechanism and never a
@@ -158,6 +179,14 @@ class PermuteAndFlip(Selection):
     def guarantee(self) -> PureDP:
         return PureDP(self.epsilon, unit=self.unit)
 
+    def _right(self, lead: float, count: int) -> float:
+        # E[(1 - e^(-lead - X))^(count - 1)] for exponential noise X of the best
+        behind = math.exp(-lead)
+        if not behind:
+            return 1.0
+        lost = math.expm1(count * math.log1p(-behind)) if behind < 1 else -1.0
+        return -lost / (count * behind)
+
 
 class NoisyMax(Selection):
     """Report noisy max: the largest score after Laplace noise of scale 2Δ / ε, or Δ / ε
@@ -175,3 +204,12 @@ class NoisyMax(Selection):
     @property
     def guarantee(self) -> PureDP:
         return PureDP(self.epsilon, unit=self.unit)
+
+    def _right(self, lead: float, count: int) -> float:
+        # by the quantiles of the best one's noise, at the middles of equal parts
+        parts = (np.arange(PARTS) + 0.5) / PARTS
+        noise = np.where(parts < 0.5, np.log(2 * parts), -np.log(2 - 2 * parts)) + lead
+        below = np.where(
+            noise < 0, np.exp(np.minimum(noise, 0)) / 2, 1 - np.exp(-abs(noise)) / 2
+        )
+        return float(np.mean(below ** (count - 1)))

@@ -55,3 +55,20 @@ def test_a_t_test_does_not_exist(name):
         getattr(trials, name)
     with pytest.raises(AttributeError, match="is not in"):
         trials.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        (0, 5e-324),
+        (-5e-324, 0),
+        (1.0, 1.0 + 2.0**-45),
+        (-1e308, 1e308),
+        (0, 10**400),
+        (0, float("inf")),
+        (float("nan"), 1),
+    ],
+)
+def test_bounds_between_which_floats_do_not_differ_are_refused(value):
+    with pytest.raises(ArgumentError, match="bounds"):
+        checks.bounds(value)

@@ -1,7 +1,9 @@
 """Each record is read by itself."""
 
+import io
 from decimal import Decimal
 from fractions import Fraction
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -35,6 +37,7 @@ class Nasty:
         (np.int8(-3), -3.0),
         (2.5, 2.5),
         ("2.5", 2.5),
+        (b"2.5", 2.5),
         (" 1e3 ", 1000.0),
         (Decimal("0.5"), 0.5),
         (Fraction(1, 4), 0.25),
@@ -44,9 +47,13 @@ class Nasty:
         (pd.NA, np.nan),
         ("unknown", np.nan),
         ("nan", np.nan),
-        ("inf", np.nan),
+        ("inf", np.inf),
+        ("-Infinity", -np.inf),
+        ("TRUE", 1.0),
         ("1_000", np.nan),
-        ("9" * 500, np.nan),
+        ("9" * 500, np.inf),
+        ("1e-99999", 0.0),
+        (np.float32(0.1), 0.1),
         (Nasty(), np.nan),
         (1j, np.nan),
         ([1, 2], np.nan),
@@ -62,6 +69,7 @@ def test_an_odd_record_leaves_the_others_alone(item, value):
         [1.0, None, 3.0],
         ["1", "?", "3"],
         np.array([1.0, np.nan, 3.0]),
+        np.array([1.0, b"x", 3.0]),
         np.array([1, "x", 3], dtype=object),
         np.ma.masked_array([1, 2, 3], [False, True, False]),
         pd.Series([1, None, 3]),
@@ -87,7 +95,7 @@ def test_what_is_no_column_is_refused(column):
 
 @pytest.mark.parametrize(
     "column",
-    [np.array(["2020-01-01"], "M8[D]"), np.array([1j]), np.array([1], "m8[s]")],
+    [np.array(["2020-01-01"], "M8[D]"), np.array([1], "m8[s]")],
 )
 def test_a_type_that_is_no_number_is_refused_by_its_type(column):
     with pytest.raises(ArgumentError, match="convert it first"):
@@ -106,6 +114,59 @@ def test_labels_are_places_in_the_declared_list():
 )
 def test_labels_do_not_depend_on_the_type_that_holds_them(column):
     assert labels("arm", column, (0, 1)).read(PAID).tolist() == [0, 1, 1]
+
+
+SCALARS = [
+    [True, False, True],
+    [0.5, 1.5, np.inf],
+    [0.1, 1e300, 2.0],
+    [1, 2, 10**25],
+    [1e3, 2.5e-7, -0.0],
+]
+
+
+@pytest.mark.parametrize("held", SCALARS, ids=str)
+def test_one_odd_text_leaves_the_others_what_they_are(held):
+    """However it makes numpy or a reader of CSV hold them."""
+    among = list(dict.fromkeys(one for one in held if np.isfinite(float(one))))
+    ways = [
+        (held, [*held, "x"]),
+        (np.array(held), np.array([*held, "x"])),
+        (csv(held), csv([*held, "x"])),
+        (np.array(held, object), np.array([*held, "x"], object)),
+        (np.array(held, object), np.array([*map(str, held), b"x"], "S")),
+    ]
+    for plain, odd in ways:
+        np.testing.assert_array_equal(numbers(plain), numbers(odd)[:-1])
+        codes = labels("arms", plain, among).read(PAID)
+        assert labels("arms", odd, among).read(PAID)[:-1].tolist() == codes.tolist()
+
+
+def csv(items):
+    text = "v\n" + "\n".join(map(str, items))
+    return pd.read_csv(io.StringIO(text))["v"]
+
+
+def test_what_only_pretends_to_be_a_text_is_missing():
+    np.testing.assert_array_equal(numbers([Mock(spec=str), 3]), [np.nan, 3])
+
+
+def test_a_long_text_takes_no_longer_than_reading_it():
+    long = "1" * 1_000_000  # a day, if each digit was looked at for each other
+    odd = [long + "x", "0" * 1_000_000 + "x", long + ".", "1e" + long]
+    found = numbers([*odd, 3])
+    np.testing.assert_array_equal(found, [np.nan, np.nan, np.inf, np.inf, 3])
+    assert labels("arms", [*odd, 3], (3,)).read(PAID).tolist() == [-1, -1, -1, -1, 0]
+
+
+def test_short_floats_are_the_numbers_that_are_written():
+    held = np.array([0.1, 2.5], np.float32)
+    assert numbers(held).tolist() == [0.1, 2.5]
+    assert labels("arms", held, (0.1, 2.5)).read(PAID).tolist() == [0, 1]
+
+
+def test_one_complex_number_leaves_the_others_alone():
+    np.testing.assert_array_equal(numbers(np.array([1, 2, 1j])), [1, 2, np.nan])
 
 
 @pytest.mark.parametrize("among", [(), "drug", None, (1, "1"), (None, 1), {"a": 1}])

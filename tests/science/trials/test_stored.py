@@ -87,6 +87,37 @@ def test_it_is_read_once_for_each_charge(monkeypatch):
     assert len(calls) == 2
 
 
+def test_a_subgroup_is_those_who_have_the_label():
+    data = opened()
+    people = People(data, ("pain",), None, "max", where={"arm": "drug"})
+    with Question.of("test", {"epsilon": 0.1}, dataset=data).paying() as paid:
+        found = people.column("pain").read(paid)
+    assert sorted(found.tolist())[0] == 7.0
+    assert found.size == 2  # not the one whose rows disagree
+
+
+@pytest.mark.parametrize("where", [{}, "arm", {"arm": None}, {"side": "left"}])
+def test_a_subgroup_must_be_named(where):
+    data = opened()
+    with pytest.raises(ArgumentError, match=r"where|column"):
+        data.trial("kruskal", outcome="pain", arm="arm", where=where, epsilon=1)
+    assert data.account.spent == 0
+
+
+def test_the_size_of_a_subgroup_is_private():
+    data = opened()
+    with pytest.raises(ArgumentError, match="of a subgroup is private"):
+        data.trial(
+            "mannwhitneyu",
+            outcome="pain",
+            arm="arm",
+            where={"arm": "drug"},
+            sizes=(3, 3),
+            epsilon=1,
+        )
+    assert data.account.spent == 0
+
+
 def test_rows_without_an_owner_count_for_nobody():
     rows = [*ROWS, (None, "placebo", 4.0)]
     assert read(opened(rows), "one", "placebo") == [5.0]

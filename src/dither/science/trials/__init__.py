@@ -8,18 +8,55 @@ replaced: open the account as Unit("patient", "replace") from the start.
 from typing import TYPE_CHECKING, NoReturn
 
 from dither.science.trials.asking import PERSON
+from dither.science.trials.binomial import Proportion, binomtest
+from dither.science.trials.blocks import test_of_tests
+from dither.science.trials.chi2 import ChiSquare, chi2_contingency, chisquare
+from dither.science.trials.comparisons import Comparison
+from dither.science.trials.curves import SurvivalRelease
 from dither.science.trials.holm import Corrected, holm
+from dither.science.trials.kruskal_wallis import kruskal
+from dither.science.trials.mannwhitney import MannWhitney, mannwhitneyu
+from dither.science.trials.means import mean, mean_difference
+from dither.science.trials.medians import median, median_difference
+from dither.science.trials.odds import odds_ratio, risk_difference
 from dither.science.trials.planning import power, sample_size
+from dither.science.trials.regression import Regression, linregress
 from dither.science.trials.result import ConfidenceInterval, TrialRelease
+from dither.science.trials.shifts import location_shift
+from dither.science.trials.signed_rank import Wilcoxon, wilcoxon
+from dither.science.trials.survival import kaplan_meier
 
 __all__ = [
     "PERSON",
+    "ChiSquare",
+    "Comparison",
     "ConfidenceInterval",
     "Corrected",
+    "MannWhitney",
+    "Proportion",
+    "Regression",
+    "SurvivalRelease",
     "TrialRelease",
+    "Wilcoxon",
+    "binomtest",
+    "chi2_contingency",
+    "chisquare",
     "holm",
+    "kaplan_meier",
+    "kruskal",
+    "linregress",
+    "location_shift",
+    "mannwhitneyu",
+    "mean",
+    "mean_difference",
+    "median",
+    "median_difference",
+    "odds_ratio",
     "power",
+    "risk_difference",
     "sample_size",
+    "test_of_tests",
+    "wilcoxon",
 ]
 
 NO_T = (

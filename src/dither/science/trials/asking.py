@@ -10,14 +10,14 @@ from dither.errors import ArgumentError, UnitMismatch
 from dither.ledger import Account
 from dither.privacy import Unit
 from dither.question import Question
-from dither.science.trials.columns import Given
+from dither.science.trials.columns import Codes, Given
 
-__all__ = ["PERSON", "need_replace", "question_of"]
+__all__ = ["PERSON", "need_replace", "people_may_change_arms", "question_of"]
 
 PERSON = Unit("person", "replace")  # type: ignore[arg-type]
 
 
-def question_of(what: str, cost: Mapping[str, Any], *data: Given) -> Question:
+def question_of(what: str, cost: Mapping[str, Any], *data: Given | Codes) -> Question:
     """A question about people who have one record each: the unit is that of their
     dataset, else that of the account that pays, else one person who is replaced.
     """
@@ -26,7 +26,7 @@ def question_of(what: str, cost: Mapping[str, Any], *data: Given) -> Question:
     return Question.of(what, cost, unit=unit, dataset=_dataset(data))
 
 
-def _dataset(data: tuple[Given, ...]) -> Dataset | None:
+def _dataset(data: tuple[Given | Codes, ...]) -> Dataset | None:
     found = [one.dataset for one in data if one.dataset is not None]
     if not found:
         return None
@@ -50,3 +50,10 @@ def need_replace(question: Question, argument: str, way_out: str) -> None:
         f'is for {question.unit}; open it with Unit("{name}", "replace") from the '
         f"start, or {way_out}",
     )
+
+
+def people_may_change_arms(*arms: Given) -> bool:
+    """Whether one person's record says which arm they are in: so it is in a table, whose
+    columns are private. Arms that come as columns of their own are public.
+    """
+    return len(arms) > 1 and any(arm.dataset is not None for arm in arms)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from dither.errors import ArgumentError
-from dither.privacy.numbers import fraction, pair, positive, whole
+from dither.privacy.numbers import fraction, pair, whole
 
 __all__ = [
     "GREATER",
@@ -17,11 +18,14 @@ __all__ = [
     "chosen",
     "confidence",
     "level",
+    "share",
     "size",
     "sizes",
 ]
 
 TWO_SIDED, LESS, GREATER = "two-sided", "less", "greater"
+FARTHEST = Fraction(10) ** 300
+NEAREST = Fraction(1, 10**300)
 MOST_PEOPLE = 1 << 31
 """So many people that squares of their numbers still fit 64-bit integers."""
 
@@ -55,6 +59,14 @@ def _inside(argument: str, value: Any, way_out: str) -> float:
     return float(value)
 
 
+def share(argument: str, value: Any) -> float:
+    """A proportion."""
+    way_out = "pass a proportion such as 0.5"
+    if not 0 <= fraction(argument, value, way_out) <= 1:
+        raise ArgumentError(argument, f"must lie between 0 and 1; {way_out}")
+    return float(value)
+
+
 def size(value: Any, argument: str = "size") -> int:
     """A public number of people, 1 or more."""
     count = whole(argument, value, "pass how many people there are, such as 200")
@@ -82,12 +94,21 @@ def sizes(value: Any, count: int | None = None) -> tuple[int, ...]:
     return found
 
 
+def _least(low: Fraction, high: Fraction) -> Fraction:
+    """How far apart bounds must be for floats between them to differ."""
+    return max(max(abs(low), abs(high)) / (1 << 40), NEAREST)
+
+
 def bounds(value: Any, argument: str = "bounds") -> tuple[float, float]:
     """Public limits of a value: two finite numbers, low before high."""
     way_out = "pass what is public about the values, such as (0, 10)"
     low, high = pair(argument, value)
     ends = fraction(argument, low, way_out), fraction(argument, high, way_out)
-    if not float(ends[0]) < float(ends[1]):
+    if not ends[0] < ends[1]:
         raise ArgumentError(argument, f"must be two numbers, low first; {way_out}")
-    positive(argument, float(ends[1] - ends[0]), way_out)
+    if max(map(abs, ends)) > FARTHEST or ends[1] - ends[0] < _least(*ends):
+        raise ArgumentError(
+            argument,
+            f"lie too far out, or too close together, to tell values apart; {way_out}",
+        )
     return float(ends[0]), float(ends[1])

@@ -19,7 +19,7 @@ from dither.dataset import Dataset
 from dither.errors import ArgumentError
 from dither.mechanisms.values import real
 from dither.question import Paid
-from dither.science.ids import identity
+from dither.science.ids import EXACT, identity
 
 __all__ = [
     "Codes",
@@ -39,8 +39,9 @@ __all__ = [
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
-LONGEST = 400
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+TRUTHS = {"true": True, "false": False}
+INFINITE = ("inf", "infinity")
 MOST_LEVELS = 1 << 16
 WAY_OUT = "pass a column: a list, an array, a pandas or Polars series"
 
@@ -126,7 +127,7 @@ def given(argument: str, data: Any) -> Given:
         kind = type(data).__name__
         raise ArgumentError(argument, f"is not understood ({kind}); {WAY_OUT}")
     dtype = getattr(data, "dtype", None)
-    if isinstance(dtype, np.dtype) and dtype.kind in "mMcV":
+    if isinstance(dtype, np.dtype) and dtype.kind in "mMV":
         raise ArgumentError(
             argument, f"holds {dtype}, not numbers or labels; convert it first"
         )
@@ -160,15 +161,43 @@ def names(argument: str, among: Any) -> tuple[str, ...]:
 
 
 def label(item: Any) -> str | None:
-    """A label as it is compared; truths go by their numbers, so a column of 0 and 1 has
-    the labels False and True too.
+    """A label as it is compared. One odd text among numbers or truths can make a reader
+    hold them all as texts, so a text that is a number, or a truth, is that.
     """
     try:
-        if isinstance(item, bool | np.bool_):
-            return str(int(item))
-        return identity(item)
+        return _label(item)
     except Exception:  # a class of its own may raise anything
         return None
+
+
+def _label(item: Any) -> str | None:
+    if isinstance(item, bool | np.bool_):
+        return str(int(item))
+    if isinstance(item, str | bytes):
+        text = _text(item)
+        plain = text.strip()
+        truth = TRUTHS.get(plain.casefold())
+        if truth is not None:
+            return str(int(truth))
+        fraction = NUMBER.fullmatch(plain) and not plain.lstrip("+-").isdigit()
+        return _of_real(float(plain)) if fraction else identity(text)
+    if isinstance(item, float | np.floating):
+        return _of_real(_real(item))
+    return identity(item)
+
+
+def _text(item: str | bytes) -> str:
+    if isinstance(item, bytes):
+        return item.decode("utf-8", "replace")
+    return str.__str__(item)  # whatever a class of its own says
+
+
+def _of_real(value: float) -> str | None:
+    """A whole number by its digits, another real by the fewest that tell it."""
+    if not math.isfinite(value):
+        return None
+    whole = value.is_integer() and abs(value) < EXACT
+    return identity(value) if whole else repr(value)
 
 
 def together(*columns: Given | Codes) -> None:
@@ -184,6 +213,9 @@ def listed(column: Any) -> list[Any]:
     """The items of a column; those that are masked are None."""
     if isinstance(column, np.ma.MaskedArray):
         column = np.ma.filled(column.astype(object), None)
+    dtype = getattr(column, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind == "f":
+        return list(np.asarray(column))  # short floats stay short
     ways = ("to_pylist", "to_list", "tolist")
     found = next((getattr(column, way) for way in ways if hasattr(column, way)), None)
     return list(column) if found is None else list(found())
@@ -192,22 +224,47 @@ def listed(column: Any) -> list[Any]:
 def numbers(column: Any) -> Reals:
     """One float for each item, NaN for what is no number."""
     dtype = getattr(column, "dtype", None)
-    plain = isinstance(dtype, np.dtype) and dtype.kind in "biuf" and dtype.itemsize <= 8
-    if plain and not isinstance(column, np.ma.MaskedArray):
-        return np.asarray(column).astype(np.float64)
-    return np.array([number(one) for one in listed(column)], np.float64)
+    if not isinstance(dtype, np.dtype) or isinstance(column, np.ma.MaskedArray):
+        return _one_by_one(listed(column))
+    array = np.asarray(column)
+    if dtype.kind in "biu" or dtype == np.float64:
+        return array.astype(np.float64)
+    if dtype.kind == "c":  # what numpy makes of reals beside one complex number
+        return np.where(array.imag == 0, array.real, np.nan).astype(np.float64)
+    return _one_by_one(array.tolist() if dtype.kind == "O" else list(array))
+
+
+def _one_by_one(items: Sequence[Any]) -> Reals:
+    return np.array([number(one) for one in items], np.float64)
 
 
 def number(item: Any) -> float:
-    """One item as the nearest float. A text that is a number counts as that, because
-    one odd text among numbers can make a reader hold them all as texts.
+    """One item as the nearest float. A text that is a number or a truth counts as that,
+    because one odd text among them can make a reader hold them all as texts.
     """
-    if isinstance(item, str):
-        return _of_text(str.__str__(item).strip())
-    return real(item)
+    try:
+        return _number(item)
+    except Exception:  # a class of its own may raise anything
+        return math.nan
+
+
+def _number(item: Any) -> float:
+    if isinstance(item, str | bytes):
+        return _of_text(_text(item).strip())
+    return _real(item) if isinstance(item, np.floating) else real(item)
+
+
+def _real(item: Any) -> float:
+    """A short float as the number that is written for it, as in a text."""
+    short = isinstance(item, np.floating) and item.itemsize < 8
+    return float(str(item)) if short else float(item)
 
 
 def _of_text(text: str) -> float:
-    if len(text) > LONGEST or NUMBER.fullmatch(text) is None:
-        return math.nan
-    return float(text)
+    word = text.casefold()
+    if word in TRUTHS:
+        return float(TRUTHS[word])
+    plain = word.removeprefix("+")
+    if plain.removeprefix("-") in INFINITE:
+        return -math.inf if plain.startswith("-") else math.inf
+    return float(text) if NUMBER.fullmatch(text) else math.nan

@@ -37,11 +37,9 @@ class Corrected:
         return dict(zip(self.names, self.pvalues, strict=True))[name]
 
     def __str__(self) -> str:
-        head = f"Holm's correction of {len(self.names)} tests at α = {self.alpha:g}"
-        lines = (
-            f"  {name}: p {shown(value)}{', rejected' if value <= self.alpha else ''}"
-            for name, value in zip(self.names, self.pvalues, strict=True)
-        )
+        head = f"Holm's correction of {len(self.names)} tests, for α = {self.alpha:g}"
+        pairs = zip(self.names, self.pvalues, strict=True)
+        lines = (f"  {name}: p {shown(value)}" for name, value in pairs)
         return "\n".join([head, *lines])
 
 

@@ -14,7 +14,20 @@ from dither.science.trials.checks import chosen, level
 
 __all__ = ["PLANNERS", "power", "sample_size"]
 
-PLANNERS: dict[str, tuple[str, str]] = {}
+PLANNERS: dict[str, tuple[str, str]] = {
+    "linregress": ("dither.science.trials.mean_power", "linregress"),
+    "mean_difference": ("dither.science.trials.mean_power", "mean_difference"),
+    "median_difference": ("dither.science.trials.mean_power", "median_difference"),
+    "binomtest": ("dither.science.trials.plans", "binomial_power"),
+    "chi2_contingency": ("dither.science.trials.plans", "chi2_power"),
+    "odds_ratio": ("dither.science.trials.plans", "odds_power"),
+    "risk_difference": ("dither.science.trials.plans", "odds_power"),
+    "test_of_tests": ("dither.science.trials.plans", "blocks_power"),
+    "kruskal": ("dither.science.trials.rank_power", "kruskal"),
+    "mannwhitneyu": ("dither.science.trials.rank_power", "mannwhitneyu"),
+    "wilcoxon": ("dither.science.trials.rank_power", "wilcoxon"),
+    "logrank": ("dither.science.trials.logrank_power", "power_of"),
+}
 """The module and function that knows the power of each test."""
 MOST = 1 << 24
 
@@ -53,7 +66,7 @@ def sample_size(test: str, *, power: float = 0.8, **public: Any) -> int:
 
 
 def _planner(test: Any) -> Callable[..., float]:
-    module, name = PLANNERS[chosen("test", test, tuple(PLANNERS))]
+    module, name = PLANNERS[chosen("test", test, sorted(PLANNERS))]
     found: Callable[..., float] = getattr(import_module(module), name)
 
     def planned(**public: Any) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -36,6 +37,13 @@ class TrialRelease(Release):
     population: Spread | None = None
     estimand: str = ""
 
+    def __post_init__(self) -> None:
+        """Say what the guarantee stands on, whoever asks."""
+        unit = self.sources[0].guarantee.unit
+        assumed = f"one record for each {unit.name}"
+        if assumed not in self.notes:
+            object.__setattr__(self, "notes", (*self.notes, assumed))
+
     @property
     def statistic(self) -> Any:
         """The noisy statistic."""
@@ -53,6 +61,35 @@ class TrialRelease(Release):
             )
         low, high = self.population.ends(rate)
         return ConfidenceInterval(_plain(low), _plain(high))
+
+    def to_pandas(self) -> Any:
+        """A pandas frame: the statistic and where it lies, the p-value, and the ends of
+        the interval about the population.
+        """
+        frame = super().to_pandas()
+        if self.pvalue is not None:
+            frame["pvalue"] = self.pvalue
+        if self.population is not None:
+            low, high = self.confidence_interval()
+            frame["population_low"], frame["population_high"] = low, high
+        return frame
+
+    def to_json(self, indent: int | None = None) -> str:
+        """JSON text of a versioned shape: as for other releases, and what is tested."""
+        test = {
+            "pvalue": self.pvalue,
+            "alternative": self.alternative,
+            "estimand": self.estimand,
+            "confidence_interval": self._told(),
+        }
+        told = json.loads(super().to_json()) | {"test": test}
+        return json.dumps(told, indent=indent, allow_nan=False)
+
+    def _told(self) -> list[Any] | None:
+        """The ends about the population; null where one is open."""
+        if self.population is None:
+            return None
+        return [_finite(end) for end in self.confidence_interval()]
 
     def _derived(self, **changes: Any) -> Release:
         """What is derived has no p-value of its own."""
@@ -77,6 +114,12 @@ class TrialRelease(Release):
 def shown(pvalue: float) -> str:
     """A p-value as papers print it."""
     return f"= {pvalue:.2g}"
+
+
+def _finite(end: Any) -> Any:
+    if np.ndim(end):
+        return [_finite(one) for one in np.asarray(end).tolist()]
+    return float(end) if np.isfinite(end) else None
 
 
 def _plain(end: Any) -> Any:

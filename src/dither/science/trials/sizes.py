@@ -7,16 +7,22 @@ import numpy as np
 from dither.noise import random_words
 from dither.science.trials.columns import Reals
 
-__all__ = ["fit", "subset"]
+__all__ = ["at_most", "fit", "subset"]
 
 
 def fit(values: Reals, size: int) -> Reals:
     """Exactly so many outcomes: missing ones are added, and of too many a random part
     stays, which does not depend on what they are.
     """
-    if values.size <= size:
-        return np.append(values, np.full(size - values.size, np.nan))
-    return values[subset(values.size, size)]
+    held = at_most(values, size)
+    return np.append(held, np.full(size - held.size, np.nan))
+
+
+def at_most(values: Reals, size: int) -> Reals:
+    """The outcomes, or a random part of them if there are more: for statistics that
+    need not hold those that are missing, however many were declared.
+    """
+    return values if values.size <= size else values[subset(values.size, size)]
 
 
 def subset(count: int, size: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ class People:
 
     `keep` says what several rows of one person become: a random "one" of them, or the
     "mean", "min" or "max" of their numbers. Whose rows disagree about the arm has none.
+    `where` names labels that a person must have, or count for nobody.
     """
 
     dataset: Dataset
@@ -38,6 +40,7 @@ class People:
     arm: str | None = None
     keep: str = KEEP[0]
     table: str | None = None
+    where: Mapping[str, Any] = field(default_factory=dict)
     _held: tuple[object, Mapping[str, list[Any]]] | None = field(
         default=None, repr=False
     )
@@ -60,25 +63,34 @@ class People:
             self._held = (paid, self._fetched(paid))
         return self._held[1]
 
+    @property
+    def _labels(self) -> set[str]:
+        return {*self.where} | ({self.arm} if self.arm is not None else set())
+
     def _fetched(self, paid: Paid) -> Mapping[str, list[Any]]:
-        rows = self.dataset.fetch(
-            list(self.columns), table=self.table, receipt=paid.receipt
-        )
-        held = {name: listed(rows.columns[name]) for name in self.columns}
-        if rows.owners is None:
-            return held
-        people = _people(rows.owners)
-        found = {
-            name: self._reduced(values, people, name) for name, values in held.items()
-        }
-        if self.arm is not None:
-            found[self.arm] = _agreed(held[self.arm], people)
-        return found
+        wanted = list(dict.fromkeys([*self.columns, *self.where]))
+        rows = self.dataset.fetch(wanted, table=self.table, receipt=paid.receipt)
+        held = {name: listed(rows.columns[name]) for name in wanted}
+        if rows.owners is not None:
+            people = _people(rows.owners)
+            held = {
+                name: self._reduced(one, people, name) for name, one in held.items()
+            }
+        return self._members(held)
+
+    def _members(self, held: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        """The records of those who have the wanted labels."""
+        for name, wanted in self.where.items():
+            there = [label(one) == label(wanted) for one in held[name]]
+            held = {key: list(compress(one, there)) for key, one in held.items()}
+        return held
 
     def _reduced(
         self, values: list[Any], people: Sequence[Places], name: str
     ) -> list[Any]:
-        if self.keep == KEEP[0] or name == self.arm:
+        if name in self._labels:
+            return _agreed(values, people)
+        if self.keep == KEEP[0]:
             return [values[rows[0]] for rows in people]
         rule = RULES[self.keep]
         amounts = numbers(values)
@@ -109,10 +121,10 @@ def _people(owners: Any) -> list[Places]:
     return [np.array(found[one], np.intp) for one in sorted(found, key=str)]
 
 
-def _agreed(arms: list[Any], people: Sequence[Places]) -> list[Any]:
-    """The arm of each person; none where rows name several."""
+def _agreed(labels: list[Any], people: Sequence[Places]) -> list[Any]:
+    """The label of each person; none where rows name several."""
     return [
-        arms[rows[0]] if len({label(arms[row]) for row in rows}) == 1 else None
+        labels[rows[0]] if len({label(labels[row]) for row in rows}) == 1 else None
         for rows in people
     ]
 

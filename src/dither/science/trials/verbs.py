@@ -21,6 +21,9 @@ Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 COLUMNS = ("outcome", "arm", "event", "baseline", "entry")
 """The keywords that name columns."""
+STUDY = ("arms", "keep", "table", "where", "of")
+SIZES = ("sizes", "size", "n")
+PREDICTORS = "predictors"
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,8 @@ class Study:
     arms: Any = None
     keep: str = KEEP[0]
     table: str | None = None
+    where: Mapping[str, Any] | None = None
+    of: Any = None
 
     def facts(self, role: str) -> ColumnFacts:
         """What is public about the column in a role."""
@@ -39,13 +44,18 @@ class Study:
         if name is None:
             words = f'is missing; name the column, such as {role}="{EXAMPLES[role]}"'
             raise ArgumentError(role, words)
+        return self._found(name)
+
+    def _found(self, name: str) -> ColumnFacts:
         if self.table is not None and name not in self.dataset.facts:
             name = f"{self.table}.{name}"
         return self.dataset[name].facts
 
     @cached_property
     def people(self) -> People:
+        where = self._where()
         tables = {self.facts(role).table for role in self.named}
+        tables |= {one.table for one in where}
         if len(tables) > 1:
             raise ArgumentError("table", "must be one: all columns come from one table")
         return People(
@@ -54,7 +64,20 @@ class Study:
             self.facts("arm").column if "arm" in self.named else None,
             self.keep,
             next(iter(tables)),
+            {one.column: label for one, label in where.items()},
         )
+
+    def _where(self) -> dict[ColumnFacts, Any]:
+        """The labels of a subgroup, by column."""
+        if self.where is None:
+            return {}
+        if not isinstance(self.where, Mapping) or not self.where:
+            raise ArgumentError(
+                "where", 'must be labels by column, such as {"sex": "f"}'
+            )
+        for one in self.where.values():
+            names("where", (one,))
+        return {self._found(name): one for name, one in self.where.items()}
 
     def column(self, role: str, arm: Any = None) -> Stored:
         """The column in a role, of all people or of one arm."""
@@ -131,25 +154,88 @@ def _survival(study: Study) -> Call:
     return (study.column("outcome"), study.column("event")), more
 
 
+def _labelled(study: Study) -> Call:
+    columns = study.column("outcome"), study.column("arm")
+    return columns, {"arms": study.labels("arm")}
+
+
+def _contingency(study: Study) -> Call:
+    columns = study.column("arm"), study.column("outcome")
+    levels = study.arms or study.facts("arm").keys, study.facts("outcome").keys
+    return columns, {} if None in levels else {"levels": levels}
+
+
+def _blocks(study: Study) -> Call:
+    if study.of is None:
+        raise ArgumentError("of", 'is missing: the test of each block, "ttest_ind"')
+    columns = study.of, *_before_and_after(study)[0]
+    if "arm" not in study.named:
+        return columns, {}
+    return columns, {"arm": study.column("arm"), "arms": study.labels("arm")}
+
+
+def _regressed(study: Study) -> Call:
+    roles = [role for role in study.named if role.startswith(PREDICTORS)]
+    if not roles:
+        words = 'are missing; name the columns, such as predictors=["age", "dose"]'
+        raise ArgumentError(PREDICTORS, words)
+    columns = {study.named[role]: study.column(role) for role in roles}
+    bounds = {study.named[role]: study.facts(role).bounds for role in roles}
+    own = study.facts("outcome").bounds
+    more: dict[str, Any] = {} if None in bounds.values() else {"x_bounds": bounds}
+    more |= {} if own is None else {"y_bounds": own}
+    return (columns, study.column("outcome")), more
+
+
 ROOM = "dither.science.trials"
 TESTS: dict[str, Callable[[Study], Call]] = {
+    "binomtest": _one,
+    "chi2_contingency": _contingency,
+    "chisquare": _one,
     "kaplan_meier": _survival,
     "kruskal": _many,
+    "linregress": _regressed,
+    "location_shift": _two,
     "mannwhitneyu": _two,
+    "mean": _one_bounded,
     "mean_difference": _two_bounded,
+    "median": _one_bounded,
     "median_difference": _two_bounded,
+    "odds_ratio": _labelled,
+    "risk_difference": _labelled,
+    "test_of_tests": _blocks,
     "wilcoxon": _before_and_after,
 }
+
+
+def _check_sizes(words: Mapping[str, Any], where: Any) -> None:
+    """A subgroup by a private column has a private size."""
+    stated = [name for name in SIZES if words.get(name) is not None]
+    if where is not None and stated:
+        raise ArgumentError(
+            stated[0],
+            "of a subgroup is private where the column is; leave it out, and take a "
+            "test that needs no sizes",
+        )
 
 
 def ask(dataset: Dataset, test: str, study: Mapping[str, Any]) -> Any:
     """Run a test on columns of a dataset, which its account pays for."""
     shape = TESTS[chosen("test", test, tuple(TESTS))]
     words = dict(study)
-    named = {role: words.pop(role) for role in COLUMNS if words.get(role) is not None}
-    how = {name: words.pop(name) for name in ("arms", "keep", "table") if name in words}
+    roles = {role: words.pop(role, None) for role in COLUMNS}
+    named = {role: name for role, name in roles.items() if name is not None}
+    named |= _predictors(words.pop(PREDICTORS, None))
+    how = {name: words.pop(name) for name in STUDY if name in words}
+    _check_sizes(words, how.get("where"))
     columns, more = shape(Study(dataset, named, **how))
     function = getattr(import_module(ROOM), test)
     known = inspect.signature(function).parameters
     more = {name: value for name, value in more.items() if name in known}
     return function(*columns, **(more | words))
+
+
+def _predictors(found: Any) -> dict[str, str]:
+    """Roles of the columns that an outcome may follow."""
+    listed = [found] if isinstance(found, str) else list(found or ())
+    return {f"{PREDICTORS} {place}": name for place, name in enumerate(listed)}

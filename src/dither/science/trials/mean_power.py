@@ -1,0 +1,167 @@
+"""How likely differences of means and of medians, and slopes, are to be found: from
+public numbers alone, for normal outcomes that hardly reach their bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from dither.cost import Cost
+from dither.errors import ArgumentError
+from dither.privacy.numbers import fraction, positive
+from dither.question import Question
+from dither.science.trials import checks
+from dither.science.trials.asking import PERSON
+from dither.science.trials.coefficients import Fit
+from dither.science.trials.differences import Difference
+from dither.science.trials.gram import Gram
+from dither.science.trials.means import MIDDLE, OMIT
+from dither.science.trials.moments import Moments, Noisy, Scale
+from dither.science.trials.order import around
+from dither.science.trials.totals import Total
+
+__all__ = ["linregress", "mean_difference", "median_difference"]
+
+NORMAL = NormalDist()
+SPREAD = "pass the standard deviation that outcomes are expected to have"
+
+
+def mean_difference(
+    *,
+    effect: float,
+    bounds: Any,
+    sd: float = 1.0,
+    n: int | None = None,
+    sizes: Any = None,
+    missing: str = OMIT,
+    alpha: float = 0.05,
+    alternative: str = checks.TWO_SIDED,
+    epsilon: float | None = None,
+    rho: float | None = None,
+) -> float:
+    """The power against normal outcomes of this standard deviation whose means lie
+    `effect` of them apart, in the middle of the bounds.
+    """
+    scale, spread = Scale(*checks.bounds(bounds)), positive("sd", sd, SPREAD)
+    share, half = spread / scale.half, _number("effect", effect)
+    known = checks.chosen("missing", missing, (OMIT, MIDDLE)) == MIDDLE
+    plan = Moments(_question(epsilon, rho))
+    arms = tuple(
+        _expected(plan, size, sign * half * share / 2, share, known)
+        for size, sign in zip(_sizes(n, sizes), (1, -1), strict=True)
+    )
+    found = Difference(arms, scale)
+    sampling = sum(share**2 / arm.people for arm in arms)
+    return _rejects(found.law, found._law(sampling), found.share, alpha, alternative)
+
+
+def _expected(
+    plan: Moments, size: int, mean: float, share: float, known: bool
+) -> Noisy:
+    """What an arm is expected to look like."""
+    square, count = plan.weights
+    total = mean * size * plan.steps
+    squares = (share**2 + mean**2) * size * plan.steps * square / 4
+    vector = [total, squares, size * plan.steps * count / 4]
+    return plan.read(np.array(vector), size if known else None)
+
+
+def median_difference(
+    *,
+    effect: float,
+    bounds: Any,
+    sd: float = 1.0,
+    n: int | None = None,
+    sizes: Any = None,
+    confidence: float = 0.95,
+    epsilon: float | None = None,
+    rho: float | None = None,
+) -> float:
+    """About the probability that the interval of the difference does not hold 0, for
+    normal outcomes whose medians lie `effect` standard deviations apart.
+    """
+    scale, spread = Scale(*checks.bounds(bounds)), positive("sd", sd, SPREAD)
+    rate = checks.confidence(confidence, "confidence") ** 0.5
+    question, shift = _question(epsilon, rho), abs(_number("effect", effect))
+    mean, variance = shift, 0.0
+    for size in _sizes(n, sizes):
+        try:
+            pair, plan = around(question, (size,), rate, None)
+        except ArgumentError:
+            return 0.0  # the interval would be all of the bounds
+        share = (plan.rank + 0.5) / (size + 1)
+        height = NORMAL.inv_cdf(share)
+        # an end falls on a point outwards; three quarters of a part away fits best
+        mean -= -height + 1.5 * scale.half / pair.points / spread
+        chosen = 2 / (plan.weight * size) ** 2
+        variance += (share * (1 - share) / size + chosen) / NORMAL.pdf(height) ** 2
+    return NORMAL.cdf(mean / math.sqrt(variance))
+
+
+def linregress(
+    *,
+    slope: float,
+    n: int,
+    x_bounds: Any,
+    y_bounds: Any,
+    x_sd: float,
+    sd: float,
+    alpha: float = 0.05,
+    epsilon: float | None = None,
+    rho: float | None = None,
+) -> float:
+    """The power against a slope, where x and y lie in the middle of their bounds with
+    x of this standard deviation, and residuals of the other.
+    """
+    scales = (
+        Scale(*checks.bounds(x_bounds, "x_bounds")),
+        Scale(*checks.bounds(y_bounds, "y_bounds")),
+    )
+    x = positive("x_sd", x_sd, SPREAD) / scales[0].half
+    rest = positive("sd", sd, SPREAD) / scales[1].half
+    steep = _number("slope", slope) * scales[0].half / scales[1].half
+    size = checks.size(n, "n")
+    plan = Gram(_question(epsilon, rho), 2)
+    means = np.array([[1, 0, 0], [0, 1, steep], [0, steep, steep**2]]) * x**2
+    means[0, 0], means[2, 2] = 1.0, means[2, 2] + rest**2
+    exact = means * size * plan.weights * plan.steps**2 / (1 if plan.gaussian else 4)
+    fit = Fit(plan.read(exact[plan.places], math.inf), scales)
+    error = fit._error(1)
+    if error is None or error.roots(1 - checks.level(alpha)) is None:
+        return 0.0
+    honest = Total(error.law.laplace, error.law.normal)
+    return _rejects(error.law, honest, steep, alpha, checks.TWO_SIDED)
+
+
+def _rejects(
+    test: Total, truth: Total, shift: float, alpha: float, alternative: str
+) -> float:
+    """The probability that a noisy figure around `shift` is beyond what a test allows
+    for around 0.
+    """
+    side, rate = checks.alternative(alternative), checks.level(alpha)
+    two = side == checks.TWO_SIDED
+    edge = test.quantile(1 - rate if two else max(1 - 2 * rate, 0.0))
+    above, below = truth.beyond(edge - shift), truth.beyond(edge + shift)
+    sides = {checks.GREATER: above, checks.LESS: below}
+    return min(1.0, sides.get(side, above + below))
+
+
+def _question(epsilon: Any, rho: Any) -> Question:
+    return Question("power", Cost(epsilon=epsilon, rho=rho), PERSON)
+
+
+def _number(argument: str, value: Any) -> float:
+    return float(fraction(argument, value, "pass a number such as 0.5"))
+
+
+def _sizes(n: Any, sizes: Any) -> tuple[int, ...]:
+    if (n is None) == (sizes is None):
+        raise ArgumentError(
+            "n", "state the people in each arm: n=100, or sizes=(90, 110)"
+        )
+    return checks.sizes(sizes, 2) if n is None else (checks.size(n, "n"),) * 2

@@ -1,0 +1,70 @@
+"""Outcomes of yes and no: one declared outcome is a success, and all else is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dither.dataset import Dataset
+from dither.errors import ArgumentError
+from dither.question import Paid
+from dither.science.trials.columns import (
+    Codes,
+    Given,
+    Integers,
+    given,
+    label,
+    labels,
+)
+
+__all__ = ["MISSING", "successes"]
+
+MISSING = "a missing outcome, or any other than a success, counts as a failure"
+
+
+@dataclass(frozen=True)
+class Successes:
+    """Who has the number that counts: 0, the first level, and 1 for everybody else."""
+
+    column: Given
+    success: float
+
+    @property
+    def dataset(self) -> Dataset | None:
+        return self.column.dataset
+
+    @property
+    def length(self) -> int | None:
+        return self.column.length
+
+    def read(self, paid: Paid) -> Integers:
+        return np.asarray(self.column.read(paid) != self.success, np.int64)
+
+
+@dataclass(frozen=True)
+class Named:
+    """The same for an outcome that is a word."""
+
+    column: Codes
+
+    @property
+    def dataset(self) -> Dataset | None:
+        return self.column.dataset
+
+    @property
+    def length(self) -> int | None:
+        return self.column.length
+
+    def read(self, paid: Paid) -> Integers:
+        return -self.column.read(paid)
+
+
+def successes(outcomes: Any, success: Any) -> Codes:
+    """A column of outcomes as levels: 0 for a success, 1 for anything else."""
+    if label(success) is None:
+        raise ArgumentError("success", 'must be one outcome, such as 1 or "yes"')
+    if isinstance(success, bool | int | float | np.number | np.bool_):
+        return Successes(given("outcomes", outcomes), float(success))
+    return Named(labels("outcomes", outcomes, (success,)))
