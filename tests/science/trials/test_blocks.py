@@ -172,12 +172,12 @@ def test_an_effect_is_found(unit: Unit) -> None:
 def test_under_the_null_it_seldom_rejects() -> None:
     source = np.random.default_rng(3)  # allowed: test inputs, not noise
     rejected = 0
-    for _ in range(150):
+    for _ in range(60):
         x, y = source.normal(size=(2, 100))
         found = trials.test_of_tests("pearsonr", x, y, epsilon=1.0)
         rejected += found.pvalue <= 0.05
-    # at a rate of 0.05, more than 28 of 150 have a chance of 3e-9
-    assert rejected <= 28
+    # at a rate of 0.05, more than 17 of 60 have a chance of 4e-9
+    assert rejected <= 17
 
 
 @pytest.mark.parametrize("name", sorted(blocks.NAMED))
@@ -237,5 +237,3 @@ def test_groups_are_chosen_from_public_numbers() -> None:
     assert (found.groups, found.alpha0) == (10, 0.15)
     few = trials.test_of_tests("ttest_1samp", np.ones(3), epsilon=1.0, n=30)
     assert few.groups == 1
-    dear = trials.test_of_tests("ttest_1samp", np.ones(3), epsilon=1e-6)
-    assert dear.groups == 2_000

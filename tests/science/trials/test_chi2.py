@@ -173,6 +173,7 @@ def test_levels_of_one_label_are_declared(levels: Any) -> None:
         trials.chisquare(["a"], levels=levels, epsilon=1.0)
 
 
+@pytest.mark.full
 def test_as_many_levels_as_may_be() -> None:
     many = range(20)
     found = trials.chi2_contingency([1], [2], levels=(many, many), epsilon=1.0)

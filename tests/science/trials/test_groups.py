@@ -30,6 +30,7 @@ def test_people_limit_the_number() -> None:
     assert best(laplace(0.1), None, None, 100)[0] == 5
     assert best(laplace(0.1), None, None, 3)[0] == 1
     assert best(laplace(0.1), 50, 0.2, 3) == (50, 0.2)
+    assert best(laplace(1e-6), None, 0.2, None) == (2_000, 0.2)
 
 
 def test_gaussian_noise_has_a_choice_too() -> None:

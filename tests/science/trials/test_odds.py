@@ -24,8 +24,10 @@ def study() -> tuple[Any, Any]:
     return cured, arm
 
 
-@pytest.mark.parametrize("cost", [{"epsilon": 1.0}, {"rho": 0.5}])
-@pytest.mark.parametrize("sizes", [None, (60, 50)])
+@pytest.mark.parametrize(
+    ("sizes", "cost"),
+    [(None, {"epsilon": 1.0}), ((60, 50), {"epsilon": 1.0}), ((60, 50), {"rho": 0.5})],
+)
 def test_without_noise_it_is_scipys(
     monkeypatch: pytest.MonkeyPatch, sizes: Any, cost: Any
 ) -> None:

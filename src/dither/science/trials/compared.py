@@ -126,7 +126,7 @@ class Compared:
 def _range(arm: Arm) -> tuple[float, float]:
     """The proportions that fit an arm: all but `LEFT_OUT` beyond its private size."""
     miss = LEFT_OUT / 2 + (LEFT_OUT if isinstance(arm, Private) else 0.0)
-    evidence = evidence_of(arm)
+    evidence = Open(arm, most=1) if isinstance(arm, Private) else evidence_of(arm)
     return evidence.low(miss), evidence.high(miss)
 
 

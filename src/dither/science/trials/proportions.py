@@ -17,6 +17,9 @@ from dither.science.trials.unbiased import Unbiased
 __all__ = ["Evidence", "Fixed", "Open", "Population", "Whole"]
 
 ENOUGH = 45.0
+"""An end of an interval needs no probabilities below e^(-ENOUGH)."""
+FEW = 25
+"""So many sizes are all tried."""
 
 
 class Evidence(ABC):
@@ -127,16 +130,17 @@ class Open(Evidence):
     """
 
     arm: Private
+    most: int = FEW
     rounds = 26
 
     def less(self, p: float) -> float:
-        sizes, slack = self.arm.tried()
+        sizes, slack = self.arm.tried(self.most)
         found = np.asarray(self.arm.moved(p) + slack)
         laws = (self.arm.law(p, size) for size in sizes)
         return LEFT_OUT + max(float(law.below(found)) for law in laws)
 
     def greater(self, p: float) -> float:
-        sizes, slack = self.arm.tried()
+        sizes, slack = self.arm.tried(self.most)
         found = np.asarray(self.arm.moved(p) - slack)
         laws = (self.arm.law(p, size) for size in sizes)
         return LEFT_OUT + max(float(law.above(found)) for law in laws)
