@@ -24,8 +24,9 @@ from dither.science import trials
 from dither.science.trials.bands import Bands
 from dither.science.trials.cells import counted, placed
 from dither.science.trials.curve import EVENLY, WITHIN, LifeTable
-from dither.science.trials.logrank import Scores, pvalue
+from dither.science.trials.logrank import pvalue
 from dither.science.trials.null import Law, special
+from dither.science.trials.scores import Scores
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -79,6 +79,11 @@ def test_public_sizes_are_kept_whatever_the_data_has():
         assert found.sum(axis=1).tolist() == [4, 2]
 
 
+def test_a_huge_size_needs_no_room():
+    found = vector(DISTINCT, (2**31, 2))
+    assert found.sum(axis=1).tolist() == [2**31, 2]
+
+
 def test_empty_data_has_empty_cells():
     nothing = np.zeros(0)
     cells = placed(nothing, nothing, EDGES)

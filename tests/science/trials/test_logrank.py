@@ -5,14 +5,8 @@ import pytest
 
 from dither.mechanisms import Laplace
 from dither.science.trials.curve import ENDS, EVENLY, LifeTable
-from dither.science.trials.logrank import (
-    Exact,
-    Scores,
-    nearest,
-    pvalue,
-    quadratic,
-    reachable,
-)
+from dither.science.trials.logrank import Exact, pvalue
+from dither.science.trials.scores import Scores
 from tests.science.trials.simulated import continuous, mechanism, noisy, people
 from tests.science.trials.test_curve import STUDIES, exact
 
@@ -43,72 +37,17 @@ def test_three_arms_without_noise():
     assert probability == pytest.approx(their_probability, rel=1e-9)
 
 
-def table_of(cells, known=False, before=0.0):
-    return LifeTable(cells[:, :4], cells[:, 4:8], cells[:, 8], 1e-9, known, before)
-
-
-@pytest.mark.parametrize("before", [0.0, np.array([1.0, 0.0, 0.4])])
-@pytest.mark.parametrize("known", [False, True])
-def test_noise_of_the_scores_against_differences(known, before):
-    """The linearised covariance, with each cell moved by itself."""
-    rng = np.random.default_rng(4)
-    cells = rng.uniform(20, 40, (3, 9))
-    rows = []
-    for arm in range(3):
-        for place in range(9):
-            step = np.zeros((3, 9))
-            step[arm, place] = 1e-4
-            up, down = (
-                Scores.of(table_of(cells + side * step, False, before)).values
-                for side in (1, -1)
-            )
-            rows.append((up - down) / 2e-4)
-    jacobian = np.array(rows).reshape(3, 9, 3)
-    projection = np.eye(9) - (1 / 10 if known else 0)
-    expected = sum(one.T @ projection @ one for one in jacobian)
-    found = Scores.of(table_of(cells, known, before)).noise
-    np.testing.assert_allclose(found / 1e-9, expected, atol=1e-5)
-
-
-def test_reachable_scores_hold_all_places_of_censoring():
-    """All corners, and points between, of when the censored of each arm left."""
-    rng = np.random.default_rng(5)
-    base = table_of(rng.uniform(20, 40, (3, 9)))
-    scores = Scores.of(base)
-    low, high = reachable(scores)
-    for _ in range(200):
-        before = rng.choice([0.0, 0.5, 1.0], 3)
-        values = Scores(base.leaving(before), scores.used).values
-        assert (low - 1e-9 <= values).all()
-        assert (values <= high + 1e-9).all()
-    assert (low < scores.values).all()
-    assert (scores.values < high).all()
-
-
-def test_the_nearest_values_are_least_far_from_0():
-    """Against a fine grid."""
-    low, high = np.array([1.0, -3.0, -9.0]), np.array([2.0, -1.0, 9.0])
-    covariance = np.array([[2.0, 0.8, 0], [0.8, 1.0, 0], [0, 0, 1.0]])
-    found = quadratic(nearest(low, high, covariance), covariance)
-    grid = np.stack(np.meshgrid(np.linspace(1, 2, 101), np.linspace(-3, -1, 201)), -1)
-    inverse = np.linalg.inv(covariance[:2, :2])
-    best = np.einsum("...i,ij,...j", grid, inverse, grid).min()
-    assert found == pytest.approx(best, rel=1e-3)
-    two = nearest(np.array([-1.0, -2.0]), np.array([2.0, 1.0]), np.eye(2))
-    assert two.tolist() == [0.0, 0.0]
-
-
 def test_unlike_censoring_within_bins_is_no_effect():
     """One hazard, censored at unlike rates all the time: the convention alone finds an
     effect where there is none.
     """
     rng = np.random.default_rng(7)
     used, sizes = mechanism(1.0), np.array([200, 200])
-    arms = [continuous(rng, 200, 0.3, rate, 4, 300) for rate in (0.05, 0.7)]
+    arms = [continuous(rng, 200, 0.3, rate, 4, 200) for rate in (0.05, 0.7)]
     tables = [noisy(rng, np.array(two), used, sizes) for two in zip(*arms, strict=True)]
     found = [pvalue(table, used)[1] for table in tables]
     evenly = [pvalue(table, used, EVENLY)[1] for table in tables]
-    assert np.mean(np.array(evenly) <= 0.05) <= 0.05 + 3 * 0.0126
+    assert np.mean(np.array(evenly) <= 0.05) <= 0.05 + 3 * 0.0154
     plain = [pvalue(table, used, ENDS)[1] for table in tables]
     assert np.mean(np.array(found) <= 0.05) <= 0.05
     assert np.mean(np.array(plain) <= 0.05) > 0.2
@@ -126,23 +65,48 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize(("epsilon", "known"), [(0.3, True), (1.0, False), (3.0, True)])
 def test_false_positives(name, epsilon, known):
-    """600 seeded studies of 50 against 100; the standard error is 0.009."""
+    """300 seeded studies of 50 against 100; the standard error is 0.0126."""
     hazards, *censoring = CASES[name]
     rng = np.random.default_rng(23)
     used, sizes = mechanism(epsilon), (50, 100)
     arms = [
-        people(rng, size, hazards, one, 600)
+        people(rng, size, hazards, one, 300)
         for size, one in zip(sizes, censoring, strict=True)
     ]
     found = [
         pvalue(noisy(rng, np.array(two), used, _sizes(sizes, known)), used, ENDS)[1]
         for two in zip(*arms, strict=True)
     ]
-    assert np.mean(np.array(found) <= 0.05) <= 0.05 + 3 * 0.009
+    assert np.mean(np.array(found) <= 0.05) <= 0.05 + 3 * 0.0126
 
 
 def _sizes(sizes, known):
     return np.array(sizes) if known else None
+
+
+@pytest.mark.parametrize(
+    ("sizes", "hazard"), [((1, 200), 0.1), ((3, 100), 0.05), ((5, 300), 0.02)]
+)
+def test_false_positives_of_a_small_arm(sizes, hazard):
+    """Its score is skewed: a normal law has two to three times as many. 400 seeded
+    studies; the standard error is 0.011.
+    """
+    rng = np.random.default_rng(43)
+    used = mechanism(10.0)
+    arms = [people(rng, size, [hazard] * 4, [0.0] * 4, 400) for size in sizes]
+    found = [
+        pvalue(noisy(rng, np.array(two), used, np.array(sizes)), used, ENDS)[1]
+        for two in zip(*arms, strict=True)
+    ]
+    assert np.mean(np.array(found) <= 0.05) <= 0.05 + 3 * 0.011
+
+
+def test_a_small_third_arm():
+    rng = np.random.default_rng(47)
+    sizes = np.array([100, 100, 2])
+    alike = np.stack([people(rng, size, [0.1] * 4, [0.0] * 4, 1)[0] for size in sizes])
+    table = noisy(rng, alike, mechanism(10.0), sizes)
+    assert 0 < pvalue(table, mechanism(10.0), ENDS)[1] <= 1
 
 
 def test_an_effect_is_found():

@@ -14,12 +14,12 @@ STUDY = {"hazard_ratio": 0.5, "n": 100, "survival": 0.4, "bins": 5, "epsilon": 1
 @pytest.mark.parametrize("censored", [0.0, 0.3])
 @pytest.mark.parametrize(("n", "epsilon"), [(60, 3.0), (100, 1.0), (200, 0.3)])
 def test_power_is_that_of_simulated_studies(n, epsilon, censored):
-    """400 seeded studies; the standard error is 0.025 at most."""
+    """200 seeded studies; the standard error is 0.035 at most."""
     rng = np.random.default_rng(41)
     used, sizes = mechanism(epsilon), np.array([n, n])
     lost = [1 - (1 - censored) ** 0.2] * 5
     arms = [
-        people(rng, n, [1 - alive**0.2] * 5, lost, 400) for alive in (0.4, 0.4**0.5)
+        people(rng, n, [1 - alive**0.2] * 5, lost, 200) for alive in (0.4, 0.4**0.5)
     ]
     found = [
         pvalue(noisy(rng, np.array(two), used, sizes), used)[1]
@@ -27,7 +27,7 @@ def test_power_is_that_of_simulated_studies(n, epsilon, censored):
     ]
     words = STUDY | {"n": n, "epsilon": epsilon, "censored": censored}
     planned = trials.power("logrank", **words)
-    assert np.mean(np.array(found) <= 0.05) == pytest.approx(planned, abs=0.075)
+    assert np.mean(np.array(found) <= 0.05) == pytest.approx(planned, abs=0.1)
 
 
 def test_power_grows_with_people_effect_and_cost():

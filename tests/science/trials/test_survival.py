@@ -147,7 +147,15 @@ def test_costs_and_relations():
     assert isinstance(rho.bands.mechanism, Gaussian)
     with pytest.raises(UnitMismatch, match="sizes"):
         trials.kaplan_meier(*data, edges=EDGES, sizes=(50,), epsilon=1, budget=coming)
+    with pytest.raises(UnitMismatch, match="arms"):
+        trials.kaplan_meier(
+            *data, edges=EDGES, groups=["a"] * 50, epsilon=1, budget=coming
+        )
     assert coming.spent == 0.5  # of ε = 2
+    named = trials.kaplan_meier(
+        *data, edges=EDGES, groups=["a"] * 50, arms=["a"], epsilon=1, budget=coming
+    )
+    assert "who is in which arm is public" not in named.notes
 
 
 DATA = ([1.0, 2.0], [1, 0])

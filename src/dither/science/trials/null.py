@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator, Philox  # allowed: draws of public laws only
 from numpy.typing import NDArray
 
 from dither.errors import MissingExtra
@@ -37,12 +38,12 @@ def special() -> Any:
     return found
 
 
-def public_draws() -> np.random.Generator:
+def public_draws() -> Generator:
     """Draws for nulls that are simulated and for power: from laws that are public or
     fitted to a release, never noise that protects anybody.
     """
     key = np.frombuffer(secret_bytes(16), np.uint64)
-    return np.random.Generator(np.random.Philox(key=key))  # allowed: public laws only
+    return Generator(Philox(key=key))
 
 
 @dataclass(frozen=True)

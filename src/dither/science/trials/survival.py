@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from dither.by_name import by_name
-from dither.errors import ArgumentError
+from dither.errors import ArgumentError, UnitMismatch
 from dither.mechanisms import Additive
 from dither.question import Asking, Paid, Question
 from dither.science.declared import note
@@ -94,6 +94,13 @@ def kaplan_meier(
     question = question_of("survival curves", cost, *columns.all)
     if public is not None:
         need_replace(question, "sizes", "leave sizes out")
+    if columns.read and not question.replacing:
+        raise UnitMismatch(
+            "arms",
+            "are read off groups, where somebody who comes may bring a new one along, "
+            f"and this account is for {question.unit}; name them, such as "
+            'arms=("treatment", "control")',
+        )
     plan = Plan.of(question, columns, ends, public, when)
     with question.paying(plan.mechanism.guarantee) as paid:
         noisy = plan.mechanism.release(plan.vector(paid))
