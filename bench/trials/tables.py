@@ -25,7 +25,14 @@ from dither.science.trials.contrasts import DIFFERENCE, ODDS, Contrast
 from dither.science.trials.null import Law, special
 from dither.science.trials.plans import cuts
 from dither.science.trials.proportions import Fixed, Open, Population
-from dither.science.trials.squares import Independence, pvalue, with_noise
+from dither.science.trials.squares import (
+    Axis,
+    GoodnessOfFit,
+    Independence,
+    Squares,
+    pvalue,
+    with_noise,
+)
 from dither.science.trials.tulap import Binomial, Tulap
 
 Reals = NDArray[np.float64]
@@ -35,7 +42,7 @@ NOTES = (
     "Proportions: 20,000 samples a cell with public n, 2,000 with private n; the test is "
     "the one that Awan & Slavković (NeurIPS 2018, JPC 2020) prove most powerful, so its "
     "power is theirs.",
-    "Tables: 2,000 a cell at α = 0.05 with 499 simulated tables each; people are n in all; "
+    "Tables: 5,000 a cell at α = 0.05 with 199 simulated tables each; people are n in all; "
     "constant: all in one column; one cell: all in one cell. Power: 2 × 2 with shares of ½ "
     "and a covariance of 0.025, the setting of Gaboardi, Lim, Rogers & Vadhan (ICML 2016); "
     "their Monte-Carlo test (Pearson's statistic of the noisy table, no rejection where an "
@@ -50,7 +57,7 @@ NOTES = (
     "lognormal(0, 1), arms alike.",
 )
 EPSILONS = (0.3, 1.0, 3.0)
-RUNS = 2_000
+RUNS, TABLE_RUNS = 2_000, 5_000
 MISSES = 0.05 + 3 * math.sqrt(0.05 * 0.95 / RUNS)
 RATE, HOLD = "false positives", "intervals hold (95 %)"
 WIDE, POWER = "mean width", "power"
@@ -126,7 +133,7 @@ TABLES: dict[str, tuple[list[float], list[float]]] = {
 }
 
 
-def rejections(squares: Independence, tables: Reals) -> float:
+def rejections(squares: Squares, tables: Reals) -> float:
     seen = squares.statistics(tables)
     pairs = zip(tables, seen.tolist(), strict=True)
     return float(np.mean([pvalue(squares, one, at) <= 0.05 for one, at in pairs]))
@@ -137,7 +144,9 @@ def tables() -> Iterator[Row]:
     for n, name, epsilon in cases((100, 400), tuple(TABLES)):
         rows, columns = TABLES[name]
         cells = np.outer(rows, columns)
-        exact = source.multinomial(n, cells.ravel(), RUNS).reshape(-1, *cells.shape)
+        exact = source.multinomial(n, cells.ravel(), TABLE_RUNS).reshape(
+            -1, *cells.shape
+        )
         law = law_of(2, epsilon)
         noisy = (exact + law.draw(exact.shape)).astype(np.float64)
         found = rejections(Independence(law, law.variance), noisy)
@@ -149,11 +158,25 @@ def sized_tables() -> Iterator[Row]:
     for n, name, epsilon in cases((50, 200), ("2 × 2", "constant")):
         share = TABLES[name][1][0]
         law, sizes = law_of(1, epsilon), (n, n)
-        yes = source.binomial(n, share, (RUNS, 2))
+        yes = source.binomial(n, share, (TABLE_RUNS, 2))
         noisy = with_noise(np.stack([yes, n - yes], axis=-1), law, sizes)
         found = rejections(Independence(law, 2 * law.variance, sizes), noisy)
         case = f"χ², {name}, rows of {n}, ε = {epsilon:g}"
         yield Row(case, "dither", RATE, found)
+
+
+def fits() -> Iterator[Row]:
+    source = draws(9)
+    shares = np.array([0.9, 0.07, 0.03])
+    for n in (50, 200):
+        for epsilon in EPSILONS:
+            law = law_of(2, epsilon)
+            exact = source.multinomial(n, shares, TABLE_RUNS)[:, None, :]
+            noisy = (exact + law.draw(exact.shape)).astype(np.float64)
+            tested = GoodnessOfFit(law, law.variance, Axis(shares))
+            found = rejections(tested, noisy)
+            case = f"χ², shares of 0.9, 0.07 and 0.03, n = {n}, ε = {epsilon:g}"
+            yield Row(case, "dither", RATE, found)
 
 
 def pearson(table: Reals) -> tuple[Reals, Reals]:
@@ -172,9 +195,9 @@ def gaboardi(squares: Independence, tables: Reals) -> float:
         for one in tables:
             seen, least = pearson(one)
             if least >= 5:
-                null, enough = pearson(squares.drawn(one, 499))
+                null, enough = pearson(squares.drawn(one, 199))
                 extreme = int(np.sum(~(null < seen) | (enough < 5)))
-                found += (1 + extreme) / 500 <= 0.05
+                found += (1 + extreme) / 200 <= 0.05
     return found / len(tables)
 
 
@@ -325,12 +348,13 @@ def blocks() -> Iterator[Row]:
 
 def rows() -> Iterator[Row]:
     held = squares.DRAWS, squares.FEWEST
-    squares.DRAWS = squares.FEWEST = 499
+    squares.DRAWS = squares.FEWEST = 199
     try:
         yield from public_sizes()
         yield from private_sizes()
         yield from tables()
         yield from sized_tables()
+        yield from fits()
         yield from table_power()
         yield from two_arms()
         yield from private_arms()

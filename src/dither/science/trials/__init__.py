@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from dither.science.trials.asking import PERSON
 from dither.science.trials.binomial import Proportion, binomtest
-from dither.science.trials.blocks import test_of_tests
+from dither.science.trials.blocks import Blocks, test_of_tests
 from dither.science.trials.chi2 import ChiSquare, chi2_contingency, chisquare
 from dither.science.trials.comparisons import Comparison
 from dither.science.trials.curves import SurvivalRelease
@@ -28,6 +28,7 @@ from dither.science.trials.survival import kaplan_meier
 
 __all__ = [
     "PERSON",
+    "Blocks",
     "ChiSquare",
     "Comparison",
     "ConfidenceInterval",

@@ -29,6 +29,7 @@ is the worst of; it is added to the p-value (Berger & Boos 1994).
 """
 REACH = 25.0
 UNLIKELY = 1e-12
+FEW = 25
 FINE = 96
 """So many steps are one standard deviation of a law that is held in steps."""
 
@@ -195,6 +196,15 @@ class Private(Arm):
         about, width = self.yes + self.no, self._width
         ends = {max(1, round(about + side * width)) for side in (-1, 1)}
         yield from sorted(ends)
+
+    def tried(self) -> tuple[Sequence[int], float]:
+        """All sizes that are likely, where these are few; else the least and the
+        largest, and the slack that they need.
+        """
+        ends = tuple(self.sizes())
+        if ends[-1] - ends[0] < FEW:
+            return range(ends[0], ends[-1] + 1), 0.0
+        return ends, self.slack
 
     @cached_property
     def _width(self) -> int:

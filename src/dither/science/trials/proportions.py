@@ -11,7 +11,7 @@ import numpy as np
 
 from dither.science.trials.arms import LEFT_OUT, Private
 from dither.science.trials.checks import GREATER, LESS, TWO_SIDED
-from dither.science.trials.tulap import REACH, Binomial, Tulap, bisect
+from dither.science.trials.tulap import REACH, ROUNDS, Binomial, Tulap, bisect
 from dither.science.trials.unbiased import Unbiased
 
 __all__ = ["Evidence", "Fixed", "Open", "Population", "Whole"]
@@ -21,6 +21,9 @@ ENOUGH = 45.0
 
 class Evidence(ABC):
     """p-values of each proportion that a population could have."""
+
+    rounds = ROUNDS
+    """How often the search for the end of an interval halves."""
 
     @abstractmethod
     def less(self, p: float) -> float:
@@ -41,13 +44,14 @@ class Evidence(ABC):
         """The population's proportion is lower than this at most so often."""
         if self.greater(0.0) > miss:
             return 0.0
-        return bisect(lambda p: self.greater(p) > miss, 0.0, 1.0)
+        return bisect(lambda p: self.greater(p) > miss, 0.0, 1.0, self.rounds)
 
     def high(self, miss: float) -> float:
         """The population's proportion is higher than this at most so often."""
         if self.less(1.0) > miss:
             return 1.0
-        return 1 - bisect(lambda q: self.less(1 - q) > miss, 0.0, 1.0)
+        found = bisect(lambda q: self.less(1 - q) > miss, 0.0, 1.0, self.rounds)
+        return 1 - found
 
 
 @dataclass(frozen=True)
@@ -123,15 +127,18 @@ class Open(Evidence):
     """
 
     arm: Private
+    rounds = 26
 
     def less(self, p: float) -> float:
-        found = np.asarray(self.arm.moved(p) + self.arm.slack)
-        laws = (self.arm.law(p, size) for size in self.arm.sizes())
+        sizes, slack = self.arm.tried()
+        found = np.asarray(self.arm.moved(p) + slack)
+        laws = (self.arm.law(p, size) for size in sizes)
         return LEFT_OUT + max(float(law.below(found)) for law in laws)
 
     def greater(self, p: float) -> float:
-        found = np.asarray(self.arm.moved(p) - self.arm.slack)
-        laws = (self.arm.law(p, size) for size in self.arm.sizes())
+        sizes, slack = self.arm.tried()
+        found = np.asarray(self.arm.moved(p) - slack)
+        laws = (self.arm.law(p, size) for size in sizes)
         return LEFT_OUT + max(float(law.above(found)) for law in laws)
 
     def two_sided(self, p: float) -> float:

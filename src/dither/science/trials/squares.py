@@ -207,6 +207,17 @@ class GoodnessOfFit(Squares):
         )
         return np.asarray(found.reshape(tables.shape[:-2]))
 
+    def alike(self, table: Reals) -> list[Reals]:
+        """Tables of as many people, and of fewer and more by two standard deviations of
+        the noise in their number. Only the number matters.
+        """
+        total = table.sum()
+        noise = 2 * math.sqrt(table.size * self.variance)
+        return [
+            table + (one - total) / table.size
+            for one in (total - noise, total, total + noise)
+        ]
+
     def drawn(self, like: Reals, count: int) -> Reals:
         people = max(1, round(float(like.sum())))
         found = public_draws().multinomial(people, self.expected.shares, count)
