@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
@@ -53,6 +54,7 @@ SIZES, EPSILONS = (50, 200), (0.3, 1.0, 3.0)
 HOLD, WIDE, POWER = "intervals hold (95 %)", "mean width", "power"
 OPEN = "open intervals"
 RATE = "false positives"
+TESTS = ("mean_difference", "median_difference", "location_shift", "linregress")
 MISSES = 0.05 + 3 * math.sqrt(0.05 * 0.95 / STUDIES)
 
 
@@ -110,7 +112,7 @@ def means() -> Iterator[Row]:
             for name, draw in SHAPES.items():
                 case = f"mean_difference, n = {n}, ε = {epsilon:g}, {name}"
                 found = [difference(x, y, epsilon, "omit") for x, y in studies(draw, n)]
-                held = [one.law.outside(abs(one.share)) > 0.05 for one in found]
+                held = [one.pvalue > 0.05 for one in found]
                 yield Row(case, "dither", HOLD, round(float(np.mean(held)), 4))
                 yield Row(case, "dither", RATE, round(float(1 - np.mean(held)), 4))
                 yield Row(case, "dither", WIDE, _width(found[:WIDTHS]))
@@ -194,20 +196,35 @@ def medians() -> Iterator[Row]:
         for epsilon in EPSILONS:
             for name, (one, other, truth) in OPPOSITE.items():
                 case = f"median_difference, n = {n}, ε = {epsilon:g}, {name}"
-                yield from _median(case, one, other, truth, n, epsilon)
+                ask = partial(trials.median_difference, bounds=(-1, 1))
+                yield from _held(case, ask, one, other, truth, n, epsilon)
 
 
-def _median(
-    case: str, one: Draw, other: Draw, truth: float, n: int, epsilon: float
+def shifts() -> Iterator[Row]:
+    for n in SIZES:
+        for epsilon in EPSILONS:
+            for name in ("normal", "ties", "missing"):
+                case = f"location_shift, n = {n}, ε = {epsilon:g}, {name}"
+                ask = partial(trials.location_shift, within=(-1, 1))
+                draw = SHAPES[name]
+                yield from _held(case, ask, draw, draw, 0.0, n, epsilon)
+
+
+def _held(
+    case: str,
+    ask: Callable[..., trials.TrialRelease],
+    one: Draw,
+    other: Draw,
+    truth: float,
+    n: int,
+    epsilon: float,
 ) -> Iterator[Row]:
     source = np.random.default_rng(31)
     held, widths = 0, []
     for _ in range(STUDIES):
         x, y = one(source, (1, n))[0], other(source, (1, n))[0]
         try:
-            found = trials.median_difference(
-                x, y, bounds=(-1, 1), sizes=(n, n), epsilon=epsilon
-            )
+            found = ask(x, y, sizes=(n, n), epsilon=epsilon)
         except ArgumentError:  # by public facts: the same for all studies
             yield Row(case, "dither", HOLD, None)
             return
@@ -299,11 +316,12 @@ def rows() -> Iterator[Row]:
     yield from power()
     yield from medians()
     yield from median_beside()
+    yield from shifts()
     yield from regressions()
 
 
 def goals(found: tuple[Row, ...]) -> Iterator[Goal]:
-    for test in ("mean_difference", "median_difference", "linregress"):
+    for test in TESTS:
         held = _values(found, test, HOLD)
         yield at_least(f"{test}: the worst coverage of 95 %", 0.935, min(held))
     wrong = max(_values(found, "mean_difference", RATE))

@@ -13,10 +13,10 @@ __all__ = ["CLUSTER_STEP", "HERE_IN_FULL", "HERE_IN_QUICK"]
 CLUSTER_STEP = 12
 ON_CLUSTER = questions()[::CLUSTER_STEP]
 OTHERS = [one for one in questions() if one not in ON_CLUSTER]
-# One or two of each file
+# One of each file
 HERE_IN_QUICK = [
     one
     for _, alike in groupby(OTHERS, lambda one: one.file)
-    for one in list(alike)[1::12]
+    for one in list(alike)[1:2]
 ]
 HERE_IN_FULL = [one for one in OTHERS if one not in HERE_IN_QUICK]

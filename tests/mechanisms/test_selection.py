@@ -80,7 +80,7 @@ def test_a_wrong_winner_is_as_likely_as_said(kind, candidates, margin):
     mechanism = kind(sensitivity=1, epsilon=1.0, monotone=True)
     said = mechanism.wrong_winner(margin, candidates=candidates)
     scores = [margin] + [0] * (candidates - 1)
-    draws = 4000
+    draws = 2000
     wrong = sum(mechanism.release(scores) != 0 for _ in range(draws))
     # six deviations
     assert abs(wrong / draws - said) < 6 * math.sqrt(said * (1 - said) / draws)

@@ -87,14 +87,17 @@ def test_one_unit_moves_what_the_plan_says(places, random, which):
 )
 def test_every_relation(places, which, worlds):
     """Each kind of FROM clause; the many conditions of WHERE are asked together
-    elsewhere. In the quick run every other one with numbers as ids.
+    elsewhere. In the quick run every other one with numbers as ids, and those between
+    with texts.
     """
     place, random = places[which], Random(10 * worlds + which)
     sources = [
         one
         for one in (SURVEY if place.catalogue is ROWS else CLINIC)
         if not one.name.startswith("filter")
-    ][:: 2 if worlds == 1 and place.catalogue is NUMBERED else 1]
+    ]
+    if worlds == 1 and place.catalogue is not ROWS:
+        sources = sources[0 if place.catalogue is NUMBERED else 1 :: 2]
     plain = [
         f"SELECT COUNT(*), SUM({source.numbers[0]}) FROM {source.sql}"
         for source in sources

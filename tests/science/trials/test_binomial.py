@@ -159,8 +159,9 @@ def test_what_is_printed() -> None:
     assert "counts as a failure" in text
 
 
-def test_ten_million_people() -> None:
-    found = trials.binomtest(np.arange(10**7) < 5 * 10**6, n=10**7, epsilon=1.0)
+def test_many_people() -> None:
+    found = trials.binomtest(np.arange(10**5) % 2, n=10**5, epsilon=1.0)
     low, high = found.confidence_interval()
-    assert high - low < 0.001
-    assert found.pvalue > 1e-7
+    assert low < 0.5 < high
+    assert high - low < 0.007
+    assert found.pvalue > 0.5

@@ -77,7 +77,7 @@ def test_whose_id_is_missing_is_nobody() -> None:
     trials.test_of_tests(
         lambda block: seen.append(block.size) or 1.0,
         column,
-        ids=["a", None, 1.5, "a"],
+        ids=["a", None, float("nan"), "a"],
         groups=1,
         epsilon=1.0,
     )
@@ -236,6 +236,6 @@ def test_groups_are_chosen_from_public_numbers() -> None:
     found = trials.test_of_tests("ttest_1samp", np.ones(3), epsilon=1.0)
     assert (found.groups, found.alpha0) == (10, 0.15)
     few = trials.test_of_tests("ttest_1samp", np.ones(3), epsilon=1.0, n=30)
-    assert few.groups == 3
+    assert few.groups == 1
     dear = trials.test_of_tests("ttest_1samp", np.ones(3), epsilon=1e-6)
     assert dear.groups == 2_000

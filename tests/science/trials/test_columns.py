@@ -169,6 +169,19 @@ def test_one_complex_number_leaves_the_others_alone():
     np.testing.assert_array_equal(numbers(np.array([1, 2, 1j])), [1, 2, np.nan])
 
 
+def test_large_numbers_are_told_apart_as_floats_are():
+    held = [2**60, 2**60 + 1, 2**70]
+    forms = [held, list(map(float, held)), list(map(str, held)), [str(float(2**60))]]
+    found = [labels("arms", form, (2**60, 2**70)).read(PAID).tolist() for form in forms]
+    assert found == [[0, 0, 1], [0, 0, 1], [0, 0, 1], [0]]
+
+
+def test_what_is_no_number_is_no_label_as_text_either():
+    odd = [np.inf, "inf", "-Infinity", np.nan, "NaN", 2 + 1j, np.complex64(0.5)]
+    found = labels("arms", odd, (0.5,)).read(PAID).tolist()
+    assert found == [-1, -1, -1, -1, -1, -1, 0]
+
+
 @pytest.mark.parametrize("among", [(), "drug", None, (1, "1"), (None, 1), {"a": 1}])
 def test_declared_labels_are_checked(among):
     with pytest.raises(ArgumentError, match="arms"):

@@ -27,7 +27,7 @@ def test_the_choice_is_near_the_best(epsilon: float) -> None:
 
 
 def test_people_limit_the_number() -> None:
-    assert best(laplace(0.1), None, None, 100)[0] == 10
+    assert best(laplace(0.1), None, None, 100)[0] == 5
     assert best(laplace(0.1), None, None, 3)[0] == 1
     assert best(laplace(0.1), 50, 0.2, 3) == (50, 0.2)
 

@@ -66,6 +66,22 @@ def test_power_of_medians_is_about_that_of_drawn_studies() -> None:
     assert hits / ROUNDS == pytest.approx(planned, abs=0.35)
 
 
+def test_power_of_a_shift_is_about_that_of_drawn_studies() -> None:
+    planned = trials.power(
+        "location_shift", effect=0.7, n=200, within=BOUNDS, epsilon=1
+    )
+    hits = 0
+    for _ in range(ROUNDS):
+        x, y = RNG.normal(0.7, 1, 200), RNG.normal(0, 1, 200)
+        low, high = trials.location_shift(
+            x, y, within=BOUNDS, sizes=(200, 200), epsilon=1
+        ).confidence_interval()
+        hits += not low <= 0 <= high
+    assert hits / ROUNDS == pytest.approx(planned, abs=0.35)
+    few = trials.power("location_shift", effect=0.7, n=9, within=BOUNDS, epsilon=0.1)
+    assert few == 0
+
+
 @pytest.mark.parametrize("test", ["mean_difference", "median_difference"])
 def test_more_people_and_more_budget_find_more(test: str) -> None:
     powers = [

@@ -68,7 +68,8 @@ def test_intervals_cover_and_tests_keep_their_level() -> None:
         x, y = RNG.normal(1, 1, 50), RNG.normal(0, 1, 50)
         x[RNG.random(50) < 0.1] = np.nan
         found = mean_difference(x, y, bounds=BOUNDS, sizes=(50, 50), epsilon=1)
-        covered += found.population.law.outside(abs(found.value - 1) / 8) >= 0.05
+        law = found.population.law_of(found.population.sampling)
+        covered += law.outside(abs(found.value - 1) / 8) >= 0.05
         low, high = found.interval()
         here += low <= np.nanmean(np.clip(x, -8, 8)) - y.mean() <= high
     # 95 % each: fewer than 118 of 150 has a probability below 1e-9
@@ -81,21 +82,37 @@ def test_few_of_many_with_an_outcome_near_a_bound() -> None:
     for _ in range(rounds):
         x = np.where(RNG.random(100) < 0.95, np.nan, 8.0)
         found = mean(x, bounds=BOUNDS, size=100, epsilon=1)
-        here += found.spread.law.outside(abs(found.value - 8) / 8) >= 0.05
+        law = found.population.law_of(0.0)
+        here += law.outside(abs(found.value - 8) / 8) >= 0.05
     # 95 %: fewer than 350 of 400 has a probability below 1e-8
     assert here >= 350
 
 
-def test_p_values_fit_the_intervals() -> None:
-    x, y = RNG.normal(0.5, 1, 100), RNG.normal(0, 1, 100)
-    for side in ("two-sided", "less", "greater"):
-        found = mean_difference(
-            x, y, bounds=BOUNDS, sizes=(100, 100), alternative=side, epsilon=2
-        )
-        assert found.pvalue is not None
-        edge = found.confidence_interval(min(max(1 - found.pvalue, 1e-6), 1 - 1e-6))
-        near = min(abs(edge.low), abs(edge.high))
-        assert near == pytest.approx(0, abs=0.01) or found.pvalue > 0.5
+@pytest.mark.parametrize("missing", ["omit", "middle"])
+def test_a_declared_size_takes_no_memory(missing: str) -> None:
+    most = 2**31
+    found = mean([1.0] * 10, bounds=BOUNDS, size=most, missing=missing, epsilon=1)
+    assert abs(found.value) <= 8
+
+
+def test_small_tails_allow_for_more_noise_of_the_count() -> None:
+    x = [8.0] * 5 + [None] * 95
+    found = mean(x, bounds=BOUNDS, size=100, epsilon=1).population
+    usual, far = found.law_of(0.0), found.law_of(0.0, 1e-6)
+    assert usual.deviation <= far.deviation
+
+
+@pytest.mark.parametrize("side", ["two-sided", "less", "greater"])
+def test_p_values_fit_the_intervals(side: str) -> None:
+    x, y = RNG.normal(0.3, 1, 100), RNG.normal(0, 1, 100)
+    found = mean_difference(
+        x, y, bounds=BOUNDS, sizes=(100, 100), alternative=side, epsilon=2
+    )
+    assert found.pvalue is not None
+    if 1e-4 < found.pvalue < 0.5:
+        low, high = found.confidence_interval(1 - found.pvalue)
+        ends = {"two-sided": (low, high), "less": (high,), "greater": (low,)}
+        assert min(map(abs, ends[side])) == pytest.approx(0, abs=0.01)
 
 
 def test_private_sizes_where_people_come_and_go() -> None:

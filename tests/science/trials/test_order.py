@@ -32,7 +32,7 @@ def test_no_neighbour_moves_a_penalty_by_more_than_one(rank: int) -> None:
     moved = []
     for group in groups:
         found = [
-            mechanism.penalties(*outside(np.array([*group, value]), GRID))
+            mechanism.penalties(*outside(np.array([*group, value]), GRID, 4))
             for value in VALUES
         ]
         both = itertools.combinations(found, 2)
@@ -40,17 +40,19 @@ def test_no_neighbour_moves_a_penalty_by_more_than_one(rank: int) -> None:
     assert max(moved) == mechanism.choice.sensitivity  # and it is reached
 
 
-@pytest.mark.parametrize("size", [1, 2, 5])
+@pytest.mark.parametrize("size", [1, 2, 4])
 def test_some_pair_is_always_right(size: int) -> None:
     for group in itertools.combinations_with_replacement(VALUES, size):
         for rank in range(size // 2 + 1):
-            assert pair(rank).penalties(*outside(np.array(group), GRID)).min() == 0
+            assert (
+                pair(rank).penalties(*outside(np.array(group), GRID, size)).min() == 0
+            )
 
 
 def test_a_point_that_is_right_leaves_no_more_than_rank_beyond_it() -> None:
     outcomes = np.array([0.2, 0.7, 1.0, 1.0, 1.4, 2.0, 2.2, 2.9])
     mechanism = pair(2)
-    best = np.flatnonzero(mechanism.penalties(*outside(outcomes, GRID)) == 0)
+    best = np.flatnonzero(mechanism.penalties(*outside(outcomes, GRID, 8)) == 0)
     low, high = mechanism.pairs
     for one in best:
         assert (outcomes < GRID[low[one]]).sum() <= 2

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 import dither
-from dither import ArgumentError, Budget, Dataset, Unit
+from dither import ArgumentError, Budget, Dataset, Unit, UnitMismatch
 from dither.question import Question
+from dither.science import trials
 from dither.science.trials.stored import People
 from dither.science.trials.verbs import Study
 
@@ -150,6 +151,21 @@ def test_columns_in_memory_are_refused_before_the_charge():
     data = Dataset.of({"pain": [1, 2], "arm": [0, 1]}, unit=PATIENT, account=budget)
     with pytest.raises(ArgumentError, match=r"dither\.open"):
         Study(data, {"outcome": "pain", "arm": "arm"}, arms=(0, 1)).split(2)
+    assert budget.spent == 0
+
+
+def test_a_text_has_no_mean():
+    data = opened()
+    with pytest.raises(ArgumentError, match="keep: is for numbers"):
+        data.trial("chisquare", outcome="arm", levels=("drug",), keep="max", epsilon=1)
+    assert data.account.spent == 0
+
+
+@pytest.mark.parametrize("name", ["edge", "node", "site", "device"])
+def test_an_account_for_other_things_is_refused(name):
+    budget = Budget(epsilon=1, unit=Unit(name, "replace"))
+    with pytest.raises(UnitMismatch, match="for each person"):
+        trials.wilcoxon([1.0], size=1, epsilon=1, budget=budget)
     assert budget.spent == 0
 
 

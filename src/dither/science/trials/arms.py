@@ -29,7 +29,7 @@ is the worst of; it is added to the p-value (Berger & Boos 1994).
 """
 REACH = 25.0
 UNLIKELY = 1e-12
-FINE = 192
+FINE = 96
 """So many steps are one standard deviation of a law that is held in steps."""
 
 
@@ -66,11 +66,19 @@ class Steps:
 
 
 def noise_of(law: Law) -> tuple[Reals, Reals]:
-    """All noise that is likely enough to matter, and how likely it is."""
-    most = math.ceil(REACH * law.scale) + 1
-    values = np.arange(-most, most + 1, dtype=np.float64)
-    weights = law.pmf(values)
+    """All noise that is likely enough to matter, and how likely it is: of large noise,
+    the middles of parts much finer than a step.
+    """
+    part = _part(law)
+    most = math.ceil(REACH * law.scale / part) + 1
+    values = part * np.arange(-most, most + 1, dtype=np.float64)
+    tails = law.survival(np.append(values, values[-1] + part) - part / 2)
+    weights = tails[:-1] - tails[1:]
     return values, weights / weights.sum()
+
+
+def _part(law: Law) -> float:
+    return float(max(1, math.floor(law.scale / (8 * FINE))))
 
 
 def added(parts: Sequence[tuple[Reals, Reals]], step: float, shift: float) -> Steps:
@@ -190,10 +198,10 @@ class Private(Arm):
 
     @cached_property
     def _width(self) -> int:
-        noise = noise_of(self.noise)
-        both = added([noise, noise], 1.0, 0.0)
-        tails = both.above(np.arange(both.weights.size, dtype=np.float64))
-        return int(np.argmax(2 * tails <= LEFT_OUT))
+        noise, part = noise_of(self.noise), _part(self.noise)
+        both = added([noise, noise], part, 0.0)
+        tails = both.above(part * np.arange(both.weights.size, dtype=np.float64))
+        return int(part * np.argmax(2 * tails <= LEFT_OUT))
 
     def moved(self, p: float) -> float:
         return (1 - p) * self.yes - p * self.no

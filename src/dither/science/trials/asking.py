@@ -14,6 +14,8 @@ from dither.science.trials.columns import Codes, Given
 
 __all__ = ["PERSON", "need_replace", "people_may_change_arms", "question_of"]
 
+OTHERS = ("device", "edge", "location", "node", "site")
+"""Units that are nobody's record: those of graphs, maps and devices."""
 PERSON = Unit("person", "replace")  # type: ignore[arg-type]
 
 
@@ -23,7 +25,14 @@ def question_of(what: str, cost: Mapping[str, Any], *data: Given | Codes) -> Que
     """
     budget = cost.get("budget")
     unit = budget.terms.unit if isinstance(budget, Account) else PERSON
-    return Question.of(what, cost, unit=unit, dataset=_dataset(data))
+    question = Question.of(what, cost, unit=unit, dataset=_dataset(data))
+    if question.unit.name in OTHERS:
+        raise UnitMismatch(
+            "budget",
+            f"is an account for one {question.unit.name}, and a trial has one record "
+            'for each person; open one with Unit("patient", "replace")',
+        )
+    return question
 
 
 def _dataset(data: tuple[Given | Codes, ...]) -> Dataset | None:

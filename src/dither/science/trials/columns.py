@@ -19,7 +19,7 @@ from dither.dataset import Dataset
 from dither.errors import ArgumentError
 from dither.mechanisms.values import real
 from dither.question import Paid
-from dither.science.ids import EXACT, identity
+from dither.science.ids import EXACT, MANY_DIGITS, identity
 
 __all__ = [
     "Codes",
@@ -42,6 +42,7 @@ Reals = NDArray[np.float64]
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 TRUTHS = {"true": True, "false": False}
 INFINITE = ("inf", "infinity")
+NO_LABEL = (*INFINITE, "nan")
 MOST_LEVELS = 1 << 16
 WAY_OUT = "pass a column: a list, an array, a pandas or Polars series"
 
@@ -174,16 +175,34 @@ def _label(item: Any) -> str | None:
     if isinstance(item, bool | np.bool_):
         return str(int(item))
     if isinstance(item, str | bytes):
-        text = _text(item)
-        plain = text.strip()
-        truth = TRUTHS.get(plain.casefold())
-        if truth is not None:
-            return str(int(truth))
-        fraction = NUMBER.fullmatch(plain) and not plain.lstrip("+-").isdigit()
-        return _of_real(float(plain)) if fraction else identity(text)
+        return _of_words(_text(item))
+    if isinstance(item, complex | np.complexfloating):
+        return _of_real(float(item.real)) if item.imag == 0 else None
     if isinstance(item, float | np.floating):
         return _of_real(_real(item))
-    return identity(item)
+    return _short(identity(item))
+
+
+def _of_words(text: str) -> str | None:
+    plain = text.strip()
+    word = plain.casefold()
+    if word in TRUTHS:
+        return str(int(TRUTHS[word]))
+    if word.lstrip("+-") in NO_LABEL:
+        return None
+    if NUMBER.fullmatch(plain) is None:
+        return identity(text)
+    whole = plain.lstrip("+-").isdigit()
+    return _short(identity(plain)) if whole else _of_real(float(plain))
+
+
+def _short(name: str | None) -> str | None:
+    """A whole number beyond the floats that are exact goes by its float: one missing
+    record can make a reader hold them all as floats.
+    """
+    if name is None or len(name) <= MANY_DIGITS or not name.lstrip("-").isdigit():
+        return name
+    return _of_real(float(name))
 
 
 def _text(item: str | bytes) -> str:

@@ -19,10 +19,10 @@ from dither.science.trials.tulap import Tulap, bisect
 
 __all__ = ["Compared", "Inverted", "evidence_of"]
 
-GRID = 10
+GRID = 8
 """At so many proportions of the second arm a p-value is taken; the worst counts."""
-LOOKS = 13
-ROUNDS = 14
+LOOKS = 9
+ROUNDS = 12
 NONE = 1e-9
 """As good as a proportion of 0, where odds still have a ratio."""
 

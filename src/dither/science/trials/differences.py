@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dither.science.trials import checks
-from dither.science.trials.moments import Noisy, Scale
+from dither.science.trials.moments import SURE, Noisy, Scale
 from dither.science.trials.totals import Total
 
 __all__ = ["Difference"]
 
+USUAL, TINY = 0.05, 1e-12
+TURNS = 5
+"""How often a p-value is refined: the law of a small one allows for more noise."""
 RAISED = 0.5
 """By how many standard deviations of its noise a variance is raised, so that intervals
 hold where noise made it too small. Measured: `python -m bench science_trials`.
@@ -49,24 +52,29 @@ class Difference:
         most = sum(arm.variance_most / arm.people for arm in self.arms)
         return min(max(found, 0.0) + RAISED * math.sqrt(noise), most)
 
-    def _law(self, sampling: float) -> Total:
-        scales = [scale for arm in self.arms for scale in arm.noises if scale > 0]
+    def law_of(self, sampling: float, tail: float = USUAL) -> Total:
+        """How far off the noisy difference is: noise, and this variance over samples.
+        Tails as small as this one are right.
+        """
+        sure = max(SURE, -math.log(tail))
+        scales = [one for arm in self.arms for one in arm.noises(sure) if one > 0]
         if self.arms[0].gaussian:
-            return Total((), math.sqrt(sum(s**2 for s in scales) + sampling))
+            return Total((), math.sqrt(sum(one**2 for one in scales) + sampling))
         return Total(tuple(scales), math.sqrt(sampling))
 
-    @cached_property
-    def law(self) -> Total:
-        """How far the noisy difference is from the population's."""
-        return self._law(self.sampling)
-
     @property
-    def here(self) -> Here:
+    def here(self) -> Ends:
         """Where the difference between these people lies."""
-        return Here(self.value, self._law(0.0), self.scale, self._range)
+        return Ends(self, 0.0)
+
+    @cached_property
+    def population(self) -> Ends:
+        """Where that of the population lies."""
+        return Ends(self, self.sampling)
 
     @property
-    def _range(self) -> tuple[float, float]:
+    def within(self) -> tuple[float, float]:
+        """Where the difference lies in any case."""
         if len(self.arms) == 1:
             return self.scale.low, self.scale.high
         return -2 * self.scale.half, 2 * self.scale.half
@@ -74,34 +82,42 @@ class Difference:
     @property
     def pvalue(self) -> float:
         """That of no difference."""
+        sides, tail = 1 if self.alternative == checks.TWO_SIDED else 2, USUAL
+        for _ in range(TURNS):
+            found = self._beyond(self.law_of(self.sampling, tail))
+            if sides * found >= tail:
+                break
+            tail = max(sides * found, TINY)
+        return found
+
+    def _beyond(self, law: Total) -> float:
         if self.alternative == checks.TWO_SIDED:
-            return self.law.outside(abs(self.share))
+            return law.outside(abs(self.share))
         sign = 1 if self.alternative == checks.GREATER else -1
-        return self.law.beyond(sign * self.share)
+        return law.beyond(sign * self.share)
 
     def ends(self, confidence: float) -> tuple[float, float]:
         two = self.alternative == checks.TWO_SIDED
         rate = confidence if two else max(2 * confidence - 1, 0.0)
-        low, high = Here(self.value, self.law, self.scale, self._range).ends(rate)
+        low, high = self.population.ends(rate)
         if self.alternative == checks.LESS:
-            low = self._range[0]
+            low = self.within[0]
         if self.alternative == checks.GREATER:
-            high = self._range[1]
+            high = self.within[1]
         return low, high
 
 
 @dataclass(frozen=True)
-class Here:
-    """A value plus or minus what a law allows, between ends that are known."""
+class Ends:
+    """A difference plus or minus what its law allows, between ends that are known."""
 
-    value: float
-    law: Total
-    scale: Scale
-    within: tuple[float, float]
+    difference: Difference
+    sampling: float
 
     def ends(self, confidence: float) -> tuple[float, float]:
+        found, scale = self.difference, self.difference.scale
+        law = found.law_of(self.sampling, 1 - confidence)
         # outcomes were rounded to steps, which moves a mean by half of one
-        rounded = 2 / self.scale.steps
-        width = (self.law.quantile(confidence) + rounded) * self.scale.half
-        low, high = self.within
-        return max(self.value - width, low), min(self.value + width, high)
+        width = (law.quantile(confidence) + 2 / scale.steps) * scale.half
+        low, high = found.within
+        return max(found.value - width, low), min(found.value + width, high)

@@ -14,8 +14,8 @@ from dither.science.trials.tulap import Binomial, Tulap, bisect
 __all__ = ["best", "critical", "power_of_blocks"]
 
 LEVELS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
-FEWEST = 10
-"""A block should have so many people."""
+FEWEST = 20
+"""A block should have so many people, so that its test keeps its own level."""
 MOST = 2_000
 POWER, ALPHA = 0.8, 0.05
 

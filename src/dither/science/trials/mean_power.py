@@ -22,9 +22,10 @@ from dither.science.trials.gram import Gram
 from dither.science.trials.means import MIDDLE, OMIT
 from dither.science.trials.moments import Moments, Noisy, Scale
 from dither.science.trials.order import around
+from dither.science.trials.rank_power import shifted_wins
 from dither.science.trials.totals import Total
 
-__all__ = ["linregress", "mean_difference", "median_difference"]
+__all__ = ["linregress", "location_shift", "mean_difference", "median_difference"]
 
 NORMAL = NormalDist()
 SPREAD = "pass the standard deviation that outcomes are expected to have"
@@ -56,7 +57,13 @@ def mean_difference(
     )
     found = Difference(arms, scale)
     sampling = sum(share**2 / arm.people for arm in arms)
-    return _rejects(found.law, found._law(sampling), found.share, alpha, alternative)
+    return _rejects(
+        found.law_of(found.sampling),
+        found.law_of(sampling),
+        found.share,
+        alpha,
+        alternative,
+    )
 
 
 def _expected(
@@ -100,6 +107,35 @@ def median_difference(
         chosen = 2 / (plan.weight * size) ** 2
         variance += (share * (1 - share) / size + chosen) / NORMAL.pdf(height) ** 2
     return NORMAL.cdf(mean / math.sqrt(variance))
+
+
+def location_shift(
+    *,
+    effect: float,
+    within: Any,
+    sd: float = 1.0,
+    n: int | None = None,
+    sizes: Any = None,
+    confidence: float = 0.95,
+    epsilon: float | None = None,
+    rho: float | None = None,
+) -> float:
+    """About the probability that the interval of the shift does not hold 0, for normal
+    outcomes that are shifted by `effect` standard deviations.
+    """
+    scale, spread = Scale(*checks.bounds(within, "within")), positive("sd", sd, SPREAD)
+    rate, arms = checks.confidence(confidence, "confidence"), _sizes(n, sizes)
+    shift = abs(_number("effect", effect))
+    try:
+        pair, plan = around(_question(epsilon, rho), arms, rate, None, max(arms))
+    except ArgumentError:
+        return 0.0  # the interval would be all of the shifts
+    # an end falls on a point outwards; one part away fits best
+    reached = shift - 2 * scale.half / pair.points / spread
+    signs, deviation = shifted_wins(reached, *arms)
+    lost = (plan.size - signs) / 2
+    chosen = math.sqrt(2) / plan.weight
+    return NORMAL.cdf((plan.rank - lost) / math.hypot(deviation / 2, chosen))
 
 
 def linregress(
@@ -159,9 +195,10 @@ def _number(argument: str, value: Any) -> float:
     return float(fraction(argument, value, "pass a number such as 0.5"))
 
 
-def _sizes(n: Any, sizes: Any) -> tuple[int, ...]:
+def _sizes(n: Any, sizes: Any) -> tuple[int, int]:
     if (n is None) == (sizes is None):
         raise ArgumentError(
             "n", "state the people in each arm: n=100, or sizes=(90, 110)"
         )
-    return checks.sizes(sizes, 2) if n is None else (checks.size(n, "n"),) * 2
+    first, second = (n, n) if sizes is None else checks.sizes(sizes, 2)
+    return checks.size(first, "n"), checks.size(second, "n")

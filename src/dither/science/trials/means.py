@@ -21,7 +21,7 @@ from dither.science.trials.columns import Given, Reals, given
 from dither.science.trials.differences import Difference
 from dither.science.trials.moments import Moments, Noisy, Scale
 from dither.science.trials.result import TrialRelease
-from dither.science.trials.sizes import fit
+from dither.science.trials.sizes import at_most
 
 __all__ = ["ARMS", "MIDDLE", "OMIT", "mean", "mean_difference"]
 
@@ -183,7 +183,9 @@ class Asked:
         found = [column.read(paid) for column in self.columns]
         if self.sizes is None:
             return found
-        return [fit(one, size) for one, size in zip(found, self.sizes, strict=True)]
+        # those that are not there at all need not be held: they add nothing
+        sized = zip(found, self.sizes, strict=True)
+        return [at_most(one, size) for one, size in sized]
 
     def _codes(self, values: Reals) -> Any:
         codes, there = self.scale.codes(values)

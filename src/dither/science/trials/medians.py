@@ -26,7 +26,7 @@ from dither.science.trials.means import ARMS
 from dither.science.trials.moments import Scale
 from dither.science.trials.order import Around, Pair, around, outside
 from dither.science.trials.result import TrialRelease
-from dither.science.trials.sizes import fit
+from dither.science.trials.sizes import at_most
 
 __all__ = [
     "MISSING",
@@ -171,7 +171,7 @@ class Asked:
             outcomes, self.sizes, self.plans, strict=True
         ):
             grid = self._grid(pair.points)
-            yield pair.release(outside(fit(values, size), grid), grid)
+            yield pair.release(outside(at_most(values, size), grid, size), grid)
 
     def _grid(self, points: int) -> Reals:
         """The public points, bounds included."""

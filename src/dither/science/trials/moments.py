@@ -18,7 +18,7 @@ from dither.mechanisms import Additive, Gaussian
 from dither.question import Question
 from dither.science.trials.columns import Integers, Reals
 
-__all__ = ["STEPS", "Moments", "Noisy", "Scale"]
+__all__ = ["STEPS", "SURE", "Moments", "Noisy", "Scale"]
 
 STEPS = 1 << 20
 """How many steps there are from the middle of the bounds to either."""
@@ -144,23 +144,21 @@ class Noisy:
     def mean(self) -> float:
         return min(max(self.total / self.people, -1.0), 1.0)
 
-    @property
-    def noises(self) -> tuple[float, ...]:
+    def noises(self, sure: float = SURE) -> tuple[float, ...]:
         """The scales of the noise in the mean: a mean is off by (noise of the sum -
         mean · noise of the count) / people, whatever the noisy count is.
         """
         return (
             self.total_scale / self.people,
-            self._farthest * self.count_scale / self.people,
+            self._farthest(sure) * self.count_scale / self.people,
         )
 
-    @property
-    def _farthest(self) -> float:
-        """How far from the middle the exact mean lies, at most, as noise allows: a count
-        that came out too large makes the noisy mean too small.
+    def _farthest(self, sure: float) -> float:
+        """How far from the middle the exact mean lies, at most, if noise stays within so
+        many scales: a count that came out too large makes the noisy mean too small.
         """
-        fewest = self.people - SURE * self.count_scale
-        most = abs(self.total) + SURE * self.total_scale
+        fewest = self.people - sure * self.count_scale
+        most = abs(self.total) + sure * self.total_scale
         return min(1.0, most / fewest) if fewest > 0 else 1.0
 
     def _power(self, scale: float) -> float:
@@ -172,7 +170,7 @@ class Noisy:
         """An estimate of the outcome's variance, which noise may make negative; raised
         for small samples as t laws are.
         """
-        n, noise = self.people, self._power(self.noises[0])
+        n, noise = self.people, self._power(self.noises()[0])
         found = self.squares / n - self.mean**2 + min(noise, self.mean**2)
         return found * n**2 / ((n - 1) * (n - 4)) if n > 4 else 1.0
 
@@ -193,6 +191,6 @@ class Noisy:
         """What no outcome's variance exceeds: (high - mean)(mean - low), at the mean
         nearest the middle that noise allows (Bhatia & Davis 2000).
         """
-        n, reach = self.people, 7 * sum(self.noises)
+        n, reach = self.people, 7 * sum(self.noises())
         nearest = max(0.0, abs(self.mean) - reach)
         return (1 - nearest**2) * n / max(n - 1, 1.0)

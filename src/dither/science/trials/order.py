@@ -79,13 +79,14 @@ class Pair:
         return float(points[low[chosen]]), float(points[high[chosen]])
 
 
-def outside(outcomes: Reals, points: Reals) -> tuple[Integers, Integers]:
-    """How many outcomes lie below each point, and how many above; missing ones both."""
+def outside(outcomes: Reals, points: Reals, size: int) -> tuple[Integers, Integers]:
+    """How many of so many outcomes lie below each point, and how many above; missing
+    ones do both.
+    """
     inner = np.sort(outcomes[~np.isnan(outcomes)])
-    missing = outcomes.size - inner.size
-    below = missing + np.searchsorted(inner, points, side="left")
-    above = outcomes.size - np.searchsorted(inner, points, side="right")
-    return ended(below, above, outcomes.size)
+    below = size - inner.size + np.searchsorted(inner, points, side="left")
+    above = size - np.searchsorted(inner, points, side="right")
+    return ended(below, above, size)
 
 
 def ended(below: Any, above: Any, total: int) -> tuple[Integers, Integers]:

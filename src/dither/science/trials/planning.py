@@ -16,6 +16,7 @@ __all__ = ["PLANNERS", "power", "sample_size"]
 
 PLANNERS: dict[str, tuple[str, str]] = {
     "linregress": ("dither.science.trials.mean_power", "linregress"),
+    "location_shift": ("dither.science.trials.mean_power", "location_shift"),
     "mean_difference": ("dither.science.trials.mean_power", "mean_difference"),
     "median_difference": ("dither.science.trials.mean_power", "median_difference"),
     "binomtest": ("dither.science.trials.plans", "binomial_power"),

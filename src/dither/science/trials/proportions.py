@@ -11,10 +11,12 @@ import numpy as np
 
 from dither.science.trials.arms import LEFT_OUT, Private
 from dither.science.trials.checks import GREATER, LESS, TWO_SIDED
-from dither.science.trials.tulap import Binomial, Tulap, bisect
+from dither.science.trials.tulap import REACH, Binomial, Tulap, bisect
 from dither.science.trials.unbiased import Unbiased
 
 __all__ = ["Evidence", "Fixed", "Open", "Population", "Whole"]
+
+ENOUGH = 45.0
 
 
 class Evidence(ABC):
@@ -57,13 +59,14 @@ class Fixed(Evidence):
     noisy: float
     n: int
     tulap: Tulap
+    reach: float = REACH
 
     def less(self, p: float) -> float:
-        of = Binomial(self.n, p)
+        of = Binomial(self.n, p, self.reach)
         return of.mean(self.tulap.below(self.noisy - of.values))
 
     def greater(self, p: float) -> float:
-        of = Binomial(self.n, p)
+        of = Binomial(self.n, p, self.reach)
         return of.mean(self.tulap.below(of.values - self.noisy))
 
     def two_sided(self, p: float) -> float:
@@ -78,9 +81,10 @@ class Fixed(Evidence):
     @property
     def _inside(self) -> Fixed:
         """Noise that leads beyond 0 or n says no more than 0 or n would: else an
-        interval could shrink to nothing.
+        interval could shrink to nothing. Its ends need no very small probabilities.
         """
-        return Fixed(min(max(self.noisy, 0.0), float(self.n)), self.n, self.tulap)
+        inside = min(max(self.noisy, 0.0), float(self.n))
+        return Fixed(inside, self.n, self.tulap, ENOUGH)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from dither.science.trials.medians import MISSING, WAY_OUT, Middles, points_of, 
 from dither.science.trials.moments import Scale
 from dither.science.trials.order import around, ended
 from dither.science.trials.result import TrialRelease
-from dither.science.trials.sizes import fit
+from dither.science.trials.sizes import at_most
 
 __all__ = ["location_shift", "pairs_outside"]
 
@@ -74,7 +74,8 @@ def location_shift(
     with question.paying(pair.choice.guarantee) as paid:
         one, other = (column.read(paid) for column in columns)
         grid = np.linspace(scale.low, scale.high, pair.points + 1)
-        counts = pairs_outside(fit(one, first), fit(other, second), grid)
+        one, other = at_most(one, first), at_most(other, second)
+        counts = pairs_outside(one, other, grid, first * second)
         ends = (pair.release(counts, grid),)
     here = Middles(ends, scale, plan.here)
     return TrialRelease(
@@ -89,16 +90,18 @@ def location_shift(
     )
 
 
-def pairs_outside(x: Reals, y: Reals, shifts: Reals) -> tuple[Integers, Integers]:
-    """How many pairs differ by less than each shift, and by how many more; pairs with a
-    missing outcome count on both sides.
+def pairs_outside(
+    x: Reals, y: Reals, shifts: Reals, total: int
+) -> tuple[Integers, Integers]:
+    """How many of so many pairs differ by less than each shift, and how many by more;
+    pairs with a missing outcome do both.
     """
     one, other = x[~np.isnan(x)], np.sort(y[~np.isnan(y)])
-    total = x.size * y.size
     unknown = total - one.size * other.size
     less, more = np.empty(shifts.size, np.int64), np.empty(shifts.size, np.int64)
     for place, shift in enumerate(shifts):
-        moved = one - shift
+        with np.errstate(all="ignore"):  # a value beyond floats is infinite
+            moved = one - shift
         up_to = np.searchsorted(other, moved, side="right")
         less[place] = unknown + one.size * other.size - int(up_to.sum())
         more[place] = unknown + int(np.searchsorted(other, moved, side="left").sum())

@@ -19,7 +19,7 @@ from dither.noise import uniform_integers
 from dither.science.trials.columns import Reals
 from dither.science.trials.null import Law
 
-__all__ = ["Binomial", "Tulap", "bisect", "uniform"]
+__all__ = ["REACH", "Binomial", "Tulap", "bisect", "uniform"]
 
 FINEST = 1 << 53
 ROUNDS = 60

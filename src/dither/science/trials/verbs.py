@@ -9,7 +9,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
-from dither.dataset import ColumnFacts, Dataset
+from dither.dataset import ColumnFacts, Dataset, Kind
 from dither.errors import ArgumentError
 from dither.science.trials.checks import chosen
 from dither.science.trials.columns import names
@@ -54,6 +54,7 @@ class Study:
     @cached_property
     def people(self) -> People:
         where = self._where()
+        self._check_keep()
         tables = {self.facts(role).table for role in self.named}
         tables |= {one.table for one in where}
         if len(tables) > 1:
@@ -66,6 +67,14 @@ class Study:
             next(iter(tables)),
             {one.column: label for one, label in where.items()},
         )
+
+    def _check_keep(self) -> None:
+        """A text has no mean."""
+        kinds = {self.facts(role).kind for role in self.named if role != "arm"}
+        if self.keep != KEEP[0] and kinds & {Kind.OTHER, Kind.ANYTHING}:
+            raise ArgumentError(
+                "keep", f'is for numbers, and a column is not; pass keep="{KEEP[0]}"'
+            )
 
     def _where(self) -> dict[ColumnFacts, Any]:
         """The labels of a subgroup, by column."""
