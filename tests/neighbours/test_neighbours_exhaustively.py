@@ -100,7 +100,13 @@ def test_three_units_with_two_kinds_of_rows(place, number, name):
     )
 
 
-@pytest.mark.parametrize("ordered", [True, pytest.param(False, marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "ordered",
+    [
+        pytest.param(True, marks=pytest.mark.only_on("duckdb")),
+        pytest.param(False, marks=pytest.mark.full),
+    ],
+)
 @pytest.mark.parametrize(
     ("most", "at_least"),
     [

@@ -7,9 +7,11 @@ from itertools import combinations, combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
+import dither
 from dither import ArgumentError, Budget, Unit, UnitMismatch
 from dither.mechanisms import Laplace
 from dither.science import trials
@@ -89,6 +91,39 @@ def test_one_person_who_is_replaced(sizes: tuple[int, ...]) -> None:
     # the published variant, 2(N − 1)/N² times the sum of absolutes, has 8 at most
     assert published <= 4 * (people - few)
     assert 2 * (people - 1) / people**2 * published < 8
+
+
+@pytest.mark.parametrize("sizes", [(1, 2), (2, 2), (1, 1, 1), (3, 3)])
+def test_one_person_who_changes_the_arm(sizes: tuple[int, ...]) -> None:
+    """All that two arms can become, one record of each at a time: who leaves an arm that
+    is too full makes room for another, and who enters it takes that.
+    """
+    study = Arms(sizes)
+    bags = [combinations_with_replacement((NAN, 0.0, 1.0, 2.0), n) for n in sizes]
+    length, steps = 0.0, 0
+    for first, second, *rest in product(*bags):
+        changed = product((NAN, 0.0, 1.0, 2.0), repeat=2)
+        arms_of = [((a, *first[1:]), (b, *second[1:]), *rest) for a, b in changed]
+        found = [study.sums([np.array(arm) for arm in one]) for one in arms_of]
+        roots = [study.root(one) for one in found]
+        apart = np.subtract(found, found[0])
+        length = max(length, float(lengths(apart, sizes).max()))
+        steps = max(steps, max(roots) - min(roots))
+    assert max(steps, length) <= study.changing
+    if sizes == (3, 3):
+        assert steps > study.sensitivity  # a person who stays moves it less
+
+
+def test_a_dataset_has_arms_that_people_may_change() -> None:
+    """There the noise is for that, and no note says that arms are public."""
+    columns = {"patient": [1, 2, 3], "pain": [1.0, 2.0, 3.0], "arm": ["a", "b", "b"]}
+    frame = pd.DataFrame(columns)
+    data = dither.open(frame, unit=REPLACE, budget=9.0, ledger=":memory:")
+    study = {"outcome": "pain", "arm": "arm", "arms": ("a", "b"), "sizes": (1, 2)}
+    found = data.trial("kruskal", **study, epsilon=1.0)
+    assert "stays in theirs" not in str(found)
+    wide = found.spread.inner.mechanism
+    assert wide.sensitivity == Arms((1, 2)).changing
 
 
 def test_the_bound_is_met() -> None:

@@ -9,10 +9,8 @@ import pytest
 from scipy import stats
 
 from dither import ArgumentError, Budget, Unit, UnitMismatch
-from dither.mechanisms import Laplace
 from dither.science import trials
-from dither.science.trials.null import Law
-from dither.science.trials.signed_rank import PositiveSums
+from dither.science.trials.signed_rank import of_two
 from tests.science.trials.laws import quiet
 
 NAN = float("nan")
@@ -132,7 +130,6 @@ def test_pairs_of_a_person_with_themselves_are_allowed_for() -> None:
     expected leads to ends that hold the share of pairs of two people.
     """
     source = np.random.default_rng(2)  # allowed: test inputs, not noise
-    law = Law.of(Laplace(sensitivity=2, epsilon=1e4))
     values = np.array([-3.0, -1.0, 0.0, 2.0, 5.0])
     signs = np.sign(values[:, None] + values)
     for n in (2, 3, 10):
@@ -140,9 +137,8 @@ def test_pairs_of_a_person_with_themselves_are_allowed_for() -> None:
             two = chances @ signs @ chances
             alone = chances @ np.sign(values)
             share = (1 + ((n - 1) * two + 2 * alone) / (n + 1)) / 2
-            sums = PositiveSums(0, n, law)
-            assert sums._of_two(share) <= (1 + two) / 2 + 1e-12
-            assert 1 - sums._of_two(1 - share) >= (1 + two) / 2 - 1e-12
+            assert of_two(share, n) <= (1 + two) / 2 + 1e-12
+            assert 1 - of_two(1 - share, n) >= (1 + two) / 2 - 1e-12
 
 
 @pytest.mark.parametrize("size", [60, None])

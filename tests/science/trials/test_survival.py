@@ -93,6 +93,22 @@ def test_the_sensitivities_are_those_found():
     assert l1 == 2
     assert 2 < l2**2 < 2 + 1e-14
     assert sensitivities(coming) == (1, 1.0)
+    assert sensitivities(replaced, 2)[0] == 4
+    assert 4 < sensitivities(replaced, 2)[1] ** 2 < 4 + 1e-14
+
+
+def test_a_person_may_leave_an_arm_of_public_size_for_another(monkeypatch):
+    """Which part of too many is kept is drawn; here it is the first, for all."""
+    monkeypatch.setattr(
+        "dither.science.trials.sizes.subset", lambda _, size: np.arange(size)
+    )
+    records = list(product((0.5, 1.5), (0, 1), ("a", "b", None)))
+    found = [
+        moved([one, *BASE, *BASE], [other, *BASE, *BASE], sizes=(3, 3))
+        for one, other in product(records, records)
+    ]
+    assert max(l1 for l1, _ in found) == 4
+    assert max(square for _, square in found) == 4
 
 
 def test_an_entry_starts_the_clock_of_each_person():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dither import ArgumentError, Unit
+from dither import ArgumentError, Budget, Dataset, Unit
 from dither.mechanisms import Additive, Gaussian, Laplace
 from dither.question import Question
 from dither.science.trials.tables import Counted, Design
@@ -27,9 +27,12 @@ def counts(design: Design, people: Any) -> Any:
     return design.counts(codes[:, 0], codes[:, 1])
 
 
-def farthest(design: Design, size: int, *, comes: bool) -> tuple[int, float]:
+def farthest(
+    design: Design, size: int, *, comes: bool, moves: bool = False
+) -> tuple[int, float]:
     """The most that one person moves the counts, over all tables of so many people:
-    labels of either side may be missing. With public sizes, people stay in their row.
+    labels of either side may be missing. With public sizes, people stay in their row
+    unless one `moves`.
     """
     everybody = list(itertools.product(range(-1, 2), range(-1, len(design.columns))))
     most, root = 0, 0.0
@@ -37,7 +40,7 @@ def farthest(design: Design, size: int, *, comes: bool) -> tuple[int, float]:
         before = counts(design, people)
         others = [people[1:]] if comes else []
         for one in () if comes else everybody:
-            if design.sizes is None or one[0] == people[0][0]:
+            if design.sizes is None or moves or one[0] == people[0][0]:
                 others.append((one, *people[1:]))
         for other in others:
             moved = counts(design, other) - before
@@ -72,6 +75,25 @@ def test_with_public_sizes_people_stay_in_their_row(columns: int) -> None:
     design = Design.of(("a", "b"), tuple(range(columns)), (3, 3))
     found = farthest(design, 3, comes=False)
     assert found == pytest.approx(sensitivities(design, REPLACE))
+
+
+@pytest.mark.parametrize("columns", [2, 3])
+def test_in_a_dataset_people_may_change_their_row(
+    columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which part of too many is kept is drawn; here it is the first, for all."""
+    monkeypatch.setattr(
+        "dither.science.trials.sizes.subset", lambda _, size: np.arange(size)
+    )
+    design = Design.of(("a", "b"), tuple(range(columns)), (1, 1))
+    data = Dataset.of(
+        {"arm": [0]}, unit=REPLACE, account=Budget(epsilon=9, unit=REPLACE)
+    )
+    asked = Question.of("test", {"epsilon": 1.0}, dataset=data)
+    most, root = farthest(design, 3, comes=False, moves=True)
+    assert design.mechanism(asked).sensitivity == most
+    smooth = Question.of("test", {"rho": 1.0}, dataset=data)
+    assert design.mechanism(smooth).sensitivity == pytest.approx(root)
 
 
 def test_of_too_many_people_a_random_part_is_counted() -> None:

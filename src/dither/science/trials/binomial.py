@@ -22,7 +22,7 @@ from dither.science.trials.null import Law
 from dither.science.trials.outcomes import MISSING, successes
 from dither.science.trials.proportions import Evidence, Fixed, Open, Population
 from dither.science.trials.result import TrialRelease
-from dither.science.trials.sizes import fit
+from dither.science.trials.sizes import at_most
 from dither.science.trials.tables import ROOT
 from dither.science.trials.tulap import Tulap, uniform
 
@@ -118,7 +118,7 @@ def counted(column: Any, people: int | None, paid: Paid) -> Any:
     if people is None:
         successes = int(yes.sum())
         return np.array([successes, yes.size - successes], np.int64)
-    return np.array([int(np.nansum(fit(yes, people)))], np.int64)
+    return np.array([int(np.nansum(at_most(yes, people)))], np.int64)
 
 
 def _evidence(

@@ -13,7 +13,7 @@ import numpy as np
 from dither.errors import ArgumentError
 from dither.privacy.numbers import fraction
 from dither.science.trials.columns import Integers, Reals
-from dither.science.trials.sizes import subset
+from dither.science.trials.sizes import at_most
 
 __all__ = ["MOST_BINS", "MOST_CELLS", "counted", "edges_of", "placed"]
 
@@ -76,17 +76,12 @@ def counted(
     rows = [cells[arms == arm] for arm in range(count)]
     if sizes is None:
         return np.stack([_histogram(row[~np.isnan(row)], nobody) for row in rows])
-    kept = (_kept(row, size) for row, size in zip(rows, sizes, strict=True))
+    kept = (at_most(row, size) for row, size in zip(rows, sizes, strict=True))
     full = [np.where(np.isnan(row), nobody, row) for row in kept]
     found = np.stack([_histogram(row, nobody + 1) for row in full])
     # those who are missing are not laid out one by one: sizes may be huge
     found[:, nobody] += np.array(sizes, np.int64) - found.sum(axis=1)
     return found
-
-
-def _kept(cells: Reals, size: int) -> Reals:
-    """At most so many people, a random part of them where there are more."""
-    return cells[subset(cells.size, size)] if cells.size > size else cells
 
 
 def _histogram(cells: Reals, count: int) -> Integers:

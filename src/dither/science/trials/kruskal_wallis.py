@@ -15,7 +15,11 @@ from dither.question import Asking
 from dither.release import Around, Mapped
 from dither.science.declared import note
 from dither.science.trials import checks
-from dither.science.trials.asking import need_replace, question_of
+from dither.science.trials.asking import (
+    need_replace,
+    people_may_change_arms,
+    question_of,
+)
 from dither.science.trials.columns import Reals, given
 from dither.science.trials.null import Law, public_draws, special
 from dither.science.trials.rank_nulls import least, widened
@@ -51,12 +55,15 @@ def kruskal(
     simulations, so it is never below 0.00005; ties and missing outcomes only make it
     larger than it need be.
 
-    Guarantee: epsilon-differential privacy, or rho-zCDP, for one person who is replaced
-    by another in the same arm.
+    Guarantee: epsilon-differential privacy, or rho-zCDP, for one person who is
+    replaced: by another in the same arm, if arms come as columns of their own, and by
+    anyone, if they are columns of a dataset.
     Why: √H is the length of a vector with one number for each arm, which one person
     moves by a length of √(12·(N − n) / (n·(N + 1))) at most, n being the smallest arm
-    of N people (docs/proofs/trials.md).
-    Assumes: one record for each person; arms and their sizes are public.
+    of N people; one who changes the arm moves it at most as two of them do, in the two
+    smallest arms (docs/proofs/trials.md).
+    Assumes: one record for each person; sizes are public, and columns in memory are
+    public arms.
     """
     special()  # what computes p-values must be there before anything is charged
     if len(groups) < 2:
@@ -66,7 +73,8 @@ def kruskal(
     need_replace(question, "sizes", WAY_OUT)
     arms = Arms(checks.sizes(sizes, len(columns)))
     declared = note(f"arms of {_listed(arms.sizes)} people", provenance)
-    mechanism = question.additive(arms.sensitivity)
+    changing = people_may_change_arms(*columns)
+    mechanism = question.additive(arms.changing if changing else arms.sensitivity)
     with question.paying(mechanism.guarantee) as paid:
         outcomes = [
             at_most(column.read(paid), size)
@@ -79,7 +87,7 @@ def kruskal(
         arms.squared(noisy),
         (paid.source,),
         Mapped(arms.squared, root),
-        notes=(declared, PUBLIC),
+        notes=(declared,) if changing else (declared, PUBLIC),
         pvalue=arms.pvalue(Law.of(mechanism), noisy),
         alternative=ANY,
     )
@@ -101,12 +109,22 @@ class Arms:
 
     @property
     def sensitivity(self) -> int:
-        """How many steps one person can move √H at most: GRID·2·√(N·(N − n) / n),
-        rounded up.
+        """How many steps one person who stays in their arm can move √H at most."""
+        return self._moved(min(self.sizes))
+
+    @property
+    def changing(self) -> int:
+        """How many steps one person can move √H who may change the arm: one who leaves
+        an arm that is too full is followed by another, and one who enters it displaces
+        another, so both arms can change as if each had a replacement.
         """
-        few, all_of = min(self.sizes), self.people
-        square = 4 * GRID**2 * all_of * (all_of - few)
-        return math.isqrt(-(-square // few) - 1) + 1
+        first, second = sorted(self.sizes)[:2]
+        return self._moved(first) + self._moved(second)
+
+    def _moved(self, size: int) -> int:
+        """GRID·2·√(N·(N − n) / n), rounded up, for a replacement in an arm of n."""
+        square = 4 * GRID**2 * self.people * (self.people - size)
+        return math.isqrt(-(-square // size) - 1) + 1
 
     @property
     def most(self) -> int:

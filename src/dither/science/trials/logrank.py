@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,7 +135,7 @@ def _simulated(scores: Scores, law: Law, covariance: Reals, statistic: float) ->
     return (seen + 1) / (blocks * BLOCK + 1)
 
 
-def _sampled(source: np.random.Generator, scores: Scores, root: Reals) -> Reals:
+def _sampled(source: Any, scores: Scores, root: Reals) -> Reals:
     """Scores by sampling alone: normal, or with few deaths expected in an arm, as deaths
     fall on the arms at random.
     """

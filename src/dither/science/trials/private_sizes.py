@@ -17,7 +17,16 @@ from dither.science.trials.null import Law
 from dither.science.trials.rank_nulls import RankNull, least, signed_null, wins_null
 from dither.science.trials.superiority import Pairs
 
-__all__ = ["UNKNOWN", "ArmSizes", "Held", "OneSize", "SizesPlan", "UnsurePairs"]
+__all__ = [
+    "UNKNOWN",
+    "ArmSizes",
+    "Held",
+    "OneSize",
+    "SizesPlan",
+    "UnsurePairs",
+    "shrinking",
+    "unfilled",
+]
 
 SHARE = 0.4
 """Of the cost, for the sizes: what a test has most power with, from 50 people in each
@@ -189,8 +198,11 @@ class Held:
 
 @dataclass(frozen=True)
 class UnsurePairs:
-    """Where the probability of superiority lies if the sizes are noisy too: a part of
-    the miss is theirs, and all that they may be counts.
+    """Where the probability of superiority lies if the sizes are noisy too: a half of
+    the miss is theirs.
+
+    Two ways to allow for the sizes, of which each end takes the better one: given the
+    noisy sizes, it is a threshold on the noisy wins in either (docs/proofs/trials.md).
     """
 
     noisy: int
@@ -204,15 +216,35 @@ class UnsurePairs:
         if min(few) < 1:
             return 0.0, 1.0
         hidden = self.sizes.hidden(missed / 4)
-        ends = self.noisy - hidden, self.noisy + hidden
-        shrunk = math.prod(few) / math.prod(most)
-        low, high = (
-            self._pairs(min(ends[0], ends[0] * shrunk), few),
-            self._pairs(max(ends[1], ends[1] * shrunk), few),
-        )
+        wins = self.noisy - hidden, self.noisy + hidden
+        factor = math.prod(most) / math.prod(few)
         rate = 1 - missed / 2
-        return low.ends(rate)[0], high.ends(rate)[1]
+        filled = unfilled(*_ends(wins, most, self.law, rate), factor)
+        shrunk = _ends(shrinking(*wins, factor), few, self.law, rate)
+        return max(filled[0], shrunk[0]), min(filled[1], shrunk[1])
 
-    def _pairs(self, wins: float, few: tuple[int, int]) -> Pairs:
-        pairs = math.prod(few)
-        return Pairs(wins + pairs, min(few), 2 * max(few), self.law)
+
+def _ends(
+    wins: tuple[float, float], sizes: tuple[int, int], law: Law, rate: float
+) -> tuple[float, float]:
+    low, high = (
+        Pairs(one + math.prod(sizes), min(sizes), 2 * max(sizes), law).ends(rate)
+        for one in wins
+    )
+    return low[0], high[1]
+
+
+def shrinking(low: float, high: float, factor: float) -> tuple[float, float]:
+    """The least and the largest that numbers can be in smaller arms: wins for the
+    fewest people, if they are a share of the pairs of more.
+    """
+    return min(low, low / factor), max(high, high / factor)
+
+
+def unfilled(low: float, high: float, factor: float) -> tuple[float, float]:
+    """Ends of a probability that lies farther from ½ than those by a factor of 1 to
+    `factor`: arms that were filled up with missing outcomes bring it nearer.
+    """
+    least = low if low >= 0.5 else max(0.0, 0.5 - (0.5 - low) * factor)
+    largest = high if high <= 0.5 else min(1.0, 0.5 + (high - 0.5) * factor)
+    return least, largest

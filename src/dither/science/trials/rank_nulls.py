@@ -100,18 +100,18 @@ def _above(few: int, many: int) -> Reals:
     """P(U = u), by who is the largest of all: an x, which is above every y, or a y,
     which is above no x.
     """
-    row: list[Reals] = [np.ones(1) for _ in range(many + 1)]
-    for a in range(1, few + 1):
+    row: list[Reals] = [np.ones(1) for _ in range(few + 1)]
+    for b in range(1, many + 1):  # the longer arm outside, so that few laws are held
         last = row[0]
         new = [last]
-        for b in range(1, many + 1):
+        for a in range(1, few + 1):
             chances = np.zeros(a * b + 1)
-            chances[b:] += a / (a + b) * row[b]
-            chances[: a * (b - 1) + 1] += b / (a + b) * last
+            chances[b:] += a / (a + b) * last
+            chances[: a * (b - 1) + 1] += b / (a + b) * row[a]
             new.append(chances)
             last = chances
         row = new
-    return row[many]
+    return row[few]
 
 
 @lru_cache(maxsize=64)

@@ -17,7 +17,14 @@ from dither.science.trials import checks
 from dither.science.trials.asking import need_replace, question_of
 from dither.science.trials.columns import Given, Reals, given, together
 from dither.science.trials.null import Law, special
-from dither.science.trials.private_sizes import UNKNOWN, Held, OneSize, SizesPlan
+from dither.science.trials.private_sizes import (
+    UNKNOWN,
+    Held,
+    OneSize,
+    SizesPlan,
+    shrinking,
+    unfilled,
+)
 from dither.science.trials.rank_nulls import signed_null
 from dither.science.trials.ranks import capped_signs, known, signed
 from dither.science.trials.result import TrialRelease
@@ -166,27 +173,30 @@ class PositiveSums:
     law: Law
 
     def ends(self, confidence: float) -> tuple[float, float]:
-        trials = self.size // 2
-        if trials == 0:
+        if self.size == 1:
             return 0.0, 1.0
-        most = self.size * (self.size + 1) / 2
-        pairs = Pairs(self.noisy + most, trials, 2 * most / trials, self.law)
-        low, high = pairs.ends(confidence)
-        return self._of_two(low), 1 - self._of_two(1 - high)
+        low, high = all_pairs(self.noisy, self.size, self.law).ends(confidence)
+        return of_two(low, self.size), 1 - of_two(1 - high, self.size)
 
-    def _of_two(self, share: float) -> float:
-        """The least chance of a positive sum of two people, if that share of all pairs,
-        people with themselves included, is expected to be positive.
-        """
-        n = self.size
-        root = (math.sqrt(1 + (n * n - 1) * share) - 1) / (n - 1)
-        return root**2
+
+def all_pairs(noisy: float, size: int, law: Law) -> Pairs:
+    """The share of all pairs with a positive sum, people with themselves included."""
+    most, trials = size * (size + 1) / 2, size // 2
+    return Pairs(noisy + most, trials, 2 * most / trials, law)
+
+
+def of_two(share: float, n: int) -> float:
+    """The least chance of a positive sum of two people, if that share of all pairs of n
+    people, those with themselves included, is expected to be positive.
+    """
+    root = (math.sqrt(1 + (n * n - 1) * share) - 1) / (n - 1)
+    return root**2
 
 
 @dataclass(frozen=True)
 class UnsureSums:
-    """The same if the number of people is noisy too: a part of the miss is its own, and
-    all that it may be counts.
+    """The same if the number of people is noisy too: a half of the miss is its own, and
+    each end takes the better of two ways to allow for it.
     """
 
     noisy: int
@@ -196,12 +206,20 @@ class UnsureSums:
     def ends(self, confidence: float) -> tuple[float, float]:
         missed = 1 - confidence
         few, most = self.size.below(missed / 4), self.size.above(missed / 4)
-        if few < 1:
+        if few < 2:
             return 0.0, 1.0
         hidden = self.size.hidden(missed / 4)
-        low, high = self.noisy - hidden, self.noisy + hidden
-        shrunk = few * (few + 1) / (most * (most + 1))
+        sums = self.noisy - hidden, self.noisy + hidden
+        factor = most * (most + 1) / (few * (few + 1))
         rate = 1 - missed / 2
-        least = PositiveSums(min(low, low * shrunk), few, self.law).ends(rate)
-        largest = PositiveSums(max(high, high * shrunk), few, self.law).ends(rate)
-        return least[0], largest[1]
+        filled = unfilled(*_ends(sums, most, self.law, rate), factor)
+        shrunk = _ends(shrinking(*sums, factor), few, self.law, rate)
+        low, high = max(filled[0], shrunk[0]), min(filled[1], shrunk[1])
+        return of_two(low, few), 1 - of_two(1 - high, few)
+
+
+def _ends(
+    sums: tuple[float, float], size: int, law: Law, rate: float
+) -> tuple[float, float]:
+    low, high = (all_pairs(one, size, law).ends(rate) for one in sums)
+    return low[0], high[1]

@@ -1,4 +1,4 @@
-"""As many outcomes as were declared, whatever the data has."""
+"""No more outcomes than were declared, whatever the data has."""
 
 from __future__ import annotations
 
@@ -7,15 +7,7 @@ import numpy as np
 from dither.noise import random_words
 from dither.science.trials.columns import Reals
 
-__all__ = ["at_most", "fit", "subset"]
-
-
-def fit(values: Reals, size: int) -> Reals:
-    """Exactly so many outcomes: missing ones are added, and of too many a random part
-    stays, which does not depend on what they are.
-    """
-    held = at_most(values, size)
-    return np.append(held, np.full(size - held.size, np.nan))
+__all__ = ["at_most", "subset"]
 
 
 def at_most(values: Reals, size: int) -> Reals:

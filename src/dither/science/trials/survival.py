@@ -193,7 +193,8 @@ class Plan:
         if len(columns.arms) * (2 * len(edges) - 1) > MOST_CELLS:
             words = f"and arms give more than {MOST_CELLS:,} cells; pass fewer edges"
             raise ArgumentError("edges", words)
-        mechanism = question.vector(*sensitivities(question))
+        arms = 2 if sizes is not None and question.dataset is not None else 1
+        mechanism = question.vector(*sensitivities(question, arms))
         variance = Law.of(mechanism).variance
         return cls(columns, edges, sizes, mechanism, variance, censoring)
 
@@ -250,8 +251,13 @@ class Plan:
         )
 
 
-def sensitivities(question: Question) -> tuple[int, float]:
+def sensitivities(question: Question, arms: int = 1) -> tuple[int, float]:
     """How far one person moves the cells: out of one, and where replaced, into
     another.
+
+    In two `arms`: one whose arm is a column of a dataset may leave it for another. With
+    public sizes someone else then fills the gap, or makes room.
     """
-    return (2, math.nextafter(math.sqrt(2), 2)) if question.replacing else (1, 1.0)
+    if not question.replacing:
+        return 1, 1.0
+    return 2 * arms, math.nextafter(math.sqrt(2 * arms), 9)

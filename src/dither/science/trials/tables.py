@@ -17,7 +17,7 @@ from dither.release import Source
 from dither.science.trials.arms import Arm, Known, Private
 from dither.science.trials.columns import Integers, Reals, names
 from dither.science.trials.null import Law
-from dither.science.trials.sizes import fit
+from dither.science.trials.sizes import at_most
 from dither.science.trials.squares import sized
 from dither.table import TableRelease
 
@@ -64,11 +64,17 @@ class Design:
     def mechanism(self, question: Question) -> Additive:
         """Noise for the counts. A person who is replaced leaves one cell and enters
         another; one who comes or goes is in one cell; and where a row is told by one
-        count, a person moves it by 1.
+        count, a person moves it by 1. With sizes, a person whose row is a column of a
+        dataset may leave it for another, where someone else makes room.
         """
-        if self.single or not question.replacing:
+        moving = self.sizes is not None and question.dataset is not None
+        if not question.replacing or (self.single and not moving):
             return question.additive(1, 1)
-        return question.vector(2, ROOT)
+        return (
+            question.vector(4, 2)
+            if moving and not self.single
+            else question.vector(2, ROOT)
+        )
 
     def counts(self, rows: Integers, columns: Integers) -> Integers:
         """The exact counts that get noise, one record for each person."""
@@ -83,8 +89,10 @@ class Design:
         outcomes = np.where(columns < 0, last, columns).astype(np.float64)
         found = []
         for row, size in enumerate(self.sizes or ()):
-            kept = np.nan_to_num(fit(outcomes[rows == row], size), nan=float(last))
-            found.append(np.bincount(kept.astype(np.int64), minlength=last + 1))
+            kept = at_most(outcomes[rows == row], size).astype(np.int64)
+            counts = np.bincount(kept, minlength=last + 1)
+            counts[last] += size - kept.size  # who is missing counts as the last
+            found.append(counts)
         table = np.array(found, np.int64)
         return table[:, 0] if self.single else table.ravel()
 
