@@ -99,12 +99,28 @@ def test_the_power_of_a_test_of_tests_is_about_right() -> None:
 
 
 def test_more_people_and_more_budget_find_more() -> None:
-    few = trials.power("odds_ratio", n=50, proportions=(0.5, 0.3), epsilon=1)
+    few = trials.power("odds_ratio", n=50, proportions=(0.5, 0.3), epsilon=0.3)
     many = trials.power("odds_ratio", n=200, proportions=(0.5, 0.3), epsilon=1)
     dear = trials.power("odds_ratio", n=50, proportions=(0.5, 0.3), epsilon=3)
     assert few < dear < many
     smooth = trials.power("odds_ratio", n=50, proportions=(0.5, 0.3), rho=50)
     assert smooth == pytest.approx(dear, abs=0.1)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 0.1, 10.0])
+def test_without_an_effect_power_is_the_level(epsilon: float) -> None:
+    even = [[0.25, 0.25], [0.25, 0.25]]
+    public: dict[str, dict[str, Any]] = {
+        "odds_ratio": {"proportions": (0.3, 0.3)},
+        "binomtest": {"proportion": 0.5},
+        "chi2_contingency": {"table": even},
+        "test_of_tests": {"effect": 0.0, "groups": 5},
+    }
+    for test, more in public.items():
+        assert trials.power(test, n=50, epsilon=epsilon, **more) <= 0.06
+    low = trials.power("odds_ratio", n=50, proportions=(0.3, 0.5), epsilon=epsilon)
+    sure = trials.power("odds_ratio", n=50, proportions=(0.3, 0.5), epsilon=20)
+    assert low <= sure + 0.01
 
 
 def test_sample_sizes() -> None:

@@ -100,7 +100,9 @@ def odds_power(
     arm = Known(0, people, law_of(epsilon, rho))
     each = (level / 2 if side == checks.TWO_SIDED else level) - 2 * LEFT_OUT
     middle = arm.law((first + second) / 2, people)
-    cut = bisect(lambda u: _beyond(middle, middle, u) <= each, 0.0, 4.0 * people, 40)
+    most = 4.0 * people + 60 * arm.noise.scale
+    cut = bisect(lambda u: _beyond(middle, middle, u) <= each, 0.0, most, 60)
+    cut += 1e-3  # counts are whole: past the last one that is kept
     shift = people * (first - second)
     truth = arm.law(first, people), arm.law(second, people)
     up = _beyond(*truth, cut - shift)
