@@ -125,7 +125,7 @@ def held(
     noisy = np.array(statistics) + law.draw(len(statistics))
     low = least(lambda t: ends(t)[1] >= truth - 1e-9)
     high = least(lambda t: ends(t)[0] > truth + 1e-9) - 1
-    wide = [np.subtract(*ends(one)[::-1]) for one in noisy[:100].tolist()]
+    wide = [np.subtract(*ends(one)[::-1]) for one in noisy[:40].tolist()]
     return float(np.mean((noisy >= low) & (noisy <= high))), float(np.mean(wide))
 
 

@@ -24,7 +24,7 @@ from dither.science import trials
 from dither.science.trials.bands import Bands
 from dither.science.trials.cells import counted, placed
 from dither.science.trials.curve import EVENLY, WITHIN, LifeTable
-from dither.science.trials.logrank import pvalue
+from dither.science.trials.logrank_test import pvalue
 from dither.science.trials.null import Law, special
 from dither.science.trials.scores import Scores
 

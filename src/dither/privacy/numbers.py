@@ -202,9 +202,9 @@ def whole(argument: str, value: SupportsIndex, way_out: str) -> int:
     except AttributeError:
         count = None
     if count is None:
-        raise ArgumentError(
-            argument, f"must be a whole number, not {value!r}; {way_out}"
-        )
+        # a list may be private data in the wrong place
+        told = repr(value) if isinstance(value, float) else type(value).__name__
+        raise ArgumentError(argument, f"must be a whole number, not {told}; {way_out}")
     if count < 1:
         raise ArgumentError(argument, f"must be at least 1, not {count}; {way_out}")
     return count

@@ -5,7 +5,7 @@ import pytest
 
 from dither import ArgumentError
 from dither.science import trials
-from dither.science.trials.logrank import pvalue
+from dither.science.trials.logrank_test import pvalue
 from tests.science.trials.simulated import mechanism, noisy, people
 
 STUDY = {"hazard_ratio": 0.5, "n": 100, "survival": 0.4, "bins": 5, "epsilon": 1.0}

@@ -119,3 +119,23 @@ def test_bad_plans_are_refused(words: dict[str, Any]) -> None:
     asked = {"effect": 0.5, "n": 100, "bounds": BOUNDS, "epsilon": 1} | words
     with pytest.raises(ArgumentError):
         trials.power("mean_difference", **asked)
+
+
+@pytest.mark.parametrize("test", ["mean_difference", "median_difference"])
+def test_private_arms_have_less_power(test):
+    people = 200 if test == "mean_difference" else 800
+    told = {"effect": 0.5, "n": people, "bounds": (-4, 4), "epsilon": 1}
+    public = trials.power(test, **told)
+    private = trials.power(test, **told, arms="private")
+    assert private < public - 0.1
+    with pytest.raises(ArgumentError, match="arms"):
+        trials.power(test, **told, arms="both")
+
+
+def test_means_of_a_table_have_the_power_of_private_arms():
+    """The noise is that of a question about a dataset."""
+    told = {"effect": 0.5, "n": 200, "bounds": (-4, 4), "arms": "private"}
+    half = trials.power("mean_difference", **told, epsilon=2)
+    assert half == pytest.approx(
+        trials.power("mean_difference", **(told | {"arms": "public"}), epsilon=1)
+    )

@@ -50,7 +50,7 @@ def test_it_says_what_it_stands_on():
     assert lines[0].startswith("U: 3 (2 to 4")
     assert lines[1] == "superiority: 0.2 to inf in the population (95 %)"
     assert lines[2] == "p = 0.03, two-sided"
-    assert lines[-1] == "one record for each patient"
+    assert lines[-1] == "assumes one record for each patient"
 
 
 def test_it_is_written_with_its_pvalue():

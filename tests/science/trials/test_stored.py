@@ -93,8 +93,8 @@ def test_a_subgroup_is_those_who_have_the_label():
     people = People(data, ("pain",), None, "max", where={"arm": "drug"})
     with Question.of("test", {"epsilon": 0.1}, dataset=data).paying() as paid:
         found = people.column("pain").read(paid)
-    assert sorted(found.tolist())[0] == 7.0
-    assert found.size == 2  # not the one whose rows disagree
+    assert sorted(found[~np.isnan(found)].tolist()) == [1.0, 7.0]
+    assert found.size == 3
 
 
 @pytest.mark.parametrize("where", [{}, "arm", {"arm": None}, {"side": "left"}])
@@ -105,18 +105,75 @@ def test_a_subgroup_must_be_named(where):
     assert data.account.spent == 0
 
 
-def test_the_size_of_a_subgroup_is_private():
+def test_rows_are_chosen_before_they_are_reduced():
+    """A table of visits: one visit of each person is asked for."""
+    rows = [(f"p{n}", "drug", float(n), visit) for n in range(6) for visit in (1, 2)]
+    frame = pd.DataFrame(rows, columns=["patient", "arm", "pain", "visit"])
+    frame["pain"] += 10 * (frame.visit == 2)
+    data = dither.open(
+        frame,
+        unit=PATIENT,
+        bounds={"pain": (0, 20), "visit": (1, 4)},
+        keys={"arm": ["drug"]},
+        rows=4,
+        budget=5.0,
+        ledger=":memory:",
+        table="visits",
+    )
+    people = People(data, ("pain",), None, "one", where={"visit": 2})
+    with Question.of("test", {"epsilon": 0.1}, dataset=data).paying() as paid:
+        found = people.column("pain").read(paid)
+    assert sorted(found.tolist()) == [10.0, 11.0, 12.0, 13.0, 14.0, 15.0]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"test": "mannwhitneyu", "arms": ("Drug", "placebo"), "sizes": (3, 3)},
+        {"test": "mannwhitneyu", "where": {"arm": "Drug"}},
+        {"test": "binomtest", "outcome": "arm", "arm": None, "success": "Drug"},
+        {"test": "binomtest", "outcome": "arm", "arm": None},
+    ],
+)
+def test_a_mistyped_label_is_refused(words):
     data = opened()
-    with pytest.raises(ArgumentError, match="of a subgroup is private"):
+    told = {"outcome": "pain", "arm": "arm", "epsilon": 1} | words
+    with pytest.raises(ArgumentError, match="is not among the declared keys of arm"):
+        data.trial(told.pop("test"), **told)
+    assert data.account.spent == 0
+
+
+def test_a_column_that_is_not_looked_at_is_refused():
+    data = opened()
+    with pytest.raises(ArgumentError, match="baseline: is not used by mannwhitneyu"):
         data.trial(
             "mannwhitneyu",
             outcome="pain",
             arm="arm",
-            where={"arm": "drug"},
+            baseline="pain",
             sizes=(3, 3),
             epsilon=1,
         )
     assert data.account.spent == 0
+
+
+@pytest.mark.parametrize("name", ["ttest_ind", "fisher_exact", "anova"])
+def test_other_names_lead_to_what_is_here(name):
+    with pytest.raises(ArgumentError, match="use "):
+        opened().trial(name, outcome="pain", arm="arm", epsilon=1)
+    with pytest.raises(ArgumentError, match="use "):
+        trials.power(name, n=100, epsilon=1)
+
+
+def test_a_result_says_how_rows_became_records():
+    data = opened()
+    asked = {"outcome": "pain", "arm": "arm", "sizes": (3, 3), "epsilon": 0.5}
+    found = data.trial("mannwhitneyu", **asked, keep="max")
+    assert "arms in this order: drug, placebo" in found.notes
+    assert (
+        "one record for each patient: of several rows the largest counts" in found.notes
+    )
+    assert not any(note.startswith("assumes") for note in found.notes)
 
 
 def test_rows_without_an_owner_count_for_nobody():

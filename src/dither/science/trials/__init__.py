@@ -13,6 +13,7 @@ from dither.science.trials.blocks import Blocks, test_of_tests
 from dither.science.trials.chi2 import ChiSquare, chi2_contingency, chisquare
 from dither.science.trials.comparisons import Comparison
 from dither.science.trials.curves import SurvivalRelease
+from dither.science.trials.hints import hint
 from dither.science.trials.holm import Corrected, holm
 from dither.science.trials.kruskal_wallis import kruskal
 from dither.science.trials.mannwhitney import MannWhitney, mannwhitneyu
@@ -60,15 +61,8 @@ __all__ = [
     "wilcoxon",
 ]
 
-NO_T = (
-    "does not exist: a t statistic divides by a spread that one person can bring near 0, "
-    "so no noise is enough for it; use mannwhitneyu (no bounds needed, most power), "
-    "mean_difference (declared bounds), or test_of_tests"
-)
-ABSENT = ("ttest", "ttest_1samp", "ttest_ind", "ttest_rel", "welch", "f_oneway")
-
 if not TYPE_CHECKING:  # type checkers know what is not here
 
     def __getattr__(name: str) -> NoReturn:
-        words = NO_T if name in ABSENT else f"is not in {__name__}"
-        raise AttributeError(f"{name} {words}", name=name)
+        words = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(f"{words}{hint(name)}", name=name)

@@ -12,8 +12,15 @@ from dither.privacy import Unit
 from dither.question import Question
 from dither.science.trials.columns import Codes, Given
 
-__all__ = ["PERSON", "need_replace", "people_may_change_arms", "question_of"]
+__all__ = [
+    "PERSON",
+    "PUBLIC_ARMS",
+    "need_replace",
+    "people_may_change_arms",
+    "question_of",
+]
 
+PUBLIC_ARMS = "who is in which arm is public"
 OTHERS = ("device", "edge", "location", "node", "site")
 """Units that are nobody's record: those of graphs, maps and devices."""
 PERSON = Unit("person", "replace")  # type: ignore[arg-type]

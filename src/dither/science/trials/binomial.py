@@ -19,7 +19,7 @@ from dither.science.trials.arms import Private, Share
 from dither.science.trials.asking import need_replace, question_of
 from dither.science.trials.checks import share
 from dither.science.trials.null import Law
-from dither.science.trials.outcomes import MISSING, successes
+from dither.science.trials.outcomes import successes, told
 from dither.science.trials.proportions import Evidence, Fixed, Open, Population
 from dither.science.trials.result import TrialRelease
 from dither.science.trials.sizes import at_most
@@ -83,7 +83,11 @@ def binomtest(
     both = people is None and question.replacing
     mechanism = question.vector(2, ROOT) if both else question.additive(1, 1)
     words = "who is a success" if people is None else f"{people:,} people"
-    notes = (note(words, provenance), MISSING, *([PRIVATE] if people is None else []))
+    notes = (
+        note(words, provenance),
+        told(success),
+        *([PRIVATE] if people is None else []),
+    )
     with question.paying(mechanism.guarantee) as paid:
         counts = counted(column, people, paid)
         noisy = [int(one) for one in mechanism.release(counts)]

@@ -34,7 +34,9 @@ def chosen(argument: str, value: Any, choices: Sequence[str]) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in choices:
         listed = " or ".join(f'"{one}"' for one in choices)
-        raise ArgumentError(argument, f"must be {listed}, not {value!r:.40}")
+        # what else was passed may be private
+        told = f"{value!r:.40}" if isinstance(value, str) else type(value).__name__
+        raise ArgumentError(argument, f"must be {listed}, not {told}")
     return str(value)
 
 

@@ -92,7 +92,8 @@ def chi2_contingency(
         need_replace(question, "sizes", "leave sizes out: they are private then")
     mechanism = design.mechanism(question)
     words = "levels" if public is None else "levels, and sizes of rows"
-    notes = (note(words, provenance), NOWHERE if public is None else LAST)
+    nobody = NOWHERE if public is None else LAST
+    notes = (note(words, provenance), nobody, *design.assumed(question))
     with question.paying(mechanism.guarantee) as paid:
         noisy = mechanism.release(design.counts(down.read(paid), across.read(paid)))
     counted = Counted(design, design.table(noisy), mechanism)

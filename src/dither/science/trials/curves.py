@@ -178,7 +178,7 @@ class SurvivalRelease(TrialRelease):
         """The log-rank test of one hazard in all arms, or in those named. Free: it uses
         the same noisy counts.
         """
-        from dither.science.trials.logrank import tested
+        from dither.science.trials.logrank_test import tested
 
         chosen = [self._arm(arm) for arm in (arms or self.arms)]
         if len(set(chosen)) < 2:

@@ -16,7 +16,7 @@ from dither.science.trials.asking import PERSON
 from dither.science.trials.cells import MOST_BINS
 from dither.science.trials.checks import chosen, level, size
 from dither.science.trials.curve import ENDS, EVENLY, WITHIN, LifeTable
-from dither.science.trials.logrank import two_sided
+from dither.science.trials.logrank_test import two_sided
 from dither.science.trials.null import Law, special
 from dither.science.trials.scores import Scores, clear, reachable
 from dither.science.trials.survival import sensitivities

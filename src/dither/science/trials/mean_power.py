@@ -30,6 +30,9 @@ __all__ = ["linregress", "location_shift", "mean_difference", "median_difference
 NORMAL = NormalDist()
 SPREAD = "pass the standard deviation that outcomes are expected to have"
 
+PUBLIC, PRIVATE = "public", "private"
+"""Whether a person who is replaced may change arms: so it is in a table."""
+
 
 def mean_difference(
     *,
@@ -39,24 +42,26 @@ def mean_difference(
     n: int | None = None,
     sizes: Any = None,
     missing: str = OMIT,
+    arms: str = PUBLIC,
     alpha: float = 0.05,
     alternative: str = checks.TWO_SIDED,
     epsilon: float | None = None,
     rho: float | None = None,
 ) -> float:
     """The power against normal outcomes of this standard deviation whose means lie
-    `effect` of them apart, in the middle of the bounds.
+    `effect` of them apart, in the middle of the bounds. In a table that was opened,
+    arms are "private".
     """
     scale, spread = Scale(*checks.bounds(bounds)), positive("sd", sd, SPREAD)
     share, half = spread / scale.half, _number("effect", effect)
     known = checks.chosen("missing", missing, (OMIT, MIDDLE)) == MIDDLE
-    plan = Moments(_question(epsilon, rho))
-    arms = tuple(
+    plan = Moments(_question(epsilon, rho), moving=_private(arms))
+    expected = tuple(
         _expected(plan, size, sign * half * share / 2, share, known)
         for size, sign in zip(_sizes(n, sizes), (1, -1), strict=True)
     )
-    found = Difference(arms, scale)
-    sampling = sum(share**2 / arm.people for arm in arms)
+    found = Difference(expected, scale)
+    sampling = sum(share**2 / arm.people for arm in expected)
     return _rejects(
         found.law_of(found.sampling),
         found.law_of(sampling),
@@ -64,6 +69,10 @@ def mean_difference(
         alpha,
         alternative,
     )
+
+
+def _private(arms: Any) -> bool:
+    return checks.chosen("arms", arms, (PUBLIC, PRIVATE)) == PRIVATE
 
 
 def _expected(
@@ -84,6 +93,7 @@ def median_difference(
     sd: float = 1.0,
     n: int | None = None,
     sizes: Any = None,
+    arms: str = PUBLIC,
     confidence: float = 0.95,
     epsilon: float | None = None,
     rho: float | None = None,
@@ -94,6 +104,8 @@ def median_difference(
     scale, spread = Scale(*checks.bounds(bounds)), positive("sd", sd, SPREAD)
     rate = checks.confidence(confidence, "confidence") ** 0.5
     question, shift = _question(epsilon, rho), abs(_number("effect", effect))
+    if _private(arms):  # both choices see a person who changes arms
+        question, _ = question.parts(0.5, 0.5)
     mean, variance = shift, 0.0
     for size in _sizes(n, sizes):
         try:
@@ -116,6 +128,7 @@ def location_shift(
     sd: float = 1.0,
     n: int | None = None,
     sizes: Any = None,
+    arms: str = PUBLIC,
     confidence: float = 0.95,
     epsilon: float | None = None,
     rho: float | None = None,
@@ -124,15 +137,16 @@ def location_shift(
     outcomes that are shifted by `effect` standard deviations.
     """
     scale, spread = Scale(*checks.bounds(within, "within")), positive("sd", sd, SPREAD)
-    rate, arms = checks.confidence(confidence, "confidence"), _sizes(n, sizes)
+    rate, people = checks.confidence(confidence, "confidence"), _sizes(n, sizes)
     shift = abs(_number("effect", effect))
+    moved = sum(people) if _private(arms) else max(people)
     try:
-        pair, plan = around(_question(epsilon, rho), arms, rate, None, max(arms))
+        pair, plan = around(_question(epsilon, rho), people, rate, None, moved)
     except ArgumentError:
         return 0.0  # the interval would be all of the shifts
     # an end falls on a point outwards; one part away fits best
     reached = shift - 2 * scale.half / pair.points / spread
-    signs, deviation = shifted_wins(reached, *arms)
+    signs, deviation = shifted_wins(reached, *people)
     lost = (plan.size - signs) / 2
     chosen = math.sqrt(2) / plan.weight
     return NORMAL.cdf((plan.rank - lost) / math.hypot(deviation / 2, chosen))

@@ -14,7 +14,7 @@ from dither.science.trials.asking import need_replace, question_of
 from dither.science.trials.columns import labels, names, together
 from dither.science.trials.comparisons import Comparison, comparison
 from dither.science.trials.contrasts import DIFFERENCE, ODDS, Contrast
-from dither.science.trials.outcomes import MISSING, successes
+from dither.science.trials.outcomes import successes, told
 from dither.science.trials.tables import Counted, Design
 
 __all__ = ["odds_ratio", "risk_difference"]
@@ -102,7 +102,7 @@ def _compared(
         need_replace(question, "sizes", "leave sizes out: they are private then")
     mechanism = design.mechanism(question)
     words = "arms" if public is None else "arms and their sizes"
-    notes = (note(words, provenance), MISSING)
+    notes = (note(words, provenance), told(success), *design.assumed(question))
     with question.paying(mechanism.guarantee) as paid:
         counts = design.counts(groups.read(paid), yes.read(paid))
         noisy = mechanism.release(counts)

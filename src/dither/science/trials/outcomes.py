@@ -18,10 +18,9 @@ from dither.science.trials.columns import (
     label,
     labels,
 )
+from dither.text import clean
 
-__all__ = ["MISSING", "successes"]
-
-MISSING = "a missing outcome, or any other than a success, counts as a failure"
+__all__ = ["successes", "told"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +58,13 @@ class Named:
 
     def read(self, paid: Paid) -> Integers:
         return -self.column.read(paid)
+
+
+def told(success: Any) -> str:
+    """What was counted, for the notes of a release."""
+    return (
+        f"a success is {clean(str(success))}; all else counts as a failure, missing too"
+    )
 
 
 def successes(outcomes: Any, success: Any) -> Codes:

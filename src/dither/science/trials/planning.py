@@ -11,6 +11,7 @@ from typing import Any
 
 from dither.errors import ArgumentError
 from dither.science.trials.checks import chosen, level
+from dither.science.trials.hints import hint
 
 __all__ = ["PLANNERS", "power", "sample_size"]
 
@@ -67,6 +68,8 @@ def sample_size(test: str, *, power: float = 0.8, **public: Any) -> int:
 
 
 def _planner(test: Any) -> Callable[..., float]:
+    if hint(test) and test not in PLANNERS:
+        raise ArgumentError("test", f"{test} is not here{hint(test)}")
     module, name = PLANNERS[chosen("test", test, sorted(PLANNERS))]
     found: Callable[..., float] = getattr(import_module(module), name)
 

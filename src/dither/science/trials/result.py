@@ -10,9 +10,12 @@ import numpy as np
 
 from dither.errors import ArgumentError
 from dither.release import Release, Spread
-from dither.science.trials.checks import TWO_SIDED, confidence
+from dither.science.trials.checks import GREATER, LESS, TWO_SIDED, confidence
 
-__all__ = ["ConfidenceInterval", "TrialRelease", "shown"]
+__all__ = ["RECORD", "ConfidenceInterval", "TrialRelease", "shown"]
+
+
+RECORD = "one record for each"
 
 
 class ConfidenceInterval(NamedTuple):
@@ -40,8 +43,8 @@ class TrialRelease(Release):
     def __post_init__(self) -> None:
         """Say what the guarantee stands on, whoever asks."""
         unit = self.sources[0].guarantee.unit
-        assumed = f"one record for each {unit.name}"
-        if assumed not in self.notes:
+        if not any(RECORD in note for note in self.notes):
+            assumed = f"assumes {RECORD} {unit.name}"
             object.__setattr__(self, "notes", (*self.notes, assumed))
 
     @property
@@ -103,7 +106,9 @@ class TrialRelease(Release):
             named = f"{self.estimand}: " if self.estimand else ""
             lines.append(f"{named}{low:.4g} to {high:.4g} in the population (95 %)")
         if self.pvalue is not None:
-            lines.append(f"p {shown(self.pvalue)}, {self.alternative}")
+            sides = (TWO_SIDED, LESS, GREATER)
+            about = "" if self.alternative in sides else "alternative: "
+            lines.append(f"p {shown(self.pvalue)}, {about}{self.alternative}")
         return lines
 
     def __repr__(self) -> str:

@@ -32,7 +32,7 @@ class People:
 
     `keep` says what several rows of one person become: a random "one" of them, or the
     "mean", "min" or "max" of their numbers. Whose rows disagree about the arm has none.
-    `where` names labels that a person must have, or count for nobody.
+    `where` names labels that a row must have to be looked at, such as the visit.
     """
 
     dataset: Dataset
@@ -63,32 +63,29 @@ class People:
             self._held = (paid, self._fetched(paid))
         return self._held[1]
 
-    @property
-    def _labels(self) -> set[str]:
-        return {*self.where} | ({self.arm} if self.arm is not None else set())
-
     def _fetched(self, paid: Paid) -> Mapping[str, list[Any]]:
         wanted = list(dict.fromkeys([*self.columns, *self.where]))
         rows = self.dataset.fetch(wanted, table=self.table, receipt=paid.receipt)
         held = {name: listed(rows.columns[name]) for name in wanted}
-        if rows.owners is not None:
-            people = _people(rows.owners)
-            held = {
-                name: self._reduced(one, people, name) for name, one in held.items()
-            }
-        return self._members(held)
+        there = self._looked_at(held, len(held[wanted[0]]))
+        held = {name: list(compress(one, there)) for name, one in held.items()}
+        if rows.owners is None:
+            return held
+        people = _people(list(compress(rows.owners, there)))
+        return {name: self._reduced(one, people, name) for name, one in held.items()}
 
-    def _members(self, held: dict[str, list[Any]]) -> dict[str, list[Any]]:
-        """The records of those who have the wanted labels."""
+    def _looked_at(self, held: Mapping[str, list[Any]], count: int) -> list[bool]:
+        """Which rows have the wanted labels."""
+        there = [True] * count
         for name, wanted in self.where.items():
-            there = [label(one) == label(wanted) for one in held[name]]
-            held = {key: list(compress(one, there)) for key, one in held.items()}
-        return held
+            same = (label(one) == label(wanted) for one in held[name])
+            there = [before and now for before, now in zip(there, same, strict=True)]
+        return there
 
     def _reduced(
         self, values: list[Any], people: Sequence[Places], name: str
     ) -> list[Any]:
-        if name in self._labels:
+        if name == self.arm:
             return _agreed(values, people)
         if self.keep == KEEP[0]:
             return [values[rows[0]] for rows in people]
@@ -121,10 +118,10 @@ def _people(owners: Any) -> list[Places]:
     return [np.array(found[one], np.intp) for one in sorted(found, key=str)]
 
 
-def _agreed(labels: list[Any], people: Sequence[Places]) -> list[Any]:
-    """The label of each person; none where rows name several."""
+def _agreed(arms: list[Any], people: Sequence[Places]) -> list[Any]:
+    """The arm of each person; none where rows name several."""
     return [
-        labels[rows[0]] if len({label(labels[row]) for row in rows}) == 1 else None
+        arms[rows[0]] if len({label(arms[row]) for row in rows}) == 1 else None
         for rows in people
     ]
 

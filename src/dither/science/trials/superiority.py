@@ -14,7 +14,7 @@ from dither.science.trials.rank_nulls import widened
 
 __all__ = ["Pairs"]
 
-STEPS = 50
+STEPS = 40
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from dither.mechanisms import Additive
 from dither.question import Asking, Paid, Question
 from dither.science.declared import note
 from dither.science.trials import checks
-from dither.science.trials.asking import need_replace, question_of
+from dither.science.trials.asking import PUBLIC_ARMS, need_replace, question_of
 from dither.science.trials.bands import Bands, Pointwise
 from dither.science.trials.cells import MOST_CELLS, counted, edges_of, placed
 from dither.science.trials.checks import chosen
@@ -240,9 +240,10 @@ class Plan:
         )
 
     def _notes(self) -> tuple[str, ...]:
-        public = self.sizes is not None or self.columns.read
+        fixed = self.sizes is not None and self.columns.time.dataset is None
         return (
-            *(["who is in which arm is public"] if public else []),
+            *([PUBLIC_ARMS] if fixed or self.columns.read else []),
+            "an event of 1 is a death and one of 0 is censoring; any other is nobody's",
             "a death counts at the end of its bin, and what is after "
             f"{self.edges[-1]:g} is not seen",
             f"about the population: {WHEN[self.censoring]}",

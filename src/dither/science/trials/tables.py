@@ -15,6 +15,7 @@ from dither.mechanisms import Additive
 from dither.question import Question
 from dither.release import Source
 from dither.science.trials.arms import Arm, Known, Private
+from dither.science.trials.asking import PUBLIC_ARMS
 from dither.science.trials.columns import Integers, Reals, names
 from dither.science.trials.null import Law
 from dither.science.trials.sizes import at_most
@@ -75,6 +76,11 @@ class Design:
             if moving and not self.single
             else question.vector(2, ROOT)
         )
+
+    def assumed(self, question: Question) -> tuple[str, ...]:
+        """What the noise for public sizes stands on."""
+        fixed = self.sizes is not None and question.dataset is None
+        return (PUBLIC_ARMS,) if fixed else ()
 
     def counts(self, rows: Integers, columns: Integers) -> Integers:
         """The exact counts that get noise, one record for each person."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -12,8 +12,11 @@ from typing import Any
 from dither.dataset import ColumnFacts, Dataset, Kind
 from dither.errors import ArgumentError
 from dither.science.trials.checks import chosen
-from dither.science.trials.columns import names
+from dither.science.trials.columns import label, names
+from dither.science.trials.hints import hint
+from dither.science.trials.result import RECORD
 from dither.science.trials.stored import KEEP, People, Stored
+from dither.text import clean
 
 __all__ = ["TESTS", "ask"]
 
@@ -22,7 +25,12 @@ Call = tuple[tuple[Any, ...], dict[str, Any]]
 COLUMNS = ("outcome", "arm", "event", "baseline", "entry")
 """The keywords that name columns."""
 STUDY = ("arms", "keep", "table", "where", "of")
-SIZES = ("sizes", "size", "n")
+WORDS = {
+    "one": "a random one counts",
+    "mean": "their mean counts",
+    "min": "the smallest counts",
+    "max": "the largest counts",
+}
 PREDICTORS = "predictors"
 
 
@@ -37,6 +45,7 @@ class Study:
     table: str | None = None
     where: Mapping[str, Any] | None = None
     of: Any = None
+    used: set[str] = field(default_factory=set)
 
     def facts(self, role: str) -> ColumnFacts:
         """What is public about the column in a role."""
@@ -65,7 +74,7 @@ class Study:
             self.facts("arm").column if "arm" in self.named else None,
             self.keep,
             next(iter(tables)),
-            {one.column: label for one, label in where.items()},
+            {one.column: wanted for one, wanted in where.items()},
         )
 
     def _check_keep(self) -> None:
@@ -84,12 +93,15 @@ class Study:
             raise ArgumentError(
                 "where", 'must be labels by column, such as {"sex": "f"}'
             )
-        for one in self.where.values():
+        found = {self._found(name): one for name, one in self.where.items()}
+        for facts, one in found.items():
             names("where", (one,))
-        return {self._found(name): one for name, one in self.where.items()}
+            _check_declared("where", (one,), facts)
+        return found
 
     def column(self, role: str, arm: Any = None) -> Stored:
         """The column in a role, of all people or of one arm."""
+        self.used.add(role)
         return self.people.column(self.facts(role).column, arm)
 
     def labels(self, role: str) -> tuple[Any, ...]:
@@ -103,16 +115,28 @@ class Study:
                 'arms=("treatment", "control"), or declare the keys of the column',
             )
         names("arms", found)
+        _check_declared("arms", found, self.facts(role))
         return tuple(found)
 
     def split(self, count: int | None = None) -> tuple[Stored, ...]:
         """The outcome of each arm, in the order of the labels."""
         self.facts("outcome")
         arms = self.labels("arm")
+        self.used.add("arm")
         if count is not None and len(arms) != count:
             words = f'must be {count}; pass arms=("treatment", "control")'
             raise ArgumentError("arms", words)
         return tuple(self.column("outcome", arm) for arm in arms)
+
+    def told(self) -> Iterator[str]:
+        """What a reader must know about how rows became records."""
+        if "arm" in self.named:
+            arms = ", ".join(clean(str(one)) for one in self.labels("arm"))
+            yield f"arms in this order: {arms}"
+        rows = self.dataset.caps.get(self.people.table or "")
+        several = not self.dataset.single and rows != 1
+        rule = f": of several rows {WORDS[self.keep]}" if several else ""
+        yield f"{RECORD} {self.dataset.unit.name}{rule}"
 
     def bounds(self) -> dict[str, Any]:
         """The declared bounds of the outcome, if there are any."""
@@ -217,31 +241,51 @@ TESTS: dict[str, Callable[[Study], Call]] = {
 }
 
 
-def _check_sizes(words: Mapping[str, Any], where: Any) -> None:
-    """A subgroup by a private column has a private size."""
-    stated = [name for name in SIZES if words.get(name) is not None]
-    if where is not None and stated:
+def _check_used(test: str, study: Study) -> None:
+    """A column that a test does not look at was meant for something."""
+    for role in study.named:
+        if role not in study.used:
+            word = role.partition(" ")[0]
+            raise ArgumentError(word, f"is not used by {test}; leave it out")
+
+
+def _check_declared(argument: str, labels: Sequence[Any], facts: ColumnFacts) -> None:
+    """A label that is not among the declared ones is mistyped: nobody would have it."""
+    if facts.keys is None:
+        return
+    declared = {label(one) for one in facts.keys}
+    wrong = [one for one in labels if label(one) not in declared]
+    if wrong:
+        listed = ", ".join(clean(str(one)) for one in facts.keys[:8])
         raise ArgumentError(
-            stated[0],
-            "of a subgroup is private where the column is; leave it out, and take a "
-            "test that needs no sizes",
+            argument,
+            f"{clean(str(wrong[0]))} is not among the declared keys of {facts.column}; "
+            f"they are {listed}",
         )
 
 
 def ask(dataset: Dataset, test: str, study: Mapping[str, Any]) -> Any:
     """Run a test on columns of a dataset, which its account pays for."""
+    if hint(test):
+        raise ArgumentError("test", f"{test} is not here{hint(test)}")
     shape = TESTS[chosen("test", test, tuple(TESTS))]
     words = dict(study)
     roles = {role: words.pop(role, None) for role in COLUMNS}
     named = {role: name for role, name in roles.items() if name is not None}
     named |= _predictors(words.pop(PREDICTORS, None))
     how = {name: words.pop(name) for name in STUDY if name in words}
-    _check_sizes(words, how.get("where"))
-    columns, more = shape(Study(dataset, named, **how))
+    asked = Study(dataset, named, **how)
+    columns, more = shape(asked)
+    _check_used(test, asked)
     function = getattr(import_module(ROOM), test)
     known = inspect.signature(function).parameters
+    if "success" in known:
+        success = words.get("success", known["success"].default)
+        _check_declared("success", (success,), asked.facts("outcome"))
     more = {name: value for name, value in more.items() if name in known}
-    return function(*columns, **(more | words))
+    found = function(*columns, **(more | words))
+    others = (note for note in found.notes if RECORD not in note)
+    return replace(found, notes=(*others, *asked.told()))
 
 
 def _predictors(found: Any) -> dict[str, str]:

@@ -5,7 +5,7 @@ import pytest
 
 from dither.mechanisms import Laplace
 from dither.science.trials.curve import ENDS, EVENLY, LifeTable
-from dither.science.trials.logrank import Exact, pvalue
+from dither.science.trials.logrank_test import Exact, pvalue
 from dither.science.trials.scores import Scores
 from tests.science.trials.simulated import continuous, mechanism, noisy, people
 from tests.science.trials.test_curve import STUDIES, exact
