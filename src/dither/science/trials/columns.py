@@ -27,6 +27,7 @@ __all__ = [
     "Integers",
     "Labels",
     "Reals",
+    "Seen",
     "given",
     "label",
     "labels",
@@ -98,19 +99,28 @@ class Codes(Protocol):
 
 
 @dataclass(frozen=True)
-class Labels:
+class Seen:
+    """What is looked at of another column, whose records these are."""
+
+    column: Any
+
+    @property
+    def dataset(self) -> Dataset | None:
+        found: Dataset | None = self.column.dataset
+        return found
+
+    @property
+    def length(self) -> int | None:
+        found: int | None = self.column.length
+        return found
+
+
+@dataclass(frozen=True)
+class Labels(Seen):
     """A column whose declared labels are all that counts."""
 
     column: Given
     among: Sequence[Any]
-
-    @property
-    def dataset(self) -> Dataset | None:
-        return self.column.dataset
-
-    @property
-    def length(self) -> int | None:
-        return self.column.length
 
     def read(self, paid: Paid) -> Integers:
         places: dict[str | None, int] = {

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from dither.dataset import Dataset
 from dither.errors import ArgumentError
 from dither.question import Paid
 from dither.science.trials.columns import (
     Codes,
     Given,
     Integers,
+    Seen,
     given,
     label,
     labels,
@@ -24,37 +24,21 @@ __all__ = ["successes", "told"]
 
 
 @dataclass(frozen=True)
-class Successes:
+class Successes(Seen):
     """Who has the number that counts: 0, the first level, and 1 for everybody else."""
 
     column: Given
     success: float
-
-    @property
-    def dataset(self) -> Dataset | None:
-        return self.column.dataset
-
-    @property
-    def length(self) -> int | None:
-        return self.column.length
 
     def read(self, paid: Paid) -> Integers:
         return np.asarray(self.column.read(paid) != self.success, np.int64)
 
 
 @dataclass(frozen=True)
-class Named:
+class Named(Seen):
     """The same for an outcome that is a word."""
 
     column: Codes
-
-    @property
-    def dataset(self) -> Dataset | None:
-        return self.column.dataset
-
-    @property
-    def length(self) -> int | None:
-        return self.column.length
 
     def read(self, paid: Paid) -> Integers:
         return -self.column.read(paid)
