@@ -418,9 +418,10 @@ class Dataset:
         `arms` are the labels to compare, in this order; those declared as the column's
         keys if left out. Of several rows of one person a random "one" is kept, or they
         are reduced to their "mean", "min" or "max" (`keep`); whose rows disagree about
-        the arm counts for nobody. `where={"sex": "f"}` is a subgroup, whose size is
-        private. What else the test takes goes by its own names; its promise is stated
-        there.
+        the arm counts for nobody. `where={"visit": 4}` looks at those rows only, and
+        `where={"sex": "f"}` at a subgroup, whose size is private. `predictors` names
+        the columns of `linregress`, `of` the test of `test_of_tests`. What else a test
+        takes goes by its own names; its promise is stated there.
         """
         ask = importlib.import_module("dither.science.trials.verbs").ask
         columns = {
