@@ -17,12 +17,8 @@ def server():
 def place(request, tmp_path):
     """An empty place for a book."""
     if request.param == "sqlite":
-        yield str(tmp_path / "book.db")
-        return
-    server = request.getfixturevalue("server")
-    address = server.database()
-    yield address
-    server.done_with(address)
+        return str(tmp_path / "book.db")
+    return request.getfixturevalue("server").database()
 
 
 @pytest.fixture

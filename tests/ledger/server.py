@@ -21,28 +21,12 @@ from tests.clock import PATIENCE, until
 __all__ = ["NoServer", "Server", "serving", "tested"]
 
 
-THROW_OUT = (
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}'"
-)
-OWN_SCHEMAS = (
-    b"SELECT nspname FROM pg_namespace "
-    b"WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'"
-)
-# As in a new database of PostgreSQL 15
-PUBLIC_SCHEMA = (
-    b"CREATE SCHEMA public AUTHORIZATION pg_database_owner; "
-    b"GRANT USAGE ON SCHEMA public TO PUBLIC"
-)
-
-
 class NoServer(Exception):
     """PostgreSQL or psycopg cannot be had here; the message says which."""
 
 
 class Server:
-    """A running server. `database()` makes an empty database and returns its address;
-    one that was given back by `done_with()` is emptied for that.
-    """
+    """A running server. `database()` makes an empty database and returns its address."""
 
     def __init__(self, folder: Path, settings: tuple[str, ...] = ()) -> None:
         self._folder, self._port = folder, _free_port()
@@ -52,7 +36,7 @@ class Server:
             "synchronous_commit=on",
             *settings,
         )
-        self._numbers, self._done = itertools.count(1), list[str]()
+        self._numbers = itertools.count(1)
         _call(
             [
                 _binary("initdb"),
@@ -92,42 +76,12 @@ class Server:
         )
 
     def database(self) -> str:
-        """The address of an empty database, under a name that was never used."""
         import psycopg
 
         name = f"book{os.getpid()}_{next(self._numbers)}"
-        while self._done:
-            with suppress(psycopg.Error):
-                self._empty(self._done.pop(), name)
-                return self.address(name)
-        self._admin(f"CREATE DATABASE {name}")
-        return self.address(name)
-
-    def done_with(self, address: str) -> None:
-        """Nobody needs this database any more. It is emptied when the next one is
-        needed: by then everything that was open in a test is closed. To make one anew
-        takes longer than most tests, and 15 MB of disk.
-        """
-        self._done.append(address)
-
-    def _empty(self, address: str, new_name: str) -> None:
-        """Give a database another name, with nothing in it and no settings."""
-        import psycopg
-
-        name = psycopg.conninfo.conninfo_to_dict(address)["dbname"]
-        self._admin(THROW_OUT.format(name), f"ALTER DATABASE {name} RESET ALL")
-        with psycopg.connect(address, autocommit=True) as connection:
-            for (schema,) in connection.execute(OWN_SCHEMAS).fetchall():
-                connection.execute(f'DROP SCHEMA "{schema}" CASCADE'.encode())
-            connection.execute(PUBLIC_SCHEMA)
-        self._admin(f"ALTER DATABASE {name} RENAME TO {new_name}")
-
-    def _admin(self, *statements: str) -> None:
-        import psycopg
-
         with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
-            for statement in statements:
-                connection.execute(statement.encode())
+            connection.execute(f"CREATE DATABASE {name}".encode())
+        return self.address(name)
 
     @contextmanager
     def gone(self, address: str) -> Iterator[None]:
@@ -137,12 +91,15 @@ class Server:
         import psycopg
 
         name = psycopg.conninfo.conninfo_to_dict(address)["dbname"]
+        throw_out = (
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+        )
         with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
             for allowed in (b"false", b"true"):
                 setting = f"ALTER DATABASE {name} ALLOW_CONNECTIONS ".encode()
                 connection.execute(setting + allowed)
                 if allowed == b"false":
-                    connection.execute(THROW_OUT.format(name).encode())
+                    connection.execute(throw_out, (name,))
                     yield
 
     def _wait(self) -> None:

@@ -23,9 +23,7 @@ pytestmark = pytest.mark.postgres
 
 @pytest.fixture
 def address(server):
-    found = server.database()
-    yield found
-    server.done_with(found)
+    return server.database()
 
 
 @pytest.fixture
