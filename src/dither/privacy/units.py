@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from dither.errors import ArgumentError, UnitMismatch
 
@@ -22,10 +23,15 @@ class Relation(StrEnum):
 class Unit:
     """What one individual is (a row, all rows of one patient, an edge, a node, a site)
     and how neighbours differ.
+
+    `given` lists, in words, exact facts that are published beside all releases, such as
+    "total of each state" in a census. Only neighbours that agree on them are compared
+    (rule R22), so whoever is protected is protected given these facts.
     """
 
     name: str = "row"
     relation: Relation = Relation.ADD_REMOVE
+    given: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -41,13 +47,38 @@ class Unit:
                 "relation",
                 f'{self.relation!r} is unknown; pass "add/remove" or "replace"',
             ) from None
+        object.__setattr__(self, "given", _facts(self.given))
+        if self.given and self.relation is not Relation.REPLACE:
+            raise ArgumentError(
+                "given",
+                "needs neighbours that replace one unit: whoever comes or goes changes "
+                f'exact totals; pass Unit("{self.name}", "replace", given=…)',
+            )
 
     def replacing(self) -> Unit:
         """The same unit where neighbours differ by replacing one."""
         return replace(self, relation=Relation.REPLACE)
 
     def __str__(self) -> str:
-        return f"one {self.name}, {self.relation}"
+        facts = f", given the exact {', '.join(self.given)}" if self.given else ""
+        return f"one {self.name}, {self.relation}{facts}"
+
+
+MOST_GIVEN, LONGEST_GIVEN = 20, 100
+
+
+def _facts(given: Any) -> tuple[str, ...]:
+    """Facts in one form, so that two lists of the same facts are equal."""
+    listed = () if isinstance(given, str) else tuple(given)
+    fine = all(isinstance(one, str) and 0 < len(one) <= LONGEST_GIVEN for one in listed)
+    plain = fine and all(one.isprintable() and one == one.strip() for one in listed)
+    if isinstance(given, str) or not plain or len(listed) > MOST_GIVEN:
+        raise ArgumentError(
+            "given",
+            f"must list up to {MOST_GIVEN} facts in words of 1 to {LONGEST_GIVEN} "
+            'characters, such as ("total of each state",)',
+        )
+    return tuple(sorted(set(listed)))
 
 
 ROW = Unit()

@@ -1,5 +1,5 @@
 """The data of a field, and its own questions: graphs, maps, genomes,
-trials.
+trials, censuses, synthetic tables.
 
 Each field has its own unit, and takes what its people hold. What is public (vertices,
 boxes, panels, groups) is declared, with where it comes from, and never read off the
@@ -13,9 +13,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dither.science import genomes, graphs, maps, trials
+    from dither.science import census, genomes, graphs, maps, synth, trials
 
-__all__ = ["genomes", "graphs", "maps", "trials"]
+__all__ = ["census", "genomes", "graphs", "maps", "synth", "trials"]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -1,0 +1,3 @@
+"""Tables of a nesting geography: every level measured, made consistent, with intervals
+(docs/census.md).
+"""

@@ -1,0 +1,2 @@
+"""Synthetic tables over a declared domain (docs/synth.md).
+"""
