@@ -1,2 +1,1 @@
-"""Synthetic tables over a declared domain (docs/synth.md).
-"""
+"""Synthetic tables over a declared domain (docs/synth.md)."""
