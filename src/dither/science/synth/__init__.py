@@ -1,2 +1,8 @@
-"""Synthetic tables over a declared domain (docs/synth.md).
-"""
+"""Synthetic tables over a declared domain (docs/synth.md)."""
+
+from dither.science.synth.bins import numbers
+from dither.science.synth.calendar import dates
+from dither.science.synth.columns import categories, truths
+from dither.science.synth.domain import Domain
+
+__all__ = ["Domain", "categories", "dates", "numbers", "truths"]
