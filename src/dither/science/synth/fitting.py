@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +44,7 @@ def total_of(measured: Measured) -> float:
     return max(1.0, float((weights * sums).sum() / weights.sum()))
 
 
-def fitted(
-    ones: Measured, edges: Sequence[Edge], twos: Measured, total: float
-) -> Fit:
+def fitted(ones: Measured, edges: Sequence[Edge], twos: Measured, total: float) -> Fit:
     """The model that fits all counts."""
     margins = _margins(ones, edges, twos)
     shares = tuple(simplex(margin, total) / total for margin in margins)
@@ -72,14 +71,14 @@ def _margins(ones: Measured, edges: Sequence[Edge], twos: Measured) -> list[Real
     return [table / w for table, w in zip(found, weight, strict=True)]
 
 
-def simplex(values: Reals, total: float) -> Reals:
+def simplex(values: NDArray[Any], total: float) -> Reals:
     """The nearest numbers, in least squares, that are not negative and have this sum."""
     flat = values.reshape(-1).astype(np.float64)
     down = np.sort(flat)[::-1]
     excess = (np.cumsum(down) - total) / np.arange(1, flat.size + 1)
     last = np.flatnonzero(down > excess)
     cut = excess[last[-1]] if last.size else excess[0]
-    found = np.maximum(flat - cut, 0.0)
+    found: Reals = np.maximum(flat - cut, 0.0)
     found *= total / max(float(found.sum()), 1e-300)
     return found.reshape(values.shape)
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
+from dither.mechanisms import Additive
 from dither.mechanisms.sums import noise_variance
 from dither.question import Question
 from dither.science.synth.fitting import Fit, fitted, simplex, total_of
@@ -21,7 +23,7 @@ from dither.science.synth.marginals import Codes
 from dither.science.synth.measuring import Measured, measure
 from dither.science.synth.planning import Plan, plan
 from dither.science.synth.sampling import drawn_within, shuffled
-from dither.science.synth.selecting import chosen, scored
+from dither.science.synth.selecting import Expected, chosen, scored
 
 __all__ = ["Model", "Plan", "model", "plan", "run"]
 
@@ -69,7 +71,7 @@ class Model:
         if way is None:
             return np.outer(self.fit.ones[first], self.fit.ones[second])
         found = self._pair(way[0], way[1])
-        for here, there in zip(way[1:], way[2:], strict=False):
+        for here, there in pairwise(way[1:]):
             found = found @ self._given(here, there)
         return found
 
@@ -107,7 +109,7 @@ def model(
     read.
     """
     planned = plan(sizes, pairs, question, rows)
-    with planned.question.paying(planned.guarantee):
+    with question.paying(planned.guarantee):
         return run(planned, codes)
 
 
@@ -124,9 +126,8 @@ def run(planned: Plan, codes: NDArray[Any]) -> Model:
     ones = measure(planned.ones, [held.one(i) for i in planned.measured])
     total = total_of(ones)
     forest = _grown(planned, held, ones, total)
-    if planned.twos is None:
-        twos = Measured((), 1.0)
-    else:
+    twos = Measured((), 1.0)
+    if planned.twos is not None:
         twos = measure(planned.twos, [held.two(*edge) for edge in forest.edges])
     return Model(planned, ones, forest, twos, total, _fit(planned, ones, forest, twos))
 
@@ -134,16 +135,18 @@ def run(planned: Plan, codes: NDArray[Any]) -> Model:
 def _grown(planned: Plan, held: Codes, ones: Measured, total: float) -> Forest:
     if planned.chooser is None or planned.twos is None:
         return planned.forest
-    sizes = planned.sizes
-    expected = [np.array([total])] * len(sizes)
+    columns = [np.array([total])] * len(planned.sizes)
     for column, table in zip(planned.measured, ones.tables, strict=True):
-        expected[column] = simplex(table, total)
+        columns[column] = simplex(table, total)
+    widths = (_width(one) for one in (planned.ones, planned.twos))
     edges = planned.forest.candidates(planned.measured)
-    # A table of noise alone is this far from the truth.
-    width = math.sqrt(2 / math.pi * noise_variance(planned.twos))
-    penalties = {(i, j): width * sizes[i] * sizes[j] for i, j in edges}
-    scores = scored(held, edges, expected, penalties)
+    scores = scored(held, edges, Expected(columns, total, *widths))
     return chosen(planned.forest, planned.measured, scores, planned.chooser)
+
+
+def _width(mechanism: Additive) -> float:
+    """How far noise moves one count on average."""
+    return math.sqrt(2 / math.pi * noise_variance(mechanism))
 
 
 def _fit(planned: Plan, ones: Measured, forest: Forest, twos: Measured) -> Fit:

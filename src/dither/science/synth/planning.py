@@ -24,15 +24,15 @@ from dither.science.synth.selecting import Chooser, shifted_by
 
 __all__ = ["Plan", "plan"]
 
-SHARES = (0.3, 0.2, 0.5)
+SHARES = (0.2, 0.1, 0.7)
 """Of the cost: for counts of columns, for choosing edges, for counts of pairs."""
-KNOWN = (0.4, 0.6)
+KNOWN = (0.25, 0.75)
 """The same where there is nothing to choose."""
 
 MOST_COLUMNS = 256
-MOST_CELLS = 1 << 24
+MOST_CELLS = 1 << 22
 """In the table of one pair, and in all columns together."""
-MOST_PAIR_CELLS = 1 << 28
+MOST_PAIR_CELLS = 1 << 25
 """In the tables of all pairs together, each of which is looked at."""
 
 
@@ -42,12 +42,13 @@ class Plan:
     columns as one vector, `chooser` for each of `choices` edges, and `twos` for the
     counts of all edges as one vector.
 
-    Guarantee: that of `question`, which is `guarantee`.
+    Guarantee: `guarantee`, for all steps together, which is what is charged.
     Why: adaptive composition; `parts` lists what each step costs (docs/proofs/synth.md).
     Assumes: no unit has more than `rows` rows in the table.
     """
 
     question: Question
+    guarantee: Guarantee
     sizes: tuple[int, ...]
     measured: tuple[int, ...]
     forest: Forest
@@ -56,11 +57,6 @@ class Plan:
     chooser: Chooser | None
     choices: int
     twos: Additive | None
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What the whole promises, and what it is charged."""
-        return self.question.guarantee
 
     @property
     def parts(self) -> Composed:
@@ -87,23 +83,30 @@ def plan(
     wanted = checked_sizes(sizes)
     most = whole("rows", rows, "pass how many rows one unit has at most, such as 1")
     forest = _forest(wanted, pairs)
-    settled = _settled(question)
-    if len(settled) == 1:
-        return _plan(wanted, forest, settled[0], most)
-    found = [_plan(wanted, forest, one, most) for one in settled]
-    return min(found, key=lambda one: noise_variance(one.twos or one.ones))
+    plans = [_plan(question, way, wanted, forest, most) for way in _settled(question)]
+    return min(plans, key=lambda one: noise_variance(one.twos or one.ones))
 
 
-def _plan(sizes: tuple[int, ...], forest: Forest, asked: Question, rows: int) -> Plan:
+def _plan(
+    question: Question,
+    asked: Question,
+    sizes: tuple[int, ...],
+    forest: Forest,
+    rows: int,
+) -> Plan:
     measured = tuple(i for i, size in enumerate(sizes) if size > 1) or (0,)
     edges = len(measured) - 1
-    choices = 0 if len(measured) == 2 else edges - len(forest.edges)
+    if edges == 1:
+        # There is only one tree.
+        forest = Forest(len(sizes), ((measured[0], measured[1]),))
+    choices = edges - len(forest.edges)
     first, choosing, second = _parts(asked, edges, choices)
     return Plan(
-        question=asked,
+        question=question,
+        guarantee=asked.guarantee,
         sizes=sizes,
         measured=measured,
-        forest=Forest(len(sizes), (measured,)) if edges == 1 else forest,
+        forest=forest,
         rows=rows,
         ones=first.additive(*moved_by(asked, rows, len(measured))),
         chooser=_chooser(choosing, rows, choices) if choosing else None,
@@ -120,7 +123,8 @@ def _parts(
     if not choices:
         first, second = asked.parts(*KNOWN)
         return first, None, second
-    return asked.parts(*SHARES)  # type: ignore[return-value]
+    first, choosing, second = asked.parts(*SHARES)
+    return first, choosing, second
 
 
 def _chooser(asked: Question, rows: int, choices: int) -> Chooser:
@@ -214,7 +218,10 @@ def _forest(sizes: tuple[int, ...], pairs: Sequence[tuple[int, int]]) -> Forest:
 
 
 def _edge(pair: Any, columns: int) -> Edge:
-    first, second = sorted(int(one) for one in pair)
+    places = sorted(pair) if isinstance(pair, tuple | list) else []
+    if len(places) != 2:
+        raise ArgumentError("pairs", 'must be pairs, such as [("age", "smokes")]')
+    first, second = places
     if first == second:
         raise ArgumentError("pairs", "must name two different columns each")
     if not 0 <= first < second < columns:

@@ -4,8 +4,6 @@ allow.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -67,5 +65,4 @@ def _ordered(groups: Integers) -> Integers:
 
 def _uniform(size: int) -> Reals:
     """Numbers from 0 up to and without 1."""
-    found: Any = uniform_integers(1 << 53, size) * 2.0**-53
-    return found
+    return uniform_integers(1 << 53, size).astype(np.float64) * 2.0**-53

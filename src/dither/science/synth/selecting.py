@@ -5,6 +5,7 @@ with noise.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from dither.question import Question
 from dither.science.synth.forest import Edge, Forest
 from dither.science.synth.marginals import Codes
 
-__all__ = ["FINE", "Chooser", "chosen", "score", "scored", "shifted_by"]
+__all__ = ["FINE", "Chooser", "Expected", "chosen", "score", "scored", "shifted_by"]
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -23,6 +24,10 @@ Chooser = Exponential | PermuteAndFlip
 FINE = 256
 """Scores are whole numbers of such parts of a row, so that sums are exact and one row
 moves them by no more than it should.
+"""
+MARGINS, CAP = 2.0, 0.5
+"""Found best on average over seven kinds of tables (docs/proofs/synth.md); the promise
+does not depend on them.
 """
 MOST = 1 << 44
 """No expected count is larger, and none of these sums leaves 64 bits."""
@@ -40,28 +45,45 @@ def shifted_by(question: Question, rows: int) -> int:
 
 
 def score(counts: Integers, expected: Reals, penalty: float = 0.0) -> int:
-    """How far counts are from the expected ones, in parts of a row, less what noise
-    would add if they were measured.
-    """
-    held = np.clip(np.rint(expected * FINE), -MOST, MOST).astype(np.int64)
+    """How far counts are from the expected ones, in parts of a row, less a penalty."""
+    held = np.clip(np.rint(expected * FINE), 0, MOST).astype(np.int64)
     away = int(np.abs(counts * FINE - held).sum())
     return away - int(min(penalty * FINE, MOST))
 
 
-def scored(
-    codes: Codes,
-    edges: Sequence[Edge],
-    expected: Sequence[Reals],
-    penalties: Mapping[Edge, float],
-) -> dict[Edge, int]:
-    """The scores of pairs, given the expected shares of the first column's codes and
-    the expected counts of the second one's.
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """What is known of a table once its columns were measured: the expected counts of
+    each column's codes, and how far noise moves one count on average, of columns and of
+    pairs.
     """
+
+    columns: Sequence[Reals]
+    total: float
+    ones: float
+    twos: float
+
+    def pair(self, first: int, second: int) -> Reals:
+        """The expected counts of two columns that have nothing to do with each other."""
+        return np.outer(self.columns[first] / self.total, self.columns[second])
+
+    def penalty(self, first: int, second: int, expected: Reals) -> float:
+        """What a pair would score, and cost in error, if there were nothing to find:
+        the error of both columns, and that of the pair once it is measured. Fits that
+        shrink noise keep the latter below a part of the count.
+        """
+        margins = [self.columns[first], self.columns[second]]
+        off = sum(float(np.minimum(one, self.ones).sum()) for one in margins)
+        return MARGINS * off + float(np.minimum(expected * CAP, self.twos).sum())
+
+
+def scored(codes: Codes, edges: Sequence[Edge], known: Expected) -> dict[Edge, int]:
+    """The scores of pairs, which tell how much a model gains by each."""
     found = {}
     for i, j in edges:
-        total = max(float(expected[i].sum()), 1e-300)
-        product = np.outer(expected[i] / total, expected[j])
-        found[i, j] = score(codes.two(i, j), product, penalties.get((i, j), 0.0))
+        expected = known.pair(i, j)
+        penalty = known.penalty(i, j, expected)
+        found[i, j] = score(codes.two(i, j), expected, penalty)
     return found
 
 
