@@ -107,7 +107,9 @@ def people(n: int = PEOPLE, seed: int = 1, *, region: bool = False) -> Table:
     relationship = _relationship(random, weights, marital, age, sex)
     schooling = _effects(weights, 5, 16, 0.7)[race] + _bump(16, 7 + age / 25, 2.6)
     education = _drawn(random, schooling)
-    work = _effects(weights, 16, 15, 1.0)[education] + _effects(weights, 2, 15, 0.9)[sex]
+    work = (
+        _effects(weights, 16, 15, 1.0)[education] + _effects(weights, 2, 15, 0.9)[sex]
+    )
     occupation = _drawn(random, work)
     group = np.minimum((age - FIRST_AGE) // 15, 4).astype(np.int64)
     employer = _effects(weights, 15, 8, 1.1)[occupation]
@@ -156,7 +158,8 @@ def _drawn(random: np.random.Generator, scores: Reals) -> NDArray[np.int64]:
     """One of the values for each row, with chances that grow with e to its score."""
     chances = np.cumsum(np.exp(scores - scores.max(axis=1, keepdims=True)), axis=1)
     places = random.random((len(scores), 1)) * chances[:, -1:]
-    return np.minimum((places > chances).sum(axis=1), scores.shape[1] - 1)
+    found = (places > chances).sum(axis=1)
+    return np.asarray(np.minimum(found, scores.shape[1] - 1))
 
 
 def _effects(weights: np.random.Generator, a: int, b: int, size: float) -> Reals:
@@ -237,4 +240,5 @@ def _income(
     score = 0.38 * (education - 8.0) + 0.9 * weights.standard_normal(15)[occupation]
     score += 1.6 * (marital == 1) + 0.16 * (hours - 8) + 0.4 * sex
     score += -2.4 - ((age - 50) / 20) ** 2
-    return (random.random(len(age)) < 1 / (1 + np.exp(-score))).astype(np.int64)
+    chances = 1 / (1 + np.exp(-score))
+    return np.asarray(random.random(len(age)) < chances, np.int64)

@@ -54,9 +54,7 @@ def independent(real: Table, rho: float, random: np.random.Generator) -> Codes:
     return np.stack(columns, axis=1).astype(np.int32)
 
 
-def _column(
-    real: Table, place: int, sigma: float, random: np.random.Generator
-) -> Any:
+def _column(real: Table, place: int, sigma: float, random: np.random.Generator) -> Any:
     size = real.sizes[place]
     counts = np.bincount(real.codes[:, place], minlength=size)
     fitted = simplex(counts + random.normal(0, sigma, size), len(real))
@@ -68,4 +66,4 @@ def simplex(noisy: Reals, total: float) -> Reals:
     falling = -np.sort(-noisy)
     above = (np.cumsum(falling) - total) / np.arange(1, len(noisy) + 1)
     cut = above[np.flatnonzero(falling > above)[-1]]
-    return np.maximum(noisy - cut, 0)
+    return np.asarray(np.maximum(noisy - cut, 0))
