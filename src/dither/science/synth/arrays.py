@@ -23,7 +23,7 @@ from dither.science.synth.values import (
     number_of,
 )
 
-__all__ = ["day_numbers", "items_of", "label_codes", "reals"]
+__all__ = ["day_numbers", "integers", "items_of", "label_codes", "reals"]
 
 Reals = NDArray[np.float64]
 Days = NDArray[np.int64]
@@ -133,6 +133,20 @@ def _numeric(values: Any) -> Reals | None:
     if missing is not None:
         found[missing] = np.nan
     return found
+
+
+def integers(values: Any) -> tuple[NDArray[Any], NDArray[np.bool_]] | None:
+    """A column that is declared to hold whole numbers of at most 64 bits, and which of
+    its records are missing.
+    """
+    dtype: Any = getattr(values, "dtype", None)
+    if getattr(dtype, "kind", "-") in "iu" and hasattr(dtype, "numpy_dtype"):
+        array = values.to_numpy(dtype.numpy_dtype, na_value=0)  # pandas' own
+        return array, np.asarray(values.isna())
+    array = _array(values)
+    if array is None or array.dtype.kind not in "iu":
+        return None
+    return np.asarray(array.data), np.ma.getmaskarray(array)
 
 
 def _times(values: Any) -> NDArray[np.datetime64] | None:

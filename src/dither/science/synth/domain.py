@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_CELLS", "MOST_PAIR", "Domain"]
 
-MOST_COLUMNS = 1000
-MOST_PAIR = 10_000_000
+MOST_COLUMNS = 256
+MOST_PAIR = 1 << 24
 """Cells of two columns together: their counts are held at once."""
-MOST_CELLS = 200_000_000
+MOST_CELLS = 1 << 28
 """Cells of all pairs of columns: each pair is counted."""
 WHY_NOT = (
     "a domain is declared and never read off the data: one person's rare value or "
