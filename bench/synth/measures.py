@@ -58,7 +58,10 @@ def _column(real: Table, place: int, sigma: float, random: np.random.Generator) 
     size = real.sizes[place]
     counts = np.bincount(real.codes[:, place], minlength=size)
     fitted = simplex(counts + random.normal(0, sigma, size), len(real))
-    return random.choice(size, len(real), p=fitted / fitted.sum())
+    ends = np.cumsum(fitted) / fitted.sum() * len(real)
+    steps = np.floor(np.append(ends[:-1], len(real)) + random.random())
+    each: Any = np.diff(np.minimum(steps, len(real)).astype(np.int64), prepend=0)
+    return random.permutation(np.repeat(np.arange(size), each))
 
 
 def simplex(noisy: Reals, total: float) -> Reals:

@@ -32,6 +32,8 @@ __all__ = ["mst"]
 
 CHECK = 0.05
 """The share of the cost that measures how good the table is."""
+MOST_MADE = 10_000_000
+"""Rows that are made where `n` does not say how many: noise could make it any number."""
 EXAMPLE = "mst(table, domain=Domain({…}), rho=0.05)"
 MADE = (
     "rows are made up from noisy counts of columns and pairs: not for rare groups, "
@@ -91,11 +93,12 @@ def mst(
     with settled.question.paying() as paid, np.errstate(all="ignore"):
         codes = source.read(paid.receipt)
         model = run(settled.model, codes)
-        made = model.sample(count)
+        made = model.sample(min(model.count, MOST_MADE) if count is None else count)
         held = _check(settled, model, codes, made)
+        drawn = source.domain.frame_columns(made)
     return Synthetic(
         what="synthetic table",
-        value=source.domain.frame_columns(made),
+        value=drawn,
         sources=(paid.source,),
         notes=notes,
         domain=source.domain,
