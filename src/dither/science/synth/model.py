@@ -22,7 +22,7 @@ from dither.science.synth.forest import Edge, Forest
 from dither.science.synth.marginals import Codes
 from dither.science.synth.measuring import Measured, measure
 from dither.science.synth.planning import Plan, plan
-from dither.science.synth.sampling import drawn_within, shuffled
+from dither.science.synth.sampling import Rows
 from dither.science.synth.selecting import Expected, chosen, scored
 
 __all__ = ["Model", "Plan", "model", "plan", "run"]
@@ -30,7 +30,7 @@ __all__ = ["Model", "Plan", "model", "plan", "run"]
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
-MOST_VALUES = 1 << 31
+MOST_VALUES = 1 << 28
 """In a synthetic table: rows times columns."""
 
 
@@ -79,14 +79,13 @@ class Model:
         """Rows of codes, as many as asked for or as the table seems to have."""
         sizes = self.plan.sizes
         rows = self.count if n is None else checked_rows(n, sizes)
-        found = np.empty((rows, len(sizes)), np.int32)
+        found = Rows(rows, len(sizes))
         for column, parent in self.forest.walk():
             if parent is None:
-                found[:, column] = shuffled(self.fit.ones[column], rows)
+                found.draw(column, None, self.fit.ones[column][None, :])
             else:
-                before = found[:, parent].astype(np.int64)
-                found[:, column] = drawn_within(before, self._pair(parent, column))
-        return found
+                found.draw(column, parent, self._pair(parent, column))
+        return found.shuffled()
 
     def _pair(self, first: int, second: int) -> Reals:
         twos = self.fit.twos

@@ -1,23 +1,27 @@
 """Rows drawn from a model of a table, with as little chance in them as whole numbers
 allow.
+
+Counts are the expected ones rounded up or down, and codes of a new column are spread
+evenly over rows that are sorted by the columns before it. So columns that the model
+takes for independent, given those between them, are so in the rows too, up to rounding.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dither.noise import uniform_integers
 
-__all__ = ["drawn_within", "rounded", "shuffled"]
+__all__ = ["Rows", "rounded", "spread"]
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
-BITS = 40
-"""Random bits by which rows are put in order. Rows with the same bits, which are few,
-keep the order they had.
-"""
+KEY = 63
+"""Bits of a number by which codes are sorted."""
 
 
 def rounded(shares: Reals, totals: Integers) -> Integers:
@@ -30,37 +34,69 @@ def rounded(shares: Reals, totals: Integers) -> Integers:
     whole = np.where(ends[:, -1:] > 0, ends[:, -1:], 1.0)
     ends = ends / whole * totals[:, None]
     ends[:, -1] = totals
-    start = _uniform(len(totals))[:, None]
-    steps = np.floor(ends + start).astype(np.int64)
-    steps = np.minimum(steps, totals[:, None])
-    first: Integers = np.diff(steps, axis=1, prepend=0)
-    return first
+    steps = np.floor(ends + _uniform(totals.size)[:, None]).astype(np.int64)
+    found: Integers = np.diff(np.minimum(steps, totals[:, None]), axis=1, prepend=0)
+    return found
 
 
-def drawn_within(parent: Integers, table: Reals) -> Integers:
-    """A code for each row given the code of another column, from the counts of both.
-
-    Rows with the same parent get their codes in random order, so that given the
-    parent they have nothing to do with any other column.
+def spread(counts: Integers) -> Integers:
+    """The codes of all groups, one group after the other, where group g has
+    `counts[g, k]` times the code k. Within a group each code comes at even distances
+    from a random start.
     """
-    totals = np.bincount(parent, minlength=len(table))
-    counts = rounded(table, totals)
-    codes = np.tile(np.arange(table.shape[1]), len(table))
-    child = np.empty(parent.size, np.int64)
-    child[_ordered(parent)] = np.repeat(codes, counts.reshape(-1))
-    return child
+    groups, codes = counts.shape
+    flat = counts.reshape(-1)
+    first = np.cumsum(flat) - flat
+    places = np.repeat(_uniform(flat.size) - first, flat)
+    places += np.arange(places.size)
+    places /= np.repeat(np.maximum(flat, 1), flat)
+    low, high = _bits(codes), _bits(groups)
+    key = np.repeat(np.arange(groups) << (KEY - high), counts.sum(axis=1))
+    middle = KEY - high - low
+    # A place below 1 may be rounded to 1.
+    steps = np.minimum((places * 2.0**middle).astype(np.int64), (1 << middle) - 1)
+    key |= steps << low
+    key |= np.repeat(np.tile(np.arange(codes), groups), flat)
+    key.sort()
+    return key & ((1 << low) - 1)
 
 
-def shuffled(shares: Reals, rows: int) -> Integers:
-    """Codes with these shares, in random order."""
-    return drawn_within(np.zeros(rows, np.int64), shares[None, :])
+class Rows:
+    """Rows of a table that gets one column after the other."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        self.table = np.zeros((columns, rows), np.int32)
+        self._order: Integers = np.arange(rows)
+
+    def draw(self, column: int, parent: int | None, shares: Reals) -> None:
+        """Codes of a column given those of its parent, from shares of both; a column
+        without a parent has one row of shares.
+        """
+        if parent is not None:
+            self._sort(self.table[parent, self._order], shares.shape[0])
+            totals = np.bincount(self.table[parent], minlength=shares.shape[0])
+        else:
+            totals = np.array([self._order.size])
+        codes = spread(rounded(shares, totals))
+        self.table[column, self._order] = codes
+        self._sort(codes, shares.shape[1])
+
+    def shuffled(self) -> NDArray[np.int32]:
+        """The rows in random order, of shape [rows, columns]."""
+        rows = self._order.size
+        order = np.argsort(uniform_integers(1 << KEY, rows))
+        found: NDArray[np.int32] = self.table[:, order].T
+        return found
+
+    def _sort(self, codes: NDArray[Any], size: int) -> None:
+        """Sort rows by a column; those with the same code stay sorted as they were."""
+        # Numbers of 16 bits are sorted in linear time.
+        narrow = codes.astype(np.uint16) if size <= 1 << 16 else codes
+        self._order = self._order[np.argsort(narrow, kind="stable")]
 
 
-def _ordered(groups: Integers) -> Integers:
-    """Places sorted by group, and in random order within a group."""
-    key = groups << BITS
-    key |= uniform_integers(1 << BITS, groups.size)
-    return np.argsort(key)
+def _bits(count: int) -> int:
+    return max(count - 1, 1).bit_length()
 
 
 def _uniform(size: int) -> Reals:

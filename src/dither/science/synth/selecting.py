@@ -25,7 +25,7 @@ FINE = 256
 """Scores are whole numbers of such parts of a row, so that sums are exact and one row
 moves them by no more than it should.
 """
-MARGINS, CAP = 2.0, 0.5
+MARGINS, PAIRS, CAP = 2.0, 0.5, 0.5
 """Found best on average over seven kinds of tables (docs/proofs/synth.md); the promise
 does not depend on them.
 """
@@ -74,7 +74,8 @@ class Expected:
         """
         margins = [self.columns[first], self.columns[second]]
         off = sum(float(np.minimum(one, self.ones).sum()) for one in margins)
-        return MARGINS * off + float(np.minimum(expected * CAP, self.twos).sum())
+        pair = float(np.minimum(expected * CAP, self.twos).sum())
+        return MARGINS * off + PAIRS * pair
 
 
 def scored(codes: Codes, edges: Sequence[Edge], known: Expected) -> dict[Edge, int]:
