@@ -62,9 +62,7 @@ def _drawn(
 ) -> Iterator[Shape]:
     inner = side - 2
     if one.error is None:
-        yield Rect(x + 1, y + 1, inner, inner, LIGHT, GREY)
-        yield Line(((x + 1, y + 1), (x + 1 + inner, y + 1 + inner)), GREY)
-        yield Line(((x + 1 + inner, y + 1), (x + 1, y + 1 + inner)), GREY)
+        yield from _crossed(x + 1, y + 1, inner)
         return
     dark = one.error / most
     yield Rect(x + 1, y + 1, inner, inner, shade(dark))
@@ -101,3 +99,11 @@ def _scale(most: float, top: float) -> Iterator[Shape]:
     yield Rect(left, top - 2, 14, 14, None, BLACK)
     yield Rect(left + 1, top - 1, 12, 12, None, BLACK)
     yield Text(left + 20, top + 9, "measured pair", 11)
+    yield from _crossed(left, top + 16, 14)
+    yield Text(left + 20, top + 27, "not known", 11)
+
+
+def _crossed(x: float, y: float, side: float) -> Iterator[Shape]:
+    yield Rect(x, y, side, side, LIGHT, GREY)
+    yield Line(((x, y), (x + side, y + side)), GREY)
+    yield Line(((x + side, y), (x, y + side)), GREY)

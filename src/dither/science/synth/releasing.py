@@ -10,7 +10,9 @@ from typing import Any, Unpack
 import numpy as np
 
 from dither.by_name import by_name
+from dither.cost import Cost
 from dither.mechanisms import Additive
+from dither.privacy import Guarantee, PureDP, ZeroConcentratedDP
 from dither.privacy.numbers import float_down
 from dither.question import Asking, Question
 from dither.science.synth.checking import (
@@ -43,11 +45,12 @@ MADE = (
 
 @dataclass(frozen=True)
 class Steps:
-    """What a synthetic table will do, from public facts alone. `question` is the whole,
-    which is charged; `model` and `check` are its parts.
+    """What a synthetic table will do, from public facts alone. `guarantee` is of the
+    whole, which is charged; `model` and `check` are its parts.
     """
 
     question: Question
+    guarantee: Guarantee
     model: Plan
     check: Additive | None
     tables: tuple[Places, ...]
@@ -90,7 +93,7 @@ def mst(
     count = None if n is None else checked_rows(n, source.domain.sizes)
     notes = (*source.notes, MADE)
     # Odd numbers must not warn, or fail where warnings are errors (rule R1).
-    with settled.question.paying() as paid, np.errstate(all="ignore"):
+    with settled.question.paying(settled.guarantee) as paid, np.errstate(all="ignore"):
         codes = source.read(paid.receipt)
         model = run(settled.model, codes)
         made = model.sample(min(model.count, MOST_MADE) if count is None else count)
@@ -122,17 +125,24 @@ def steps(source: Source, cost: Any, pairs: Any, check: Any) -> Steps:
     share = share_of_check(check)
     whole = plan(domain.sizes, wanted, asked, rows)
     if not share:
-        return Steps(whole.question, whole, None, ())
+        return Steps(asked, whole.guarantee, whole, None, ())
     # The account buys a cost only once: parts are of what it bought.
-    bought = replace(whole.question, account=None, dataset=None)
+    bought = replace(asked, cost=_cost(whole.guarantee), account=None, dataset=None)
     first, second = bought.parts(float_down(1 - share), float_down(share))
     tables = tables_of(whole.measured)
     return Steps(
-        question=whole.question,
+        question=asked,
+        guarantee=whole.guarantee,
         model=plan(domain.sizes, wanted, first, rows),
         check=checker(second, rows, len(tables)),
         tables=tables,
     )
+
+
+def _cost(guarantee: Guarantee) -> Cost:
+    if isinstance(guarantee, ZeroConcentratedDP):
+        return Cost(rho=guarantee.rho)
+    return Cost(epsilon=guarantee.to(PureDP).epsilon)
 
 
 def _check(settled: Steps, model: Model, codes: Any, made: Any) -> Checked | None:
