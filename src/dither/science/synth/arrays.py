@@ -101,7 +101,9 @@ def items_of(values: Any) -> Sequence[Any]:
     if isinstance(values, list | tuple):
         return values
     if isinstance(values, np.ma.MaskedArray):
-        values = np.ma.filled(values.astype(object), None)
+        # `filled(None)` would fill in the array's own fill value, such as "?"
+        pairs = zip(items_of(values.data), np.ma.getmaskarray(values), strict=True)
+        return [None if missing else item for item, missing in pairs]
     if isinstance(values, np.ndarray):
         return list(values) if values.dtype.kind in "Mm" else list(values.tolist())
     ways = (getattr(values, name) for name in LISTS if hasattr(values, name))

@@ -36,8 +36,7 @@ class Dates:
     def __post_init__(self) -> None:
         check_flag("missing", self.missing)
         check_size("dates", self.size)
-        days = [*self.starts, self.end + timedelta(days=1)]
-        if not self.starts or any(low >= high for low, high in pairwise(days)):
+        if not self.starts or not (np.diff(self._days) > 0).all():
             raise ArgumentError("dates", f"must rise; {WAY_OUT}")
 
     @property

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -69,13 +69,18 @@ class Categories:
     values: tuple[Any, ...]
     other: Any = None
     missing: bool = False
+    places: dict[str | None, int] = field(init=False, repr=False, compare=False)
+    """The code of each label, in the form in which labels are compared."""
 
     def __post_init__(self) -> None:
-        _set(self, "values", _listed(self.values))
-        if self.other is not None and label_of(self.other) not in self.places:
-            _set(self, "values", (*self.values, self.other))
-        _set(self, "values", tuple(_one(self.values, self.kind)))
         check_flag("missing", self.missing)
+        listed = _listed(self.values)
+        labels = [label_of(value) for value in listed]
+        if self.other is not None and label_of(self.other) not in labels:
+            listed, labels = (*listed, self.other), [*labels, label_of(self.other)]
+        _set(self, "values", listed)
+        _set(self, "values", tuple(TYPES[self.kind](value) for value in listed))
+        _set(self, "places", {label: code for code, label in enumerate(labels)})
         if len(self.places) < len(self.values):
             raise ArgumentError(
                 "categories",
@@ -102,11 +107,6 @@ class Categories:
     @property
     def labels(self) -> tuple[Any, ...]:
         return (*self.values, *([None] if self.missing else []))
-
-    @property
-    def places(self) -> dict[str | None, int]:
-        """The code of each label, in the form in which labels are compared."""
-        return {label_of(value): code for code, value in enumerate(self.values)}
 
     @cached_property
     def _places(self) -> dict[str | None, int]:
@@ -202,11 +202,6 @@ def _kind(value: Any) -> str | None:
 
 
 TYPES = {"truth": bool, "whole": int, "text": str}
-
-
-def _one(values: Sequence[Any], kind: str) -> list[Any]:
-    """Values as Python's own type of their kind."""
-    return [TYPES[kind](value) for value in values]
 
 
 def check_flag(argument: str, value: Any) -> None:

@@ -29,6 +29,7 @@ MOST_PAIR = 1 << 24
 """Cells of two columns together: their counts are held at once."""
 MOST_CELLS = 1 << 28
 """Cells of all pairs of columns: each pair is counted."""
+MANY = 1_000_000
 WHY_NOT = (
     "a domain is declared and never read off the data: one person's rare value or "
     "extreme number would be named (arXiv 2405.10994 found this in 4 of 6 tools)"
@@ -69,7 +70,9 @@ class Domain(metaclass=_NotFromData):
         found = {_name(one): _column(one, given) for one, given in _items(columns)}
         object.__setattr__(self, "columns", found)
         object.__setattr__(self, "provenance", provenance)
-        words = f"a domain of {len(found)} columns and {self.size:.3g} cells"
+        size = f"{self.size:,}" if self.size < MANY else f"{self.size:.3g}"
+        columns_ = "1 column" if len(found) == 1 else f"{len(found)} columns"
+        words = f"a domain of {columns_} and {size} different rows"
         object.__setattr__(self, "note", note(words, provenance))
         _check_cells(found)
 

@@ -104,6 +104,8 @@ def source_of(
     """How to read a table, decided by types and declared names. `name` is a table of a
     dataset. Nothing is read.
     """
+    if domain is None and isinstance(table, Dataset):
+        domain = Domain.of(table, table=name)
     if not isinstance(domain, Domain):
         domain = Domain(domain)
     if isinstance(table, Dataset):
@@ -172,9 +174,10 @@ def _names(table: Any) -> list[Any]:
     """An Arrow table names its columns elsewhere than pandas and Polars do."""
     if isinstance(table, Mapping):
         return list(table)
-    frame = isinstance(table, Sized) and hasattr(table, "__getitem__")
-    names = getattr(table, "column_names", getattr(table, "columns", None))
-    if not frame or names is None:
+    # a lazy frame has no length, and may work for long to name its columns
+    frame = table if isinstance(table, Sized) else None
+    names = getattr(frame, "column_names", None) or getattr(frame, "columns", None)
+    if names is None:
         kind = type(table).__name__
         raise ArgumentError("table", f"is not understood ({kind}); {WAY_OUT}")
     return list(names)
