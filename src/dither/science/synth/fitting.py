@@ -19,6 +19,7 @@ __all__ = ["Fit", "fitted", "raked", "simplex", "total_of"]
 
 Reals = NDArray[np.float64]
 
+LARGEST = 2.0**40
 ROUNDS = 60
 CLOSE = 1e-9
 FAINT = 1e-9
@@ -37,11 +38,12 @@ class Fit:
 
 def total_of(measured: Measured) -> float:
     """The number of rows, from the sums of tables weighted by the inverse of their
-    variance. It is at least 1.
+    variance. It is held between 1 and 2^40, whatever the noise is.
     """
     weights = np.array([1 / table.size for table in measured.tables])
-    sums = np.array([float(table.sum()) for table in measured.tables])
-    return max(1.0, float((weights * sums).sum() / weights.sum()))
+    sums = np.array([table.sum(dtype=np.float64) for table in measured.tables])
+    mean = float((weights * sums).sum() / weights.sum())
+    return min(max(mean, 1.0), LARGEST)
 
 
 def fitted(ones: Measured, edges: Sequence[Edge], twos: Measured, total: float) -> Fit:
@@ -74,10 +76,11 @@ def _margins(ones: Measured, edges: Sequence[Edge], twos: Measured) -> list[Real
 def simplex(values: NDArray[Any], total: float) -> Reals:
     """The nearest numbers, in least squares, that are not negative and have this sum."""
     flat = values.reshape(-1).astype(np.float64)
+    # The largest one becomes 0, so that no digits are lost where it counts.
+    flat -= flat.max()
     down = np.sort(flat)[::-1]
     excess = (np.cumsum(down) - total) / np.arange(1, flat.size + 1)
-    last = np.flatnonzero(down > excess)
-    cut = excess[last[-1]] if last.size else excess[0]
+    cut = excess[np.flatnonzero(down > excess)[-1]]
     found: Reals = np.maximum(flat - cut, 0.0)
     found *= total / max(float(found.sum()), 1e-300)
     return found.reshape(values.shape)

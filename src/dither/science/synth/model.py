@@ -79,7 +79,10 @@ class Model:
         """Rows of codes, as many as asked for or as the table seems to have."""
         sizes = self.plan.sizes
         rows = self.count if n is None else checked_rows(n, sizes)
-        found = Rows(rows, len(sizes))
+        with np.errstate(all="ignore"):
+            return self._drawn(Rows(rows, len(sizes)))
+
+    def _drawn(self, found: Rows) -> NDArray[np.int32]:
         for column, parent in self.forest.walk():
             if parent is None:
                 found.draw(column, None, self.fit.ones[column][None, :])
@@ -121,7 +124,12 @@ def run(planned: Plan, codes: NDArray[Any]) -> Model:
     (docs/proofs/synth.md).
     Assumes: no unit has more than `planned.rows` rows.
     """
-    held = Codes.of(codes, planned.sizes)
+    # Noise that underflows must not decide whether a call succeeds.
+    with np.errstate(all="ignore"):
+        return _run(planned, Codes.of(codes, planned.sizes))
+
+
+def _run(planned: Plan, held: Codes) -> Model:
     ones = measure(planned.ones, [held.one(i) for i in planned.measured])
     total = total_of(ones)
     forest = _grown(planned, held, ones, total)

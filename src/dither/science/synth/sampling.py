@@ -41,8 +41,8 @@ def rounded(shares: Reals, totals: Integers) -> Integers:
 
 def spread(counts: Integers) -> Integers:
     """The codes of all groups, one group after the other, where group g has
-    `counts[g, k]` times the code k. Within a group each code comes at even distances
-    from a random start.
+    `counts[g, k]` times the code k. Within a group each code comes at even distances,
+    and at every place as likely as its share is large.
     """
     groups, codes = counts.shape
     flat = counts.reshape(-1)
@@ -58,7 +58,20 @@ def spread(counts: Integers) -> Integers:
     key |= steps << low
     key |= np.repeat(np.tile(np.arange(codes), groups), flat)
     key.sort()
-    return key & ((1 << low) - 1)
+    return (key & ((1 << low) - 1))[_turned(counts.sum(axis=1))]
+
+
+def _turned(totals: Integers) -> Integers:
+    """Places of groups of these sizes, each group turned round by a random number of
+    them.
+    """
+    first = np.cumsum(totals) - totals
+    turn = (_uniform(totals.size) * totals).astype(np.int64)
+    own = np.repeat(first, totals)
+    found = np.arange(own.size) + np.repeat(turn, totals)
+    past = found >= own + np.repeat(totals, totals)
+    found[past] -= np.repeat(totals, totals)[past]
+    return found
 
 
 class Rows:

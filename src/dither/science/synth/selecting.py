@@ -29,8 +29,10 @@ MARGINS, PAIRS, CAP = 2.0, 0.5, 0.5
 """Found best on average over seven kinds of tables (docs/proofs/synth.md); the promise
 does not depend on them.
 """
-MOST = 1 << 44
-"""No expected count is larger, and none of these sums leaves 64 bits."""
+MOST = 1 << 48
+"""No expected count is larger, in parts of a row. They sum up to no more than that
+either, so that scores fit 64 bits.
+"""
 
 
 def shifted_by(question: Question, rows: int) -> int:
