@@ -105,3 +105,23 @@ def test_who_replaces_a_unit_is_charged_for_both(tmp_path: Any) -> None:
         assert made.guarantee.unit == Unit("patient", "replace")
         assert clinic.account.spent == 0.5
         clinic.close()
+
+
+def test_the_verb_takes_what_is_declared(tmp_path: Any) -> None:
+    with Ledger.open(tmp_path / "book.db") as book:
+        clinic = opened(book)
+        columns = ["sex", "age", "smokes"]
+        made = clinic.synth(columns=columns, pairs=[("sex", "smokes")], epsilon=0.5)
+        assert made.columns == tuple(columns)
+        assert ("sex", "smokes") in made.edges
+        assert made.report().basis == "measured privately"
+        plain = clinic.synth(columns=columns, check=0, epsilon=0.5)
+        assert plain.checked is None
+        declared = clinic.synth(domain=DOMAIN, n=70, epsilon=0.5)
+        assert declared.columns == DOMAIN.names
+        assert len(declared) == 70
+        assert clinic.account.spent == 0.75
+        with pytest.raises(BudgetExceeded):
+            clinic.synth(columns=columns, epsilon=1)
+        assert clinic.account.spent == 0.75
+        clinic.close()
