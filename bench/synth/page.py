@@ -97,11 +97,16 @@ def picture() -> Picture:
     ]
     for place, kind in enumerate(KINDS):
         shapes += _panel(held, kind, 70 + 370 * place)
-    return Picture.of(760, 330, shapes, "Models trained on synthetic rows")
+    shapes += _axes(70).legend((REAL, STAR, OURS, PLAIN), left=0, top=278)
+    return Picture.of(760, 400, shapes, "Models trained on synthetic rows")
+
+
+def _axes(left: float) -> Axes:
+    return Axes(left, 56, 280, 210, Scale(0.08, 12.5, log=True), Scale(0.45, 0.95))
 
 
 def _panel(held: Values, kind: str, left: float) -> Iterable[Shape]:
-    axes = Axes(left, 56, 280, 210, Scale(0.08, 12.5, log=True), Scale(0.45, 0.95))
+    axes = _axes(left)
     yield Text(left, 46, kind, bold=True)
     yield from axes.frame("ε", "area under the curve")
     real = held[kind, REAL, "AUC"] or 0.0
@@ -112,4 +117,3 @@ def _panel(held: Values, kind: str, left: float) -> Iterable[Shape]:
         yield axes.line(EPSILONS, found, style)
         for epsilon, value in zip(EPSILONS, found, strict=True):
             yield axes.dot(epsilon, value, style)
-    yield from axes.legend((REAL, STAR, OURS, PLAIN), left=60, top=100)

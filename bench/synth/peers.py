@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bench.harness import Goal, Report, Row, at_least, versions
-from bench.peers import InstallError, Worker
+from bench.peers import PEERS, InstallError, Worker
 from bench.synth.accuracy import (
     DELTA,
     ERROR,
@@ -58,7 +58,16 @@ def run() -> Report:
             rows += measure()
         except (InstallError, RuntimeError, KeyError) as error:
             notes.append(f"{measure.__name__} was not measured: {error}")
-    return Report(tuple(rows), tuple(goals(rows)), tuple(notes), versions("dither"))
+    return Report(tuple(rows), tuple(goals(rows)), tuple(notes), _versions())
+
+
+def _versions() -> dict[str, str]:
+    """Ours, and what the environments of the others pin."""
+    pins = (
+        pin for name in (SMARTNOISE, PGM, LEARNER) for pin in PEERS[name].requirements
+    )
+    exact = dict(pin.split("==") for pin in pins if "==" in pin)
+    return versions("dither") | exact
 
 
 @dataclass(frozen=True)

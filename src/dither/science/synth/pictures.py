@@ -42,7 +42,7 @@ def draw(report: Report) -> Picture:
     shapes += _names(report, side)
     bottom = TOP + count * side
     shapes += _scale(most, bottom + 18)
-    width = round(max(LEFT + count * side + 40, 460))
+    width = round(max(LEFT + count * side + 100, 460))
     return Picture.of(width, round(bottom + BELOW), shapes, title)
 
 
@@ -85,7 +85,7 @@ def _names(report: Report, side: float) -> Iterator[Shape]:
         short = words if len(words) <= 18 else words[:17] + "…"
         middle = TOP + (at + 0.5) * side + 4
         yield Text(LEFT - 8, middle, short, min(12, side), "end")
-        yield Text(LEFT + (at + 1) * side + 4, middle - side / 4, short[:8], 9)
+        yield Text(LEFT + (at + 1) * side + 4, middle - side / 4, short, 9)
 
 
 def _scale(most: float, top: float) -> Iterator[Shape]:
