@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from dither.mechanisms import Exponential
 from dither.privacy import Unit
-from dither.science.synth.forest import Forest
+from dither.science.synth.forest import Edge, Forest
 from dither.science.synth.marginals import Codes
 from dither.science.synth.selecting import (
     FINE,
@@ -87,3 +89,53 @@ def test_penalties_grow_with_the_noise_and_stay_below_the_counts() -> None:
     pair = quiet.pair(0, 1)
     assert pair.sum() == pytest.approx(100)
     assert 0 < quiet.penalty(0, 1, pair) < loud.penalty(0, 1, pair) <= 5 * 100
+
+
+def log_chances(
+    codes: np.ndarray, known: Expected, by: Exponential
+) -> dict[tuple[Edge, ...], float]:
+    """The exact logarithms of the probabilities of all ways to choose a tree."""
+    scores = scored(Codes.of(codes, (2, 2, 2)), [(0, 1), (0, 2), (1, 2)], known)
+    found: dict[tuple[Edge, ...], float] = {}
+
+    def grow(forest: Forest, chance: float) -> None:
+        candidates = forest.candidates((0, 1, 2))
+        if not candidates:
+            found[forest.edges] = chance
+            return
+        levels = np.array([by.weight * scores[edge] for edge in candidates])
+        whole = levels.max() + np.log(np.exp(levels - levels.max()).sum())
+        for edge, level in zip(candidates, levels, strict=True):
+            grow(forest.joined(edge), chance + level - whole)
+
+    grow(Forest(3), 0.0)
+    return found
+
+
+def worst_loss(unit: Unit, sensitivity: float, each: float) -> float:
+    """Over all trees and all neighbours of at most two rows, where the noisy counts of
+    columns are what they are.
+    """
+    rows = list(product(range(2), repeat=3))
+    by = Exponential(sensitivity=sensitivity, epsilon=each, unit=unit)
+    columns = [np.array([1.5, 0.7]), np.array([0.2, 2.0]), np.array([1.1, 1.1])]
+    known = Expected(columns, 2.2, 0.3, 0.2)
+
+    def chances(some: list[tuple[int, ...]]) -> dict[tuple[Edge, ...], float]:
+        return log_chances(np.array(some, np.int32).reshape(-1, 3), known, by)
+
+    worst = 0.0
+    for others in ([], [rows[0]], [rows[3]]):
+        changed = [chances([*others, row]) for row in rows]
+        first = changed if unit == REPLACED else [chances(others)]
+        for one, other in product(first, changed):
+            worst = max(worst, *(abs(one[tree] - other[tree]) for tree in one))
+    return worst
+
+
+@pytest.mark.parametrize("unit", [PEOPLE, REPLACED])
+def test_trees_lose_no_more_than_all_choices_together(unit: Unit) -> None:
+    moved, each = shifted_by(asked(unit), 1), 0.8
+    assert worst_loss(unit, moved, each) <= 2 * each
+    # and with a quarter of the sensitivity they would
+    assert worst_loss(unit, moved / 4, each) > 2 * each

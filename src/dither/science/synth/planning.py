@@ -218,10 +218,10 @@ def _forest(sizes: tuple[int, ...], pairs: Sequence[tuple[int, int]]) -> Forest:
 
 
 def _edge(pair: Any, columns: int) -> Edge:
-    places = sorted(pair) if isinstance(pair, tuple | list) else []
-    if len(places) != 2:
+    places = list(pair) if isinstance(pair, tuple | list) else []
+    if len(places) != 2 or not all(isinstance(one, int) for one in places):
         raise ArgumentError("pairs", 'must be pairs, such as [("age", "smokes")]')
-    first, second = places
+    first, second = sorted(places)
     if first == second:
         raise ArgumentError("pairs", "must name two different columns each")
     if not 0 <= first < second < columns:
