@@ -144,7 +144,7 @@ def test_more_rows_are_free(made: synth.Synthetic) -> None:
     more = made.sample(17)
     assert len(more) == 17
     assert more.sources is made.sources
-    assert len(made.sample()) == made.model.count
+    assert len(made.sample()) == len(made)
     assert len(made.sample(0)) == 0
     assert str(made.sample(0))
     assert "drawn again" in more.sample(2).notes[-1]

@@ -106,10 +106,10 @@ class Synthetic(Release):
         return marginal(self, columns)
 
     def sample(self, n: int | None = None) -> Synthetic:
-        """Another table of made-up rows from the same model. Free: it says no more
-        about anybody than this one.
+        """Another table of made-up rows from the same model, of `n` rows or of as many
+        as this one. Free: it says no more about anybody.
         """
-        codes = self.model.sample(n)
+        codes = self.model.sample(len(self) if n is None else n)
         notes = self.notes if AGAIN in self.notes else (*self.notes, AGAIN)
         return replace(
             self, value=self.domain.frame_columns(codes), codes=codes, notes=notes
