@@ -41,7 +41,7 @@ def test_measured_pairs_are_framed(made: synth.Synthetic) -> None:
 
 
 def test_what_is_not_known_is_crossed_out() -> None:
-    found = synth.mst(people(), domain=DOMAIN, rho=0.5, check=None)
+    found = synth.mst(people(), domain=DOMAIN, rho=0.5, check=0)
     tree = ElementTree.fromstring(found.plot().svg())
     assert len(list(tree.iter(f"{SPACE}path"))) == 2 * 3 + 2  # three pairs, the legend
 

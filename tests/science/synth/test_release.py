@@ -19,9 +19,9 @@ from dither.errors import ArgumentError
 from dither.ledger.shares import share_of
 from dither.privacy import PureDP, Unit, ZeroConcentratedDP
 from dither.science import synth
-from dither.science.synth.checking import share_of_check
+from dither.science.synth.checking import SHARE, share_of_check
 from dither.science.synth.reading import source_of
-from dither.science.synth.releasing import CHECK, steps
+from dither.science.synth.releasing import steps
 from tests.science.synth.tables import DOMAIN, NAMES, counts, people
 
 
@@ -188,7 +188,7 @@ def test_what_is_derived_is_no_table(made: synth.Synthetic) -> None:
     assert older.guarantee == made.guarantee
 
 
-@pytest.mark.parametrize("check", [None, 0.05, 0.5])
+@pytest.mark.parametrize("check", [0, 0.05, 0.5])
 @pytest.mark.parametrize("cost", [{"rho": 0.05}, {"epsilon": 1.0}])
 def test_the_parts_cost_no_more_than_the_whole(cost: Any, check: Any) -> None:
     source = source_of(people(5), DOMAIN)
@@ -209,14 +209,15 @@ def test_the_parts_cost_no_more_than_the_whole(cost: Any, check: Any) -> None:
 
 def test_a_check_takes_its_share() -> None:
     source = source_of(people(5), DOMAIN)
-    with_check = steps(source, {"rho": 0.1}, (), CHECK)
-    without = steps(source, {"rho": 0.1}, (), None)
+    with_check = steps(source, {"rho": 0.1}, (), None)
+    without = steps(source, {"rho": 0.1}, (), 0)
     assert with_check.check is not None
     assert without.check is None
     spent = with_check.check.guarantee.to(ZeroConcentratedDP).rho
-    assert spent == pytest.approx(0.1 * CHECK, rel=1e-6)
+    assert spent == pytest.approx(0.1 * float(SHARE), rel=1e-6)
     assert with_check.model.ones.scale > without.model.ones.scale
-    assert share_of_check(False) == share_of_check(None) == share_of_check(0) == 0
+    assert share_of_check(None) == SHARE
+    assert share_of_check(0) == 0
 
 
 def test_an_account_is_charged_once_and_for_the_whole() -> None:

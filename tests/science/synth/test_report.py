@@ -79,7 +79,7 @@ def test_means_are_of_all_tables(made: synth.Synthetic) -> None:
 
 
 def test_without_a_check_only_noise_is_known() -> None:
-    found = synth.mst(people(), domain=DOMAIN, rho=0.5, check=None)
+    found = synth.mst(people(), domain=DOMAIN, rho=0.5, check=0)
     told = found.report()
     assert told.basis == NOISE
     assert told.mean(2) is None

@@ -18,11 +18,20 @@ from dither.privacy.numbers import float_up, fraction
 from dither.question import Question
 from dither.science.synth.marginals import Codes
 
-__all__ = ["Checked", "checked", "checker", "distances", "share_of_check", "tables_of"]
+__all__ = [
+    "SHARE",
+    "Checked",
+    "checked",
+    "checker",
+    "distances",
+    "share_of_check",
+    "tables_of",
+]
 
 Integers = NDArray[np.int64]
 Places = tuple[int, ...]
 
+SHARE = Fraction(1, 20)
 MOST_SHARE = Fraction(1, 2)
 
 
@@ -50,13 +59,9 @@ class Checked:
 
 
 def share_of_check(check: Any) -> Fraction:
-    """The share of the cost that measures the quality; none where that is not wanted."""
-    if check is None or check is False:
-        return Fraction(0)
-    way_out = "pass a share of the cost such as 0.05, or None for no check"
-    if isinstance(check, bool):
-        raise ArgumentError("check", f"must be a number; {way_out}")
-    share = fraction("check", check, way_out)
+    """The share of the cost that measures the quality; 0 where that is not wanted."""
+    way_out = "pass a share of the cost such as 0.05, or 0 for no check"
+    share = SHARE if check is None else fraction("check", check, way_out)
     if not 0 <= share <= MOST_SHARE:
         raise ArgumentError("check", f"must lie between 0 and 0.5; {way_out}")
     return share

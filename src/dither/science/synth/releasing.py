@@ -4,6 +4,7 @@ noise, and draw rows that fit.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -32,8 +33,6 @@ from dither.science.synth.result import Synthetic
 
 __all__ = ["mst"]
 
-CHECK = 0.05
-"""The share of the cost that measures how good the table is."""
 MOST_MADE = 10_000_000
 """Rows that are made where `n` does not say how many: noise could make it any number."""
 EXAMPLE = "mst(table, domain=Domain({…}), rho=0.05)"
@@ -60,25 +59,26 @@ class Steps:
 def mst(
     table: Any,
     *,
-    domain: Domain | None = None,
+    domain: Domain | Mapping[str, Any] | None = None,
     rows: int | None = None,
     owner: Any = None,
     name: str | None = None,
     pairs: Any = (),
     n: int | None = None,
-    check: float | None = CHECK,
+    check: float | None = None,
     **cost: Unpack[Asking],
 ) -> Synthetic:
     """A synthetic table: made-up rows over a declared domain, whose counts by single
     columns and along a tree of pairs are those of the private rows, up to noise.
 
-    `table` is a frame, a mapping of columns or a dataset, of whose tables `name` is one. Every row is a unit of its
-    own, unless `owner` says whose it is (a column or ids): then at most `rows` rows of
-    each owner count, which must be said. `pairs` of columns that matter are measured
-    in any case; the other edges of the tree are chosen with noise. `n` is how many rows
-    to make (else about as many as there are); `check` is the share of the cost that
-    measures how good they are. A row with a value outside of the domain counts for
-    nobody, unless its column declares a place for it.
+    `table` is a frame, a mapping of columns or a dataset, of whose tables `name` is one.
+    Every row is a unit of its own, unless `owner` says whose it is (a column or ids):
+    then at most `rows` rows of each owner count, which must be said. `pairs` of columns
+    that matter are measured in any case; the other edges of the tree are chosen with
+    noise. `n` is how many rows to make (else about as many as there are); `check` is
+    the share of the cost that measures how good they are (5 %; 0 for none). A row with
+    a value outside of the domain counts for nobody, unless its column declares a place
+    for it.
 
     Guarantee: ρ-zero-concentrated or ε-differential privacy for one unit: a row, or an
     owner with all of its rows.
