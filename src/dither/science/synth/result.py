@@ -121,7 +121,7 @@ class Synthetic(Release):
         `targets` are public: {("age",): {…: count or share}, ("age", "sex"): {…}}, or a
         public frame with columns of this table. Errors are then measured against them.
         """
-        from dither.science.synth.report import report
+        from dither.science.synth.quality import report
 
         return report(self, targets)
 
