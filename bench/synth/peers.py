@@ -21,8 +21,11 @@ from bench.synth.accuracy import (
     OURS,
     PLAIN,
     SECONDS,
+    STAR,
+    TARGET,
     case_of,
     rho_of,
+    star_of,
 )
 from bench.synth.data import Codes, Table, people
 from bench.synth.measures import independent, two_way
@@ -31,9 +34,8 @@ from dither.science import synth
 SMARTNOISE, PGM = "smartnoise-synth", "private-pgm"
 SAMPLED = "private-pgm, rows drawn one by one"
 LEARNER = "scikit-learn"
-TARGET = "income"
 KINDS = ("logistic regression", "gradient boosting")
-REAL, STAR = "the real rows", "dither, pairs with the target first"
+REAL = "the real rows"
 HELD = 16_281
 """Rows that no model is trained on."""
 NOTES = (
@@ -163,15 +165,13 @@ def _models(train: Table, tried: Callable[..., dict[str, float]]) -> Iterator[Ro
 def _systems(train: Table, epsilon: float) -> dict[str, Callable[[], Codes]]:
     random = np.random.default_rng(6)  # allowed: the system compared with
     columns, domain, rho = train.columns(), train.domain, rho_of(epsilon)
-    others = [name for name in train.names if name != TARGET]
-    star = [(name, TARGET) for name in others]
 
     def made(pairs: Any) -> Codes:
         return synth.mst(columns, domain=domain, pairs=pairs, rho=rho).codes
 
     return {
         OURS: lambda: made(()),
-        STAR: lambda: made(star),
+        STAR: lambda: made(star_of(train)),
         PLAIN: lambda: independent(train, rho, random),
     }
 
