@@ -202,22 +202,22 @@ def plan_of(
     exact: tuple[int, ...] = (),
     shares: Any = None,
     rows: int = 1,
-    noise: str = KINDS[0],
+    mechanism: str = KINDS[0],
 ) -> Plan:
     """The parts of the cost, and the noise of each; refused if the counts would not fit
     into memory.
     """
     _check_memory(geography, attributes, workload)
-    if noise not in KINDS:
-        raise ArgumentError("noise", f"must be {KINDS[0]!r} or {KINDS[1]!r}")
+    if mechanism not in KINDS:
+        raise ArgumentError("mechanism", f"must be {KINDS[0]!r} or {KINDS[1]!r}")
     parts = _shared(geography, workload, exact, shares)
     guarantee, mechanisms = _mechanisms(question, list(parts.values()), rows)
-    discrete = noise == KINDS[1]
+    discrete = mechanism == KINDS[1]
     if discrete and question.rho is None:
-        raise ArgumentError("noise", "is discrete for a cost that is stated as rho only")
+        raise ArgumentError("mechanism", "is discrete where the cost is a rho only")
     measures = tuple(
-        Measure(level, marginal, share, mechanism, discrete)
-        for ((level, marginal), share), mechanism in zip(
+        Measure(level, marginal, share, one, discrete)
+        for ((level, marginal), share), one in zip(
             parts.items(), mechanisms, strict=True
         )
     )
