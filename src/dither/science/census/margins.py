@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from statistics import NormalDist
 from typing import Any
 
@@ -23,7 +24,7 @@ from dither.mechanisms.sums import noise_variance
 from dither.privacy.numbers import confidence_level
 from dither.science.census.fitting import LEAST
 
-__all__ = ["ends", "margin"]
+__all__ = ["ends", "margin", "nested"]
 
 Reals = NDArray[np.float64]
 
@@ -38,18 +39,28 @@ SLACK = 1e-6
 
 
 def margin(
-    variance: Any, noises: Sequence[Additive], confidence: float, *, nested: bool = True
+    variance: Any,
+    noises: Sequence[Additive],
+    confidence: float,
+    *,
+    nested: bool = False,
 ) -> Reals:
     """The ± that each figure with one of these variances stays within, with at least
     this probability. `noises` are those of all measurements it is made of.
 
-    `nested` says that of any two marginals that were measured one contains the other.
-    Then a unit of noise moves no sum of cells by more than one.
+    Where marginals are `nested`, a unit of noise moves no sum of cells by more than
+    one, and the ± is a little smaller.
     """
     level = float(confidence_level("confidence", confidence))
     shape = np.shape(variance)
     deviation = np.sqrt(np.asarray(variance, np.float64).reshape(-1))
     return _margin(deviation, noises, level, nested).reshape(shape)
+
+
+def nested(workload: Sequence[Sequence[int]]) -> bool:
+    """Whether of any two marginals one contains the other."""
+    ordered = sorted(map(set, workload), key=len)
+    return all(small <= large for small, large in pairwise(ordered))
 
 
 def _margin(
