@@ -42,9 +42,9 @@ def basis(size: int) -> Reals:
 @lru_cache(maxsize=64)
 def _cross(sizes: tuple[int, ...]) -> Reals:
     """The basis of a whole cross in one matrix."""
-    found = np.ones((1, 1))
+    found: Reals = np.ones((1, 1))
     for size in sizes:
-        found = np.kron(found, basis(size))
+        found = np.kron(found, basis(size)).astype(np.float64)
     return found
 
 
