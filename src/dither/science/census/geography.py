@@ -59,13 +59,9 @@ class Geography:
         """Whether each label of a level names one node."""
         return len(self.names[level]) == self.tree.sizes[level]
 
-    @cached_property
     def codings(self) -> tuple[Coding, ...]:
-        """For each level, the place of a label in `names`."""
-        return tuple(
-            Coding({name: place for place, name in enumerate(names)})
-            for names in self.names
-        )
+        """For each level, a new reader of labels as places in `names`."""
+        return tuple(map(Coding, self.names))
 
     @cached_property
     def _keys(self) -> tuple[NDArray[np.int64], ...]:
@@ -141,10 +137,7 @@ def geography(
     names, columns = _columns(blocks, levels)
     _check_size(columns)
     codes, known = zip(
-        *(
-            _coded(name, column)
-            for name, column in zip(names, columns, strict=True)
-        ),
+        *(_coded(name, column) for name, column in zip(names, columns, strict=True)),
         strict=True,
     )
     tree, own, lines = _nested(names, codes, known)
@@ -233,7 +226,8 @@ def _check_size(columns: Sequence[Sized]) -> None:
     (size,) = lengths
     if not size:
         raise ArgumentError(
-            "keys", "lists no blocks; a geography needs at least one, also where nobody lives"
+            "keys",
+            "lists no blocks; a geography needs at least one, also where nobody lives",
         )
     if size > MOST_BLOCKS:
         raise ArgumentError(

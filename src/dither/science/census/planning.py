@@ -72,9 +72,7 @@ class Measure:
 
     @property
     def variance(self) -> float:
-        """That of the noise of each number; a discrete Gaussian's is no larger."""
-        if self.discrete:
-            return self.scale**2
+        """That of the noise of each number; a discrete Gaussian's is a little less."""
         return noise_variance(self.mechanism)
 
     @property
@@ -98,11 +96,6 @@ class Plan:
     workload: Workload
     exact: tuple[int, ...]
     rows: int
-
-    @property
-    def gaussian(self) -> bool:
-        """Whether the noise of all measures is Gaussian."""
-        return all(isinstance(one.mechanism, Gaussian) for one in self.measures)
 
     def variances(self, levels: int) -> list[list[float]]:
         """The variance of each level's marginals; infinite where nothing is measured."""
@@ -141,7 +134,8 @@ def _marginal(cells: Integers, marginal: Marginal, sizes: Sequence[int]) -> Inte
     """Sums over the attributes that a marginal leaves out."""
     table = cells.reshape(len(cells), *sizes)
     gone = tuple(1 + a for a in range(len(sizes)) if a not in marginal)
-    return table.sum(axis=gone, dtype=np.int64).reshape(len(cells), -1)
+    found: Integers = table.sum(axis=gone, dtype=np.int64)
+    return found.reshape(len(cells), -1)
 
 
 # The workload

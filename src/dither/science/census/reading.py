@@ -96,7 +96,7 @@ class Held:
         codes = [
             coding.codes(items_of(self.columns[name]))
             for name, coding in zip(
-                self.geography.levels, self.geography.codings, strict=True
+                self.geography.levels, self.geography.codings(), strict=True
             )
         ]
         block, cell = self.geography.found(codes), self._cells(codes[0].size)
@@ -123,7 +123,8 @@ class Held:
         owners = codes_of(self.owner)
         if alone:
             times = np.bincount(owners[owners >= 0], minlength=1)
-            return (owners >= 0) & (times[owners] == 1)
+            single: NDArray[np.bool_] = times[owners] == 1
+            return (owners >= 0) & single
         inside = np.flatnonzero(place >= 0)
         some = chosen(owners[inside], place[inside], np.zeros_like(inside), rows)
         kept = np.zeros(place.size, np.bool_)
