@@ -210,11 +210,17 @@ class Database:
         self._listed(axes, table)
 
     def count_listed(
-        self, axes: Sequence[Axis], rows: int, alone: bool, table: str | None
-    ) -> NDArray[np.int64]:
+        self,
+        histograms: Sequence[Sequence[Axis]],
+        rows: int,
+        alone: bool,
+        table: str | None,
+    ) -> list[NDArray[np.int64]]:
         """Exact counts of a private table's rows in listed cells."""
-        question = self._listed(axes, table)
-        cells = Listed(question, tuple(axes), rows, alone)
+        cells = [
+            Listed(self._listed(axes, table), tuple(axes), rows, alone)
+            for axes in histograms
+        ]
         with self._remembering():
             return counted_in(self.catalogue, self.engine, cells, _salt())
 
