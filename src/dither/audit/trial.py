@@ -254,6 +254,8 @@ def _claim(
 def _way(stated: Unit, claimed: Unit) -> str:
     if stated == claimed.replacing():
         return "; convert it with claimed.for_replacement()"
+    if stated.relation is claimed.relation and stated.follows_from(claimed):
+        return "; state it with claimed.for_facts([…])"
     return "; audit the guarantee for that unit"
 
 

@@ -235,8 +235,17 @@ def _way_out(other: Unit, mine: Unit) -> str:
         )
     if other.name != mine.name:
         return f"charge it to an account for one {other.name}"
-    if mine.relation is Relation.REPLACE:
-        return "convert it with .for_replacement()"
+    if mine.follows_from(other):
+        ways = [
+            ".for_replacement()" if other.relation is not mine.relation else "",
+            f".for_facts({list(mine.given)})" if mine.given != other.given else "",
+        ]
+        return f"convert it with {''.join(ways)}"
+    if mine.relation is other.relation:
+        return (
+            "invariants come before the account: a promise that holds only given exact "
+            "facts needs an account that was opened with them"
+        )
     return (
         "state it under add/remove (nothing follows from replacing one), "
         "or charge it to an account of its own"
