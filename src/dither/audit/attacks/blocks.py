@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dither.audit.attacks.censuses import categories, people_of, scales, shown
 from dither.audit.attacks.nearest import Nearest
 from dither.audit.attacks.published import Domain, Table, domain, histograms
 from dither.audit.attacks.rebuilt import NONE, Reconstruction
@@ -18,6 +19,7 @@ from dither.audit.attacks.solving import Solution, Solver
 from dither.errors import ArgumentError
 from dither.noise import uniform_integers
 from dither.privacy import Guarantee
+from dither.science.census import Census
 
 __all__ = ["reconstruction"]
 
@@ -29,7 +31,7 @@ def reconstruction(
     published: Any,
     truth: Any,
     *,
-    attributes: Any,
+    attributes: Any = None,
     recodes: Any = None,
     noise: Any = None,
     prior: Any = None,
@@ -37,7 +39,7 @@ def reconstruction(
     guarantee: Guarantee | None = None,
 ) -> Reconstruction:
     """The reconstruction attack (Dinur & Nissim 2003; Garfinkel, Abowd & Martindale
-    2018) on tables of blocks.
+    2018) on tables of blocks, or on a census that was released.
 
     `published` maps tuples of names to arrays of blocks by entries, such as
     `{("sex", "age"): …, ("race",): …, (): totals}`. `truth` counts the people of each
@@ -47,7 +49,21 @@ def reconstruction(
     all) the likeliest table is taken. `prior` is what the attacker knows of records
     in general: a chance for each cell, by default the shares of all people together.
     With `others` they know all people of each block but one, who is drawn.
+
+    A census brings its attributes, noise and guarantee; `truth` may then be the people
+    that it was made of. The attacker knows how many people live in each block.
     """
+    if isinstance(published, Census):
+        counts = people_of(truth, published)
+        return reconstruction(
+            shown(published, counts),
+            counts,
+            attributes=categories(published),
+            noise=scales(published),
+            prior=prior,
+            others=others,
+            guarantee=published.guarantee,
+        )
     over = domain(attributes, recodes)
     counts = histograms(truth, over)
     chances = _prior(prior, counts, over)
@@ -58,17 +74,26 @@ def reconstruction(
         rebuilt = np.array([_counts(one, over) for one in found], np.int64)
         rebuilt = rebuilt.reshape(len(counts), over.cells)
         return Reconstruction(over, counts, rebuilt, chances, solutions, guarantee)
-    scales = _noise(0 if noise is None else noise, tables)
     size = float(np.mean([np.mean(one.sum(axis=1)) for one in values]))
-    nearest = Nearest(tables, scales, chances * max(size, 1e-9))
-    if not others:
-        rebuilt = nearest.solve(values)
-        return Reconstruction(over, counts, rebuilt, chances, None, guarantee)
-    known = _all_but_one(counts)
+    means = chances * max(size, 1e-9)
+    nearest = Nearest(tables, _noise(0 if noise is None else noise, tables), means)
+    known = _all_but_one(counts) if others else None
+    rebuilt = (
+        nearest.solve(values)
+        if known is None
+        else _one_more(nearest, known, values, counts)
+    )
+    return Reconstruction(over, counts, rebuilt, chances, None, guarantee, known)
+
+
+def _one_more(
+    nearest: Nearest, known: Counts, values: Sequence[Reals], counts: Counts
+) -> Counts:
+    """Whom the attacker knows, and a guess at the one whom they do not."""
     rebuilt = known.copy()
     places = np.flatnonzero(counts.sum(axis=1))
     rebuilt[places, nearest.one_more(known, values)[places]] += 1
-    return Reconstruction(over, counts, rebuilt, chances, None, guarantee, known)
+    return rebuilt
 
 
 def _all_but_one(counts: Counts) -> Counts:
