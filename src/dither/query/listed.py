@@ -82,7 +82,9 @@ def counted_in(
     catalogue: Catalogue, engine: Engine, cells: Listed, salt: str
 ) -> NDArray[np.int64]:
     """How many rows lie in each cell, where each unit counts for at most `rows`."""
-    most = whole("rows", cells.rows, "pass the most rows of a unit that count, such as 1")
+    most = whole(
+        "rows", cells.rows, "pass the most rows of a unit that count, such as 1"
+    )
     writer = Writer(engine.dialect, catalogue.table)
     rows = _placed(writer, cells, catalogue.rows_are_units)
     single = cells.alone or catalogue.rows_are_units

@@ -46,11 +46,7 @@ class Categories:
     names: tuple[str, ...]
 
     def codes(self, items: Sequence[Any]) -> Codes:
-        return self._coding.codes(items)
-
-    @cached_property
-    def _coding(self) -> Coding:
-        return Coding({name: place for place, name in enumerate(self.names)})
+        return Coding(self.names).codes(items)
 
 
 @dataclass(frozen=True)
@@ -100,7 +96,11 @@ def _number(item: Any) -> float:
             return math.nan
         if isinstance(item, str | bytes):
             text = item.decode("utf-8", "replace") if isinstance(item, bytes) else item
-            return float(text) if len(text) <= LONGEST and NUMBER.fullmatch(text) else math.nan
+            return (
+                float(text)
+                if len(text) <= LONGEST and NUMBER.fullmatch(text)
+                else math.nan
+            )
         return float(real(item))
     except Exception:  # a class of its own may raise anything
         return math.nan

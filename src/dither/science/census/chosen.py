@@ -9,7 +9,7 @@ import numpy as np
 
 from dither.errors import ArgumentError
 from dither.science.census.geography import Geography
-from dither.science.census.labels import items_of
+from dither.science.census.labels import Coding, items_of
 
 __all__ = ["nodes_of"]
 
@@ -52,7 +52,7 @@ def _by_path(
         columns = zip(*some, strict=True)
         codes = [
             coding.codes(list(column))
-            for coding, column in zip(places.codings, columns, strict=False)
+            for coding, column in zip(places.codings(), columns, strict=False)
         ]
         nodes = places.found(codes)
         if (nodes < 0).any():
@@ -70,7 +70,7 @@ def _by_label(
     within = range(len(places.levels)) if level is None else [level]
     found = [(-1, -1)] * len(labels)
     for one in within:
-        codes = places.codings[one].codes(labels)
+        codes = Coding(places.names[one]).codes(labels)
         order = np.argsort(places.codes[one], kind="stable")
         sorted_ = places.codes[one][order]
         first = np.searchsorted(sorted_, codes)
@@ -87,6 +87,4 @@ def _by_label(
 
 
 def _refuse(named: Any) -> None:
-    raise ArgumentError(
-        "blocks", f"{named!r:.60} is not in the geography; {WAY_OUT}"
-    )
+    raise ArgumentError("blocks", f"{named!r:.60} is not in the geography; {WAY_OUT}")

@@ -6,7 +6,7 @@ same one. The list is public, and so are all errors about it: they name an examp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,17 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
-from dither.science.census.labels import Codes, Coding, declared, items_of
+from dither.science.census.labels import Codes, Coding, declared
+from dither.science.census.listing import columns_of
 from dither.science.census.shape import Tree
 
-__all__ = ["Geography", "geography", "level_names"]
+__all__ = ["Geography", "geography"]
 
 Places = NDArray[np.intp]
 
-MOST_LEVELS = 12
-MOST_BLOCKS = 20_000_000
 HALF = 2
-EXAMPLE = 'levels=["state", "county", "tract", "block"]'
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +57,9 @@ class Geography:
         """Whether each label of a level names one node."""
         return len(self.names[level]) == self.tree.sizes[level]
 
-    @cached_property
     def codings(self) -> tuple[Coding, ...]:
-        """For each level, the place of a label in `names`."""
-        return tuple(
-            Coding({name: place for place, name in enumerate(names)})
-            for names in self.names
-        )
+        """For each level, a new reader of labels as places in `names`."""
+        return tuple(map(Coding, self.names))
 
     @cached_property
     def _keys(self) -> tuple[NDArray[np.int64], ...]:
@@ -138,13 +132,9 @@ def geography(
     state), or each names one place (`full=True`). Left open, a level of which a few
     labels alone lie under two parents is refused: it seems not to nest.
     """
-    names, columns = _columns(blocks, levels)
-    _check_size(columns)
+    names, columns = columns_of(blocks, levels)
     codes, known = zip(
-        *(
-            _coded(name, column)
-            for name, column in zip(names, columns, strict=True)
-        ),
+        *(_coded(name, column) for name, column in zip(names, columns, strict=True)),
         strict=True,
     )
     tree, own, lines = _nested(names, codes, known)
@@ -160,85 +150,6 @@ def geography(
     )
     _check_full(found, full)
     return found
-
-
-def level_names(levels: Any) -> tuple[str, ...]:
-    """The names of levels, from the top."""
-    listed = () if isinstance(levels, str | bytes) else levels
-    wrong = not isinstance(listed, Iterable) or isinstance(listed, Mapping)
-    found = () if wrong else tuple(listed)
-    texts = all(isinstance(one, str) and one.strip() for one in found)
-    if not found or not texts or len(found) > MOST_LEVELS:
-        raise ArgumentError(
-            "levels",
-            f"must name 1 to {MOST_LEVELS} levels from the top, such as {EXAMPLE}",
-        )
-    double = next((one for one in found if found.count(one) > 1), None)
-    if double is not None:
-        raise ArgumentError("levels", f"names {double!r} twice; name each level once")
-    return found
-
-
-def _columns(
-    blocks: Any, levels: Sequence[str] | None
-) -> tuple[tuple[str, ...], list[list[Any]]]:
-    names = None if levels is None else level_names(levels)
-    if isinstance(blocks, Mapping) or hasattr(blocks, "columns"):
-        known = list(_known(blocks))
-        names = level_names(known) if names is None else names
-        missing = next((one for one in names if one not in known), None)
-        if missing is not None:
-            listed = ", ".join(map(repr, known[:12]))
-            raise ArgumentError(
-                "levels",
-                f"{missing!r} is no column of the list of blocks, which has {listed}; "
-                "add the level, or leave it out of levels",
-            )
-        return names, [items_of(blocks[name]) for name in names]
-    if names is None:
-        raise ArgumentError("levels", f"is missing; name them from the top: {EXAMPLE}")
-    return names, _of_tuples(blocks, names)
-
-
-def _known(blocks: Any) -> Iterable[Any]:
-    """An Arrow table names its columns elsewhere than pandas and Polars do."""
-    if isinstance(blocks, Mapping):
-        return blocks
-    found: Iterable[Any] = getattr(blocks, "column_names", blocks.columns)
-    return found
-
-
-def _of_tuples(blocks: Any, names: tuple[str, ...]) -> list[list[Any]]:
-    if isinstance(blocks, str | bytes) or not isinstance(blocks, Iterable):
-        raise ArgumentError(
-            "keys",
-            f"{type(blocks).__name__} is no list of blocks; pass a frame, a mapping "
-            'of columns, or tuples such as [("01", "003", "0101", "1000")]',
-        )
-    lines = [one if isinstance(one, Sequence) else (one,) for one in blocks]
-    for line in lines:
-        if isinstance(line, str | bytes) or len(line) != len(names):
-            raise ArgumentError(
-                "keys",
-                f"the line {line!r:.60} does not have a label for each of the levels "
-                f"{', '.join(names)}; write one for each, from the top",
-            )
-    return [list(column) for column in zip(*lines, strict=True)] or [[] for _ in names]
-
-
-def _check_size(columns: Sequence[Sized]) -> None:
-    lengths = {len(column) for column in columns}
-    if len(lengths) > 1:
-        raise ArgumentError("keys", "the columns of levels have different lengths")
-    (size,) = lengths
-    if not size:
-        raise ArgumentError(
-            "keys", "lists no blocks; a geography needs at least one, also where nobody lives"
-        )
-    if size > MOST_BLOCKS:
-        raise ArgumentError(
-            "keys", f"lists {size:,} blocks, and {MOST_BLOCKS:,} is the most"
-        )
 
 
 def _coded(name: str, column: list[Any]) -> tuple[Codes, tuple[str, ...]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -110,12 +110,15 @@ def _check_written(argument: str, whose: str, names: Sequence[str]) -> None:
 
 class Coding(dict[Any, int]):
     """The place of each declared label, by whatever it is written as in the data; -1
-    for what is not declared.
+    for what is not declared. It remembers what it has read, so it lives no longer than
+    the reading of private records.
     """
 
-    def __init__(self, places: Mapping[str, int]) -> None:
+    def __init__(self, names: Sequence[str]) -> None:
         super().__init__()
-        self.places: Mapping[str | None, int] = dict(places)
+        self.places: dict[str | None, int] = {
+            name: place for place, name in enumerate(names)
+        }
 
     def __missing__(self, item: Any) -> int:
         found = self.places.get(canonical(item), -1)
@@ -124,11 +127,9 @@ class Coding(dict[Any, int]):
 
     def codes(self, items: Sequence[Any]) -> Codes:
         """One place for each item. Each is read by itself (rule R1)."""
-        if set(map(type, items)) <= PLAIN:
-            found = map(self.__getitem__, items)
-        else:
-            found = map(self._one, items)
-        return np.fromiter(found, np.int64, len(items))
+        plain = set(map(type, items)) <= PLAIN
+        read = self.__getitem__ if plain else self._one
+        return np.fromiter(map(read, items), np.int64, len(items))
 
     def _one(self, item: Any) -> int:
         """What compares in a way of its own must not stand for anything else."""

@@ -34,8 +34,12 @@ def error_by_level(
         Scale(0.5, len(levels) + 0.5),
         Scale(low / 2, high * 4, log=True),
     )
-    named = ", ".join(f"{place} {name}" for place, name in zip(places, levels, strict=True))
-    shapes: list[Shape] = [*axes.frame(f"level: {named}", f"± at {100 * confidence:g} %")]
+    named = ", ".join(
+        f"{place} {name}" for place, name in zip(places, levels, strict=True)
+    )
+    shapes: list[Shape] = [
+        *axes.frame(f"level: {named}", f"± at {100 * confidence:g} %")
+    ]
     measured = {level + 1: one for level, one in alone.items()}
     best = dict(zip(places, (fitted[name] for name in levels), strict=True))
     for style, points in enumerate((measured, best)):

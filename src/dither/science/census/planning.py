@@ -23,32 +23,22 @@ from dither.mechanisms.values import plus
 from dither.noise import discrete_gaussian
 from dither.noise.shapes import LARGEST_SCALE
 from dither.privacy import Guarantee, PureDP
-from dither.privacy.numbers import at_most, float_down, float_up, fraction
+from dither.privacy.numbers import at_most, float_down, float_up
 from dither.question import Question
 from dither.science.census.attributes import Attributes
 from dither.science.census.geography import Geography
 from dither.science.census.shape import Tree
+from dither.science.census.workload import Marginal, Workload, weight_of
 
-__all__ = ["Measure", "Plan", "Workload", "plan_of", "workload_of"]
+__all__ = ["Measure", "Plan", "plan_of"]
 
-Marginal = tuple[int, ...]
 Integers = NDArray[np.int64]
 
 KINDS = ("rounded", "discrete")
-MOST_MARGINALS = 64
 MOST_BYTES = 4 * 2**30
 """What the counts of one release may take in memory."""
 BYTES = 8
-MANY = 10**6
 ROOT = 1 << 128
-
-
-@dataclass(frozen=True)
-class Workload:
-    """The marginals that every level has, each with its weight in the cost."""
-
-    marginals: tuple[Marginal, ...]
-    weights: tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
@@ -72,9 +62,7 @@ class Measure:
 
     @property
     def variance(self) -> float:
-        """That of the noise of each number; a discrete Gaussian's is no larger."""
-        if self.discrete:
-            return self.scale**2
+        """That of the noise of each number; a discrete Gaussian's is a little less."""
         return noise_variance(self.mechanism)
 
     @property
@@ -98,11 +86,6 @@ class Plan:
     workload: Workload
     exact: tuple[int, ...]
     rows: int
-
-    @property
-    def gaussian(self) -> bool:
-        """Whether the noise of all measures is Gaussian."""
-        return all(isinstance(one.mechanism, Gaussian) for one in self.measures)
 
     def variances(self, levels: int) -> list[list[float]]:
         """The variance of each level's marginals; infinite where nothing is measured."""
@@ -141,56 +124,8 @@ def _marginal(cells: Integers, marginal: Marginal, sizes: Sequence[int]) -> Inte
     """Sums over the attributes that a marginal leaves out."""
     table = cells.reshape(len(cells), *sizes)
     gone = tuple(1 + a for a in range(len(sizes)) if a not in marginal)
-    return table.sum(axis=gone, dtype=np.int64).reshape(len(cells), -1)
-
-
-# The workload
-
-
-def workload_of(stated: Any, attributes: Attributes) -> Workload:
-    """The marginals of every level: the total and the cross of all attributes, unless
-    said otherwise. A mapping gives each a weight.
-    """
-    if stated is None:
-        everything = tuple(range(len(attributes.names)))
-        default = [(), everything] if everything else [()]
-        return Workload(tuple(default), (Fraction(1),) * len(default))
-    wrong = isinstance(stated, str | bytes) or not isinstance(stated, Iterable)
-    listed = [] if wrong else list(stated)
-    if not 0 < len(listed) <= MOST_MARGINALS:
-        raise ArgumentError(
-            "workload",
-            f"must list 1 to {MOST_MARGINALS} marginals as tuples of attributes, such "
-            'as [(), ("sex",), ("sex", "age")]; () is the total',
-        )
-    found = [_one_marginal(one, attributes) for one in listed]
-    double = next((one for one in found if found.count(one) > 1), None)
-    if double is not None:
-        shown = tuple(attributes.names[place] for place in double)
-        raise ArgumentError("workload", f"names {shown} twice; name each marginal once")
-    weights = stated.values() if isinstance(stated, Mapping) else [1] * len(found)
-    return Workload(tuple(found), tuple(_weight("workload", one) for one in weights))
-
-
-def _one_marginal(stated: Any, attributes: Attributes) -> Marginal:
-    if isinstance(stated, str):
-        stated = (stated,)
-    if not isinstance(stated, tuple | list | frozenset | set):
-        raise ArgumentError(
-            "workload", f'{stated!r:.40} is no marginal; write a tuple: ("sex",)'
-        )
-    found = sorted({attributes.place(name, "workload") for name in stated})
-    return tuple(found)
-
-
-def _weight(argument: str, stated: Any) -> Fraction:
-    found = fraction(argument, stated, "pass weights such as 1 or 2")
-    if found < 0 or found > MANY:
-        raise ArgumentError(argument, "must have weights from 0 to 1,000,000")
-    return found
-
-
-# The plan
+    found: Integers = table.sum(axis=gone, dtype=np.int64)
+    return found.reshape(len(cells), -1)
 
 
 def plan_of(
@@ -278,7 +213,7 @@ def _level_weights(geography: Geography, shares: Any) -> list[Fraction]:
             'must be weights by level, such as {"state": 1, "county": 2, "block": 2}',
         )
     stated = {
-        geography.place(name, "shares"): _weight("shares", one)
+        geography.place(name, "shares"): weight_of("shares", one)
         for name, one in shares.items()
     }
     return [stated.get(level, Fraction(0)) for level in range(len(geography.levels))]

@@ -15,10 +15,13 @@ from dither.question import Asking
 from dither.science.census.asking import invariant_levels, question_of
 from dither.science.census.attributes import Attributes, Edges, attributes_of
 from dither.science.census.fitting import fit
-from dither.science.census.geography import Geography, geography, level_names
-from dither.science.census.planning import Plan, plan_of, workload_of
-from dither.science.census.reading import Counted, Source, filled, source_of
+from dither.science.census.geography import Geography, geography
+from dither.science.census.listing import level_names
+from dither.science.census.planning import Plan, plan_of
+from dither.science.census.reading import Source, filled, source_of
 from dither.science.census.result import Census, Known
+from dither.science.census.stored import Counted
+from dither.science.census.workload import workload_of
 from dither.science.declared import note
 
 __all__ = ["release"]

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from dither.science.census.attributes import Attributes
 from dither.science.census.chosen import nodes_of
 from dither.science.census.fitting import Fit
 from dither.science.census.geography import Geography
-from dither.science.census.intervals import Fitted, times
+from dither.science.census.intervals import Fitted, Noises
 from dither.science.census.pictures import error_by_level
 from dither.science.census.planning import Plan
 from dither.science.census.tables import Measurements, counts_table
@@ -75,12 +74,12 @@ class Census(Release):
     ) -> Census:
         last = len(places.levels) - 1
         totals = fitted.marginal(last, ()).ravel()
-        error = np.sqrt(fitted.variance(last, ()))
+        spread = Fitted(totals, fitted.variance(last, ()), Noises.of(plan))
         return cls(
             what="census",
             value=totals,
             sources=sources,
-            spread=Fitted(totals, error, plan.gaussian),
+            spread=spread,
             notes=notes,
             geography=places,
             attributes=cross,
@@ -148,13 +147,15 @@ class Census(Release):
         place = self.geography.place(self.levels[-1] if level is None else level)
         marginal = self._marginal(by)
         fitted = self.fit.marginal(place, marginal)
-        error = np.sqrt(self.fit.variance(place, marginal))[:, None]
+        variance = self.fit.variance(place, marginal)[:, None]
         values, notes, shown = fitted, self.notes, None
         if nonnegative:
             cells = self._whole[place]
             values = shown = self.fit.effects.marginal(marginal, cells)
             notes = (*notes, BIASED)
-        spread = Fitted(fitted, error, self.plan.gaussian, shown)
+        spread = Fitted(
+            fitted, np.broadcast_to(variance, fitted.shape), self._noises, shown
+        )
         return counts_table(
             self.geography,
             self.attributes,
@@ -175,6 +176,10 @@ class Census(Release):
         if len(set(found)) < len(found):
             raise ArgumentError("by", "names an attribute twice; name each once")
         return tuple(found)
+
+    @cached_property
+    def _noises(self) -> Noises:
+        return Noises.of(self.plan)
 
     @cached_property
     def _whole(self) -> tuple[Any, ...]:
@@ -202,12 +207,12 @@ class Census(Release):
         leaves = _apart(nodes, self.geography)
         cells = self._cells(where)
         value = unions.total(self.fit, leaves, cells)
-        error = float(np.sqrt(unions.variance(self.fit.spreads, leaves, cells)))
+        variance = unions.variance(self.fit.spreads, leaves, cells)
         return Release(
             what="union",
             value=value,
             sources=self.sources,
-            spread=Fitted(value, error, self.plan.gaussian),
+            spread=Fitted(value, variance, self._noises),
             notes=(f"{len(nodes):,} places together", *self.notes),
         )
 
@@ -230,21 +235,19 @@ class Census(Release):
 
     def errors(self, confidence: float = 0.95) -> dict[str, float]:
         """The median ± of a place's total, by level; infinite where it is unknown."""
-        reach = times(confidence, self.plan.gaussian)
         return {
-            name: float(np.median(self._error(level))) * reach
+            name: self._median(self.fit.variance(level, ()), confidence)
             for level, name in enumerate(self.levels)
         }
 
-    def _error(self, level: int) -> Reals:
-        found: Reals = np.sqrt(self.fit.variance(level, ()))
-        return found
+    def _median(self, variances: Any, confidence: float) -> float:
+        middle = np.median(np.asarray(variances, np.float64))
+        return float(self._noises.margin(middle, confidence))
 
-    def plot(self, confidence: float = 0.95) -> Picture:
+    def plot(self, confidence: float = 0.95) -> Picture:  # type: ignore[override]
         """The ± of a place's total by level, as measured alone and as fitted."""
-        reach = times(confidence, self.plan.gaussian)
         alone = {
-            one.level: reach * float(np.sqrt(one.variance))
+            one.level: self._median(one.variance, confidence)
             for one in self.plan.measures
             if not one.marginal
         }

@@ -108,7 +108,9 @@ class Measurements:
         below = (None,) * (len(levels) - measure.level - 1)
         shown = "×".join(names[a] for a in measure.marginal) or "total"
         noise = (measure.scale, measure.variance)
-        cells = [self._cell(measure, one) for one in self.cross.labels(measure.marginal)]
+        cells = [
+            self._cell(measure, one) for one in self.cross.labels(measure.marginal)
+        ]
         paths = zip(*self.places.columns(measure.level), strict=True)
         for (path, cell), value in zip(
             product(paths, cells), values.ravel().tolist(), strict=True
