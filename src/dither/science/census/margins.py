@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from statistics import NormalDist
@@ -24,7 +25,7 @@ from dither.mechanisms.sums import noise_variance
 from dither.privacy.numbers import confidence_level
 from dither.science.census.fitting import LEAST
 
-__all__ = ["ends", "margin", "nested"]
+__all__ = ["CountSpread", "ends", "margin", "nested"]
 
 Reals = NDArray[np.float64]
 
@@ -171,3 +172,19 @@ def ends(value: Any, width: Any) -> tuple[Reals, Reals]:
     )
     least = np.where(reach <= SLACK, 0.0, 1.0)
     return np.maximum(first, 0.0), np.maximum(last, least)
+
+
+@dataclass(frozen=True, eq=False)
+class CountSpread:
+    """Where true counts lie: within the margins of fitted ones, at whole numbers from 0
+    on.
+    """
+
+    value: Any
+    variance: Any
+    noises: tuple[Additive, ...]
+    nested: bool = False
+
+    def ends(self, confidence: float) -> tuple[Reals, Reals]:
+        width = margin(self.variance, self.noises, confidence, nested=self.nested)
+        return ends(self.value, width)
