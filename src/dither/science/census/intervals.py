@@ -9,10 +9,10 @@ import numpy as np
 
 from dither.mechanisms import Additive
 from dither.release import Ends
-from dither.science.census.margins import ends, margin, nested
+from dither.science.census.margins import CountSpread, margin, nested
 from dither.science.census.planning import Plan
 
-__all__ = ["Fitted", "Noises"]
+__all__ = ["Noises", "Shown"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,21 +31,18 @@ class Noises:
         """The ± that each figure stays within, with this probability."""
         return margin(variance, self.mechanisms, confidence, nested=self.nested)
 
+    def around(self, value: Any, variance: Any) -> CountSpread:
+        """Where the truth lies, around fitted counts."""
+        return CountSpread(value, variance, self.mechanisms, self.nested)
+
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
-    """Whole numbers among which a true count lies. `shown` are values that an interval
-    is to hold as well.
-    """
+class Shown:
+    """The same intervals for other values, which they are made to hold as well."""
 
-    value: Any
-    variance: Any
-    noises: Noises
-    shown: Any = None
+    inner: CountSpread
+    values: Any
 
     def ends(self, confidence: float) -> Ends:
-        width = self.noises.margin(self.variance, confidence)
-        low, high = ends(self.value, width)
-        if self.shown is None:
-            return low, high
-        return np.minimum(low, self.shown), np.maximum(high, self.shown)
+        low, high = self.inner.ends(confidence)
+        return np.minimum(low, self.values), np.maximum(high, self.values)

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.picture import Picture
-from dither.release import Release, Source
+from dither.release import Release, Source, Spread
 from dither.science.census import unions
 from dither.science.census.attributes import Attributes
 from dither.science.census.chosen import nodes_of
 from dither.science.census.fitting import Fit
 from dither.science.census.geography import Geography
-from dither.science.census.intervals import Fitted, Noises
+from dither.science.census.intervals import Noises, Shown
 from dither.science.census.pictures import error_by_level
 from dither.science.census.planning import Plan
 from dither.science.census.tables import Measurements, counts_table
@@ -74,7 +74,7 @@ class Census(Release):
     ) -> Census:
         last = len(places.levels) - 1
         totals = fitted.marginal(last, ()).ravel()
-        spread = Fitted(totals, fitted.variance(last, ()), Noises.of(plan))
+        spread = Noises.of(plan).around(totals, fitted.variance(last, ()))
         return cls(
             what="census",
             value=totals,
@@ -148,14 +148,12 @@ class Census(Release):
         marginal = self._marginal(by)
         fitted = self.fit.marginal(place, marginal)
         variance = self.fit.variance(place, marginal)[:, None]
-        values, notes, shown = fitted, self.notes, None
+        around = self._noises.around(fitted, np.broadcast_to(variance, fitted.shape))
+        values, notes = fitted, self.notes
+        spread: Spread = around
         if nonnegative:
-            cells = self._whole[place]
-            values = shown = self.fit.effects.marginal(marginal, cells)
-            notes = (*notes, BIASED)
-        spread = Fitted(
-            fitted, np.broadcast_to(variance, fitted.shape), self._noises, shown
-        )
+            values = self.fit.effects.marginal(marginal, self._whole[place])
+            notes, spread = (*notes, BIASED), Shown(around, values)
         return counts_table(
             self.geography,
             self.attributes,
@@ -212,7 +210,7 @@ class Census(Release):
             what="union",
             value=value,
             sources=self.sources,
-            spread=Fitted(value, variance, self._noises),
+            spread=self._noises.around(value, variance),
             notes=(f"{len(nodes):,} places together", *self.notes),
         )
 

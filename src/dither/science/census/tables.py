@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from dither import frames
-from dither.release import Source
+from dither.release import Source, Spread
 from dither.science.census.attributes import Attributes
 from dither.science.census.geography import Geography
-from dither.science.census.intervals import Fitted
 from dither.science.census.planning import Measure
 from dither.table import Cells, TableRelease
 
@@ -31,7 +30,7 @@ def counts_table(
     level: int,
     marginal: Sequence[int],
     values: Any,
-    spread: Fitted,
+    spread: Spread,
     sources: tuple[Source, ...],
     notes: tuple[str, ...],
 ) -> TableRelease:
@@ -58,7 +57,7 @@ def _unused(name: str, taken: Sequence[str]) -> str:
     return frames.unused(name, set(taken))
 
 
-def _cells(spread: Fitted, keys: int) -> Callable[[float], Cells]:
+def _cells(spread: Spread, keys: int) -> Callable[[float], Cells]:
     blank = (None,) * keys
 
     def cells(confidence: float) -> Cells:
