@@ -512,20 +512,20 @@ class Dataset:
 
     def count_listed(
         self,
-        axes: Sequence[Axis],
-        *,
+        *histograms: Sequence[Axis],
         rows: int = 1,
         alone: bool = False,
         table: str | None = None,
         receipt: Receipt | None = None,
-    ) -> NDArray[np.int64]:
-        """The same as `histogram` for cells that are listed with the question, where
-        there may be more of them than a query can have: one number for each, in the
-        order of the axes. With `alone`, a unit that has several rows in the table
-        counts for nobody, so that the counts are a function of the table alone.
+    ) -> list[NDArray[np.int64]]:
+        """The same as `histogram` for cells that are listed with the question, of which
+        there may be more than a query can have: an array for each histogram, all of
+        the same state of the table, with an axis for each of its axes. With `alone`, a
+        unit that has several rows in the table counts for nobody, so that the counts
+        are a function of the table alone.
         """
         self._check_paid(receipt)
-        return self._database.count_listed(axes, rows, alone, table)
+        return self._database.count_listed(histograms, rows, alone, table)
 
     def _check_paid(self, receipt: Receipt | None) -> None:
         """Data is read after a charge only; where there is no account, nobody promised

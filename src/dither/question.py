@@ -88,11 +88,9 @@ class Question:
         """Whether a promise about a unit that comes or goes is charged to an account
         about one that is replaced: a removal and an addition (rule R7).
         """
-        if not isinstance(self.account, LedgerAccount) or self.replacing:
-            return False
-        return self._for_account(self.unit.replacing())
+        return not self.replacing and self._fits(self.unit.replacing())
 
-    def _for_account(self, unit: Unit) -> bool:
+    def _fits(self, unit: Unit) -> bool:
         """Whether a promise for this unit holds as it is for the account's: its
         neighbours may have to agree on more exact facts (rule R22).
         """
@@ -106,9 +104,7 @@ class Question:
         and given the exact facts that are published there.
         """
         stated = promised.for_replacement() if self._converts else promised
-        if not isinstance(self.account, LedgerAccount):
-            return stated
-        if not self._for_account(stated.unit):
+        if not isinstance(self.account, LedgerAccount) or not self._fits(stated.unit):
             return stated  # the account says why it does not take it
         return stated.for_facts(self.account.terms.unit.given)
 

@@ -22,19 +22,23 @@ def counts(rows: list[tuple[str, str]], most: int, **more: Any) -> np.ndarray[An
     table = {"id": [one for one, _ in rows], "ward": [ward for _, ward in rows]}
     about = {"bounds": {}, "types": {"id": "text", "ward": "text"}}
     with opened(table, **about) as dataset:
-        return dataset.count_listed([WARDS], rows=most, receipt=paid(dataset), **more)
+        (found,) = dataset.count_listed(
+            [WARDS], rows=most, receipt=paid(dataset), **more
+        )
+        return found
 
 
 def test_listed_cells_are_counted_like_a_histogram() -> None:
     with opened() as dataset:
         receipt = paid(dataset)
-        found = dataset.count_listed([WARDS], rows=9, receipt=receipt)
+        ages = Axis(("age // 50",), ([2, 0],))
+        found, both = dataset.count_listed(
+            [WARDS], [WARDS, ages], rows=9, receipt=receipt
+        )
         assert (
             found.tolist()
             == dataset.histogram(["ward"], rows=9, receipt=receipt).counts.tolist()
         )
-        ages = Axis(("age // 50",), ([2, 0],))
-        both = dataset.count_listed([WARDS, ages], rows=9, receipt=receipt)
         whole = dataset.histogram(["ward", "age // 50"], rows=9, receipt=receipt)
         assert both.tolist() == whole.counts[:, [2, 0]].tolist()
 
@@ -49,7 +53,7 @@ def test_several_columns_make_one_cell() -> None:
             )
         )
         listed = list(zip(*PAIRS.columns, strict=True))
-        found = dataset.count_listed([PAIRS], rows=9, receipt=receipt)
+        (found,) = dataset.count_listed([PAIRS], rows=9, receipt=receipt)
         assert found.tolist() == [pairs.count(one) for one in listed]
 
 

@@ -223,8 +223,8 @@ class Curated:
 
 
 def _way_out(other: Unit, mine: Unit) -> str:
-    """What to do with a guarantee for another unit: only one kind of mismatch can be
-    converted (rule R7).
+    """What to do with a guarantee for another unit: only another relation and fewer
+    facts can be converted (rules R7, R22).
     """
     if other.name == ROW.name != mine.name:
         replaced = ', "replace"' if mine.relation is Relation.REPLACE else ""
@@ -236,11 +236,10 @@ def _way_out(other: Unit, mine: Unit) -> str:
     if other.name != mine.name:
         return f"charge it to an account for one {other.name}"
     if mine.follows_from(other):
-        ways = [
-            ".for_replacement()" if other.relation is not mine.relation else "",
-            f".for_facts({list(mine.given)})" if mine.given != other.given else "",
-        ]
-        return f"convert it with {''.join(ways)}"
+        facts = f".for_facts({list(mine.given)})" if mine.given != other.given else ""
+        if other.relation is not mine.relation:
+            return f"convert it with .for_replacement(){facts}"
+        return f"convert it with {facts}"
     if mine.relation is other.relation:
         return (
             "invariants come before the account: a promise that holds only given exact "

@@ -36,7 +36,8 @@ def facts_in(text: str) -> tuple[str, ...]:
     found = _listed(text)
     if not found or relation_text("replace", found) != text:
         raise LedgerError(
-            f"it speaks of neighbours in words that no book writes ({text!r:.60})"
+            f"neighbours are written in words that no book has ({text!r:.60}): the "
+            "book was changed"
         )
     return found
 

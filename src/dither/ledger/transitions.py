@@ -154,6 +154,7 @@ def _clock(_: Facts, __: Line) -> None:
 
 def _task(facts: Facts, line: Line) -> None:
     """Devices were promised something; no account pays for it."""
+    facts_in(str(line.body["relation"]))
     linked = line.body["linked"]
     if linked is not None and linked not in facts.accounts:
         raise LedgerError(f"it is linked to {linked!r}, which is not open yet")

@@ -26,8 +26,8 @@ class Unit:
     and how neighbours differ.
 
     `given` lists, in words, exact facts that are published beside all releases, such as
-    "total of each state" in a census. Only neighbours that agree on them are compared
-    (rule R22), so whoever is protected is protected given these facts.
+    "total of each state" in a census (rule R22). Only neighbours that agree on them are
+    compared, so whoever is protected is protected given these facts.
     """
 
     name: str = "row"

@@ -82,7 +82,7 @@ class Database:
         if account.unit != catalogue.unit:
             words = (
                 f"is for {account.unit}, but the dataset is about "
-                f"{catalogue.unit}; pass an account for that unit"
+                f"{catalogue.unit}; {_another(account.unit, catalogue.unit)}"
             )
             raise ArgumentError("budget", words)
         self.catalogue, self.account, self.engine = catalogue, account, engine
@@ -210,11 +210,17 @@ class Database:
         self._listed(axes, table)
 
     def count_listed(
-        self, axes: Sequence[Axis], rows: int, alone: bool, table: str | None
-    ) -> NDArray[np.int64]:
+        self,
+        histograms: Sequence[Sequence[Axis]],
+        rows: int,
+        alone: bool,
+        table: str | None,
+    ) -> list[NDArray[np.int64]]:
         """Exact counts of a private table's rows in listed cells."""
-        question = self._listed(axes, table)
-        cells = Listed(question, tuple(axes), rows, alone)
+        cells = [
+            Listed(self._listed(axes, table), tuple(axes), rows, alone)
+            for axes in histograms
+        ]
         with self._remembering():
             return counted_in(self.catalogue, self.engine, cells, _salt())
 
@@ -428,6 +434,16 @@ class Database:
             f"<Dataset {self.catalogue.name}: {', '.join(self.tables)}; "
             f"{self.account!r}>"
         )
+
+
+def _another(theirs: Unit, mine: Unit) -> str:
+    """What to do with an account for another unit."""
+    if theirs.name == mine.name and theirs.given != mine.given:
+        return (
+            "invariants come before the account: declare the exact facts that it was "
+            "opened with"
+        )
+    return "pass an account for that unit"
 
 
 def _go_down(levels: int) -> None:

@@ -22,7 +22,7 @@ from dither.query.catalogue.types import Type
 from dither.query.cells import expression, kept
 from dither.query.collect.groups import lookup_name, mixed
 from dither.query.collect.rows import Writer
-from dither.query.engines.protocol import Engine
+from dither.query.engines.protocol import Engine, Session
 from dither.query.operations.writing import quoted
 from dither.query.sql.bind import bind
 from dither.query.sql.parse import parse
@@ -79,41 +79,53 @@ def listed_of(catalogue: Catalogue, axes: Sequence[Axis], table: Table) -> Quest
 
 
 def counted_in(
-    catalogue: Catalogue, engine: Engine, cells: Listed, salt: str
-) -> NDArray[np.int64]:
-    """How many rows lie in each cell, where each unit counts for at most `rows`."""
-    most = whole(
-        "rows", cells.rows, "pass the most rows of a unit that count, such as 1"
-    )
-    writer = Writer(engine.dialect, catalogue.table)
-    rows = _placed(writer, cells, catalogue.rows_are_units)
-    single = cells.alone or catalogue.rows_are_units
-    # Nobody has a second row, so there is nothing to choose from.
-    plain = f"SELECT g, count(*) FROM ({rows}) t GROUP BY g"
-    sql = plain if single else kept(writer, rows, most, salt)
-    counts = np.zeros(math.prod(cells.sizes), np.int64)
+    catalogue: Catalogue, engine: Engine, histograms: Sequence[Listed], salt: str
+) -> list[NDArray[np.int64]]:
+    """How many rows lie in each cell, where each unit counts for at most `rows`. All
+    histograms are counted in one session, and so of one state of the table.
+    """
+    for cells in histograms:
+        whole("rows", cells.rows, "pass the most rows of a unit that count, such as 1")
     with engine.session() as session:
-        for i, (axis, types) in enumerate(_typed(cells)):
-            bound: list[Any] = []
-            listed = engine.dialect.listed(
-                [list(column) for column in axis.columns], types, bound
-            )
-            session.create(lookup_name(i), listed, bound)
-        found = session.fetch(sql, writer.parameters)
-    if found:
-        places, numbers = zip(*found, strict=True)
-        counts[np.array(places, np.int64)] = np.array(list(map(int, numbers)))
+        return [
+            _counted(catalogue, engine, session, cells, salt, number)
+            for number, cells in enumerate(histograms)
+        ]
+
+
+def _counted(
+    catalogue: Catalogue,
+    engine: Engine,
+    session: Session,
+    cells: Listed,
+    salt: str,
+    number: int,
+) -> NDArray[np.int64]:
+    names = [f"{lookup_name(i)}_of_{number}" for i in range(len(cells.axes))]
+    for name, axis, types in zip(names, cells.axes, _types(cells), strict=True):
+        bound: list[Any] = []
+        columns = [list(column) for column in axis.columns]
+        session.create(name, engine.dialect.listed(columns, types, bound), bound)
+    writer = Writer(engine.dialect, catalogue.table)
+    single = catalogue.rows_are_units
+    rows = _placed(writer, cells, names, single)
+    # Where nobody has a second row there is nothing to choose from.
+    plain = f"SELECT g, count(*) FROM ({rows}) t GROUP BY g"
+    chosen = not (single or cells.alone)
+    sql = kept(writer, rows, cells.rows, salt) if chosen else plain
+    counts = np.zeros(math.prod(cells.sizes), np.int64)
+    for place, count in session.fetch(sql, writer.parameters):
+        counts[int(place)] = int(count)
     return counts.reshape(cells.sizes)
 
 
-def _typed(cells: Listed) -> list[tuple[Axis, list[Type]]]:
+def _types(cells: Listed) -> list[list[Type]]:
+    """The types of each axis's expressions."""
     keys = iter(cells.question.keys)
-    return [
-        (axis, [next(keys).expr.type for _ in axis.expressions]) for axis in cells.axes
-    ]
+    return [[next(keys).expr.type for _ in axis.expressions] for axis in cells.axes]
 
 
-def _placed(writer: Writer, cells: Listed, single: bool) -> str:
+def _placed(writer: Writer, cells: Listed, names: list[str], single: bool) -> str:
     """Each row's owner u and the number g of its cell; rows outside all cells are left
     out, and with `alone` rows of owners that have several.
     """
@@ -124,9 +136,9 @@ def _placed(writer: Writer, cells: Listed, single: bool) -> str:
     source = writer.select(cells.question.rows)
     rows = f"SELECT {', '.join(['u', *keys, *own])} FROM ({source}) t"
     joins, place = "", 0
-    for i, axis in enumerate(cells.axes):
+    for i, (name, axis) in enumerate(zip(names, cells.axes, strict=True)):
         pairs = [f"r.q{place + j} = k{i}.k{j}" for j in range(len(axis.expressions))]
-        joins += f" JOIN {lookup_name(i)} k{i} ON {' AND '.join(pairs)}"
+        joins += f" JOIN {name} k{i} ON {' AND '.join(pairs)}"
         place += len(pairs)
     cell = mixed([f"k{i}.i" for i in range(len(cells.axes))], cells.sizes)
     where = " WHERE r.o = 1" if own else ""

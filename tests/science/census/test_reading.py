@@ -108,3 +108,15 @@ def test_many_blocks_are_counted_inside_the_engine() -> None:
             source_of(dataset, keys, attributes_of(None)).counted(paid, 1, None).leaves
         )
     assert (leaves[:, 0] == [i % 7 == 0 for i in range(count)]).all()
+
+
+def test_exact_totals_are_those_of_one_table() -> None:
+    """The account knows one exact total of each state, and not one of each table."""
+    frame = pd.DataFrame(people() | {"id": range(40)})
+    frames = {"people": frame, "visits": frame}
+    unit = census.unit("id", ["state"])
+    with (
+        dither.open(frames, name="two", unit=unit, budget=(9.0, 1e-6)) as dataset,
+        pytest.raises(dither.ArgumentError, match="one private table"),
+    ):
+        asked(dataset, table="people", invariants=["state"])

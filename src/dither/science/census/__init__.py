@@ -7,6 +7,7 @@ from __future__ import annotations
 from dither.science.census.asking import unit
 from dither.science.census.attributes import Edges, edges
 from dither.science.census.geography import Geography, geography
+from dither.science.census.ranges import Ranges, ranges
 from dither.science.census.releasing import release
 from dither.science.census.result import Census
 from dither.science.census.tables import Measurements
@@ -16,8 +17,10 @@ __all__ = [
     "Edges",
     "Geography",
     "Measurements",
+    "Ranges",
     "edges",
     "geography",
+    "ranges",
     "release",
     "unit",
 ]

@@ -32,7 +32,7 @@ def unit(
     name: str = PERSON,
     invariants: Iterable[str] = (),
     *,
-    relation: Relation | str = Relation.REPLACE,
+    relation: str = Relation.REPLACE,
 ) -> Unit:
     """Whom a census protects, for the account that pays: `unit("person", ["state"])`
     compares censuses that differ in one person and agree on the total of each state.
@@ -42,7 +42,7 @@ def unit(
     for each.
     """
     given = tuple(fact(one) for one in _named(invariants))
-    return Unit(name, Relation(relation), given=given)
+    return Unit(name, relation, given=given)  # type: ignore[arg-type]
 
 
 def _named(invariants: Any) -> tuple[str, ...]:
@@ -87,6 +87,12 @@ def question_of(
     about the stated one. Exact totals need an account that was opened with them.
     """
     needed = tuple(fact(one) for one in invariants)
+    if needed and dataset is not None and len(dataset.catalogue.private) > 1:
+        raise ArgumentError(
+            "invariants",
+            "need a dataset of one private table: the account knows exact totals of one "
+            "only, and not of several; open the table by itself",
+        )
     asked = _unit(cost.get("budget"), dataset, stated, needed)
     question = Question.of("census", cost, unit=asked, dataset=dataset)
     _check_name(question.unit, stated)

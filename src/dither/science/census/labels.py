@@ -108,34 +108,40 @@ def _check_written(argument: str, whose: str, names: Sequence[str]) -> None:
                 )
 
 
-class Coding(dict[Any, int]):
+class Coding:
     """The place of each declared label, by whatever it is written as in the data; -1
-    for what is not declared. It remembers what it has read, so it lives no longer than
-    the reading of private records.
+    for what is not declared.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        super().__init__()
-        self.places: dict[str | None, int] = {
+        self._places: dict[str | None, int] = {
             name: place for place, name in enumerate(names)
         }
-
-    def __missing__(self, item: Any) -> int:
-        found = self.places.get(canonical(item), -1)
-        self[item] = found
-        return found
 
     def codes(self, items: Sequence[Any]) -> Codes:
         """One place for each item. Each is read by itself (rule R1)."""
         plain = set(map(type, items)) <= PLAIN
-        read = self.__getitem__ if plain else self._one
-        return np.fromiter(map(read, items), np.int64, len(items))
+        if not plain:
+            return self._one_by_one(items)
+        # What is written alike is read once.
+        known = {item: self._place(item) for item in set(items)}
+        return np.fromiter(map(known.__getitem__, items), np.int64, len(items))
 
-    def _one(self, item: Any) -> int:
+    def _one_by_one(self, items: Sequence[Any]) -> Codes:
         """What compares in a way of its own must not stand for anything else."""
-        if type(item) in PLAIN:
-            return self[item]
-        return self.places.get(canonical(item), -1)
+        known: dict[Any, int] = {}
+        found = np.empty(len(items), np.int64)
+        for place, item in enumerate(items):
+            if type(item) not in PLAIN:
+                found[place] = self._place(item)
+            elif item in known:
+                found[place] = known[item]
+            else:
+                found[place] = known[item] = self._place(item)
+        return found
+
+    def _place(self, item: Any) -> int:
+        return self._places.get(canonical(item), -1)
 
 
 def items_of(column: Any) -> list[Any]:

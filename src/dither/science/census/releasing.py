@@ -55,9 +55,11 @@ def release(
     `keys` is the public list of all blocks (`geography`, or what it takes), and
     `attributes` are declared categories by name, or `edges` of numbers. `workload` lists
     the marginals that every level has, as tuples of attributes; if left out, the total
-    and the cross of all. The cost is split evenly over levels and marginals, which is
-    within a few percent of the best split for all levels at once, unless `shares` gives
-    levels weights, or `workload` is a mapping of marginals to theirs.
+    and the cross of all. The cost is split evenly over levels and marginals: in trees
+    of 3 to 5 levels, that is within 0.5 % of the split with the least error over all
+    levels, and within 8 % of the one whose worst level is best. `shares` gives levels
+    other weights (0 leaves one out), and a `workload` that is a mapping gives marginals
+    theirs.
 
     Whoever has a label that is not declared counts for nobody. A unit has one row, or
     `owner` says whose each is (a column or ids): then at most `rows` of each count.

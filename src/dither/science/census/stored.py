@@ -73,17 +73,16 @@ class Stored:
         return cls(dataset, geography, axes, alone, attributes.cells, table)
 
     def counted(self, paid: Paid, rows: int, exact: int | None) -> Counted:
-        def count(axes: tuple[Axis, ...]) -> Integers:
-            return self.dataset.count_listed(
-                axes,
-                rows=rows,
-                alone=exact is not None,
-                table=self.table,
-                receipt=paid.receipt,
-            )
-
-        leaves = count(self.axes).reshape(self.geography.blocks, self.cells)
-        return Counted(leaves, None if exact is None else count((self.exact[exact],)))
+        wanted = [self.axes, *([] if exact is None else [(self.exact[exact],)])]
+        leaves, *totals = self.dataset.count_listed(
+            *wanted,
+            rows=rows,
+            alone=exact is not None,
+            table=self.table,
+            receipt=paid.receipt,
+        )
+        shape = (self.geography.blocks, self.cells)
+        return Counted(leaves.reshape(shape), totals[0] if totals else None)
 
 
 class _Column(NamedTuple):
