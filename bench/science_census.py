@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.census.reconstruction import reconstruction
 from bench.harness import (
     Goal,
     Report,
@@ -412,11 +413,13 @@ def run() -> Report:
     exact = [*error_rows(errors(country)), *stated_rows(country)]
     long = list(range_rows())
     seen = list(coverage())
-    rows = (*exact, *fast, *long, *coverage_rows(seen))
+    attacked, kept = reconstruction()
+    rows = (*exact, *fast, *long, *coverage_rows(seen), *attacked)
     goals = (
         *error_goals(exact),
         *speed_goals(fast),
         *range_goals(long),
         *coverage_goals(seen),
+        *kept,
     )
     return Report(rows, goals, NOTES, versions("dither", "numpy"))
