@@ -28,7 +28,7 @@ PRIOR = np.einsum(
 COSTS = (0.05, 0.5, (542 / 339) ** 2, 10.0)
 """The last but one is what the persons of the Census 2020 redistricting data cost."""
 DELTA = 1e-6
-RELEASES = 3
+RELEASES = 10
 
 
 @cache
@@ -102,7 +102,7 @@ def reconstruction() -> tuple[list[Row], list[Goal]]:
                     "reconstruction",
                     "guessing",
                     "people matched",
-                    found.matched_by_chance,
+                    round(found.matched_by_chance, 4),
                 )
             )
             goals.append(at_least("blocks rebuilt from exact tables", 0.5, found.share))
