@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dither import ArgumentError, GaussianDP, PureDP
+from dither import ArgumentError, GaussianDP, PureDP, ZeroConcentratedDP
 from dither.audit import attacks
 
 ATTRIBUTES = {
@@ -145,6 +145,16 @@ def test_the_bound_is_that_of_a_gaussian() -> None:
     normal = NormalDist()
     assert found.guessing == pytest.approx(0.5 * 0.3 * 0.7)
     assert found.bound == pytest.approx(normal.cdf(normal.inv_cdf(0.105) + 1))
+
+
+@pytest.mark.parametrize("rho", [0.01, 0.1, 0.5, 1.0])
+def test_the_bound_of_concentrated_privacy_has_a_closed_form(rho: float) -> None:
+    found = attacks.Reconstruction(
+        exact().over, TRUTH, TRUTH, PRIOR, guarantee=ZeroConcentratedDP(rho)
+    )
+    length = math.log(1 / found.guessing)
+    closed = math.exp(-((math.sqrt(length) - math.sqrt(rho)) ** 2))
+    assert found.bound == pytest.approx(closed, rel=0.03)
 
 
 def test_the_guess_of_a_block_is_the_likeliest_one() -> None:
