@@ -39,7 +39,7 @@ FLOORS = {
     "Work": {
         "query": "the curator answers: SQL, data frames, arrays",
         "local": "devices answer, and trust nobody",
-        "science": "graphs, maps, genomes, trials",
+        "science": "graphs, maps, genomes, trials, census, synth",
     },
     "Ground": {
         "privacy": "what is promised",
