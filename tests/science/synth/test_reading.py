@@ -173,6 +173,8 @@ WRONG: list[tuple[Any, dict[str, Any], str]] = [
     (FRAME, {"owner": "id", "rows": 10**12}, "rows: is more"),
     (FRAME, {"owner": "who", "rows": 1}, "owner: there is no column 'who'"),
     (FRAME, {"owner": "age", "rows": 1}, "owner: must be a column of texts"),
+    (FRAME, {"owner": pa.array([1.0] * 6), "rows": 1}, "owner: must be a column of"),
+    (FRAME, {"owner": np.zeros(6, "M8[D]"), "rows": 1}, "owner: must be a column of"),
     (FRAME, {"owner": [1], "rows": 1}, "table: must have columns of one length"),
     (FRAME, {"owner": 3, "rows": 1}, "owner: must be a column"),
     (FRAME, {"name": "t"}, "table: names a table of a dataset"),

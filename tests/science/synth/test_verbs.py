@@ -68,3 +68,48 @@ def test_columns_in_memory_say_how_to_be_opened() -> None:
     held = dither.Dataset.of({"ward": ["a"]}, keys={"ward": ["a"]})
     with pytest.raises(ArgumentError, match=r"dither\.open"):
         held.synth(epsilon=1.0)
+
+
+def test_a_table_has_the_declared_types_and_is_charged() -> None:
+    dataset = opened()
+    made = dataset.synth(pairs=[("age", "ward")], n=30, rho=0.5, bins={"age": 4})
+    frame = made.to_pandas()
+    assert list(frame.columns) == ["age", "ward"]
+    assert len(frame) == 30
+    assert str(frame["age"].dtype) == "Int64"
+    assert frame["age"].dropna().between(0, 110).all()
+    assert set(frame["ward"]) <= {"a", "b", "c"}
+    assert dataset.account.holds(made.receipt)
+    assert made.guarantee.unit == Unit("id")
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"columns": ["height"]}, "no column height"),
+    ({"domain": {"ward": {"a"}}}, "never read off the data"),
+    ({"domain": {"height": ["a"]}}, "no column height"),
+    ({"pairs": [("age", "height")]}, "height"),
+    ({"table": "u"}, "must be one of t"),
+    ({"rows": 0}, "at least 1"),
+    ({"n": -1}, "n: "),
+    ({"bins": {"age": [0, 0]}}, "rising"),
+    ({"bins": 10**8}, "bins: are 100,000,000"),
+    ({"budget": dither.Budget(1.0)}, "own account"),
+]
+
+
+@pytest.mark.parametrize(("stated", "words"), WRONG)
+def test_wrong_questions_cost_nothing(stated: dict[str, Any], words: str) -> None:
+    dataset = opened()
+    with pytest.raises(ArgumentError, match=words):
+        dataset.synth(**{"epsilon": 1.0} | stated)
+    assert dataset.account.spent == 0
+
+
+@pytest.mark.parametrize("odd", [None, "zzz"])
+def test_tables_without_a_row_that_counts_are_answered(odd: str | None) -> None:
+    frame = pd.DataFrame({"ward": pd.Series([odd] * 3, dtype="str")})
+    budget = dither.Budget(3.0)
+    keys = {"ward": ["a", "b"]}
+    dataset = dither.open(frame, unit="row", name="t", keys=keys, budget=budget)
+    made = dataset.synth(epsilon=1.0, n=5)
+    assert len(made.to_pandas()) == 5

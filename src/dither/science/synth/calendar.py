@@ -105,10 +105,12 @@ def dates(
 
     Bins are calendar days, weeks (from Monday), months, quarters or years between two
     days, both included; or lie between `edges`, of which the last belongs to the last
-    bin. A record outside counts in the first or last bin; of a time the day counts, in
-    UTC if it has a zone. Synthetic dates are drawn inside a bin, each day as likely.
-    With `missing=True`, what is missing or is no date has a place of its own, and comes
-    out as NaT; without it, its row counts for nobody.
+    bin. A record outside counts in the first or last bin. Of a time the day counts, in
+    UTC if it has a zone; texts are read where they are ISO dates or times.
+
+    Synthetic dates are drawn inside a bin, each day as likely. With `missing=True`,
+    what is missing or is no date has a place of its own, and comes out as NaT; without
+    it, its row counts for nobody.
     """
     if edges is not None:
         if start is not None or end is not None:

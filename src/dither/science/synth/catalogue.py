@@ -15,7 +15,13 @@ from dither.privacy.numbers import whole
 from dither.science.declared import LONGEST
 from dither.science.synth.bins import numbers
 from dither.science.synth.calendar import LONGEST_STEPS, STEPS, Dates, dates, starts_of
-from dither.science.synth.columns import Categories, Column, categories, truths
+from dither.science.synth.columns import (
+    Categories,
+    Column,
+    categories,
+    check_size,
+    truths,
+)
 
 if TYPE_CHECKING:
     from dither.query.catalogue.model import Field, Table
@@ -99,6 +105,7 @@ def _column(field: Field, bins: Any, missing: bool) -> Column:
     if isinstance(stated, list | tuple):
         return _of_edges(field, stated, missing)
     most = whole("bins", stated, "pass how many bins a column has, such as 16")
+    check_size("bins", most)
     return _of_bounds(field, most, missing)
 
 

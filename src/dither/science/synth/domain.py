@@ -88,7 +88,12 @@ class Domain(metaclass=_NotFromData):
         provenance: str | None = None,
     ) -> Domain:
         """The domain that a dataset's catalogue declares already: keys as categories,
-        bounds of numbers and dates in `bins` bins, truths as they are.
+        numbers and dates between their bounds, truths as they are.
+
+        `bins` is how many a column has at most, or a mapping by column: how many, or
+        edges. `columns` are all but ids if left out. With `missing=True`, numbers,
+        dates and truths have a place for what is missing; categories have one where
+        None is among the declared keys. Without one, such a row counts for nobody.
         """
         found, said = columns_of(dataset, table, columns, bins, missing)
         return cls(found, provenance if provenance is not None else said)

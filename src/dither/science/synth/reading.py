@@ -28,6 +28,7 @@ __all__ = ["Source", "source_of"]
 OWNER = Unit("owner")
 MANY = 10**9
 WAY_OUT = "pass a frame, a mapping of columns, or a dataset"
+NO_IDS = ("float", "double", "half", "bool", "decimal", "date", "time", "duration")
 HOW_MANY = "pass how many rows of a unit count at most, such as 1"
 Read = Callable[[Receipt | None], tuple[Mapping[str, Any], Any]]
 
@@ -206,9 +207,9 @@ class _Ids:
 def _ids(table: Any, owner: Any) -> _Ids:
     held = _column(table, owner, "owner") if isinstance(owner, str) else owner
     dtype = getattr(held, "dtype", getattr(held, "type", None))
-    real = getattr(dtype, "kind", "O") in "fcb"
-    real = real or str(dtype).lower().startswith(("float", "double", "half", "bool"))
-    if not _is_column(held) or real:
+    other = getattr(dtype, "kind", "O") not in "iuOUST"
+    other = other or str(dtype).lower().startswith(NO_IDS)
+    if not _is_column(held) or other:
         raise ArgumentError(
             "owner",
             "must be a column of texts or whole numbers; floats merge large ids, so "
