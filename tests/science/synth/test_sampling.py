@@ -111,3 +111,26 @@ def test_columns_of_many_codes() -> None:
     rows.draw(1, 0, pair)
     found = rows.shuffled()
     assert sorted(set(map(tuple, found.tolist()))) == [(size - 2, 0), (size - 1, 1)]
+
+
+def test_small_tables_are_right_on_average() -> None:
+    """Also for columns that follow the same one, and for those two steps apart."""
+    source, count, times = drawn(6), 12, 3000
+    pair = source.dirichlet(np.ones(6)).reshape(2, 3)
+    other = source.dirichlet(np.ones(3), 2) * pair.sum(axis=1)[:, None]
+    below = source.dirichlet(np.ones(2), 3) * pair.sum(axis=0)[:, None]
+    beside, apart = np.zeros((3, 3)), np.zeros((2, 2))
+    for _ in range(times):
+        rows = Rows(count, 4)
+        rows.draw(0, None, pair.sum(axis=1)[None, :])
+        rows.draw(1, 0, pair)
+        rows.draw(2, 0, other)
+        rows.draw(3, 1, below)
+        np.add.at(beside, (rows.table[1], rows.table[2]), 1)
+        np.add.at(apart, (rows.table[0], rows.table[3]), 1)
+    given = pair / pair.sum(axis=1)[:, None]
+    # z = 6, and independent draws would vary no less than these
+    margin = 6 * math.sqrt(0.25 / (count * times))
+    assert np.abs(beside / count / times - given.T @ other).max() < margin
+    steps = below / below.sum(axis=1)[:, None]
+    assert np.abs(apart / count / times - pair @ steps).max() < margin

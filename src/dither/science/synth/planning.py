@@ -24,9 +24,9 @@ from dither.science.synth.selecting import Chooser, shifted_by
 
 __all__ = ["Plan", "plan"]
 
-SHARES = (0.2, 0.1, 0.7)
+SHARES = (0.35, 0.05, 0.6)
 """Of the cost: for counts of columns, for choosing edges, for counts of pairs."""
-KNOWN = (0.25, 0.75)
+KNOWN = (0.4, 0.6)
 """The same where there is nothing to choose."""
 
 MOST_COLUMNS = 256
