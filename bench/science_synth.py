@@ -10,7 +10,7 @@ from bench.synth import peers as others
 
 
 def run() -> Report:
-    near = list(accuracy.rows())
+    near = [*accuracy.rows(), *accuracy.starred()]
     large = list(accuracy.large())
     seen = coverage.coverage()
     goals = (
