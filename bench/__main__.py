@@ -22,6 +22,7 @@ PARTS = (
     ("query", "peers"),
     ("coverage", "peers"),
     ("growth", "spark"),
+    ("science_synth", "peers"),
     ("conformance", "neighbours"),
 )
 """What only runs when asked for: `python -m bench ledger --crash`."""

@@ -72,6 +72,14 @@ PEERS = {
         ),
         Peer("networkit", ("networkit==11.2.2", "numpy==2.4.6"), "networkit"),
         Peer("lifelines", ("lifelines==0.30.3", "pandas<3"), "lifelines"),
+        Peer("scikit-learn", ("scikit-learn==1.8.0",), "sklearn"),
+        Peer("smartnoise-synth", ("smartnoise-synth==1.0.8",), "snsynth"),
+        # Newer jax breaks it.
+        Peer(
+            "private-pgm",
+            ("mbi==1.1.0", "jax<0.7", "jaxlib<0.7", "pandas", "matplotlib"),
+            "mbi",
+        ),
         Peer("pipeline-dp", ("pipeline-dp==0.3.1",), "pipeline_dp"),
         Peer("qrlew", ("pyqrlew==0.9.27", "psycopg2-binary==2.9.13"), "pyqrlew"),
         Peer(

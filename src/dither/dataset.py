@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dither.query.engines.protocol import Engine
     from dither.query.plan.plan import Plan
     from dither.query.preview import Preview
+    from dither.science.synth import Domain, Synthetic
     from dither.science.trials import TrialRelease
     from dither.table import TableRelease
 
@@ -45,6 +46,7 @@ __all__ = [
     "Kind",
     "PrivateRows",
     "QueryCost",
+    "SpentBy",
     "kind_of",
 ]
 
@@ -218,6 +220,12 @@ class QueryCost(Stated, total=False):
     groups: int | None
     values: int | None
     mechanism: str | None
+    by: str | None
+
+
+class SpentBy(Stated, total=False):
+    """What an answer may cost, and who asks, as keywords."""
+
     by: str | None
 
 
@@ -448,6 +456,35 @@ class Dataset:
         }
         how = {"arms": arms, "keep": keep, "table": table, "where": where}
         return cast("TrialRelease", ask(self, test, columns | how | study))
+
+    @keywords(SpentBy)
+    def synth(
+        self,
+        *,
+        domain: Domain | Mapping[str, Any] | None = None,
+        columns: Sequence[str] | None = None,
+        table: str | None = None,
+        rows: int | None = None,
+        pairs: Sequence[tuple[str, str]] | None = None,
+        n: int | None = None,
+        bins: int | Mapping[str, Any] | None = None,
+        check: float | None = None,
+        **cost: Unpack[SpentBy],
+    ) -> Synthetic:
+        """A synthetic table of a private one (`dither.science.synth.mst`):
+        `synth(rows=1, pairs=[("age", "ward")], epsilon=1)`.
+
+        Without a `domain`, it is what is declared: keys are categories, and numbers and
+        dates are in `bins` bins between their bounds (16, or what a mapping says by
+        column: how many, or edges). `columns` are all but ids if left out. Of each unit
+        at most `rows` rows count; the declared most if left out. `pairs` are measured
+        in any case, `n` is how many rows are made, and `check` the share of the cost
+        that measures how good they are.
+        """
+        ask = importlib.import_module("dither.science.synth.verbs").ask
+        words = {"rows": rows, "pairs": pairs, "n": n, "check": check, **cost}
+        found = ask(self, domain, columns, table, bins, words)
+        return cast("Synthetic", found)
 
     # Private rows, for other rooms
 

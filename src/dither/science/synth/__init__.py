@@ -1,2 +1,10 @@
-"""Synthetic tables over a declared domain (docs/synth.md).
-"""
+"""Synthetic tables over a declared domain (docs/synth.md)."""
+
+from dither.science.synth.bins import numbers
+from dither.science.synth.calendar import dates
+from dither.science.synth.columns import categories, truths
+from dither.science.synth.domain import Domain
+from dither.science.synth.releasing import mst
+from dither.science.synth.result import Synthetic
+
+__all__ = ["Domain", "Synthetic", "categories", "dates", "mst", "numbers", "truths"]

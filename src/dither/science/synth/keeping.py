@@ -1,0 +1,123 @@
+"""Of each unit at most so many rows count, chosen by that unit's rows alone.
+
+A unit with more rows keeps those that come first by a keyed hash of its id and of the
+row's codes. The key is fresh and secret. Equal rows have equal hashes, and then it does
+not matter which of them stay.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.noise import secret_bytes
+from dither.science.maps.owners import canonical, codes_of
+from dither.science.synth.arrays import integers, items_of
+from dither.science.synth.values import Codes
+
+__all__ = ["kept"]
+
+Words = NDArray[np.uint64]
+Places = NDArray[np.intp]
+
+RANGE = 1 << 64
+
+
+def kept(
+    codes: Codes, there: Places, owners: Any, most: int, sizes: Sequence[int]
+) -> Codes:
+    """The rows that count, of those that are `there`: of each owner at most `most`.
+    Rows without an owner do not count.
+    """
+    numbers = _numbered(owners)
+    there = there[numbers[there] >= 0]
+    units = numbers[there]
+    many = np.bincount(units, minlength=1) > most
+    crowded = many[units] if units.size else np.zeros(0, np.bool_)
+    rows, units = there[crowded], units[crowded]
+    salts = _salts(rows, units, owners)
+    ordered = np.lexsort((*_hashes(codes[rows], salts, sizes), units))
+    rows, units = rows[ordered], units[ordered]
+    first = np.searchsorted(units, units)
+    within = rows[np.arange(rows.size) - first < most]
+    found: Codes = codes[np.sort(np.concatenate([there[~crowded], within]))]
+    return found
+
+
+def _numbered(owners: Any) -> NDArray[np.int64]:
+    """A number for each owner, -1 where a row has none."""
+    found = integers(owners)
+    if found is None:
+        return codes_of(owners)
+    array, missing = found
+    numbers = np.unique(array, return_inverse=True)[1].astype(np.int64)
+    numbers[missing] = -1
+    return numbers
+
+
+def _salts(rows: Places, units: NDArray[np.int64], owners: Any) -> Words:
+    """A secret word for the owner of each row, a keyed hash of the id by itself: the
+    number of an owner depends on who else is there, so it is not part of it.
+    """
+    key = secret_bytes(32)
+    _, first, place = np.unique(units, return_index=True, return_inverse=True)
+    ids = _ids(owners, rows[first])
+    words = b"".join(_hash(one, key) for one in ids)
+    found: Words = np.frombuffer(words, np.uint64)[place]
+    return found
+
+
+def _hash(one: bytes, key: bytes) -> bytes:
+    return hashlib.blake2b(one, key=key, digest_size=8).digest()
+
+
+def _ids(owners: Any, rows: Places) -> Iterator[bytes]:
+    """The ids of some rows in their canonical form (rule R10), as bytes."""
+    items = owners if isinstance(owners, np.ndarray) else items_of(owners)
+    for row in rows.tolist():
+        one = canonical(items[row])
+        written = one if isinstance(one, bytes) else _written(one)
+        yield type(one).__name__.encode() + written
+
+
+def _written(one: str | int | None) -> bytes:
+    # Python refuses to write out more decimal digits than some thousands
+    text = f"{one:x}" if isinstance(one, int) else str(one)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _hashes(codes: Codes, salts: Words, sizes: Sequence[int]) -> Iterator[Words]:
+    """Words that are different together for different rows of one unit, as each step
+    has an inverse. Their quality is a matter of fairness only.
+    """
+    mixed = salts
+    for packed in _packed(codes, sizes):
+        mixed = _mixed(packed + mixed)
+        yield mixed
+
+
+def _packed(codes: Codes, sizes: Sequence[int]) -> Iterator[Words]:
+    """The codes of each row as few words."""
+    found: Words = np.zeros(len(codes), np.uint64)
+    room = RANGE
+    for place, size in enumerate(sizes):
+        if size > room:
+            yield found
+            found, room = np.zeros(len(codes), np.uint64), RANGE
+        found = found * np.uint64(size) + codes[:, place].astype(np.uint64)
+        room //= size
+    yield found
+
+
+def _mixed(words: Words) -> Words:
+    """A bijection of words whose bits all depend on all bits."""
+    found = words.copy()
+    for shift, factor in ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53)):
+        found ^= found >> np.uint64(shift)
+        found *= np.uint64(factor)
+    found ^= found >> np.uint64(33)
+    return found

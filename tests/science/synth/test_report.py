@@ -1,0 +1,178 @@
+"""The report: errors measured privately, against public targets, or from the noise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dither.errors import ArgumentError
+from dither.science import synth
+from dither.science.synth.report import NOISE, PRIVATELY, PUBLIC
+from tests.science.synth.tables import DOMAIN, NAMES, counts, people
+
+PAIRS = 6
+
+
+@pytest.fixture(scope="module")
+def made() -> synth.Synthetic:
+    return synth.mst(people(), domain=DOMAIN, rho=0.5, pairs=[("age", "smokes")])
+
+
+def exact(table: Any, found: synth.Synthetic, *names: str) -> float:
+    """The distance in whole rows, over the released number of rows."""
+    scale = found.total / len(found)
+    away = counts(table, *names) - np.rint(counts(found.value, *names) * scale)
+    return float(np.abs(away).sum() / found.total)
+
+
+def test_every_column_and_every_pair_has_a_line(made: synth.Synthetic) -> None:
+    told = made.report()
+    assert told.basis == PRIVATELY
+    assert [len(one.columns) for one in told.errors] == [1] * 4 + [2] * PAIRS
+    assert told.error("smokes", "age") == told.error("age", "smokes")
+    assert told.error("age", "smokes").measured
+    assert told.error("age").measured
+    assert sum(one.measured for one in told.errors if len(one.columns) == 2) == 3
+    for one in told.errors:
+        assert one.low is not None
+        assert one.high is not None
+        assert one.error is not None
+        assert 0 <= one.low <= one.error <= one.high <= 2
+    assert told.worst in told.errors
+    with pytest.raises(ArgumentError, match="no column or pair"):
+        told.error("age", "height")
+
+
+def test_errors_that_were_measured_privately_are_near_the_true_ones() -> None:
+    """Six times the noise of each of 10 distances: one false alarm in 50 million."""
+    table = people()
+    found = synth.mst(table, domain=DOMAIN, rho=0.5, check=0.5)
+    assert found.checked is not None
+    reach = 6 * found.checked.mechanism.scale / found.total
+    for one in found.report().errors:
+        assert one.error == pytest.approx(exact(table, found, *one.columns), abs=reach)
+
+
+@pytest.mark.parametrize("cost", [{"rho": 0.02}, {"epsilon": 0.5}])
+def test_intervals_of_errors_hold(cost: dict[str, float]) -> None:
+    """70 tables of 10 errors at 95 %: below 0.89 of 700 is seven standard errors away."""
+    table, held = people(300), []
+    for _ in range(70):
+        found = synth.mst(table, domain=DOMAIN, **cost)
+        for one in found.report().errors:
+            truth = min(exact(table, found, *one.columns), 2.0)
+            assert one.low is not None
+            assert one.high is not None
+            held.append(one.low - 1e-9 <= truth <= one.high + 1e-9)
+    assert np.mean(held) >= 0.89
+
+
+def test_means_are_of_all_tables(made: synth.Synthetic) -> None:
+    told = made.report()
+    held = made.checked
+    assert held is not None
+    assert told.mean(2) == pytest.approx(max(held.mean(2), 0) / made.total)
+    assert told.mean(1) == pytest.approx(max(held.mean(1), 0) / made.total)
+
+
+def test_without_a_check_only_noise_is_known() -> None:
+    found = synth.mst(people(), domain=DOMAIN, rho=0.5, check=0)
+    told = found.report()
+    assert told.basis == NOISE
+    assert told.mean(2) is None
+    known = [one for one in told.errors if one.error is not None]
+    assert {one.columns for one in known if len(one.columns) == 2} == set(found.edges)
+    assert all(one.measured for one in known)
+    assert "not known" in str(told)
+    twos = found.model.plan.twos
+    assert twos is not None
+    first, second = (NAMES.index(name) for name in found.edges[0])
+    cells = DOMAIN.sizes[first] * DOMAIN.sizes[second]
+    wanted = twos.scale * np.sqrt(2 / np.pi) * cells / found.total
+    assert told.error(*found.edges[0]).error == pytest.approx(wanted, rel=0.05)
+
+
+def test_public_targets_that_are_written_down(made: synth.Synthetic) -> None:
+    told = made.report({("sex",): {"f": 51, "m": 49}, "smokes": {True: 1}})
+    assert told.basis == PUBLIC
+    shares = np.array([np.mean(made["sex"] == sex) for sex in ("f", "m")])
+    away = float(np.abs(shares - [0.51, 0.49]).sum())
+    assert told.error("sex").error == pytest.approx(away)
+    smokers = float(np.mean(made["smokes"]))
+    assert told.error("smokes").error == pytest.approx(2 * (1 - smokers))
+    assert told.mean(2) is None
+    pair = made.report({("sex", "smokes"): {("f", True): 0.2, ("m", False): 0.8}})
+    assert pair.error("smokes", "sex").error is not None
+
+
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame])
+def test_a_public_frame_as_target(made: synth.Synthetic, kind: Any) -> None:
+    table = people(500, seed=9)
+    told = made.report(kind({name: table[name] for name in ("sex", "age")}))
+    assert {one.columns for one in told.errors} == {
+        ("age",),
+        ("sex",),
+        ("age", "sex"),
+    }
+    shares = counts(table, "age", "sex") / 500 - counts(made.value, "age", "sex") / len(
+        made
+    )
+    assert told.mean(2) == pytest.approx(float(np.abs(shares).sum()))
+    same = made.report(made.to_pandas())
+    assert same.mean(1) == same.mean(2) == 0
+
+
+@pytest.mark.parametrize(
+    ("targets", "words"),
+    [
+        ({("height",): {"tall": 1}}, "no column 'height'"),
+        ({("sex",): {"x": 1}}, "not declared"),
+        ({("sex",): {"f": -1}}, "counts or shares"),
+        ({("sex",): {"f": "many"}}, "counts or shares"),
+        ({("sex",): {"f": 0}}, "all 0"),
+        ({("age", "sex", "smokes"): {}}, "one column or two"),
+        ({("sex", "sex"): {}}, "one column or two"),
+        ({"height": [1]}, "no column of the domain"),
+        (7, "no column of the domain"),
+    ],
+)
+def test_targets_that_are_none(made: synth.Synthetic, targets: Any, words: str) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        made.report(targets)
+
+
+def test_it_says_what_the_table_is_not_for(made: synth.Synthetic) -> None:
+    told = str(made.report())
+    for words in (
+        "no row is a person",
+        "mostly noise",
+        "three or more columns",
+        "standard errors and p-values",
+        "outliers",
+        "distances from made-up rows to real ones",
+    ):
+        assert words in told
+    assert "from the model" in told
+    assert "<svg" in made.report()._repr_html_()
+
+
+def test_as_a_frame(made: synth.Synthetic) -> None:
+    frame = made.report().to_pandas()
+    assert len(frame) == 4 + PAIRS
+    assert frame["error"].between(0, 2).all()
+    assert list(frame.columns) == [
+        "columns",
+        "ways",
+        "error",
+        "low",
+        "high",
+        "measured",
+    ]
+
+
+def test_no_distance_to_a_record_is_offered(made: synth.Synthetic) -> None:
+    names = [*dir(made), *dir(made.report())]
+    assert not [name for name in names if "nearest" in name or "dcr" in name]
