@@ -51,6 +51,8 @@ ROOMS = (
     "science.maps",
     "science.genomes",
     "science.trials",
+    "science.census",
+    "science.synth",
     "explain",
     "audit",
     "audit.attacks",

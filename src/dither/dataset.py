@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Account",
+    "Axis",
     "CellCounts",
     "Column",
     "ColumnFacts",
@@ -130,6 +131,20 @@ class CellCounts:
 
     axes: tuple[tuple[Any, ...], ...]
     counts: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Public cells that are listed with the question: in cell i, each of the
+    expressions has the value `columns[…][i]`. A geography lists its blocks so.
+    """
+
+    expressions: tuple[str, ...]
+    columns: tuple[Sequence[Any], ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.columns[0])
 
 
 class Data(Protocol):
@@ -527,6 +542,27 @@ class Dataset:
         """
         self._check_paid(receipt)
         return self._database.histogram(cells, rows, table)
+
+    def check_listed(self, axes: Sequence[Axis], *, table: str | None = None) -> None:
+        """Refuse what `count_listed` could not count, before it is charged."""
+        self._database.check_listed(axes, table)
+
+    def count_listed(
+        self,
+        *histograms: Sequence[Axis],
+        rows: int = 1,
+        alone: bool = False,
+        table: str | None = None,
+        receipt: Receipt | None = None,
+    ) -> list[NDArray[np.int64]]:
+        """The same as `histogram` for cells that are listed with the question, of which
+        there may be more than a query can have: an array for each histogram, all of
+        the same state of the table, with an axis for each of its axes. With `alone`, a
+        unit that has several rows in the table counts for nobody, so that the counts
+        are a function of the table alone.
+        """
+        self._check_paid(receipt)
+        return self._database.count_listed(histograms, rows, alone, table)
 
     def _check_paid(self, receipt: Receipt | None) -> None:
         """Data is read after a charge only; where there is no account, nobody promised

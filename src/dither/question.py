@@ -88,9 +88,25 @@ class Question:
         """Whether a promise about a unit that comes or goes is charged to an account
         about one that is replaced: a removal and an addition (rule R7).
         """
-        if not isinstance(self.account, LedgerAccount) or self.replacing:
+        return not self.replacing and self._fits(self.unit.replacing())
+
+    def _fits(self, unit: Unit) -> bool:
+        """Whether a promise for this unit holds as it is for the account's: its
+        neighbours may have to agree on more exact facts (rule R22).
+        """
+        if not isinstance(self.account, LedgerAccount):
             return False
-        return self.account.terms.unit == self.unit.replacing()
+        theirs = self.account.terms.unit
+        return unit.relation is theirs.relation and theirs.follows_from(unit)
+
+    def owed(self, promised: Guarantee) -> Guarantee:
+        """What a promise is for the account that pays: for whoever is replaced there,
+        and given the exact facts that are published there.
+        """
+        stated = promised.for_replacement() if self._converts else promised
+        if not isinstance(self.account, LedgerAccount) or not self._fits(stated.unit):
+            return stated  # the account says why it does not take it
+        return stated.for_facts(self.account.terms.unit.given)
 
     @property
     def epsilon(self) -> float | None:
@@ -197,10 +213,10 @@ class Question:
         is counted, and the charge stays.
 
         An account whose neighbours replace a unit is charged what a promise about one
-        that comes or goes is then worth, and the release says so: 2ε, 2μ or 4ρ.
+        that comes or goes is then worth, and the release says so: 2ε, 2μ or 4ρ. Where
+        exact facts are published beside its releases, this one repeats them.
         """
-        promised = self.guarantee if guarantee is None else guarantee
-        promised = promised.for_replacement() if self._converts else promised
+        promised = self.owed(self.guarantee if guarantee is None else guarantee)
         with self._charged(promised) as source, working(self.what):
             yield Paid(source)
 

@@ -250,7 +250,10 @@ def facts(source: str) -> Iterator[str]:
 
 
 def looked(catalogue: Catalogue, sources: dict[str, Any] | None = None) -> list[str]:
-    """What does not fit in the tables of one catalogue."""
+    """What does not fit in the tables of one catalogue, after what is public of them
+    whatever anybody asks.
+    """
+    from dither.query.catalogue.tables import given_lines
     from dither.query.engines.check import check
     from dither.query.engines.choice import OWN, engine_for, maker
 
@@ -263,7 +266,7 @@ def looked(catalogue: Catalogue, sources: dict[str, Any] | None = None) -> list[
         )
     engine = maker(name)(catalogue, sources)
     try:
-        return check(engine, catalogue)
+        return [*given_lines(catalogue), *check(engine, catalogue)]
     finally:
         engine.close()
 

@@ -24,6 +24,7 @@ from typing import Any
 from dither.errors import LedgerError, MissingExtra
 from dither.ledger.entry import Entry
 from dither.ledger.facts import AccountFacts, Facts
+from dither.ledger.neighbours import bare
 from dither.ledger.state import Price
 from dither.ledger.transitions import apply
 
@@ -344,7 +345,7 @@ def _loss_of(
     if kind in ("composed", "disjoint"):
         losses = [_loss_of(part, accounting, order, relation) for part in data["parts"]]
         return (
-            _together(losses, doubled=relation == "replace")
+            _together(losses, doubled=bare(relation) == "replace")
             if kind == "disjoint"
             else _added(losses)
         )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dither.errors import LedgerError
+from dither.ledger.neighbours import bare, facts_in, relation_text
 from dither.privacy import (
     ApproxDP,
     BoundedRange,
@@ -15,12 +16,13 @@ from dither.privacy import (
     MetricDP,
     PoissonSampled,
     PureDP,
+    Relation,
     RenyiDP,
     Unit,
     ZeroConcentratedDP,
 )
 
-__all__ = ["from_json", "to_json"]
+__all__ = ["from_json", "relation_of", "to_json", "unit_of"]
 
 _SIMPLE: dict[str, tuple[type[Guarantee], tuple[str, ...]]] = {
     "pure": (PureDP, ("epsilon",)),
@@ -34,9 +36,19 @@ _SIMPLE: dict[str, tuple[type[Guarantee], tuple[str, ...]]] = {
 _NAMES = {kind: name for name, (kind, _) in _SIMPLE.items()}
 
 
+def relation_of(unit: Unit) -> str:
+    """A unit's relation and the exact facts beside it, as one text."""
+    return relation_text(str(unit.relation), unit.given)
+
+
+def unit_of(name: str, relation: str) -> Unit:
+    """The unit that `relation_of` wrote."""
+    return Unit(name, Relation(bare(relation)), facts_in(relation))
+
+
 def to_json(guarantee: Guarantee) -> dict[str, Any]:
     """A guarantee as plain data."""
-    unit = {"unit": guarantee.unit.name, "relation": str(guarantee.unit.relation)}
+    unit = {"unit": guarantee.unit.name, "relation": relation_of(guarantee.unit)}
     match guarantee:
         case PoissonSampled():
             steps = {
@@ -66,7 +78,7 @@ def to_json(guarantee: Guarantee) -> dict[str, Any]:
 
 def from_json(data: Mapping[str, Any]) -> Guarantee:
     """The guarantee that `to_json` wrote."""
-    unit = Unit(data["unit"], data["relation"])
+    unit = unit_of(data["unit"], data["relation"])
     match data["kind"]:
         case "poisson sampled":
             return PoissonSampled(

@@ -18,6 +18,7 @@ form.
     ApproxDP(ε, δ) goes where PureDP(ε) goes and carries its δ along
     MetricDP(ε per metre) ── .within(diameter) ──► PureDP(ε·diameter)
     add/remove ── .for_replacement() ──► replace, never back;    one unit ── .for_group(k) ──► k units
+    replace ── .for_facts([…]) ──► replace given exact facts, never back
 """
 
 from dither.privacy.amplification import poisson, shuffled

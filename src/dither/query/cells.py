@@ -29,7 +29,7 @@ from dither.query.sql.bind import bind
 from dither.query.sql.parse import parse
 from dither.query.sql.question import Question, Scan
 
-__all__ = ["axes_of", "cells_of", "counted"]
+__all__ = ["axes_of", "cells_of", "counted", "expression", "kept"]
 
 LISTED = 'must be a list of expressions, such as ["ward", "age // 10"]'
 
@@ -40,7 +40,7 @@ def cells_of(catalogue: Catalogue, cells: Sequence[str], table: Table) -> Questi
     """
     if isinstance(cells, str) or not cells:
         raise ArgumentError("cells", LISTED)
-    name, listed = quoted(table.name), ", ".join(map(_expression, cells))
+    name, listed = quoted(table.name), ", ".join(map(expression, cells))
     question = bind(
         parse(f"SELECT {listed}, COUNT(*) FROM {name} GROUP BY {listed}"), catalogue
     )
@@ -63,7 +63,7 @@ def cells_of(catalogue: Catalogue, cells: Sequence[str], table: Table) -> Questi
     return question
 
 
-def _expression(cell: Any) -> str:
+def expression(cell: Any) -> str:
     """One expression in brackets. What could end it early, and go on with other SQL, is
     refused: a comment, a bracket too many, a comma outside of brackets.
     """
@@ -114,11 +114,15 @@ def counted(
 
 
 def _statement(writer: Writer, question: Question, most: int, salt: str) -> str:
-    """The counts by cell. `upto` adds up a unit's rows in the order of its hashes, and
-    what lies beyond `most` is cut off."""
+    return kept(writer, _placed(writer, question), most, salt)
+
+
+def kept(writer: Writer, rows: str, most: int, salt: str) -> str:
+    """The counts by cell of rows with an owner u in a cell g. `upto` adds up a unit's
+    rows in the order of its hashes, and what lies beyond `most` is cut off.
+    """
     write = writer.dialect
     hashed = write.hashed(["u", "g", write.literal(salt, Type.TEXT, writer.parameters)])
-    rows = _placed(writer, question)
     each = f"SELECT u, g, count(*) AS n FROM ({rows}) t GROUP BY u, g"
     # The cell's number decides between equal hashes, so that the order is one.
     order = f"PARTITION BY u ORDER BY {hashed}, g ROWS UNBOUNDED PRECEDING"

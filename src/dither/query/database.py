@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from dither.dataset import CellCounts, ColumnFacts, Kind, PrivateRows, QueryCost
+from dither.dataset import Axis, CellCounts, ColumnFacts, Kind, PrivateRows, QueryCost
 from dither.errors import (
     ArgumentError,
     DitherError,
@@ -37,6 +37,7 @@ from dither.query.collect.public import PublicSizes
 from dither.query.engines.protocol import Engine
 from dither.query.fetch import fetched, fields_of, private_table
 from dither.query.ibis import sql_of, table_of
+from dither.query.listed import Listed, counted_in, listed_of
 from dither.query.operations.expressions import KeyLeaf
 from dither.query.plan.choose import plans_of
 from dither.query.plan.describe import describe, described
@@ -54,7 +55,9 @@ from dither.release import Source
 from dither.table import TableRelease
 
 if TYPE_CHECKING:
+    import numpy as np
     from ibis.expr.types import Table as IbisTable
+    from numpy.typing import NDArray
 
 __all__ = ["Database"]
 
@@ -79,7 +82,7 @@ class Database:
         if account.unit != catalogue.unit:
             words = (
                 f"is for {account.unit}, but the dataset is about "
-                f"{catalogue.unit}; pass an account for that unit"
+                f"{catalogue.unit}; {_another(account.unit, catalogue.unit)}"
             )
             raise ArgumentError("budget", words)
         self.catalogue, self.account, self.engine = catalogue, account, engine
@@ -196,6 +199,30 @@ class Database:
         question = self._cells(cells, table)
         with self._remembering():
             return counted(self.catalogue, self.engine, question, rows, _salt())
+
+    def _listed(self, axes: Sequence[Axis], table: str | None) -> Question:
+        found = private_table(self.catalogue, table)
+        with _shallow(), self._quoting():
+            return listed_of(self.catalogue, axes, found)
+
+    def check_listed(self, axes: Sequence[Axis], table: str | None) -> None:
+        """Refuse cells that cannot be counted."""
+        self._listed(axes, table)
+
+    def count_listed(
+        self,
+        histograms: Sequence[Sequence[Axis]],
+        rows: int,
+        alone: bool,
+        table: str | None,
+    ) -> list[NDArray[np.int64]]:
+        """Exact counts of a private table's rows in listed cells."""
+        cells = [
+            Listed(self._listed(axes, table), tuple(axes), rows, alone)
+            for axes in histograms
+        ]
+        with self._remembering():
+            return counted_in(self.catalogue, self.engine, cells, _salt())
 
     @contextmanager
     def _remembering(self) -> Iterator[None]:
@@ -407,6 +434,16 @@ class Database:
             f"<Dataset {self.catalogue.name}: {', '.join(self.tables)}; "
             f"{self.account!r}>"
         )
+
+
+def _another(theirs: Unit, mine: Unit) -> str:
+    """What to do with an account for another unit."""
+    if theirs.name == mine.name and theirs.given != mine.given:
+        return (
+            "invariants come before the account: declare the exact facts that it was "
+            "opened with"
+        )
+    return "pass an account for that unit"
 
 
 def _go_down(levels: int) -> None:

@@ -5,7 +5,19 @@ data at hand. What it returns is about real people: it is not a release, and not
 publishing.
 """
 
+from dither.audit.attacks.blocks import reconstruction
 from dither.audit.attacks.genotypes import Markers, Membership, markers, membership
+from dither.audit.attacks.published import tables
+from dither.audit.attacks.rebuilt import Reconstruction
 from dither.audit.attacks.roc import Roc
 
-__all__ = ["Markers", "Membership", "Roc", "markers", "membership"]
+__all__ = [
+    "Markers",
+    "Membership",
+    "Reconstruction",
+    "Roc",
+    "markers",
+    "membership",
+    "reconstruction",
+    "tables",
+]

@@ -333,7 +333,7 @@ class Catalogue:
         """
         facts = {
             "name": self.name,
-            "unit": [self.unit.name, self.unit.relation],
+            "unit": [self.unit.name, self.unit.relation, *self.unit.given],
             "population": self.population,
             "budget": [self.epsilon, self.delta],
             "version": self.version,

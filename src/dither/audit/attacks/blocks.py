@@ -1,0 +1,179 @@
+"""The reconstruction attack: rebuilding the records of the people of a small block
+from its published tables.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.audit.attacks.censuses import categories, people_of, scales, shown
+from dither.audit.attacks.nearest import Nearest
+from dither.audit.attacks.published import Domain, Table, domain, histograms
+from dither.audit.attacks.rebuilt import NONE, Reconstruction
+from dither.audit.attacks.solving import Solution, Solver
+from dither.errors import ArgumentError
+from dither.noise import uniform_integers
+from dither.privacy import Guarantee
+from dither.science.census import Census
+
+__all__ = ["reconstruction"]
+
+Reals = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+def reconstruction(
+    published: Any,
+    truth: Any,
+    *,
+    attributes: Any = None,
+    recodes: Any = None,
+    noise: Any = None,
+    prior: Any = None,
+    others: bool = False,
+    guarantee: Guarantee | None = None,
+) -> Reconstruction:
+    """The reconstruction attack (Dinur & Nissim 2003; Garfinkel, Abowd & Martindale
+    2018) on tables of blocks, or on a census that was released.
+
+    `published` maps tuples of names to arrays of blocks by entries, such as
+    `{("sex", "age"): …, ("race",): …, (): totals}`. `truth` counts the people of each
+    block in each cell of the declared `attributes`. `recodes` are coarser categories
+    (see `tables`). Without `noise` tables are exact, and all tables of records that
+    agree with them are counted. With it (standard deviations by table, or one for
+    all) the likeliest table is taken. `prior` is what the attacker knows of records
+    in general: a chance for each cell, by default the shares of all people together.
+    With `others` they know all people of each block but one, who is drawn.
+
+    A census brings its attributes, noise and guarantee; `truth` may then be the people
+    that it was made of. The attacker knows how many people live in each block.
+    """
+    if isinstance(published, Census):
+        counts = people_of(truth, published)
+        return reconstruction(
+            shown(published, counts),
+            counts,
+            attributes=categories(published),
+            noise=scales(published),
+            prior=prior,
+            others=others,
+            guarantee=published.guarantee,
+        )
+    over = domain(attributes, recodes)
+    counts = histograms(truth, over)
+    chances = _prior(prior, counts, over)
+    tables, values = _published(published, len(counts), over)
+    if noise is None and not others:
+        found = _solve(tables, values, chances, over)
+        solutions = tuple(one.count for one in found)
+        rebuilt = np.array([_counts(one, over) for one in found], np.int64)
+        rebuilt = rebuilt.reshape(len(counts), over.cells)
+        return Reconstruction(over, counts, rebuilt, chances, solutions, guarantee)
+    size = float(np.mean([np.mean(one.sum(axis=1)) for one in values]))
+    means = chances * max(size, 1e-9)
+    nearest = Nearest(tables, _noise(0 if noise is None else noise, tables), means)
+    known = _all_but_one(counts) if others else None
+    rebuilt = (
+        nearest.solve(values)
+        if known is None
+        else _one_more(nearest, known, values, counts)
+    )
+    return Reconstruction(over, counts, rebuilt, chances, None, guarantee, known)
+
+
+def _one_more(
+    nearest: Nearest, known: Counts, values: Sequence[Reals], counts: Counts
+) -> Counts:
+    """Whom the attacker knows, and a guess at the one whom they do not."""
+    rebuilt = known.copy()
+    places = np.flatnonzero(counts.sum(axis=1))
+    rebuilt[places, nearest.one_more(known, values)[places]] += 1
+    return rebuilt
+
+
+def _all_but_one(counts: Counts) -> Counts:
+    """The blocks without one person each, drawn among all of the block."""
+    ends = counts.cumsum(axis=1)
+    known = counts.copy()
+    for block in np.flatnonzero(ends[:, -1]):
+        person = int(uniform_integers(int(ends[block, -1]), (1,))[0])
+        known[block, int(np.searchsorted(ends[block], person, side="right"))] -= 1
+    return known
+
+
+def _solve(
+    tables: Sequence[Table], values: Sequence[Reals], chances: Reals, over: Domain
+) -> list[Solution]:
+    whole = [np.rint(one).astype(np.int64) for one in values]
+    if any((a != b).any() or (a < 0).any() for a, b in zip(whole, values, strict=True)):
+        raise ArgumentError(
+            "published", "must hold whole numbers from 0 on; pass noise= for noisy ones"
+        )
+    solver = Solver(tables, chances, over.cells)
+    return [
+        solver.solve([one[block] for one in whole]) for block in range(len(whole[0]))
+    ]
+
+
+def _counts(found: Solution, over: Domain) -> Counts:
+    none = np.full(over.cells, NONE, np.int64)
+    return none if found.table is None else found.table
+
+
+def _published(
+    published: Any, blocks: int, over: Domain
+) -> tuple[list[Table], list[Reals]]:
+    if not isinstance(published, Mapping) or not published:
+        raise ArgumentError(
+            "published", 'must map tables to counts, such as {("sex", "age"): counts}'
+        )
+    tables = [over.table(names) for names in published]
+    values = []
+    for table, given in zip(tables, published.values(), strict=True):
+        found = np.asarray(given, np.float64)
+        if found.size != blocks * table.size or not np.isfinite(found).all():
+            raise ArgumentError(
+                "published",
+                f"{table.names} must have {table.size:,} numbers for each of "
+                f"{blocks:,} blocks",
+            )
+        values.append(found.reshape(blocks, table.size))
+    return tables, values
+
+
+def _noise(noise: Any, tables: Sequence[Table]) -> list[float]:
+    if isinstance(noise, Mapping):
+        plain = {_names(names): scale for names, scale in noise.items()}
+        listed = [plain.get(one.names, math.nan) for one in tables]
+    else:
+        listed = [noise for _ in tables]
+    scales = [float(one) for one in listed]
+    if not all(0 <= one < math.inf for one in scales):
+        raise ArgumentError(
+            "noise", "must be a standard deviation, or one for each table"
+        )
+    return scales
+
+
+def _names(names: Any) -> tuple[Any, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _prior(prior: Any, counts: Counts, over: Domain) -> Reals:
+    if prior is None:
+        together = counts.sum(axis=0) + 0.0
+        total = together.sum()
+        even = np.full(over.cells, 1 / over.cells)
+        return np.asarray(together / total) if total else even
+    found = np.asarray(prior, np.float64).ravel()
+    fine = found.size == over.cells and np.isfinite(found).all() and found.min() >= 0
+    if not fine or not math.isclose(found.sum(), 1, rel_tol=1e-6):
+        raise ArgumentError(
+            "prior", f"must be {over.cells:,} chances, one for each cell, that sum to 1"
+        )
+    return np.asarray(found / found.sum())

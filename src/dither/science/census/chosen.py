@@ -1,0 +1,90 @@
+"""Places that a caller names: by their labels from the top, or by one label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from dither.errors import ArgumentError
+from dither.science.census.geography import Geography
+from dither.science.census.labels import Coding, items_of
+
+__all__ = ["nodes_of"]
+
+WAY_OUT = 'name places by their labels from the top, such as [("01", "003")]'
+
+
+def nodes_of(
+    named: Any, places: Geography, level: str | None = None
+) -> list[tuple[int, int]]:
+    """The (level, node) of each named place."""
+    stated = None if level is None else places.place(level)
+    listed = _listed(named, places, stated)
+    if not listed:
+        raise ArgumentError("blocks", f"name no place; {WAY_OUT}")
+    paths = [one for one in listed if isinstance(one, tuple)]
+    labels = [one for one in listed if not isinstance(one, tuple)]
+    return [*_by_path(paths, places, stated), *_by_label(labels, places, stated)]
+
+
+def _listed(named: Any, places: Geography, level: int | None) -> list[Any]:
+    if isinstance(named, Mapping) or hasattr(named, "columns"):
+        last = len(places.levels) - 1 if level is None else level
+        columns = [items_of(named[name]) for name in places.levels[: last + 1]]
+        return list(zip(*columns, strict=True))
+    if isinstance(named, str | bytes | tuple) or not isinstance(named, Iterable):
+        return [named]
+    return items_of(named)
+
+
+def _by_path(
+    paths: list[tuple[Any, ...]], places: Geography, level: int | None
+) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    for length in sorted({len(path) for path in paths}):
+        some = [path for path in paths if len(path) == length]
+        if not 0 < length <= len(places.levels) or level not in (None, length - 1):
+            raise ArgumentError(
+                "blocks", f"{some[0]!r:.60} has not one label for each level; {WAY_OUT}"
+            )
+        columns = zip(*some, strict=True)
+        codes = [
+            coding.codes(list(column))
+            for coding, column in zip(places.codings(), columns, strict=False)
+        ]
+        nodes = places.found(codes)
+        if (nodes < 0).any():
+            _refuse(some[int(np.argmax(nodes < 0))])
+        found += [(length - 1, node) for node in nodes.tolist()]
+    return found
+
+
+def _by_label(
+    labels: list[Any], places: Geography, level: int | None
+) -> list[tuple[int, int]]:
+    """One place for each label, which must not name several."""
+    if not labels:
+        return []
+    within = range(len(places.levels)) if level is None else [level]
+    found = [(-1, -1)] * len(labels)
+    for one in within:
+        codes = Coding(places.names[one]).codes(labels)
+        order = np.argsort(places.codes[one], kind="stable")
+        sorted_ = places.codes[one][order]
+        first = np.searchsorted(sorted_, codes)
+        last = np.searchsorted(sorted_, codes, side="right")
+        for place in np.flatnonzero(codes >= 0).tolist():
+            if found[place] != (-1, -1) or last[place] - first[place] > 1:
+                raise ArgumentError(
+                    "blocks", f"{labels[place]!r:.40} names several places; {WAY_OUT}"
+                )
+            found[place] = (one, int(order[first[place]]))
+    if (-1, -1) in found:
+        _refuse(labels[found.index((-1, -1))])
+    return found
+
+
+def _refuse(named: Any) -> None:
+    raise ArgumentError("blocks", f"{named!r:.60} is not in the geography; {WAY_OUT}")

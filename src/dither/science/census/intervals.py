@@ -1,0 +1,48 @@
+"""Where true counts lie, around fitted ones whose variances are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dither.mechanisms import Additive
+from dither.release import Ends
+from dither.science.census.margins import CountSpread, margin, nested
+from dither.science.census.planning import Plan
+
+__all__ = ["Noises", "Shown"]
+
+
+@dataclass(frozen=True, eq=False)
+class Noises:
+    """The noises of all that was measured, from which margins follow."""
+
+    mechanisms: tuple[Additive, ...]
+    nested: bool
+
+    @classmethod
+    def of(cls, plan: Plan) -> Noises:
+        mechanisms = dict.fromkeys(one.mechanism for one in plan.measures)
+        return cls(tuple(mechanisms), nested(plan.workload.marginals))
+
+    def margin(self, variance: Any, confidence: float) -> Any:
+        """The ± that each figure stays within, with this probability."""
+        return margin(variance, self.mechanisms, confidence, nested=self.nested)
+
+    def around(self, value: Any, variance: Any) -> CountSpread:
+        """Where the truth lies, around fitted counts."""
+        return CountSpread(value, variance, self.mechanisms, self.nested)
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """The same intervals for other values, which they are made to hold as well."""
+
+    inner: CountSpread
+    values: Any
+
+    def ends(self, confidence: float) -> Ends:
+        low, high = self.inner.ends(confidence)
+        return np.minimum(low, self.values), np.maximum(high, self.values)

@@ -1,0 +1,173 @@
+"""How many people there are in each cell of each block, from columns in memory or
+counted inside a database: both read every record by itself, and alike.
+
+Whoever has a label that is not declared counts for nobody. With exact totals of a level
+it is otherwise: whoever has a declared label there counts in its first block and first
+categories, where the rest is not declared, so that all levels add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dither.dataset import Dataset
+from dither.errors import ArgumentError
+from dither.question import Paid
+from dither.science.census.attributes import Attributes
+from dither.science.census.geography import Geography
+from dither.science.census.labels import Codes, items_of
+from dither.science.census.stored import Counted, Stored
+from dither.science.maps.owners import chosen, codes_of
+
+__all__ = ["Counted", "Source", "filled", "source_of"]
+
+Integers = NDArray[np.int64]
+
+WAY_OUT = "pass a frame, a mapping of columns, or a dataset from dither.open"
+
+
+class Source(Protocol):
+    """Where people come from."""
+
+    @property
+    def dataset(self) -> Dataset | None: ...
+
+    def counted(self, paid: Paid, rows: int, exact: int | None) -> Counted:
+        """The counts, read after the charge; `exact` is the lowest level with exact
+        totals.
+        """
+
+
+def source_of(
+    people: Any,
+    geography: Geography,
+    attributes: Attributes,
+    *,
+    owner: Any = None,
+    table: str | None = None,
+) -> Source:
+    """How to read people, decided by types and declared names alone."""
+    names = (*geography.levels, *attributes.names)
+    double = next((one for one in names if names.count(one) > 1), None)
+    if double is not None:
+        raise ArgumentError("attributes", f"{double!r} is a level already; drop one")
+    if isinstance(people, Dataset):
+        if owner is not None:
+            raise ArgumentError(
+                "owner", f"is the dataset's: {people.unit}; leave it out"
+            )
+        return Stored.of(people, geography, attributes, table)
+    if table is not None:
+        raise ArgumentError("table", "names a table of a dataset; leave it out")
+    return _held(people, geography, attributes, owner)
+
+
+# In memory
+
+
+@dataclass(frozen=True)
+class Held:
+    """Columns in memory. `owner` says whose each row is; if None, each is somebody's
+    only one.
+    """
+
+    columns: Mapping[str, Any]
+    geography: Geography
+    attributes: Attributes
+    owner: Any = None
+    dataset: Dataset | None = None
+
+    def counted(self, paid: Paid, rows: int, exact: int | None) -> Counted:  # noqa: ARG002
+        codes = [
+            coding.codes(items_of(self.columns[name]))
+            for name, coding in zip(
+                self.geography.levels, self.geography.codings(), strict=True
+            )
+        ]
+        block, cell = self.geography.found(codes), self._cells(codes[0].size)
+        inside = (block >= 0) & (cell >= 0)
+        place = np.where(inside, block * self.attributes.cells + cell, -1)
+        kept = self._kept(place, rows, exact is not None)
+        shape = (self.geography.blocks, self.attributes.cells)
+        leaves = _counts(place[kept & inside], shape[0] * shape[1]).reshape(shape)
+        totals = None if exact is None else self._totals(codes[exact][kept], exact)
+        return Counted(leaves, totals)
+
+    def _cells(self, size: int) -> Codes:
+        cell = np.zeros(size, np.int64)
+        for name, one in self.attributes.named.items():
+            code = one.codes(items_of(self.columns[name]))
+            known = (cell >= 0) & (code >= 0)
+            cell = np.where(known, cell * len(one.labels) + code, -1)
+        return cell
+
+    def _kept(self, place: Codes, rows: int, alone: bool) -> NDArray[np.bool_]:
+        """Which rows count. Those outside are dropped before an owner's are chosen."""
+        if self.owner is None:
+            return np.ones(place.size, np.bool_)
+        owners = codes_of(self.owner)
+        if alone:
+            times = np.bincount(owners[owners >= 0], minlength=1)
+            single: NDArray[np.bool_] = times[owners] == 1
+            return (owners >= 0) & single
+        inside = np.flatnonzero(place >= 0)
+        some = chosen(owners[inside], place[inside], np.zeros_like(inside), rows)
+        kept = np.zeros(place.size, np.bool_)
+        kept[inside[some]] = True
+        return kept
+
+    def _totals(self, codes: Codes, level: int) -> Integers:
+        by_label = _counts(codes[codes >= 0], len(self.geography.names[level]))
+        return by_label[self.geography.codes[level]]
+
+
+def _counts(places: Codes, size: int) -> Integers:
+    return np.bincount(places, minlength=size).astype(np.int64)
+
+
+def _held(
+    people: Any, geography: Geography, attributes: Attributes, owner: Any
+) -> Held:
+    if not isinstance(people, Mapping) and not hasattr(people, "columns"):
+        kind = type(people).__name__
+        raise ArgumentError("people", f"are not understood ({kind}); {WAY_OUT}")
+    known = list(
+        people
+        if isinstance(people, Mapping)
+        else getattr(people, "column_names", people.columns)
+    )
+    wanted = [*geography.levels, *attributes.names]
+    ids = owner
+    if isinstance(owner, str):
+        wanted.append(owner)
+    for name in wanted:
+        if name not in known:
+            listed = ", ".join(repr(one) for one in known[:12])
+            raise ArgumentError(
+                "people", f"have no column {name!r}; there are {listed}"
+            )
+    columns = {name: people[name] for name in wanted}
+    if isinstance(owner, str):
+        ids = columns.pop(owner)
+    lengths = {len(one) for one in columns.values()}
+    if len(lengths) > 1 or (ids is not None and len(ids) not in lengths):
+        raise ArgumentError(
+            "people", "must have columns of one length, one record in each line"
+        )
+    return Held(columns, geography, attributes, ids)
+
+
+def filled(counted: Counted, geography: Geography, exact: int) -> Integers:
+    """The leaves, with whoever counts in an exact total alone put into its place's
+    first block and first cell.
+    """
+    assert counted.totals is not None
+    by_place = geography.tree.counts_up(counted.leaves.sum(axis=1))[exact]
+    leaves = counted.leaves.copy()
+    leaves[geography.first_leaves(exact), 0] += counted.totals - by_place
+    return leaves

@@ -1,0 +1,90 @@
+"""Blocks of a released census: no more of them are rebuilt than the guarantee allows."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+
+import dither
+from bench.census.reconstruction import ATTRIBUTES, LEVELS, PRIOR, made_up
+from dither import ArgumentError
+from dither.audit import attacks
+from dither.science import census
+
+BLOCKS, TRUTH, PEOPLE = made_up(500)
+
+
+def released(**options: Any) -> census.Census:
+    asked: dict[str, Any] = {"attributes": ATTRIBUTES, **options}
+    return census.release(PEOPLE, levels=LEVELS, keys=BLOCKS, **asked)
+
+
+@pytest.mark.parametrize("others", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"rho": 0.05},
+        {"rho": 0.5, "invariants": ["state"]},
+        {"rho": 0.2, "invariants": ["state", "county"]},
+        {"epsilon": 1.0},
+    ],
+)
+def test_releases_rebuild_no_more_than_the_guarantee_allows(
+    options: dict[str, Any], others: bool
+) -> None:
+    """Six standard errors of a share at the bound: 1e-9 if blocks were independent;
+    the shares lie far below the bounds.
+    """
+    found = attacks.reconstruction(
+        released(**options), TRUTH, prior=PRIOR, others=others
+    )
+    assert found.blocks == 500
+    assert found.bound is not None
+    spread = math.sqrt(found.bound * (1 - found.bound) / found.blocks)
+    assert found.share <= found.bound + 6 * spread
+
+
+def test_a_release_without_much_noise_is_rebuilt() -> None:
+    """So the attack does not fail because it is a weak one."""
+    found = attacks.reconstruction(released(rho=1e5), TRUTH, prior=PRIOR)
+    assert found.share > 0.99
+
+
+def test_people_are_counted_as_the_release_counts_them() -> None:
+    one = released(rho=1.0)
+    found = attacks.reconstruction(one, PEOPLE)
+    assert (found.truth == TRUTH).all()
+    assert found.prior == pytest.approx(TRUTH.sum(axis=0) / TRUTH.sum())
+    assert found.guarantee == one.guarantee
+    shaped = attacks.reconstruction(one, TRUTH.reshape(500, 2, 5, 4))
+    assert (shaped.truth == TRUTH).all()
+
+
+def test_a_census_without_attributes() -> None:
+    """Whoever knows the sizes of blocks knows it all."""
+    found = attacks.reconstruction(released(rho=1.0, attributes=None), PEOPLE)
+    assert found.guessing == found.share == 1
+    assert found.records(0) == [(True,)] * int(TRUTH[0].sum())
+
+
+def test_bad_questions(tmp_path: Path) -> None:
+    book = tmp_path / "book.db"
+    frame = pandas.DataFrame({"state": [1]})
+    stored = dither.open(frame, unit="row", budget=1.0, ledger=book)
+    one = released(rho=1.0)
+    for truth in (TRUTH[:3], TRUTH[:, :3], 7):
+        with pytest.raises(ArgumentError, match="blocks by 40 counts"):
+            attacks.reconstruction(one, truth)
+    with pytest.raises(ArgumentError, match="no column 'county'"):
+        attacks.reconstruction(one, {"state": [1]})
+    with pytest.raises(ArgumentError, match="for a charge only"):
+        attacks.reconstruction(one, stored)
+    coarse = released(rho=1.0, workload=[()])
+    with pytest.raises(ArgumentError, match="cross of all attributes"):
+        attacks.reconstruction(coarse, TRUTH)
+    with pytest.raises(ArgumentError, match="must map names"):
+        attacks.reconstruction({(): TRUTH.sum(axis=1)}, TRUTH)

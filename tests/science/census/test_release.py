@@ -1,0 +1,311 @@
+"""A census from people to tables: what counts, what it costs, when it is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import dither
+from dither.errors import BudgetExceeded, UnitMismatch
+from dither.privacy import Unit
+from dither.science import census
+from tests.science.census.support import (
+    BLOCKS,
+    SEX,
+    asked,
+    counts_of,
+    exact,
+    people,
+    places,
+)
+
+__all__ = ["exact"]
+
+
+def totals(found: census.Census) -> dict[tuple[Any, ...], float]:
+    rows = found.table("block", by=[]).rows
+    return {row[:-1]: round(row[-1], 6) for row in rows}
+
+
+@pytest.mark.usefixtures("exact")
+@pytest.mark.parametrize("made", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_people_are_counted_where_they_live(made: Any) -> None:
+    data = people()
+    assert totals(asked(made(data), attributes=SEX)) == counts_of(data)
+
+
+@pytest.mark.usefixtures("exact")
+def test_whoever_is_not_declared_counts_for_nobody() -> None:
+    data = people()
+    odd = {"state": [None, "01", "9", "01"], "county": ["1", "2", "1", "1"]}
+    odd |= {"block": ["a", "b", "a", "a"], "sex": ["f", "f", "f", "x"]}
+    more = {name: [*data[name], *odd[name]] for name in data}
+    assert totals(asked(more, attributes=SEX)) == counts_of(data)
+
+
+@pytest.mark.parametrize("attributes", [None, SEX])
+def test_empty_tables_have_noise_as_all_others(attributes: Any) -> None:
+    nobody = {name: [] for name in people()}
+    found = asked(nobody, attributes=attributes)
+    assert len(found.table("block", by=[])) == len(BLOCKS)
+    assert np.any(found.value != 0)
+    for low, high in zip(*found.interval(1 - 1e-8), strict=True):
+        assert low <= 0 <= high
+
+
+@pytest.mark.usefixtures("exact")
+@pytest.mark.parametrize("owner", ["id", [1, 1, 1, 2, "2.0", None]])
+def test_of_an_owner_some_rows_count(owner: Any) -> None:
+    data = {
+        "state": ["01"] * 6,
+        "county": ["1"] * 6,
+        "block": ["a", "b", "x", "a", "a", "a"],
+        "id": [1, 1, 1, 2, "2.0", None],
+    }
+    for rows, expected in ((1, 2), (2, 4), (3, 4)):
+        found = asked(data, owner=owner, rows=rows)
+        assert sum(totals(found).values()) == pytest.approx(expected)
+    assert asked(data, owner=owner, rows=3).plan.measures[0].scale > 2
+
+
+def test_a_charge_comes_before_reading() -> None:
+    class Unread(dict[str, Any]):
+        def __getitem__(self, name: str) -> Any:
+            return Column(super().__getitem__(name))
+
+    class Column(list[Any]):
+        def tolist(self) -> list[Any]:
+            raise RuntimeError("read")
+
+    budget = dither.Budget(0.1, 1e-6, unit=Unit("person"))
+    with pytest.raises(BudgetExceeded):
+        asked(Unread(people()), rho=1.0, budget=budget)
+    assert budget.spent == 0
+    with pytest.raises(RuntimeError, match="read"):
+        asked(Unread(people()), rho=1e-4, budget=budget)
+    assert budget.spent > 0
+
+
+def test_one_charge_for_all() -> None:
+    budget = dither.Budget(5.0, 1e-6, unit=Unit("person", "replace"))
+    found = asked(attributes=SEX, rho=0.2, budget=budget)
+    assert budget.charges == 1
+    assert found.receipt is not None
+    assert found.guarantee == dither.ZeroConcentratedDP(
+        0.2, unit=Unit("person", "replace")
+    )
+    assert "ρ = 0.2 (zCDP), one person, replace" in str(found)
+
+
+@pytest.mark.parametrize("cost", [{"epsilon": 2.0}, {"share": 0.5}])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_other_ways_to_state_a_cost(cost: Any, delta: float) -> None:
+    budget = dither.Budget(4.0, delta, unit=Unit("person"))
+    cross = {**SEX, "county_size": [1, 2]}
+    data = people() | {"county_size": [1] * 40}
+    marginals = [(), ("sex",), ("county_size",), ("sex", "county_size")]
+    stated = {"attributes": cross, "workload": marginals, **cost}
+    found = asked(data, budget=budget, rho=None, **stated)
+    kind = dither.GaussianDP if delta else dither.PureDP
+    assert isinstance(found.guarantee, kind)
+    assert budget.spent > 0
+
+
+def test_an_account_of_a_replaced_person_pays_for_what_that_is_worth() -> None:
+    budget = dither.Budget(9.0, 1e-6, unit=Unit("person", "replace"))
+    found = asked(unit=Unit("person"), rho=0.1, budget=budget)
+    assert found.guarantee == dither.ZeroConcentratedDP(
+        0.4, unit=Unit("person", "replace")
+    )
+
+
+# Invariants
+
+
+def invariant(data: Any = None, **more: Any) -> census.Census:
+    return asked(data, attributes=SEX, invariants=["state"], **more)
+
+
+def test_exact_totals_are_published_and_named() -> None:
+    data = people()
+    unit = census.unit("person", ["state"])
+    assert unit == Unit("person", "replace", given=("total of each state",))
+    budget = dither.Budget(9.0, 1e-6, unit=unit)
+    found = invariant(data, budget=budget)
+    by_hand = {(s,): data["state"].count(s) for s in ("01", "02")}
+    assert found.invariants == {"state": by_hand}
+    table = found.table("state", by=[])
+    assert [row[-1] for row in table.rows] == pytest.approx(list(by_hand.values()))
+    assert [row[-1] for row in table.cells()] == [(n, n) for n in by_hand.values()]
+    assert "given the exact total of each state" in str(found.guarantee)
+    assert any("published exactly" in one for one in found.notes)
+    later = asked(rho=0.1, budget=budget)
+    assert later.guarantee.unit == unit
+    assert later.invariants == {}
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_levels_below_add_up_to_exact_totals(nonnegative: bool) -> None:
+    data = people()
+    found = invariant(data)
+    rows = found.table("block", by=[], nonnegative=nonnegative).rows
+    for state in ("01", "02"):
+        total = sum(row[-1] for row in rows if row[0] == state)
+        assert total == pytest.approx(data["state"].count(state))
+
+
+@pytest.mark.usefixtures("exact")
+def test_exact_totals_count_by_their_column_alone() -> None:
+    """Two releases that differ in blocks or categories publish the same totals: else
+    their difference would be exact, and no fact of the account (rule R22).
+    """
+    data = people()
+    odd = {"state": ["01", "02", "9"], "county": ["1", None, "1"]}
+    odd |= {"block": ["a", "a", "a"], "sex": ["?", "f", "f"]}
+    more = {name: [*data[name], *odd[name]] for name in data}
+    some = census.geography(BLOCKS[1:], levels=["state", "county", "block"], full=False)
+    found = [
+        invariant(more).invariants,
+        asked(more, invariants=["state"]).invariants,
+        asked(more, attributes={"sex": ["m"]}, invariants=["state"]).invariants,
+        asked(more, keys=some, invariants=["state"]).invariants,
+    ]
+    expected = {(s,): more["state"].count(s) for s in ("01", "02")}
+    assert found == [{"state": expected}] * 4
+    table = {row[:-1]: row[-1] for row in invariant(more).table("block").rows}
+    clean = {
+        row[:-1]: row[-1] for row in asked(data, attributes=SEX).table("block").rows
+    }
+    for cell, count in table.items():
+        first = cell in (("01", "1", "a", "f"), ("02", "1", "a", "f"))
+        assert count == pytest.approx(clean[cell] + first)
+
+
+@pytest.mark.usefixtures("exact")
+def test_with_exact_totals_a_unit_of_several_rows_counts_for_nobody() -> None:
+    data = people(6) | {"id": [1, 2, 2, 3, None, 4]}
+    found = asked(data, owner="id", invariants=["state"])
+    kept = [data["state"][i] for i in (0, 3, 5)]
+    assert found.invariants["state"] == {
+        ("01",): kept.count("01"),
+        ("02",): kept.count("02"),
+    }
+
+
+def test_upper_totals_are_sums_of_lower_ones() -> None:
+    blocks = [("1", "11", "111"), ("1", "12", "121"), ("2", "21", "211")]
+    keys = census.geography(blocks, levels=["state", "county", "block"], full=True)
+    data = {
+        "state": ["1", "1", "2"],
+        "county": ["11", "12", "12"],
+        "block": ["111", "121", "?"],
+    }
+    found = census.release(data, keys=keys, invariants=["county", "state"], rho=1)
+    assert found.invariants == {
+        "state": {("1",): 3, ("2",): 0},
+        "county": {("1", "11"): 1, ("1", "12"): 2, ("2", "21"): 0},
+    }
+
+
+def test_invariants_come_before_the_account() -> None:
+    for unit in (
+        Unit("person"),
+        Unit("person", "replace"),
+        census.unit("person", ["county"]),
+    ):
+        budget = dither.Budget(5.0, 1e-6, unit=unit)
+        with pytest.raises(
+            dither.ArgumentError, match=r"come before the account.*census\.unit"
+        ):
+            invariant(budget=budget)
+        assert budget.spent == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"invariants": ["town"]}, "no level 'town'"),
+        ({"invariants": "state"}, "list of levels"),
+        ({"invariants": [3]}, "list of levels"),
+        ({"invariants": ["county"]}, "start again in other places"),
+        (
+            {"invariants": ["state"], "owner": "sex", "rows": 2},
+            "must be 1 with invariants",
+        ),
+    ],
+)
+def test_contradictory_invariants_are_refused(more: Any, words: str) -> None:
+    with pytest.raises(dither.ArgumentError, match=words):
+        asked(**more)
+
+
+def test_nothing_but_exact_totals_is_no_release() -> None:
+    keys = census.geography([("1",), ("2",)], levels=["state"])
+    with pytest.raises(dither.ArgumentError, match="nothing to measure"):
+        census.release({"state": [1]}, keys=keys, invariants=["state"], rho=1)
+
+
+# Units
+
+
+def test_persons_and_households_have_accounts_of_their_own() -> None:
+    homes = dither.Budget(5.0, 1e-6, unit=census.unit("household"))
+    found = asked(unit="household", rho=0.1, budget=homes)
+    assert found.guarantee.unit.name == "household"
+    with pytest.raises(UnitMismatch, match="accounts of their own"):
+        asked(unit="person", rho=0.1, budget=homes)
+    assert asked(unit="household").guarantee.unit == Unit("household")
+    assert asked().guarantee.unit == Unit("person")
+    with pytest.raises(UnitMismatch, match="counts people or households"):
+        asked(budget=dither.Budget(1.0, unit=Unit("edge")))
+    with pytest.raises(dither.ArgumentError, match="must be a name"):
+        asked(unit=3)
+
+
+def test_the_key_words_are_explained() -> None:
+    with pytest.raises(dither.ArgumentError, match="write release"):
+        census.release(people(), places(), rho=1)  # type: ignore[misc]
+    with pytest.raises(dither.ArgumentError, match="keys: is missing"):
+        census.release(people(), levels=["state"], rho=1)
+    with pytest.raises(dither.ArgumentError, match="those of the geography"):
+        asked(levels=["state", "block"])
+    assert asked(levels=["state", "county", "block"]).levels == places().levels
+    keys = [("1", "2"), ("1", "3")]
+    found = census.release({"s": [1], "b": [2]}, levels=["s", "b"], keys=keys, rho=1)
+    assert found.levels == ("s", "b")
+
+
+@pytest.mark.parametrize("mechanism", ["rounded", "discrete"])
+def test_intervals_cover(mechanism: str) -> None:
+    """400 releases of 5 blocks and 3 counties: each figure is covered at its rate. False
+    alarms below 1e-7: of 400 at 95 %, fewer than 350 is z > 6.
+    """
+    data = people()
+    truth = counts_of(data)
+    covered = np.zeros(len(BLOCKS))
+    joint = 0
+    for _ in range(400):
+        found = asked(data, attributes=SEX, mechanism=mechanism, rho=2.0)
+        low, high = found.interval()
+        covered += (low <= list(truth.values())) & (list(truth.values()) <= high)
+        low, high = found.union([BLOCKS[0], ("02",)]).interval()
+        joint += low <= truth[BLOCKS[0]] + data["state"].count("02") <= high
+    assert covered.min() >= 350
+    assert joint >= 350
+
+
+def test_noise_is_there_and_as_large_as_stated() -> None:
+    """Empty censuses: the measured numbers are noise alone. z ≥ 6 both ways."""
+    nobody = {name: [] for name in people()}
+    values = np.concatenate(
+        [asked(nobody, rho=0.5).measurements.values[-1].ravel() for _ in range(400)]
+    )
+    variance = asked(nobody, rho=0.5).plan.measures[-1].variance
+    assert abs(values.mean()) < 6 * np.sqrt(variance / values.size)
+    spread = values.astype(float).var() / variance
+    assert abs(spread - 1) < 6 * np.sqrt(2 / values.size)
