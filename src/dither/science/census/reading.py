@@ -22,7 +22,7 @@ from dither.science.census.attributes import Attributes
 from dither.science.census.geography import Geography
 from dither.science.census.labels import Codes, items_of
 from dither.science.census.stored import Counted, Stored
-from dither.science.maps.owners import chosen, codes_of
+from dither.science.owners import chosen, codes_of
 
 __all__ = ["Counted", "Source", "filled", "source_of"]
 

@@ -12,7 +12,7 @@ from dither.dataset import Dataset, Kind
 from dither.errors import ArgumentError
 from dither.privacy.numbers import whole
 from dither.science.census.bins import Bins
-from dither.science.maps.owners import chosen, codes_of
+from dither.science.owners import chosen, codes_of
 from dither.science.trials.columns import given, numbers
 
 __all__ = ["Values"]

@@ -155,7 +155,7 @@ def _settled(question: Question) -> list[Question]:
 def _rho(question: Question) -> float:
     """The ρ that a share of the account buys, or that promises ε at its δ."""
     if question.cost.share is not None:
-        mu = Fraction(question._mu())
+        mu = Fraction(question.mu)
         return float_down(mu * mu / 2)
     wanted = question.epsilon or 0.0
     low, high = 0.0, wanted
