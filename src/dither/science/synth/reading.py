@@ -18,6 +18,7 @@ from dither.errors import ArgumentError
 from dither.ledger import Receipt
 from dither.privacy import ROW, Unit
 from dither.privacy.numbers import whole
+from dither.science.owners import StoredIds
 from dither.science.synth.catalogue import table_of
 from dither.science.synth.domain import Domain
 from dither.science.synth.keeping import kept
@@ -138,7 +139,7 @@ def _of_dataset(
         listed = list(fields.values())
         found = dataset.fetch(listed, table=table.name, receipt=receipt)
         held = {one: found.columns[field] for one, field in fields.items()}
-        return held, found.owners
+        return held, None if found.owners is None else StoredIds(found.owners)
 
     return Source(domain, most, not dataset.single, columns, None, dataset)
 
