@@ -114,6 +114,6 @@ class Values:
             return places
         # Of each unit, values in no bin are dropped before its rows are chosen.
         inside = np.flatnonzero(places >= 0)
-        owners = codes_of(StoredIds(np.asarray(found.owners, object)[inside]))
+        owners = codes_of(StoredIds(np.asarray(found.owners, object)[inside].tolist()))
         places = places[inside]
         return places[chosen(owners, places, np.zeros_like(places), most)]

@@ -217,7 +217,7 @@ def _short(name: str | None) -> str | None:
 
 def _text(item: str | bytes) -> str:
     if isinstance(item, bytes):
-        return item.decode("utf-8", "replace")
+        return bytes.decode(item, "utf-8", "replace")
     return str.__str__(item)  # whatever a class of its own says
 
 
