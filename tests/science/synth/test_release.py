@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dither import Budget
+from dither import Budget, Ledger
 from dither.errors import ArgumentError
 from dither.ledger.shares import share_of
 from dither.privacy import PureDP, Unit, ZeroConcentratedDP
@@ -271,3 +271,44 @@ def test_replace_moves_counts_twice_in_l1() -> None:
     assert found.checked is not None
     assert alone.checked is not None
     assert found.checked.mechanism.scale == 2 * alone.checked.mechanism.scale
+
+
+@pytest.mark.parametrize("check", [0, 0.05])
+def test_a_release_holds_neither_the_account_nor_the_data(check: float) -> None:
+    budget = Budget(epsilon=2, delta=1e-6)
+    found = synth.mst(people(30), domain=DOMAIN, epsilon=1, check=check, budget=budget)
+    assert found.model.plan.question.account is None
+    assert pickle.loads(pickle.dumps(found)).rows == found.rows
+
+
+def test_any_share_may_be_checked() -> None:
+    for check in (0.37622654841542724, 1 / 3, 0.1 + 0.2, 1e-30):
+        assert len(synth.mst(people(9), domain=DOMAIN, rho=1, check=check, n=4)) == 4
+
+
+def test_only_pairs_that_were_asked_for_are_called_so() -> None:
+    table = {"a": ["x"] * 9, "b": ["y"] * 9}
+    domain = {"a": ["x", "y"], "b": ["x", "y"]}
+    found = synth.mst(table, domain=domain, rho=1)
+    assert found.edges == (("a", "b"),)
+    assert "asked for" not in str(found)
+    named = synth.mst(table, domain=domain, rho=1, pairs=[("b", "a")])
+    assert "a–b (asked for)" in str(named)
+
+
+@pytest.mark.parametrize("cost", [{"share": 0.1}, {"epsilon": 0.2}])
+def test_accounts_of_gaussian_privacy_pay_too(cost: dict[str, float]) -> None:
+    book = Ledger.open(":memory:")
+    account = book.account("clinic", epsilon=5, delta=1e-6, accounting="gdp")
+    domain = synth.Domain({f"c{number}": ["a", "b"] for number in range(12)})
+    table = {name: ["a"] * 20 for name in domain.names}
+    found = synth.mst(table, domain=domain, budget=account, **cost)
+    assert isinstance(found.guarantee, PureDP)
+    assert 0 < account.spent < 1
+
+
+def test_counts_say_first_whose_rows_they_are() -> None:
+    table = people(30) | {"patient": np.arange(30) // 3}
+    found = synth.mst(table, domain=DOMAIN, owner="patient", rows=2, rho=1)
+    words = "counts of rows that lie in the domain, at most 2 of each patient"
+    assert str(found.marginal("age")).startswith(words)

@@ -12,6 +12,7 @@ from typing import Any
 
 from dither.cost import Cost
 from dither.errors import ArgumentError
+from dither.ledger.terms import Accounting
 from dither.mechanisms import Additive, Exponential, PermuteAndFlip
 from dither.mechanisms.sums import noise_variance
 from dither.privacy import Composed, Guarantee, ZeroConcentratedDP
@@ -135,13 +136,14 @@ def _chooser(asked: Question, rows: int, choices: int) -> Chooser:
 
 
 def _settled(question: Question) -> list[Question]:
-    """The question with a cost in ρ or in ε. Where the account has a δ, ε may be
-    either.
+    """The question with a cost in ρ or in ε. Where the account has a δ and takes ρ, ε
+    may be either.
     """
     if question.rho is not None:
         return [question]
     plain = replace(question, cost=Cost(epsilon=question.epsilon))
-    if not question.delta:
+    terms = getattr(question.account, "terms", None)
+    if not question.delta or terms is None or terms.accounting is Accounting.GDP:
         return [plain]
     return [replace(question, cost=Cost(rho=_rho(question))), plain]
 

@@ -14,7 +14,6 @@ from dither.by_name import by_name
 from dither.cost import Cost
 from dither.mechanisms import Additive
 from dither.privacy import Guarantee, PureDP, ZeroConcentratedDP
-from dither.privacy.numbers import float_down
 from dither.question import Asking, Question
 from dither.science.synth.checking import (
     Checked,
@@ -89,8 +88,9 @@ def mst(
     Assumes: domain, pairs and n are public and not read off the data.
     """
     source = source_of(table, domain, owner=owner, rows=rows, name=name)
-    settled = steps(source, cost, pairs, check)
     count = None if n is None else checked_rows(n, source.domain.sizes)
+    # Of no rows there is nothing to check.
+    settled = steps(source, cost, pairs, 0 if count == 0 else check)
     notes = (*source.notes, MADE)
     # Odd numbers must not warn, or fail where warnings are errors (rule R1).
     with settled.question.paying(settled.guarantee) as paid, np.errstate(all="ignore"):
@@ -108,7 +108,7 @@ def mst(
         model=model,
         codes=made,
         checked=held,
-        asked=_asked(source.domain, settled),
+        asked=_asked(source.domain, pairs),
     )
 
 
@@ -124,11 +124,13 @@ def steps(source: Source, cost: Any, pairs: Any, check: Any) -> Steps:
     wanted = pairs_of(domain, pairs)
     share = share_of_check(check)
     whole = plan(domain.sizes, wanted, asked, rows)
-    if not share:
-        return Steps(asked, whole.guarantee, whole, None, ())
-    # The account buys a cost only once: parts are of what it bought.
+    # The account buys a cost only once: parts are of what it bought. A release holds
+    # its plan, so the plan holds neither the account nor the data.
     bought = replace(asked, cost=_cost(whole.guarantee), account=None, dataset=None)
-    first, second = bought.parts(float_down(1 - share), float_down(share))
+    if not share:
+        alone = plan(domain.sizes, wanted, bought, rows)
+        return Steps(asked, whole.guarantee, alone, None, ())
+    first, second = bought.parts(float(1 - share), float(share))
     tables = tables_of(whole.measured)
     return Steps(
         question=asked,
@@ -154,6 +156,6 @@ def _check(settled: Steps, model: Model, codes: Any, made: Any) -> Checked | Non
     return checked(settled.check, real, drawn, settled.tables, scale)
 
 
-def _asked(domain: Domain, settled: Steps) -> tuple[tuple[str, str], ...]:
-    names = domain.names
-    return tuple((names[i], names[j]) for i, j in settled.model.forest.edges)
+def _asked(domain: Domain, pairs: Any) -> tuple[tuple[str, str], ...]:
+    names, wanted = domain.names, pairs_of(domain, pairs)
+    return tuple((names[min(pair)], names[max(pair)]) for pair in wanted)

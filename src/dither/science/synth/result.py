@@ -51,6 +51,7 @@ class Synthetic(Release):
     codes: NDArray[np.int32] = None  # type: ignore[assignment]
     checked: Checked | None = None
     asked: tuple[tuple[str, str], ...] = ()
+    first: int = 0
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -83,7 +84,9 @@ class Synthetic(Release):
 
     @property
     def total(self) -> float:
-        """About how many rows the real table has, from the noisy counts."""
+        """About how many real rows count, from the noisy counts: rows inside of the
+        domain, of each unit at most `rows`.
+        """
         return self.model.total
 
     def interval(self, confidence: float = 0.95, *, of: str = "truth") -> NoReturn:  # noqa: ARG002
@@ -95,11 +98,12 @@ class Synthetic(Release):
         )
 
     def marginal(self, *columns: str) -> TableRelease:
-        """How many real rows hold each value of a column, or each pair of values of
-        two. Free.
+        """How many of the real rows that count hold each value of a column, or each
+        pair of values of two. Free.
 
-        Where that table was measured, counts are the noisy ones, with intervals that
-        hold the truth. Otherwise they come from the model, and have none.
+        Rows count that lie in the domain, of each unit at most `rows`. Where that table
+        was measured, counts are the noisy ones, with intervals that hold the counts of
+        such rows. Otherwise they come from the model, and have none.
         """
         from dither.science.synth.counts import marginal
 
@@ -111,8 +115,13 @@ class Synthetic(Release):
         """
         codes = self.model.sample(len(self) if n is None else n)
         notes = self.notes if AGAIN in self.notes else (*self.notes, AGAIN)
+        first = self.first or len(self)
         return replace(
-            self, value=self.domain.frame_columns(codes), codes=codes, notes=notes
+            self,
+            value=self.domain.frame_columns(codes),
+            codes=codes,
+            notes=notes,
+            first=first,
         )
 
     def report(self, targets: Any = None) -> Report:
