@@ -116,3 +116,10 @@ def test_columns_of_all_kinds_have_the_same_items() -> None:
     ):
         codes.append(Coding(["1", "2"]).codes(items_of(column)).tolist())
     assert codes == [[0, 1, -1]] * 6
+
+
+@pytest.mark.parametrize("fill", [None, "b"])
+def test_masked_labels_are_no_texts(fill: str | None) -> None:
+    held = np.ma.MaskedArray(["a", "b", "?"], [False, True, False], fill_value=fill)
+    assert items_of(held) == ["a", None, "?"]
+    assert Coding(["?", "b", "a"]).codes(items_of(held)).tolist() == [2, -1, 0]

@@ -11,8 +11,10 @@ import pytest
 
 import dither
 from dither import ArgumentError
+from dither.question import Question
 from dither.science.synth import Domain, categories, dates, numbers, truths
-from dither.science.synth.domain import MOST_CELLS, MOST_COLUMNS, MOST_PAIR
+from dither.science.synth.limits import MOST_CELLS, MOST_COLUMNS, MOST_PAIR
+from dither.science.synth.planning import plan
 
 
 def small() -> Domain:
@@ -118,14 +120,32 @@ def test_domains_too_large_to_count_are_refused_by_their_size() -> None:
     with pytest.raises(ArgumentError, match="67,108,864 cells together"):
         Domain({"a": wide, "b": wide})
     assert wide.size**2 > MOST_PAIR
-    middle = categories(range(1 << 12))
+    middle = categories(range(1 << 11))
     many = {f"c{i}": middle for i in range(7)}
-    with pytest.raises(ArgumentError, match="352,321,536 cells"):
+    with pytest.raises(ArgumentError, match="88,080,384 cells"):
         Domain(many)
     assert 21 * middle.size**2 > MOST_CELLS
+    assert middle.size**2 == MOST_PAIR
     with pytest.raises(ArgumentError, match="257 columns"):
         Domain({f"c{i}": ["a"] for i in range(MOST_COLUMNS + 1)})
     assert Domain({"only": categories(range(100_000))}).sizes == (100_000,)
+
+
+def test_a_domain_is_refused_with_the_words_with_which_a_question_is() -> None:
+    sizes = [2050, 3, 2050]
+    with pytest.raises(ArgumentError, match="a and c have 2,050 × 2,050") as one:
+        Domain({n: range(s) for n, s in zip("abc", sizes, strict=True)})
+    question = Question.of("synthetic table", {"rho": 1.0})
+    with pytest.raises(ArgumentError, match="column 0 and column 2 have") as two:
+        plan(sizes, [], question)
+    words = two.value.message.replace("column 0", "a").replace("column 2", "c")
+    assert (one.value.argument, one.value.message) == ("domain", words)
+
+
+def test_a_domain_may_have_more_rows_than_a_float_can_say() -> None:
+    many = Domain({f"c{i}": range(30) for i in range(256)})
+    assert "10^378 different rows" in many.note
+    plan(many.sizes, [], Question.of("synthetic table", {"rho": 1.0}))
 
 
 def opened(**more: Any) -> Any:

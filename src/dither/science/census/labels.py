@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
+from dither.mechanisms.values import unmasked
 from dither.science.ids import EXACT, identity
 
 __all__ = ["Codes", "Coding", "canonical", "declared", "items_of"]
@@ -147,7 +148,7 @@ class Coding:
 def items_of(column: Any) -> list[Any]:
     """The items of a column as plain values; those that are masked are None."""
     if isinstance(column, np.ma.MaskedArray):
-        column = np.ma.filled(column.astype(object), None)
+        column = unmasked(column)
     ways = ("to_pylist", "to_list", "tolist")
     found = next((getattr(column, way) for way in ways if hasattr(column, way)), None)
     return list(column) if found is None else list(found())

@@ -19,9 +19,9 @@ from dither.science.synth.columns import (
     Categories,
     Column,
     categories,
-    check_size,
     truths,
 )
+from dither.science.synth.limits import check_size
 
 if TYPE_CHECKING:
     from dither.query.catalogue.model import Field, Table

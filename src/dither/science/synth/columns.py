@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.science.synth.arrays import label_codes
+from dither.science.synth.limits import MOST_SIZE, check_size, length_of
 from dither.science.synth.values import EXACT, Codes, label_of, number_of
 
-__all__ = ["MOST_SIZE", "NOWHERE", "Categories", "Column", "categories", "truths"]
+__all__ = ["NOWHERE", "Categories", "Column", "categories", "truths"]
 
 NOWHERE = -1
 """The code of a record that has no place in its column."""
-MOST_SIZE = 1_000_000
 INFERRED = (
     "is data, and what is public must not be read off it: one person's rare value "
     "would be named; write the values down from a public source, such as"
@@ -185,7 +185,7 @@ def _listed(values: Any) -> tuple[Any, ...]:
     if not isinstance(values, list | tuple | range):
         kind = type(values).__name__
         raise ArgumentError("categories", f'({kind}) {INFERRED} ["f", "m"]')
-    if not 0 < len(values) <= MOST_SIZE:
+    if not 0 < length_of(values) <= MOST_SIZE:
         raise ArgumentError(
             "categories", f"must be 1 to {MOST_SIZE:,} values, such as ['f', 'm']"
         )
@@ -207,14 +207,6 @@ TYPES = {"truth": bool, "whole": int, "text": str}
 def check_flag(argument: str, value: Any) -> None:
     if not isinstance(value, bool):
         raise ArgumentError(argument, "must be True or False")
-
-
-def check_size(argument: str, size: int) -> None:
-    if size > MOST_SIZE:
-        raise ArgumentError(
-            argument,
-            f"are {size:,}, and {MOST_SIZE:,} is the most of a column; declare fewer",
-        )
 
 
 def _set(value: Any, name: str, to: Any) -> None:

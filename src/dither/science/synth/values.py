@@ -63,7 +63,7 @@ def number_of(item: Any) -> float:
 
 def _text(item: str | bytes) -> str:
     if isinstance(item, bytes):
-        return item.decode("utf-8", "replace")
+        return bytes.decode(item, "utf-8", "replace")
     return str.__str__(item)  # whatever a class of its own says
 
 
@@ -83,6 +83,13 @@ def label_of(item: Any) -> str | None:
     """One record as it is compared with declared categories; None where it is missing
     or has no label.
     """
+    try:
+        return _label_of(item)
+    except Exception:  # a class of its own may raise anything
+        return None
+
+
+def _label_of(item: Any) -> str | None:
     value = number_of(item)
     if math.isfinite(value):
         whole = value.is_integer() and abs(value) < EXACT
