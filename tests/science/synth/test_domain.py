@@ -97,7 +97,7 @@ READ_OFF: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("given", READ_OFF, ids=lambda given: repr(given)[:40])
+@pytest.mark.parametrize("given", READ_OFF, ids=lambda given: repr(given)[:22])
 def test_other_things_are_no_domain(given: Any) -> None:
     with pytest.raises(ArgumentError):
         Domain(given)
