@@ -13,6 +13,7 @@ import pytest
 
 import dither
 from dither import Budget, PureDP, Unit
+from dither.question import Question
 from dither.science.census.bins import bins_of
 from dither.science.census.values import Values
 from dither.science.genomes.clusters import Roster
@@ -23,6 +24,7 @@ from dither.science.owners import StoredIds, codes_of
 from dither.science.synth import Domain
 from dither.science.synth.keeping import kept
 from dither.science.synth.reading import source_of
+from dither.science.trials.stored import People
 from tests.query.engines.postgres.test_engine import made
 
 IDS = ["7", "007", " 7", "+7", "7.0"]
@@ -73,6 +75,13 @@ def test_all_units_count(people: Any) -> None:
     values = Values.of(people, "x", None)
     counts = values.counts(bins_of(None, range(5)), 1, paid(people))
     assert counts.tolist() == [1] * 5
+
+
+def test_all_units_are_people_of_a_trial(people: Any) -> None:
+    trial = People(people, ("x",), None, "one")
+    with Question.of("test", {"epsilon": 0.1}, dataset=people).paying() as paid_for:
+        found = trial.column("x").read(paid_for)
+    assert sorted(found.tolist()) == [0, 1, 2, 3, 4]
 
 
 def test_a_roster_names_one_of_them(people: Any) -> None:

@@ -66,6 +66,15 @@ def test_records_of_odd_classes_do_not_raise() -> None:
     ]
 
 
+def test_a_length_of_time_does_not_change_how_numbers_are_read() -> None:
+    held = np.array([1, 0, np.timedelta64(1, "D"), np.timedelta64("NaT")])
+    assert held.dtype.kind == "m"
+    assert numbers([0, 1, 2], missing=True).code(held).tolist() == [1, 0, 1, 2]
+    assert truths().code(held).tolist() == [1, 0, 1, -1]
+    hidden = np.ma.MaskedArray(held, [True, False, False, False])
+    assert categories([0, 1]).code(hidden).tolist() == [-1, 0, 1, -1]
+
+
 class Loud(str):
     __slots__ = ()
 

@@ -15,6 +15,7 @@ from dither.question import Question
 from dither.science.synth import Domain, categories, dates, numbers, truths
 from dither.science.synth.limits import MOST_CELLS, MOST_COLUMNS, MOST_PAIR
 from dither.science.synth.planning import plan
+from dither.science.synth.reading import source_of
 
 
 def small() -> Domain:
@@ -184,7 +185,7 @@ def test_a_dataset_declares_a_domain_already() -> None:
     found = Domain.of(dataset, columns=COLUMNS)
     assert found.names == tuple(COLUMNS)
     assert found.sizes == (17, 6, 17, 3, 9, 3)
-    assert found["ward"] == categories(["a", "b"], missing=True)
+    assert found["ward"] == categories(["a", "b"], missing=True, exact=True)
     assert found["stars"] == categories([1, 2, 3, 4, 5], missing=True)
     assert found["well"] == truths(missing=True)
     assert found["age"].kind == "whole"
@@ -223,6 +224,55 @@ def test_what_is_not_declared_is_named() -> None:
         Domain.of(dataset, table="u")
     with pytest.raises(ArgumentError, match=r"dither\.open"):
         Domain.of(FRAME)  # type: ignore[arg-type]
+
+
+def test_bins_beyond_the_bounds_are_refused() -> None:
+    dataset = opened()
+    beyond: dict[str, list[Any]] = {
+        "age": [0, 18, 111],
+        "height": [0.25, 1, 2.5],
+        "day": ["2020-01-01", "2022-01-01"],
+    }
+    for name, edges in beyond.items():
+        with pytest.raises(ArgumentError, match=f"bins: of {name} reach beyond"):
+            Domain.of(dataset, columns=[name], bins={name: edges})
+    whole = opened(bounds={"height": (0, 3)})
+    assert Domain.of(whole, columns=["height"])["height"].kind == "real"
+    rows = pd.DataFrame({"person": [1], "at": [pd.Timestamp("2020-03-01")]})
+    bounds = {"at": ("2020-01-01", "2020-12-31")}
+    times = dither.open(
+        rows, unit="person", bounds=bounds, budget=1.0, ledger=":memory:"
+    )
+    edges = ["2020-01-01", "2020-06-01", "2020-12-31"]
+    assert Domain.of(times, columns=["at"], bins={"at": edges}).sizes == (3,)
+    with pytest.raises(ArgumentError, match="reach beyond"):
+        Domain.of(times, columns=["at"], bins={"at": [*edges, "2021-01-01"]})
+
+
+def test_texts_of_a_dataset_are_told_apart_as_by_its_sql() -> None:
+    keys = ["7", "007", "7 ", "7.0", "NaN", "true"]
+    frame = pd.DataFrame({"who": range(7), "code": [*keys, "Inf"]})
+    dataset = dither.open(
+        frame, unit="who", keys={"code": keys}, rows=1, budget=1.0, ledger=":memory:"
+    )
+    domain = Domain.of(dataset)
+    receipt = dataset.account.charge(dither.PureDP(0.1, unit=dataset.unit))
+    codes = source_of(dataset, domain).read(receipt)[:, 0].tolist()
+    assert codes == [0, 1, 2, 3, 4, 5]
+    assert domain["code"].decode(np.arange(6)).tolist() == keys
+    # numbers have no other writing than their digits
+    assert domain["code"].code([7, b"007", 7.0, None]).tolist() == [0, 1, 0, -1]
+    assert domain["code"].code(np.array([7, 1])).tolist() == [0, -1]
+    with pytest.raises(ArgumentError, match="all texts where exact"):
+        categories([1, 2], exact=True)
+
+
+def test_two_numbers_may_be_bounds() -> None:
+    for pair in ((0, 110), (0.5, 1), (np.int64(0), 2)):
+        with pytest.raises(ArgumentError, match="like bounds") as caught:
+            Domain({"age": pair})
+        assert caught.value.argument == "age"
+    assert Domain({"a": [0, 1], "b": (0, 1, 2), "c": ("x", "y")}).sizes == (2, 3, 2)
 
 
 def test_keys_that_are_no_categories_are_refused() -> None:

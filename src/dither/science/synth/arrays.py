@@ -127,6 +127,9 @@ def _numeric(values: Any) -> Reals | None:
     array, missing = _array(values), None
     if isinstance(array, np.ma.MaskedArray):
         array, missing = np.asarray(array.data), np.ma.getmaskarray(array)
+    if isinstance(values, np.ndarray) and values.dtype.kind == "m":
+        # what numpy makes of whole numbers beside a length of time
+        array, missing = _lengths(np.asarray(values.view(np.int64)), missing)
     if array is None or array.dtype.kind not in "biufc":
         return None
     if array.dtype.kind == "c":  # what numpy makes of reals beside a complex number
@@ -135,6 +138,13 @@ def _numeric(values: Any) -> Reals | None:
     if missing is not None:
         found[missing] = np.nan
     return found
+
+
+def _lengths(
+    held: NDArray[np.int64], missing: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    nothing = held == NOT_A_TIME
+    return held, nothing if missing is None else nothing | missing
 
 
 def integers(values: Any) -> tuple[NDArray[Any], NDArray[np.bool_]] | None:

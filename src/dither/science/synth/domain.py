@@ -158,12 +158,23 @@ def _name(given: Any) -> str:
 def _column(name: str, given: Any) -> Column:
     if isinstance(given, Column) and hasattr(given, "labels"):
         return given
+    if isinstance(given, tuple) and len(given) == 2 and all(map(_is_number, given)):
+        words = f"numbers([{given[0]}, …, {given[1]}]) between them"
+        raise ArgumentError(
+            name,
+            f"is two numbers, like bounds; pass edges, {words}, or a list of categories",
+        )
     if isinstance(given, list | tuple | range):
         try:
             return categories(given)
         except ArgumentError as error:
             raise ArgumentError(name, f"{error.argument} {error.message}") from None
     raise ArgumentError(name, f"is a {type(given).__name__}; {WHY_NOT}; {WAY_OUT}")
+
+
+def _is_number(value: Any) -> bool:
+    numeric = isinstance(value, int | float | np.number)
+    return numeric and not isinstance(value, bool)
 
 
 def _written(size: int) -> str:

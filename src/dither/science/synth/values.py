@@ -28,6 +28,7 @@ __all__ = [
     "days",
     "label_of",
     "number_of",
+    "text_of",
 ]
 
 Codes = NDArray[np.int32]
@@ -99,6 +100,14 @@ def _label_of(item: Any) -> str | None:
     text = _text(item)
     word = text.strip().casefold().lstrip("+-")
     return None if word in (*INFINITE, "nan") else text
+
+
+def text_of(item: Any) -> str | None:
+    """One record as it is written, if it is a text; else its label."""
+    try:
+        return _text(item) if isinstance(item, str | bytes) else label_of(item)
+    except Exception:  # a class of its own may raise anything
+        return None
 
 
 def day_of(item: Any) -> int | None:
