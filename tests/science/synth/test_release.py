@@ -19,6 +19,7 @@ from dither.errors import ArgumentError
 from dither.ledger.shares import share_of
 from dither.privacy import PureDP, Unit, ZeroConcentratedDP
 from dither.science import synth
+from dither.science.synth.asking import question_of
 from dither.science.synth.checking import SHARE, share_of_check
 from dither.science.synth.reading import source_of
 from dither.science.synth.releasing import steps
@@ -192,7 +193,7 @@ def test_what_is_derived_is_no_table(made: synth.Synthetic) -> None:
 @pytest.mark.parametrize("cost", [{"rho": 0.05}, {"epsilon": 1.0}])
 def test_the_parts_cost_no_more_than_the_whole(cost: Any, check: Any) -> None:
     source = source_of(people(5), DOMAIN)
-    found = steps(source, cost, (), check)
+    found = steps(source, question_of(source, cost, None), (), check)
     parts = list(found.model.parts.parts)
     if found.check is not None:
         parts.append(found.check.guarantee)
@@ -209,8 +210,8 @@ def test_the_parts_cost_no_more_than_the_whole(cost: Any, check: Any) -> None:
 
 def test_a_check_takes_its_share() -> None:
     source = source_of(people(5), DOMAIN)
-    with_check = steps(source, {"rho": 0.1}, (), None)
-    without = steps(source, {"rho": 0.1}, (), 0)
+    asked = question_of(source, {"rho": 0.1}, None)
+    with_check, without = (steps(source, asked, (), check) for check in (None, 0))
     assert with_check.check is not None
     assert without.check is None
     spent = with_check.check.guarantee.to(ZeroConcentratedDP).rho
@@ -312,3 +313,23 @@ def test_counts_say_first_whose_rows_they_are() -> None:
     found = synth.mst(table, domain=DOMAIN, owner="patient", rows=2, rho=1)
     words = "counts of rows that lie in the domain, at most 2 of each patient"
     assert str(found.marginal("age")).startswith(words)
+
+
+def test_the_share_of_the_account_is_shown() -> None:
+    budget = Budget(epsilon=2)
+    found = synth.mst(people(9), domain=DOMAIN, epsilon=0.5, budget=budget)
+    assert "it took 25 % of the account" in str(found)
+    alone = synth.mst(people(9), domain=DOMAIN, epsilon=0.5)
+    assert "of the account" not in str(alone)
+
+
+def test_one_row_and_one_column() -> None:
+    found = synth.mst({"a": ["x"]}, domain={"a": ["x", "y"]}, rho=1, n=1)
+    assert repr(found) == "<Synthetic 1 row × 1 column>"
+    assert str(found).startswith("synthetic table: 1 row × 1 column\n")
+    assert "of 1 row\n" in str(found.report())
+    assert "… and 1 more row\n" in str(found.sample(7))
+
+
+def test_a_class_shows_only_what_is_its_own() -> None:
+    assert not {"replayed", "confidence", "cells", "is_key"} & set(dir(synth.Synthetic))

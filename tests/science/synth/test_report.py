@@ -11,7 +11,13 @@ import pytest
 
 from dither.errors import ArgumentError
 from dither.science import synth
-from dither.science.synth.report import NOISE, PRIVATELY, PUBLIC
+from dither.science.synth.report import (
+    NOISE,
+    PRIVATELY,
+    PUBLIC,
+    TableError,
+    _shown,
+)
 from tests.science.synth.tables import DOMAIN, NAMES, counts, people
 
 PAIRS = 6
@@ -247,3 +253,25 @@ def test_as_a_frame(made: synth.Synthetic) -> None:
 def test_no_distance_to_a_record_is_offered(made: synth.Synthetic) -> None:
     names = [*dir(made), *dir(made.report())]
     assert not [name for name in names if "nearest" in name or "dcr" in name]
+
+
+def test_pairs_that_are_not_shown_are_counted() -> None:
+    domain = synth.Domain({name: ["x", "y"] for name in "abcdef"})
+    table = {name: ["x"] * 40 for name in "abcdef"}
+    told = str(synth.mst(table, domain=domain, rho=5).report())
+    assert "… and 3 more; .to_pandas() has all" in told
+    assert "more;" not in str(synth.mst(people(), domain=DOMAIN, rho=5).report())
+
+
+def test_an_error_below_the_noise_says_so() -> None:
+    one = TableError(("a", "b"), 0.0, 0.0, 0.25, True)
+    assert _shown(one) == "lost in noise, at most 0.25 (95 %)"
+    assert _shown(TableError(("a",), 0.4, 0.0, 2.0, True)) == "not known"
+    assert _shown(TableError(("a",), 0.4, 0.3, 0.5, True)) == "0.4 (0.3 to 0.5, 95 %)"
+
+
+def test_an_empty_table_has_no_error_beyond_the_scale() -> None:
+    for _ in range(20):
+        told = synth.mst(people(0), domain=DOMAIN, epsilon=0.5).report()
+        for one in told.means:
+            assert one is None or max(x for x in one if x is not None) <= 2

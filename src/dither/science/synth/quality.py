@@ -15,6 +15,7 @@ from dither.mechanisms.sums import noise_variance, reaches
 from dither.science.synth.checking import Checked, Places, tables_of
 from dither.science.synth.counts import direct
 from dither.science.synth.report import (
+    MOST,
     NOISE,
     PRIVATELY,
     PUBLIC,
@@ -32,7 +33,6 @@ __all__ = ["report"]
 
 EACH = 0.975
 """Two intervals at this confidence hold together at 95 %."""
-MOST = 2.0
 
 
 def report(release: Synthetic, targets: Any = None) -> Report:

@@ -29,6 +29,8 @@ NOISE = "expected from the noise alone, before rows are drawn"
 AGAIN = "these are errors of the rows released first; few rows are farther off"
 Mean = tuple[float, float | None, float | None]
 """A mean and the ends of its 95 % interval, where it has one."""
+MOST = 2.0
+"""No error is larger."""
 SHOWN = 12
 """Pairs that are printed, the worst first."""
 
@@ -114,9 +116,7 @@ class Report:
             if found is None:
                 yield from self._unknown(ways, name)
                 continue
-            value, low, high = found
-            ends = "" if low is None else f" ({low:.3g} to {high:.3g}, 95 %)"
-            yield f"{name} error: {value:.3g}{ends} on average, {self.basis}"
+            yield f"{name} error: {_ends(*found)} on average, {self.basis}"
 
     def _unknown(self, ways: int, name: str) -> Iterator[str]:
         if self.basis == PUBLIC or len(self.columns) < ways:
@@ -155,9 +155,12 @@ class Report:
         ]
 
     def __str__(self) -> str:
-        title = f"quality of a synthetic table of {self.rows:,} rows"
+        rows = f"{self.rows:,} row" + ("" if self.rows == 1 else "s")
+        title = f"quality of a synthetic table of {rows}"
         table = [["pair", "error", ""], *self._worst_lines()]
         lines = aligned(table) if len(table) > 1 else []
+        more = sum(len(one.columns) == 2 for one in self.errors) - SHOWN
+        lines += [f"… and {more:,} more; .to_pandas() has all"] if more > 0 else []
         return "\n".join(
             [title, *self.summary, *lines, "must not be used for:", *self._listed()]
         )
@@ -173,8 +176,15 @@ class Report:
 
 
 def _shown(one: TableError) -> str:
-    if one.error is None:
+    if one.error is None or (one.low, one.high) == (0.0, MOST):
         return "not known"
-    if one.low is None or one.high is None:
-        return f"{one.error:.3g}"
-    return f"{one.error:.3g} ({one.low:.3g} to {one.high:.3g}, 95 %)"
+    return _ends(one.error, one.low, one.high)
+
+
+def _ends(error: float, low: float | None, high: float | None) -> str:
+    """An error with its interval. Noise may take it below 0, where none can lie."""
+    if low is None or high is None:
+        return f"{error:.3g}"
+    if error == 0:
+        return f"lost in noise, at most {high:.3g} (95 %)"
+    return f"{error:.3g} ({low:.3g} to {high:.3g}, 95 %)"
