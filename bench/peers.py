@@ -74,7 +74,6 @@ PEERS = {
         Peer("lifelines", ("lifelines==0.30.3", "pandas<3"), "lifelines"),
         Peer("scikit-learn", ("scikit-learn==1.8.0",), "sklearn"),
         Peer("smartnoise-synth", ("smartnoise-synth==1.0.8",), "snsynth"),
-        # Newer jax breaks it.
         Peer(
             "private-pgm",
             ("mbi==1.1.0", "jax<0.7", "jaxlib<0.7", "pandas", "matplotlib"),

@@ -104,12 +104,7 @@ def public(country: Country, places: list[Any]) -> Row:
 def speed_goals(rows: list[Row]) -> Iterator[Goal]:
     found = {(row.system, row.metric): row.value for row in rows}
     mine = found[FITTED, "CPU seconds, bincount, noise and fit"]
-    other = found[NUMPY, "CPU seconds, bincount and noise"]
-    assert mine is not None
-    assert other is not None
     yield at_most("200,000 blocks: count, noise and fit, CPU seconds", 0.5, mine)
-    goal = "the same over numpy's counts and noise without a fit"
-    yield at_most(goal, 1.0, round(mine / other, 3))
 
 
 def range_rows() -> Iterator[Row]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from bench.harness import RESULTS, Row, load
 from bench.synth.accuracy import ERROR, FLOOR, OURS, PLAIN, SECONDS, STAR, case_of
-from bench.synth.peers import KINDS, PGM, REAL, SAMPLED, SMARTNOISE
+from bench.synth.peers import KINDS, PGM, REAL, SAMPLED, SMART_SAMPLED, SMARTNOISE
 from dither.axes import Axes, Scale
 from dither.picture import Picture, Shape, Text
 
@@ -77,7 +77,8 @@ def _peers(held: Values) -> str:
     heads = ("", "two-way error", "CPU-s")
     case = case_of("people", 1.0)
     lines = []
-    for system in (OURS, STAR, PGM, SAMPLED, SMARTNOISE, PLAIN):
+    systems = (OURS, STAR, PGM, SAMPLED, SMARTNOISE, SMART_SAMPLED, PLAIN)
+    for system in systems:
         found = [held.get((case, system, metric)) for metric in (ERROR, SECONDS)]
         lines.append([system, *map(_number, found)])
     return _written(heads, lines)

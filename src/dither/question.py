@@ -144,6 +144,16 @@ class Question:
         return account.terms.total.delta if isinstance(account, LedgerAccount) else 0.0
 
     @property
+    def mu(self) -> float:
+        """The μ that Gaussian noise may cost at the account's δ, where the cost is
+        stated as ε or as a share.
+        """
+        if self.cost.share is not None and isinstance(self.account, LedgerAccount):
+            bought = mu_of(part_of(self.cost.share), self.account.terms)
+            return bought / 2 if self._converts else bought
+        return gaussian_mu(PureDP(self.epsilon or 0.0).epsilon, self.delta)
+
+    @property
     def guarantee(self) -> PureDP | ZeroConcentratedDP:
         """What is promised where all of the cost is spent: pure ε, or ρ."""
         if self.rho is not None:
@@ -180,17 +190,10 @@ class Question:
         """
         if self.rho is not None or not self.delta:
             return self.additive(l1, l2)
-        gaussian = Gaussian(sensitivity=l2, mu=self._mu(), unit=self.unit)
+        gaussian = Gaussian(sensitivity=l2, mu=self.mu, unit=self.unit)
         plain = Laplace(sensitivity=l1, epsilon=self.epsilon or 0.0, unit=self.unit)
         better = gaussian.error(0.95) < plain.error(0.95)
         return _fits(gaussian if better else plain)
-
-    def _mu(self) -> float:
-        """What Gaussian noise may cost at the account's δ."""
-        if self.cost.share is not None and isinstance(self.account, LedgerAccount):
-            bought = mu_of(part_of(self.cost.share), self.account.terms)
-            return bought / 2 if self._converts else bought
-        return gaussian_mu(PureDP(self.epsilon or 0.0).epsilon, self.delta)
 
     def for_error(self, sensitivity: float, step: float = 1.0) -> Self:
         """The same question with a wanted error turned into the ε that reaches it, for

@@ -20,8 +20,9 @@ from tests.conformance.asking import in_turn
 TEXTS = ["01", "1", " 1 ", "1.0", "1.", "1e0", "+1", ".1e1", "\t1", "1\n", "001", "2"]
 TEXTS += ["1_0", "0x1", "0b1", "1 2", "1.5", "-0", "nan", "inf", "-infinity", "", " "]
 TEXTS += ["a", "A", "a ", "é", "true", "TRUE", " True ", "\ttrue", "false", "1\xa0"]
+TEXTS += ["\xa0true", "\u2003false", "0E1", "1E2", "4503599627370496.5", "+0.9e-400"]
 TEXTS += ["0" * 150 + "1", "0" * 300 + "1", "1" + "0" * 20, "x" * 300, "１", "'", '"']
-LABELS = [1, 0, "a", "é", "'", '"', "2"]
+LABELS = [1, 0, 10, "0E1", "a", "é", "'", '"', "2"]
 LEVELS = ["state", "block"]
 CROSS = {
     "sex": ["f", "m"],
@@ -29,6 +30,8 @@ CROSS = {
     "adult": [True, False],
     "code": [1, 2, 9007199254740991],
 }
+WRITTEN = {"written": census.edges([0, 1, 1.5, 11])}
+"""Numbers in a column of texts."""
 
 
 def people() -> pd.DataFrame:
@@ -46,6 +49,7 @@ def people() -> pd.DataFrame:
             "age": [ages[i % 7] for i in range(count)],
             "adult": [i % 3 == 0 for i in range(count)],
             "code": [codes[i % 5] for i in range(count)],
+            "written": [TEXTS[i % len(TEXTS)] for i in range(count)],
         }
     )
 
@@ -60,9 +64,10 @@ def of_postgres(frame: pd.DataFrame, **about: Any) -> dither.Dataset:
     from tests.conformance.postgres_asking import server
 
     address = server().database()
-    columns = "id text, state text, block text, sex text, age float8, adult bool, "
+    columns = "id text, state text, block text, sex text, age float8, "
+    columns += "adult bool, code bigint, written text"
     with psycopg.connect(address) as connection:
-        connection.execute(f"CREATE TABLE people ({columns} code bigint)".encode())
+        connection.execute(f"CREATE TABLE people ({columns})".encode())
         with connection.cursor().copy(b"COPY people FROM STDIN") as copy:
             for row in frame.astype(object).where(frame.notna(), None).to_numpy():
                 copy.write_row(row.tolist())
@@ -73,8 +78,9 @@ def of_spark(frame: pd.DataFrame, **about: Any) -> dither.Dataset:
     from tests.conformance.spark_asking import session
 
     schema = "id string, state string, block string, sex string, age double, "
+    schema += "adult boolean, code bigint, written string"
     rows = frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
-    made = session().createDataFrame(rows, f"{schema} adult boolean, code bigint")
+    made = session().createDataFrame(rows, schema)
     return dither.open(made, name="people", ledger=":memory:", **about)
 
 
@@ -90,7 +96,9 @@ def engine(request: pytest.FixtureRequest) -> Any:
 
 @pytest.mark.parametrize("exact", [None, 0])
 @pytest.mark.parametrize("owned", [False, True])
-@pytest.mark.parametrize("declared", [CROSS, None], ids=["crossed", "alone"])
+@pytest.mark.parametrize(
+    "declared", [CROSS, WRITTEN, None], ids=["crossed", "written", "alone"]
+)
 def test_every_engine_counts_as_memory_does(
     engine: Any, owned: bool, exact: int | None, declared: Any
 ) -> None:

@@ -180,7 +180,7 @@ def test_all_rows_of_one_unit_cost_what_is_stated(
 ) -> None:
     """All tables of up to three rows of one owner, beside another's."""
     monkeypatch.setattr(
-        "dither.science.maps.owners.random_words",
+        "dither.science.owners.random_words",
         lambda count: np.arange(3, 3 + count, dtype=np.uint64),
     )
     places = census.geography(blocks_of((2, 1)), levels=["state", "block"])

@@ -31,7 +31,7 @@ def test_all_placements_of_three_points(monkeypatch, most):
     partition = Partition(PLACE, grid, np.array([1, 2, 3, 1]))
     words = np.arange(1, 13, dtype=np.uint32)
     monkeypatch.setattr(
-        "dither.science.maps.owners.random_words", lambda count: words[:count]
+        "dither.science.owners.random_words", lambda count: words[:count]
     )
 
     def measured(rows):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import uuid
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from dither.science.maps import owners
-from dither.science.maps.owners import canonical, chosen, codes_of
+from dither.science import owners
+from dither.science.owners import canonical, chosen, codes_of
 
 PLACES = [(x << 30, y << 30) for x in (0, 3) for y in (1, 2)]
 KEYS = (3, 0x9E3779B97F4A7C15)
@@ -79,13 +81,15 @@ def test_points_without_an_owner_do_not_count():
 
 def test_ids_have_one_form():
     same = ["7", 7, np.int32(7), np.str_("7"), 7.0, np.float32(7)]
+    same += [b"7", np.bytes_("7"), Decimal(7), Decimal("7.00"), Fraction(7)]
     assert {canonical(one) for one in same} == {"7"}
     # as a reader of numbers would merge them, an odd id beside them or not
     assert codes_of(["007", "7", "x"]).tolist() == [0, 0, 1]
     assert canonical(uuid.UUID(int=1)) == str(uuid.UUID(int=1))
     assert canonical(10**5000) == canonical(10**5000) != canonical(10**5000 + 1)
-    assert codes_of([b"a", 61, "61", b"a", "a"]).tolist() == [0, 1, 1, 0, 2]
+    assert codes_of([b"a", 61, "61", b"a", "a"]).tolist() == [0, 1, 1, 0, 0]
     none = [None, 7.5, np.nan, np.inf, 2.0**53, True, (7,)]
+    none += [Decimal("7.5"), Decimal("sNaN"), Decimal("Infinity"), Fraction(1, 3)]
     assert [canonical(one) for one in none] == [None] * len(none)
     assert codes_of(np.array(["a", None, 7, "7", 7.5], object)).tolist() == [
         0,
@@ -94,6 +98,33 @@ def test_ids_have_one_form():
         1,
         -1,
     ]
+
+
+def test_bytes_that_are_no_text_are_not_merged():
+    ids = [uuid.UUID(int=254 << 120 | last).bytes for last in (253, 254, 255, 254)]
+    assert codes_of(ids).tolist() == [0, 1, 2, 1]
+    assert codes_of(np.array(ids)).tolist() == [0, 1, 2, 1]
+    assert canonical(b"\xff") != canonical(b"\xff".decode("utf-8", "replace"))
+    assert canonical("é".encode()) == canonical("é")
+
+
+class Bytes(bytes):
+    def __bytes__(self):
+        return b"another"
+
+    decode = __hash__ = __eq__ = __bytes__
+
+
+class Hidden:
+    @property
+    def __class__(self):
+        raise RuntimeError("a value of the data")
+
+
+def test_ids_of_odd_classes():
+    assert canonical(Bytes(b"7")) == "7"
+    assert canonical(Hidden()) is None
+    assert codes_of([7, Hidden(), Bytes(b"7")]).tolist() == [0, -1, 0]
 
 
 class Raising(str):
