@@ -138,7 +138,9 @@ class Solver:
         for cell in reversed(order):
             members = [int(one) for one in self._members[cell]]
             entries = [_Entry(bits * one, later.get(one, 0)) for one in members]
-            found.append(_Step(cell, sum(1 << one.shift for one in entries), (*entries,)))
+            found.append(
+                _Step(cell, sum(1 << one.shift for one in entries), (*entries,))
+            )
             for one in members:
                 later[one] = later.get(one, 0) + int(caps[cell])
         return found[::-1]
