@@ -177,7 +177,8 @@ class Solver:
         elif score > found.score:
             reached[after] = _Kept(found.ways + kept.ways, score, count, state)
         else:
-            reached[after] = found._replace(ways=found.ways + kept.ways)
+            ways = found.ways + kept.ways
+            reached[after] = _Kept(ways, found.score, found.last, found.before)
 
     def _read(self, layers: list[dict[int, _Kept]], steps: list[_Step]) -> Solution:
         """Every entry is closed in the end, so one state is left at most: nothing."""
