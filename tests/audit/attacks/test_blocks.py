@@ -127,7 +127,8 @@ def test_the_attack_does_not_fail_because_it_is_weak() -> None:
     assert noisy(200.0, 7).share > 0.99
     assert noisy(200.0, 7, others=True).share > 0.99
     known = noisy(2.0, 7, others=True)
-    assert known.share > 3 * known.guessing
+    # Seven standard errors below what was seen: the unknown person is a draw.
+    assert known.share > 1.5 * known.guessing
     blind = noisy(1e-9, 7)
     assert chances(blind.rebuilt) == pytest.approx(chances(blind.guesses))
 
