@@ -559,7 +559,8 @@ class Dataset:
         there may be more than a query can have: an array for each histogram, all of
         the same state of the table, with an axis for each of its axes. With `alone`, a
         unit that has several rows in the table counts for nobody, so that the counts
-        are a function of the table alone.
+        are a function of the table alone. Bounds of columns do not hold here: what is
+        in no listed cell counts nowhere.
         """
         self._check_paid(receipt)
         return self._database.count_listed(histograms, rows, alone, table)

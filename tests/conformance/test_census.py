@@ -20,8 +20,9 @@ from tests.conformance.asking import in_turn
 TEXTS = ["01", "1", " 1 ", "1.0", "1.", "1e0", "+1", ".1e1", "\t1", "1\n", "001", "2"]
 TEXTS += ["1_0", "0x1", "0b1", "1 2", "1.5", "-0", "nan", "inf", "-infinity", "", " "]
 TEXTS += ["a", "A", "a ", "é", "true", "TRUE", " True ", "\ttrue", "false", "1\xa0"]
+TEXTS += ["\xa0true", "\u2003false", "0E1", "1E2", "4503599627370496.5", "+0.9e-400"]
 TEXTS += ["0" * 150 + "1", "0" * 300 + "1", "1" + "0" * 20, "x" * 300, "１", "'", '"']
-LABELS = [1, 0, 10, "a", "é", "'", '"', "2"]
+LABELS = [1, 0, 10, "0E1", "a", "é", "'", '"', "2"]
 LEVELS = ["state", "block"]
 CROSS = {
     "sex": ["f", "m"],

@@ -37,7 +37,7 @@ from dither.query.collect.public import PublicSizes
 from dither.query.engines.protocol import Engine
 from dither.query.fetch import fetched, fields_of, private_table
 from dither.query.ibis import sql_of, table_of
-from dither.query.listed import Listed, counted_in, listed_of
+from dither.query.listed import Listed, counted_in, listed_of, unclipped
 from dither.query.operations.expressions import KeyLeaf
 from dither.query.plan.choose import plans_of
 from dither.query.plan.describe import describe, described
@@ -203,7 +203,7 @@ class Database:
     def _listed(self, axes: Sequence[Axis], table: str | None) -> Question:
         found = private_table(self.catalogue, table)
         with _shallow(), self._quoting():
-            return listed_of(self.catalogue, axes, found)
+            return listed_of(unclipped(self.catalogue), axes, found)
 
     def check_listed(self, axes: Sequence[Axis], table: str | None) -> None:
         """Refuse cells that cannot be counted."""
@@ -222,7 +222,7 @@ class Database:
             for axes in histograms
         ]
         with self._remembering():
-            return counted_in(self.catalogue, self.engine, cells, _salt())
+            return counted_in(unclipped(self.catalogue), self.engine, cells, _salt())
 
     @contextmanager
     def _remembering(self) -> Iterator[None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from dither.dataset import Axis
 from dither.errors import ArgumentError
 from dither.privacy.numbers import whole
 from dither.query.catalogue.model import Catalogue, Table
-from dither.query.catalogue.types import Type
+from dither.query.catalogue.types import ANY, Type
 from dither.query.cells import expression, kept
 from dither.query.collect.groups import lookup_name, mixed
 from dither.query.collect.rows import Writer
@@ -28,7 +28,7 @@ from dither.query.sql.bind import bind
 from dither.query.sql.parse import parse
 from dither.query.sql.question import Question, Scan
 
-__all__ = ["Listed", "counted_in", "listed_of"]
+__all__ = ["Listed", "counted_in", "listed_of", "unclipped"]
 
 KINDS: dict[Type, type] = {Type.INTEGER: int, Type.TEXT: str}
 MOST_CELLS = 1_000_000_000
@@ -49,6 +49,23 @@ class Listed:
     @property
     def sizes(self) -> list[int]:
         return [axis.size for axis in self.axes]
+
+
+def unclipped(catalogue: Catalogue) -> Catalogue:
+    """The tables without bounds of numbers: what lies beyond them is in no listed cell,
+    and clipping would put it into the cell of a bound.
+    """
+    tables = (
+        replace(
+            table,
+            fields=tuple(
+                replace(one, range=ANY) if one.type.numeric else one
+                for one in table.fields
+            ),
+        )
+        for table in catalogue.tables
+    )
+    return replace(catalogue, tables=tuple(tables))
 
 
 def listed_of(catalogue: Catalogue, axes: Sequence[Axis], table: Table) -> Question:

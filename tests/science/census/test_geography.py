@@ -83,7 +83,8 @@ def test_one_level_is_a_geography() -> None:
     ("blocks", "words"),
     [
         ([], "lists no blocks"),
-        ([("1", "1", "a"), ("01", "1", "a")], "lists a block twice"),
+        ([("1", "1", "a"), ("01", "1", "a")], "are the same label"),
+        ([("01", "1", "a"), ("01", "1", "a")], "twice .state 01, county 1"),
         ([("1", "1", None)], "'block' holds None"),
         ([("1", float("nan"), "a")], "'county' holds nan"),
         ([("1", 1.5, "a")], "holds 1.5"),

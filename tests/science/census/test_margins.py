@@ -77,6 +77,17 @@ def test_weighted_noises_are_covered(kind, scale):
             assert held >= level - 7 * math.sqrt(level * (1 - level) / number)
 
 
+@pytest.mark.parametrize("scale", [0.3, 0.7, 0.99])
+@pytest.mark.parametrize("level", LEVELS)
+def test_margins_of_coarse_noise_are_proven_ones(scale, level):
+    """Below scale 1 no normal law is near: for one rounded Gaussian, Chernoff's bound
+    is (σ + ½)·√(2·log(2 / missed)), and no margin is smaller.
+    """
+    mechanism = noise("gaussian", scale)
+    width = float(margin(noise_variance(mechanism), (mechanism,), level, nested=True))
+    assert width >= (scale + 0.5) * math.sqrt(2 * math.log(2 / (1 - level))) - 1e-9
+
+
 def test_margins_of_large_gaussian_noise_are_hardly_wider_than_normal_ones():
     mechanism = noise("gaussian", 50)
     variance = 900 * noise_variance(mechanism)

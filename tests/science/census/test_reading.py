@@ -13,11 +13,15 @@ from dither.privacy import Unit
 from dither.science import census
 from dither.science.census.attributes import attributes_of
 from dither.science.census.reading import source_of
-from tests.science.census.support import SEX, asked, people, places
+from tests.science.census.support import SEX, asked, exact, people, places
+
+__all__ = ["exact"]
 
 
 def opened(data: Any, unit: Any = "row", **more: Any) -> dither.Dataset:
-    return dither.open(pd.DataFrame(data), name="people", unit=unit, budget=9.0, **more)
+    return dither.open(
+        pd.DataFrame(data), name="people", unit=unit, budget=(9.0, 1e-6), **more
+    )
 
 
 def both(
@@ -93,6 +97,57 @@ def test_what_a_database_cannot_bin_is_refused() -> None:
         ):
             with pytest.raises(dither.ArgumentError, match=words):
                 asked(dataset, attributes=cross)
+
+
+@pytest.mark.usefixtures("exact")
+def test_numbers_beyond_a_columns_bounds_are_in_no_other_place() -> None:
+    """Bounds clip what is summed; a label or a number beyond them is what it is."""
+    data = {
+        "state": [1, 1, 2, 500, -3],
+        "block": ["?"] * 5,
+        "age": [5, 17, 44, 150, -9],
+    }
+    keys = census.geography([(1, "a"), (2, "b"), (100, "c")], levels=["state", "block"])
+    bounds = {"state": (1, 100), "age": (0, 110)}
+    unit = census.unit("row", ["state"])
+    with opened(data, unit, bounds=bounds) as dataset:
+        found = asked(dataset, keys=keys, invariants=["state"])
+    assert list(found.invariants["state"].values()) == [2, 1, 0]
+    data["block"] = ["a", "a", "b", "c", "a"]
+    data["state"] = [1, 1, 2, 100, 1]
+    with opened(data, "row", bounds=bounds) as dataset:
+        ages = {"age": census.edges([0, 18, 110])}
+        found = asked(dataset, keys=keys, attributes=ages)
+    assert found.table("state", by=["age"])["count"].value.round(6).tolist() == [
+        *(2, 0),
+        *(0, 1),
+        *(0, 0),
+    ]
+
+
+def test_bins_of_texts_fit_a_question() -> None:
+    count = 60
+    texts = [str(i / 2) for i in range(2 * count)] + ["x", "1e1", "", "-1", str(count)]
+    data = {"state": ["01"] * len(texts), "written": texts}
+    keys = census.geography([("01",)], levels=["state"])
+    cross = attributes_of({"written": census.edges(range(count + 1))})
+    with opened(data) as dataset:
+        receipt = dataset.account.charge(dither.PureDP(0.1, unit=dataset.unit))
+        paid: Any = SimpleNamespace(receipt=receipt)
+        stored = source_of(dataset, keys, cross).counted(paid, 1, None)
+    held = source_of(data, keys, cross).counted(paid, 1, None)
+    assert stored.leaves.tolist() == held.leaves.tolist()
+    assert stored.leaves[0, 10] == 3
+
+
+def test_dates_are_no_labels() -> None:
+    data = pd.DataFrame({"day": pd.to_datetime(["2020-01-01"])})
+    keys = census.geography([("2020-01-01",)], levels=["day"])
+    with (
+        opened(data) as dataset,
+        pytest.raises(dither.ArgumentError, match="holds dates"),
+    ):
+        asked(dataset, keys=keys)
 
 
 def test_many_blocks_are_counted_inside_the_engine() -> None:

@@ -79,7 +79,7 @@ def test_a_charge_comes_before_reading() -> None:
             return Column(super().__getitem__(name))
 
     class Column(list[Any]):
-        def tolist(self) -> list[Any]:
+        def __iter__(self) -> Any:
             raise RuntimeError("read")
 
     budget = dither.Budget(0.1, 1e-6, unit=Unit("person"))

@@ -73,6 +73,11 @@ def _read_trim(op: str, position: str = "") -> Callable[[Written], Expr | None]:
     return bind
 
 
+def _duckdb_trim(name: str) -> Writer:
+    """DuckDB takes other blanks for one as well, such as U+00A0, unless told which."""
+    return lambda _, args, __: f"{name}({args[0]}, ' ')"
+
+
 def _read_concat(written: Written) -> Expr:
     """CONCAT leaves NULLs out, unlike ||."""
     parts = written.many()
@@ -412,6 +417,7 @@ register(
         build=_typed("ltrim", Type.TEXT),
         python=lambda text: text.lstrip(" "),
         sql=function("ltrim"),
+        duckdb=_duckdb_trim("ltrim"),
         postgres=_postgres_trim("ltrim"),
     ),
     Operation(
@@ -425,6 +431,7 @@ register(
         build=_typed("rtrim", Type.TEXT),
         python=lambda text: text.rstrip(" "),
         sql=function("rtrim"),
+        duckdb=_duckdb_trim("rtrim"),
         postgres=_postgres_trim("rtrim"),
     ),
     Operation(
@@ -434,6 +441,7 @@ register(
         build=_typed("trim", Type.TEXT),
         python=lambda text: text.strip(" "),
         sql=function("trim"),
+        duckdb=_duckdb_trim("trim"),
         postgres=_postgres_trim("btrim"),
     ),
     Operation(

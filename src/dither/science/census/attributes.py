@@ -5,6 +5,7 @@ edges. The cross of all attributes is one table of cells for each place.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,14 +14,19 @@ from itertools import pairwise, product
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dither.dataset import Dataset
 from dither.errors import ArgumentError
 from dither.mechanisms.values import real
-from dither.science.census.labels import LONGEST, NUMBER, Codes, Coding, declared
+from dither.science.arrays import items_of, numeric, truths
+from dither.science.census.labels import LONGEST, Codes, Coding, declared
 
 __all__ = ["Attribute", "Attributes", "Categories", "Edges", "attributes_of", "edges"]
 
+Reals = NDArray[np.float64]
+
+NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 MOST = 8
 MOST_CATEGORIES = 10_000
 EXAMPLE = '{"sex": ["f", "m"], "age": census.edges([0, 18, 65, 110])}'
@@ -34,8 +40,8 @@ class Attribute(Protocol):
     def labels(self) -> tuple[Any, ...]:
         """What its categories are called, in order."""
 
-    def codes(self, items: Sequence[Any]) -> Codes:
-        """The category of each item; -1 for none."""
+    def codes(self, column: Any) -> Codes:
+        """The category of each item of a column; -1 for none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +51,8 @@ class Categories:
     labels: tuple[Any, ...]
     names: tuple[str, ...]
 
-    def codes(self, items: Sequence[Any]) -> Codes:
-        return Coding(self.names).codes(items)
+    def codes(self, column: Any) -> Codes:
+        return Coding(self.names).codes(column)
 
 
 @dataclass(frozen=True)
@@ -63,8 +69,8 @@ class Edges:
         *others, (low, high) = pairs
         return (*(f"[{one}, {two})" for one, two in others), f"[{low}, {high}]")
 
-    def codes(self, items: Sequence[Any]) -> Codes:
-        numbers = np.fromiter(map(_number, items), np.float64, len(items))
+    def codes(self, column: Any) -> Codes:
+        numbers = _numbers(column)
         place = np.searchsorted(self.edges, numbers, side="right") - 1
         place = np.where(numbers == self.edges[-1], len(self.edges) - 2, place)
         inside = (numbers >= self.edges[0]) & (numbers <= self.edges[-1])
@@ -85,6 +91,15 @@ def edges(cuts: Sequence[float]) -> Edges:
     return Edges(found)
 
 
+def _numbers(column: Any) -> Reals:
+    """Each item as a float, NaN for what is no number."""
+    found = None if truths(column) else numeric(column)
+    if found is not None:
+        return found
+    items = items_of(column)
+    return np.fromiter(map(_number, items), np.float64, len(items))
+
+
 def _number(item: Any) -> float:
     """One item as a float, by itself; NaN for what is no number. A text that is a
     number counts as that: one odd text among numbers makes texts of them all.
@@ -101,6 +116,9 @@ def _number(item: Any) -> float:
                 if len(text) <= LONGEST and NUMBER.fullmatch(text)
                 else math.nan
             )
+        if isinstance(item, complex | np.complexfloating):
+            # what one complex number makes of all reals beside it
+            return float(item.real) if item.imag == 0 else math.nan
         return float(real(item))
     except Exception:  # a class of its own may raise anything
         return math.nan

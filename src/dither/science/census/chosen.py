@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from dither.errors import ArgumentError
+from dither.science.arrays import items_of
 from dither.science.census.geography import Geography
-from dither.science.census.labels import Coding, items_of
+from dither.science.census.labels import Coding
 
 __all__ = ["nodes_of"]
 
@@ -36,7 +37,7 @@ def _listed(named: Any, places: Geography, level: int | None) -> list[Any]:
         return list(zip(*columns, strict=True))
     if isinstance(named, str | bytes | tuple) or not isinstance(named, Iterable):
         return [named]
-    return items_of(named)
+    return list(items_of(named))
 
 
 def _by_path(

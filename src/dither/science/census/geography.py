@@ -137,7 +137,7 @@ def geography(
         *(_coded(name, column) for name, column in zip(names, columns, strict=True)),
         strict=True,
     )
-    tree, own, lines = _nested(names, codes, known)
+    tree, own, lines = _nested(names, columns, codes, known)
     found = Geography(
         names,
         tree,
@@ -169,7 +169,10 @@ def _coded(name: str, column: list[Any]) -> tuple[Codes, tuple[str, ...]]:
 
 
 def _nested(
-    names: Sequence[str], codes: Sequence[Codes], known: Sequence[Sequence[str]]
+    names: Sequence[str],
+    columns: Sequence[Sequence[Any]],
+    codes: Sequence[Codes],
+    known: Sequence[Sequence[str]],
 ) -> tuple[Tree, tuple[Codes, ...], list[Places]]:
     """The tree, the label of each node as a number, and a line that it stands in."""
     node = np.zeros(codes[0].size, np.int64)
@@ -185,20 +188,17 @@ def _nested(
         lines.append(first.astype(np.intp))
         node = place.reshape(-1).astype(np.int64)
         if level == len(codes) - 1 and keys.size < one.size:
-            _refuse_double(names, node, codes, known)
+            _refuse_double(names, columns, node)
     return Tree(tuple(parents)), tuple(own), lines
 
 
 def _refuse_double(
-    names: Sequence[str],
-    node: Codes,
-    codes: Sequence[Codes],
-    known: Sequence[Sequence[str]],
+    names: Sequence[str], columns: Sequence[Sequence[Any]], node: Codes
 ) -> None:
     line = int(np.argmax(np.bincount(node)[node] > 1))
     shown = ", ".join(
-        f"{name} {labels[one[line]]}"
-        for name, one, labels in zip(names, codes, known, strict=True)
+        f"{name} {column[line]!s:.40}"
+        for name, column in zip(names, columns, strict=True)
     )
     raise ArgumentError(
         "keys",

@@ -7,27 +7,33 @@ a whole number is that number, and a text that is a truth is that truth.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
+from dither.science.arrays import items_of, named, numeric
 from dither.science.ids import EXACT, identity
 
-__all__ = ["Codes", "Coding", "canonical", "declared", "items_of"]
+__all__ = ["Codes", "Coding", "canonical", "declared"]
 
 Codes = NDArray[np.int64]
+Reals = NDArray[np.float64]
 
-NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+NUMBER = re.compile(r"\s*([+-]?)(\d*)\.?(\d*)\s*", re.ASCII)
+"""Without an exponent: 12E3 is the name of a place."""
 TRUTHS = {"true": "1", "false": "0"}
 NOT_NUMBERS = ("nan", "inf", "infinity")
 DIGITS = 15
 LONGEST = 200
 """Characters of a label: a longer text in the data is none."""
+ROOM = 8
+"""A table with so many places for each label is small enough."""
 PLAIN = frozenset({str, int, float, bool, type(None)})
 """Types that compare as one expects, so that what was read once need not be read again."""
 
@@ -62,11 +68,16 @@ def _of_text(text: str) -> str | None:
         return None
     if text.isdigit() and text.isascii() and len(text) <= DIGITS:
         return text.lstrip("0") or "0"  # the usual case
-    if NUMBER.fullmatch(text) is not None:
-        value = float(text)
-        whole = math.isfinite(value) and value.is_integer() and abs(value) < EXACT
-        return str(int(value)) if whole else None
+    number = NUMBER.fullmatch(text)
+    if number is not None and (number[2] or number[3]):
+        return _of_number(*number.groups())
     return _of_words(text)
+
+
+def _of_number(sign: str, digits: str, fraction: str) -> str | None:
+    value = int(sign + (digits or "0"))
+    whole = not fraction.strip("0") and abs(value) < EXACT
+    return str(value) if whole else None
 
 
 def _of_words(text: str) -> str | None:
@@ -89,7 +100,24 @@ def declared(argument: str, whose: str, items: Iterable[Any]) -> list[str]:
         )
     sure = [one for one in found if one is not None]
     _check_written(argument, whose, sure)
+    _check_apart(argument, whose, items, sure)
     return sure
+
+
+def _check_apart(
+    argument: str, whose: str, items: Iterable[Any], names: Sequence[str]
+) -> None:
+    """Refuse two texts that are one label: two places would become one."""
+    first: dict[str, str] = {}
+    for item, name in zip(items, names, strict=True):
+        text = str.__str__(item) if isinstance(item, str) else None
+        if text is not None and first.setdefault(name, text) != text:
+            raise ArgumentError(
+                argument,
+                f"{whose} holds {first[name]!r:.40} and {text!r:.40}, which are the "
+                "same label: whole numbers and truths are compared as such; write "
+                'each label in one way, or with a letter in it, such as "n01"',
+            )
 
 
 def _check_written(argument: str, whose: str, names: Sequence[str]) -> None:
@@ -118,16 +146,39 @@ class Coding:
             name: place for place, name in enumerate(names)
         }
 
-    def codes(self, items: Sequence[Any]) -> Codes:
-        """One place for each item. Each is read by itself (rule R1)."""
+    def codes(self, column: Any) -> Codes:
+        """One place for each item of a column. Each is read by itself (rule R1)."""
+        numbers = numeric(column)
+        if numbers is not None:
+            return self._numbers.places(numbers)
+        known = named(column)
+        if known is None:
+            return self.one_by_one(items_of(column))
+        places, names = known
+        codes = np.append(self.one_by_one(names), -1)
+        found: Codes = codes[places]
+        return found
+
+    @cached_property
+    def _numbers(self) -> Numbers:
+        """The labels that are numbers."""
+        whole = {
+            int(name): place
+            for name, place in self._places.items()
+            if name is not None and _is_whole(name)
+        }
+        return Numbers.of(whole)
+
+    def one_by_one(self, items: Sequence[Any]) -> Codes:
+        """The same, for the items of any column."""
         plain = set(map(type, items)) <= PLAIN
         if not plain:
-            return self._one_by_one(items)
+            return self._odd(items)
         # What is written alike is read once.
         known = {item: self._place(item) for item in set(items)}
         return np.fromiter(map(known.__getitem__, items), np.int64, len(items))
 
-    def _one_by_one(self, items: Sequence[Any]) -> Codes:
+    def _odd(self, items: Sequence[Any]) -> Codes:
         """What compares in a way of its own must not stand for anything else."""
         known: dict[Any, int] = {}
         found = np.empty(len(items), np.int64)
@@ -144,10 +195,50 @@ class Coding:
         return self._places.get(canonical(item), -1)
 
 
-def items_of(column: Any) -> list[Any]:
-    """The items of a column as plain values; those that are masked are None."""
-    if isinstance(column, np.ma.MaskedArray):
-        column = np.ma.filled(column.astype(object), None)
-    ways = ("to_pylist", "to_list", "tolist")
-    found = next((getattr(column, way) for way in ways if hasattr(column, way)), None)
-    return list(column) if found is None else list(found())
+def _is_whole(name: str) -> bool:
+    return name.removeprefix("-").isdigit() and name.isascii()
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Whole numbers below 2^53 in order, and the place of each."""
+
+    values: Reals
+    codes: Codes
+
+    @classmethod
+    def of(cls, places: Mapping[int, int]) -> Numbers:
+        ordered = sorted(places.items())
+        return cls(
+            np.array([value for value, _ in ordered], np.float64),
+            np.array([place for _, place in ordered], np.int64),
+        )
+
+    @cached_property
+    def _dense(self) -> Codes | None:
+        """The place of each number from the least to the largest, if they are close."""
+        if not self.values.size:
+            return None
+        low, high = self.values[[0, -1]].tolist()
+        if high - low > ROOM * self.values.size:
+            return None
+        found = np.full(int(high - low) + 1, -1, np.int64)
+        found[(self.values - low).astype(np.int64)] = self.codes
+        return found
+
+    def places(self, numbers: Reals) -> Codes:
+        """The place of each number, -1 where it is not declared. Rounding to floats
+        merges numbers of 2^53 and more only, which are none of these.
+        """
+        if not self.values.size:
+            return np.full(numbers.size, -1, np.int64)
+        dense = self._dense
+        if dense is None:
+            near = np.searchsorted(self.values, numbers)
+            near[near == self.values.size] = 0
+            return np.where(self.values[near] == numbers, self.codes[near], -1)
+        low, high = self.values[[0, -1]]
+        inside = (numbers >= low) & (numbers <= high)
+        near = np.where(inside, numbers, low).astype(np.int64) - int(low)
+        same = inside & (near + low == numbers)
+        return np.where(same, dense[near], -1)

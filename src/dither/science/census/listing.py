@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any
 
 from dither.errors import ArgumentError
-from dither.science.census.labels import items_of
+from dither.science.arrays import items_of
 
 __all__ = ["columns_of", "level_names"]
 
@@ -47,7 +47,7 @@ def columns_of(
                 f"{missing!r} is no column of the list of blocks, which has {listed}; "
                 "add the level, or leave it out of levels",
             )
-        columns = [items_of(blocks[name]) for name in names]
+        columns = [list(items_of(blocks[name])) for name in names]
         _check_size(columns)
         return names, columns
     if names is None:

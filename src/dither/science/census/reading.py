@@ -20,7 +20,7 @@ from dither.errors import ArgumentError
 from dither.question import Paid
 from dither.science.census.attributes import Attributes
 from dither.science.census.geography import Geography
-from dither.science.census.labels import Codes, items_of
+from dither.science.census.labels import Codes
 from dither.science.census.stored import Counted, Stored
 from dither.science.owners import chosen, codes_of
 
@@ -84,7 +84,7 @@ class Held:
 
     def counted(self, paid: Paid, rows: int, exact: int | None) -> Counted:  # noqa: ARG002
         codes = [
-            coding.codes(items_of(self.columns[name]))
+            coding.codes(self.columns[name])
             for name, coding in zip(
                 self.geography.levels, self.geography.codings(), strict=True
             )
@@ -101,7 +101,7 @@ class Held:
     def _cells(self, size: int) -> Codes:
         cell = np.zeros(size, np.int64)
         for name, one in self.attributes.named.items():
-            code = one.codes(items_of(self.columns[name]))
+            code = one.codes(self.columns[name])
             known = (cell >= 0) & (code >= 0)
             cell = np.where(known, cell * len(one.labels) + code, -1)
         return cell

@@ -126,6 +126,13 @@ def _facts(dataset: Dataset, name: str, table: str | None) -> ColumnFacts:
     return found
 
 
+def _is_text(dataset: Dataset, facts: ColumnFacts) -> bool:
+    if facts.table is None:
+        return True  # a dataset of columns in memory, which is refused later
+    fields = dataset.catalogue.table(facts.table).fields
+    return any(one.name == facts.column and one.type == "text" for one in fields)
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
@@ -141,8 +148,13 @@ def _label_axis(dataset: Dataset, name: str, table: str | None) -> _Column:
         return _Column(whole, f"CAST({whole} AS VARCHAR)")
     if facts.kind is Kind.REALS:
         return _Column("", f"CASE WHEN {_is_whole(column)} THEN {_digits(column)} END")
-    # DuckDB reads 1_000 as a number, and other engines do not
-    sure = f"LENGTH({column}) <= {LONGEST} AND NOT CONTAINS({column}, '_')"
+    if not _is_text(dataset, facts):
+        raise ArgumentError(
+            "people",
+            f"{name!r} holds dates, which are no labels; make a column of texts, or of "
+            "whole numbers such as years",
+        )
+    sure = f"{_sure(column)} AND NOT CONTAINS(LOWER({column}), 'e')"
     word = f"LOWER(TRIM({column}))"
     text = (
         f"CASE WHEN {sure} AND {_is_whole(column)} THEN {_digits(column)} "
@@ -183,17 +195,25 @@ def _binned(dataset: Dataset, name: str, bins: Edges, table: str | None) -> Axis
             f"{name!r} has {count:,} bins, and {MOST_BINS} is the most in a database; "
             "list whole numbers as categories, such as range(111)",
         )
+    sure = ""
     if facts.kind is Kind.OTHER:
-        sure = f"LENGTH({column}) <= {LONGEST} AND NOT CONTAINS({column}, '_')"
-        column = f"CASE WHEN {sure} THEN CAST({column} AS DOUBLE) END"
-    cases = [
-        f"WHEN ({column}) >= {low!r} AND ({column}) {'<=' if last else '<'} {high!r} "
-        f"THEN {place}"
-        for place, (low, high, last) in enumerate(
-            (low, high, place == count - 1)
-            for place, (low, high) in enumerate(
-                zip(bins.edges, bins.edges[1:], strict=False)
-            )
-        )
-    ]
-    return Axis((f"CASE {' '.join(cases)} END",), (list(range(count)),))
+        sure, column = f"{_sure(column)} AND ", f"CAST({column} AS DOUBLE)"
+    low, *cuts, high = map(repr, bins.edges)
+    inside = f"{sure}{column} >= {low} AND {column} <= {high}"
+    place = _place(column, cuts, 0)
+    return Axis((f"CASE WHEN {inside} THEN {place} END",), (list(range(count)),))
+
+
+def _place(column: str, cuts: list[str], first: int) -> str:
+    """The bin of a number, found by halves: a question may have so many words only."""
+    if not cuts:
+        return str(first)
+    half = len(cuts) // 2
+    below = _place(column, cuts[:half], first)
+    above = _place(column, cuts[half + 1 :], first + half + 1)
+    return f"CASE WHEN {column} < {cuts[half]} THEN {below} ELSE {above} END"
+
+
+def _sure(column: str) -> str:
+    """DuckDB reads 1_000 as a number, and other engines do not."""
+    return f"LENGTH({column}) <= {LONGEST} AND NOT CONTAINS({column}, '_')"

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.noise import secret_bytes
+from dither.science.arrays import integers, items_of
 from dither.science.owners import canonical, codes_of
-from dither.science.synth.arrays import integers, items_of
 from dither.science.synth.values import Codes
 
 __all__ = ["kept"]
