@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -81,21 +81,27 @@ class Axes:
         across = self.left + self.x.at(x) * self.width
         return across, self.top + (1 - self.y.at(y)) * self.height
 
-    def frame(self, x: str, y: str) -> Iterator[Shape]:
-        """Ticks, their numbers, and what the axes show."""
+    def frame(
+        self, x: str, y: str, names: Mapping[float, str] | None = None
+    ) -> Iterator[Shape]:
+        """Ticks, their numbers, and what the axes show. With `names` these places alone
+        have a tick, and are called so.
+        """
         bottom = self.top + self.height
-        yield from self._x_ticks(bottom)
+        if names is None:
+            names = {tick: _number(tick) for tick in self.x.ticks()}
+        yield from self._x_ticks(bottom, names)
         yield from self._y_ticks()
         yield Rect(self.left, self.top, self.width, self.height, None, BLACK)
         yield Text(self.left + self.width / 2, bottom + 36, x, anchor="middle")
         middle = self.top + self.height / 2
         yield Text(self.left - 44, middle, y, anchor="middle", turned=True)
 
-    def _x_ticks(self, bottom: float) -> Iterator[Shape]:
-        for tick in self.x.ticks():
+    def _x_ticks(self, bottom: float, names: Mapping[float, str]) -> Iterator[Shape]:
+        for tick, name in names.items():
             across, _ = self.place(tick, self.y.low)
             yield Line(((across, self.top), (across, bottom)), PALE)
-            yield Text(across, bottom + 17, _number(tick), anchor="middle")
+            yield Text(across, bottom + 17, name, anchor="middle")
 
     def _y_ticks(self) -> Iterator[Shape]:
         for tick in self.y.ticks():

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas
 import pytest
 
@@ -64,6 +65,41 @@ def test_people_are_counted_as_the_release_counts_them() -> None:
     assert (shaped.truth == TRUTH).all()
 
 
+def test_odd_people_count_where_the_release_counts_them() -> None:
+    """With exact totals, whoever has no declared sex is in the first block and cell."""
+    odd = {**PEOPLE, "sex": ["x", *PEOPLE["sex"][1:]]}
+    one = census.release(
+        odd,
+        levels=LEVELS,
+        keys=BLOCKS,
+        attributes=ATTRIBUTES,
+        invariants=["state"],
+        rho=1.0,
+    )
+    found = attacks.reconstruction(one, odd)
+    assert found.truth.sum() == TRUTH.sum()
+    loose = census.release(
+        odd, levels=LEVELS, keys=BLOCKS, attributes=ATTRIBUTES, rho=1.0
+    )
+    assert attacks.reconstruction(loose, odd).truth.sum() == TRUTH.sum() - 1
+
+
+@pytest.mark.parametrize("invariants", [None, ["state"]])
+def test_other_people_are_refused(invariants: list[str] | None) -> None:
+    one = released(rho=1.0, invariants=invariants)
+    some = {name: column[:100] for name, column in PEOPLE.items()}
+    with pytest.raises(ArgumentError, match="pass the people that it was made of"):
+        attacks.reconstruction(one, some)
+    with pytest.raises(ArgumentError, match="pass the people that it was made of"):
+        attacks.reconstruction(one, 2 * TRUTH)
+
+
+def test_blocks_by_their_labels() -> None:
+    found = attacks.reconstruction(released(rho=1e5), PEOPLE)
+    assert found.records(BLOCKS[7]) == found.records(7)
+    assert found.records(BLOCKS[7]) != found.records(8)
+
+
 def test_a_census_without_attributes() -> None:
     """Whoever knows the sizes of blocks knows it all."""
     found = attacks.reconstruction(released(rho=1.0, attributes=None), PEOPLE)
@@ -76,9 +112,11 @@ def test_bad_questions(tmp_path: Path) -> None:
     frame = pandas.DataFrame({"state": [1]})
     stored = dither.open(frame, unit="row", budget=1.0, ledger=book)
     one = released(rho=1.0)
-    for truth in (TRUTH[:3], TRUTH[:, :3], 7):
+    for truth in (TRUTH[:3], TRUTH[:, :3], 7, [[1], [2, 3]]):
         with pytest.raises(ArgumentError, match="blocks by 40 counts"):
             attacks.reconstruction(one, truth)
+    with pytest.raises(ArgumentError, match="whole numbers"):
+        attacks.reconstruction(one, np.full(TRUTH.shape, np.nan))
     with pytest.raises(ArgumentError, match="no column 'county'"):
         attacks.reconstruction(one, {"state": [1]})
     with pytest.raises(ArgumentError, match="for a charge only"):

@@ -43,6 +43,12 @@ def test_records_and_marginals() -> None:
         (AGES, {"sex": ("age", [1, 2, 3])}, "recodes"),
         (AGES, {"old": ("years", [1, 2, 3])}, "recodes"),
         (AGES, {"old": ("age", [1, 2])}, "recodes"),
+        (AGES, {"old": "x"}, "recodes"),
+        (AGES, {"old": ("age", 3)}, "recodes"),
+        (AGES, ["old"], "recodes"),
+        ({"sex": 3}, None, "attributes"),
+        ({"sex": [["f"], ["f"]]}, None, "attributes"),
+        ({3: ["f"]}, None, "attributes"),
     ],
 )
 def test_domains_are_checked(attributes: Any, recodes: Any, argument: str) -> None:
@@ -56,23 +62,8 @@ def test_a_large_domain_is_refused_with_its_size() -> None:
         domain({"a": range(10), "b": range(10), "c": range(10)}, None)
 
 
-@pytest.mark.parametrize(
-    "truth",
-    [
-        np.zeros(6),
-        np.zeros((2, 5)),
-        np.full((2, 6), 0.5),
-        np.full((2, 6), -1),
-        np.full((2, 6), np.nan),
-        np.full((2, 6), 1e9),
-        np.full((2, 6), "1"),
-    ],
-)
-def test_counts_are_checked(truth: Any) -> None:
-    with pytest.raises(ArgumentError, match="truth"):
-        attacks.tables(truth, ["sex"], attributes=AGES)
-
-
-def test_unknown_names_are_refused() -> None:
-    with pytest.raises(ArgumentError, match="there are age, sex"):
-        attacks.tables(np.zeros((1, 6)), ["race"], attributes=AGES)
+@pytest.mark.parametrize("table", [3, ("sex", "sex"), (["sex"],), ({},), None])
+def test_what_is_no_table_is_refused(table: Any) -> None:
+    with pytest.raises(ArgumentError) as refused:
+        domain(AGES, None).table(table)
+    assert refused.value.argument == "published"

@@ -235,9 +235,8 @@ def test_a_census_prints_its_errors(found: census.Census) -> None:
 def test_the_picture_shows_both_errors(found: census.Census) -> None:
     svg = found.plot().svg()
     assert "each level by itself" in svg
-    assert "1 state, 2 county, 3 block" in svg
     one = census.geography([("a",), ("b",)], levels=["block"])
-    assert "1 block" in census.release({"block": ["a"]}, keys=one, rho=1).plot().svg()
+    assert ">block<" in census.release({"block": ["a"]}, keys=one, rho=1).plot().svg()
 
 
 def test_what_was_not_measured_is_unknown() -> None:

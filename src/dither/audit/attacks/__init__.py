@@ -7,7 +7,7 @@ publishing.
 
 from dither.audit.attacks.blocks import reconstruction
 from dither.audit.attacks.genotypes import Markers, Membership, markers, membership
-from dither.audit.attacks.published import tables
+from dither.audit.attacks.people import tables
 from dither.audit.attacks.rebuilt import Reconstruction
 from dither.audit.attacks.roc import Roc
 

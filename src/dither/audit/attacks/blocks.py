@@ -12,19 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.audit.attacks.censuses import categories, people_of, scales, shown
+from dither.audit.attacks.guessing import proportional
 from dither.audit.attacks.nearest import Nearest
-from dither.audit.attacks.published import Domain, Table, domain, histograms
+from dither.audit.attacks.people import array, counts_of
+from dither.audit.attacks.published import Domain, Table, domain
 from dither.audit.attacks.rebuilt import NONE, Reconstruction
-from dither.audit.attacks.solving import Solution, Solver
+from dither.audit.attacks.solving import MOST_STEPS, Solution, Solver
 from dither.errors import ArgumentError
+from dither.mechanisms.values import real
 from dither.noise import uniform_integers
 from dither.privacy import Guarantee
+from dither.privacy.numbers import whole
 from dither.science.census import Census
 
 __all__ = ["reconstruction"]
 
 Reals = NDArray[np.float64]
 Counts = NDArray[np.int64]
+
+LARGEST = 1e12
 
 
 def reconstruction(
@@ -33,57 +39,77 @@ def reconstruction(
     *,
     attributes: Any = None,
     recodes: Any = None,
+    keys: Any = None,
+    levels: Sequence[str] | None = None,
     noise: Any = None,
     prior: Any = None,
     others: bool = False,
     guarantee: Guarantee | None = None,
+    steps: int = MOST_STEPS,
 ) -> Reconstruction:
     """The reconstruction attack (Dinur & Nissim 2003; Garfinkel, Abowd & Martindale
     2018) on tables of blocks, or on a census that was released.
 
     `published` maps tuples of names to arrays of blocks by entries, such as
-    `{("sex", "age"): …, ("race",): …, (): totals}`. `truth` counts the people of each
-    block in each cell of the declared `attributes`. `recodes` are coarser categories
-    (see `tables`). Without `noise` tables are exact, and all tables of records that
-    agree with them are counted. With it (standard deviations by table, or one for
-    all) the likeliest table is taken. `prior` is what the attacker knows of records
-    in general: a chance for each cell, by default the shares of all people together.
-    With `others` they know all people of each block but one, who is drawn.
+    `{("sex", "age"): …, ("race",): …, (): totals}`. `truth` are the people, with the
+    list of all blocks as `keys`, or counts of each block in each cell of the declared
+    `attributes`. `recodes` are coarser categories (see `tables`). Without `noise`
+    tables are exact, and all tables of records that agree with them are counted, in up
+    to `steps` steps for a block; where more are needed, one that is likely and nearly
+    agrees is taken. With `noise` (standard deviations by table, or one for all) the
+    likeliest table is taken. `prior` is what the attacker knows of records in general:
+    a chance for each cell, by default the shares of all people together. With `others`
+    they know all people of each block but one, who is drawn.
 
-    A census brings its attributes, noise and guarantee; `truth` may then be the people
-    that it was made of. The attacker knows how many people live in each block.
+    A census brings its attributes, blocks, noise and guarantee; `truth` may then be the
+    people that it was made of. The attacker knows how many people live in each block.
     """
+    most = whole("steps", steps, "pass how many steps a block may take, such as 20_000")
+    if guarantee is not None and not isinstance(guarantee, Guarantee):
+        raise ArgumentError("guarantee", "must be one, such as PureDP(1.0)")
     if isinstance(published, Census):
         counts = people_of(truth, published)
         return reconstruction(
             shown(published, counts),
             counts,
             attributes=categories(published),
+            keys=published.geography,
             noise=scales(published),
             prior=prior,
             others=others,
             guarantee=published.guarantee,
         )
     over = domain(attributes, recodes)
-    counts = histograms(truth, over)
+    counts, places = counts_of(truth, over, attributes, keys, levels)
     chances = _prior(prior, counts, over)
     tables, values = _published(published, len(counts), over)
     if noise is None and not others:
-        found = _solve(tables, values, chances, over)
+        found = _solve(values, Solver(tables, chances, over.cells, most))
         solutions = tuple(one.count for one in found)
-        rebuilt = np.array([_counts(one, over) for one in found], np.int64)
-        rebuilt = rebuilt.reshape(len(counts), over.cells)
-        return Reconstruction(over, counts, rebuilt, chances, solutions, guarantee)
-    size = float(np.mean([np.mean(one.sum(axis=1)) for one in values]))
-    means = chances * max(size, 1e-9)
-    nearest = Nearest(tables, _noise(0 if noise is None else noise, tables), means)
+        rebuilt = _rebuilt(found, tables, values, chances)
+        return Reconstruction(
+            over, counts, rebuilt, chances, solutions, guarantee, places=places
+        )
+    nearest = Nearest(
+        tables,
+        _noise(0 if noise is None else noise, tables),
+        _means(chances, values),
+    )
     known = _all_but_one(counts) if others else None
     rebuilt = (
         nearest.solve(values)
         if known is None
         else _one_more(nearest, known, values, counts)
     )
-    return Reconstruction(over, counts, rebuilt, chances, None, guarantee, known)
+    return Reconstruction(
+        over, counts, rebuilt, chances, None, guarantee, known, places
+    )
+
+
+def _means(chances: Reals, values: Sequence[Reals]) -> Reals:
+    """How many people a middling block has in each cell."""
+    sizes = [np.mean(one.sum(axis=1)) if len(one) else 0.0 for one in values]
+    return chances * max(float(np.mean(sizes)), 1e-9)
 
 
 def _one_more(
@@ -106,23 +132,36 @@ def _all_but_one(counts: Counts) -> Counts:
     return known
 
 
-def _solve(
-    tables: Sequence[Table], values: Sequence[Reals], chances: Reals, over: Domain
-) -> list[Solution]:
-    whole = [np.rint(one).astype(np.int64) for one in values]
-    if any((a != b).any() or (a < 0).any() for a, b in zip(whole, values, strict=True)):
+def _solve(values: Sequence[Reals], solver: Solver) -> list[Solution]:
+    exact = [np.rint(one).astype(np.int64) for one in values]
+    if any((a != b).any() or (a < 0).any() for a, b in zip(exact, values, strict=True)):
         raise ArgumentError(
             "published", "must hold whole numbers from 0 on; pass noise= for noisy ones"
         )
-    solver = Solver(tables, chances, over.cells)
     return [
-        solver.solve([one[block] for one in whole]) for block in range(len(whole[0]))
+        solver.solve([one[block] for one in exact]) for block in range(len(exact[0]))
     ]
 
 
-def _counts(found: Solution, over: Domain) -> Counts:
-    none = np.full(over.cells, NONE, np.int64)
-    return none if found.table is None else found.table
+def _rebuilt(
+    found: Sequence[Solution],
+    tables: Sequence[Table],
+    values: Sequence[Reals],
+    chances: Reals,
+) -> Counts:
+    """The likeliest tables. Where there are too many to look through, the prior is
+    scaled to what is published.
+    """
+    rebuilt = np.full((len(found), chances.size), NONE, np.int64)
+    for block, one in enumerate(found):
+        if one.table is not None:
+            rebuilt[block] = one.table
+    large = [block for block, one in enumerate(found) if one.count is None]
+    if large:
+        some = [one[large] for one in values]
+        nearest = Nearest(tables, [0.0] * len(tables), _means(chances, some))
+        rebuilt[large] = nearest.solve(some, proportional(tables, some, chances))
+    return rebuilt
 
 
 def _published(
@@ -135,14 +174,15 @@ def _published(
     tables = [over.table(names) for names in published]
     values = []
     for table, given in zip(tables, published.values(), strict=True):
-        found = np.asarray(given, np.float64)
-        if found.size != blocks * table.size or not np.isfinite(found).all():
+        found = array(given)
+        fine = found.dtype.kind in "iuf" and found.size == blocks * table.size
+        if not fine or not (np.abs(found) <= LARGEST).all():
             raise ArgumentError(
                 "published",
                 f"{table.names} must have {table.size:,} numbers for each of "
-                f"{blocks:,} blocks",
+                f"{blocks:,} blocks, up to {LARGEST:,.0f}",
             )
-        values.append(found.reshape(blocks, table.size))
+        values.append(found.reshape(blocks, table.size).astype(np.float64))
     return tables, values
 
 
@@ -152,7 +192,7 @@ def _noise(noise: Any, tables: Sequence[Table]) -> list[float]:
         listed = [plain.get(one.names, math.nan) for one in tables]
     else:
         listed = [noise for _ in tables]
-    scales = [float(one) for one in listed]
+    scales = [real(one) for one in listed]
     if not all(0 <= one < math.inf for one in scales):
         raise ArgumentError(
             "noise", "must be a standard deviation, or one for each table"
@@ -161,7 +201,7 @@ def _noise(noise: Any, tables: Sequence[Table]) -> list[float]:
 
 
 def _names(names: Any) -> tuple[Any, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+    return tuple(names) if isinstance(names, tuple | list | frozenset) else (names,)
 
 
 def _prior(prior: Any, counts: Counts, over: Domain) -> Reals:
@@ -170,9 +210,10 @@ def _prior(prior: Any, counts: Counts, over: Domain) -> Reals:
         total = together.sum()
         even = np.full(over.cells, 1 / over.cells)
         return np.asarray(together / total) if total else even
-    found = np.asarray(prior, np.float64).ravel()
-    fine = found.size == over.cells and np.isfinite(found).all() and found.min() >= 0
-    if not fine or not math.isclose(found.sum(), 1, rel_tol=1e-6):
+    found = array(prior).ravel()
+    fine = found.dtype.kind in "iuf" and found.size == over.cells
+    sums = fine and math.isclose(found.sum(), 1, rel_tol=1e-6)
+    if not sums or not (found >= 0).all():
         raise ArgumentError(
             "prior", f"must be {over.cells:,} chances, one for each cell, that sum to 1"
         )

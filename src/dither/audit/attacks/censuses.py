@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.dataset import Dataset
+from dither.audit.attacks.people import are_people, array, counted, histograms
+from dither.audit.attacks.published import domain
 from dither.errors import ArgumentError
 from dither.science.census import Census
-from dither.science.census.reading import source_of
 
 __all__ = ["categories", "people_of", "scales", "shown"]
 
 Counts = NDArray[np.int64]
+
+FAR = 12
+"""Standard deviations that a total is off by with a chance below 1e-7, with either
+noise.
+"""
+WAY_OUT = "pass the people that it was made of"
 
 
 def categories(released: Census) -> dict[str, tuple[Any, ...]]:
@@ -50,22 +55,47 @@ def scales(released: Census) -> dict[tuple[str, ...], float]:
 
 
 def people_of(truth: Any, released: Census) -> Counts:
-    """How many people there are in each block and cell: counts, or the people."""
-    if isinstance(truth, Dataset):
-        raise ArgumentError(
-            "truth",
-            "must be the people themselves; a dataset answers for a charge only",
-        )
+    """How many people there are in each block and cell, as the release counts them:
+    counts, or the people.
+    """
     shape = (released.geography.blocks, released.attributes.cells)
-    if isinstance(truth, Mapping) or hasattr(truth, "columns"):
-        source = source_of(truth, released.geography, released.attributes)
-        # The curator's own people: this is no release, and nobody is charged.
-        return source.counted(None, 1, None).leaves  # type: ignore[arg-type]
-    found = np.asarray(truth)
-    if found.ndim < 2 or found.shape[0] != shape[0] or found.size != math.prod(shape):
+    if are_people(truth):
+        exact = max((one.level for one in released.known), default=None)
+        found = counted(truth, released.geography, released.attributes, exact)
+    else:
+        found = array(truth)
+        if found.ndim < 2 or len(found) != shape[0] or found.size != math.prod(shape):
+            raise ArgumentError(
+                "truth",
+                f"must be the people, or {shape[0]:,} blocks by {shape[1]:,} counts in "
+                "the order of the table of blocks",
+            )
+        found = histograms(found.reshape(shape), domain(categories(released), None))
+    _check_size(found, released)
+    return found
+
+
+def _check_size(counts: Counts, released: Census) -> None:
+    """Refuse people whom the release was not made of, as far as totals tell. Whoever
+    runs an audit holds the people, so that this gives nothing away.
+    """
+    totals = released.geography.tree.counts_up(counts.sum(axis=1))
+    for level, known in released.known:
+        wrong = np.flatnonzero(totals[level] != known)
+        if wrong.size:
+            place = int(wrong[0])
+            path = released.geography.path(level, place)
+            raise ArgumentError(
+                "truth",
+                f"has {totals[level][place]:,} people in {path!r:.60}, and the release "
+                f"counts exactly {known[place]:,}; {WAY_OUT}",
+            )
+    total = float(released.fit.marginal(0, ()).sum())
+    spread = math.sqrt(float(np.sum(released.fit.variance(0, ()))))
+    people = int(counts.sum())
+    if abs(people - total) > FAR * spread + 0.5:
         raise ArgumentError(
             "truth",
-            f"must be the people, or {shape[0]:,} blocks by {shape[1]:,} counts in the "
-            "order of the table of blocks",
+            f"has {people:,} people, and the release counts {total:,.0f} with a "
+            f"standard deviation of {spread:.2g}; {WAY_OUT}",
         )
-    return found.reshape(shape)

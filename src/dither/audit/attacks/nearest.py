@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.audit.attacks.published import MOST_PEOPLE, Table
+from dither.audit.attacks.published import Table
 
 __all__ = ["Nearest"]
 
@@ -17,6 +17,7 @@ Reals = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 AT_ONCE = 1 << 21
+MOST_PEOPLE = 10_000_000
 MOST_MOVES = 2_000
 EXACT = 0.1
 """An exact table among noisy ones counts as one with this much noise: a person too
@@ -48,14 +49,16 @@ class Nearest:
             found += weight * (table.entries[:, None] == table.entries[None])
         return found
 
-    def solve(self, published: Sequence[Reals]) -> Counts:
-        """The likeliest table of each block."""
+    def solve(self, published: Sequence[Reals], start: Counts | None = None) -> Counts:
+        """The likeliest table of each block, looked for from `start` on."""
         blocks, cells = len(published[0]), self.means.size
         found = np.zeros((blocks, cells), np.int64)
         step = max(1, AT_ONCE // cells**2)
-        for start in range(0, blocks, step):
-            part = slice(start, start + step)
-            found[part] = self._climb([one[part] for one in published])
+        for block in range(0, blocks, step):
+            part = slice(block, block + step)
+            values = [one[part] for one in published]
+            first = self._start(values) if start is None else start[part]
+            found[part] = self._climb(values, first.copy())
         return found
 
     def one_more(self, others: Counts, published: Sequence[Reals]) -> Counts:
@@ -78,8 +81,7 @@ class Nearest:
                 return np.clip(np.rint(near), 0, MOST_PEOPLE).astype(np.int64)
         return np.zeros((len(published[0]), cells), np.int64)
 
-    def _climb(self, published: Sequence[Reals]) -> Counts:
-        counts = self._start(published)
+    def _climb(self, published: Sequence[Reals], counts: Counts) -> Counts:
         active = np.arange(len(counts))
         for _ in range(MOST_MOVES):
             moving = [one[active] for one in published]

@@ -5,7 +5,7 @@ them in coarser categories.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -14,22 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
+from dither.science.census.attributes import Edges
 
-__all__ = [
-    "MOST_CELLS",
-    "MOST_PEOPLE",
-    "Domain",
-    "Table",
-    "domain",
-    "histograms",
-    "tables",
-]
+__all__ = ["MOST_CELLS", "Domain", "Table", "domain"]
 
-Reals = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Places = NDArray[np.intp]
 
-MOST_CELLS, MOST_NUMBERS, MOST_PEOPLE = 512, 1 << 24, 10_000
+MOST_CELLS = 512
+TABLE = 'name a table by its attributes, such as ("sex", "age")'
 
 
 @dataclass(frozen=True)
@@ -59,7 +52,7 @@ class Domain:
 
     def table(self, names: Any) -> Table:
         """The marginal over some attributes or coarser ones."""
-        listed = (names,) if isinstance(names, str) else tuple(names)
+        listed = _listed(names)
         codes = np.zeros(self.cells, np.intp)
         shown: list[tuple[Any, ...]] = []
         for name in listed:
@@ -77,9 +70,9 @@ class Domain:
         return order[places], labels
 
     def _found(self, name: Any) -> tuple[int, tuple[Any, ...]]:
-        if name in self.recodes:
+        if isinstance(name, str) and name in self.recodes:
             return self.recodes[name]
-        if name in self.names:
+        if isinstance(name, str) and name in self.names:
             at = self.names.index(name)
             return at, self.labels[at]
         known = ", ".join([*self.names, *self.recodes])
@@ -110,7 +103,7 @@ def domain(attributes: Any, recodes: Any) -> Domain:
         raise ArgumentError(
             "attributes", 'must map names to categories, such as {"sex": ["f", "m"]}'
         )
-    labels = tuple(_categories(one) for one in attributes.values())
+    labels = tuple(_categories(*one) for one in attributes.items())
     cells = math.prod(len(one) for one in labels)
     if cells > MOST_CELLS:
         raise ArgumentError(
@@ -119,14 +112,34 @@ def domain(attributes: Any, recodes: Any) -> Domain:
             "most; merge categories or leave attributes out",
         )
     names = tuple(attributes)
+    if not all(isinstance(name, str) for name in names):
+        raise ArgumentError("attributes", "must be named by texts; rename them")
     return Domain(names, labels, _recoded(recodes or {}, names, labels))
 
 
-def _categories(labels: Any) -> tuple[Any, ...]:
-    listed = () if isinstance(labels, str) else tuple(labels)
-    if not listed or len(set(listed)) < len(listed):
+def _listed(names: Any) -> tuple[Any, ...]:
+    """The names of a table, each once."""
+    if isinstance(names, str):
+        return (names,)
+    if not isinstance(names, Iterable):
+        raise ArgumentError("published", f"{names!r:.40} is no table; {TABLE}")
+    listed = tuple(names)
+    if any(listed.count(one) > 1 for one in listed):
+        raise ArgumentError("published", f"{listed!r:.60} has a name twice; {TABLE}")
+    return listed
+
+
+def _categories(name: Any, labels: Any) -> tuple[Any, ...]:
+    if isinstance(labels, Edges):
+        return labels.labels
+    plain = isinstance(labels, Iterable) and not isinstance(labels, str | bytes)
+    listed = tuple(labels) if plain else ()
+    few = listed[: MOST_CELLS + 1]  # more are refused in any case
+    if not listed or any(few.count(one) > 1 for one in few):
         raise ArgumentError(
-            "attributes", "must have some categories each, all distinct"
+            "attributes",
+            f"{name!r:.40} must have some categories, all distinct, or edges: "
+            'such as ["f", "m"] or census.edges([0, 18, 65, 110])',
         )
     return listed
 
@@ -136,7 +149,13 @@ def _recoded(
 ) -> dict[str, tuple[int, tuple[Any, ...]]]:
     """For each coarser attribute, which one it is of and the category of each label."""
     found = {}
-    for name, (source, coarse) in dict(recodes).items():
+    if not isinstance(recodes, Mapping) or not all(map(_pair, recodes.values())):
+        raise ArgumentError(
+            "recodes",
+            "must map new names to an attribute and the coarser category of each of "
+            'its categories, such as {"adult": ("age", [False, True, True])}',
+        )
+    for name, (source, coarse) in recodes.items():
         if source not in names or name in names:
             raise ArgumentError(
                 "recodes", f"{name!r} must be a new name for one of them"
@@ -152,41 +171,6 @@ def _recoded(
     return found
 
 
-def histograms(truth: Any, over: Domain, name: str = "truth") -> Counts:
-    """Counts of blocks by cells, as whole numbers."""
-    found = np.asarray(truth)
-    wanted = (over.cells,), over.sizes
-    if found.ndim < 2 or found.shape[1:] not in wanted or found.size > MOST_NUMBERS:
-        raise ArgumentError(
-            name,
-            f"must be an array of blocks by {' × '.join(map(str, over.sizes))} counts, "
-            f"up to {MOST_NUMBERS:,} numbers",
-        )
-    if (
-        found.dtype.kind not in "iuf"
-        or not ((found >= 0) & (found <= MOST_PEOPLE)).all()
-    ):
-        raise ArgumentError(name, f"must hold whole numbers from 0 to {MOST_PEOPLE:,}")
-    whole = found.astype(np.int64)
-    if (whole != found).any():
-        raise ArgumentError(name, "must hold whole numbers")
-    return whole.reshape(len(found), over.cells)
-
-
-def tables(
-    truth: Any,
-    wanted: Sequence[Any],
-    *,
-    attributes: Any,
-    recodes: Any = None,
-) -> dict[tuple[str, ...], Counts]:
-    """The exact tables of each block, as they used to be published.
-
-    `truth` counts the people of each block in each cell of the attributes; a table is
-    a tuple of names, of attributes or of `recodes`: {"adult": ("age", [False, True])}
-    names the coarser category of each category of age.
-    """
-    over = domain(attributes, recodes)
-    counts = histograms(truth, over)
-    found = [over.table(names) for names in wanted]
-    return {one.names: one.of(counts) for one in found}
+def _pair(given: Any) -> bool:
+    listed = isinstance(given, list | tuple) and len(given) == 2
+    return listed and isinstance(given[1], list | tuple)

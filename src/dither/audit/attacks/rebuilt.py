@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,20 +11,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dither.audit.attacks.guessing import likeliest
 from dither.audit.attacks.published import Domain
 from dither.audit.attacks.roc import Allowed
 from dither.axes import Axes, Scale
+from dither.errors import ArgumentError
 from dither.picture import Picture, Shape, Text
 from dither.privacy import Guarantee
+from dither.science.census import Geography
+from dither.science.census.chosen import nodes_of
 
 __all__ = ["NONE", "Reconstruction"]
 
 Reals = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Truths = NDArray[np.bool_]
+Places = NDArray[np.intp]
 
 NONE = -1
-SHOWN = 20
+GROUP, GROUPS, WIDE = 30, 12, 20
+"""A group in a picture has so many blocks at least, there are about so many groups, and
+sizes that differ by more than this factor are drawn on a logarithmic axis.
+"""
 
 
 @dataclass(frozen=True)
@@ -32,10 +40,10 @@ class Reconstruction:
     """What an attacker rebuilds of the blocks from their published tables.
 
     `rebuilt` has a table of cells for each block, -1 where no table agrees with what
-    was published or too many do. `solutions` counts the tables that agree, where the
-    published ones are exact; None are too many to look through. Shares are of the
-    blocks in which people live. `others` are the people of each block whom the
-    attacker knows: all but one.
+    was published. `solutions` counts the tables that agree, where the published ones
+    are exact; None are too many to look through, and the rebuilt one is then a likely
+    one. Shares are of the blocks in which people live. `others` are the people of each
+    block whom the attacker knows: all but one. `places` are the blocks, if known.
     """
 
     over: Domain
@@ -45,6 +53,7 @@ class Reconstruction:
     solutions: tuple[int | None, ...] | None = None
     guarantee: Guarantee | None = None
     others: Counts | None = None
+    places: Geography | None = None
 
     @cached_property
     def lived_in(self) -> Truths:
@@ -79,6 +88,15 @@ class Reconstruction:
         return float(self.unique.mean()) if self.blocks else 0.0
 
     @property
+    def too_many(self) -> int:
+        """How many blocks had too many tables to look through."""
+        return self._solved(None)
+
+    def _solved(self, count: int | None) -> int:
+        counts = np.array(self.solutions or (1,) * len(self.truth), object)
+        return sum(one is count or one == count for one in counts[self.lived_in])
+
+    @property
     def standard_error(self) -> float:
         """Of the share, over blocks."""
         return math.sqrt(self.share * (1 - self.share) / max(self.blocks, 1))
@@ -110,11 +128,9 @@ class Reconstruction:
         known.
         """
         sizes = self.truth.sum(axis=1)
-        if self.others is not None:
-            alone = np.where(sizes > 0, 1, 0)[:, None] * _modes(self.prior, 1)[1]
-            return self.others + alone
-        modes = _modes(self.prior, int(sizes.max(initial=0)))
-        return np.array([modes[size] for size in sizes])
+        if self.others is None:
+            return likeliest(self.prior, sizes)
+        return self.others + likeliest(self.prior, np.minimum(sizes, 1))
 
     @property
     def guessed(self) -> float:
@@ -135,64 +151,126 @@ class Reconstruction:
         """The share of people whose record is in the guessed table of their block."""
         return _matched(self.guesses, self.truth)
 
-    def records(self, block: int) -> list[tuple[Any, ...]] | None:
-        """The rebuilt people of a block, if there is a table."""
-        counts = self.rebuilt[block]
+    def records(self, block: Any) -> list[tuple[Any, ...]] | None:
+        """The rebuilt people of a block, if there is a table. A block is its number in
+        the order of the tables, from 0 on, or its labels from the top, as in
+        `("01", "003", "1002")`.
+        """
+        counts = self.rebuilt[self._block(block)]
         if (counts == NONE).all():
             return None
         cells = np.repeat(np.arange(self.over.cells), counts)
         return [self.over.record(int(cell)) for cell in cells]
 
+    def _block(self, block: Any) -> int:
+        number = isinstance(block, int | np.integer) and not isinstance(block, bool)
+        if number and 0 <= block < len(self.rebuilt):
+            return int(block)
+        if self.places is None or number:
+            named = "" if self.places is None else ", or its labels from the top"
+            raise ArgumentError(
+                "block",
+                f"must be the number of a block from 0 to {len(self.rebuilt) - 1:,}"
+                f"{named}",
+            )
+        ((_, node),) = nodes_of([block], self.places, self.places.levels[-1])
+        return node
+
+    # Shown
+
     def plot(self, title: str = "Blocks rebuilt exactly") -> Picture:
         """The share rebuilt by how many people live in a block, beside guessing and
-        what the guarantee allows.
+        what the guarantee allows. Blocks of about one size are grouped, so that a share
+        is one of many blocks.
         """
         sizes = self.truth.sum(axis=1)[self.lived_in]
-        high = max(2, min(SHOWN, int(sizes.max(initial=2))))
-        axes = Axes(64, 40, 360, 260, Scale(1, high), Scale(0, 1))
-        shapes = [*self._drawn(axes, sizes, high), Text(64, 20, title, bold=True)]
+        groups = _groups(sizes)
+        low = int(sizes.min()) if sizes.size else 1
+        high = max(int(sizes.max(initial=1)), low + 1)
+        axes = Axes(64, 40, 360, 260, Scale(low, high, high > WIDE * low), Scale(0, 1))
+        shapes = [*self._drawn(axes, sizes, groups), Text(64, 20, title, bold=True)]
         return Picture.of(448, 360, shapes, title)
 
-    def _drawn(self, axes: Axes, sizes: Counts, high: int) -> Iterator[Shape]:
-        yield from axes.frame("people in the block", "share rebuilt exactly")
-        held = np.minimum(sizes, high)
-        there = [size for size in range(1, high + 1) if (held == size).any()]
-        names = [f"attack: {self.share:.0%}", f"guessing: {self.guessed:.0%}"]
+    def _drawn(
+        self, axes: Axes, sizes: Counts, groups: Sequence[Places]
+    ) -> Iterator[Shape]:
+        least = min((one.size for one in groups), default=0)
+        grouped = f"{self.blocks:,} blocks, in groups of {least:,} or more"
+        yield from axes.frame(
+            f"people in the block ({grouped})", "share rebuilt exactly"
+        )
+        middles = [float(sizes[one].mean()) for one in groups]
+        names = [f"attack: {percent(self.share)}", f"guessing: {percent(self.guessed)}"]
         for style, alike in enumerate((self.exact, self._alike(self.guesses))):
-            shares = [float(alike[held == size].mean()) for size in there]
-            yield axes.line(there, shares, style)
+            shares = [float(alike[one].mean()) for one in groups]
+            yield axes.line(middles, shares, style)
+            for place in zip(middles, shares, strict=True):
+                yield axes.dot(*place, style)
         if self.bound is not None:
-            yield axes.line((1, high), (self.bound, self.bound), 2)
-            names.append(f"allowed: {self.bound:.0%}")
+            yield axes.line((axes.x.low, axes.x.high), (self.bound, self.bound), 2)
+            names.append(f"allowed: {percent(self.bound)}")
         yield from axes.legend(names, left=200)
 
     def __str__(self) -> str:
         lines = [
-            f"Reconstruction of {self.blocks:,} blocks: {self.share:.1%} ± "
-            f"{1.96 * self.standard_error:.1%} rebuilt with every record "
-            f"(guessing {self.guessed:.1%}).",
-            f"{self.matched:.0%} of the people are in the rebuilt table of their block "
-            f"(guessing {self.matched_by_chance:.0%}).",
+            f"Reconstruction of {self.blocks:,} blocks: {percent(self.share, 1)} ± "
+            f"{percent(1.96 * self.standard_error, 1)} rebuilt with every record "
+            f"(guessing {percent(self.guessed, 1)}).",
+            *self._solutions(),
+            f"{percent(self.matched)} of the people are in the rebuilt table of their "
+            f"block (guessing {percent(self.matched_by_chance)}).",
         ]
-        if self.solutions is not None:
-            lines.insert(
-                1,
-                f"Only one table agrees with what is published of {self.verified:.1%}.",
-            )
         if self.bound is not None:
-            lines.append(f"The guarantee allows {self.bound:.1%} of blocks at most.")
+            lines.append(
+                f"The guarantee allows {percent(self.bound, 1)} of blocks at most, if "
+                "records are independent."
+            )
         return "\n".join(lines)
 
+    def _solutions(self) -> Iterator[str]:
+        if self.solutions is None:
+            return
+        yield (
+            "Only one table agrees with what is published of "
+            f"{percent(self.verified, 1)}."
+        )
+        if self.too_many:
+            yield (
+                f"Too many tables to look through agree for {self.too_many:,} of the "
+                "blocks: there a likely one is taken."
+            )
+        if self._solved(0):
+            yield f"No table agrees for {self._solved(0):,} of the blocks."
 
-def _modes(prior: Reals, most: int) -> list[Counts]:
-    """The likeliest table of so many people, for each number up to `most`: the next
-    person goes where the chance of the whole grows most.
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share in percent. A small one has a digit that is not 0, and one below all does
+    not read as all.
     """
-    counts = np.zeros(prior.size, np.int64)
-    found = [counts.copy()]
-    for _ in range(most):
-        counts[int(np.argmax(prior / (counts + 1)))] += 1
-        found.append(counts.copy())
+    shown = f"{share:.{digits}%}"
+    if share > 0 and float(shown[:-1]) == 0:
+        return f"{float(f'{100 * share:.1g}'):.10f}".rstrip("0") + "%"
+    if share < 1 and float(shown[:-1]) == 100:
+        return f"above {100 - 10**-digits / 2:g}%"
+    return shown
+
+
+def _groups(sizes: Counts) -> list[Places]:
+    """Blocks of about one size together. All blocks of one size are in one group, and a
+    group ends where it has enough.
+    """
+    enough = max(GROUP, sizes.size // GROUPS)
+    order = np.argsort(sizes, kind="stable")
+    found: list[Places] = []
+    held: list[Places] = []
+    for size in np.unique(sizes):
+        held.append(order[sizes[order] == size])
+        if sum(one.size for one in held) >= enough:
+            found.append(np.concatenate(held))
+            held = []
+    if held:
+        held = [*found[-1:], *held]
+        found = [*found[:-1], np.concatenate(held)]
     return found
 
 

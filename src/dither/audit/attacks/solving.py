@@ -5,22 +5,24 @@ likeliest one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dither.audit.attacks.published import Table
 
-__all__ = ["Solution", "Solver"]
+__all__ = ["MOST_STEPS", "Solution", "Solver"]
 
 Reals = NDArray[np.float64]
 Counts = NDArray[np.int64]
-State = tuple[int, ...]
+Places = NDArray[np.intp]
 
-MOST_STEPS = 100_000
+MOST_STEPS = 20_000
 
 
 @dataclass(frozen=True)
@@ -33,45 +35,51 @@ class Solution:
     table: Counts | None
 
 
-@dataclass(frozen=True)
-class _Kept:
+class _Kept(NamedTuple):
     """What reaches one state: how many ways, and the likeliest of them."""
 
     ways: int
     score: float
     last: int
-    before: State
+    before: int
+
+
+class _Entry(NamedTuple):
+    """One entry that a cell counts in: where a state holds what is left of it, and how
+    many people the later cells may take at most.
+    """
+
+    shift: int
+    later: int
+
+
+class _Step(NamedTuple):
+    """One cell: what one person there takes off a state, and the entries."""
+
+    cell: int
+    taken: int
+    entries: tuple[_Entry, ...]
 
 
 @dataclass(frozen=True)
 class Solver:
-    """Goes through the cells in their order. A state is what is left in each entry of
-    the tables that later cells may still fill; an entry is closed by its last cell.
+    """Goes through the cells that may hold people, one by one. A state is what is left
+    in each entry of the tables; the last cell of an entry takes what is left there.
     """
 
     tables: Sequence[Table]
     chances: Reals
     cells: int
+    most: int = MOST_STEPS
 
     @cached_property
-    def _members(self) -> list[list[int]]:
+    def _members(self) -> Places:
         """For each cell its entries, over all tables."""
-        starts = np.cumsum([0, *(one.size for one in self.tables)])
+        starts = accumulate((one.size for one in self.tables[:-1]), initial=0)
         found = [
-            one.entries + start for one, start in zip(self.tables, starts, strict=False)
+            one.entries + start for one, start in zip(self.tables, starts, strict=True)
         ]
-        return [[int(one[cell]) for one in found] for cell in range(self.cells)]
-
-    @cached_property
-    def _closing(self) -> list[list[int]]:
-        """For each cell the entries that it is the last one of."""
-        last = {
-            entry: cell for cell, all_ in enumerate(self._members) for entry in all_
-        }
-        return [
-            [entry for entry in all_ if last[entry] == cell]
-            for cell, all_ in enumerate(self._members)
-        ]
+        return np.array(found, np.intp).T
 
     @cached_property
     def _logs(self) -> list[float]:
@@ -79,64 +87,120 @@ class Solver:
 
     def solve(self, published: Sequence[Counts]) -> Solution:
         """The tables of one block that have these marginals."""
-        start = tuple(int(one) for table in published for one in table)
-        layers: list[dict[State, _Kept]] = [{start: _Kept(1, 0.0, 0, ())}]
-        steps = 0
-        for cell in range(self.cells):
-            reached: dict[State, _Kept] = {}
-            for state, kept in layers[-1].items():
-                for count in self._choices(cell, state):
-                    self._add(reached, cell, state, kept, count)
-                    steps += 1
-                    if steps > MOST_STEPS:
-                        return Solution(None, None)
-            layers.append(reached)
-        return self._read(layers)
+        left = np.concatenate(published)
+        caps = left[self._members].min(axis=1)
+        within = np.zeros(left.size)
+        for column in self._members.T:
+            np.add.at(within, column, caps)
+        if (left > within).any():
+            return Solution(0, None)
+        plain = np.flatnonzero(caps)
+        orders = plain.tolist(), self._order(plain, left)
+        order = min(orders, key=lambda one: self._open(one, left))
+        bits = int(left.max(initial=0)).bit_length() + 1
+        return self._walk(left, self._steps(order, caps, bits), bits)
 
-    def _choices(self, cell: int, state: State) -> Iterator[int]:
-        """How many people this cell may hold."""
-        high = min((state[entry] for entry in self._members[cell]), default=0)
-        forced = {state[entry] for entry in self._closing[cell]}
-        if not forced:
-            yield from range(high + 1)
-        elif len(forced) == 1 and (only := forced.pop()) <= high:
-            yield only
+    def _order(self, cells: Places, left: Counts) -> list[int]:
+        """Next comes the cell that leaves the least open: an entry is open from its
+        first cell to its last one, and states differ in what is left there.
+        """
+        members = self._members[cells]
+        weights = np.log1p(left)
+        after = np.bincount(members.ravel(), minlength=left.size)
+        opened = np.zeros(left.size, np.bool_)
+        waiting = np.ones(cells.size, np.bool_)
+        found: list[int] = []
+        for _ in range(cells.size):
+            gained = np.where(opened, 0.0, weights) - np.where(after == 1, weights, 0.0)
+            open_ = np.where(waiting, gained[members].sum(axis=1), np.inf)
+            place = int(open_.argmin())
+            waiting[place] = False
+            opened[members[place]] = True
+            after[members[place]] -= 1
+            found.append(int(cells[place]))
+        return found
+
+    def _open(self, order: list[int], left: Counts) -> float:
+        """The logarithm of about how many states there are where most is open."""
+        members = self._members[order]
+        weights = np.log1p(left)
+        change = np.zeros(len(order) + 1)
+        for column in members.T:
+            entries, first = np.unique(column, return_index=True)
+            last = column.size - 1 - np.unique(column[::-1], return_index=True)[1]
+            np.add.at(change, first, weights[entries])
+            np.add.at(change, last, -weights[entries])
+        return float(change.cumsum().max())
+
+    def _steps(self, order: list[int], caps: Counts, bits: int) -> list[_Step]:
+        later: dict[int, int] = {}
+        found = []
+        for cell in reversed(order):
+            members = [int(one) for one in self._members[cell]]
+            entries = [_Entry(bits * one, later.get(one, 0)) for one in members]
+            found.append(
+                _Step(cell, sum(1 << one.shift for one in entries), (*entries,))
+            )
+            for one in members:
+                later[one] = later.get(one, 0) + int(caps[cell])
+        return found[::-1]
+
+    def _walk(self, left: Counts, steps: list[_Step], bits: int) -> Solution:
+        start = sum(int(one) << bits * entry for entry, one in enumerate(left))
+        layers = [{start: _Kept(1, 0.0, 0, 0)}]
+        taken = 0
+        for step in steps:
+            reached: dict[int, _Kept] = {}
+            for state, kept in layers[-1].items():
+                low, high = _range(step, state, (1 << bits) - 1)
+                taken += max(high - low + 1, 0)
+                if taken > self.most:
+                    return Solution(None, None)
+                for count in range(low, high + 1):
+                    self._add(reached, step, state, kept, count)
+            layers.append(reached)
+        return self._read(layers, steps)
 
     def _add(
         self,
-        reached: dict[State, _Kept],
-        cell: int,
-        state: State,
+        reached: dict[int, _Kept],
+        step: _Step,
+        state: int,
         kept: _Kept,
         count: int,
     ) -> None:
-        left = list(state)
-        for entry in self._members[cell]:
-            left[entry] -= count
-        after = tuple(left)
-        score = kept.score + count * self._logs[cell] - math.lgamma(count + 1)
+        after = state - count * step.taken
+        score = kept.score + count * self._logs[step.cell] - math.lgamma(count + 1)
         found = reached.get(after)
         if found is None:
             reached[after] = _Kept(kept.ways, score, count, state)
-            return
-        ways = found.ways + kept.ways
-        if score > found.score:
-            reached[after] = _Kept(ways, score, count, state)
+        elif score > found.score:
+            reached[after] = _Kept(found.ways + kept.ways, score, count, state)
         else:
+            ways = found.ways + kept.ways
             reached[after] = _Kept(ways, found.score, found.last, found.before)
 
-    def _read(self, layers: list[dict[State, _Kept]]) -> Solution:
-        """All entries with cells are closed in the end, so one state is left at most.
-        An entry without cells, such as children who are adults, has nobody.
-        """
-        ended = [one for one in layers[-1].items() if not any(one[0])]
-        if not ended:
+    def _read(self, layers: list[dict[int, _Kept]], steps: list[_Step]) -> Solution:
+        """Every entry is closed in the end, so one state is left at most: nothing."""
+        if not layers[-1]:
             return Solution(0, None)
-        state, kept = ended[0]
-        ways = kept.ways
+        ways = layers[-1][0].ways
         counts = np.zeros(self.cells, np.int64)
-        for cell in range(self.cells - 1, -1, -1):
-            kept = layers[cell + 1][state]
-            counts[cell] = kept.last
+        state = 0
+        for step, layer in zip(reversed(steps), reversed(layers), strict=False):
+            kept = layer[state]
+            counts[step.cell] = kept.last
             state = kept.before
         return Solution(ways, counts)
+
+
+def _range(step: _Step, state: int, mask: int) -> tuple[int, int]:
+    """How many people a cell may hold: what is left in its entries at most, and at
+    least what the later cells of an entry cannot take.
+    """
+    low, high = 0, mask
+    for shift, later in step.entries:
+        left = (state >> shift) & mask
+        high = min(high, left)
+        low = max(low, left - later)
+    return low, high
