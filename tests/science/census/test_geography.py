@@ -167,10 +167,12 @@ def test_levels_from_the_bottom_up_are_refused() -> None:
         census.geography(blocks, levels=names)
     found = census.geography([one[::-1] for one in blocks], levels=names[::-1])
     assert found.tree.sizes == (2, 4, 16)
-    ones = [(f"v{i}", "1") for i in range(16)]
+    ones = [(f"v{i}", str(i % 2)) for i in range(16)]
     with pytest.raises(dither.ArgumentError, match="full=False"):
         census.geography(ones, levels=["village", "block"])
     assert census.geography(ones, levels=["village", "block"], full=False).blocks == 16
+    only = [(f"v{i}", "1") for i in range(16)]
+    assert census.geography(only, levels=["village", "block"]).blocks == 16
 
 
 def test_places_that_would_be_one_are_refused() -> None:

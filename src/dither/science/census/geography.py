@@ -225,13 +225,14 @@ def _check_order(found: Geography) -> None:
     """Refuse levels from the bottom up: each place then holds one, of fewer labels."""
     for level in range(1, len(found.levels)):
         above, below = found.tree.sizes[level - 1 : level + 1]
-        if above == below and len(found.names[level]) < len(found.names[level - 1]):
+        labels, over_it = len(found.names[level]), len(found.names[level - 1])
+        # One label alone may well be that of the only place there
+        if above == below and 1 < labels < over_it:
             name, over = found.levels[level], found.levels[level - 1]
             raise ArgumentError(
                 "levels",
-                f"go from the top: each {over} has one {name} only, and "
-                f"{len(found.names[level]):,} labels of {name} stand under "
-                f"{above:,} × {over}; turn the order round, or pass "
+                f"go from the top: each {over} has one {name} only, and labels of "
+                f"{name} stand under several × {over}; turn the order round, or pass "
                 f"geography(…, full=False) if labels start again in every {over}",
             )
 
