@@ -13,6 +13,7 @@ import numpy as np
 
 from bench.harness import Goal, Row
 from bench.synth.data import Table, classes
+from bench.synth.measures import distance
 from dither.science import synth
 
 __all__ = ["coverage", "goals", "rows"]
@@ -72,31 +73,15 @@ def _counts(
 
 
 def _errors(table: Table, made: synth.Synthetic) -> float:
-    """The truth is in whole rows, over the number of rows that was released."""
+    """Of an empty table no shares are known, and no error."""
     held = []
-    for one in made.report().errors:
+    for one in made.report().errors if len(table) else ():
         places = tuple(table.names.index(name) for name in one.columns)
-        if len(made) and len(table):
-            real = _scaled(table, made, places)
-            assert one.low is not None
-            assert one.high is not None
-            slack = 1e-9
-            held.append(one.low - slack <= min(real, 2.0) <= one.high + slack)
+        assert one.low is not None
+        assert one.high is not None
+        truth = distance(table, made.codes, places)
+        held.append(one.low - 1e-9 <= truth <= one.high + 1e-9)
     return float(np.mean(held)) if held else 1.0
-
-
-def _scaled(table: Table, made: synth.Synthetic, places: tuple[int, ...]) -> float:
-    scale = made.total / len(made)
-    sizes = [table.sizes[place] for place in places]
-
-    def counts(codes: Any) -> Any:
-        cell = np.zeros(len(codes), np.int64)
-        for place, size in zip(places, sizes, strict=True):
-            cell = cell * size + codes[:, place]
-        return np.bincount(cell, minlength=math.prod(sizes))
-
-    away = np.abs(counts(table.codes) - np.rint(counts(made.codes) * scale)).sum()
-    return float(away / max(made.total, 1.0))
 
 
 def rows(found: dict[str, Held]) -> Iterator[Row]:

@@ -229,3 +229,13 @@ def test_gaps_in_a_list_leave_its_kind_alone():
     assert numbers((1.5, None)).tolist() == [1.5, 0]
     assert numbers(np.array([1, None], object)).dtype == np.int64
     assert numbers([1, None], missing=0.5).tolist() == [1, Fraction(1, 2)]
+
+
+@pytest.mark.parametrize("fill", [None, 7.0])
+def test_masked_items_are_missing_whatever_their_fill_value(fill):
+    held = np.ma.MaskedArray([1.0, 2.0, 3.0], [False, True, False], fill_value=fill)
+    assert held.fill_value != 2.0  # asking for it sets it
+    assert numbers(held, missing=-1.0).tolist() == [1, -1, 3]
+    assert numbers(held.astype(object), missing=-1.0).tolist() == [1, -1, 3]
+    table = held.reshape(3, 1)
+    assert numbers(table, missing=-1.0).tolist() == [[1], [-1], [3]]

@@ -39,6 +39,7 @@ __all__ = [
     "plus",
     "present",
     "real",
+    "unmasked",
 ]
 
 Integers = NDArray[np.int64]
@@ -66,7 +67,7 @@ def numbers(
     if type(value) in (int, float):
         return value  # type: ignore[no-any-return]
     if isinstance(value, np.ma.MaskedArray):
-        value = np.ma.filled(value.astype(object), None)
+        value = unmasked(value)
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
         array = _array(value)
         return (
@@ -77,6 +78,15 @@ def numbers(
     if isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
         return _from_objects(as_objects(list(value)), missing)
     return _scalar(value, argument)
+
+
+def unmasked(array: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """The items as objects, None where they are masked. (`filled(None)` writes the
+    array's own fill value, such as 1e20 or "?", which somebody could have meant.)
+    """
+    found = np.asarray(array.data).astype(object)
+    found[np.ma.getmaskarray(array)] = None
+    return found
 
 
 def _array(value: Any) -> NDArray[Any]:

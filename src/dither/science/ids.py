@@ -31,7 +31,7 @@ def identity(value: Any) -> str | None:
     if isinstance(value, str):
         return _of_text(str.__str__(value))  # whatever a class of its own says
     if isinstance(value, bytes):
-        return _of_text(value.decode("utf-8", "replace"))
+        return _of_text(bytes.decode(value, "utf-8", "replace"))
     if isinstance(value, Complex | Decimal | np.number | np.bool_):
         return _of_number(value)
     return None

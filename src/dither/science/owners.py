@@ -8,7 +8,8 @@ the same cell it does not matter which of them stay.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -21,7 +22,7 @@ from dither.noise import random_words
 from dither.science.arrays import items_of
 from dither.science.ids import identity
 
-__all__ = ["canonical", "chosen", "codes_of"]
+__all__ = ["StoredIds", "canonical", "chosen", "codes_of"]
 
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -29,10 +30,21 @@ Words = NDArray[np.uint64]
 LONGEST = 1024
 
 
+@dataclass(frozen=True)
+class StoredIds:
+    """Owners as an opened dataset returns them, in the one form by which it tells its
+    units apart: there "7" and "007" are two, so nothing else may make them one.
+    """
+
+    held: Sequence[Any]
+
+
 def codes_of(owners: Any) -> Integers:
     """A number for each owner, -1 where a record has none. Owners are told apart by
-    their ids in canonical form (rule R10).
+    their ids in canonical form (rule R10), those of a dataset as they are.
     """
+    if isinstance(owners, StoredIds):
+        return _numbered(owners.held)
     dtype = getattr(owners, "dtype", None)
     plain = isinstance(dtype, np.dtype) and dtype.kind in "iu"
     if plain and not np.ma.isMaskedArray(owners):

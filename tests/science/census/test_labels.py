@@ -130,6 +130,13 @@ def test_columns_of_all_kinds_have_the_same_items() -> None:
     assert codes == [[0, 1, -1]] * 6
 
 
+@pytest.mark.parametrize("fill", [None, "b"])
+def test_masked_labels_are_no_texts(fill: str | None) -> None:
+    held = np.ma.MaskedArray(["a", "b", "?"], [False, True, False], fill_value=fill)
+    assert items_of(held) == ["a", None, "?"]
+    assert Coding(["?", "b", "a"]).codes(items_of(held)).tolist() == [2, -1, 0]
+
+
 @pytest.mark.parametrize("pair", [("1", "01"), ("true", "1"), ("1.0", "1")])
 def test_two_texts_that_are_one_label_are_refused(pair: tuple[str, str]) -> None:
     with pytest.raises(ArgumentError, match="are the same label"):

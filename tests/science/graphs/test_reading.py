@@ -316,3 +316,15 @@ def test_importing_graphs_imports_no_field_package():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("fill", [None, "b"])
+def test_masked_ends_are_no_vertices(fill):
+    first = np.ma.MaskedArray(["a", "a"], [False, True], fill_value=fill)
+    frame = {"source": first, "target": np.array(["b", "c"])}
+    found = Reader.of(pd.DataFrame(frame), ["a", "b", "c", "?"], None)
+    assert found.edges().low.size == 1
+    ends = np.ma.MaskedArray(
+        [["a", "b"], ["a", "c"]], [[False, False], [True, False]], fill_value=fill
+    )
+    assert read(ends, ["a", "b", "c", "?"]) == [(0, 1)]

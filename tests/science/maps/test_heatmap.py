@@ -8,11 +8,12 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dither import Budget
-from dither.errors import ArgumentError, BudgetExceeded
-from dither.privacy import PureDP, Unit, ZeroConcentratedDP
+from dither.errors import ArgumentError, BudgetExceeded, UnitMismatch
+from dither.privacy import ROW, PureDP, Unit, ZeroConcentratedDP
 from dither.science import maps
 from tests.science.maps.support import UNIT, scattered, without_noise
 
@@ -75,6 +76,17 @@ def test_replacing_an_owner_moves_twice_as_much():
     )
     assert found.noises.parts.mechanism.sensitivity == 4
     assert found.guarantee.unit == unit
+
+
+def test_owners_are_no_rows_whatever_their_column_is_called():
+    frame = pd.DataFrame({"row": [1, 1, 2], "x": [0.1, 0.6, 0.9], "y": [0.1, 0.6, 0.9]})
+    words = {"x": "x", "y": "y", "owner": "row", "rows": 1, "epsilon": 1.0}
+    found = maps.heatmap(frame, bounds=UNIT, crs=None, **words)
+    assert found.guarantee.unit == Unit("owner")
+    budget = Budget(epsilon=1.0, unit=ROW)
+    with pytest.raises(UnitMismatch):
+        maps.heatmap(frame, bounds=UNIT, crs=None, budget=budget, **words)
+    assert budget.spent == 0
 
 
 def test_guarantee_and_unit():

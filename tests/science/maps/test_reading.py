@@ -12,9 +12,9 @@ import dither
 from dither import Budget
 from dither.errors import ArgumentError
 from dither.science import maps
-from dither.science.owners import codes_of
 from dither.science.maps.places import system_of
 from dither.science.maps.reading import floats, source_of
+from dither.science.owners import codes_of
 from tests.science.maps.support import UNIT, without_noise
 
 PLANE = system_of(None)

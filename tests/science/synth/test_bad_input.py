@@ -97,7 +97,7 @@ def same(table: dict[str, Any], **cost: Any) -> synth.Synthetic:
         found = synth.mst(table, domain=DOMAIN, epsilon=0.5, budget=budget, **cost)
     assert budget.charges == 1
     plain = synth.mst(people(5), domain=DOMAIN, epsilon=0.5, **cost)
-    assert found.notes == plain.notes
+    assert found.notes[1:] == plain.notes  # the first is the share of the account
     assert found.guarantee == plain.guarantee
     assert found.columns == plain.columns
     assert [one.columns for one in found.report().errors] == [

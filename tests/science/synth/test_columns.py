@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 
 from dither import ArgumentError
 from dither.science.synth import categories, dates, numbers, truths
-from dither.science.synth.columns import MOST_SIZE, Column
+from dither.science.synth.columns import Column
+from dither.science.synth.limits import MOST_SIZE
 
 WEST = timezone(timedelta(hours=-5))
 
@@ -40,6 +41,38 @@ class Pretender:
 
     def __str__(self) -> str:
         raise RuntimeError
+
+
+class Bytes(bytes):
+    def decode(self, *_: Any) -> Any:
+        raise ValueError("a value of the data")
+
+
+class Hidden:
+    @property
+    def __class__(self) -> Any:
+        raise ValueError("a value of the data")
+
+
+def test_records_of_odd_classes_do_not_raise() -> None:
+    named = categories(["a", "x"], other="x", missing=True)
+    odd = ["a", Bytes(b"a"), Hidden()]
+    assert named.code(odd).tolist() == [0, 0, 2]
+    assert truths().code([True, Bytes(b"true"), Hidden()]).tolist() == [1, 1, -1]
+    assert numbers([0, 1, 2]).code([1, Bytes(b"1"), Hidden()]).tolist() == [1, 1, -1]
+    whole = dates("2020-01-01", "2020-12-31", by="year")
+    assert whole.code([date(2020, 1, 1), Bytes(b"2020-02-01"), Hidden()]).tolist() == [
+        *(0, 0, -1)
+    ]
+
+
+def test_a_length_of_time_does_not_change_how_numbers_are_read() -> None:
+    held = np.array([1, 0, np.timedelta64(1, "D"), np.timedelta64("NaT")])
+    assert held.dtype.kind == "m"
+    assert numbers([0, 1, 2], missing=True).code(held).tolist() == [1, 0, 1, 2]
+    assert truths().code(held).tolist() == [1, 0, 1, -1]
+    hidden = np.ma.MaskedArray(held, [True, False, False, False])
+    assert categories([0, 1]).code(hidden).tolist() == [-1, 0, 1, -1]
 
 
 class Loud(str):
@@ -294,6 +327,9 @@ WRONG = [
     (lambda: categories(["a"], other=3), "all texts"),
     (lambda: categories(["a"], missing=1), "True or False"),  # type: ignore[arg-type]
     (lambda: categories(range(MOST_SIZE + 1)), "1,000,000"),
+    (lambda: categories(range(10**30)), "1,000,000"),
+    (lambda: numbers(range(10**30)), "1,000,000"),
+    (lambda: numbers([0, 1], density=(range(10**30), [1])), "1,000,000"),
     (lambda: numbers([1]), "rising"),
     (lambda: numbers([1, 1]), "rising"),
     (lambda: numbers([2, 1]), "rising"),

@@ -11,8 +11,11 @@ import pytest
 
 import dither
 from dither import ArgumentError
+from dither.question import Question
 from dither.science.synth import Domain, categories, dates, numbers, truths
-from dither.science.synth.domain import MOST_CELLS, MOST_COLUMNS, MOST_PAIR
+from dither.science.synth.limits import MOST_CELLS, MOST_COLUMNS, MOST_PAIR
+from dither.science.synth.planning import plan
+from dither.science.synth.reading import source_of
 
 
 def small() -> Domain:
@@ -94,7 +97,7 @@ READ_OFF: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("given", READ_OFF, ids=lambda given: repr(given)[:40])
+@pytest.mark.parametrize("given", READ_OFF, ids=lambda given: repr(given)[:22])
 def test_other_things_are_no_domain(given: Any) -> None:
     with pytest.raises(ArgumentError):
         Domain(given)
@@ -118,14 +121,32 @@ def test_domains_too_large_to_count_are_refused_by_their_size() -> None:
     with pytest.raises(ArgumentError, match="67,108,864 cells together"):
         Domain({"a": wide, "b": wide})
     assert wide.size**2 > MOST_PAIR
-    middle = categories(range(1 << 12))
+    middle = categories(range(1 << 11))
     many = {f"c{i}": middle for i in range(7)}
-    with pytest.raises(ArgumentError, match="352,321,536 cells"):
+    with pytest.raises(ArgumentError, match="88,080,384 cells"):
         Domain(many)
     assert 21 * middle.size**2 > MOST_CELLS
+    assert middle.size**2 == MOST_PAIR
     with pytest.raises(ArgumentError, match="257 columns"):
         Domain({f"c{i}": ["a"] for i in range(MOST_COLUMNS + 1)})
     assert Domain({"only": categories(range(100_000))}).sizes == (100_000,)
+
+
+def test_a_domain_is_refused_with_the_words_with_which_a_question_is() -> None:
+    sizes = [2050, 3, 2050]
+    with pytest.raises(ArgumentError, match="a and c have 2,050 × 2,050") as one:
+        Domain({n: range(s) for n, s in zip("abc", sizes, strict=True)})
+    question = Question.of("synthetic table", {"rho": 1.0})
+    with pytest.raises(ArgumentError, match="column 0 and column 2 have") as two:
+        plan(sizes, [], question)
+    words = two.value.message.replace("column 0", "a").replace("column 2", "c")
+    assert (one.value.argument, one.value.message) == ("domain", words)
+
+
+def test_a_domain_may_have_more_rows_than_a_float_can_say() -> None:
+    many = Domain({f"c{i}": range(30) for i in range(256)})
+    assert "10^378 different rows" in many.note
+    plan(many.sizes, [], Question.of("synthetic table", {"rho": 1.0}))
 
 
 def opened(**more: Any) -> Any:
@@ -164,7 +185,7 @@ def test_a_dataset_declares_a_domain_already() -> None:
     found = Domain.of(dataset, columns=COLUMNS)
     assert found.names == tuple(COLUMNS)
     assert found.sizes == (17, 6, 17, 3, 9, 3)
-    assert found["ward"] == categories(["a", "b"], missing=True)
+    assert found["ward"] == categories(["a", "b"], missing=True, exact=True)
     assert found["stars"] == categories([1, 2, 3, 4, 5], missing=True)
     assert found["well"] == truths(missing=True)
     assert found["age"].kind == "whole"
@@ -203,6 +224,55 @@ def test_what_is_not_declared_is_named() -> None:
         Domain.of(dataset, table="u")
     with pytest.raises(ArgumentError, match=r"dither\.open"):
         Domain.of(FRAME)  # type: ignore[arg-type]
+
+
+def test_bins_beyond_the_bounds_are_refused() -> None:
+    dataset = opened()
+    beyond: dict[str, list[Any]] = {
+        "age": [0, 18, 111],
+        "height": [0.25, 1, 2.5],
+        "day": ["2020-01-01", "2022-01-01"],
+    }
+    for name, edges in beyond.items():
+        with pytest.raises(ArgumentError, match=f"bins: of {name} reach beyond"):
+            Domain.of(dataset, columns=[name], bins={name: edges})
+    whole = opened(bounds={"height": (0, 3)})
+    assert Domain.of(whole, columns=["height"])["height"].kind == "real"
+    rows = pd.DataFrame({"person": [1], "at": [pd.Timestamp("2020-03-01")]})
+    bounds = {"at": ("2020-01-01", "2020-12-31")}
+    times = dither.open(
+        rows, unit="person", bounds=bounds, budget=1.0, ledger=":memory:"
+    )
+    edges = ["2020-01-01", "2020-06-01", "2020-12-31"]
+    assert Domain.of(times, columns=["at"], bins={"at": edges}).sizes == (3,)
+    with pytest.raises(ArgumentError, match="reach beyond"):
+        Domain.of(times, columns=["at"], bins={"at": [*edges, "2021-01-01"]})
+
+
+def test_texts_of_a_dataset_are_told_apart_as_by_its_sql() -> None:
+    keys = ["7", "007", "7 ", "7.0", "NaN", "true"]
+    frame = pd.DataFrame({"who": range(7), "code": [*keys, "Inf"]})
+    dataset = dither.open(
+        frame, unit="who", keys={"code": keys}, rows=1, budget=1.0, ledger=":memory:"
+    )
+    domain = Domain.of(dataset)
+    receipt = dataset.account.charge(dither.PureDP(0.1, unit=dataset.unit))
+    codes = source_of(dataset, domain).read(receipt)[:, 0].tolist()
+    assert codes == [0, 1, 2, 3, 4, 5]
+    assert domain["code"].decode(np.arange(6)).tolist() == keys
+    # numbers have no other writing than their digits
+    assert domain["code"].code([7, b"007", 7.0, None]).tolist() == [0, 1, 0, -1]
+    assert domain["code"].code(np.array([7, 1])).tolist() == [0, -1]
+    with pytest.raises(ArgumentError, match="all texts where exact"):
+        categories([1, 2], exact=True)
+
+
+def test_two_numbers_may_be_bounds() -> None:
+    for pair in ((0, 110), (0.5, 1), (np.int64(0), 2)):
+        with pytest.raises(ArgumentError, match="like bounds") as caught:
+            Domain({"age": pair})
+        assert caught.value.argument == "age"
+    assert Domain({"a": [0, 1], "b": (0, 1, 2), "c": ("x", "y")}).sizes == (2, 3, 2)
 
 
 def test_keys_that_are_no_categories_are_refused() -> None:

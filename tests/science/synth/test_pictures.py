@@ -30,6 +30,8 @@ def test_all_columns_are_named_and_errors_written(made: synth.Synthetic) -> None
         assert name in shown
     assert sum(one.startswith(".") for one in shown) == 10
     assert any("measured privately" in one for one in shown)
+    again = texts(made.sample(5).plot())
+    assert any("rows released first" in one for one in again)
 
 
 def test_measured_pairs_are_framed(made: synth.Synthetic) -> None:

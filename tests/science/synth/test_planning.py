@@ -15,12 +15,8 @@ from dither.mechanisms import Exponential, Gaussian, Laplace, PermuteAndFlip
 from dither.privacy import PureDP, Unit, ZeroConcentratedDP
 from dither.privacy.numbers import written
 from dither.question import Question
-from dither.science.synth.planning import (
-    MOST_CELLS,
-    MOST_COLUMNS,
-    Plan,
-    plan,
-)
+from dither.science.synth.limits import MOST_COLUMNS, MOST_PAIR, MOST_SIZE
+from dither.science.synth.planning import Plan, plan
 from tests.science.synth.neighbours import PEOPLE, REPLACED, asked
 
 COSTS = [0.1, 1.0, 1 / 3, 3.0, 1e-3, 7.77]
@@ -152,8 +148,8 @@ def test_pairs_that_make_no_tree_are_refused(pairs: Any, words: str) -> None:
         [],
         [2] * (MOST_COLUMNS + 1),
         [3, 0],
-        [MOST_CELLS // 2, 3],
-        [MOST_CELLS + 1],
+        [MOST_PAIR // 8, 9],
+        [MOST_SIZE + 1],
         [2000] * 10,
     ],
 )

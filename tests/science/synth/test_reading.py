@@ -5,6 +5,7 @@ so many rows count, chosen by that unit's rows alone.
 from __future__ import annotations
 
 from collections import Counter
+from decimal import Decimal
 from itertools import product
 from typing import Any
 
@@ -73,6 +74,9 @@ OWNERS: list[Any] = [
     pa.array([3, 1, 1, 2, 1, 2]),
     pa.chunked_array([["3", "1", "1"], ["2", "1", "2"]]),
     ["3", 1, 1.0, 2, "01", "2.0"],
+    [Decimal(3), 1, Decimal("1.0"), b"2", "1", Decimal(2)],
+    pa.array(list(map(Decimal, (3, 1, 1, 2, 1, 2)))),
+    pl.Series(list(map(Decimal, (3, 1, 1, 2, 1, 2)))),
 ]
 
 
@@ -82,6 +86,9 @@ def test_owners_of_all_types_are_told_apart(owners: Any) -> None:
     everything = np.arange(6)
     for most, left in ((1, 3), (2, 5), (3, 6)):
         assert len(kept(codes, everything, owners, most, (6,))) == left
+    assert (
+        len(source_of(FRAME, {"age": DOMAIN["age"]}, owner=owners, rows=2).read()) == 5
+    )
 
 
 def test_large_ids_are_not_merged() -> None:
@@ -160,6 +167,17 @@ def test_empty_tables_have_no_rows() -> None:
     assert source_of(nowhere, DOMAIN, owner="id", rows=2).read().shape == (0, 2)
 
 
+@pytest.mark.parametrize("held", ["pandas", "polars", "arrow"])
+def test_columns_may_be_called_what_frames_call_theirs(held: str) -> None:
+    names = {"sex": "column_names", "age": "columns"}
+    frame = FRAME.rename(columns=names)
+    domain = Domain({names[name]: DOMAIN[name] for name in ("sex", "age")})
+    whole = {"pandas": lambda x: x, "polars": pl.from_pandas}
+    table = whole.get(held, pa.Table.from_pandas)(frame)
+    want = source_of(HELD[held], DOMAIN).read().tolist()
+    assert source_of(table, domain).read().tolist() == want
+
+
 def test_one_column_is_enough() -> None:
     found = source_of({"well": [True, None, False]}, {"well": truths()}).read()
     assert found.tolist() == [[1], [0]]
@@ -219,6 +237,10 @@ def test_releases_protect_the_unit_of_the_account_where_it_is_the_same() -> None
     assert (
         owned.unit(dither.Budget(1.0, unit=Unit("id", "replace"))).relation == "replace"
     )
+    # owners are no rows, whatever their column is called
+    named = FRAME.rename(columns={"id": "row"})
+    for_rows = dither.Budget(1.0, unit=dither.ROW)
+    assert source_of(named, DOMAIN, owner="row", rows=1).unit(for_rows).name == "owner"
     ids = source_of(FRAME, DOMAIN, owner=FRAME["id"], rows=1)
     assert ids.unit() == Unit("owner")
     assert ids.unit(dither.Budget(1.0, unit=Unit("patient"))) == Unit("patient")

@@ -14,11 +14,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dither import Budget
+from dither import Budget, Ledger
 from dither.errors import ArgumentError
 from dither.ledger.shares import share_of
 from dither.privacy import PureDP, Unit, ZeroConcentratedDP
 from dither.science import synth
+from dither.science.synth.asking import question_of
 from dither.science.synth.checking import SHARE, share_of_check
 from dither.science.synth.reading import source_of
 from dither.science.synth.releasing import steps
@@ -192,7 +193,7 @@ def test_what_is_derived_is_no_table(made: synth.Synthetic) -> None:
 @pytest.mark.parametrize("cost", [{"rho": 0.05}, {"epsilon": 1.0}])
 def test_the_parts_cost_no_more_than_the_whole(cost: Any, check: Any) -> None:
     source = source_of(people(5), DOMAIN)
-    found = steps(source, cost, (), check)
+    found = steps(source, question_of(source, cost, None), (), check)
     parts = list(found.model.parts.parts)
     if found.check is not None:
         parts.append(found.check.guarantee)
@@ -209,8 +210,8 @@ def test_the_parts_cost_no_more_than_the_whole(cost: Any, check: Any) -> None:
 
 def test_a_check_takes_its_share() -> None:
     source = source_of(people(5), DOMAIN)
-    with_check = steps(source, {"rho": 0.1}, (), None)
-    without = steps(source, {"rho": 0.1}, (), 0)
+    asked = question_of(source, {"rho": 0.1}, None)
+    with_check, without = (steps(source, asked, (), check) for check in (None, 0))
     assert with_check.check is not None
     assert without.check is None
     spent = with_check.check.guarantee.to(ZeroConcentratedDP).rho
@@ -271,3 +272,64 @@ def test_replace_moves_counts_twice_in_l1() -> None:
     assert found.checked is not None
     assert alone.checked is not None
     assert found.checked.mechanism.scale == 2 * alone.checked.mechanism.scale
+
+
+@pytest.mark.parametrize("check", [0, 0.05])
+def test_a_release_holds_neither_the_account_nor_the_data(check: float) -> None:
+    budget = Budget(epsilon=2, delta=1e-6)
+    found = synth.mst(people(30), domain=DOMAIN, epsilon=1, check=check, budget=budget)
+    assert found.model.plan.question.account is None
+    assert pickle.loads(pickle.dumps(found)).rows == found.rows
+
+
+def test_any_share_may_be_checked() -> None:
+    for check in (0.37622654841542724, 1 / 3, 0.1 + 0.2, 1e-30):
+        assert len(synth.mst(people(9), domain=DOMAIN, rho=1, check=check, n=4)) == 4
+
+
+def test_only_pairs_that_were_asked_for_are_called_so() -> None:
+    table = {"a": ["x"] * 9, "b": ["y"] * 9}
+    domain = {"a": ["x", "y"], "b": ["x", "y"]}
+    found = synth.mst(table, domain=domain, rho=1)
+    assert found.edges == (("a", "b"),)
+    assert "asked for" not in str(found)
+    named = synth.mst(table, domain=domain, rho=1, pairs=[("b", "a")])
+    assert "a–b (asked for)" in str(named)
+
+
+@pytest.mark.parametrize("cost", [{"share": 0.1}, {"epsilon": 0.2}])
+def test_accounts_of_gaussian_privacy_pay_too(cost: dict[str, float]) -> None:
+    book = Ledger.open(":memory:")
+    account = book.account("clinic", epsilon=5, delta=1e-6, accounting="gdp")
+    domain = synth.Domain({f"c{number}": ["a", "b"] for number in range(12)})
+    table = {name: ["a"] * 20 for name in domain.names}
+    found = synth.mst(table, domain=domain, budget=account, **cost)
+    assert isinstance(found.guarantee, PureDP)
+    assert 0 < account.spent < 1
+
+
+def test_counts_say_first_whose_rows_they_are() -> None:
+    table = people(30) | {"patient": np.arange(30) // 3}
+    found = synth.mst(table, domain=DOMAIN, owner="patient", rows=2, rho=1)
+    words = "counts of rows that lie in the domain, at most 2 of each patient"
+    assert str(found.marginal("age")).startswith(words)
+
+
+def test_the_share_of_the_account_is_shown() -> None:
+    budget = Budget(epsilon=2)
+    found = synth.mst(people(9), domain=DOMAIN, epsilon=0.5, budget=budget)
+    assert "it took 25 % of the account" in str(found)
+    alone = synth.mst(people(9), domain=DOMAIN, epsilon=0.5)
+    assert "of the account" not in str(alone)
+
+
+def test_one_row_and_one_column() -> None:
+    found = synth.mst({"a": ["x"]}, domain={"a": ["x", "y"]}, rho=1, n=1)
+    assert repr(found) == "<Synthetic 1 row × 1 column>"
+    assert str(found).startswith("synthetic table: 1 row × 1 column\n")
+    assert "of 1 row\n" in str(found.report())
+    assert "… and 1 more row\n" in str(found.sample(7))
+
+
+def test_a_class_shows_only_what_is_its_own() -> None:
+    assert not {"replayed", "confidence", "cells", "is_key"} & set(dir(synth.Synthetic))

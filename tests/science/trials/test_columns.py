@@ -14,7 +14,14 @@ from dither.errors import ArgumentError
 from dither.privacy import PureDP
 from dither.question import Paid
 from dither.release import Source
-from dither.science.trials.columns import given, labels, names, numbers, together
+from dither.science.trials.columns import (
+    given,
+    labels,
+    listed,
+    names,
+    numbers,
+    together,
+)
 
 PAID = Paid(Source(PureDP(1.0)))
 
@@ -192,3 +199,13 @@ def test_columns_of_different_lengths_do_not_go_together():
     together(given("x", [1, 2]), given("y", [1, 2]))
     with pytest.raises(ArgumentError, match="one record for each person"):
         together(given("x", [1, 2]), given("y", [1, 2, 3]))
+
+
+@pytest.mark.parametrize("fill", [None, "b"])
+def test_masked_labels_are_no_texts(fill):
+    held = np.ma.MaskedArray(["a", "b", "?"], [False, True, False], fill_value=fill)
+    assert listed(held) == ["a", None, "?"]
+    codes = labels("arm", held, ["?", "b", "a"])
+    assert codes.read(PAID).tolist() == [2, -1, 0]
+    reals = np.ma.MaskedArray([1.0, 2.0], [False, True], fill_value=5.0)
+    assert np.isnan(numbers(reals)).tolist() == [False, True]

@@ -12,7 +12,7 @@ from dither.dataset import Dataset, Kind
 from dither.errors import ArgumentError
 from dither.privacy.numbers import whole
 from dither.science.census.bins import Bins
-from dither.science.owners import chosen, codes_of
+from dither.science.owners import StoredIds, chosen, codes_of
 from dither.science.trials.columns import given, numbers
 
 __all__ = ["Values"]
@@ -114,6 +114,6 @@ class Values:
             return places
         # Of each unit, values in no bin are dropped before its rows are chosen.
         inside = np.flatnonzero(places >= 0)
-        owners = codes_of(np.asarray(found.owners, object)[inside])
+        owners = codes_of(StoredIds(np.asarray(found.owners, object)[inside].tolist()))
         places = places[inside]
         return places[chosen(owners, places, np.zeros_like(places), most)]

@@ -41,24 +41,29 @@ class Roster:
     ids: tuple[str, ...] | None = None
     rows: tuple[str, ...] | None = None
     """Who the rows of a matrix are, where that was said."""
+    written: tuple[str, ...] | None = None
+    """The ids as they were written down, where "7" and "007" are two."""
 
     @classmethod
     def of(cls, clusters: Any, samples: Any, argument: str = "clusters") -> Roster:
         """The roster that was declared. `clusters` None is one cluster of all."""
-        rows = _ids(samples)
+        people = _people(samples)
+        rows = None if people is None else _ids(people, "samples")
         if clusters is None:
-            return cls((ALL,), (0,) * _count(samples, rows, argument), rows, rows)
-        ids, told = _told(clusters, argument)
+            labels = (0,) * _count(samples, rows, argument)
+            return cls((ALL,), labels, rows, rows, _written(people))
+        named, told = _told(clusters, argument)
+        ids = None if named is None else _ids(named, argument)
         if ids is None and rows is not None:
             _check_length(len(told), len(rows), argument)
-            ids = rows
+            named, ids = people, rows
         names = tuple(dict.fromkeys(one for one in told if one is not None))
         if not names or len(told) > MOST:
             words = f"must put between 1 and {MOST:,} people into clusters; {WAY_OUT}"
             raise ArgumentError(argument, words)
         number = {name: at for at, name in enumerate(names)}
         labels = tuple(NOBODY if one is None else number[one] for one in told)
-        return cls(names, labels, ids, rows)
+        return cls(names, labels, ids, rows, _written(named))
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
@@ -83,9 +88,39 @@ class Roster:
             found[at] = left.pop(identity(name) or "", NOBODY)
         return found
 
+    def units(self, owners: Sequence[Any]) -> NDArray[np.intp]:
+        """The cluster of each row of a dataset, or NOBODY, by its unit's id. The first
+        row of a unit counts.
 
-def _told(clusters: Any, argument: str) -> tuple[tuple[str, ...] | None, list[Any]]:
-    """Ids, where there are any, and the cluster of each."""
+        A dataset tells "7" and "007" apart. If both were one person here, who of them
+        counts would depend on the other, so texts must be as they were written down.
+        """
+        assert self.written is not None
+        left = dict(zip(self.written, self.labels, strict=True))
+        found = (left.pop(_text(one) or "", NOBODY) for one in owners)
+        return np.fromiter(found, np.intp, len(owners))
+
+
+def _text(owner: Any) -> str | None:
+    """What was written to name somebody: a text as it is, a number by its digits."""
+    if isinstance(owner, str):
+        return str.__str__(owner)
+    if isinstance(owner, bytes):
+        try:
+            return owner.decode()
+        except UnicodeDecodeError:
+            return None
+    return identity(owner)
+
+
+def _written(people: Sequence[Any] | None) -> tuple[str, ...] | None:
+    if people is None:
+        return None
+    return tuple(_text(one) or _person(one, "samples") for one in people)
+
+
+def _told(clusters: Any, argument: str) -> tuple[list[Any] | None, list[Any]]:
+    """Who they are, where that is said, and the cluster of each."""
     if hasattr(clusters, "columns"):
         raise ArgumentError(argument, f"must be one column, not a frame; {WAY_OUT}")
     if hasattr(clusters, "items") and not _ordered(clusters):
@@ -97,9 +132,7 @@ def _told(clusters: Any, argument: str) -> tuple[tuple[str, ...] | None, list[An
         pairs = list(clusters)
     else:
         return None, [_cluster(one) for one in clusters]
-    ids = tuple(_person(name, argument) for name, _ in pairs)
-    _check_once(ids, argument)
-    return ids, [_cluster(one) for _, one in pairs]
+    return [name for name, _ in pairs], [_cluster(one) for _, one in pairs]
 
 
 def _ordered(clusters: Any) -> bool:
@@ -120,7 +153,13 @@ def _cluster(label: Any) -> str | None:
     return None if absent else str(label)
 
 
-def _ids(samples: Any) -> tuple[str, ...] | None:
+def _ids(people: Sequence[Any], argument: str) -> tuple[str, ...]:
+    ids = tuple(_person(one, argument) for one in people)
+    _check_once(ids, argument)
+    return ids
+
+
+def _people(samples: Any) -> list[Any] | None:
     if samples is None or isinstance(samples, int | np.integer):
         return None
     wrong = isinstance(samples, str | bytes | Mapping | Set)
@@ -130,9 +169,7 @@ def _ids(samples: Any) -> tuple[str, ...] | None:
             f"must be the list of the people's ids, not {type(samples).__name__}; "
             "pass them in a list, or how many people there are",
         )
-    ids = tuple(_person(one, "samples") for one in samples)
-    _check_once(ids, "samples")
-    return ids
+    return list(samples)
 
 
 def _count(samples: Any, rows: tuple[str, ...] | None, argument: str) -> int:

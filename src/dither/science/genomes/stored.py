@@ -68,7 +68,7 @@ class Stored:
         known = [name for name in panel.names if name in self.dataset.facts]
         rows = self.dataset.fetch(known, receipt=self.receipt)
         owners = [] if rows.owners is None else list(rows.owners)
-        places = roster.places(len(owners), owners)
+        places = roster.units(owners)
         people = groups(places, roster)
         tally = Tally.of(len(panel), places, roster)
         for name in known:

@@ -17,6 +17,7 @@ import numpy as np
 from dither.dataset import Dataset, Kind, kind_of
 from dither.errors import ArgumentError
 from dither.ledger import Receipt
+from dither.mechanisms.values import unmasked
 from dither.science.graphs.kernels import Edges
 from dither.science.graphs.vertices import Integers, Vertices
 
@@ -297,7 +298,7 @@ def _plain(column: Any) -> Any:
     if isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
         return column
     if isinstance(column, np.ma.MaskedArray):
-        return np.ma.filled(column.astype(object), None).tolist()
+        return unmasked(column).tolist()
     if hasattr(column, "to_pylist"):
         return column.to_pylist()
     return column.tolist() if hasattr(column, "tolist") else list(column)

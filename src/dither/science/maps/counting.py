@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from dither.science.maps.grids import CHUNK, raster
 from dither.science.maps.outlines import shapely
-from dither.science.owners import chosen, codes_of
 from dither.science.maps.places import Place
 from dither.science.maps.reading import Points
+from dither.science.owners import chosen, codes_of
 
 __all__ = ["Held", "held"]
 

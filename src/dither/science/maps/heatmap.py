@@ -123,7 +123,8 @@ def _unit(source: Source, budget: Account | None) -> Unit:
         return held if fits and held is not None else SITE
     if source.owner is None:  # ids of whatever the account is about
         return held if held is not None and held.name != ROW.name else OWNER
-    named = Unit(source.owner)
+    # a column of that name holds owners, and not one for each row
+    named = OWNER if source.owner == ROW.name else Unit(source.owner)
     return held if held is not None and held.name == named.name else named
 
 

@@ -19,6 +19,7 @@ from dither.errors import ArgumentError
 from dither.ledger import Receipt
 from dither.mechanisms.values import real
 from dither.science.maps.places import System, reprojected
+from dither.science.owners import StoredIds
 
 __all__ = ["Points", "Source", "source_of"]
 
@@ -87,7 +88,8 @@ def _dataset(
     def read(receipt: Receipt | None) -> Points:
         rows = dataset.fetch(columns, table=table, receipt=receipt)
         across, up = (floats(rows.columns[name]) for name in columns)
-        return Points(across, up, rows.owners)
+        owners = None if rows.owners is None else StoredIds(rows.owners)
+        return Points(across, up, owners)
 
     return Source(read, not dataset.single, None, dataset)
 

@@ -5,6 +5,17 @@ from dither.science.synth.calendar import dates
 from dither.science.synth.columns import categories, truths
 from dither.science.synth.domain import Domain
 from dither.science.synth.releasing import mst
+from dither.science.synth.report import Report, TableError
 from dither.science.synth.result import Synthetic
 
-__all__ = ["Domain", "Synthetic", "categories", "dates", "mst", "numbers", "truths"]
+__all__ = [
+    "Domain",
+    "Report",
+    "Synthetic",
+    "TableError",
+    "categories",
+    "dates",
+    "mst",
+    "numbers",
+    "truths",
+]

@@ -29,7 +29,7 @@ Days = NDArray[np.int64]
 def reals(values: Any) -> Reals:
     """Each record as the nearest float, NaN where it is no number."""
     with quietly():
-        found = numeric(values)
+        found = _numbers(values)
         if found is not None:
             return found
         known = named(values)
@@ -59,7 +59,7 @@ def label_codes(
     numbers, in order, and `codes` are theirs.
     """
     with quietly():
-        held = numeric(values)
+        held = _numbers(values)
         if held is not None:
             return _found(held, place, numbers, codes, unknown)
         known = named(values)
@@ -81,6 +81,16 @@ def _found(
         found[same] = codes[near[same]]
     found[~np.isfinite(held)] = place(None)
     return found
+
+
+def _numbers(values: Any) -> Reals | None:
+    """The numbers of a column that is declared to hold such."""
+    if isinstance(values, np.ndarray) and values.dtype.kind == "m":
+        # what numpy makes of whole numbers beside a length of time
+        whole = np.asarray(values.view(np.int64))
+        missing = np.ma.getmaskarray(values) | (whole == NOT_A_TIME)
+        return numeric(np.ma.MaskedArray(whole, missing))
+    return numeric(values)
 
 
 def _times(values: Any) -> NDArray[np.datetime64] | None:

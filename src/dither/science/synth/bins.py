@@ -22,9 +22,9 @@ from dither.science.synth.columns import (
     INFERRED,
     NOWHERE,
     check_flag,
-    check_size,
     masked,
 )
+from dither.science.synth.limits import check_size, length_of
 from dither.science.synth.values import EXACT, Codes, number_of
 
 __all__ = ["Numbers", "between", "numbers"]
@@ -221,6 +221,7 @@ def _floats(argument: str, given: Any) -> tuple[float, ...]:
     if not plain:
         kind = type(given).__name__
         raise ArgumentError(argument, f"({kind}) {INFERRED} [0, 18, 65, 110]")
+    check_size(argument, length_of(given) - 1)
     found = [_float(argument, one) for one in given]
     return tuple(found)
 

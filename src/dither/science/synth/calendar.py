@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from dither.errors import ArgumentError
 from dither.science.synth.arrays import day_numbers
 from dither.science.synth.bins import between
-from dither.science.synth.columns import INFERRED, NOWHERE, check_flag, check_size
+from dither.science.synth.columns import INFERRED, NOWHERE, check_flag
+from dither.science.synth.limits import check_size
 from dither.science.synth.values import NOT_A_TIME, Codes, day_of
 
 __all__ = ["LONGEST_STEPS", "STEPS", "Dates", "dates", "starts_of"]
@@ -130,6 +131,7 @@ def _between_edges(edges: Any, missing: bool) -> Dates:
         kind = type(edges).__name__
         words = f'({kind}) {INFERRED} ["2020-01-01", "2022-01-01"]'
         raise ArgumentError("edges", words)
+    check_size("edges", len(edges) - 1)
     found = [_date("edges", one) for one in edges]
     rising = all(low < high for low, high in pairwise(found))
     if len(found) < 2 or not rising:

@@ -19,9 +19,9 @@ from dither.science.synth.columns import (
     Categories,
     Column,
     categories,
-    check_size,
     truths,
 )
+from dither.science.synth.limits import check_size
 
 if TYPE_CHECKING:
     from dither.query.catalogue.model import Field, Table
@@ -117,13 +117,40 @@ def _of_keys(field: Field) -> Categories:
             field.name,
             f"has keys of type {field.type}, which are no categories here; {WAY_OUT}",
         )
-    return categories(values, missing=len(values) < len(field.keys))
+    missing = len(values) < len(field.keys)
+    # SQL tells "7" and "007" apart, and what type a column has is declared there
+    return categories(values, missing=missing, exact=field.type == "text")
 
 
 def _of_edges(field: Field, edges: Sequence[Any], missing: bool) -> Column:
+    low, high = field.range.low, field.range.high
+    assert low is not None
+    assert high is not None
     if field.type in ("date", "timestamp"):
-        return dates(edges=edges, missing=missing)
-    return numbers(edges, whole=field.type == "integer", missing=missing)
+        days = dates(edges=edges, missing=missing)
+        inside = _day(field, low) <= days.starts[0] and days.end <= _day(field, high)
+        return _within(field, days, inside)
+    found = numbers(edges, whole=field.type == "integer", missing=missing)
+    return _within(field, found, low <= found.edges[0] and found.edges[-1] <= high)
+
+
+def _within(field: Field, column: Column, inside: bool) -> Column:
+    """Values beyond the bounds count at them, so bins there would stay empty, and noise
+    would put rows into them.
+    """
+    if not inside:
+        raise ArgumentError(
+            "bins",
+            f"of {field.name} reach beyond the bounds that the dataset declares; pass "
+            "edges within them",
+        )
+    return column
+
+
+def _day(field: Field, end: float) -> date:
+    """The day of a bound, which counts days, or microseconds."""
+    length = 1 if field.type == "date" else 86_400_000_000
+    return EPOCH + timedelta(days=int(end // length))
 
 
 def _of_bounds(field: Field, bins: int, missing: bool) -> Column:
@@ -131,9 +158,7 @@ def _of_bounds(field: Field, bins: int, missing: bool) -> Column:
     assert low is not None
     assert high is not None
     if field.type in ("date", "timestamp"):
-        day = 1 if field.type == "date" else 86_400_000_000
-        first, last = (EPOCH + timedelta(days=int(end // day)) for end in (low, high))
-        return _days(first, last, bins, missing)
+        return _days(_day(field, low), _day(field, high), bins, missing)
     if field.type == "integer":
         return _integers(int(low), int(high), bins, missing)
     if low == high:

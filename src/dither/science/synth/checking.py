@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +18,7 @@ from dither.mechanisms.sums import reach, root_up
 from dither.privacy.numbers import float_up, fraction
 from dither.question import Question
 from dither.science.synth.marginals import Codes
+from dither.science.synth.selecting import FINE, MOST
 
 __all__ = [
     "SHARE",
@@ -29,30 +31,45 @@ __all__ = [
 ]
 
 Integers = NDArray[np.int64]
+Reals = NDArray[np.float64]
 Places = tuple[int, ...]
 
 SHARE = Fraction(1, 20)
 MOST_SHARE = Fraction(1, 2)
+DIGITS = 10**12
 
 
 @dataclass(frozen=True, eq=False)
 class Checked:
-    """Noisy distances of tables by one column and by two, in rows: how many counts
-    differ, all cells of a table together. Noise may make them negative.
+    """Noisy distances of tables by one column and by two, in parts of a row: how far
+    counts differ, all cells of a table together. Noise may make them negative. `slack`
+    is how many rows rounding to such parts may hide.
     """
 
     places: tuple[Places, ...]
     distances: Integers
+    slack: Reals
     mechanism: Additive
 
+    @property
+    def rows(self) -> Reals:
+        """The distances in rows."""
+        return self.distances / FINE
+
+    def error(self, confidence: float) -> Reals:
+        """The ± of each, in rows."""
+        return self.mechanism.error(confidence, integer=True) / FINE + self.slack
+
     def mean(self, ways: int) -> float:
-        """Their mean over all tables by so many columns."""
-        return float(np.mean(self.distances[self._of(ways)]))
+        """Their mean over all tables by so many columns, in rows."""
+        return float(np.mean(self.rows[self._of(ways)]))
 
     def mean_error(self, ways: int, confidence: float) -> float:
         """The ± of that mean."""
-        count = int(np.sum(self._of(ways)))
-        return reach(self.mechanism, [1 / count] * count, confidence)
+        held = self._of(ways)
+        count = int(np.sum(held))
+        width = reach(self.mechanism, [1 / count] * count, confidence) / FINE
+        return width + float(np.mean(self.slack[held]))
 
     def _of(self, ways: int) -> NDArray[np.bool_]:
         return np.array([len(one) == ways for one in self.places])
@@ -64,7 +81,8 @@ def share_of_check(check: Any) -> Fraction:
     share = SHARE if check is None else fraction("check", check, way_out)
     if not 0 <= share <= MOST_SHARE:
         raise ArgumentError("check", f"must lie between 0 and 0.5; {way_out}")
-    return share
+    # Few digits, so that this share and the rest are exact as decimal numbers.
+    return Fraction(math.floor(share * DIGITS), DIGITS)
 
 
 def tables_of(columns: Sequence[int]) -> tuple[Places, ...]:
@@ -78,28 +96,34 @@ def checker(question: Question, rows: int, tables: int) -> Additive:
     Guarantee: that of the question.
     Why: the distance in L1 of a table of counts from a fixed one moves by no more than
     the counts do in L1 (triangle inequality): by `rows` where a unit comes or goes, by
-    twice that where it is replaced. So all distances together move by that times
+    twice that where it is replaced, and FINE times that in parts of a row. So all distances together move by that times
     `tables` in L1, and times its root in L2 (docs/proofs/synth.md).
     Assumes: no unit has more than `rows` rows; the fixed tables are made from what was
     released before.
     """
-    each = rows * (2 if question.replacing else 1)
+    each = FINE * rows * (2 if question.replacing else 1)
     return question.additive(each * tables, float_up(root_up(tables) * each))
 
 
 def distances(
     real: Codes, made: Codes, places: Sequence[Places], scale: float
-) -> Integers:
+) -> tuple[Integers, Reals]:
     """The distances in L1 of real counts from the made-up ones times `scale`, in whole
-    rows.
+    parts of a row; and how many rows rounding to these may hide, which depends on the
+    made-up ones alone.
     """
     found = [_distance(real, made, one, scale) for one in places]
-    return np.array(found, np.int64)
+    away, slack = zip(*found, strict=True)
+    return np.array(away, np.int64), np.array(slack, np.float64)
 
 
-def _distance(real: Codes, made: Codes, places: Places, scale: float) -> int:
-    wanted = np.rint(_counts(made, places) * scale).astype(np.int64)
-    return int(np.abs(_counts(real, places) - wanted).sum())
+def _distance(
+    real: Codes, made: Codes, places: Places, scale: float
+) -> tuple[int, float]:
+    exact = np.minimum(_counts(made, places) * (scale * FINE), MOST)
+    wanted = np.rint(exact)
+    away = np.abs(_counts(real, places) * FINE - wanted.astype(np.int64)).sum()
+    return int(away), float(np.abs(exact - wanted).sum()) / FINE
 
 
 def _counts(codes: Codes, places: Places) -> Integers:
@@ -114,5 +138,6 @@ def checked(
     scale: float,
 ) -> Checked:
     """All distances with noise, released as one vector."""
-    noisy: Any = mechanism.release(distances(real, made, places, scale))
-    return Checked(tuple(places), noisy, mechanism)
+    exact, slack = distances(real, made, places, scale)
+    noisy: Any = mechanism.release(exact)
+    return Checked(tuple(places), noisy, slack, mechanism)

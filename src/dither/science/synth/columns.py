@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.science.synth.arrays import label_codes
-from dither.science.synth.values import EXACT, Codes, label_of, number_of
+from dither.science.synth.limits import MOST_SIZE, check_size, length_of
+from dither.science.synth.values import EXACT, Codes, label_of, number_of, text_of
 
-__all__ = ["MOST_SIZE", "NOWHERE", "Categories", "Column", "categories", "truths"]
+__all__ = ["NOWHERE", "Categories", "Column", "categories", "truths"]
 
 NOWHERE = -1
 """The code of a record that has no place in its column."""
-MOST_SIZE = 1_000_000
 INFERRED = (
     "is data, and what is public must not be read off it: one person's rare value "
     "would be named; write the values down from a public source, such as"
@@ -64,20 +64,24 @@ class Column(Protocol):
 
 @dataclass(frozen=True)
 class Categories:
-    """Values of a public list. All are texts, all whole numbers, or all truths."""
+    """Values of a public list. All are texts, all whole numbers, or all truths. With
+    `exact`, all are texts that are compared as they are written.
+    """
 
     values: tuple[Any, ...]
     other: Any = None
     missing: bool = False
+    exact: bool = False
     places: dict[str | None, int] = field(init=False, repr=False, compare=False)
     """The code of each label, in the form in which labels are compared."""
 
     def __post_init__(self) -> None:
         check_flag("missing", self.missing)
+        check_flag("exact", self.exact)
         listed = _listed(self.values)
-        labels = [label_of(value) for value in listed]
-        if self.other is not None and label_of(self.other) not in labels:
-            listed, labels = (*listed, self.other), [*labels, label_of(self.other)]
+        labels = [self.label(value) for value in listed]
+        if self.other is not None and self.label(self.other) not in labels:
+            listed, labels = (*listed, self.other), [*labels, self.label(self.other)]
         _set(self, "values", listed)
         _set(self, "values", tuple(TYPES[self.kind](value) for value in listed))
         _set(self, "places", {label: code for code, label in enumerate(labels)})
@@ -88,10 +92,25 @@ class Categories:
             )
         check_size("categories", self.size)
 
+    def label(self, item: Any) -> str | None:
+        """One record in the form in which labels are compared; None for missing."""
+        return text_of(item) if self.exact else label_of(item)
+
+    def _kind(self, value: Any) -> str | None:
+        if isinstance(value, bool | np.bool_):
+            return "truth"
+        if isinstance(value, int | np.integer):
+            return "whole" if -EXACT < value < EXACT else None
+        plain = isinstance(value, str) and self.label(value) is not None
+        return "text" if plain else None
+
     @cached_property
     def kind(self) -> str:
         """ "text", "whole" or "truth"."""
-        kinds = {_kind(value) for value in self.values}
+        kinds = {self._kind(value) for value in self.values}
+        if self.exact and kinds != {"text"}:
+            words = "must be all texts where exact=True: numbers are compared by value"
+            raise ArgumentError("categories", words)
         if len(kinds) > 1 or None in kinds:
             raise ArgumentError(
                 "categories",
@@ -117,11 +136,11 @@ class Categories:
     def _unknown(self) -> int:
         if self.other is None:
             return NOWHERE
-        return self.places[label_of(self.other)]
+        return self.places[self.label(self.other)]
 
     def place(self, item: Any) -> int:
         """The code of one record, -1 for none."""
-        return self._places.get(label_of(item), self._unknown)
+        return self._places.get(self.label(item), self._unknown)
 
     def code(self, values: Any) -> Codes:
         """The code of each record of a column."""
@@ -130,7 +149,9 @@ class Categories:
     @cached_property
     def _numbers(self) -> tuple[NDArray[np.float64], Codes]:
         """The labels that are numbers, in order, with their codes."""
-        read = ((number_of(label), code) for label, code in self.places.items())
+        # a text such as "007" is no number's own label
+        own = (one for one in self.places.items() if label_of(one[0]) == one[0])
+        read = ((number_of(label), code) for label, code in own)
         listed = sorted(one for one in read if math.isfinite(one[0]))
         return (
             np.array([number for number, _ in listed], np.float64),
@@ -163,7 +184,11 @@ def masked(
 
 
 def categories(
-    values: Sequence[Any], *, other: Any = None, missing: bool = False
+    values: Sequence[Any],
+    *,
+    other: Any = None,
+    missing: bool = False,
+    exact: bool = False,
 ) -> Categories:
     """A column of public values: `categories(["a", "b"], other="other")`.
 
@@ -171,12 +196,17 @@ def categories(
     among them counts as `other`, which may be one of them; without it, its row counts
     for nobody. With `missing=True`, what is missing is a category too, and comes out as
     None.
+
+    How a reader holds numbers can depend on one odd record, so 7, 7.0, "7" and "007" are
+    one value. With `exact=True`, texts are compared as they are written.
     """
-    return Categories(values, other, missing)  # type: ignore[arg-type]
+    return Categories(values, other, missing, exact)  # type: ignore[arg-type]
 
 
 def truths(*, missing: bool = False) -> Categories:
-    """A column of True and False. 1, 0, "true" and "false" are read as these."""
+    """A column of True and False. 1, 0, "true" and "false" are read as these; of other
+    words, such as "yes" and "no", make `categories`.
+    """
     return Categories((False, True), None, missing)
 
 
@@ -185,20 +215,11 @@ def _listed(values: Any) -> tuple[Any, ...]:
     if not isinstance(values, list | tuple | range):
         kind = type(values).__name__
         raise ArgumentError("categories", f'({kind}) {INFERRED} ["f", "m"]')
-    if not 0 < len(values) <= MOST_SIZE:
+    if not 0 < length_of(values) <= MOST_SIZE:
         raise ArgumentError(
             "categories", f"must be 1 to {MOST_SIZE:,} values, such as ['f', 'm']"
         )
     return tuple(values)
-
-
-def _kind(value: Any) -> str | None:
-    if isinstance(value, bool | np.bool_):
-        return "truth"
-    if isinstance(value, int | np.integer):
-        return "whole" if -EXACT < value < EXACT else None
-    plain = isinstance(value, str) and label_of(value) is not None
-    return "text" if plain else None
 
 
 TYPES = {"truth": bool, "whole": int, "text": str}
@@ -207,14 +228,6 @@ TYPES = {"truth": bool, "whole": int, "text": str}
 def check_flag(argument: str, value: Any) -> None:
     if not isinstance(value, bool):
         raise ArgumentError(argument, "must be True or False")
-
-
-def check_size(argument: str, size: int) -> None:
-    if size > MOST_SIZE:
-        raise ArgumentError(
-            argument,
-            f"are {size:,}, and {MOST_SIZE:,} is the most of a column; declare fewer",
-        )
 
 
 def _set(value: Any, name: str, to: Any) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.mechanisms import Additive
+from dither.privacy import ROW
 from dither.release import Around
 from dither.science.synth.names import places_of
 from dither.table import Cells, TableRelease
@@ -27,7 +28,7 @@ MODELLED = (
     "these counts come from the model, through the pairs that were measured: they have "
     "no intervals"
 )
-MEASURED = "noisy counts of the rows that count, and no others; their intervals hold one by one"
+MEASURED = "these are the noisy counts themselves; their intervals hold one by one"
 
 
 class ModelledTable(TableRelease):
@@ -93,6 +94,7 @@ def marginal(release: Synthetic, columns: Sequence[str]) -> TableRelease:
         spread=CountSpread(around, len(names)),
         notes=(MEASURED, *release.notes),
         keys=names,
+        first=_first(release),
     )
 
 
@@ -109,7 +111,14 @@ def _modelled(
         spread=NoSpread(len(keys), len(names) + 1),
         notes=(MODELLED, *release.notes),
         keys=names,
+        first=_first(release),
     )
+
+
+def _first(release: Synthetic) -> str:
+    most, unit = release.model.plan.rows, release.guarantee.unit.name
+    each = "" if unit == ROW.name else f", at most {most} of each {unit}"
+    return f"counts of rows that lie in the domain{each}"
 
 
 def _rows(

@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -17,19 +16,17 @@ from dither.errors import ArgumentError
 from dither.science.declared import note
 from dither.science.synth.catalogue import BINS, columns_of
 from dither.science.synth.columns import Column, categories
+from dither.science.synth.limits import check_columns, check_sizes
 
 if TYPE_CHECKING:
     from dither.dataset import Dataset
     from dither.science.synth.values import Codes
 
-__all__ = ["MOST_CELLS", "MOST_PAIR", "Domain"]
+__all__ = ["Domain"]
 
-MOST_COLUMNS = 256
-MOST_PAIR = 1 << 24
-"""Cells of two columns together: their counts are held at once."""
-MOST_CELLS = 1 << 28
-"""Cells of all pairs of columns: each pair is counted."""
 MANY = 1_000_000
+HUGE = 10**300
+"""Numbers that are smaller are floats."""
 WHY_NOT = (
     "a domain is declared and never read off the data: one person's rare value or "
     "extreme number would be named (arXiv 2405.10994 found this in 4 of 6 tools)"
@@ -70,11 +67,10 @@ class Domain(metaclass=_NotFromData):
         found = {_name(one): _column(one, given) for one, given in _items(columns)}
         object.__setattr__(self, "columns", found)
         object.__setattr__(self, "provenance", provenance)
-        size = f"{self.size:,}" if self.size < MANY else f"{self.size:.3g}"
+        check_sizes(self.names, self.sizes)
         columns_ = "1 column" if len(found) == 1 else f"{len(found)} columns"
-        words = f"a domain of {columns_} and {size} different rows"
+        words = f"a domain of {columns_} and {_written(self.size)} different rows"
         object.__setattr__(self, "note", note(words, provenance))
-        _check_cells(found)
 
     @classmethod
     def of(
@@ -149,9 +145,7 @@ def _items(columns: Any) -> list[tuple[Any, Any]]:
         kind = type(columns).__name__
         frame = f"is a {kind}; {WHY_NOT}; {WAY_OUT}"
         raise ArgumentError("domain", frame)
-    if not 0 < len(columns) <= MOST_COLUMNS:
-        words = f"has {len(columns)} columns; declare 1 to {MOST_COLUMNS}"
-        raise ArgumentError("domain", words)
+    check_columns(len(columns))
     return list(columns.items())
 
 
@@ -164,6 +158,12 @@ def _name(given: Any) -> str:
 def _column(name: str, given: Any) -> Column:
     if isinstance(given, Column) and hasattr(given, "labels"):
         return given
+    if isinstance(given, tuple) and len(given) == 2 and all(map(_is_number, given)):
+        words = f"numbers([{given[0]}, …, {given[1]}]) between them"
+        raise ArgumentError(
+            name,
+            f"is two numbers, like bounds; pass edges, {words}, or a list of categories",
+        )
     if isinstance(given, list | tuple | range):
         try:
             return categories(given)
@@ -172,21 +172,12 @@ def _column(name: str, given: Any) -> Column:
     raise ArgumentError(name, f"is a {type(given).__name__}; {WHY_NOT}; {WAY_OUT}")
 
 
-def _check_cells(columns: Mapping[str, Column]) -> None:
-    """What is counted must fit into memory: refused beforehand, by its size."""
-    total = 0
-    for (one, a), (other, b) in combinations(columns.items(), 2):
-        total += a.size * b.size
-        if a.size * b.size > MOST_PAIR:
-            raise ArgumentError(
-                "domain",
-                f"{one} and {other} have {a.size:,} × {b.size:,} = "
-                f"{a.size * b.size:,} cells together, and {MOST_PAIR:,} is the most of "
-                "two columns; declare wider bins or fewer categories",
-            )
-    if total > MOST_CELLS:
-        raise ArgumentError(
-            "domain",
-            f"all pairs of columns have {total:,} cells, and {MOST_CELLS:,} is the "
-            "most; declare fewer columns, wider bins or fewer categories",
-        )
+def _is_number(value: Any) -> bool:
+    numeric = isinstance(value, int | float | np.number)
+    return numeric and not isinstance(value, bool)
+
+
+def _written(size: int) -> str:
+    if size < MANY:
+        return f"{size:,}"
+    return f"{size:.3g}" if size < HUGE else f"10^{len(str(size)) - 1}"

@@ -8,7 +8,7 @@ not matter which of them stay.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dither.noise import secret_bytes
 from dither.science.arrays import integers, items_of
-from dither.science.owners import canonical, codes_of
+from dither.science.owners import StoredIds, canonical, codes_of
 from dither.science.synth.values import Codes
 
 __all__ = ["kept"]
@@ -50,7 +50,7 @@ def kept(
 
 def _numbered(owners: Any) -> NDArray[np.int64]:
     """A number for each owner, -1 where a row has none."""
-    found = integers(owners)
+    found = None if isinstance(owners, StoredIds) else integers(owners)
     if found is None:
         return codes_of(owners)
     array, missing = found
@@ -76,12 +76,19 @@ def _hash(one: bytes, key: bytes) -> bytes:
 
 
 def _ids(owners: Any, rows: Places) -> Iterator[bytes]:
-    """The ids of some rows in their canonical form (rule R10), as bytes."""
+    """The ids of some rows as bytes, in the form by which they are told apart."""
+    form: Callable[[Any], Any] = canonical
+    if isinstance(owners, StoredIds):
+        form, owners = _as_it_is, owners.held
     items = owners if isinstance(owners, np.ndarray) else items_of(owners)
     for row in rows.tolist():
-        one = canonical(items[row])
+        one = form(items[row])
         written = one if isinstance(one, bytes) else _written(one)
         yield type(one).__name__.encode() + written
+
+
+def _as_it_is(one: Any) -> Any:
+    return one
 
 
 def _written(one: str | int | None) -> bytes:

@@ -34,7 +34,7 @@ def draw(report: Report) -> Picture:
     title = "How far counts by one column and by two are off"
     shapes: list[Shape] = [
         Text(16, 20, title, 15, bold=True),
-        Text(16, 38, f"sum of differences over all rows, {report.basis}", 11),
+        Text(16, 38, f"sum of differences over all rows, {_basis(report)}", 11),
     ]
     for one in report.errors:
         row, across = _field(one, place)
@@ -44,6 +44,10 @@ def draw(report: Report) -> Picture:
     shapes += _scale(most, bottom + 18)
     width = round(max(LEFT + count * side + 100, 460))
     return Picture.of(width, round(bottom + BELOW), shapes, title)
+
+
+def _basis(report: Report) -> str:
+    return report.basis + (" on the rows released first" if report.again else "")
 
 
 def _most(report: Report) -> float:

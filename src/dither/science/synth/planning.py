@@ -12,13 +12,14 @@ from typing import Any
 
 from dither.cost import Cost
 from dither.errors import ArgumentError
+from dither.ledger.terms import Accounting
 from dither.mechanisms import Additive, Exponential, PermuteAndFlip
 from dither.mechanisms.sums import noise_variance
 from dither.privacy import Composed, Guarantee, ZeroConcentratedDP
 from dither.privacy.numbers import at_most, float_down, whole
 from dither.question import Question
 from dither.science.synth.forest import Edge, Forest
-from dither.science.synth.marginals import pair_cells
+from dither.science.synth.limits import check_sizes
 from dither.science.synth.measuring import moved_by
 from dither.science.synth.selecting import Chooser, shifted_by
 
@@ -28,12 +29,6 @@ SHARES = (0.35, 0.05, 0.6)
 """Of the cost: for counts of columns, for choosing edges, for counts of pairs."""
 KNOWN = (0.4, 0.6)
 """The same where there is nothing to choose."""
-
-MOST_COLUMNS = 256
-MOST_CELLS = 1 << 22
-"""In the table of one pair, and in all columns together."""
-MOST_PAIR_CELLS = 1 << 25
-"""In the tables of all pairs together, each of which is looked at."""
 
 
 @dataclass(frozen=True)
@@ -141,13 +136,14 @@ def _chooser(asked: Question, rows: int, choices: int) -> Chooser:
 
 
 def _settled(question: Question) -> list[Question]:
-    """The question with a cost in ρ or in ε. Where the account has a δ, ε may be
-    either.
+    """The question with a cost in ρ or in ε. Where the account has a δ and takes ρ, ε
+    may be either.
     """
     if question.rho is not None:
         return [question]
     plain = replace(question, cost=Cost(epsilon=question.epsilon))
-    if not question.delta:
+    terms = getattr(question.account, "terms", None)
+    if not question.delta or terms is None or terms.accounting is Accounting.GDP:
         return [plain]
     return [replace(question, cost=Cost(rho=_rho(question))), plain]
 
@@ -173,27 +169,9 @@ def _epsilon(rho: float, delta: float) -> float:
 def checked_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
     """Sizes of columns whose tables fit memory."""
     found = tuple(int(size) for size in sizes)
-    if not 0 < len(found) <= MOST_COLUMNS:
-        raise ArgumentError(
-            "domain", f"must have 1 to {MOST_COLUMNS} columns, not {len(found)}"
-        )
+    check_sizes([f"column {place}" for place in range(len(found))], found)
     if min(found) < 1:
         raise ArgumentError("domain", "has a column without any values")
-    largest = sorted(found)[-2:]
-    cells = math.prod(largest)
-    if max(cells, sum(found)) > MOST_CELLS:
-        raise ArgumentError(
-            "domain",
-            f"is too large: two of its columns have {cells:,} pairs of values, and "
-            f"{MOST_CELLS:,} are the most; declare fewer or wider bins",
-        )
-    if pair_cells(found) > MOST_PAIR_CELLS:
-        raise ArgumentError(
-            "domain",
-            f"is too large: its pairs of columns have {pair_cells(found):,} pairs of "
-            f"values in all, and {MOST_PAIR_CELLS:,} are the most; declare fewer "
-            "columns or wider bins",
-        )
     return found
 
 

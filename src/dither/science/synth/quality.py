@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dither.mechanisms import Additive, Gaussian
-from dither.mechanisms.sums import noise_variance
+from dither.mechanisms.sums import noise_variance, reaches
 from dither.science.synth.checking import Checked, Places, tables_of
 from dither.science.synth.counts import direct
-from dither.science.synth.report import NOISE, PRIVATELY, PUBLIC, Report, TableError
+from dither.science.synth.report import (
+    MOST,
+    NOISE,
+    PRIVATELY,
+    PUBLIC,
+    Mean,
+    Report,
+    TableError,
+)
 from dither.science.synth.targets import against
 
 if TYPE_CHECKING:
@@ -22,6 +30,9 @@ if TYPE_CHECKING:
     from dither.science.synth.result import Synthetic
 
 __all__ = ["report"]
+
+EACH = 0.975
+"""Two intervals at this confidence hold together at 95 %."""
 
 
 def report(release: Synthetic, targets: Any = None) -> Report:
@@ -39,7 +50,8 @@ def report(release: Synthetic, targets: Any = None) -> Report:
 def _made(release: Synthetic, basis: str, errors: Any, means: Any) -> Report:
     return Report(
         columns=release.columns,
-        rows=len(release),
+        rows=len(release) if basis == PUBLIC else release.first or len(release),
+        again=basis == PRIVATELY and release.first > 0,
         edges=release.edges,
         asked=release.asked,
         basis=basis,
@@ -50,29 +62,41 @@ def _made(release: Synthetic, basis: str, errors: Any, means: Any) -> Report:
 
 
 def _of_check(release: Synthetic, held: Checked) -> Iterator[TableError]:
-    total = max(release.total, 1.0)
-    width = held.mechanism.error(0.95, integer=True)
-    for places, distance in zip(held.places, held.distances.tolist(), strict=True):
-        ends = (
-            min(max(end / total, 0.0), 2.0)
-            for end in (distance - width, distance + width)
-        )
-        low, high = ends
-        value = min(max(distance / total, 0.0), 2.0)
+    total, unsure = release.total, _unsure(release.model)
+    widths = (held.error(EACH) + unsure).tolist()
+    lines = zip(held.places, held.rows.tolist(), widths, strict=True)
+    for places, distance, width in lines:
+        ends = (distance, distance - width, distance + width)
+        value, low, high = (min(max(end / total, 0.0), MOST) for end in ends)
         yield _line(release, places, value, low, high)
 
 
+def _unsure(model: Model) -> float:
+    """The ± of the released number of rows, a weighted sum of the noise of all columns'
+    counts (see `total_of`). With it, errors relative to that number are near those
+    relative to the true one: Σ|t/T − m/M| and Σ|t/N − m/M| differ by |N − T|/T at most.
+    """
+    sizes = np.array([table.size for table in model.ones.tables], np.float64)
+    each = 1 / sizes / (1 / sizes).sum()
+    squares, fourths = (np.array([(sizes * each**power).sum()]) for power in (2, 4))
+    return float(reaches(model.plan.ones, squares, fourths, EACH)[0])
+
+
 def _checked_means(release: Synthetic) -> tuple[Any, Any]:
-    held, total = release.checked, max(release.total, 1.0)
+    held = release.checked
     assert held is not None
-    found: list[Any] = []
-    for ways in (1, 2):
-        if not any(len(one) == ways for one in held.places):
-            found.append(None)
-            continue
-        mean = max(held.mean(ways), 0.0) / total
-        found.append((mean, held.mean_error(ways, 0.95) / total))
-    return found[0], found[1]
+    return _checked_mean(release, held, 1), _checked_mean(release, held, 2)
+
+
+def _checked_mean(release: Synthetic, held: Checked, ways: int) -> Mean | None:
+    """None where there is no such table, or where nothing is known."""
+    if not any(len(one) == ways for one in held.places):
+        return None
+    middle = held.mean(ways)
+    width = held.mean_error(ways, EACH) + _unsure(release.model)
+    ends = (middle, middle - width, middle + width)
+    value, low, high = (min(max(end / release.total, 0.0), MOST) for end in ends)
+    return None if (low, high) == (0.0, MOST) else (value, low, high)
 
 
 def _of_noise(release: Synthetic) -> Iterator[TableError]:
@@ -106,7 +130,7 @@ def _plain_means(errors: Sequence[TableError]) -> tuple[Any, Any]:
         known = [one.error for one in errors if len(one.columns) == ways]
         whole = [one for one in known if one is not None]
         complete = whole and len(whole) == len(known)
-        found.append((float(np.mean(whole)), None) if complete else None)
+        found.append((float(np.mean(whole)), None, None) if complete else None)
     return found[0], found[1]
 
 
@@ -124,7 +148,7 @@ def _line(
 
 def _must_not(release: Synthetic) -> Iterator[str]:
     twos = release.model.plan.twos or release.model.plan.ones
-    faint = math.ceil(twos.error(0.95, integer=True))
+    faint = max(math.ceil(twos.error(0.95, integer=True)), 1)
     yield "looking anybody up or linking with other data: no row is a person"
     yield (
         f"groups below about {faint:,} real rows in a measured table: there the counts "

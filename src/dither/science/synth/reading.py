@@ -18,6 +18,7 @@ from dither.errors import ArgumentError
 from dither.ledger import Receipt
 from dither.privacy import ROW, Unit
 from dither.privacy.numbers import whole
+from dither.science.owners import StoredIds
 from dither.science.synth.catalogue import table_of
 from dither.science.synth.domain import Domain
 from dither.science.synth.keeping import kept
@@ -28,7 +29,7 @@ __all__ = ["Source", "source_of"]
 OWNER = Unit("owner")
 MANY = 10**9
 WAY_OUT = "pass a frame, a mapping of columns, or a dataset"
-NO_IDS = ("float", "double", "half", "bool", "decimal", "date", "time", "duration")
+NO_IDS = ("float", "double", "half", "bool", "date", "time", "duration")
 HOW_MANY = "pass how many rows of a unit count at most, such as 1"
 Read = Callable[[Receipt | None], tuple[Mapping[str, Any], Any]]
 
@@ -73,7 +74,8 @@ class Source:
             return held if held is not None and held.name == ROW.name else ROW
         if self.owner is None:  # ids of whatever the account is about
             return held if held is not None and held.name != ROW.name else OWNER
-        named = Unit(self.owner)
+        # a column of that name holds owners, and not one for each row
+        named = OWNER if self.owner == ROW.name else Unit(self.owner)
         return held if held is not None and held.name == named.name else named
 
     @property
@@ -138,7 +140,7 @@ def _of_dataset(
         listed = list(fields.values())
         found = dataset.fetch(listed, table=table.name, receipt=receipt)
         held = {one: found.columns[field] for one, field in fields.items()}
-        return held, found.owners
+        return held, None if found.owners is None else StoredIds(found.owners)
 
     return Source(domain, most, not dataset.single, columns, None, dataset)
 
@@ -177,7 +179,9 @@ def _names(table: Any) -> list[Any]:
         return list(table)
     # a lazy frame has no length, and may work for long to name its columns
     frame = table if isinstance(table, Sized) else None
-    names = getattr(frame, "column_names", None) or getattr(frame, "columns", None)
+    names = getattr(frame, "column_names", None)
+    if not isinstance(names, list):  # a column of pandas can have that name
+        names = getattr(frame, "columns", None)
     if names is None:
         kind = type(table).__name__
         raise ArgumentError("table", f"is not understood ({kind}); {WAY_OUT}")

@@ -13,9 +13,9 @@ import numpy as np
 from dither.by_name import by_name
 from dither.cost import Cost
 from dither.mechanisms import Additive
-from dither.privacy import Guarantee, PureDP, ZeroConcentratedDP
-from dither.privacy.numbers import float_down
+from dither.privacy import Guarantee, PureDP, Unit, ZeroConcentratedDP
 from dither.question import Asking, Question
+from dither.science.synth.asking import question_of, spent_of
 from dither.science.synth.checking import (
     Checked,
     Places,
@@ -62,6 +62,7 @@ def mst(
     domain: Domain | Mapping[str, Any] | None = None,
     rows: int | None = None,
     owner: Any = None,
+    unit: str | Unit | None = None,
     name: str | None = None,
     pairs: Any = (),
     n: int | None = None,
@@ -73,8 +74,9 @@ def mst(
 
     `table` is a frame, a mapping of columns or a dataset, of whose tables `name` is one.
     Every row is a unit of its own, unless `owner` says whose it is (a column or ids):
-    then at most `rows` rows of each owner count, which must be said. `pairs` of columns
-    that matter are measured in any case; the other edges of the tree are chosen with
+    then at most `rows` rows of each owner count, which must be said. `unit` is what one
+    owner is called in the account ("patient"), where the column has another name.
+    `pairs` of columns that matter are measured in any case; the other edges of the tree are chosen with
     noise. `n` is how many rows to make (else about as many as there are); `check` is
     the share of the cost that measures how good they are (5 %; 0 for none). A row with
     a value outside of the domain counts for nobody, unless its column declares a place
@@ -89,9 +91,11 @@ def mst(
     Assumes: domain, pairs and n are public and not read off the data.
     """
     source = source_of(table, domain, owner=owner, rows=rows, name=name)
-    settled = steps(source, cost, pairs, check)
     count = None if n is None else checked_rows(n, source.domain.sizes)
-    notes = (*source.notes, MADE)
+    # Of no rows there is nothing to check.
+    settled = steps(
+        source, question_of(source, cost, unit), pairs, 0 if count == 0 else check
+    )
     # Odd numbers must not warn, or fail where warnings are errors (rule R1).
     with settled.question.paying(settled.guarantee) as paid, np.errstate(all="ignore"):
         codes = source.read(paid.receipt)
@@ -103,32 +107,32 @@ def mst(
         what="synthetic table",
         value=drawn,
         sources=(paid.source,),
-        notes=notes,
+        notes=(
+            *spent_of(settled.question, paid.source.guarantee),
+            *source.notes,
+            MADE,
+        ),
         domain=source.domain,
         model=model,
         codes=made,
         checked=held,
-        asked=_asked(source.domain, settled),
+        asked=_asked(source.domain, pairs),
     )
 
 
-def steps(source: Source, cost: Any, pairs: Any, check: Any) -> Steps:
+def steps(source: Source, asked: Question, pairs: Any, check: Any) -> Steps:
     """Settle the cost and split it: one part for the model, one for the check."""
     domain, rows = source.domain, source.rows
-    asked = Question.of(
-        "synthetic table",
-        cost,
-        unit=source.unit(cost.get("budget")),
-        dataset=source.dataset,
-    )
     wanted = pairs_of(domain, pairs)
     share = share_of_check(check)
     whole = plan(domain.sizes, wanted, asked, rows)
-    if not share:
-        return Steps(asked, whole.guarantee, whole, None, ())
-    # The account buys a cost only once: parts are of what it bought.
+    # The account buys a cost only once: parts are of what it bought. A release holds
+    # its plan, so the plan holds neither the account nor the data.
     bought = replace(asked, cost=_cost(whole.guarantee), account=None, dataset=None)
-    first, second = bought.parts(float_down(1 - share), float_down(share))
+    if not share:
+        alone = plan(domain.sizes, wanted, bought, rows)
+        return Steps(asked, whole.guarantee, alone, None, ())
+    first, second = bought.parts(float(1 - share), float(share))
     tables = tables_of(whole.measured)
     return Steps(
         question=asked,
@@ -154,6 +158,6 @@ def _check(settled: Steps, model: Model, codes: Any, made: Any) -> Checked | Non
     return checked(settled.check, real, drawn, settled.tables, scale)
 
 
-def _asked(domain: Domain, settled: Steps) -> tuple[tuple[str, str], ...]:
-    names = domain.names
-    return tuple((names[i], names[j]) for i, j in settled.model.forest.edges)
+def _asked(domain: Domain, pairs: Any) -> tuple[tuple[str, str], ...]:
+    names, wanted = domain.names, pairs_of(domain, pairs)
+    return tuple((names[min(pair)], names[max(pair)]) for pair in wanted)

@@ -21,11 +21,16 @@ from dither.text import aligned, clean
 if TYPE_CHECKING:
     from dither.picture import Picture
 
-__all__ = ["NOISE", "PRIVATELY", "PUBLIC", "Report", "TableError"]
+__all__ = ["NOISE", "PRIVATELY", "PUBLIC", "Mean", "Report", "TableError"]
 
 PRIVATELY = "measured privately"
 PUBLIC = "against public targets"
-NOISE = "expected from the noise alone"
+NOISE = "expected from the noise alone, before rows are drawn"
+AGAIN = "these are errors of the rows released first; few rows are farther off"
+Mean = tuple[float, float | None, float | None]
+"""A mean and the ends of its 95 % interval, where it has one."""
+MOST = 2.0
+"""No error is larger."""
 SHOWN = 12
 """Pairs that are printed, the worst first."""
 
@@ -61,8 +66,9 @@ class Report:
     asked: tuple[tuple[str, str], ...]
     basis: str
     errors: tuple[TableError, ...]
-    means: tuple[tuple[float, float | None] | None, tuple[float, float | None] | None]
+    means: tuple[Mean | None, Mean | None]
     notes: tuple[str, ...]
+    again: bool = False
 
     def error(self, *columns: str) -> TableError:
         """The error of one column, or of a pair."""
@@ -91,7 +97,8 @@ class Report:
     @property
     def summary(self) -> tuple[str, ...]:
         """Which pairs were measured, and how large the errors are, in few lines."""
-        return (self._tree(), *self._mean_lines())
+        again = [AGAIN] if self.again else []
+        return (self._tree(), *self._mean_lines(), *again)
 
     def _tree(self) -> str:
         if not self.edges:
@@ -107,11 +114,17 @@ class Report:
         for ways, name in ((2, "two-way"), (1, "one-way")):
             found = self.means[ways - 1]
             if found is None:
+                yield from self._unknown(ways, name)
                 continue
-            width = "" if found[1] is None else f" ±{found[1]:.2g}"
-            yield f"{name} error: {found[0]:.3g}{width} on average ({self.basis})"
-        if self.means[1] is None and self.basis == NOISE and len(self.columns) > 1:
-            yield "two-way error: not known for pairs that were not measured"
+            yield f"{name} error: {_ends(*found)} on average, {self.basis}"
+
+    def _unknown(self, ways: int, name: str) -> Iterator[str]:
+        if self.basis == PUBLIC or len(self.columns) < ways:
+            return
+        if self.basis == NOISE:
+            yield f"{name} error: not known for tables that were not measured"
+        else:
+            yield f"{name} error: not known, the check has too much noise"
 
     def to_pandas(self) -> Any:
         """A pandas frame with a line for each column and each pair."""
@@ -142,9 +155,12 @@ class Report:
         ]
 
     def __str__(self) -> str:
-        title = f"quality of a synthetic table of {self.rows:,} rows"
+        rows = f"{self.rows:,} row" + ("" if self.rows == 1 else "s")
+        title = f"quality of a synthetic table of {rows}"
         table = [["pair", "error", ""], *self._worst_lines()]
         lines = aligned(table) if len(table) > 1 else []
+        more = sum(len(one.columns) == 2 for one in self.errors) - SHOWN
+        lines += [f"… and {more:,} more; .to_pandas() has all"] if more > 0 else []
         return "\n".join(
             [title, *self.summary, *lines, "must not be used for:", *self._listed()]
         )
@@ -160,8 +176,15 @@ class Report:
 
 
 def _shown(one: TableError) -> str:
-    if one.error is None:
+    if one.error is None or (one.low, one.high) == (0.0, MOST):
         return "not known"
-    if one.low is None or one.high is None:
-        return f"{one.error:.3g}"
-    return f"{one.error:.3g} ({one.low:.3g} to {one.high:.3g}, 95 %)"
+    return _ends(one.error, one.low, one.high)
+
+
+def _ends(error: float, low: float | None, high: float | None) -> str:
+    """An error with its interval. Noise may take it below 0, where none can lie."""
+    if low is None or high is None:
+        return f"{error:.3g}"
+    if error == 0:
+        return f"lost in noise, at most {high:.3g} (95 %)"
+    return f"{error:.3g} ({low:.3g} to {high:.3g}, 95 %)"

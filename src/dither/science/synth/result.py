@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from dither import frames
 from dither.errors import ArgumentError
+from dither.ledger import Receipt
+from dither.privacy import Guarantee
 from dither.release import Release
 from dither.science.synth.checking import Checked
 from dither.science.synth.domain import Domain
@@ -51,6 +53,7 @@ class Synthetic(Release):
     codes: NDArray[np.int32] = None  # type: ignore[assignment]
     checked: Checked | None = None
     asked: tuple[tuple[str, str], ...] = ()
+    first: int = 0
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -83,7 +86,9 @@ class Synthetic(Release):
 
     @property
     def total(self) -> float:
-        """About how many rows the real table has, from the noisy counts."""
+        """About how many real rows count, from the noisy counts: rows inside of the
+        domain, of each unit at most `rows`.
+        """
         return self.model.total
 
     def interval(self, confidence: float = 0.95, *, of: str = "truth") -> NoReturn:  # noqa: ARG002
@@ -95,11 +100,12 @@ class Synthetic(Release):
         )
 
     def marginal(self, *columns: str) -> TableRelease:
-        """How many real rows hold each value of a column, or each pair of values of
-        two. Free.
+        """How many of the real rows that count hold each value of a column, or each
+        pair of values of two. Free.
 
-        Where that table was measured, counts are the noisy ones, with intervals that
-        hold the truth. Otherwise they come from the model, and have none.
+        Rows count that lie in the domain, of each unit at most `rows`. Where that table
+        was measured, counts are the noisy ones, with intervals that hold the counts of
+        such rows. Otherwise they come from the model, and have none.
         """
         from dither.science.synth.counts import marginal
 
@@ -111,8 +117,13 @@ class Synthetic(Release):
         """
         codes = self.model.sample(len(self) if n is None else n)
         notes = self.notes if AGAIN in self.notes else (*self.notes, AGAIN)
+        first = self.first or len(self)
         return replace(
-            self, value=self.domain.frame_columns(codes), codes=codes, notes=notes
+            self,
+            value=self.domain.frame_columns(codes),
+            codes=codes,
+            notes=notes,
+            first=first,
         )
 
     def report(self, targets: Any = None) -> Report:
@@ -161,18 +172,7 @@ class Synthetic(Release):
 
     def to_json(self, indent: int | None = None) -> str:
         """JSON text of a versioned shape: columns, rows, guarantee, receipt, notes."""
-        return frames.to_json(self, indent)
-
-    # What frames.to_json asks of a table: all columns are keys, without intervals
-
-    replayed = False
-    confidence = 0.95
-
-    def cells(self) -> list[list[None]]:
-        return [[None] * len(self.columns)] * len(self)
-
-    def is_key(self, place: int) -> bool:  # noqa: ARG002
-        return True
+        return frames.to_json(_Written(self), indent)
 
     def _derived(self, **changes: Any) -> Release:
         """Other values are no rows of this table any more."""
@@ -185,19 +185,24 @@ class Synthetic(Release):
 
     def _below(self) -> list[str]:
         more = len(self) - SHOWN
-        lines = [f"… and {more:,} more rows"] if more > 0 else []
+        lines = [f"… and {_several(more, 'more row')}"] if more > 0 else []
         return [*lines, *self.report().summary, *map(str, self.sources), *self.notes]
 
     @property
     def _title(self) -> str:
-        return f"synthetic table: {len(self):,} rows × {len(self.columns)} columns"
+        return f"synthetic table: {self._size}"
+
+    @property
+    def _size(self) -> str:
+        rows = _several(len(self), "row")
+        return f"{rows} × {_several(len(self.columns), 'column')}"
 
     def __str__(self) -> str:
         table = [[clean(name) for name in self.columns], *self._shown()]
         return "\n".join([self._title, *aligned(table), *self._below()])
 
     def __repr__(self) -> str:
-        return f"<Synthetic {len(self):,} rows × {len(self.columns)} columns>"
+        return f"<Synthetic {self._size}>"
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(clean(name))}</th>" for name in self.columns)
@@ -209,6 +214,47 @@ class Synthetic(Release):
         about = "<br>".join(html.escape(line) for line in self._below())
         title = f"<p>{html.escape(self._title)}</p>"
         return f"{title}<table><tr>{head}</tr>{body}</table><small>{about}</small>"
+
+
+@dataclass(frozen=True)
+class _Written:
+    """A synthetic table as it is written down: all columns are keys, without
+    intervals.
+    """
+
+    release: Synthetic
+    replayed: bool = False
+    confidence: float = 0.95
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.release.columns
+
+    @property
+    def rows(self) -> tuple[tuple[Any, ...], ...]:
+        return self.release.rows
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.release.guarantee
+
+    @property
+    def receipt(self) -> Receipt | None:
+        return self.release.receipt
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.release.notes
+
+    def cells(self) -> list[list[None]]:
+        return [[None] * len(self.columns)] * len(self.rows)
+
+    def is_key(self, place: int) -> bool:  # noqa: ARG002
+        return True
+
+
+def _several(count: int, what: str) -> str:
+    return f"{count:,} {what}" + ("" if count == 1 else "s")
 
 
 def _plain(column: Any) -> list[Any]:

@@ -84,7 +84,8 @@ def _number(value: Any) -> float:
 def _of_frame(domain: Domain, frame: Any) -> Iterator[tuple[Places, Reals]]:
     """All small tables of a public frame's columns."""
     try:
-        held = [str(name) for name in getattr(frame, "columns", frame)]
+        named = getattr(frame, "column_names", getattr(frame, "columns", frame))
+        held = [str(name) for name in named]
         shared = [place for place, name in enumerate(domain.names) if name in held]
     except TypeError:
         shared = []

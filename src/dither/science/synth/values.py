@@ -28,6 +28,7 @@ __all__ = [
     "days",
     "label_of",
     "number_of",
+    "text_of",
 ]
 
 Codes = NDArray[np.int32]
@@ -63,7 +64,7 @@ def number_of(item: Any) -> float:
 
 def _text(item: str | bytes) -> str:
     if isinstance(item, bytes):
-        return item.decode("utf-8", "replace")
+        return bytes.decode(item, "utf-8", "replace")
     return str.__str__(item)  # whatever a class of its own says
 
 
@@ -83,6 +84,13 @@ def label_of(item: Any) -> str | None:
     """One record as it is compared with declared categories; None where it is missing
     or has no label.
     """
+    try:
+        return _label_of(item)
+    except Exception:  # a class of its own may raise anything
+        return None
+
+
+def _label_of(item: Any) -> str | None:
     value = number_of(item)
     if math.isfinite(value):
         whole = value.is_integer() and abs(value) < EXACT
@@ -92,6 +100,14 @@ def label_of(item: Any) -> str | None:
     text = _text(item)
     word = text.strip().casefold().lstrip("+-")
     return None if word in (*INFINITE, "nan") else text
+
+
+def text_of(item: Any) -> str | None:
+    """One record as it is written, if it is a text; else its label."""
+    try:
+        return _text(item) if isinstance(item, str | bytes) else label_of(item)
+    except Exception:  # a class of its own may raise anything
+        return None
 
 
 def day_of(item: Any) -> int | None:

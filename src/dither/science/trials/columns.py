@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dither.dataset import Dataset
 from dither.errors import ArgumentError
-from dither.mechanisms.values import real
+from dither.mechanisms.values import real, unmasked
 from dither.question import Paid
 from dither.science.ids import EXACT, MANY_DIGITS, identity
 
@@ -217,7 +217,7 @@ def _short(name: str | None) -> str | None:
 
 def _text(item: str | bytes) -> str:
     if isinstance(item, bytes):
-        return item.decode("utf-8", "replace")
+        return bytes.decode(item, "utf-8", "replace")
     return str.__str__(item)  # whatever a class of its own says
 
 
@@ -241,7 +241,7 @@ def together(*columns: Given | Codes) -> None:
 def listed(column: Any) -> list[Any]:
     """The items of a column; those that are masked are None."""
     if isinstance(column, np.ma.MaskedArray):
-        column = np.ma.filled(column.astype(object), None)
+        column = unmasked(column)
     dtype = getattr(column, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind == "f":
         return list(np.asarray(column))  # short floats stay short
