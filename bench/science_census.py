@@ -49,11 +49,12 @@ NOTES = (
     "totals; with exact states over the three below them, for neighbours that replace a "
     "person (√2 more noise), which is why their errors below are not smaller.",
     "Each level alone has noise of deviation 2.25. A prototype with two passes reported "
-    "0.07 and 1.9 for the nation and the ten states, from one draw of 1 and 10 numbers: "
-    "their errors are 2.1 on average, which no linear unbiased estimate from the same "
-    "measurements beats.",
+    "0.07 and 1.9 for the nation and the ten states. Those are single draws of 1 and 10 "
+    "numbers, and not expected errors: these are 2.1, which no linear unbiased estimate "
+    "from the same measurements beats.",
     "Coverage is the share of 95 % intervals that hold the truth, from the public "
-    "function. Intervals are not offered for whole counts: these are biased.",
+    "function. Whole counts are biased, and have no intervals of their own: those of the "
+    "unbiased counts are shown beside them.",
     "Ranges: root mean squared error over 400 random ranges, from exact variances, and "
     "drawn.",
     f"{NUMPY}: np.bincount for each level and numpy's normal noise, without fitting.",

@@ -8,7 +8,7 @@ import csv
 import importlib
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
@@ -106,13 +106,18 @@ def unused(name: str, taken: set[str]) -> str:
 
 def to_csv(release: Released, path: str | Path | None = None) -> str | None:
     """The text, or None where it was written to a file."""
+    table = dict(columns(release))
+    return csv_of(table, zip(*table.values(), strict=True), path)
+
+
+def csv_of(
+    names: Iterable[str], rows: Iterable[Sequence[Any]], path: str | Path | None = None
+) -> str | None:
+    """Rows as CSV: the text, or None where it was written to a file."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    table = dict(columns(release))
-    writer.writerow(table)
-    writer.writerows(
-        [field(value) for value in row] for row in zip(*table.values(), strict=True)
-    )
+    writer.writerow(names)
+    writer.writerows([field(value) for value in row] for row in rows)
     if path is None:
         return text.getvalue()
     Path(path).write_text(text.getvalue(), encoding="utf-8", newline="")

@@ -81,7 +81,8 @@ class TableRelease:
     None where there is none. `keys` names the columns that hold keys; where it is not
     given, those are the columns without any interval. Intervals hold the true answer
     (over values within their declared bounds), one by one; `noise` are those of the
-    noise alone. `first` is what must be read before the numbers.
+    noise alone. `first` is what must be read before the numbers. `clipped` says whether
+    values were held within declared bounds.
     """
 
     columns: tuple[str, ...]
@@ -94,6 +95,7 @@ class TableRelease:
     keys: tuple[str, ...] | None = None
     noise: Callable[[float], Cells] | None = None
     first: str = ""
+    clipped: bool = True
 
     @property
     def guarantee(self) -> Guarantee:
@@ -317,10 +319,9 @@ class TableRelease:
         """What the intervals mean, what the table cost, and what else there is to know,
         line by line.
         """
-        level = (
-            f"{100 * self.confidence:.6g} % intervals; values count within "
-            "their declared bounds"
-        )
+        level = f"{100 * self.confidence:.6g} % intervals"
+        if self.clipped:
+            level += "; values count within their declared bounds"
         lines = [*([level] if self._value_places() else []), *map(str, self.sources)]
         return [*lines, *([REPLAYED] if self.replayed else []), *map(clean, self.notes)]
 

@@ -181,4 +181,4 @@ def _named_by_arrow(values: Any) -> tuple[NDArray[np.int64], Sequence[Any]] | No
     if len(chunks) != 1:
         return None
     places = chunks[0].indices.fill_null(-1)
-    return np.asarray(places, np.int64), chunks[0].dictionary.to_pylist()
+    return np.asarray(places, np.int64), items_of(chunks[0].dictionary)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.noise import random_words
+from dither.science.arrays import items_of
 from dither.science.ids import identity
 
 __all__ = ["StoredIds", "canonical", "chosen", "codes_of"]
@@ -48,20 +49,7 @@ def codes_of(owners: Any) -> Integers:
     plain = isinstance(dtype, np.dtype) and dtype.kind in "iu"
     if plain and not np.ma.isMaskedArray(owners):
         return np.unique(np.asarray(owners), return_inverse=True)[1].astype(np.int64)
-    return _numbered(map(canonical, _items(owners)))
-
-
-def _items(owners: Any) -> Iterable[Any]:
-    listed = next(
-        (
-            getattr(owners, name)
-            for name in ("to_pylist", "to_list", "tolist")
-            if hasattr(owners, name)
-        ),
-        None,
-    )
-    found: Iterable[Any] = owners if listed is None else listed()
-    return found
+    return _numbered(map(canonical, items_of(owners)))
 
 
 def _numbered(names: Iterable[str | bytes | int | None]) -> Integers:

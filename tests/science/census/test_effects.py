@@ -81,3 +81,15 @@ def test_weights_are_squared_lengths_by_kind():
     found = effects.weights(np.ones(6))
     assert found == pytest.approx([6, 0, 0, 0], abs=1e-12)
     assert effects.weights(np.arange(6)).sum() == pytest.approx(55)
+
+
+@pytest.mark.parametrize("sizes", [(129,), (3, 200), (200, 3), (2, 150, 2)])
+def test_large_bases_are_cumulative_sums(sizes):
+    """The same as products with their matrix, which would not fit into memory."""
+    cells = np.random.default_rng(5).normal(size=(4, math.prod(sizes)))
+    matrix = np.ones((1, 1))
+    for size in sizes:
+        matrix = np.kron(matrix, basis(size))
+    effects = Effects(sizes)
+    assert np.allclose(effects.of_cells(cells), cells @ matrix, atol=1e-9)
+    assert np.allclose(effects.to_cells(cells), cells @ matrix.T, atol=1e-9)

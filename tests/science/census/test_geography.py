@@ -158,3 +158,33 @@ def test_nothing_that_was_read_is_kept() -> None:
         rho=1,
     )
     assert "secret" not in repr(vars(found))
+
+
+def test_levels_from_the_bottom_up_are_refused() -> None:
+    blocks = [(f"v{i}", f"d{i // 4}", f"r{i // 8}") for i in range(16)]
+    names = ["village", "district", "region"]
+    with pytest.raises(dither.ArgumentError, match="levels: go from the top"):
+        census.geography(blocks, levels=names)
+    found = census.geography([one[::-1] for one in blocks], levels=names[::-1])
+    assert found.tree.sizes == (2, 4, 16)
+    ones = [(f"v{i}", str(i % 2)) for i in range(16)]
+    with pytest.raises(dither.ArgumentError, match="full=False"):
+        census.geography(ones, levels=["village", "block"])
+    assert census.geography(ones, levels=["village", "block"], full=False).blocks == 16
+    only = [(f"v{i}", "1") for i in range(16)]
+    assert census.geography(only, levels=["village", "block"]).blocks == 16
+
+
+def test_places_that_would_be_one_are_refused() -> None:
+    blocks = [("01", "a"), ("1", "b")]
+    with pytest.raises(dither.ArgumentError, match="'01' and '1', which are the same"):
+        census.geography(blocks, levels=["state", "block"])
+    codes = [("0E1", "c"), ("0E2", "d"), ("10E1", "e"), ("1E2", "f")]
+    assert census.geography(codes, levels=["state", "block"]).tree.sizes == (4, 4)
+
+
+def test_one_label_in_two_places_is_named_alone() -> None:
+    blocks = [("a", "1"), ("b", "1"), ("b", "2"), ("b", "3")]
+    with pytest.raises(dither.ArgumentError, match="does not nest") as refused:
+        census.geography(blocks, levels=["state", "block"])
+    assert "more label" not in str(refused.value)

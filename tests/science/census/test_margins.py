@@ -176,3 +176,9 @@ def test_a_spread_gives_ends():
     )
     low, high = spread.ends(0.95)
     assert (float(low), float(high)) == (7, 18)
+
+
+def test_margins_of_what_is_unknown_do_not_warn():
+    found = margin(np.array([np.inf, 1.0]), (noise("laplace", 0.01),), 0.95)
+    assert found[0] == np.inf
+    assert np.isfinite(found[1])

@@ -95,7 +95,7 @@ class World:
     def neighbours(self, table: Table) -> Iterator[Table]:
         for place in range(len(table)):
             rest = (*table[:place], *table[place + 1 :])
-            if self.plan.question.replacing:
+            if self.plan.guarantee.unit.relation == "replace":
                 yield from ((*rest, one) for one in self.records)
             else:
                 yield rest
@@ -231,7 +231,6 @@ def test_a_census_that_forgot_to_replace_would_be_found() -> None:
     world = World((1, 1), {}, "replace", False)
     wrong = World((1, 1), {}, "add/remove", False)
     world.plan = Plan(
-        world.plan.question,
         world.plan.guarantee,
         wrong.plan.measures,
         world.plan.workload,

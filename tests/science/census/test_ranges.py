@@ -295,3 +295,13 @@ def test_arithmetic_leaves_the_tree_behind():
     found = ranges([1, 2], domain=range(4), epsilon=1)
     assert type(found * 2) is dither.Release
     assert type(found[1]) is dither.Release
+
+
+def test_each_value_in_memory_is_one_unit():
+    homes = dither.Budget(3.0, unit=Unit("household"))
+    found = ranges([1, 2], domain=range(4), epsilon=1.0, budget=homes)
+    assert "each value is one household" in found.notes
+    edges = dither.Budget(3.0, unit=Unit("edge"))
+    with pytest.raises(dither.errors.UnitMismatch, match="people or households"):
+        ranges([1, 2], domain=range(4), epsilon=1.0, budget=edges)
+    assert edges.spent == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from dither.privacy import Unit
 from dither.science import census
 from tests.science.census.support import (
     BLOCKS,
+    LEVELS,
     SEX,
     asked,
     counts_of,
@@ -309,3 +311,109 @@ def test_noise_is_there_and_as_large_as_stated() -> None:
     assert abs(values.mean()) < 6 * np.sqrt(variance / values.size)
     spread = values.astype(float).var() / variance
     assert abs(spread - 1) < 6 * np.sqrt(2 / values.size)
+
+
+def test_rows_in_memory_are_people_unless_somebody_says_otherwise() -> None:
+    homes = dither.Budget(5.0, 1e-6, unit=census.unit("household"))
+    with pytest.raises(UnitMismatch, match=r"pass unit=.household. if each row is one"):
+        asked(rho=0.1, budget=homes)
+    assert homes.spent == 0
+    ids = list(range(40))
+    assert asked(rho=0.1, budget=homes, owner=ids, rows=1).guarantee.unit == homes.unit
+
+
+def test_how_many_rows_of_an_owner_count_is_stated() -> None:
+    data = people() | {"household": [i // 3 for i in range(40)]}
+    with pytest.raises(dither.ArgumentError, match="rows: is missing"):
+        asked(data, owner="household")
+    found = asked(data, owner="household", rows=3)
+    assert found.guarantee.unit == Unit("household")
+    assert "intervals hold if none has more" in found.notes[-1]
+    assert asked(data, owner=data["household"], rows=3).guarantee.unit.name == "owner"
+    assert asked(data).notes[-1] == "each row is one person"
+    exact_ = asked(data, owner="household", invariants=["state"])
+    assert exact_.notes[-1] == "a household with several rows counts for nobody"
+
+
+def test_a_dataset_declares_how_many_rows_count() -> None:
+    data = pd.DataFrame(people() | {"home": [i // 3 for i in range(40)]})
+    with (
+        dither.open(data, unit="home", budget=(9.0, 1e-6)) as opened,
+        pytest.raises(dither.ArgumentError, match="rows: is missing"),
+    ):
+        asked(opened)
+    with dither.open(data, unit="home", rows=3, budget=(9.0, 1e-6)) as opened:
+        assert "at most 3 rows count" in asked(opened).notes[-1]
+
+
+def test_a_unit_is_the_same_by_name_and_in_full() -> None:
+    assert census.unit("household") == Unit("household")
+    assert asked(unit="household").guarantee.unit == census.unit("household")
+    assert census.unit("person", relation="replace").relation == "replace"
+    budget = dither.Budget(5.0, 1e-6, unit=census.unit("person"))
+    with pytest.raises(UnitMismatch, match="is one person, replace, and the account"):
+        asked(unit=census.unit("person", relation="replace"), budget=budget)
+    assert budget.spent == 0
+
+
+@pytest.mark.parametrize("name", ["state, total of each block", " state", "state "])
+def test_a_fact_reads_like_one(name: str) -> None:
+    with pytest.raises(dither.ArgumentError, match="name a level without commas"):
+        census.unit("person", [name])
+
+
+def test_who_asks_is_no_list_of_attributes() -> None:
+    with pytest.raises(dither.ArgumentError, match="name what is counted with"):
+        asked(by=["sex"])
+
+
+def test_late_invariants_do_not_ask_for_a_second_account() -> None:
+    budget = dither.Budget(5.0, 1e-6, unit=census.unit("person"))
+    with pytest.raises(dither.ArgumentError, match="leave invariants out") as refused:
+        asked(invariants=["state"], budget=budget)
+    assert "open one" not in str(refused.value)
+
+
+def test_of_two_exact_levels_the_lower_decides() -> None:
+    data = {
+        "state": ["s1", "s1", "s1", "s2"],
+        "county": ["c1", "zz", "c3", "c3"],
+        "block": ["a", "b", "c", "c"],
+    }
+    blocks = [("s1", "c1", "a"), ("s1", "c2", "b"), ("s2", "c3", "c")]
+    keys = census.geography(blocks, levels=LEVELS)
+    found = asked(data, keys=keys, invariants=["state", "county"])
+    assert list(found.invariants["state"].values()) == [1, 2]
+    assert any("labels of county decide" in note for note in found.notes)
+
+
+def test_wrong_columns_are_refused_before_the_charge() -> None:
+    budget = dither.Budget(5.0, 1e-6, unit=Unit("person"))
+    frame = pd.DataFrame(people())
+    double = pd.concat([frame, frame[["sex"]]], axis=1)
+    for data, more, words in (
+        (double, {"attributes": SEX}, "no single column"),
+        (pl.LazyFrame(people()), {}, "collect it first"),
+        (people() | {"state": "01"}, {}, "no single column"),
+        (people(), {"owner": 5, "rows": 1}, "owner: must be"),
+        (people(), {"shares": {"state": 1e-320, "block": 1}}, "shares: leave"),
+    ):
+        with pytest.raises(dither.ArgumentError, match=words):
+            asked(data, budget=budget, **more)
+    assert budget.spent == 0
+    named = frame.rename(columns={"sex": "column_names"})
+    asked(named, attributes={"column_names": ["f", "m"]})
+
+
+def test_one_odd_record_of_arrow_counts_for_nobody() -> None:
+    buffers = [None, pa.py_buffer(struct.pack("<3i", 0, 1, 2)), pa.py_buffer(b"a\xff")]
+    odd = pa.Array.from_buffers(pa.string(), 2, buffers)
+    late = pa.array([2**62, 1], pa.timestamp("s"))
+    keys, more = [("a",), ("b",)], {"levels": ["k"], "rho": 1e6}
+    found = census.release(pa.table({"k": odd}), keys=keys, **more)
+    assert found.value.round().tolist() == [1, 0]
+    ids = pa.table({"k": ["a", "b"], "id": odd, "t": late})
+    found = census.release(ids, keys=keys, owner="id", rows=1, **more)
+    assert found.value.round().tolist() == [1, 0]
+    found = census.release(ids, keys=keys, attributes={"t": [1, 2]}, **more)
+    assert found.value.round().tolist() == [0, 0]

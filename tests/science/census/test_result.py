@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,15 @@ import pytest
 import dither
 from dither.release import Release
 from dither.science import census
-from tests.science.census.support import BLOCKS, SEX, asked, exact, people, simulated
+from tests.science.census.support import (
+    BLOCKS,
+    LEVELS,
+    SEX,
+    asked,
+    exact,
+    people,
+    simulated,
+)
 
 __all__ = ["exact"]
 
@@ -232,8 +242,10 @@ def test_the_picture_shows_both_errors(found: census.Census) -> None:
 def test_what_was_not_measured_is_unknown() -> None:
     found = asked(shares={"state": 1})
     assert found.errors()["block"] == np.inf
-    low, high = found.union([BLOCKS[0]]).interval()
-    assert (low, high) == (0, np.inf)
+    with pytest.raises(dither.ArgumentError, match="does not follow from"):
+        found.union([BLOCKS[0]])
+    with pytest.raises(dither.ArgumentError, match="does not follow from"):
+        found.table("block", by=[])
     assert np.isfinite(found.union([("01",)]).interval()).all()
     assert "inf" in str(found)
     found.plot()
@@ -244,3 +256,82 @@ def test_arithmetic_makes_a_plain_release(found: census.Census) -> None:
     assert type(doubled) is Release
     assert doubled.value == pytest.approx(2 * found.value)
     assert len(found) == len(BLOCKS)
+
+
+def test_tables_outside_the_workload_are_refused() -> None:
+    cross = {**SEX, "adult": [True, False]}
+    data = people() | {"adult": [True] * 40}
+    found = asked(data, attributes=cross, workload=[("sex",), ("adult",)])
+    assert len(found.table("state", by=["sex"])) == 4
+    for asking in (
+        lambda: found.table("state"),
+        lambda: found.table("state", nonnegative=True),
+        lambda: found.union([("01",)], where={"sex": "f", "adult": True}),
+    ):
+        with pytest.raises(dither.ArgumentError, match="by sex×adult does not follow"):
+            asking()
+
+
+def test_exact_totals_are_whole_numbers_everywhere() -> None:
+    data = people(997)
+    cross = {**SEX, "a": ["x", "y", "z"]}
+    data["a"] = ["xyz"[i % 3] for i in range(997)]
+    found = asked(data, attributes=cross, invariants=["state"], rho=0.37)
+    states = [data["state"].count("01"), data["state"].count("02")]
+    table = found.table("state", by=[])
+    assert [row[-1] for row in table.rows] == states
+    assert table["count"].interval()[0].tolist() == states
+    assert f"{states[0]} ±0" in str(table)
+    assert f"01,{states[0]}.0,{states[0]}.0,{states[0]}.0" in table.to_csv()
+    assert found.union([("01",)]).value == states[0]
+    alone = asked(
+        {"state": ["01", "02", "02"], "sex": ["f"] * 3},
+        keys=[("01",), ("02",)],
+        levels=["state"],
+        attributes=SEX,
+        invariants=["state"],
+    )
+    assert alone.value.tolist() == [1, 2]
+
+
+def test_printed_counts_of_one_column_have_one_form() -> None:
+    found = asked({name: [] for name in [*LEVELS, "sex"]}, attributes=SEX)
+    printed = str(found.table("block"))
+    assert printed.count("±") == 10
+    assert "at 95 %" not in printed
+    assert "intervals are cut at 0" in printed
+    assert "declared bounds" not in printed
+    assert (found.table("block")["count"].interval()[0] >= 0).all()
+
+
+def test_exports_name_the_blocks(found: census.Census, tmp_path: Any) -> None:
+    frame = found.to_pandas()
+    assert frame.columns.to_list()[:4] == [*LEVELS, "count"]
+    assert frame["block"].to_list() == [block for _, _, block in BLOCKS]
+    text = found.to_csv()
+    assert text is not None
+    assert text.startswith("state,county,block,count,count_low,count_high")
+    assert found.to_arrow().num_rows == len(found.to_polars()) == len(BLOCKS)
+    measured = found.measurements.to_csv()
+    assert measured is not None
+    assert len(measured.splitlines()) == len(found.measurements) + 1
+    found.measurements.to_csv(tmp_path / "measured.csv")
+    assert (tmp_path / "measured.csv").read_text() == measured
+
+
+def test_a_release_holds_nothing_private() -> None:
+    """It can be handed on: neither people nor the account are within reach."""
+    budget = dither.Budget(9.0, 1e-6, unit=census.unit("person", ["state"]))
+    found = asked(invariants=["state"], budget=budget)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.value.tolist() == found.value.tolist()
+    table = pickle.loads(pickle.dumps(found.table("county")))
+    assert table.rows == found.table("county").rows
+    assert copy.deepcopy(found).invariants == found.invariants
+
+
+def test_wrong_unions_are_errors_in_words(found: census.Census) -> None:
+    with pytest.raises(dither.ArgumentError, match="have no column 'county'"):
+        found.union({"state": ["01"]})
+    several = found.union([("01",)], where={"sex": np.array(["f", "m"])})
+    assert several.value == pytest.approx(found.union([("01",)]).value)

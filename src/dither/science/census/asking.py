@@ -12,11 +12,18 @@ from typing import Any
 
 from dither.dataset import Dataset
 from dither.errors import ArgumentError, UnitMismatch
-from dither.privacy import Relation, Unit
+from dither.privacy import ROW, Relation, Unit
 from dither.question import Question
 from dither.science.census.geography import Geography
 
-__all__ = ["check_level", "fact", "invariant_levels", "question_of", "unit"]
+__all__ = [
+    "check_counted",
+    "check_level",
+    "fact",
+    "invariant_levels",
+    "question_of",
+    "unit",
+]
 
 OTHERS = ("device", "edge", "location", "node", "site")
 """Units that no census counts: those of graphs, maps and devices."""
@@ -32,17 +39,19 @@ def unit(
     name: str = PERSON,
     invariants: Iterable[str] = (),
     *,
-    relation: str = Relation.REPLACE,
+    relation: str | None = None,
 ) -> Unit:
     """Whom a census protects, for the account that pays: `unit("person", ["state"])`
     compares censuses that differ in one person and agree on the total of each state.
 
     Invariants are declared here, before the account opens, and every release that it
     pays for repeats them. Persons and households are different units, with an account
-    for each.
+    for each. With invariants neighbours replace one unit; without them one comes or
+    goes, unless `relation` says "replace".
     """
     given = tuple(fact(one) for one in _named(invariants))
-    return Unit(name, relation, given=given)  # type: ignore[arg-type]
+    usual = Relation.REPLACE if given else Relation.ADD_REMOVE
+    return Unit(name, usual if relation is None else relation, given=given)  # type: ignore[arg-type]
 
 
 def _named(invariants: Any) -> tuple[str, ...]:
@@ -51,6 +60,13 @@ def _named(invariants: Any) -> tuple[str, ...]:
     if wrong or not all(isinstance(one, str) and one.strip() for one in found):
         raise ArgumentError(
             "invariants", 'must be a list of levels, such as invariants=["state"]'
+        )
+    odd = next((one for one in found if "," in one or one != one.strip()), None)
+    if odd is not None:
+        raise ArgumentError(
+            "invariants",
+            f"{odd!r:.60} would read like several facts, or like another one; name a "
+            "level without commas, and without blanks around it",
         )
     return found
 
@@ -82,6 +98,7 @@ def question_of(
     dataset: Dataset | None,
     stated: str | Unit | None,
     invariants: Iterable[str],
+    owner: Any = None,
 ) -> Question:
     """A question about the unit of the dataset or the account that pays; without both,
     about the stated one. Exact totals need an account that was opened with them.
@@ -93,7 +110,7 @@ def question_of(
             "need a dataset of one private table: the account knows exact totals of one "
             "only, and not of several; open the table by itself",
         )
-    asked = _unit(cost.get("budget"), dataset, stated, needed)
+    asked = _unit(cost.get("budget"), dataset, stated, needed, owner)
     question = Question.of("census", cost, unit=asked, dataset=dataset)
     _check_name(question.unit, stated)
     missing = [one for one in needed if one not in question.unit.given]
@@ -105,22 +122,56 @@ def question_of(
 
 
 def _unit(
-    budget: Any, dataset: Dataset | None, stated: str | Unit | None, needed: Any
+    budget: Any,
+    dataset: Dataset | None,
+    stated: str | Unit | None,
+    needed: tuple[str, ...],
+    owner: Any,
 ) -> Unit:
     if stated is not None and not isinstance(stated, str | Unit):
         raise ArgumentError("unit", 'must be a name, such as "household"')
     terms = getattr(budget, "terms", None)
     if dataset is not None:
-        return dataset.unit
+        return _held(dataset.unit, stated)
     if terms is not None:
-        held: Unit = terms.unit
-        _check_name(held, stated)
-        whole = isinstance(stated, Unit) and held.follows_from(stated)
-        return stated if whole and isinstance(stated, Unit) else held
+        if stated is None and owner is None:
+            _check_rows(terms.unit)
+        return _held(terms.unit, stated)
     if isinstance(stated, Unit):
         return stated
-    name = PERSON if stated is None else stated
+    name = _owner_name(owner) if stated is None else stated
     return Unit(name, Relation.REPLACE, given=needed) if needed else Unit(name)
+
+
+def _owner_name(owner: Any) -> str:
+    if owner is None:
+        return PERSON
+    return owner if isinstance(owner, str) else "owner"
+
+
+def _held(held: Unit, stated: str | Unit | None) -> Unit:
+    """The unit of who pays, or the stated one if what is promised for that is enough."""
+    _check_name(held, stated)
+    if not isinstance(stated, Unit) or stated == held:
+        return held
+    if not held.follows_from(stated):
+        raise UnitMismatch(
+            "unit",
+            f"is {stated}, and the account is for {held}; leave unit out, or open an "
+            "account for that unit",
+        )
+    return stated
+
+
+def _check_rows(held: Unit) -> None:
+    """A row in memory is a person unless somebody says otherwise."""
+    if held.name not in (PERSON, ROW.name) and held.name not in OTHERS:
+        raise UnitMismatch(
+            "unit",
+            f"is missing: the account is for one {held.name}; pass "
+            f"unit={held.name!r} if each row is one, or owner= and rows= if it has "
+            "several",
+        )
 
 
 def _check_name(held: Unit, stated: str | Unit | None) -> None:
@@ -131,6 +182,11 @@ def _check_name(held: Unit, stated: str | Unit | None) -> None:
             f"is one {wanted}, and the account is for {held}; persons and households "
             f"have accounts of their own: open one with census.unit({wanted!r})",
         )
+    check_counted(held)
+
+
+def check_counted(held: Unit) -> None:
+    """Refuse units that are neither people nor households."""
     if held.name in OTHERS:
         raise UnitMismatch(
             "budget",
@@ -142,7 +198,7 @@ def _check_name(held: Unit, stated: str | Unit | None) -> None:
 def _too_late(held: Unit, missing: list[str], levels: tuple[str, ...]) -> str:
     return (
         f"come before the account: it is for {held}, and does not know the exact "
-        f"{', '.join(missing)}; open one for these people with "
-        f"census.unit({held.name!r}, invariants={list(levels)}), or leave invariants "
-        "out and let the totals have noise"
+        f"{', '.join(missing)}; leave invariants out and let the totals have noise. "
+        "What an account was opened for stays; before the first one opens for these "
+        f"people, say census.unit({held.name!r}, invariants={list(levels)})"
     )

@@ -160,6 +160,21 @@ class Attributes:
         held = list(self.named.values())
         return list(product(*(held[place].labels for place in marginal)))
 
+    def weights(self, where: Mapping[str, Any] | None) -> Reals:
+        """A weight for each cell: 1 where all named categories fit."""
+        found = np.ones(self.sizes)
+        if where is not None and not isinstance(where, Mapping):
+            raise ArgumentError("where", 'must be categories, such as {"sex": "f"}')
+        for name, wanted in (where or {}).items():
+            axis = self.place(name, "where")
+            several = isinstance(wanted, list | tuple | set | frozenset | np.ndarray)
+            chosen = np.zeros(self.sizes[axis])
+            for one in wanted if several else [wanted]:
+                chosen[self.code(name, one, "where")] = 1
+            shape = [-1 if a == axis else 1 for a in range(found.ndim)]
+            found = found * chosen.reshape(shape)
+        return found.reshape(-1)
+
     def code(self, name: str, label: Any, argument: str) -> int:
         """The category of a declared label."""
         held = self.named[name]

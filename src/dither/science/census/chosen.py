@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.science.arrays import items_of
 from dither.science.census.geography import Geography
 from dither.science.census.labels import Coding
+from dither.science.census.listing import known_columns
 
-__all__ = ["nodes_of"]
+__all__ = ["blocks_of", "nodes_of"]
 
 WAY_OUT = 'name places by their labels from the top, such as [("01", "003")]'
 
@@ -33,7 +35,14 @@ def nodes_of(
 def _listed(named: Any, places: Geography, level: int | None) -> list[Any]:
     if isinstance(named, Mapping) or hasattr(named, "columns"):
         last = len(places.levels) - 1 if level is None else level
-        columns = [items_of(named[name]) for name in places.levels[: last + 1]]
+        wanted = places.levels[: last + 1]
+        known = list(known_columns(named))
+        missing = next((name for name in wanted if name not in known), None)
+        if missing is not None:
+            raise ArgumentError(
+                "blocks", f"have no column {missing!r}; say level=, or {WAY_OUT}"
+            )
+        columns = [items_of(named[name]) for name in wanted]
         return list(zip(*columns, strict=True))
     if isinstance(named, str | bytes | tuple) or not isinstance(named, Iterable):
         return [named]
@@ -89,3 +98,23 @@ def _by_label(
 
 def _refuse(named: Any) -> None:
     raise ArgumentError("blocks", f"{named!r:.60} is not in the geography; {WAY_OUT}")
+
+
+def blocks_of(nodes: Sequence[tuple[int, int]], places: Geography) -> NDArray[np.bool_]:
+    """The blocks of some places; refused where two of them overlap."""
+    times_ = np.zeros(places.blocks, np.int64)
+    by_level: dict[int, list[int]] = {}
+    for level, node in nodes:
+        by_level.setdefault(level, []).append(node)
+    for level, some in by_level.items():
+        one = np.bincount(some, minlength=places.tree.sizes[level])
+        for below in range(level + 1, places.tree.levels):
+            one = places.tree.scattered(below, one)
+        times_ += one
+    if (times_ > 1).any():
+        block = places.path(len(places.levels) - 1, int(np.argmax(times_ > 1)))
+        raise ArgumentError(
+            "blocks",
+            f"overlap: {block!r:.80} is in two of the places; name each block once",
+        )
+    return times_ > 0

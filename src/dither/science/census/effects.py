@@ -48,6 +48,32 @@ def _cross(sizes: tuple[int, ...]) -> Reals:
     return found
 
 
+def _along(values: Reals, inverse: bool) -> Reals:
+    """A change of basis along the middle axis: a product with a small matrix, or
+    cumulative sums, which is what Helmert's contrasts are.
+    """
+    size = values.shape[1]
+    if size <= SMALL:
+        matrix = basis(size) if inverse else basis(size).T
+        found: Reals = np.matmul(matrix, values)
+        return found
+    k = np.arange(1, size, dtype=np.float64)[:, None]
+    length = np.sqrt(k * (k + 1))
+    found = np.empty_like(values)
+    if not inverse:
+        sums = np.cumsum(values, axis=1)
+        found[:, 0] = sums[:, -1] / math.sqrt(size)
+        found[:, 1:] = (sums[:, :-1] - k * values[:, 1:]) / length
+        return found
+    parts = values[:, 1:] / length
+    found[:, 1:] = -k * parts
+    found[:, 0] = 0
+    # each contrast adds the same to all categories before its own
+    found[:, :-1] += np.cumsum(parts[:, ::-1], axis=1)[:, ::-1]
+    found += values[:, :1] / math.sqrt(size)
+    return found
+
+
 @dataclass(frozen=True)
 class Effects:
     """A cross of attributes with these numbers of categories; cells are in the order of
@@ -106,12 +132,11 @@ class Effects:
         if math.prod(sizes) <= SMALL:
             matrix = _cross(sizes)
             return found @ (matrix.T if inverse else matrix)
-        lead, flat = found.shape[:-1], found.shape
-        found = found.reshape(*lead, *sizes)
-        for axis, size in enumerate(sizes, len(lead)):
-            matrix = basis(size).T if inverse else basis(size)
-            found = np.moveaxis(np.moveaxis(found, axis, -1) @ matrix, -1, axis)
-        return np.ascontiguousarray(found).reshape(flat)
+        flat = found.shape
+        for place, size in enumerate(sizes):
+            after = math.prod(sizes[place + 1 :])
+            found = _along(found.reshape(-1, size, after), inverse)
+        return found.reshape(flat)
 
     def marginal(self, marginal: Marginal, cells: Any) -> Any:
         """A marginal of cells that lie along the last axis."""

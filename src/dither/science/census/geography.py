@@ -211,12 +211,30 @@ def _check_full(found: Geography, full: bool | None) -> None:
     """Refuse labels under two parents where they seem to be full ids."""
     if full not in (None, True, False):
         raise ArgumentError("full", "must be True, False or left out")
+    if full is None:
+        _check_order(found)
     for level in range(1, len(found.levels)):
         times = np.bincount(found.codes[level])
         several = int((times > 1).sum())
         few = full is None and several * HALF < times.size
         if full is not False and several and (full or few):
             _refuse_nesting(found, level, int(np.argmax(times > 1)), several)
+
+
+def _check_order(found: Geography) -> None:
+    """Refuse levels from the bottom up: each place then holds one, of fewer labels."""
+    for level in range(1, len(found.levels)):
+        above, below = found.tree.sizes[level - 1 : level + 1]
+        labels, over_it = len(found.names[level]), len(found.names[level - 1])
+        # One label alone may well be that of the only place there
+        if above == below and 1 < labels < over_it:
+            name, over = found.levels[level], found.levels[level - 1]
+            raise ArgumentError(
+                "levels",
+                f"go from the top: each {over} has one {name} only, and labels of "
+                f"{name} stand under several × {over}; turn the order round, or pass "
+                f"geography(…, full=False) if labels start again in every {over}",
+            )
 
 
 def _refuse_nesting(found: Geography, level: int, code: int, several: int) -> None:
@@ -227,10 +245,16 @@ def _refuse_nesting(found: Geography, level: int, code: int, several: int) -> No
     raise ArgumentError(
         "keys",
         f"does not nest: {name} {label!r:.40} lies in {above} {_shown(first)} and in "
-        f"{above} {_shown(second)} (and so do {several - 1:,} more labels); give each "
+        f"{above} {_shown(second)}{_more(several - 1)}; give each "
         f"{name} one {above}, or pass geography(…, full=False) if labels start again "
         f"in every {above}",
     )
+
+
+def _more(labels: int) -> str:
+    if not labels:
+        return ""
+    return f" (and so {'does 1 more label' if labels == 1 else f'do {labels:,} more labels'})"
 
 
 def _shown(path: tuple[Any, ...]) -> str:

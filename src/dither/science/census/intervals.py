@@ -12,7 +12,12 @@ from dither.release import Ends
 from dither.science.census.margins import CountSpread, margin, nested
 from dither.science.census.planning import Plan
 
-__all__ = ["Noises", "Shown"]
+__all__ = ["Even", "Noises", "Shown", "settled"]
+
+
+def settled(value: Any, variance: Any) -> Any:
+    """Figures that are exact as the whole numbers that they are."""
+    return np.where(np.asarray(variance) == 0, np.rint(value), value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +39,18 @@ class Noises:
     def around(self, value: Any, variance: Any) -> CountSpread:
         """Where the truth lies, around fitted counts."""
         return CountSpread(value, variance, self.mechanisms, self.nested)
+
+
+@dataclass(frozen=True, eq=False)
+class Even:
+    """As far as the noise reaches on both sides, below zero too."""
+
+    inner: CountSpread
+
+    def ends(self, confidence: float) -> Ends:
+        one = self.inner
+        width = margin(one.variance, one.noises, confidence, nested=one.nested)
+        return np.asarray(one.value) - width, np.asarray(one.value) + width
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 from dither.errors import ArgumentError
 from dither.science.arrays import items_of
 
-__all__ = ["columns_of", "level_names"]
+__all__ = ["columns_of", "known_columns", "level_names"]
 
 MOST_LEVELS = 12
 MOST_BLOCKS = 20_000_000
@@ -37,7 +37,7 @@ def columns_of(
 ) -> tuple[tuple[str, ...], list[list[Any]]]:
     names = None if levels is None else level_names(levels)
     if isinstance(blocks, Mapping) or hasattr(blocks, "columns"):
-        known = list(_known(blocks))
+        known = list(known_columns(blocks))
         names = level_names(known) if names is None else names
         missing = next((one for one in names if one not in known), None)
         if missing is not None:
@@ -57,11 +57,12 @@ def columns_of(
     return names, columns
 
 
-def _known(blocks: Any) -> Iterable[Any]:
+def known_columns(blocks: Any) -> Iterable[Any]:
     """An Arrow table names its columns elsewhere than pandas and Polars do."""
     if isinstance(blocks, Mapping):
         return blocks
-    found: Iterable[Any] = getattr(blocks, "column_names", blocks.columns)
+    names = getattr(blocks, "column_names", None)  # of pandas, a column so called
+    found: Iterable[Any] = names if isinstance(names, list) else blocks.columns
     return found
 
 

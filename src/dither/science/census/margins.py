@@ -125,9 +125,10 @@ def _chernoff(
     end = 1 / (steepest * max(one.integer_scale for one in noises))
     tilts = [*(tilt / some for tilt in TILTS), *(part * end for part in PARTS)]
     found = np.full_like(deviation, np.inf)
-    for tilt in tilts:
-        moment = (some * tilt) ** 2 / 2 * _growth(noises, tilt * steepest)
-        found = np.fmin(found, (moment + tail) / tilt)
+    with np.errstate(all="ignore"):  # unknown figures overflow
+        for tilt in tilts:
+            moment = (some * tilt) ** 2 / 2 * _growth(noises, tilt * steepest)
+            found = np.fmin(found, (moment + tail) / tilt)
     found[np.isinf(deviation)] = np.inf
     return np.where(deviation > 0, found, 0.0)
 

@@ -39,6 +39,7 @@ MOST_BYTES = 4 * 2**30
 """What the counts of one release may take in memory."""
 BYTES = 8
 ROOT = 1 << 128
+LEAST_COST = 1e-300
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,6 @@ class Measure:
 class Plan:
     """All that is measured, what it costs together, and which levels are exact."""
 
-    question: Question
     guarantee: Guarantee
     measures: tuple[Measure, ...]
     workload: Workload
@@ -156,7 +156,7 @@ def plan_of(
             parts.items(), mechanisms, strict=True
         )
     )
-    return Plan(question, guarantee, measures, workload, exact, rows)
+    return Plan(guarantee, measures, workload, exact, rows)
 
 
 def _check_memory(
@@ -219,6 +219,16 @@ def _level_weights(geography: Geography, shares: Any) -> list[Fraction]:
     return [stated.get(level, Fraction(0)) for level in range(len(geography.levels))]
 
 
+def _share_of(share: Fraction, whole: Fraction) -> float:
+    found = float_down(whole * share)
+    if found < LEAST_COST:
+        raise ArgumentError(
+            "shares",
+            "leave some part a cost too small for a number; give it more, or 0",
+        )
+    return found
+
+
 def _mechanisms(
     question: Question, shares: list[Fraction], rows: int
 ) -> tuple[Guarantee, list[Additive]]:
@@ -230,7 +240,7 @@ def _mechanisms(
         whole = question.guarantee
         rho = at_most(question.rho)
         parts: list[Additive] = [
-            Gaussian(sensitivity=l2, rho=float_down(rho * share), unit=question.unit)
+            Gaussian(sensitivity=l2, rho=_share_of(share, rho), unit=question.unit)
             for share in shares
         ]
         return whole, _fitting(parts)
@@ -240,15 +250,13 @@ def _mechanisms(
     if isinstance(chosen, Gaussian):
         mu = Fraction(chosen.guarantee.mu)
         parts = [
-            Gaussian(
-                sensitivity=l2, mu=float_down(mu * _root(share)), unit=question.unit
-            )
+            Gaussian(sensitivity=l2, mu=_share_of(_root(share), mu), unit=question.unit)
             for share in shares
         ]
         return chosen.guarantee, _fitting(parts)
     epsilon = at_most(PureDP(question.epsilon or 0.0).epsilon)
     parts = [
-        Laplace(sensitivity=l1, epsilon=float_down(epsilon * share), unit=question.unit)
+        Laplace(sensitivity=l1, epsilon=_share_of(share, epsilon), unit=question.unit)
         for share in shares
     ]
     return question.guarantee, _fitting(parts)

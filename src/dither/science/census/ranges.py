@@ -19,6 +19,7 @@ from dither.privacy import ROW, Unit
 from dither.privacy.numbers import float_up
 from dither.question import Asking, Question
 from dither.release import Release
+from dither.science.census.asking import check_counted
 from dither.science.census.bins import Bins, bins_of
 from dither.science.census.fitting import spreads_of
 from dither.science.census.margins import CountSpread
@@ -112,7 +113,10 @@ def ranges(
     question = Question.of(
         "ranges", cost, unit=_unit(cost.get("budget")), dataset=source.dataset
     )
-    notes = (note(f"{bins.number:,} bins", provenance), *source.notes(most))
+    notes = (
+        note(f"{bins.number:,} bins", provenance),
+        *source.notes(most, question.unit.name),
+    )
     noise = _noise(question, tree, most)
     with question.paying() as paid, np.errstate(all="ignore"):
         counts = source.counts(bins, most, paid.receipt)
@@ -121,7 +125,9 @@ def ranges(
 
 
 def _unit(budget: Any) -> Unit:
-    return budget.terms.unit if isinstance(budget, Account) else ROW
+    found: Unit = budget.terms.unit if isinstance(budget, Account) else ROW
+    check_counted(found)
+    return found
 
 
 def _noise(question: Question, tree: Tree, most: int) -> Additive:

@@ -8,7 +8,7 @@ categories, where the rest is not declared, so that all levels add up.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -21,6 +21,7 @@ from dither.question import Paid
 from dither.science.census.attributes import Attributes
 from dither.science.census.geography import Geography
 from dither.science.census.labels import Codes
+from dither.science.census.listing import known_columns
 from dither.science.census.stored import Counted, Stored
 from dither.science.owners import chosen, codes_of
 
@@ -133,14 +134,12 @@ def _counts(places: Codes, size: int) -> Integers:
 def _held(
     people: Any, geography: Geography, attributes: Attributes, owner: Any
 ) -> Held:
+    if type(people).__name__ == "LazyFrame":
+        raise ArgumentError("people", "are a lazy frame; collect it first")
     if not isinstance(people, Mapping) and not hasattr(people, "columns"):
         kind = type(people).__name__
         raise ArgumentError("people", f"are not understood ({kind}); {WAY_OUT}")
-    known = list(
-        people
-        if isinstance(people, Mapping)
-        else getattr(people, "column_names", people.columns)
-    )
+    known = list(known_columns(people))
     wanted = [*geography.levels, *attributes.names]
     ids = owner
     if isinstance(owner, str):
@@ -151,15 +150,35 @@ def _held(
             raise ArgumentError(
                 "people", f"have no column {name!r}; there are {listed}"
             )
-    columns = {name: people[name] for name in wanted}
+    columns = {name: _column(people, name) for name in wanted}
     if isinstance(owner, str):
         ids = columns.pop(owner)
+    elif owner is not None and not _is_column(owner):
+        raise ArgumentError("owner", "must be a column of the people, or one id a row")
     lengths = {len(one) for one in columns.values()}
     if len(lengths) > 1 or (ids is not None and len(ids) not in lengths):
         raise ArgumentError(
             "people", "must have columns of one length, one record in each line"
         )
     return Held(columns, geography, attributes, ids)
+
+
+def _column(people: Any, name: str) -> Any:
+    found = people[name]
+    if not _is_column(found):
+        raise ArgumentError(
+            "people",
+            f"have no single column of values named {name!r}; pass columns of one item "
+            "a record",
+        )
+    return found
+
+
+def _is_column(found: Any) -> bool:
+    if isinstance(found, str | bytes | Mapping | set | frozenset):
+        return False
+    flat = len(getattr(found, "shape", (0,))) == 1
+    return flat and isinstance(found, Sized) and isinstance(found, Iterable)
 
 
 def filled(counted: Counted, geography: Geography, exact: int) -> Integers:

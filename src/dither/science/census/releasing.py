@@ -13,7 +13,7 @@ from dither.privacy import Unit
 from dither.privacy.numbers import whole
 from dither.question import Asking
 from dither.science.census.asking import invariant_levels, question_of
-from dither.science.census.attributes import Attributes, Edges, attributes_of
+from dither.science.census.attributes import Attributes, attributes_of
 from dither.science.census.fitting import fit
 from dither.science.census.geography import Geography, geography
 from dither.science.census.listing import level_names
@@ -27,6 +27,7 @@ from dither.science.declared import note
 __all__ = ["release"]
 
 MANY = 10**9
+ROWS = "pass how many rows of a unit count at most, such as 3"
 EXAMPLE = 'release(people, levels=["state", "county", "block"], keys=blocks, rho=0.5)'
 
 
@@ -41,7 +42,7 @@ def release(
     invariants: Iterable[str] | None = None,
     shares: Mapping[str, float] | None = None,
     owner: Any = None,
-    rows: int = 1,
+    rows: int | None = None,
     unit: str | Unit | None = None,
     table: str | None = None,
     mechanism: str = "rounded",
@@ -62,13 +63,17 @@ def release(
     theirs.
 
     Whoever has a label that is not declared counts for nobody. A unit has one row, or
-    `owner` says whose each is (a column or ids): then at most `rows` of each count.
+    `owner` says whose each is (a column or ids): then at most `rows` of each count,
+    which must be stated unless the dataset declares it.
 
     `invariants` are levels whose totals are published exactly. They belong to the
     account, which must have been opened with `census.unit(name, invariants)`. Totals
     are then counts by that level's labels alone; whoever has one, but is not declared
     otherwise, counts in the first block and the first categories there, and a unit with
-    several rows counts for nobody.
+    several rows counts for nobody. Of several such levels the lowest decides, and those
+    above are its sums. What is in memory must be the whole table, with the same owners,
+    in every release that an account with invariants pays for: exact totals of a part of
+    it would be another fact.
 
     Guarantee: ρ-zero-concentrated differential privacy for one unit, given the exact
     totals; for a cost that is stated as epsilon, Gaussian at the account's δ where that
@@ -78,14 +83,20 @@ def release(
     post-processing (docs/proofs/census.md).
     Assumes: `keys`, `attributes` and `edges` are public and not read off the people.
     """
+    if not isinstance(cost.get("by"), str | None):
+        raise ArgumentError(
+            "by",
+            "says who asks, as a text; name what is counted with attributes=, and give "
+            "by= to .table()",
+        )
     places = _places(keys, levels)
     dataset = people if _is_dataset(people) else None
     cross = attributes_of(attributes, dataset)
     source = source_of(people, places, cross, owner=owner, table=table)
     exact = invariant_levels(invariants, places)
-    most = _most(rows, source, owner, bool(exact))
+    most = _most(rows, source, owner, table, bool(exact))
     question = question_of(
-        cost, source.dataset, unit, [places.levels[level] for level in exact]
+        cost, source.dataset, unit, [places.levels[level] for level in exact], owner
     )
     plan = plan_of(
         question,
@@ -97,9 +108,10 @@ def release(
         rows=most,
         mechanism=mechanism,
     )
-    notes = _notes(places, cross, plan, source, provenance)
+    several = owner is not None if dataset is None else not dataset.single
+    notes = _notes(places, cross, plan, several, provenance)
     # Odd numbers must not warn, or fail where warnings are errors (rule R1).
-    with plan.question.paying(plan.guarantee) as paid, np.errstate(all="ignore"):
+    with question.paying(plan.guarantee) as paid, np.errstate(all="ignore"):
         counted = source.counted(paid, most, max(exact, default=None))
         leaves, known = _exactly(counted, places, exact)
         noisy = plan.measure(places.tree, leaves, cross.sizes)
@@ -130,12 +142,16 @@ def _places(keys: Any, levels: Sequence[str] | None) -> Geography:
     return keys
 
 
-def _most(rows: int, source: Source, owner: Any, exact: bool) -> int:
-    way_out = "pass how many rows of a unit count at most, such as 3"
-    most = whole("rows", rows, way_out)
-    if most > MANY:
-        raise ArgumentError("rows", f"is more than any unit has; {way_out}")
+def _most(
+    rows: int | None, source: Source, owner: Any, table: str | None, exact: bool
+) -> int:
+    """How many rows of a unit count: stated, or declared for a dataset."""
     several = owner is not None if source.dataset is None else not source.dataset.single
+    if rows is None:
+        return _usual(source, table) if several and not exact else 1
+    most = whole("rows", rows, ROWS)
+    if most > MANY:
+        raise ArgumentError("rows", f"is more than any unit has; {ROWS}")
     if most > 1 and not several:
         raise ArgumentError("rows", "is per owner; pass owner=, or leave rows out")
     if most > 1 and exact:
@@ -145,6 +161,15 @@ def _most(rows: int, source: Source, owner: Any, exact: bool) -> int:
             "rows out, or leave invariants out",
         )
     return most
+
+
+def _usual(source: Source, table: str | None) -> int:
+    caps = {} if source.dataset is None else source.dataset.caps
+    only = next(iter(caps.values())) if len(caps) == 1 else None
+    found = caps.get(table or "", only)
+    if found is None:
+        raise ArgumentError("rows", f"is missing, as an owner may have several; {ROWS}")
+    return found
 
 
 def _exactly(
@@ -188,23 +213,39 @@ def _notes(
     places: Geography,
     cross: Attributes,
     plan: Plan,
-    source: Source,
+    several: bool,
     provenance: str | None,
 ) -> tuple[str, ...]:
-    said = [note(f"{places} with {cross.cells:,} cells each", provenance)]
+    cells = "1 cell" if cross.cells == 1 else f"{cross.cells:,} cells"
+    said = [note(f"{places} with {cells} each", provenance)]
     if plan.exact:
-        names = ", ".join(places.levels[level] for level in plan.exact)
-        said.append(f"published exactly, without noise: total of each {names}")
-        said.append(
-            "whoever has a declared label there, but is not declared otherwise, counts "
-            "in its first block and first categories"
-        )
+        said += _said_exactly(places, plan.exact)
     else:
         said.append("whoever is in no declared place or category counts for nobody")
-    rows = "row counts" if plan.rows == 1 else "rows count"
-    said.append(f"of each {plan.question.unit.name} at most {plan.rows} {rows}")
-    if source.dataset is not None and any(
-        isinstance(one, Edges) for one in cross.named.values()
-    ):
-        said.append("numbers beyond their column's bounds count at these bounds")
-    return tuple(said)
+    return (*said, _said_of_rows(plan, several))
+
+
+def _said_exactly(places: Geography, exact: tuple[int, ...]) -> list[str]:
+    names = ", ".join(places.levels[level] for level in exact)
+    said = [f"published exactly, without noise: total of each {names}"]
+    lowest = places.levels[exact[-1]]
+    if len(exact) > 1:
+        said.append(
+            f"the labels of {lowest} decide; totals above are sums of those, and whoever "
+            "has no declared label there is in none"
+        )
+    said.append(
+        f"whoever has a declared {lowest}, but is not declared otherwise, counts in its "
+        "first block and first categories"
+    )
+    return said
+
+
+def _said_of_rows(plan: Plan, several: bool) -> str:
+    name = plan.guarantee.unit.name
+    if not several:
+        return f"each row is one {name}"
+    if plan.exact:
+        return f"a {name} with several rows counts for nobody"
+    rows = "1 row counts" if plan.rows == 1 else f"{plan.rows:,} rows count"
+    return f"of each {name} at most {rows}; intervals hold if none has more"

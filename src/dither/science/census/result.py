@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +18,10 @@ from dither.picture import Picture
 from dither.release import Release, Source, Spread
 from dither.science.census import unions
 from dither.science.census.attributes import Attributes
-from dither.science.census.chosen import nodes_of
+from dither.science.census.chosen import blocks_of, nodes_of
 from dither.science.census.fitting import Fit
 from dither.science.census.geography import Geography
-from dither.science.census.intervals import Noises, Shown
+from dither.science.census.intervals import Even, Noises, Shown, settled
 from dither.science.census.pictures import error_by_level
 from dither.science.census.planning import Plan
 from dither.science.census.tables import Measurements, counts_table
@@ -34,6 +35,12 @@ Reals = NDArray[np.float64]
 BIASED = (
     "whole counts that are not below zero are biased: small ones are too high and large "
     "ones too low; intervals are those of the unbiased counts, cut at zero"
+)
+
+
+CUT = (
+    "intervals are cut at 0, below which no count lies, and estimates are not: so that "
+    "sums stay right, one may lie below its interval"
 )
 
 
@@ -73,8 +80,9 @@ class Census(Release):
         notes: tuple[str, ...],
     ) -> Census:
         last = len(places.levels) - 1
-        totals = fitted.marginal(last, ()).ravel()
-        spread = Noises.of(plan).around(totals, fitted.variance(last, ()))
+        variance = fitted.variance(last, ())
+        totals = settled(fitted.marginal(last, ()).ravel(), variance)
+        spread = Noises.of(plan).around(totals, variance)
         return cls(
             what="census",
             value=totals,
@@ -146,14 +154,16 @@ class Census(Release):
         """
         place = self.geography.place(self.levels[-1] if level is None else level)
         marginal = self._marginal(by)
-        fitted = self.fit.marginal(place, marginal)
         variance = self.fit.variance(place, marginal)[:, None]
+        self._check_known(variance, f"a table of {self.levels[place]}", marginal)
+        fitted = settled(self.fit.marginal(place, marginal), variance)
         around = self._noises.around(fitted, np.broadcast_to(variance, fitted.shape))
-        values, notes = fitted, self.notes
+        values, notes = fitted, (*self.notes, CUT)
         spread: Spread = around
+        alone: Spread | None = Even(around)
         if nonnegative:
             values = self.fit.effects.marginal(marginal, self._whole[place])
-            notes, spread = (*notes, BIASED), Shown(around, values)
+            notes, spread, alone = (*self.notes, BIASED), Shown(around, values), None
         return counts_table(
             self.geography,
             self.attributes,
@@ -163,6 +173,21 @@ class Census(Release):
             spread,
             self.sources,
             notes,
+            alone,
+        )
+
+    def _check_known(self, variance: Any, what: str, marginal: Iterable[int]) -> None:
+        """Refuse figures about which the measurements say nothing."""
+        if not np.isinf(variance).any():
+            return
+        asked = "×".join(self._names(marginal)) or "totals"
+        listed = ", ".join(
+            f"{level}: {'×'.join(names) or 'total'}" for level, names in self.shares
+        )
+        raise ArgumentError(
+            "by",
+            f"{what} by {asked} does not follow from what was measured ({listed:.300}); "
+            "ask for one of these, or release it with a workload and shares that hold it",
         )
 
     def _marginal(self, by: Sequence[str] | None) -> tuple[int, ...]:
@@ -202,34 +227,41 @@ class Census(Release):
         one place (of `level`, if that is given). Places must not overlap.
         """
         nodes = nodes_of(blocks, self.geography, level)
-        leaves = _apart(nodes, self.geography)
-        cells = self._cells(where)
-        value = unions.total(self.fit, leaves, cells)
+        leaves = blocks_of(nodes, self.geography)
+        cells = self.attributes.weights(where)
         variance = unions.variance(self.fit.spreads, leaves, cells)
+        self._check_known(
+            variance, "a union", map(self.attributes.names.index, where or ())
+        )
+        value = float(settled(unions.total(self.fit, leaves, cells), variance))
         return Release(
             what="union",
             value=value,
             sources=self.sources,
             spread=self._noises.around(value, variance),
-            notes=(f"{len(nodes):,} places together", *self.notes),
+            notes=(
+                f"{len(nodes):,} place{'s' * (len(nodes) > 1)} together",
+                *self.notes,
+            ),
         )
 
-    def _cells(self, where: Mapping[str, Any] | None) -> Reals:
-        """A weight for each cell: 1 where all named categories fit."""
-        found = np.ones(self.attributes.sizes)
-        if where is not None and not isinstance(where, Mapping):
-            raise ArgumentError("where", 'must be categories, such as {"sex": "f"}')
-        for name, wanted in (where or {}).items():
-            axis = self.attributes.place(name, "where")
-            several = isinstance(wanted, list | tuple | set | frozenset)
-            chosen = np.zeros(self.attributes.sizes[axis])
-            for one in wanted if several else [wanted]:
-                chosen[self.attributes.code(name, one, "where")] = 1
-            shape = [-1 if a == axis else 1 for a in range(found.ndim)]
-            found = found * chosen.reshape(shape)
-        return found.reshape(-1)
-
     # Shown
+
+    def to_pandas(self) -> Any:
+        """A pandas frame of all blocks: their labels, totals and intervals."""
+        return self.table(by=[]).to_pandas()
+
+    def to_polars(self) -> Any:
+        """A Polars frame of all blocks: their labels, totals and intervals."""
+        return self.table(by=[]).to_polars()
+
+    def to_arrow(self) -> Any:
+        """An Arrow table of all blocks: their labels, totals and intervals."""
+        return self.table(by=[]).to_arrow()
+
+    def to_csv(self, path: str | Path | None = None) -> str | None:
+        """CSV text, or a file of it, of all blocks: their labels, totals, intervals."""
+        return self.table(by=[]).to_csv(path)
 
     def errors(self, confidence: float = 0.95) -> dict[str, float]:
         """The median ± of a place's total, by level; infinite where it is unknown."""
@@ -258,30 +290,10 @@ class Census(Release):
         return lines
 
     def __repr__(self) -> str:
-        return f"<Census: {self.geography}, {self.attributes.cells} cells>"
+        return f"<Census: {self.geography}, {self.attributes.cells:,} cells>"
 
     def _repr_html_(self) -> str:
         import html
 
         lines = "<br>".join(html.escape(line) for line in str(self).splitlines())
         return f"<p>{lines}</p>"
-
-
-def _apart(nodes: Sequence[tuple[int, int]], places: Geography) -> NDArray[np.bool_]:
-    """The blocks of some places; refused where two of them overlap."""
-    times_ = np.zeros(places.blocks, np.int64)
-    by_level: dict[int, list[int]] = {}
-    for level, node in nodes:
-        by_level.setdefault(level, []).append(node)
-    for level, some in by_level.items():
-        one = np.bincount(some, minlength=places.tree.sizes[level])
-        for below in range(level + 1, places.tree.levels):
-            one = places.tree.scattered(below, one)
-        times_ += one
-    if (times_ > 1).any():
-        block = places.path(len(places.levels) - 1, int(np.argmax(times_ > 1)))
-        raise ArgumentError(
-            "blocks",
-            f"overlap: {block!r:.80} is in two of the places; name each block once",
-        )
-    return times_ > 0

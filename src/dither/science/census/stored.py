@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.dataset import Axis, ColumnFacts, Dataset, Kind
-from dither.errors import ArgumentError
+from dither.errors import ArgumentError, QueryError
 from dither.question import Paid
 from dither.science.census.attributes import Attributes, Categories, Edges
 from dither.science.census.geography import Geography
@@ -69,7 +69,14 @@ class Stored:
             )
         )
         axes = (blocks, *others)
-        dataset.check_listed(axes, table=table)
+        try:
+            dataset.check_listed(axes, table=table)
+        except QueryError as problem:
+            raise ArgumentError(
+                "attributes",
+                f"make a question that the engine does not take ({problem}); declare "
+                "fewer bins or attributes",
+            ) from None
         return cls(dataset, geography, axes, alone, attributes.cells, table)
 
     def counted(self, paid: Paid, rows: int, exact: int | None) -> Counted:

@@ -5,9 +5,10 @@ They are made when they are asked for; a table of all blocks is long.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,11 @@ def counts_table(
     spread: Spread,
     sources: tuple[Source, ...],
     notes: tuple[str, ...],
+    alone: Spread | None = None,
 ) -> TableRelease:
-    """A row for each place of a level and each cell of a marginal."""
+    """A row for each place of a level and each cell of a marginal; `alone` is how far
+    noise alone reaches.
+    """
     names = (*places.levels[: level + 1], *(cross.names[a] for a in marginal))
     labels = product(zip(*places.columns(level), strict=True), cross.labels(marginal))
     rows = tuple(
@@ -47,9 +51,11 @@ def counts_table(
         columns=(*names, _unused(COUNT, names)),
         rows=rows,
         sources=sources,
-        spread=_cells(spread, len(names)),
+        spread=_Cells(spread, len(names)),
         notes=notes,
         keys=names,
+        noise=None if alone is None else _Cells(alone, len(names)),
+        clipped=False,
     )
 
 
@@ -57,14 +63,17 @@ def _unused(name: str, taken: Sequence[str]) -> str:
     return frames.unused(name, set(taken))
 
 
-def _cells(spread: Spread, keys: int) -> Callable[[float], Cells]:
-    blank = (None,) * keys
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The interval of each row's count, beside keys that have none."""
 
-    def cells(confidence: float) -> Cells:
-        low, high = (np.ravel(end).tolist() for end in spread.ends(confidence))
+    spread: Spread
+    keys: int
+
+    def __call__(self, confidence: float) -> Cells:
+        blank = (None,) * self.keys
+        low, high = (np.ravel(end).tolist() for end in self.spread.ends(confidence))
         return [(*blank, pair) for pair in zip(low, high, strict=True)]
-
-    return cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +82,8 @@ class Measurements:
     release knows of the people. Whoever wants to can fit them again.
 
     `values[i]` are those of `measures[i]`, one row for each place of its level and one
-    column for each cell of its marginal; their noise has its `scale` and `variance`.
+    column for each cell of its marginal; their noise has its `scale` and `variance` (a
+    bound above it, where the scale is below ½).
     """
 
     places: Geography
@@ -135,6 +145,10 @@ class Measurements:
     def to_arrow(self) -> Any:
         """An Arrow table, one row for each measured number."""
         return frames.package("pyarrow").table(self._by_column())
+
+    def to_csv(self, path: str | Path | None = None) -> str | None:
+        """CSV text, or a file of it, one row for each measured number."""
+        return frames.csv_of(self.columns, self.rows, path)
 
     def __str__(self) -> str:
         lines = [f"{len(self):,} measurements with noise"]

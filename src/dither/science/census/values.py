@@ -87,8 +87,8 @@ class Values:
             raise ArgumentError("rows", f"must be at most {MANY:,}; {ROWS}")
         return most
 
-    def notes(self, most: int) -> tuple[str, ...]:
-        said = []
+    def notes(self, most: int, unit: str) -> tuple[str, ...]:
+        said = [] if self._owned else [f"each value is one {unit}"]
         if self._owned:
             values = "1 value counts" if most == 1 else f"{most} values count"
             said.append(

@@ -3,8 +3,8 @@
 From the top down: the totals of a node's children are the nearest to the fitted ones
 that are not below zero and add up to its own, rounded by largest remainders; then the
 same for their cells. It needs only the fit, so it costs nothing; but what was below
-zero is pushed up and all else is pushed down for it, so it is biased, and no interval is
-offered for it (docs/proofs/census.md).
+zero is pushed up and all else is pushed down for it, so it is biased, and no interval
+around it is honest: tables show those of the fit (docs/proofs/census.md).
 """
 
 from __future__ import annotations
