@@ -1,0 +1,58 @@
+"""Gradients of a convolution's weights for each row, from inputs cut into patches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+__all__ = ["geometry", "unfolded"]
+
+Geometry = tuple[list[int], list[int], list[int], int]
+"""Stride, padding, dilation and groups, one number for each axis."""
+
+
+def geometry(
+    inputs: Tensor, weight: Tensor, stride: Any, padding: Any, dilation: Any, groups: int
+) -> tuple[Tensor, Geometry]:
+    """The same convolution with padding in numbers: "same" pads the inputs."""
+    axes = weight.ndim - 2
+    strides, dilations = _each(stride, axes), _each(dilation, axes)
+    if padding == "same":
+        inputs = F.pad(inputs, _same(list(weight.shape[2:]), dilations))
+    pads = [0] * axes if isinstance(padding, str) else _each(padding, axes)
+    return inputs, (strides, pads, dilations, groups)
+
+
+def _each(value: Any, axes: int) -> list[int]:
+    if isinstance(value, int):
+        return [value] * axes
+    found = [int(one) for one in value]
+    return found * axes if len(found) == 1 else found
+
+
+def _same(kernel: list[int], dilations: list[int]) -> list[int]:
+    """What `F.pad` adds so that outputs are as many as inputs, last axis first."""
+    pads: list[int] = []
+    for size, step in reversed(list(zip(kernel, dilations, strict=True))):
+        total = step * (size - 1)
+        pads += [total // 2, total - total // 2]
+    return pads
+
+
+def unfolded(
+    inputs: Tensor, gradient: Tensor, shape: torch.Size, how: Geometry
+) -> Tensor:
+    """The gradient of the weights for each row: [rows, entries]."""
+    stride, padding, dilation, groups = how
+    if inputs.ndim == 3:  # a series is an image of height 1
+        inputs, gradient = inputs.unsqueeze(2), gradient.unsqueeze(2)
+        shape = torch.Size((*shape[:2], 1, shape[2]))
+        stride, padding, dilation = [1, *stride], [0, *padding], [1, *dilation]
+    patches = F.unfold(inputs, shape[2:], dilation, padding, stride)
+    rows = inputs.shape[0]
+    patches = patches.reshape(rows, groups, -1, patches.shape[2])
+    lefts = gradient.reshape(rows, groups, -1, patches.shape[3])
+    return (lefts @ patches.transpose(2, 3)).flatten(1)
