@@ -83,7 +83,8 @@ def _projected(
         return list(F.linear(query, weight, bias).split(width, dim=2))
     sides = (query, key, value)
     return [
-        F.linear(one, weight, bias).split(width, dim=2)[i] for i, one in enumerate(sides)
+        F.linear(one, weight, bias).split(width, dim=2)[i]
+        for i, one in enumerate(sides)
     ]
 
 

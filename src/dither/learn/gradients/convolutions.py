@@ -15,7 +15,12 @@ Geometry = tuple[list[int], list[int], list[int], int]
 
 
 def geometry(
-    inputs: Tensor, weight: Tensor, stride: Any, padding: Any, dilation: Any, groups: int
+    inputs: Tensor,
+    weight: Tensor,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int,
 ) -> tuple[Tensor, Geometry]:
     """The same convolution with padding in numbers: "same" pads the inputs."""
     axes = weight.ndim - 2

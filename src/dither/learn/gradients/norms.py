@@ -20,6 +20,10 @@ class Measured:
     uses: Sequence[Use]
     squares: Tensor
 
+    def without(self, units: Tensor) -> Measured:
+        """The same with zeros for these units."""
+        return Measured([use.without(units) for use in self.uses], self.squares)
+
     def total(self, weights: Tensor) -> Tensor:
         """The weighted sum of gradients, in one line."""
         found = self.uses[0].total(weights)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -12,10 +13,12 @@ from torch.func import vmap
 from dither.learn.gradients.norms import Measured, measured
 from dither.learn.gradients.tape import Tape
 
-__all__ = ["Ghost", "row_losses", "trained"]
+__all__ = ["Ghost", "Oracle", "row_losses", "trained"]
 
 Loss = Callable[[Tensor, Tensor], Tensor]
-Weights = Callable[[Tensor], Tensor]
+Squares = Mapping[str, Tensor]
+Weights = Callable[[Squares], Squares]
+"""Squared norms of each parameter's gradients, one for each unit, become weights."""
 
 
 def trained(model: nn.Module) -> dict[str, nn.Parameter]:
@@ -27,34 +30,23 @@ def row_losses(loss: Loss, outputs: Tensor, targets: Tensor) -> Tensor:
     """The loss of each row: what the loss gives for a batch of that row alone, so it
     cannot mix rows.
     """
-    return vmap(loss, randomness="different")(outputs.unsqueeze(1), targets.unsqueeze(1))
+    return vmap(loss, randomness="different")(
+        outputs.unsqueeze(1), targets.unsqueeze(1)
+    )
 
 
-@dataclass(frozen=True)
-class Ghost:
-    """Clipped sums by one way back, without gradients of single rows where norms can do
-    without them.
-    """
+class Oracle(ABC):
+    """Where gradients come from."""
 
     model: nn.Module
-    loss: Loss
-    layouts: Mapping[int, str] = field(default_factory=dict)
 
+    @abstractmethod
     def measured(
         self, inputs: Tensor, targets: Tensor, there: Tensor, rows: int = 1
     ) -> dict[str, Measured]:
-        """How each unit used each parameter. `there` is 1 for rows that are there and 0
-        for those that fill a unit or a batch up.
+        """How each unit used each trained parameter. A unit has `rows` rows, which
+        stand beside each other; `there` is 0 for rows that only fill a unit up.
         """
-        parameters = trained(self.model)
-        names = {id(one): name for name, one in parameters.items()}
-        tape = Tape(names, inputs.shape[0] // rows, rows, self.layouts)
-        with tape:
-            outputs = self.model(inputs)
-        losses = row_losses(self.loss, outputs, targets)
-        total = torch.where(there.bool(), losses, 0.0).sum()
-        torch.autograd.grad(total, tape.anchor, allow_unused=True)
-        return {name: measured(tape.uses[name]) for name in parameters if name in tape.uses}
 
     def sums(
         self,
@@ -64,16 +56,49 @@ class Ghost:
         weights: Weights,
         rows: int = 1,
     ) -> dict[str, Tensor]:
-        """The weighted sum of each parameter's gradients; `weights` of norms."""
-        found = self.measured(inputs, targets, there, rows)
-        squares = torch.stack([one.squares for one in found.values()]).sum(0)
-        each = weights(squares.sqrt())
-        shapes = {name: one.shape for name, one in trained(self.model).items()}
+        """The sum of each parameter's gradients, with a weight for each unit that
+        depends on its norms.
+        """
+        found = _finite(self.measured(inputs, targets, there, rows))
+        each = weights({name: one.squares for name, one in found.items()})
         return {
             name: (
-                found[name].total(each).view(shape)
+                found[name].total(each[name]).view_as(parameter)
                 if name in found
-                else torch.zeros(shape)
+                else torch.zeros_like(parameter)
             )
-            for name, shape in shapes.items()
+            for name, parameter in trained(self.model).items()
         }
+
+
+def _finite(found: dict[str, Measured]) -> dict[str, Measured]:
+    """Nothing of a unit whose gradient is infinite or not a number somewhere."""
+    squares = [one.squares for one in found.values()]
+    odd = ~torch.isfinite(torch.stack(squares).sum(0))
+    if not odd.any():
+        return found
+    return {name: one.without(odd) for name, one in found.items()}
+
+
+@dataclass(frozen=True)
+class Ghost(Oracle):
+    """Gradients by one way back, and none of single rows where norms can do without
+    them.
+    """
+
+    model: nn.Module
+    loss: Loss
+    layouts: Mapping[int, str] = field(default_factory=dict)
+
+    def measured(
+        self, inputs: Tensor, targets: Tensor, there: Tensor, rows: int = 1
+    ) -> dict[str, Measured]:
+        parameters = trained(self.model)
+        names = {id(one): name for name, one in parameters.items()}
+        tape = Tape(names, inputs.shape[0] // rows, rows, self.layouts)
+        with tape:
+            outputs = self.model(inputs)
+        losses = row_losses(self.loss, outputs, targets)
+        total = torch.where(there.bool(), losses, 0.0).sum()
+        torch.autograd.grad(total, tape.anchor, allow_unused=True)
+        return {name: measured(uses) for name, uses in tape.uses.items()}

@@ -142,12 +142,15 @@ def _scaled(
     """Normalized inputs times a weight plus a bias, which have this shape beside the
     inputs' other axes.
     """
+
     def seen(layout: str, before: Tensor, gradient: Tensor) -> None:
         scale = lambda: Whole(_spread(tape, gradient * before, layout, shape))  # noqa: E731
         tape.note(weight, scale)
         tape.note(bias, lambda: Whole(_spread(tape, gradient, layout, shape)))
 
-    plain = [None if one is None else one.detach().view(shape) for one in (weight, bias)]
+    plain = [
+        None if one is None else one.detach().view(shape) for one in (weight, bias)
+    ]
     return Affine.apply(inputs, tape.anchor, *plain, tape.call(seen)[1])
 
 

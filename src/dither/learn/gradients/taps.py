@@ -28,7 +28,7 @@ class Linear(torch.autograd.Function):
     def forward(
         ctx: Any, inputs: Tensor, _: Tensor, weight: Tensor, bias: Any, seen: Seen
     ) -> Tensor:
-        ctx.inputs, ctx.weight, ctx.seen = inputs, weight, seen
+        ctx.inputs, ctx.weight, ctx.seen = inputs.detach(), weight, seen
         return F.linear(inputs, weight, bias)
 
     @staticmethod
@@ -52,7 +52,8 @@ class Convolved(torch.autograd.Function):
         how: tuple[Any, ...],
         seen: Seen,
     ) -> Tensor:
-        ctx.inputs, ctx.weight, ctx.how, ctx.seen = inputs, weight, how, seen
+        ctx.inputs, ctx.weight = inputs.detach(), weight
+        ctx.how, ctx.seen = how, seen
         return _convolution(inputs, weight, bias, how)
 
     @staticmethod
@@ -98,7 +99,9 @@ class LookedUp(torch.autograd.Function):
     """Lines of a table."""
 
     @staticmethod
-    def forward(ctx: Any, lines: Tensor, _: Tensor, weight: Tensor, seen: Seen) -> Tensor:
+    def forward(
+        ctx: Any, lines: Tensor, _: Tensor, weight: Tensor, seen: Seen
+    ) -> Tensor:
         ctx.lines, ctx.seen = lines, seen
         return F.embedding(lines, weight)
 
@@ -116,7 +119,7 @@ class Affine(torch.autograd.Function):
     def forward(
         ctx: Any, inputs: Tensor, _: Tensor, scale: Any, shift: Any, seen: Seen
     ) -> Tensor:
-        ctx.inputs, ctx.scale, ctx.seen = inputs, scale, seen
+        ctx.inputs, ctx.scale, ctx.seen = inputs.detach(), scale, seen
         scaled = inputs if scale is None else inputs * scale
         return scaled.clone() if shift is None else scaled + shift
 

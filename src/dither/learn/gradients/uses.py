@@ -28,6 +28,10 @@ class Use(ABC):
     def total(self, weights: Tensor) -> Tensor:
         """The sum of gradients with a weight for each unit, in one line."""
 
+    @abstractmethod
+    def without(self, units: Tensor) -> Use:
+        """The same with zeros for these units: 0 times NaN is NaN."""
+
 
 @dataclass(frozen=True)
 class Whole(Use):
@@ -40,6 +44,9 @@ class Whole(Use):
 
     def total(self, weights: Tensor) -> Tensor:
         return weights @ self.gradients
+
+    def without(self, units: Tensor) -> Whole:
+        return Whole(self.gradients.masked_fill(units[:, None], 0.0))
 
 
 class Factored(Use):
@@ -109,6 +116,11 @@ class Outer(Factored):
         right = self.right if narrow else self.right * each
         return (left.flatten(0, 1).T @ right.flatten(0, 1)).flatten()
 
+    def without(self, units: Tensor) -> Outer:
+        where = units[:, None, None]
+        left, right = (one.masked_fill(where, 0.0) for one in (self.left, self.right))
+        return Outer(left, right)
+
 
 @dataclass(frozen=True)
 class Lookup(Factored):
@@ -145,6 +157,10 @@ class Lookup(Factored):
         found = right.new_zeros(self.size, right.shape[2])
         found.index_add_(0, self.lines.flatten(), right.flatten(0, 1))
         return found.flatten()
+
+    def without(self, units: Tensor) -> Lookup:
+        right = self.right.masked_fill(units[:, None, None], 0.0)
+        return Lookup(self.lines, right, self.size)
 
 
 def gathered(uses: Sequence[Use]) -> list[Use]:
