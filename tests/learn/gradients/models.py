@@ -119,7 +119,7 @@ CASES = (
         lambda: nn.Sequential(nn.Linear(20, 16), nn.ReLU(), nn.Linear(16, 5)),
         reals(20),
     ),
-    Case("places", lambda: Flattened(), reals(3, 6)),
+    Case("places", Flattened, reals(3, 6)),
     Case("shared", Shared, reals(6)),
     Case("adapter", Adapter, reals(12)),
     Case(

@@ -13,6 +13,10 @@ from dither.learn.gradients.uses import Factored, Use, Whole, gathered
 __all__ = ["Measured", "measured"]
 
 
+SMALL = 4096
+"""Entries of a parameter whose gradients are made without a second thought."""
+
+
 @dataclass(frozen=True)
 class Measured:
     """A parameter's uses and, for each unit, the square of its gradient's norm."""
@@ -46,7 +50,10 @@ def measured(uses: Sequence[Use]) -> Measured:
 def _ghost_is_cheaper(uses: Sequence[Factored]) -> bool:
     places = sum(use.places for use in uses)
     height, width = uses[0].height, uses[0].right.shape[2]
-    return places * (height + width) <= height * width or places == 1
+    if places == 1:
+        return True
+    entries = height * width
+    return entries > SMALL and places * (height + width) <= entries
 
 
 def _direct(gradients: Tensor) -> Tensor:
